@@ -1,0 +1,10 @@
+//! Floor 1: linear algebra over F2 on machine words.
+//!
+//! A vector is a `u64`, bit `i` being its `i`-th component; a matrix is a slice of columns.
+//! Nothing here knows what the bits stand for. Imports nothing.
+
+mod matrix;
+mod subspace;
+
+pub use matrix::{Columns, Solver, multiply, multiply_columns};
+pub use subspace::Subspace;

@@ -1,0 +1,213 @@
+//! Builds the body of a kernel, giving every value a number and a type.
+
+use super::{
+    Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, Op, Parameter, Region, Scope, SharedBuffer,
+    Space, SpecialRegister, Statement, Type, Value,
+};
+
+/// Appends operations to a kernel under construction.
+///
+/// The builder gives results their types; whether operands fit is checked by
+/// [`super::verify`] on the finished module.
+#[derive(Debug)]
+pub struct Builder {
+    name: String,
+    launch: Launch,
+    parameters: Vec<Parameter>,
+    shared: Vec<SharedBuffer>,
+    types: Vec<Type>,
+    /// Regions being built, the innermost last.
+    open: Vec<Region>,
+}
+
+impl Builder {
+    /// Starts a kernel; its parameters are values 0, 1, ...
+    #[must_use]
+    pub fn new(name: &str, launch: Launch, parameters: &[(&str, Type)]) -> Self {
+        let parameter = |&(name, ty): &(&str, Type)| Parameter { name: name.to_owned(), ty };
+        Self {
+            name: name.to_owned(),
+            launch,
+            parameters: parameters.iter().map(parameter).collect(),
+            shared: Vec::new(),
+            types: parameters.iter().map(|&(_, ty)| ty).collect(),
+            open: vec![Region::default()],
+        }
+    }
+
+    /// The finished kernel; regions left open are closed as they are.
+    #[must_use]
+    pub fn finish(mut self) -> Kernel {
+        let body = self.open.drain(..).next().unwrap_or_default();
+        Kernel { name: self.name, launch: self.launch, parameters: self.parameters, shared: self.shared, body }
+    }
+
+    /// The launch that the kernel is built for.
+    #[must_use]
+    pub fn launch(&self) -> Launch {
+        self.launch
+    }
+
+    /// Parameter number `index`.
+    #[must_use]
+    pub fn parameter(&self, index: u32) -> Value {
+        Value(index)
+    }
+
+    /// The type of a value made by this builder; `i1` for one that was not.
+    #[must_use]
+    pub fn type_of(&self, value: Value) -> Type {
+        self.types.get(value.0 as usize).copied().unwrap_or(Type::Scalar(Element::I1))
+    }
+
+    fn define(&mut self, ty: Type) -> Value {
+        self.types.push(ty);
+        Value(self.types.len() as u32 - 1)
+    }
+
+    fn append(&mut self, results: Vec<(Value, Type)>, op: Op) {
+        if let Some(region) = self.open.last_mut() {
+            region.statements.push(Statement { results, op });
+        }
+    }
+
+    /// Appends an operation with one result of the given type.
+    pub fn value(&mut self, ty: Type, op: Op) -> Value {
+        let value = self.define(ty);
+        self.append(vec![(value, ty)], op);
+        value
+    }
+
+    /// Appends an operation without results.
+    pub fn effect(&mut self, op: Op) {
+        self.append(Vec::new(), op);
+    }
+
+    /// A constant; for a vector, the bits of every element.
+    pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        self.value(ty, Op::Constant { bits })
+    }
+
+    /// A 32-bit integer constant.
+    pub fn i32(&mut self, value: u32) -> Value {
+        self.constant(Type::Scalar(Element::I32), u64::from(value))
+    }
+
+    /// A value that the hardware supplies, as `i32`.
+    pub fn special(&mut self, register: SpecialRegister) -> Value {
+        self.value(Type::Scalar(Element::I32), Op::Special(register))
+    }
+
+    /// Adds a shared buffer and gives its address.
+    pub fn shared_buffer(&mut self, bytes: u32, alignment: u32) -> Value {
+        self.shared.push(SharedBuffer { bytes, alignment });
+        let buffer = self.shared.len() as u32 - 1;
+        self.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer })
+    }
+
+    /// An operation on two values of one type.
+    pub fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
+        self.value(self.type_of(a), Op::Binary { op, a, b })
+    }
+
+    /// An operation on a 32-bit value and a 32-bit constant.
+    pub fn binary_const(&mut self, op: Binary, a: Value, b: u32) -> Value {
+        let b = self.i32(b);
+        self.binary(op, a, b)
+    }
+
+    /// A comparison.
+    pub fn compare(&mut self, op: Compare, a: Value, b: Value) -> Value {
+        let ty = Type::of(Element::I1, self.type_of(a).count());
+        self.value(ty, Op::Compare { op, a, b })
+    }
+
+    /// `a` where `condition` is true, else `b`.
+    pub fn select(&mut self, condition: Value, a: Value, b: Value) -> Value {
+        self.value(self.type_of(a), Op::Select { condition, a, b })
+    }
+
+    /// A change of type; nothing where the type is the same already.
+    pub fn cast(&mut self, op: Cast, a: Value, ty: Type) -> Value {
+        if self.type_of(a) == ty { a } else { self.value(ty, Op::Cast { op, a }) }
+    }
+
+    /// A vector of scalars of one type; a single scalar stays as it is.
+    pub fn pack(&mut self, elements: &[Value]) -> Value {
+        match elements {
+            [single] => *single,
+            _ => {
+                let element = elements.first().and_then(|&v| self.type_of(v).element()).unwrap_or(Element::I1);
+                let ty = Type::Vector(element, elements.len() as u32);
+                self.value(ty, Op::Pack { elements: elements.to_vec() })
+            }
+        }
+    }
+
+    /// Element `index` of a vector; a scalar is its own element 0.
+    pub fn extract(&mut self, vector: Value, index: u32) -> Value {
+        match self.type_of(vector) {
+            Type::Vector(element, _) => self.value(Type::Scalar(element), Op::Extract { vector, index }),
+            _ => vector,
+        }
+    }
+
+    /// A pointer moved by bytes.
+    pub fn advance(&mut self, pointer: Value, bytes: Value) -> Value {
+        self.value(self.type_of(pointer), Op::Advance { pointer, bytes })
+    }
+
+    /// Reads a value; the alignment is the width of the type unless `alignment` says less.
+    pub fn load(&mut self, ty: Type, pointer: Value, offset: i32, predicate: Option<Value>) -> Value {
+        let alignment = ty.bits().div_ceil(8);
+        self.value(ty, Op::Load { pointer, predicate, offset, alignment })
+    }
+
+    /// Writes a value, aligned to its width.
+    pub fn store(&mut self, pointer: Value, offset: i32, value: Value, predicate: Option<Value>) {
+        let alignment = self.type_of(value).bits().div_ceil(8);
+        self.effect(Op::Store { pointer, value, predicate, offset, alignment });
+    }
+
+    /// Reads a 32-bit value from another lane of the warp.
+    pub fn exchange(&mut self, value: Value, lane: Value) -> Value {
+        let ty = self.type_of(value);
+        self.value(ty, Op::Exchange { kind: Exchange::Index, value, lane, issuers: Issuers::All })
+    }
+
+    /// A barrier of all lanes of the scope.
+    pub fn barrier(&mut self, scope: Scope) {
+        self.effect(Op::Barrier { scope, issuers: Issuers::All });
+    }
+
+    /// Starts a region; [`Builder::end_region`] gives it back.
+    pub fn begin_region(&mut self, arguments: &[Type]) -> Vec<Value> {
+        let arguments: Vec<_> = arguments.iter().map(|&ty| (self.define(ty), ty)).collect();
+        let values = arguments.iter().map(|&(value, _)| value).collect();
+        self.open.push(Region { arguments, statements: Vec::new() });
+        values
+    }
+
+    /// Ends the innermost region with the values that it yields.
+    pub fn end_region(&mut self, values: &[Value]) -> Region {
+        self.effect(Op::Yield { values: values.to_vec() });
+        if self.open.len() > 1 { self.open.pop().unwrap_or_default() } else { Region::default() }
+    }
+
+    /// Appends an `if` with the given regions; results have the given types.
+    pub fn if_else(&mut self, condition: Value, then: Region, otherwise: Region, types: &[Type]) -> Vec<Value> {
+        let results: Vec<_> = types.iter().map(|&ty| (self.define(ty), ty)).collect();
+        let values = results.iter().map(|&(value, _)| value).collect();
+        self.append(results, Op::If { condition, then, otherwise });
+        values
+    }
+
+    /// Appends a loop; `body` was begun with `i32` and the types of the carried values.
+    pub fn for_loop(&mut self, from: Value, to: Value, step: Value, carried: &[Value], body: Region) -> Vec<Value> {
+        let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect();
+        let results: Vec<_> = types.into_iter().map(|ty| (self.define(ty), ty)).collect();
+        let values = results.iter().map(|&(value, _)| value).collect();
+        self.append(results, Op::For { from, to, step, carried: carried.to_vec(), body });
+        values
+    }
+}

@@ -1,0 +1,30 @@
+//! Floor 4: the SIMT kernel IR.
+//!
+//! A [`Module`] holds kernels; a [`Kernel`] is one entry point with parameters, static shared
+//! memory and a body. The body is typed SSA with structured control flow: lanes are implicit,
+//! every operation is executed by all lanes that reach it, and lanes reconverge where a region
+//! ends. Every value has a [`Type`] and a [`Uniformity`]: uniform values are equal in all lanes of
+//! a warp. A collective names its [`Scope`] and its [`Issuers`]; all of its issuers must reach it
+//! together, so it may stand under uniform control only.
+//!
+//! Pointers are byte addresses in one memory [`Space`]; [`Op::Advance`] adds bytes to one. Elements
+//! have power-of-two bit widths.
+//!
+//! Modules print to and parse from text ([`text`]) and cross the plugin boundary as CBOR
+//! ([`encode`], [`decode`]); [`verify`] checks all that a code generator may rely on.
+//!
+//! May import `f2`, `layout`, `target`.
+
+mod build;
+mod bytes;
+mod count;
+mod module;
+mod op;
+mod types;
+
+pub use build::Builder;
+pub use bytes::{DecodeError, decode, encode};
+pub use count::Counts;
+pub use module::{Kernel, Launch, Module, Parameter, Region, SharedBuffer, Statement, Value};
+pub use op::{Binary, Cast, Compare, Exchange, Issuers, Op, Scope, SpecialRegister, Unary};
+pub use types::{Element, Space, Type, Uniformity};

@@ -1,0 +1,98 @@
+//! Modules, kernels, regions and statements.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Op, Type};
+
+/// A value, by its number; each is defined once in its kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Value(pub u32);
+
+/// A set of kernels that are compiled together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Module {
+    /// The kernels; names differ.
+    pub kernels: Vec<Kernel>,
+}
+
+/// One entry point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Its name: letters, digits and underscores, not beginning with a digit.
+    pub name: String,
+    /// How it must be launched.
+    pub launch: Launch,
+    /// Parameters, which are values 0, 1, ... of the body; all uniform.
+    pub parameters: Vec<Parameter>,
+    /// Static shared memory.
+    pub shared: Vec<SharedBuffer>,
+    /// What every lane runs.
+    pub body: Region,
+}
+
+/// The launch that a kernel is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Launch {
+    /// Lanes of a warp.
+    pub lanes: u32,
+    /// Warps of a block.
+    pub warps: u32,
+}
+
+/// A parameter of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// Its name, for people.
+    pub name: String,
+    /// Its type: a scalar or a pointer to global memory.
+    pub ty: Type,
+}
+
+/// A static buffer in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedBuffer {
+    /// Size in bytes.
+    pub bytes: u32,
+    /// Alignment in bytes, a power of two.
+    pub alignment: u32,
+}
+
+/// Statements that run in order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Region {
+    /// Values that the region is entered with, and their types.
+    pub arguments: Vec<(Value, Type)>,
+    /// What it does.
+    pub statements: Vec<Statement>,
+}
+
+/// One operation with the values that it defines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Statement {
+    /// The values defined, and their types.
+    pub results: Vec<(Value, Type)>,
+    /// The operation.
+    pub op: Op,
+}
+
+impl Kernel {
+    /// Shared memory of a block in bytes, buffers laid out in order at their alignments.
+    #[must_use]
+    pub fn shared_bytes(&self) -> u64 {
+        self.shared_offsets().1
+    }
+
+    /// Byte offset of every shared buffer, and the end of the last one.
+    #[must_use]
+    pub fn shared_offsets(&self) -> (Vec<u64>, u64) {
+        let mut end = 0u64;
+        let mut offsets = Vec::with_capacity(self.shared.len());
+        for buffer in &self.shared {
+            let start = end.next_multiple_of(u64::from(buffer.alignment.max(1)));
+            offsets.push(start);
+            end = start + u64::from(buffer.bytes);
+        }
+        (offsets, end)
+    }
+}

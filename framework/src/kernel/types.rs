@@ -1,0 +1,188 @@
+//! Types of kernel-IR values.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a scalar is. Widths are powers of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Element {
+    /// One bit: the result of a comparison.
+    I1,
+    /// An 8-bit integer without sign.
+    I8,
+    /// A 16-bit integer without sign.
+    I16,
+    /// A 32-bit integer without sign.
+    I32,
+    /// A 64-bit integer without sign.
+    I64,
+    /// IEEE binary16.
+    F16,
+    /// The upper half of a binary32.
+    Bf16,
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+}
+
+impl Element {
+    /// All elements, in the order of their declaration.
+    pub const ALL: [Self; 9] =
+        [Self::I1, Self::I8, Self::I16, Self::I32, Self::I64, Self::F16, Self::Bf16, Self::F32, Self::F64];
+
+    /// Width in bits.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::I1 => 1,
+            Self::I8 => 8,
+            Self::I16 | Self::F16 | Self::Bf16 => 16,
+            Self::I32 | Self::F32 => 32,
+            Self::I64 | Self::F64 => 64,
+        }
+    }
+
+    /// Whether this is a floating-point type.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
+    }
+
+    /// The integer of the given width, where there is one.
+    #[must_use]
+    pub fn integer(bits: u32) -> Option<Self> {
+        match bits {
+            1 => Some(Self::I1),
+            8 => Some(Self::I8),
+            16 => Some(Self::I16),
+            32 => Some(Self::I32),
+            64 => Some(Self::I64),
+            _ => None,
+        }
+    }
+
+    /// The name used in text: `i32`, `bf16`, ...
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::I1 => "i1",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+}
+
+/// A memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Space {
+    /// Memory that all blocks see; 64-bit addresses.
+    Global,
+    /// Memory of one block; 32-bit addresses counted from its start.
+    Shared,
+}
+
+impl Space {
+    /// The name used in text.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Shared => "shared",
+        }
+    }
+
+    /// Width of an address in bits.
+    #[must_use]
+    pub fn address_bits(self) -> u32 {
+        match self {
+            Self::Global => 64,
+            Self::Shared => 32,
+        }
+    }
+}
+
+/// The type of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Type {
+    /// One element.
+    Scalar(Element),
+    /// A power-of-two number, two or more, of elements held by one lane.
+    Vector(Element, u32),
+    /// A byte address in a memory.
+    Pointer(Space),
+}
+
+impl Type {
+    /// Width in bits.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::Scalar(element) => element.bits(),
+            Self::Vector(element, count) => element.bits() * count,
+            Self::Pointer(space) => space.address_bits(),
+        }
+    }
+
+    /// The element of a scalar or vector.
+    #[must_use]
+    pub fn element(self) -> Option<Element> {
+        match self {
+            Self::Scalar(element) | Self::Vector(element, _) => Some(element),
+            Self::Pointer(_) => None,
+        }
+    }
+
+    /// How many elements it holds: one for scalars and pointers.
+    #[must_use]
+    pub fn count(self) -> u32 {
+        match self {
+            Self::Vector(_, count) => count,
+            Self::Scalar(_) | Self::Pointer(_) => 1,
+        }
+    }
+
+    /// The scalar where `count` is one, the vector otherwise.
+    #[must_use]
+    pub fn of(element: Element, count: u32) -> Self {
+        if count == 1 { Self::Scalar(element) } else { Self::Vector(element, count) }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scalar(element) => f.write_str(element.name()),
+            Self::Vector(element, count) => write!(f, "{count}x{}", element.name()),
+            Self::Pointer(space) => write!(f, "ptr.{}", space.name()),
+        }
+    }
+}
+
+/// Whether a value is known to be the same in all lanes of a warp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Uniformity {
+    /// Equal in all lanes of a warp.
+    Uniform,
+    /// May differ between lanes.
+    Varying,
+}
+
+impl Uniformity {
+    /// Uniform iff both are.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        if self == Self::Uniform && other == Self::Uniform { Self::Uniform } else { Self::Varying }
+    }
+}

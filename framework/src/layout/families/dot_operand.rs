@@ -1,0 +1,69 @@
+//! `dot_operand` of a blocked parent: the operand of a product computed by plain multiply-adds.
+//! Every lane holds all of K for its rows or columns; lanes and warps along K are replicas.
+
+use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+
+use super::blocked::permutation;
+use super::cluster::{cluster_layout, identity_nd, over_tensor};
+
+pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let read = spec.parameters();
+    let operand = read.number(&["operand_index", "op_idx"])?;
+    let _ = read.number_or(&["k_width"], 0)?;
+    let parent = read.parent()?;
+    read.finish()?;
+    let rank = shape.len();
+    if operand > 1 || rank < 2 {
+        return Err(read.wrong("operand_index", "must be 0 or 1, of a tensor of two or more axes"));
+    }
+    if parent.name != "blocked" {
+        return Err(read.wrong("parent", &format!("`{}` has no dot operands here", parent.name)));
+    }
+    let of = parent.parameters();
+    let k_axis = if operand == 0 { rank - 1 } else { rank - 2 };
+    let mut per_lane = of.numbers(&["size_per_thread"])?;
+    let per_warp = of.numbers(&["threads_per_warp"])?;
+    let per_block = of.numbers(&["warps_per_cta"])?;
+    let order = of.numbers(&["order"])?;
+    let mut cluster = of.bases_or_none(&["cga_layout"])?;
+    of.finish()?;
+    let order = permutation(&order, rank).ok_or_else(|| of.wrong("order", "is no permutation of the axes"))?;
+    if [&per_lane, &per_warp, &per_block].iter().any(|list| list.len() != rank) {
+        return Err(of.wrong("size_per_thread", &format!("the parent is not for a tensor of {rank} axes")));
+    }
+    for basis in cluster.iter_mut().filter(|basis| basis.len() == rank) {
+        basis[k_axis] = 0;
+    }
+    per_lane[k_axis] = shape[k_axis];
+    let cluster = cluster_layout(parent, &cluster, rank)?;
+    build(&per_lane, &per_warp, &per_block, k_axis, &order, &cluster, shape)
+        .map_err(|error| FamilyError::of_layout(&spec.name, &error))
+}
+
+fn build(
+    per_lane: &[u64],
+    per_warp: &[u64],
+    per_block: &[u64],
+    k_axis: usize,
+    order: &[usize],
+    cluster: &LinearLayout,
+    shape: &[u64],
+) -> Result<LinearLayout, LayoutError> {
+    let registers = identity_nd(Dim::REGISTER, per_lane, order)?;
+    let lanes = replicated_along(k_axis, Dim::LANE, per_warp, order)?;
+    let warps = replicated_along(k_axis, Dim::WARP, per_block, order)?;
+    let tile = registers.direct_sum(&lanes)?.direct_sum(&warps)?;
+    Ok(over_tensor(&tile, cluster, shape)?.remove_zero_bases(Dim::REGISTER))
+}
+
+fn replicated_along(k_axis: usize, input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearLayout, LayoutError> {
+    order.iter().try_fold(LinearLayout::empty(), |sum, &axis| {
+        let dim = Dim::tensor(axis);
+        let part = if axis == k_axis {
+            LinearLayout::zeros(sizes[axis], input, dim, 1)?
+        } else {
+            LinearLayout::identity(sizes[axis], input, dim)?
+        };
+        sum.direct_sum(&part)
+    })
+}

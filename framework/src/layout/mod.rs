@@ -1,0 +1,27 @@
+//! Floor 2: tensor layouts as linear maps over F2.
+//!
+//! A *distributed layout* maps (register, lane, warp, block) to elements of a tensor; a *memory
+//! layout* maps (offset, block) to elements. Both are [`LinearLayout`]s; bases are listed least
+//! significant bit first, and the first dim listed is the most minor. A *family* builds layouts
+//! from parameters and a shape; [`FamilySpec`] names one, [`Families`] resolves it.
+//!
+//! May import `f2` only.
+
+mod algebra;
+mod dim;
+mod error;
+pub mod families;
+mod family;
+mod linear;
+mod memory;
+mod notation;
+mod shape;
+mod space;
+
+pub use dim::Dim;
+pub use error::LayoutError;
+pub use family::{Attribute, Families, FamilyError, FamilySet, FamilySpec, Layout};
+pub use linear::{Bases, LinearLayout};
+pub use memory::{MemoryLayout, Padding};
+pub use notation::{NotationError, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};
+pub use space::Space;

@@ -1,0 +1,284 @@
+//! Operations that change how the dims of a layout are listed, split or named, not the map.
+
+use crate::f2::Columns;
+
+use super::space::{low_mask, scatter};
+use super::{Dim, LayoutError, LinearLayout, Space};
+
+impl LinearLayout {
+    /// The same map with the out dims listed in the given order.
+    ///
+    /// # Errors
+    /// Where `order` is not a permutation of the out dims.
+    pub fn transpose_outs(&self, order: &[Dim]) -> Result<Self, LayoutError> {
+        let outs = reordered(&self.outs, order)?;
+        let moves = self.outs.embedding(&outs)?;
+        let columns = self.columns.iter().map(|&column| scatter(&moves, column)).collect();
+        Ok(Self { ins: self.ins.clone(), outs, columns })
+    }
+
+    /// The same map with the input dims listed in the given order.
+    ///
+    /// # Errors
+    /// Where `order` is not a permutation of the input dims.
+    pub fn transpose_ins(&self, order: &[Dim]) -> Result<Self, LayoutError> {
+        let ins = reordered(&self.ins, order)?;
+        let columns = order.iter().flat_map(|&dim| self.columns_of(dim)).copied().collect();
+        Ok(Self { ins, outs: self.outs.clone(), columns })
+    }
+
+    /// The out dims become those given, the packed coordinate staying what it is.
+    ///
+    /// # Errors
+    /// A total size other than before, or sizes that are no powers of two.
+    pub fn reshape_outs(&self, outs: &[(Dim, u64)]) -> Result<Self, LayoutError> {
+        let outs = same_size(&self.outs, outs)?;
+        Ok(Self { ins: self.ins.clone(), outs, columns: self.columns.clone() })
+    }
+
+    /// The input dims become those given, the packed input staying what it is.
+    ///
+    /// # Errors
+    /// A total size other than before, or sizes that are no powers of two.
+    pub fn reshape_ins(&self, ins: &[(Dim, u64)]) -> Result<Self, LayoutError> {
+        let ins = same_size(&self.ins, ins)?;
+        Ok(Self { ins, outs: self.outs.clone(), columns: self.columns.clone() })
+    }
+
+    /// All out dims become one, named as the first; a layout without out dims stays as it is.
+    #[must_use]
+    pub fn flatten_outs(&self) -> Self {
+        Self { ins: self.ins.clone(), outs: flattened(&self.outs), columns: self.columns.clone() }
+    }
+
+    /// All input dims become one, named as the first; a layout without input dims stays as it is.
+    #[must_use]
+    pub fn flatten_ins(&self) -> Self {
+        Self { ins: flattened(&self.ins), outs: self.outs.clone(), columns: self.columns.clone() }
+    }
+
+    /// Drops out dims of size one.
+    #[must_use]
+    pub fn squeeze_outs(&self) -> Self {
+        Self { ins: self.ins.clone(), outs: squeezed(&self.outs), columns: self.columns.clone() }
+    }
+
+    /// Drops input dims of size one.
+    #[must_use]
+    pub fn squeeze_ins(&self) -> Self {
+        Self { ins: squeezed(&self.ins), outs: self.outs.clone(), columns: self.columns.clone() }
+    }
+
+    /// Gives an input dim another name.
+    ///
+    /// # Errors
+    /// Where the dim is absent or the new name is taken.
+    pub fn rename_in(&self, from: Dim, to: Dim) -> Result<Self, LayoutError> {
+        let ins = renamed(&self.ins, from, to)?;
+        Ok(Self { ins, outs: self.outs.clone(), columns: self.columns.clone() })
+    }
+
+    /// Gives an out dim another name.
+    ///
+    /// # Errors
+    /// Where the dim is absent or the new name is taken.
+    pub fn rename_out(&self, from: Dim, to: Dim) -> Result<Self, LayoutError> {
+        let outs = renamed(&self.outs, from, to)?;
+        Ok(Self { ins: self.ins.clone(), outs, columns: self.columns.clone() })
+    }
+
+    /// Sets the size of an input dim: shrinking drops its top bases, growing appends zero bases.
+    ///
+    /// # Errors
+    /// Where the dim is absent, the size no power of two, or 64 bits are exceeded.
+    pub fn resize_in(&self, dim: Dim, size: u64) -> Result<Self, LayoutError> {
+        let sized = Space::of_sizes(&[(dim, size)])?;
+        if !self.ins.contains(dim) {
+            return Err(LayoutError::NoSuchDim { dim });
+        }
+        let bits = sized.bits() as usize;
+        let mut ins = Space::default();
+        let mut columns = Columns::new();
+        for (d, old) in self.ins.iter() {
+            let own = self.columns_of(d);
+            if d == dim {
+                ins.push(d, bits as u32)?;
+                columns.extend(own.iter().copied().chain(std::iter::repeat(0)).take(bits));
+            } else {
+                ins.push(d, old)?;
+                columns.extend_from_slice(own);
+            }
+        }
+        Ok(Self { ins, outs: self.outs.clone(), columns })
+    }
+
+    /// Sets the size of an out dim. Coordinates that no longer fit become zero, as for a tensor
+    /// smaller than the tile that a layout was built for: whole bases along `dim` are cut to the
+    /// bits that remain.
+    ///
+    /// # Errors
+    /// Where the dim is absent, the size no power of two, or 64 bits are exceeded.
+    pub fn resize_out(&self, dim: Dim, size: u64) -> Result<Self, LayoutError> {
+        let sized = Space::of_sizes(&[(dim, size)])?;
+        if !self.outs.contains(dim) {
+            return Err(LayoutError::NoSuchDim { dim });
+        }
+        let mut outs = Space::default();
+        for (d, bits) in self.outs.iter() {
+            outs.push(d, if d == dim { sized.bits() } else { bits })?;
+        }
+        let repack = |&column: &u64| {
+            let mut packed = 0;
+            for (d, value) in self.outs.unpack(column) {
+                let kept = value & low_mask(outs.bits_of(d));
+                packed |= kept.checked_shl(outs.shift_of(d).unwrap_or(0)).unwrap_or(0);
+            }
+            packed
+        };
+        let columns = self.columns.iter().map(repack).collect();
+        Ok(Self { ins: self.ins.clone(), outs, columns })
+    }
+
+    /// The part of the map from the given input dims to the given out dims, both in this layout's
+    /// order; sizes stay.
+    ///
+    /// # Errors
+    /// A dim that is not there.
+    pub fn sublayout(&self, ins: &[Dim], outs: &[Dim]) -> Result<Self, LayoutError> {
+        for &dim in ins {
+            require(&self.ins, dim)?;
+        }
+        for &dim in outs {
+            require(&self.outs, dim)?;
+        }
+        let mut kept_ins = Space::default();
+        let mut kept_outs = Space::default();
+        for (dim, bits) in self.ins.iter().filter(|(dim, _)| ins.contains(dim)) {
+            kept_ins.push(dim, bits)?;
+        }
+        for (dim, bits) in self.outs.iter().filter(|(dim, _)| outs.contains(dim)) {
+            kept_outs.push(dim, bits)?;
+        }
+        let mut moves = kept_outs.embedding(&self.outs)?;
+        for (from, to, _) in &mut moves {
+            std::mem::swap(from, to);
+        }
+        let columns = kept_ins.dims().flat_map(|dim| self.columns_of(dim));
+        let columns = columns.map(|&column| scatter(&moves, column)).collect();
+        Ok(Self { ins: kept_ins, outs: kept_outs, columns })
+    }
+
+    /// Whether the part of the map from the given input dims to the given out dims is zero.
+    ///
+    /// # Errors
+    /// A dim that is not there.
+    pub fn sublayout_is_zero(&self, ins: &[Dim], outs: &[Dim]) -> Result<bool, LayoutError> {
+        Ok(self.sublayout(ins, outs)?.columns.iter().all(|&column| column == 0))
+    }
+
+    /// Drops the zero bases of one input dim, the others moving down.
+    #[must_use]
+    pub fn remove_zero_bases(&self, dim: Dim) -> Self {
+        let mut ins = Space::default();
+        let mut columns = Columns::new();
+        for (d, _) in self.ins.iter() {
+            let before = columns.len();
+            let own = self.columns_of(d).iter().copied();
+            columns.extend(own.filter(|&column| d != dim || column != 0));
+            // A space no larger than one that was valid is valid.
+            let _ = ins.push(d, (columns.len() - before) as u32);
+        }
+        Self { ins, outs: self.outs.clone(), columns }
+    }
+
+    /// The same outputs from more input dims: `other`'s are listed after these.
+    ///
+    /// # Errors
+    /// Where the out spaces differ, or an input dim is in both.
+    pub fn concat_ins(&self, other: &Self) -> Result<Self, LayoutError> {
+        if self.outs != other.outs {
+            return Err(LayoutError::DimsDiffer { left: listed(&self.outs), right: listed(&other.outs) });
+        }
+        let mut ins = self.ins.clone();
+        for (dim, bits) in other.ins.iter() {
+            ins.push(dim, bits)?;
+        }
+        let columns = self.columns.iter().chain(&other.columns).copied().collect();
+        Ok(Self { ins, outs: self.outs.clone(), columns })
+    }
+
+    /// The same inputs to more out dims: `other`'s are listed after these.
+    ///
+    /// # Errors
+    /// Where the input spaces differ, or an out dim is in both.
+    pub fn concat_outs(&self, other: &Self) -> Result<Self, LayoutError> {
+        if self.ins != other.ins {
+            return Err(LayoutError::DimsDiffer { left: listed(&self.ins), right: listed(&other.ins) });
+        }
+        let mut outs = self.outs.clone();
+        for (dim, bits) in other.outs.iter() {
+            outs.push(dim, bits)?;
+        }
+        let shift = self.outs.bits();
+        let above = |column: u64| column.checked_shl(shift).unwrap_or(0);
+        let columns = self.columns.iter().zip(&other.columns).map(|(&low, &high)| low | above(high));
+        Ok(Self { ins: self.ins.clone(), outs, columns: columns.collect() })
+    }
+}
+
+fn require(space: &Space, dim: Dim) -> Result<(), LayoutError> {
+    if space.contains(dim) { Ok(()) } else { Err(LayoutError::NoSuchDim { dim }) }
+}
+
+fn reordered(space: &Space, order: &[Dim]) -> Result<Space, LayoutError> {
+    let mut result = Space::default();
+    for &dim in order {
+        require(space, dim)?;
+        result.push(dim, space.bits_of(dim))?;
+    }
+    if result.len() != space.len() {
+        return Err(LayoutError::DimsDiffer { left: listed(space), right: listed(&result) });
+    }
+    Ok(result)
+}
+
+fn same_size(space: &Space, dims: &[(Dim, u64)]) -> Result<Space, LayoutError> {
+    let result = Space::of_sizes(dims)?;
+    if result.bits() != space.bits() {
+        return Err(LayoutError::ReshapeSize { before: space.bits(), after: result.bits() });
+    }
+    Ok(result)
+}
+
+fn flattened(space: &Space) -> Space {
+    let mut result = Space::default();
+    if let Some(first) = space.dims().next() {
+        // One dim of as many bits as there were: always valid.
+        let _ = result.push(first, space.bits());
+    }
+    result
+}
+
+fn squeezed(space: &Space) -> Space {
+    let mut result = Space::default();
+    for (dim, bits) in space.iter().filter(|&(_, bits)| bits > 0) {
+        // A selection of dims that were valid together.
+        let _ = result.push(dim, bits);
+    }
+    result
+}
+
+fn renamed(space: &Space, from: Dim, to: Dim) -> Result<Space, LayoutError> {
+    require(space, from)?;
+    let mut result = Space::default();
+    for (dim, bits) in space.iter() {
+        result.push(if dim == from { to } else { dim }, bits)?;
+    }
+    Ok(result)
+}
+
+/// The names of the dims of a space, for messages.
+pub(super) fn listed(space: &Space) -> String {
+    let names: Vec<_> = space.dims().map(|dim| dim.to_string()).collect();
+    format!("({})", names.join(", "))
+}

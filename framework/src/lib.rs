@@ -1,0 +1,22 @@
+//! Tilewright: tensor layouts as linear maps over F2, and what follows from that.
+//!
+//! A compiler links this crate, loads vendor plugins at run time, and asks it for layouts,
+//! data-movement plans with their costs and bounds, kernel IR, and code for a target.
+//!
+//! The modules are floors; each imports only floors below it:
+//!
+//! 1. [`f2`]: vectors and subspaces over F2.
+//! 2. [`layout`]: linear layouts, memory layouts, the neutral families.
+//! 3. [`target`]: what a GPU is, as data.
+//! 4. [`kernel`]: the SIMT kernel IR.
+//! 5. [`vendor`]: the traits behind which vendors' code lives; [`movement`]: data-movement plans;
+//!    [`emulator`]: runs kernel IR on the CPU and counts what it does.
+//! 6. [`lower`]: tile operations to kernel IR.
+//! 7. [`plugin`]: the binary interface, loading, registry and isolation of vendors' code;
+//!    [`pipeline`]: from a question to compiled code.
+
+pub mod f2;
+pub mod kernel;
+pub mod layout;
+pub mod target;
+pub mod vendor;

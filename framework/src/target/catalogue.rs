@@ -1,0 +1,86 @@
+//! The targets that are known by name: built-in files and files from directories.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use thiserror::Error;
+
+use super::{TargetDescription, TargetFileError};
+
+/// Descriptions by name.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    targets: BTreeMap<String, TargetDescription>,
+}
+
+/// Why a catalogue cannot be read or does not have a target.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CatalogueError {
+    /// A target file is wrong.
+    #[error(transparent)]
+    File(#[from] TargetFileError),
+    /// A file or directory cannot be read.
+    #[error("{path}: {error}")]
+    Unreadable {
+        /// The file or directory.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// No target of this name.
+    #[error("unknown target `{name}`; known are {}", .known.join(", "))]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+}
+
+impl Catalogue {
+    /// Adds the target of a file's text; one of the same name is replaced, so that what is added
+    /// later wins.
+    ///
+    /// # Errors
+    /// [`TargetFileError`].
+    pub fn add(&mut self, file: &str, text: &str) -> Result<(), TargetFileError> {
+        let target = TargetDescription::from_toml(file, text)?;
+        self.targets.insert(target.name.clone(), target);
+        Ok(())
+    }
+
+    /// Adds all `*.toml` files of a directory, in the order of their names.
+    ///
+    /// # Errors
+    /// A directory or file that cannot be read, or is wrong.
+    pub fn add_directory(&mut self, directory: &Path) -> Result<(), CatalogueError> {
+        let unreadable = |path: &Path, error| CatalogueError::Unreadable { path: path.display().to_string(), error };
+        let entries = std::fs::read_dir(directory).map_err(|error| unreadable(directory, error))?;
+        let mut files = Vec::new();
+        for entry in entries {
+            files.push(entry.map_err(|error| unreadable(directory, error))?.path());
+        }
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+        files.sort();
+        for path in files {
+            let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, error))?;
+            self.add(&path.display().to_string(), &text)?;
+        }
+        Ok(())
+    }
+
+    /// The target of this name.
+    ///
+    /// # Errors
+    /// [`CatalogueError::Unknown`], with the names that there are.
+    pub fn get(&self, name: &str) -> Result<&TargetDescription, CatalogueError> {
+        let known = || self.targets.keys().cloned().collect();
+        self.targets.get(name).ok_or_else(|| CatalogueError::Unknown { name: name.to_owned(), known: known() })
+    }
+
+    /// All targets, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &TargetDescription> {
+        self.targets.values()
+    }
+}

@@ -1,0 +1,49 @@
+//! What operations cost: cycles of the pipe that they occupy, and latency.
+
+use serde::{Deserialize, Serialize};
+
+/// How a figure is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// Somebody measured it on the hardware; the source says who.
+    Measured,
+    /// The vendor's documents say it.
+    Documented,
+    /// Neither: taken from a related product or from experience.
+    Assumed,
+}
+
+/// The cost of one class of operation, for one warp.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    /// Cycles for which one issue occupies its pipe.
+    pub cycles: f64,
+    /// Cycles until the result can be used.
+    pub latency: f64,
+    /// How the figures are known.
+    pub evidence: Evidence,
+    /// Where they come from.
+    pub source: String,
+}
+
+/// Costs of the classes that data movement uses, for one warp each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CostTable {
+    /// One wavefront stored to shared memory.
+    pub shared_store_wavefront: Cost,
+    /// One wavefront loaded from shared memory.
+    pub shared_load_wavefront: Cost,
+    /// One exchange of 32 bits between lanes.
+    pub exchange: Cost,
+    /// One byte permute.
+    pub permute: Cost,
+    /// One select of 32 bits.
+    pub select: Cost,
+    /// A barrier of the whole block.
+    pub block_barrier: Cost,
+    /// A barrier of one warp.
+    pub warp_barrier: Cost,
+}

@@ -1,0 +1,161 @@
+//! One GPU product, as data.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::{BankRow, CostTable, Direction, Evidence};
+
+/// One GPU product. Read from TOML with [`TargetDescription::from_toml`]; see `docs/` for the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetDescription {
+    /// The name that users give: lower-case letters, digits, `-` and `_`.
+    pub name: String,
+    /// What the product is called, for people.
+    pub product: String,
+    /// The architecture, in the words of the tool chain; decides which plugin serves the target.
+    pub architecture: String,
+    /// Lanes of a warp.
+    pub lanes: Lanes,
+    /// Limits of a block and of a lane.
+    pub limits: Limits,
+    /// Shared memory.
+    pub shared: Shared,
+    /// Global memory.
+    pub global: Global,
+    /// How lanes of a warp can exchange values.
+    pub exchanges: Vec<ExchangeRow>,
+    /// What operations cost.
+    pub costs: CostTable,
+}
+
+/// Lanes of a warp; some hardware lets a kernel choose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lanes {
+    /// What a kernel gets that says nothing.
+    pub default: u32,
+    /// What it can choose from.
+    pub choices: Vec<u32>,
+}
+
+/// Limits of a block and of a lane.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Lanes of a block at most.
+    pub lanes_per_block: u32,
+    /// 32-bit registers of a lane at most.
+    pub registers_per_lane: u32,
+    /// 32-bit registers of all lanes of a block at most.
+    pub registers_per_block: u32,
+    /// Blocks of a cluster at most; one where there are no clusters.
+    pub blocks_per_cluster: u32,
+}
+
+/// Shared memory of a block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shared {
+    /// Bytes of a block at most.
+    pub bytes: u32,
+    /// Bytes of a block at most where it may only ask for them statically.
+    pub static_bytes: u32,
+    /// Allocations are rounded up to a multiple of this many bytes.
+    pub grain_bytes: u32,
+    /// Widths of plain loads and stores in bits per lane.
+    pub access_bits: Vec<u32>,
+    /// How banks serve accesses.
+    pub banks: Vec<BankRow>,
+    /// Whether loads and stores of one warp are seen in program order by its own lanes without
+    /// a barrier.
+    pub warp_ordered: bool,
+}
+
+/// Global memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Global {
+    /// Widths of plain loads and stores in bits per lane.
+    pub access_bits: Vec<u32>,
+    /// Bytes of the unit in which memory is transferred.
+    pub transaction_bytes: u32,
+}
+
+/// A primitive by which lanes of a warp exchange values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExchangeRow {
+    /// What it can do.
+    pub kind: ExchangeKind,
+    /// Bits that every lane gives and receives in one issue.
+    pub bits: u32,
+    /// How this is known.
+    pub evidence: Evidence,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// What an exchange primitive can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExchangeKind {
+    /// Every lane names the lane that it reads from.
+    Index,
+}
+
+impl TargetDescription {
+    /// The bank row for plain accesses of the given direction and width.
+    #[must_use]
+    pub fn bank_row(&self, direction: Direction, bits: u32) -> Option<&BankRow> {
+        self.shared.banks.iter().find(|row| {
+            row.instruction.is_none() && row.directions.contains(&direction) && row.access_bits.contains(&bits)
+        })
+    }
+
+    /// Bits that one lane-index exchange moves; `None` where the target has none.
+    #[must_use]
+    pub fn index_exchange_bits(&self) -> Option<u32> {
+        self.exchanges.iter().filter(|row| row.kind == ExchangeKind::Index).map(|row| row.bits).max()
+    }
+
+    /// Shared memory that a block which asks for `bytes` is given.
+    #[must_use]
+    pub fn shared_allocation(&self, bytes: u64) -> u64 {
+        bytes.next_multiple_of(u64::from(self.shared.grain_bytes.max(1)))
+    }
+}
+
+/// What is wrong with a target file: always the file's author's to mend.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}:{line}:{column}: {message}")]
+pub struct TargetFileError {
+    /// The file, as it was named.
+    pub file: String,
+    /// Line, from one.
+    pub line: usize,
+    /// Column, from one.
+    pub column: usize,
+    /// What is wrong, what was expected.
+    pub message: String,
+}
+
+impl TargetDescription {
+    /// The description that a target file's text gives; `file` is for messages.
+    ///
+    /// # Errors
+    /// [`TargetFileError`] with line and column: text that is no TOML, unknown or missing keys, wrong
+    /// types, or numbers that no machine can have.
+    pub fn from_toml(file: &str, text: &str) -> Result<Self, TargetFileError> {
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let before = text.get(..at).unwrap_or(text);
+            TargetFileError {
+                file: file.to_owned(),
+                line: before.matches('\n').count() + 1,
+                column: before.len() - before.rfind('\n').map_or(0, |n| n + 1) + 1,
+                message: error.message().to_owned(),
+            }
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! Rows of a vendor's instruction table.
+
+use serde::{Deserialize, Serialize};
+
+use crate::layout::LinearLayout;
+
+/// One instruction of a target: what it reads and writes, where its operands lie, what it means.
+///
+/// Generic algorithms fit rows by left division of layouts; none asks for a name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Instruction {
+    /// The name by which kernel IR refers to it; unique in the target.
+    pub name: String,
+    /// What it is for.
+    pub kind: InstructionKind,
+    /// Its operands, results first.
+    pub operands: Vec<Operand>,
+    /// Cycles for which one issue by one warp occupies its pipe, where known.
+    pub cycles: Option<f64>,
+    /// What it computes.
+    pub semantics: Semantics,
+    /// The vendor's document or tool from which the row was taken.
+    pub source: String,
+}
+
+/// What an instruction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum InstructionKind {
+    /// Multiplies matrices.
+    Matrix,
+    /// Moves data between registers and shared memory.
+    SharedMove,
+}
+
+/// Where one operand of an instruction lies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Operand {
+    /// Registers of the lanes of a warp.
+    Register {
+        /// What it is called: `a`, `b`, `c`, `d`, `scale_a`, ...
+        role: String,
+        /// Name of the element type as the vendor writes it: `f16`, `tf32`, `e4m3`, ...
+        element: String,
+        /// Width of an element in bits.
+        bits: u32,
+        /// From (register, lane) to the operand's tile, dim0 x dim1: M x K for `a`, K x N for `b`,
+        /// M x N for `c` and `d`. Where a tile is several independent blocks, dim2 is the block.
+        layout: LinearLayout,
+    },
+    /// Shared memory addressed by the lanes.
+    Access {
+        /// From (register, lane, byte) to (slot, byte): which lane receives, or gives, what.
+        data: LinearLayout,
+        /// From lane to slot: which lane gives the address of which slot.
+        address: LinearLayout,
+        /// Alignment of every address in bytes.
+        alignment: u32,
+    },
+    /// One value for the whole warp.
+    Uniform,
+}
+
+/// What an instruction computes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Semantics {
+    /// The destination gets the source's bits.
+    Move,
+    /// `d = a * b + c`, sums over dim1 of `a` and dim0 of `b`.
+    Contract,
+}

@@ -1,0 +1,19 @@
+//! Floor 3: what a GPU is, as data.
+//!
+//! A [`TargetDescription`] is one product, read from TOML: lanes, limits, bank rows, exchange
+//! primitives, costs. An [`Instruction`] is one row of a vendor's instruction table. Whatever
+//! scores or lowers data movement asks these and never a name.
+//!
+//! May import `f2`, `layout`.
+
+mod bank;
+mod catalogue;
+mod cost;
+mod description;
+mod instruction;
+
+pub use bank::{BankRow, Direction, wavefronts};
+pub use catalogue::{Catalogue, CatalogueError};
+pub use cost::{Cost, CostTable, Evidence};
+pub use description::{ExchangeKind, ExchangeRow, Global, Lanes, Limits, Shared, TargetDescription, TargetFileError};
+pub use instruction::{Instruction, InstructionKind, Operand, Semantics};

@@ -1,0 +1,106 @@
+//! What compiling asks for and gives.
+
+use serde::{Deserialize, Serialize};
+
+/// Options of one compilation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompileOptions {
+    /// The forms that are wanted; those that the target has no notion of are left out of the artifact.
+    pub emit: Vec<Emit>,
+    /// Optimisation level of the code generator, 0 to 3.
+    pub optimisation: u8,
+}
+
+impl Default for CompileOptions {
+    fn default() -> Self {
+        Self { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 }
+    }
+}
+
+/// A form of compiled code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Emit {
+    /// The code generator's own intermediate form, as text.
+    Intermediate,
+    /// Assembly, as text.
+    Assembly,
+    /// What a driver loads: a linked code object, a binary module.
+    Object,
+}
+
+/// Compiled code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    /// One payload for each form.
+    pub payloads: Vec<Payload>,
+    /// One entry for each kernel, in the order of the module.
+    pub kernels: Vec<KernelMetadata>,
+}
+
+impl Artifact {
+    /// The payload of the given form.
+    #[must_use]
+    pub fn payload(&self, form: Emit) -> Option<&Payload> {
+        self.payloads.iter().find(|payload| payload.form == form)
+    }
+
+    /// The payload of the given form as text; `None` where it is absent or no UTF-8.
+    #[must_use]
+    pub fn text(&self, form: Emit) -> Option<&str> {
+        self.payload(form).and_then(|payload| std::str::from_utf8(&payload.bytes).ok())
+    }
+}
+
+/// One form of compiled code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Payload {
+    /// Which form.
+    pub form: Emit,
+    /// The format, by its usual file extension: `ptx`, `s`, `hsaco`, `spv`, ...
+    pub format: String,
+    /// The code.
+    #[serde(with = "byte_string")]
+    pub bytes: Vec<u8>,
+}
+
+/// What a launcher must know of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelMetadata {
+    /// Its name.
+    pub name: String,
+    /// Lanes of a warp that it was compiled for.
+    pub lanes: u32,
+    /// Warps of a block that it was compiled for.
+    pub warps: u32,
+    /// Static shared memory in bytes.
+    pub shared_bytes: u64,
+}
+
+/// Bytes as one byte string rather than a list of numbers.
+mod byte_string {
+    use serde::de::{Error, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(bytes)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = Vec<u8>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a byte string")
+            }
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+                Ok(bytes.to_vec())
+            }
+            fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<Vec<u8>, E> {
+                Ok(bytes)
+            }
+        }
+        from.deserialize_byte_buf(Bytes)
+    }
+}

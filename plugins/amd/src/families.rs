@@ -1,0 +1,1 @@
+//! Layout families of this vendor.

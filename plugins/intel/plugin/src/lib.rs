@@ -1,0 +1,1 @@
+//! The shared library of the intel plugin: exports the entry symbol and nothing else.

@@ -1,0 +1,4 @@
+//! The intel plugin as a library.
+
+pub mod families;
+pub mod instructions;

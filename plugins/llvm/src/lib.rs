@@ -1,0 +1,1 @@
+//! Translates kernel IR to LLVM.

@@ -1,0 +1,1 @@
+//! The shared library of the nvidia plugin: exports the entry symbol and nothing else.

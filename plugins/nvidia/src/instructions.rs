@@ -1,0 +1,1 @@
+//! Instruction rows of this vendor.

@@ -1,0 +1,1 @@
+//! The target files of this folder, carried in the library.
