@@ -18,5 +18,7 @@
 pub mod f2;
 pub mod kernel;
 pub mod layout;
+pub mod lower;
+pub mod movement;
 pub mod target;
 pub mod vendor;
