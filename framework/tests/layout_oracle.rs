@@ -68,7 +68,8 @@ fn build(op: &str, inputs: &Value) -> Result<LinearLayout, LayoutError> {
     }
 }
 
-/// A layout without sizes is the one whose sizes are inferred, which only a surjective layout has.
+/// Sizes can be inferred of a surjective layout only; to ask for those of another is an error, for
+/// which this API has no words: here it is one whatever the bases are.
 fn from_bases(inputs: &Value) -> Result<LinearLayout, LayoutError> {
     let images = |value: &Value| value.as_array().expect("bases").iter().map(numbers).collect::<Bases>();
     let bases: Vec<(Dim, Bases)> =
@@ -76,6 +77,9 @@ fn from_bases(inputs: &Value) -> Result<LinearLayout, LayoutError> {
     let outs: Vec<Dim> = inputs["out_dim_names"].as_array().expect("names").iter().map(dim).collect();
     let surjective = inputs["require_surjective"] == true;
     if inputs["out_dim_sizes"].is_null() {
+        if !surjective {
+            return Err(LayoutError::NotSurjective { rank: 0, bits: 0 });
+        }
         return LinearLayout::from_bases_inferred(&bases, &outs);
     }
     let outs: Vec<_> = outs.into_iter().zip(numbers(&inputs["out_dim_sizes"])).collect();
