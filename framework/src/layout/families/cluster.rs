@@ -69,12 +69,18 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
 /// More than 64 bits.
 pub fn over_tensor(tile: &LinearLayout, cluster: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     let cluster = no_larger_than(cluster, shape)?;
-    let share: Vec<_> =
-        shape.iter().enumerate().map(|(axis, &size)| (size >> cluster.out_bits(Dim::tensor(axis))).max(1)).collect();
+    let share = share_of(shape, &cluster);
     let mut block = no_smaller_than(tile, &share, Dim::REGISTER)?;
     block = no_larger_than(&block, &share)?;
     let whole = block.transpose_outs(&tensor_dims(shape.len()))?.direct_sum(&cluster)?;
     whole.transpose_outs(&tensor_dims(shape.len()))
+}
+
+/// One block's share of a tensor of `shape`, by axis; the cluster is no larger than the tensor.
+#[must_use]
+pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> Vec<u64> {
+    let part = |(axis, &size): (usize, &u64)| size.checked_shr(cluster.out_bits(Dim::tensor(axis))).unwrap_or(0).max(1);
+    shape.iter().enumerate().map(part).collect()
 }
 
 /// Cuts out dims that are larger than the shape: coordinates beyond it become replication.
