@@ -52,7 +52,7 @@ fn all_words() -> Vec<Words> {
         all.push(Words { target, directions, bits, lanes, phases, banks });
     };
     for target in ["a100", "rtx4090", "h100", "gh200"] {
-        add(target, BOTH, NARROW, 32, ranges([0..32]), 32);
+        add(target, BOTH, NARROW, 32, consecutive(32, 32), 32);
         add(target, BOTH, &[64], 32, ranges([0..16, 16..32]), 32);
         add(target, BOTH, &[128], 32, ranges([0..8, 8..16, 16..24, 24..32]), 32);
     }
@@ -195,24 +195,24 @@ fn linear_accesses_are_what_the_words_say() {
 fn textbook_strides() {
     let catalogue = built_in();
     for (bits, stride_bytes, expected) in [
-        (32, 4, 1),      // consecutive words
-        (32, 0, 1),      // one word for all
-        (32, 8, 2),      // two-way conflict
-        (32, 12, 1),     // odd strides are free of conflicts
-        (32, 16, 4),     // four-way
-        (32, 128, 32),   // a column of a 32 x 32 tile of words
-        (32, 132, 1),    // the same with a word of padding
-        (8, 1, 1),       // four lanes a word
-        (16, 2, 1),      // two lanes a word
-        (16, 4, 1),      // one lane a word, half of it
-        (8, 128, 32),    // sub-words in one bank
-        (64, 8, 2),      // 256 bytes
-        (64, 16, 4),     // each half warp twice over the banks
-        (128, 16, 4),    // 512 bytes
-        (128, 32, 8),    // each quarter warp twice
-        (128, 128, 32),  // a column of 16-byte pieces of 128-byte rows
-        (128, 144, 4),   // the same with 16 bytes of padding
-        (128, 0, 4),     // each quarter warp by itself
+        (32, 4, 1),     // consecutive words
+        (32, 0, 1),     // one word for all
+        (32, 8, 2),     // two-way conflict
+        (32, 12, 1),    // odd strides are free of conflicts
+        (32, 16, 4),    // four-way
+        (32, 128, 32),  // a column of a 32 x 32 tile of words
+        (32, 132, 1),   // the same with a word of padding
+        (8, 1, 1),      // four lanes a word
+        (16, 2, 1),     // two lanes a word
+        (16, 4, 1),     // one lane a word, half of it
+        (8, 128, 32),   // sub-words in one bank
+        (64, 8, 2),     // 256 bytes
+        (64, 16, 4),    // each half warp twice over the banks
+        (128, 16, 4),   // 512 bytes
+        (128, 32, 8),   // each quarter warp twice
+        (128, 128, 32), // a column of 16-byte pieces of 128-byte rows
+        (128, 144, 4),  // the same with 16 bytes of padding
+        (128, 0, 4),    // each quarter warp by itself
     ] {
         let addresses: Vec<_> = (0..32).map(|lane| Some(lane * stride_bytes)).collect();
         for direction in [Store, Load] {
