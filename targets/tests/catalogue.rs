@@ -76,7 +76,9 @@ fn what_is_assumed_says_so_and_every_source_is_named() {
         let costs = &target.costs;
         let tables = [&target.lanes.source, &target.limits.source, &target.shared.source, &target.global.source];
         let costs = [&costs.exchange, &costs.permute, &costs.select, &costs.block_barrier, &costs.warp_barrier];
-        let sources = tables.into_iter().chain(costs.map(|cost| &cost.source));
+        let wavefronts = [&target.costs.shared_store_wavefront, &target.costs.shared_load_wavefront];
+        let costs = costs.into_iter().chain(wavefronts).map(|cost| &cost.source);
+        let sources = tables.into_iter().chain(costs);
         let sources = sources.chain(target.shared.banks.iter().map(|row| &row.source));
         for source in sources.chain(target.exchanges.iter().map(|row| &row.source)) {
             assert!(source.split_whitespace().count() >= 3, "{file}: {source:?} names no source");
