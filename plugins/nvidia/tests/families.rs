@@ -17,7 +17,8 @@ fn families_agree() {
     let served = ["slice", "dot_operand", "nvidia_mma"];
     let own = |row: &Value| {
         let names = chain(&row["params"]);
-        names.last().is_some_and(|name| name == "nvidia_mma") && names.iter().all(|name| served.contains(&name.as_str()))
+        names.last().is_some_and(|name| name == "nvidia_mma")
+            && names.iter().all(|name| served.contains(&name.as_str()))
     };
     all_agree(&sample_and_full(SAMPLE, "oracle/layouts.jsonl"), own, |row| check_layout(row, &set));
 }
