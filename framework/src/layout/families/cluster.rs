@@ -42,6 +42,45 @@ pub fn identity_nd(input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearL
     })
 }
 
+/// As [`identity_nd`], but all positions along the axis `replicated` hold the same.
+///
+/// # Errors
+/// As [`identity_nd`].
+pub fn identity_but(
+    replicated: usize,
+    input: Dim,
+    sizes: &[u64],
+    order: &[usize],
+) -> Result<LinearLayout, LayoutError> {
+    order.iter().try_fold(LinearLayout::empty(), |sum, &axis| {
+        let dim = Dim::tensor(axis);
+        let part = if axis == replicated {
+            LinearLayout::zeros(sizes[axis], input, dim, 1)?
+        } else {
+            LinearLayout::identity(sizes[axis], input, dim)?
+        };
+        sum.direct_sum(&part)
+    })
+}
+
+/// The direct sum of identities given one by one as input, size and axis, the lowest bits first.
+/// The result lists its axes in `order`, in which [`over_tensor`] repeats it.
+///
+/// # Errors
+/// A size that is no power of two, or more than 64 bits.
+pub fn tile_of(order: &[usize], parts: &[(Dim, u64, usize)]) -> Result<LinearLayout, LayoutError> {
+    let listed = order.iter().map(|&axis| (Dim::REGISTER, 1, axis));
+    listed.chain(parts.iter().copied()).try_fold(LinearLayout::empty(), |sum, (input, size, axis)| {
+        sum.direct_sum(&LinearLayout::identity(size, input, Dim::tensor(axis))?)
+    })
+}
+
+/// The axes of a tensor of this rank, the last one first: row-major order.
+#[must_use]
+pub fn row_major(rank: usize) -> Vec<usize> {
+    (0..rank).rev().collect()
+}
+
 /// The part of the cluster in a spec: `cga_layout`, from bits of the block index to units of the
 /// grid of blocks; without it, one block.
 ///

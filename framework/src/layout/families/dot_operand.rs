@@ -4,7 +4,7 @@
 
 use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
 
-use super::cluster::{cluster_layout, identity_nd, over_tensor};
+use super::cluster::{cluster_layout, identity_but, identity_nd, over_tensor};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
@@ -46,20 +46,8 @@ fn build(
     shape: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
     let registers = identity_nd(Dim::REGISTER, per_lane, order)?;
-    let lanes = replicated_along(k_axis, Dim::LANE, per_warp, order)?;
-    let warps = replicated_along(k_axis, Dim::WARP, per_block, order)?;
+    let lanes = identity_but(k_axis, Dim::LANE, per_warp, order)?;
+    let warps = identity_but(k_axis, Dim::WARP, per_block, order)?;
     let tile = registers.direct_sum(&lanes)?.direct_sum(&warps)?;
     over_tensor(&tile, cluster, shape)
-}
-
-fn replicated_along(k_axis: usize, input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearLayout, LayoutError> {
-    order.iter().try_fold(LinearLayout::empty(), |sum, &axis| {
-        let dim = Dim::tensor(axis);
-        let part = if axis == k_axis {
-            LinearLayout::zeros(sizes[axis], input, dim, 1)?
-        } else {
-            LinearLayout::identity(sizes[axis], input, dim)?
-        };
-        sum.direct_sum(&part)
-    })
 }
