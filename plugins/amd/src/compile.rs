@@ -7,9 +7,7 @@ use tilewright::kernel::{Kernel, Module, Scope};
 use tilewright::target::TargetDescription;
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
 use tilewright_llvm::values::IntValue;
-use tilewright_llvm::{
-    Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, shared_bytes,
-};
+use tilewright_llvm::{Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, shared_bytes};
 
 use crate::object;
 
@@ -17,7 +15,7 @@ use crate::object;
 const AMDGPU_KERNEL: u32 = 91;
 
 /// Restricts a fence to shared memory, so that no cache of global memory is flushed.
-const SHARED_ONLY: Option<(&str, &str)> = Some(("amdgpu-as", "local"));
+const SHARED_ONLY: Option<(&str, &str)> = Some(("amdgpu-synchronize-as", "local"));
 
 /// Compiles a module for a product.
 pub(crate) fn compile(

@@ -13,7 +13,8 @@ use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceE
 
 /// The architectures that this plugin serves, as LLVM calls them.
 pub const ARCHITECTURES: &[&str] = &[
-    "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx1250",
+    "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200",
+    "gfx1201", "gfx1250",
 ];
 
 // Until `families` and `instructions` have these, the plugin adds none of either. Replaced by

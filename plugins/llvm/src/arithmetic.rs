@@ -78,24 +78,48 @@ impl<'ctx> Body<'_, 'ctx> {
     pub(crate) fn binary(&mut self, op: Binary, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
         let constant = self.constant_bits(b);
-        let mut b = self.value_of(b, a.ty)?;
+        let b = self.value_of(b, a.ty)?;
         let fits = if is_float_operation(op) { is_float(a.ty) } else { is_integer(a.ty) };
         if !fits {
             let wanted = if is_float_operation(op) { "floating-point values" } else { "integers" };
             return Err(self.invalid(format!("{op:?} works on {wanted}, not on a {}", a.ty)));
         }
-        // LLVM leaves division by zero undefined altogether and makes over-long shifts poison; the
-        // kernel IR promises some value.
-        if matches!(op, Binary::DivU | Binary::RemU) {
-            b = self.one_if_zero(a.ty, b)?;
-        }
-        let mut value = self.emit.builder.build_binop(opcode(op), a.value, b, "").map_err(refused)?;
+        let mut value = match op {
+            Binary::DivU | Binary::RemU => self.divide(op, a, b)?,
+            _ => self.emit.builder.build_binop(opcode(op), a.value, b, "").map_err(refused)?,
+        };
+        // LLVM makes over-long shifts poison; the kernel IR promises some value.
         let width = a.ty.element().map_or(0, Element::bits);
         let in_range = constant.is_some_and(|amount| amount < u64::from(width));
         if matches!(op, Binary::Shl | Binary::ShrU | Binary::ShrS) && !in_range {
             value = ffi::freeze(&self.emit.builder, value);
         }
         Ok(Typed { ty: a.ty, value })
+    }
+
+    /// Unsigned division. LLVM leaves division by zero undefined altogether, where the kernel IR
+    /// promises some value; and not every target divides integers narrower than 32 bits at every
+    /// optimisation level, so those are widened.
+    fn divide(
+        &self,
+        op: Binary,
+        a: Typed<'ctx>,
+        b: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let narrow = a.value.get_type();
+        let width = a.ty.element().map_or(0, Element::bits).max(32);
+        let wide = self.emit.integer_type(width, a.ty.count());
+        let wide = wide.ok_or_else(|| self.unsupported(format!("division of a {}", a.ty)))?;
+        let builder = &self.emit.builder;
+        let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(refused);
+        if wide == narrow {
+            let b = self.one_if_zero(a.ty, b)?;
+            return builder.build_binop(opcode(op), a.value, b, "").map_err(refused);
+        }
+        let (x, y) = (cast(InstructionOpcode::ZExt, a.value, wide)?, cast(InstructionOpcode::ZExt, b, wide)?);
+        let y = self.one_if_zero(a.ty, y)?;
+        let value = builder.build_binop(opcode(op), x, y, "").map_err(refused)?;
+        cast(InstructionOpcode::Trunc, value, narrow)
     }
 
     fn one_if_zero(&self, ty: Type, b: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
@@ -208,7 +232,8 @@ impl<'ctx> Body<'_, 'ctx> {
         let mut vector = wanted.get_poison();
         for (index, &scalar) in (0u32..).zip(elements) {
             let scalar = self.value_of(scalar, Type::Scalar(element))?;
-            vector = self.emit.builder.build_insert_element(vector, scalar, self.emit.i32(index), "").map_err(refused)?;
+            vector =
+                self.emit.builder.build_insert_element(vector, scalar, self.emit.i32(index), "").map_err(refused)?;
         }
         Ok(Typed { ty, value: vector.into() })
     }
@@ -217,7 +242,8 @@ impl<'ctx> Body<'_, 'ctx> {
         let vector = self.value(vector)?;
         match (vector.ty, vector.value) {
             (Type::Vector(element, count), BasicValueEnum::VectorValue(value)) if index < count => {
-                let value = self.emit.builder.build_extract_element(value, self.emit.i32(index), "").map_err(refused)?;
+                let value =
+                    self.emit.builder.build_extract_element(value, self.emit.i32(index), "").map_err(refused)?;
                 Ok(Typed { ty: Type::Scalar(element), value })
             }
             _ => Err(self.invalid(format!("a {} has no element {index}", vector.ty))),

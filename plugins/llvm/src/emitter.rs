@@ -149,12 +149,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// [`CompileError::Backend`].
-    pub fn fence(
-        &self,
-        ordering: Ordering,
-        scope: &str,
-        relaxation: Option<(&str, &str)>,
-    ) -> Result<(), CompileError> {
+    pub fn fence(&self, ordering: Ordering, scope: &str, relaxation: Option<(&str, &str)>) -> Result<(), CompileError> {
         let ordering = match ordering {
             Ordering::Acquire => AtomicOrdering::Acquire,
             Ordering::Release => AtomicOrdering::Release,

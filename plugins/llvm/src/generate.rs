@@ -40,12 +40,7 @@ pub struct Code {
 ///
 /// # Errors
 /// [`CompileError`]; see the crate's documentation for whose fault each is.
-pub fn compile(
-    dialect: &dyn Dialect,
-    source: &Module,
-    optimisation: u8,
-    forms: &[Form],
-) -> Result<Code, CompileError> {
+pub fn compile(dialect: &dyn Dialect, source: &Module, optimisation: u8, forms: &[Form]) -> Result<Code, CompileError> {
     let level = level(optimisation)?;
     let names = dialect.machine();
     let machine = target_machine(&names, level)?;

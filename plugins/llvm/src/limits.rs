@@ -12,13 +12,16 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
     for kernel in &module.kernels {
         let fail = |message: String| Err(CompileError::Invalid(format!("kernel `{}`: {message}", kernel.name)));
         let launch = kernel.launch;
-        if !target.lanes.choices.contains(&launch.lanes) {
+        if !target.lanes.choices.contains(&launch.lanes) || !launch.lanes.is_power_of_two() {
             return fail(format!("{} lanes a warp; {} has {:?}", launch.lanes, target.name, target.lanes.choices));
         }
         let lanes = u64::from(launch.lanes) * u64::from(launch.warps);
         if lanes == 0 || lanes > u64::from(target.limits.lanes_per_block) {
             let most = target.limits.lanes_per_block;
-            return fail(format!("{} warps of {} lanes; {} allows 1 to {most} lanes a block", launch.warps, launch.lanes, target.name));
+            return fail(format!(
+                "{} warps of {} lanes; {} allows 1 to {most} lanes a block",
+                launch.warps, launch.lanes, target.name
+            ));
         }
         let bytes = shared_bytes(kernel)?;
         if bytes > u64::from(target.shared.bytes) {

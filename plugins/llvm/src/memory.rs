@@ -103,11 +103,7 @@ impl<'ctx> Body<'_, 'ctx> {
         ffi::advance(&self.emit.builder, self.emit.context, pointer, offset).map_err(refused)
     }
 
-    fn set_alignment(
-        &self,
-        access: Option<InstructionValue<'ctx>>,
-        alignment: u32,
-    ) -> Result<(), CompileError> {
+    fn set_alignment(&self, access: Option<InstructionValue<'ctx>>, alignment: u32) -> Result<(), CompileError> {
         let refused = || CompileError::Backend("LLVM refused the alignment of a memory access".to_owned());
         access.ok_or_else(refused)?.set_alignment(alignment).map_err(|_| refused())
     }

@@ -7,7 +7,9 @@ use inkwell::module::{Linkage, Module as LlvmModule};
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
 use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc, context::Context};
-use tilewright::kernel::{Element, Exchange, Issuers, Kernel, Module, Op, Space, SpecialRegister, Statement, Type, Value};
+use tilewright::kernel::{
+    Element, Exchange, Issuers, Kernel, Module, Op, Space, SpecialRegister, Statement, Type, Value,
+};
 use tilewright::vendor::CompileError;
 
 use crate::emitter::{Emitter, refused};
@@ -149,7 +151,9 @@ pub(crate) fn llvm_type<'ctx>(
         Type::Scalar(element) => Ok(llvm_element(context, element)),
         Type::Vector(element, count) => {
             if count < 2 || !count.is_power_of_two() {
-                return Err(CompileError::Invalid(format!("{ty}: a vector has a power of two, at least 2, of elements")));
+                return Err(CompileError::Invalid(format!(
+                    "{ty}: a vector has a power of two, at least 2, of elements"
+                )));
             }
             if u64::from(element.bits()) * u64::from(count) > MAX_VECTOR_BITS {
                 return Err(CompileError::Unsupported(format!("{ty}: vectors wider than {MAX_VECTOR_BITS} bits")));
@@ -213,7 +217,8 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             return Err(self.invalid("the body of a kernel has no arguments; its parameters are values 0, 1, ..."));
         }
         for (index, parameter) in self.kernel.parameters.iter().enumerate() {
-            let value = u32::try_from(index).ok().and_then(|index| Some((Value(index), self.function.get_nth_param(index)?)));
+            let value =
+                u32::try_from(index).ok().and_then(|index| Some((Value(index), self.function.get_nth_param(index)?)));
             let Some((number, value)) = value else { return Err(self.invalid("too many parameters")) };
             self.define(number, Typed { ty: parameter.ty, value })?;
         }
