@@ -5,9 +5,11 @@
 
 use tilewright::kernel::{Kernel, Module, Scope};
 use tilewright::target::TargetDescription;
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload};
 use tilewright_llvm::values::IntValue;
-use tilewright_llvm::{Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, shared_bytes};
+use tilewright_llvm::{
+    Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, kernel_metadata,
+};
 
 use crate::object;
 
@@ -46,15 +48,7 @@ pub(crate) fn compile(
     if let Some(object) = code.object {
         add(Emit::Object, "hsaco", object::link(&object)?);
     }
-    Ok(Artifact { payloads, kernels: metadata(module)? })
-}
-
-fn metadata(module: &Module) -> Result<Vec<KernelMetadata>, CompileError> {
-    let of = |kernel: &Kernel| {
-        let (lanes, warps) = (kernel.launch.lanes, kernel.launch.warps);
-        Ok(KernelMetadata { name: kernel.name.clone(), lanes, warps, shared_bytes: shared_bytes(kernel)? })
-    };
-    module.kernels.iter().map(of).collect()
+    Ok(Artifact { payloads, kernels: kernel_metadata(module)? })
 }
 
 /// AMDGCN, as LLVM writes it.
@@ -63,9 +57,15 @@ struct Amdgcn<'a> {
 }
 
 impl Amdgcn<'_> {
-    /// Whether kernels of this processor can have 32 lanes a warp or 64.
-    fn chooses_lanes(&self) -> bool {
-        self.target.lanes.choices.len() > 1
+    /// Lanes that the processor's vector registers have; the newer ones run 64 as two halves.
+    fn native_lanes(&self) -> u32 {
+        if self.target.architecture.starts_with("gfx9") { 64 } else { 32 }
+    }
+
+    /// Whether a kernel can have this many lanes a warp.
+    fn has_lanes(&self, lanes: u32) -> bool {
+        let halves = self.native_lanes() == 32 && !self.target.architecture.starts_with("gfx125");
+        lanes == self.native_lanes() || halves && lanes == 64
     }
 }
 
@@ -82,12 +82,19 @@ impl Dialect for Amdgcn<'_> {
 
     fn kernel(&self, kernel: &Kernel) -> Result<KernelForm, CompileError> {
         let lanes = kernel.launch.lanes * kernel.launch.warps;
+        if !self.has_lanes(kernel.launch.lanes) {
+            let (lanes, processor) = (kernel.launch.lanes, &self.target.architecture);
+            return Err(CompileError::Unsupported(format!(
+                "kernel `{}`: {processor} has no warps of {lanes} lanes",
+                kernel.name
+            )));
+        }
         let attribute = |name: &str, value: String| (name.to_owned(), value);
         let mut attributes = vec![
             attribute("amdgpu-flat-work-group-size", format!("{lanes},{lanes}")),
             attribute("uniform-work-group-size", "true".to_owned()),
         ];
-        if self.chooses_lanes() {
+        if self.native_lanes() == 32 {
             attributes.push(attribute("target-cpu", self.target.architecture.clone()));
             attributes.push(attribute("target-features", format!("+wavefrontsize{}", kernel.launch.lanes)));
         }
@@ -127,7 +134,7 @@ impl Dialect for Amdgcn<'_> {
     ) -> Result<IntValue<'ctx>, CompileError> {
         let address = emit.shift_left(lane, 2)?;
         let near = emit.call_i32("llvm.amdgcn.ds.bpermute", &[address, value])?;
-        if !(self.chooses_lanes() && emit.launch().lanes == 64) {
+        if emit.launch().lanes == self.native_lanes() {
             return Ok(near);
         }
         // Where 32 lanes are native, a warp of 64 reads within each half: the other half's values are

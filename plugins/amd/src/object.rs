@@ -53,3 +53,16 @@ pub(crate) fn link(object: &[u8]) -> Result<Vec<u8>, CompileError> {
     }
     std::fs::read(&output).map_err(file_error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_linker_says_is_shown() {
+        match link(b"no object") {
+            Err(CompileError::Backend(message)) => assert!(message.contains("kernel.o"), "{message}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -8,7 +8,7 @@ mod kernels;
 use kernels::{count, lines_of, module, target};
 use object::{Object, ObjectSymbol};
 use tilewright::kernel::{Kernel, Launch, Scope};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Target};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, DeviceError, Emit, Target};
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
 
 const LAUNCH: Launch = Launch { lanes: 64, warps: 4 };
@@ -226,4 +226,32 @@ fn launches_beyond_the_target_are_refused() {
 fn only_architectures_of_the_list_are_served() {
     let error = AmdTarget::new(target("sm_90a", &[32])).unwrap_err();
     assert!(error.to_string().contains("sm_90a") && error.to_string().contains("gfx942"), "{error}");
+}
+
+#[test]
+fn errors_that_llvm_reports_become_errors_of_the_code_generator() {
+    // A description that promises more shared memory than the processor has.
+    let mut description = target("gfx942", &[64]);
+    description.shared.bytes = 1 << 20;
+    let target = AmdTarget::new(description).unwrap();
+    let mut kernel = kernels::through_shared(LAUNCH, Scope::Block);
+    kernel.shared[0].bytes = 1 << 17;
+    let error = target.compile(&module(vec![kernel]), &CompileOptions::default()).unwrap_err();
+    assert!(matches!(&error, CompileError::Backend(message) if message.contains("131072")), "{error}");
+}
+
+#[test]
+fn a_description_cannot_give_a_processor_warps_that_it_has_not() {
+    for (architecture, lanes) in [("gfx942", 32), ("gfx1250", 64), ("gfx1100", 16)] {
+        let target = AmdTarget::new(target(architecture, &[lanes])).unwrap();
+        let error =
+            target.compile(&module(vec![kernels::copy(Launch { lanes, warps: 1 })]), &CompileOptions::default());
+        let error = error.unwrap_err();
+        assert!(matches!(&error, CompileError::Unsupported(message) if message.contains(architecture)), "{error}");
+    }
+}
+
+#[test]
+fn this_build_says_that_it_drives_no_device() {
+    assert!(matches!(amd("gfx942").devices(), Err(DeviceError::NoRuntime(_))));
 }

@@ -29,7 +29,7 @@ mod translate;
 pub use dialect::{Dialect, KernelForm, Machine, SharedForm};
 pub use emitter::{Emitter, Ordering};
 pub use generate::{Code, Form, compile};
-pub use limits::{check_limits, shared_bytes};
+pub use limits::{check_limits, kernel_metadata, shared_bytes};
 
 /// LLVM values as hooks of a [`Dialect`] see them.
 pub mod values {

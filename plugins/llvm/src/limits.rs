@@ -1,8 +1,8 @@
-//! Checks that a module's launches fit the target.
+//! What a module's kernels ask of a launch, and whether the target can give it.
 
 use tilewright::kernel::{Kernel, Module};
 use tilewright::target::TargetDescription;
-use tilewright::vendor::CompileError;
+use tilewright::vendor::{CompileError, KernelMetadata};
 
 /// Checks that every kernel's lanes, warps and shared memory are what the target can give.
 ///
@@ -43,4 +43,16 @@ pub fn shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
             kernel.name, buffer.alignment
         ))),
     }
+}
+
+/// What a launcher must know of each kernel, in the order of the module.
+///
+/// # Errors
+/// As [`shared_bytes`].
+pub fn kernel_metadata(module: &Module) -> Result<Vec<KernelMetadata>, CompileError> {
+    let of = |kernel: &Kernel| {
+        let (lanes, warps) = (kernel.launch.lanes, kernel.launch.warps);
+        Ok(KernelMetadata { name: kernel.name.clone(), lanes, warps, shared_bytes: shared_bytes(kernel)? })
+    };
+    module.kernels.iter().map(of).collect()
 }

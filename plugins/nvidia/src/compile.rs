@@ -6,14 +6,19 @@
 
 use tilewright::kernel::{Kernel, Module, Scope};
 use tilewright::target::TargetDescription;
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload};
 use tilewright_llvm::values::IntValue;
-use tilewright_llvm::{Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, shared_bytes};
+use tilewright_llvm::{
+    Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, shared_bytes,
+};
 
 use crate::object;
 
 /// LLVM's number of the calling convention `ptx_kernel`.
 const PTX_KERNEL: u32 = 71;
+
+/// Lanes of a warp.
+const WARP: u32 = 32;
 
 /// Every lane of a warp takes part.
 const ALL_LANES: u32 = u32::MAX;
@@ -36,7 +41,7 @@ pub(crate) fn compile(
         }
     }
     let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms)?;
-    Ok(Artifact { payloads: payloads(target, code, &options.emit)?, kernels: metadata(module)? })
+    Ok(Artifact { payloads: payloads(target, code, &options.emit)?, kernels: kernel_metadata(module)? })
 }
 
 fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {
@@ -59,14 +64,6 @@ fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec
     Ok(payloads)
 }
 
-fn metadata(module: &Module) -> Result<Vec<KernelMetadata>, CompileError> {
-    let of = |kernel: &Kernel| {
-        let (lanes, warps) = (kernel.launch.lanes, kernel.launch.warps);
-        Ok(KernelMetadata { name: kernel.name.clone(), lanes, warps, shared_bytes: shared_bytes(kernel)? })
-    };
-    module.kernels.iter().map(of).collect()
-}
-
 /// PTX, as LLVM writes it.
 struct Ptx<'a> {
     target: &'a TargetDescription,
@@ -85,7 +82,11 @@ impl Dialect for Ptx<'_> {
     }
 
     fn kernel(&self, kernel: &Kernel) -> Result<KernelForm, CompileError> {
-        let lanes = kernel.launch.lanes * kernel.launch.warps;
+        if kernel.launch.lanes != WARP {
+            let message = format!("kernel `{}`: warps of {} lanes; there are {WARP}", kernel.name, kernel.launch.lanes);
+            return Err(CompileError::Unsupported(message));
+        }
+        let lanes = WARP * kernel.launch.warps;
         // What a kernel may ask for by itself is less than what a launch may give it.
         let fixed = shared_bytes(kernel)? <= u64::from(self.target.shared.static_bytes);
         Ok(KernelForm {
@@ -99,12 +100,12 @@ impl Dialect for Ptx<'_> {
 
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         let lane = emit.call_i32("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
-        emit.and(lane, emit.launch().lanes - 1)
+        emit.and(lane, WARP - 1)
     }
 
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         let lane = emit.call_i32("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
-        emit.shift_right(lane, emit.launch().lanes.trailing_zeros())
+        emit.shift_right(lane, WARP.trailing_zeros())
     }
 
     fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
@@ -119,7 +120,7 @@ impl Dialect for Ptx<'_> {
         lane: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
         // The last operand bounds the lanes read from: one segment of the whole warp.
-        let last = emit.i32(emit.launch().lanes - 1);
+        let last = emit.i32(WARP - 1);
         emit.call_i32("llvm.nvvm.shfl.sync.idx.i32", &[emit.i32(ALL_LANES), value, lane, last])
     }
 

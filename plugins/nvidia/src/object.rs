@@ -42,3 +42,33 @@ fn assemble_with(program: &Path, architecture: &str, ptx: &[u8]) -> Result<Vec<u
     }
     std::fs::read(&output).map_err(file_error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(program: &Path, architecture: &str, ptx: &[u8]) -> String {
+        match assemble_with(program, architecture, ptx) {
+            Err(CompileError::Backend(message)) => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_assembler_that_is_not_there_is_named_with_what_to_do() {
+        let message = refusal(Path::new("/nonexistent/ptxas"), "sm_80", b"");
+        assert!(message.contains("/nonexistent/ptxas") && message.contains(VARIABLE), "{message}");
+    }
+
+    #[test]
+    fn what_the_assembler_says_of_bad_ptx_is_shown() {
+        let Some(program) = assembler() else {
+            eprintln!("no ptxas here: its messages are not tested");
+            return;
+        };
+        let message = refusal(&program, "sm_80", b".version 8.0\n.target sm_80\n.address_size 64\nnonsense;\n");
+        assert!(message.contains("kernel.ptx, line 4"), "{message}");
+        let message = refusal(&program, "sm_1", b"");
+        assert!(message.contains("sm_1"), "{message}");
+    }
+}

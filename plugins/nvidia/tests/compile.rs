@@ -7,7 +7,7 @@ mod kernels;
 
 use kernels::{GLOBAL, count, lines_of, module, own_address, target};
 use tilewright::kernel::{Builder, Element, Kernel, Launch, Op, Scope, Type, Value};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Target};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, DeviceError, Emit, Target};
 use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget, object};
 
 const LAUNCH: Launch = Launch { lanes: 32, warps: 4 };
@@ -235,4 +235,9 @@ fn an_instruction_that_no_code_is_generated_for_is_unsupported() {
 fn only_architectures_of_the_list_are_served() {
     let error = NvidiaTarget::new(target("gfx942", &[64])).unwrap_err();
     assert!(error.to_string().contains("gfx942") && error.to_string().contains("sm_90a"), "{error}");
+}
+
+#[test]
+fn this_build_says_that_it_drives_no_device() {
+    assert!(matches!(nvidia("sm_80").devices(), Err(DeviceError::NoRuntime(_))));
 }
