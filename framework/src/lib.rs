@@ -21,5 +21,7 @@ pub mod kernel;
 pub mod layout;
 pub mod lower;
 pub mod movement;
+pub mod pipeline;
+pub mod plugin;
 pub mod target;
 pub mod vendor;
