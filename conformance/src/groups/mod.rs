@@ -1,0 +1,1 @@
+//! The groups of the product's suite.
