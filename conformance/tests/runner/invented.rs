@@ -140,6 +140,6 @@ fn deep(depth: u64) -> u64 {
 }
 
 fn describe(name: &str) -> TargetDescription {
-    let text = include_str!("invented.toml").replace("NAME", name);
+    let text = include_str!("../invented.toml").replace("NAME", name);
     TargetDescription::from_toml("invented.toml", &text).expect("the invented file is right")
 }
