@@ -18,5 +18,6 @@
 pub mod f2;
 pub mod kernel;
 pub mod layout;
+pub mod plugin;
 pub mod target;
 pub mod vendor;
