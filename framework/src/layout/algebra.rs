@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::f2::{Columns, Solver, Subspace, multiply};
 
 use super::shape::listed;
-use super::space::{low_mask, scatter};
+use super::space::{Moves, low_mask, scatter};
 use super::{Dim, LayoutError, LinearLayout, Space};
 
 impl LinearLayout {
@@ -19,14 +19,17 @@ impl LinearLayout {
     /// # Ok::<(), tilewright::layout::LayoutError>(())
     /// ```
     ///
+    /// Dims that one of the two lacks are listed where its other dims put them; where the two list
+    /// their shared dims in different orders, `self`'s has precedence.
+    ///
     /// # Errors
-    /// Shared dims listed in different orders, or more than 64 bits on a side.
+    /// More than 64 bits on a side.
     pub fn direct_sum(&self, outer: &Self) -> Result<Self, LayoutError> {
         let ins = supremum(&self.ins, &outer.ins)?;
         let outs = supremum(&self.outs, &outer.outs)?;
         let inner_moves = self.outs.embedding(&outs)?;
         // Out dim by out dim, the outer part goes above the inner one.
-        let mut outer_moves: SmallVec<[(u32, u32, u64); 5]> = SmallVec::new();
+        let mut outer_moves = Moves::new();
         let mut from = 0;
         for (dim, bits) in outer.outs.iter() {
             if bits > 0 {
@@ -247,30 +250,27 @@ impl LinearLayout {
     }
 }
 
-/// The dims of both spaces in an order that respects both, sizes multiplied.
+/// The dims of both spaces, sizes multiplied, in an order that respects both where there is one.
+///
+/// Both lists are read from the front. A dim that the other list lacks goes first, the left one
+/// before the right one. Where each front dim waits for the other list, no order respects both:
+/// the one that the other list has earlier goes first, the left one where they are level.
 fn supremum(left: &Space, right: &Space) -> Result<Space, LayoutError> {
-    let conflict = || LayoutError::OrderConflict { left: listed(left), right: listed(right) };
+    let place = |space: &Space, dim| space.dims().position(|d| d == dim);
     let mut result = Space::default();
-    let mut rest = right.dims().peekable();
-    for dim in left.dims() {
-        if right.contains(dim) {
-            // Everything that `right` lists before this dim comes first.
-            loop {
-                match rest.next() {
-                    Some(d) if d == dim => break,
-                    Some(d) if left.contains(d) => return Err(conflict()),
-                    Some(d) => result.push(d, right.bits_of(d))?,
-                    None => return Err(conflict()),
-                }
-            }
-        }
+    let (mut lefts, mut rights) = (left.dims().peekable(), right.dims().peekable());
+    loop {
+        while lefts.next_if(|&dim| result.contains(dim)).is_some() {}
+        while rights.next_if(|&dim| result.contains(dim)).is_some() {}
+        let dim = match (lefts.peek().copied(), rights.peek().copied()) {
+            (None, None) => return Ok(result),
+            (Some(dim), None) | (None, Some(dim)) => dim,
+            (Some(l), Some(r)) => match (place(right, l), place(left, r)) {
+                (Some(_), None) => r,
+                (Some(in_right), Some(in_left)) if in_right > in_left => r,
+                _ => l,
+            },
+        };
         result.push(dim, left.bits_of(dim) + right.bits_of(dim))?;
     }
-    for dim in rest {
-        if left.contains(dim) {
-            return Err(conflict());
-        }
-        result.push(dim, right.bits_of(dim))?;
-    }
-    Ok(result)
 }

@@ -70,14 +70,6 @@ pub enum LayoutError {
         /// Dims on the right.
         right: String,
     },
-    /// Two lists of dims order their shared dims differently, so no order serves both.
-    #[error("{left} and {right} order their shared dims differently")]
-    OrderConflict {
-        /// Dims on the left.
-        left: String,
-        /// Dims on the right.
-        right: String,
-    },
     /// A basis has the wrong number of coordinates.
     #[error("basis {index} of {dim} has {found} coordinates, expected {expected}")]
     BasisLength {

@@ -314,6 +314,41 @@ impl<'a> Parameters<'a> {
         self.as_numbers(names[0], self.required(names)?)
     }
 
+    /// A power of two.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn power(&self, names: &[&str]) -> Result<u64, FamilyError> {
+        self.as_power(names[0], self.number(names)?)
+    }
+
+    /// A list of `count` powers of two.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn powers(&self, names: &[&str], count: usize) -> Result<Vec<u64>, FamilyError> {
+        let list = self.numbers(names)?;
+        if list.len() != count {
+            return Err(self.wrong(names[0], &format!("has {} entries, expected {count}", list.len())));
+        }
+        list.into_iter().map(|number| self.as_power(names[0], number)).collect()
+    }
+
+    /// A list that names each of the axes 0 to `rank` - 1 once.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn order(&self, names: &[&str], rank: usize) -> Result<Vec<usize>, FamilyError> {
+        let list = self.numbers(names)?;
+        let axes: Vec<usize> = list.iter().filter_map(|&axis| usize::try_from(axis).ok()).collect();
+        let mut sorted = axes.clone();
+        sorted.sort_unstable();
+        if list.len() == rank && sorted.into_iter().eq(0..rank) {
+            return Ok(axes);
+        }
+        Err(self.wrong(names[0], &format!("{list:?} must list each of the {rank} axes once, from 0 on")))
+    }
+
     /// A list of lists of whole numbers, not negative: bases.
     ///
     /// # Errors
@@ -367,6 +402,13 @@ impl<'a> Parameters<'a> {
             }
             _ => Err(self.wrong(name, "must be a whole number")),
         }
+    }
+
+    fn as_power(&self, name: &str, number: u64) -> Result<u64, FamilyError> {
+        if number.is_power_of_two() {
+            return Ok(number);
+        }
+        Err(self.wrong(name, &format!("{number} is no power of two")))
     }
 
     fn as_numbers(&self, name: &str, value: &Attribute) -> Result<Vec<u64>, FamilyError> {

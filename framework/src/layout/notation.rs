@@ -222,22 +222,33 @@ impl Parser<'_> {
         Ok(spec)
     }
 
-    /// An optional list of values without a name, then an optional list of named ones in braces.
+    /// An optional list of values without a name, then named ones, in braces or not.
     fn body(&mut self, spec: &mut FamilySpec) -> Result<(), NotationError> {
         self.skip_blanks();
         if self.rest().starts_with('[') {
-            let list = self.value()?;
+            let list = self.value("0")?;
             spec.attributes.insert("0".to_owned(), list);
             self.takes(",");
         }
-        if self.takes("{") && !self.takes("}") {
-            loop {
-                self.entry(spec)?;
-                if !self.takes(",") {
-                    break;
-                }
-            }
+        if self.takes("{") {
+            self.entries(spec, "}")?;
             self.expect("}")?;
+            if !self.takes(",") {
+                return Ok(());
+            }
+        }
+        self.entries(spec, ">")
+    }
+
+    /// Named values up to the `closing` token, which is left.
+    fn entries(&mut self, spec: &mut FamilySpec, closing: &str) -> Result<(), NotationError> {
+        self.skip_blanks();
+        if self.rest().starts_with(closing) {
+            return Ok(());
+        }
+        self.entry(spec)?;
+        while self.takes(",") {
+            self.entry(spec)?;
         }
         Ok(())
     }
@@ -247,7 +258,7 @@ impl Parser<'_> {
         let start = self.at;
         let name = snake_case(&self.word()?);
         self.expect("=")?;
-        let value = self.value()?;
+        let value = self.value(&name)?;
         let taken = match value {
             Attribute::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
             other => spec.attributes.insert(name.clone(), other).is_some(),
@@ -258,11 +269,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn value(&mut self) -> Result<Attribute, NotationError> {
+    /// The value of the parameter `name`; named values in braces are a spec of that name.
+    fn value(&mut self, name: &str) -> Result<Attribute, NotationError> {
         self.skip_blanks();
         match self.rest().chars().next() {
-            Some('[') => self.nested(Self::list),
+            Some('[') => self.nested(|parser| parser.list(name)),
             Some('#') => Ok(Attribute::Spec(Box::new(self.spec()?))),
+            Some('{') => self.nested(|parser| parser.group(name)),
             Some(c) if c.is_ascii_digit() || c == '-' => self.number(),
             Some('"') => self.quoted(),
             _ => {
@@ -276,15 +289,23 @@ impl Parser<'_> {
         }
     }
 
+    fn group(&mut self, name: &str) -> Result<Attribute, NotationError> {
+        self.expect("{")?;
+        let mut spec = FamilySpec::new(name);
+        self.entries(&mut spec, "}")?;
+        self.expect("}")?;
+        Ok(Attribute::Spec(Box::new(spec)))
+    }
+
     /// Values in brackets; `64:+8` is the pair of 64 and 8.
-    fn list(&mut self) -> Result<Attribute, NotationError> {
+    fn list(&mut self, name: &str) -> Result<Attribute, NotationError> {
         self.expect("[")?;
         let mut items = Vec::new();
         if self.takes("]") {
             return Ok(Attribute::List(items));
         }
         loop {
-            let mut item = self.value()?;
+            let mut item = self.value(name)?;
             if self.takes(":+") {
                 item = Attribute::List(vec![item, self.number()?]);
             }

@@ -42,6 +42,45 @@ pub fn identity_nd(input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearL
     })
 }
 
+/// As [`identity_nd`], but all positions along the axis `replicated` hold the same.
+///
+/// # Errors
+/// As [`identity_nd`].
+pub fn identity_but(
+    replicated: usize,
+    input: Dim,
+    sizes: &[u64],
+    order: &[usize],
+) -> Result<LinearLayout, LayoutError> {
+    order.iter().try_fold(LinearLayout::empty(), |sum, &axis| {
+        let dim = Dim::tensor(axis);
+        let part = if axis == replicated {
+            LinearLayout::zeros(sizes[axis], input, dim, 1)?
+        } else {
+            LinearLayout::identity(sizes[axis], input, dim)?
+        };
+        sum.direct_sum(&part)
+    })
+}
+
+/// The direct sum of identities given one by one as input, size and axis, the lowest bits first.
+/// The result lists its axes in `order`, in which [`over_tensor`] repeats it.
+///
+/// # Errors
+/// A size that is no power of two, or more than 64 bits.
+pub fn tile_of(order: &[usize], parts: &[(Dim, u64, usize)]) -> Result<LinearLayout, LayoutError> {
+    let listed = order.iter().map(|&axis| (Dim::REGISTER, 1, axis));
+    listed.chain(parts.iter().copied()).try_fold(LinearLayout::empty(), |sum, (input, size, axis)| {
+        sum.direct_sum(&LinearLayout::identity(size, input, Dim::tensor(axis))?)
+    })
+}
+
+/// The axes of a tensor of this rank, the last one first: row-major order.
+#[must_use]
+pub fn row_major(rank: usize) -> Vec<usize> {
+    (0..rank).rev().collect()
+}
+
 /// The part of the cluster in a spec: `cga_layout`, from bits of the block index to units of the
 /// grid of blocks; without it, one block.
 ///
@@ -69,12 +108,18 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
 /// More than 64 bits.
 pub fn over_tensor(tile: &LinearLayout, cluster: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     let cluster = no_larger_than(cluster, shape)?;
-    let share: Vec<_> =
-        shape.iter().enumerate().map(|(axis, &size)| (size >> cluster.out_bits(Dim::tensor(axis))).max(1)).collect();
+    let share = share_of(shape, &cluster);
     let mut block = no_smaller_than(tile, &share, Dim::REGISTER)?;
     block = no_larger_than(&block, &share)?;
     let whole = block.transpose_outs(&tensor_dims(shape.len()))?.direct_sum(&cluster)?;
     whole.transpose_outs(&tensor_dims(shape.len()))
+}
+
+/// One block's share of a tensor of `shape`, by axis; the cluster is no larger than the tensor.
+#[must_use]
+pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> Vec<u64> {
+    let part = |(axis, &size): (usize, &u64)| size.checked_shr(cluster.out_bits(Dim::tensor(axis))).unwrap_or(0).max(1);
+    shape.iter().enumerate().map(part).collect()
 }
 
 /// Cuts out dims that are larger than the shape: coordinates beyond it become replication.

@@ -1,10 +1,10 @@
 //! `dot_operand` of a blocked parent: the operand of a product computed by plain multiply-adds.
 //! Every lane holds all of K for its rows or columns; lanes and warps along K are replicas.
+//! Registers that move nothing are kept, unlike those of `blocked` itself.
 
 use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
 
-use super::blocked::permutation;
-use super::cluster::{cluster_layout, identity_nd, over_tensor};
+use super::cluster::{cluster_layout, identity_but, identity_nd, over_tensor};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
@@ -21,16 +21,12 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     }
     let of = parent.parameters();
     let k_axis = if operand == 0 { rank - 1 } else { rank - 2 };
-    let mut per_lane = of.numbers(&["size_per_thread"])?;
-    let per_warp = of.numbers(&["threads_per_warp"])?;
-    let per_block = of.numbers(&["warps_per_cta"])?;
-    let order = of.numbers(&["order"])?;
+    let mut per_lane = of.powers(&["size_per_thread"], rank)?;
+    let per_warp = of.powers(&["threads_per_warp"], rank)?;
+    let per_block = of.powers(&["warps_per_cta"], rank)?;
+    let order = of.order(&["order"], rank)?;
     let mut cluster = of.bases_or_none(&["cga_layout"])?;
     of.finish()?;
-    let order = permutation(&order, rank).ok_or_else(|| of.wrong("order", "is no permutation of the axes"))?;
-    if [&per_lane, &per_warp, &per_block].iter().any(|list| list.len() != rank) {
-        return Err(of.wrong("size_per_thread", &format!("the parent is not for a tensor of {rank} axes")));
-    }
     for basis in cluster.iter_mut().filter(|basis| basis.len() == rank) {
         basis[k_axis] = 0;
     }
@@ -50,20 +46,8 @@ fn build(
     shape: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
     let registers = identity_nd(Dim::REGISTER, per_lane, order)?;
-    let lanes = replicated_along(k_axis, Dim::LANE, per_warp, order)?;
-    let warps = replicated_along(k_axis, Dim::WARP, per_block, order)?;
+    let lanes = identity_but(k_axis, Dim::LANE, per_warp, order)?;
+    let warps = identity_but(k_axis, Dim::WARP, per_block, order)?;
     let tile = registers.direct_sum(&lanes)?.direct_sum(&warps)?;
-    Ok(over_tensor(&tile, cluster, shape)?.remove_zero_bases(Dim::REGISTER))
-}
-
-fn replicated_along(k_axis: usize, input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearLayout, LayoutError> {
-    order.iter().try_fold(LinearLayout::empty(), |sum, &axis| {
-        let dim = Dim::tensor(axis);
-        let part = if axis == k_axis {
-            LinearLayout::zeros(sizes[axis], input, dim, 1)?
-        } else {
-            LinearLayout::identity(sizes[axis], input, dim)?
-        };
-        sum.direct_sum(&part)
-    })
+    over_tensor(&tile, cluster, shape)
 }

@@ -1,7 +1,7 @@
 //! The neutral families: those that belong to no vendor.
 //!
-//! [`Neutral`] resolves `blocked`, `slice`, `linear`, `dot_operand` of a blocked parent,
-//! `swizzled_shared`, `padded_shared` and `shared_linear`. [`cluster`] has the step that turns a
+//! [`Neutral`] resolves `blocked`, `slice`, `linear`, `dot_operand` (also spelled `dot_op`) of a blocked
+//! parent, `swizzled_shared`, `padded_shared` and `shared_linear`. [`cluster`] has the step that turns a
 //! tile into the layout of a whole tensor, which vendors' families share.
 
 mod blocked;
@@ -18,8 +18,8 @@ use super::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Neutral;
 
-const NAMES: [&str; 7] =
-    ["blocked", "slice", "linear", "dot_operand", "swizzled_shared", "padded_shared", "shared_linear"];
+const NAMES: [&str; 8] =
+    ["blocked", "slice", "linear", "dot_operand", "dot_op", "swizzled_shared", "padded_shared", "shared_linear"];
 
 impl Families for Neutral {
     fn names(&self) -> Vec<String> {
@@ -32,7 +32,7 @@ impl Families for Neutral {
             "blocked" => blocked::resolve(spec, shape).map(Layout::Distributed),
             "slice" => slice::resolve(spec, shape, all).map(Layout::Distributed),
             "linear" => linear::resolve(spec, shape).map(Layout::Distributed),
-            "dot_operand" => dot_operand::resolve(spec, shape).map(Layout::Distributed),
+            "dot_operand" | "dot_op" => dot_operand::resolve(spec, shape).map(Layout::Distributed),
             "swizzled_shared" => shared::swizzled(spec, shape).map(Layout::Memory),
             "padded_shared" => shared::padded(spec, shape).map(Layout::Memory),
             "shared_linear" => shared::linear(spec, shape).map(Layout::Memory),

@@ -2,29 +2,21 @@
 
 use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout, Padding};
 
-use super::blocked::permutation;
-use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, tensor_dims};
+use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, share_of, tensor_dims};
 
 /// Rows of the fastest axis, row `r` xor-swizzled by `vec * ((r / per_phase) % max_phase)`.
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
-    let vec = read.number(&["vec"])?;
-    let per_phase = read.number(&["per_phase"])?;
-    let max_phase = read.number(&["max_phase"])?;
-    let order = read.numbers(&["order"])?;
+    let vec = read.power(&["vec"])?;
+    let per_phase = read.power(&["per_phase"])?;
+    let max_phase = read.power(&["max_phase"])?;
+    let order = read.order(&["order"], shape.len())?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
     read.finish()?;
-    for (name, value) in [("vec", vec), ("per_phase", per_phase), ("max_phase", max_phase)] {
-        if !value.is_power_of_two() {
-            return Err(read.wrong(name, &format!("{value} is no power of two")));
-        }
-    }
-    let order = permutation(&order, shape.len()).ok_or_else(|| read.wrong("order", "is no permutation of the axes"))?;
     let cluster = cluster_layout(spec, &cluster, shape.len())?;
     let build = || -> Result<LinearLayout, LayoutError> {
         let cluster = no_larger_than(&cluster, shape)?;
-        let share: Vec<_> =
-            (0..shape.len()).map(|axis| (shape[axis] >> cluster.out_bits(Dim::tensor(axis))).max(1)).collect();
+        let share = share_of(shape, &cluster);
         let block = swizzled_block(&share, &order, vec, per_phase, max_phase)?;
         block.transpose_outs(&tensor_dims(shape.len()))?.direct_sum(&cluster)
     };
@@ -61,25 +53,27 @@ fn swizzled_block(
 pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
     let pairs = read.bases(&["interval_padding_pairs", "0"])?;
+    let cluster = read.bases_or_none(&["cga_layout"])?;
     let offsets = read.optional(&["offset_bases", "offset"]).is_some();
     let linear = if offsets {
-        let bases = [
-            (Dim::OFFSET, read.bases(&["offset_bases", "offset"])?),
-            (Dim::BLOCK, read.bases_or_none(&["block_bases", "cga_layout", "block"])?),
-        ];
-        let own = read.optional(&["shape"]).map(|_| read.numbers(&["shape"])).transpose()?;
+        let offsets = read.bases(&["offset_bases", "offset"])?;
+        let blocks = read.bases_or_none(&["block_bases", "block"])?;
+        let own = read.optional(&["shape"]).map(|_| read.powers(&["shape"], shape.len())).transpose()?;
         read.finish()?;
-        explicit(spec, &bases, own.as_deref().unwrap_or(shape), shape)?
+        let own = own.as_deref().unwrap_or(shape);
+        if cluster.is_empty() {
+            explicit(spec, &[(Dim::OFFSET, offsets), (Dim::BLOCK, blocks)], own, shape)?
+        } else if blocks.is_empty() {
+            over_cluster(spec, offsets, &cluster, own, shape)?
+        } else {
+            return Err(read.wrong("cga_layout", "says again what `block_bases` says: give one of them"));
+        }
     } else {
-        let order = read.numbers(&["order"])?;
+        let order = read.order(&["order"], shape.len())?;
         let _ = read.optional(&["shape"]);
         read.finish()?;
-        let order =
-            permutation(&order, shape.len()).ok_or_else(|| read.wrong("order", "is no permutation of the axes"))?;
-        swizzled_block(shape, &order, 1, 1, 1)
-            .and_then(|block| block.transpose_outs(&tensor_dims(shape.len())))
-            .and_then(|block| block.direct_sum(&LinearLayout::identity(1, Dim::BLOCK, Dim::tensor(0))?))
-            .map_err(|error| FamilyError::of_layout(&spec.name, &error))?
+        let cluster = cluster_layout(spec, &cluster, shape.len())?;
+        unswizzled(&order, &cluster, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?
     };
     let mut padding = Vec::new();
     for pair in &pairs {
@@ -93,7 +87,44 @@ pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
         padding.push(Padding { interval, padding: gap });
     }
     padding.sort_by_key(|p| p.interval);
+    if !is_addressable(&linear, &padding) {
+        return Err(read.wrong("interval_padding_pairs", "physical offsets exceed 62 bits"));
+    }
     Ok(MemoryLayout { linear, padding, alignment: None })
+}
+
+/// Whether every physical offset stays below 2^62.
+fn is_addressable(linear: &LinearLayout, padding: &[Padding]) -> bool {
+    let last = 1u128.checked_shl(linear.in_bits(Dim::OFFSET)).map_or(u128::MAX, |size| size - 1);
+    let gap = |p: &Padding| (last / u128::from(p.interval)).checked_mul(u128::from(p.padding));
+    padding.iter().try_fold(last, |sum, p| sum.checked_add(gap(p)?)).is_some_and(|physical| physical < 1 << 62)
+}
+
+/// Offsets along the axes in the given order, the fastest first, within each block's share.
+fn unswizzled(order: &[usize], cluster: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+    let cluster = no_larger_than(cluster, shape)?;
+    let share = share_of(shape, &cluster);
+    let block = swizzled_block(&share, order, 1, 1, 1)?;
+    block.transpose_outs(&tensor_dims(shape.len()))?.direct_sum(&cluster)
+}
+
+/// One block's bases, and the blocks of the cluster side by side; `own` is the shape of both.
+fn over_cluster(
+    spec: &FamilySpec,
+    offsets: Vec<Vec<u64>>,
+    cluster: &[Vec<u64>],
+    own: &[u64],
+    shape: &[u64],
+) -> Result<LinearLayout, FamilyError> {
+    let cluster = cluster_layout(spec, cluster, shape.len())?;
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let cluster = no_larger_than(&cluster, own)?;
+        let share: Vec<_> = tensor_dims(own.len()).into_iter().zip(share_of(own, &cluster)).collect();
+        let block = LinearLayout::from_bases(&[(Dim::OFFSET, offsets)], &share)?;
+        let whole = block.direct_sum(&cluster)?;
+        no_larger_than(&no_smaller_than(&whole, shape, Dim::OFFSET)?, shape)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
 /// Bases given one by one.
@@ -103,12 +134,10 @@ pub(super) fn linear(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
         (Dim::OFFSET, read.bases(&["offset_bases", "offset"])?),
         (Dim::BLOCK, read.bases_or_none(&["block_bases", "block"])?),
     ];
-    let alignment = read.optional(&["alignment"]).map(|_| read.number(&["alignment"])).transpose()?;
+    let alignment = read.optional(&["alignment"]).map(|_| read.power(&["alignment"])).transpose()?;
     read.finish()?;
-    let alignment = alignment
-        .map(|bytes| u32::try_from(bytes).ok().filter(|b| b.is_power_of_two()))
-        .map(|bytes| bytes.ok_or_else(|| read.wrong("alignment", "must be a power of two of bytes")))
-        .transpose()?;
+    let narrow = |bytes| u32::try_from(bytes).map_err(|_| read.wrong("alignment", "is more than 2 GiB"));
+    let alignment = alignment.map(narrow).transpose()?;
     let linear = explicit(spec, &bases, shape, shape)?;
     Ok(MemoryLayout { alignment, ..MemoryLayout::linear(linear) })
 }

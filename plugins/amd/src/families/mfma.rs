@@ -1,0 +1,158 @@
+//! `amd_mfma`: results and operands of the matrix instructions of CDNA.
+//!
+//! A wave of 64 lanes spreads first over the columns of a result and then over groups of its rows.
+//! Tiles of a wave follow each other along all of N before any along M.
+
+use tilewright::layout::families::cluster::{
+    cluster_layout, identity_but, identity_nd, over_tensor, row_major, tile_of,
+};
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+
+const LANES: u64 = 64;
+
+/// Rows and columns of the results that one instruction can have.
+const RESULTS: [[u64; 2]; 4] = [[32, 32], [16, 16], [64, 4], [4, 64]];
+
+/// The instruction that a layout belongs to, spread over warps and blocks.
+struct Mfma {
+    m: u64,
+    n: u64,
+    transposed: bool,
+    /// Rows that a lane holds side by side.
+    height: u64,
+    warps: Vec<u64>,
+    tiles: Vec<u64>,
+    cluster: Vec<Vec<u64>>,
+}
+
+impl Mfma {
+    fn read(spec: &FamilySpec, rank: usize) -> Result<Self, FamilyError> {
+        let read = spec.parameters();
+        let version = read.number(&["version", "version_major"])?;
+        let _ = read.number_or(&["version_minor"], 0)?;
+        let instruction = read.numbers(&["instr_shape"])?;
+        let transposed = read.flag_or(&["transposed", "is_transposed"], false)?;
+        let warps = read.powers(&["warps_per_cta"], rank)?;
+        let element = read.number_or(&["element_bitwidth", "element_bit_width"], 32)?;
+        let tiles = match read.optional(&["tiles_per_warp"]) {
+            Some(_) => read.powers(&["tiles_per_warp"], rank)?,
+            None => vec![1; rank],
+        };
+        let cluster = read.bases_or_none(&["cga_layout"])?;
+        read.finish()?;
+        if !(1..=4).contains(&version) {
+            let message = format!("{version} is none of 1 (gfx908), 2 (gfx90a), 3 (gfx942) and 4 (gfx950)");
+            return Err(read.wrong("version", &message));
+        }
+        let (m, n) = match instruction[..] {
+            [m, n, _] if RESULTS.contains(&[m, n]) => (m, n),
+            _ => {
+                let message = format!("{instruction:?} must be [M, N, K], M and N being one of {RESULTS:?}");
+                return Err(read.wrong("instr_shape", &message));
+            }
+        };
+        let height = match element {
+            32 => 4,
+            64 => 1,
+            _ => return Err(read.wrong("element_bitwidth", &format!("{element} is neither 32 nor 64"))),
+        };
+        Ok(Self { m, n, transposed, height, warps, tiles, cluster })
+    }
+}
+
+/// The layout of the result.
+pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let rank = matrix_rank(spec, shape)?;
+    let mfma = Mfma::read(spec, rank)?;
+    if [mfma.m, mfma.n] == [64, 4] && !mfma.transposed {
+        return Err(spec.parameters().wrong("transposed", "a 64x4 result exists transposed only"));
+    }
+    let cluster = cluster_layout(spec, &mfma.cluster, rank)?;
+    let build = || over_tensor(&result_tile(&mfma, shape)?, &cluster, shape);
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+}
+
+/// All of N for the rows of one tile of every warp.
+fn result_tile(mfma: &Mfma, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+    let rank = shape.len();
+    let (row, column) = (rank - 2, rank - 1);
+    // A transposed result is that of the instruction with A and B exchanged.
+    let (m_axis, m, n_axis, n) =
+        if mfma.transposed { (column, mfma.n, row, mfma.m) } else { (row, mfma.m, column, mfma.n) };
+    let covered = mfma.height * (LANES / n);
+    let mut parts = vec![
+        (Dim::REGISTER, mfma.height, m_axis),
+        (Dim::LANE, n, n_axis),
+        (Dim::LANE, LANES / n, m_axis),
+        (Dim::REGISTER, (m / covered).max(1), m_axis),
+    ];
+    let across = mfma.n.saturating_mul(mfma.warps[column]).saturating_mul(mfma.tiles[column]);
+    parts.extend([
+        (Dim::REGISTER, mfma.tiles[column], column),
+        (Dim::WARP, mfma.warps[column], column),
+        (Dim::REGISTER, (shape[column] / across).max(1), column),
+        (Dim::REGISTER, mfma.tiles[row], row),
+        (Dim::WARP, mfma.warps[row], row),
+    ]);
+    let tile = tile_of(&row_major(rank), &parts)?;
+    batch_warps(&tile, &mfma.warps)
+}
+
+/// Spreads the remaining warps over the axes before the matrix.
+fn batch_warps(tile: &LinearLayout, warps: &[u64]) -> Result<LinearLayout, LayoutError> {
+    let batch: Vec<usize> = (0..warps.len() - 2).rev().collect();
+    tile.direct_sum(&identity_nd(Dim::WARP, warps, &batch)?)
+}
+
+/// The layout of an operand in registers.
+pub(super) fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let rank = matrix_rank(spec, shape)?;
+    let read = spec.parameters();
+    let index = read.number(&["operand_index", "op_idx"])?;
+    let k_width = read.power(&["k_width"])?;
+    let parent = read.parent()?;
+    read.finish()?;
+    if parent.name != "amd_mfma" {
+        return Err(read.wrong("parent", "this plugin has dot operands of `amd_mfma` only"));
+    }
+    let mfma = Mfma::read(parent, rank)?;
+    let (k_axis, other_axis, other) = match index {
+        0 => (rank - 1, rank - 2, mfma.m),
+        1 => (rank - 2, rank - 1, mfma.n),
+        _ => return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1"))),
+    };
+    // Blocks along K share it out among them, unlike those of other vendors' operands.
+    let cluster = cluster_layout(parent, &mfma.cluster, rank)?;
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let lanes_along_k = LANES / other;
+        // The operand with 64 rows or columns is 64x64: every lane has sixteen times as much of K.
+        let more = if other == LANES { 16 } else { 1 };
+        let k_tile = k_width.saturating_mul(lanes_along_k * more);
+        let parts = [
+            (Dim::REGISTER, k_width, k_axis),
+            (Dim::LANE, other, other_axis),
+            (Dim::LANE, lanes_along_k, k_axis),
+            (Dim::REGISTER, more, k_axis),
+            (Dim::REGISTER, (shape[k_axis] / k_tile).max(1), k_axis),
+            (Dim::REGISTER, mfma.tiles[other_axis], other_axis),
+        ];
+        let mut order = row_major(rank);
+        if index == 1 {
+            order.swap(0, 1);
+        }
+        let warps = identity_but(k_axis, Dim::WARP, &mfma.warps, &row_major(rank))?;
+        over_tensor(&tile_of(&order, &parts)?.direct_sum(&warps)?, &cluster, shape)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+}
+
+fn matrix_rank(spec: &FamilySpec, shape: &[u64]) -> Result<usize, FamilyError> {
+    if shape.len() >= 2 {
+        return Ok(shape.len());
+    }
+    Err(FamilyError::Shape {
+        family: spec.name.clone(),
+        shape: shape.to_vec(),
+        message: "a matrix has at least two axes".to_owned(),
+    })
+}

@@ -1,0 +1,47 @@
+//! `subgroup_2d_block`: what a sub-group's two-dimensional block read leaves in registers, as an
+//! operand of a product.
+
+use tilewright::layout::families::cluster::{cluster_layout, identity_but, over_tensor, row_major, tile_of};
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+
+use super::operand_axes;
+
+/// Lanes spread over a row, each with its share of neighbouring elements, then over rows;
+/// `num_blocks` blocks lie side by side in registers.
+pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let rank = shape.len();
+    let read = spec.parameters();
+    let block = read.powers(&["instr_shape"], 2)?;
+    let blocks = read.power(&["num_blocks"])?;
+    let warps = read.powers(&["warps_per_cta"], rank)?;
+    let lanes = read.power(&["threads_per_warp"])?;
+    let _ = (read.order(&["order"], rank)?, read.number_or(&["k_width"], 1)?);
+    let bases = read.bases_or_none(&["cga_layout"])?;
+    read.finish()?;
+    let [height, width] = block[..] else { return Err(read.wrong("instr_shape", "must be [height, width]")) };
+    let together = (width / lanes).max(1);
+    let along_row = width / together;
+    let rows = lanes / along_row;
+    if rows > height {
+        return Err(read.wrong("instr_shape", &format!("{height}x{width} is too small for {lanes} lanes")));
+    }
+    let (k, _) = operand_axes(is_left, rank);
+    let (row, column) = (rank - 2, rank - 1);
+    let parts = [
+        (Dim::REGISTER, together, column),
+        (Dim::LANE, along_row, column),
+        (Dim::LANE, rows, row),
+        (Dim::REGISTER, height / rows, row),
+        (Dim::REGISTER, blocks, column),
+    ];
+    let mut order = row_major(rank);
+    if !is_left {
+        order.swap(0, 1);
+    }
+    let cluster = cluster_layout(spec, &bases, rank)?;
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let warps = identity_but(k, Dim::WARP, &warps, &row_major(rank))?;
+        over_tensor(&tile_of(&order, &parts)?.direct_sum(&warps)?, &cluster, shape)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+}

@@ -1,0 +1,187 @@
+//! `dpas`: the result, the operands and the scales of the systolic dot product.
+//!
+//! One instruction multiplies `repeat_count` x (`systolic_depth` * `ops_per_channel`) by
+//! (`systolic_depth` * `ops_per_channel`) x `execution_size`. A sub-group repeats it over
+//! `rep_cluster`, sub-groups follow each other along N and then M.
+
+use tilewright::layout::families::cluster::{
+    cluster_layout, identity_but, identity_nd, over_tensor, row_major, tile_of,
+};
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+
+use super::operand_axes;
+
+/// The instruction that a layout belongs to, spread over the sub-groups of a work-group.
+struct Dpas {
+    /// Rows of the result of one instruction.
+    repeat: u64,
+    depth: u64,
+    /// Columns of the result of one instruction.
+    execution: u64,
+    /// Elements of 32 bits of K.
+    packed: u64,
+    lanes: u64,
+    warps: Vec<u64>,
+    /// How often a sub-group repeats the instruction, by axis of the result.
+    repetition: Vec<u64>,
+    /// Scales along K of one instruction.
+    scales: u64,
+    cluster: Vec<Vec<u64>>,
+}
+
+impl Dpas {
+    fn read(spec: &FamilySpec, rank: usize) -> Result<Self, FamilyError> {
+        let read = spec.parameters();
+        let dpas = Self {
+            repeat: read.power(&["repeat_count"])?,
+            depth: read.power(&["systolic_depth"])?,
+            execution: read.power(&["execution_size"])?,
+            packed: read.power(&["ops_per_channel", "ops_per_chan"])?,
+            lanes: read.power(&["threads_per_warp"])?,
+            warps: read.powers(&["warps_per_cta"], rank)?,
+            repetition: read.powers(&["rep_cluster"], rank)?,
+            scales: match read.optional(&["fp4_k_pack", "fp4k_pack"]) {
+                Some(_) => read.power(&["fp4_k_pack", "fp4k_pack"])?,
+                None => 1,
+            },
+            cluster: read.bases_or_none(&["cga_layout"])?,
+        };
+        // Attribute text repeats the shapes that follow from the others.
+        let _ = (read.optional(&["a"]), read.optional(&["b"]), read.optional(&["c"]));
+        read.finish()?;
+        let largest = [("repeat_count", dpas.repeat, 8), ("systolic_depth", dpas.depth, 8)];
+        let others = [("execution_size", dpas.execution, 16), ("ops_per_channel", dpas.packed, 8)];
+        for (name, value, most) in largest.into_iter().chain(others).chain([("threads_per_warp", dpas.lanes, 64)]) {
+            if value > most {
+                return Err(read.wrong(name, &format!("{value} is more than the {most} that there can be")));
+            }
+        }
+        if dpas.lanes < dpas.execution || dpas.lanes / dpas.execution > dpas.repeat.max(dpas.depth) {
+            let message = format!("{} lanes do not fit an instruction {} columns wide", dpas.lanes, dpas.execution);
+            return Err(read.wrong("threads_per_warp", &message));
+        }
+        Ok(dpas)
+    }
+
+    /// Rows of the result, or of 32-bit groups of B, that the lanes of a sub-group cover.
+    fn rows(&self) -> u64 {
+        self.lanes / self.execution
+    }
+
+    fn result_parts(&self, m: usize, n: usize) -> Option<Vec<(Dim, u64, usize)>> {
+        let above = self.repeat.checked_div(self.rows()).filter(|&above| above > 0)?;
+        Some(vec![(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
+    }
+
+    /// A: lanes along K, two 8-bit elements at a time, and then along the rows.
+    fn left_parts(&self, k: usize, m: usize) -> Option<Vec<(Dim, u64, usize)>> {
+        let together = if self.packed >= 4 { self.packed / 2 } else { 1 };
+        let along_k = self.depth * self.packed / together;
+        let rows = self.lanes.checked_div(along_k).filter(|&rows| rows > 0)?;
+        let above = self.repeat.checked_div(rows).filter(|&above| above > 0)?;
+        Some(vec![
+            (Dim::REGISTER, together, k),
+            (Dim::LANE, along_k, k),
+            (Dim::LANE, rows, m),
+            (Dim::REGISTER, above, m),
+        ])
+    }
+
+    /// B: a register holds 32 bits of K, lanes go along the columns and then along K.
+    fn right_parts(&self, k: usize, n: usize) -> Option<Vec<(Dim, u64, usize)>> {
+        let above = self.depth.checked_div(self.rows()).filter(|&above| above > 0)?;
+        Some(vec![
+            (Dim::REGISTER, self.packed, k),
+            (Dim::LANE, self.execution, n),
+            (Dim::LANE, self.rows(), k),
+            (Dim::REGISTER, above, k),
+        ])
+    }
+}
+
+fn unfit(spec: &FamilySpec) -> FamilyError {
+    spec.parameters().wrong("threads_per_warp", "the lanes of a sub-group are too few or too many for one instruction")
+}
+
+/// The layout of the result.
+pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let rank = shape.len();
+    let dpas = Dpas::read(spec, rank)?;
+    let (m, n) = (rank - 2, rank - 1);
+    let mut parts = dpas.result_parts(m, n).ok_or_else(|| unfit(spec))?;
+    parts.extend([(Dim::REGISTER, dpas.repetition[n], n), (Dim::REGISTER, dpas.repetition[m], m)]);
+    let cluster = cluster_layout(spec, &dpas.cluster, rank)?;
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let warps = identity_nd(Dim::WARP, &dpas.warps, &row_major(rank))?;
+        over_tensor(&tile_of(&row_major(rank), &parts)?.direct_sum(&warps)?, &cluster, shape)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+}
+
+/// The layout of the left or right operand.
+pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let rank = shape.len();
+    let dpas = Dpas::read(spec, rank)?;
+    let (k, other) = operand_axes(is_left, rank);
+    let parts = if is_left { dpas.left_parts(k, other) } else { dpas.right_parts(k, other) };
+    let mut parts = parts.ok_or_else(|| unfit(spec))?;
+    parts.push((Dim::REGISTER, dpas.repetition[other], other));
+    let mut order = row_major(rank);
+    if !is_left {
+        order.swap(0, 1);
+    }
+    let mut bases = dpas.cluster.clone();
+    for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {
+        basis[k] = 0;
+    }
+    let cluster = cluster_layout(spec, &bases, rank)?;
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let warps = identity_but(k, Dim::WARP, &dpas.warps, &row_major(rank))?;
+        over_tensor(&tile_of(&order, &parts)?.direct_sum(&warps)?, &cluster, shape)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+}
+
+/// The layout of the scales of the left or right operand: rows or columns x groups along K.
+pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let read = spec.parameters();
+    let index = read.number(&["operand_index", "op_idx"])?;
+    let parent = read.parent()?;
+    read.finish()?;
+    if parent.name != "dpas" || index > 1 {
+        let wrong = if index > 1 { "operand_index" } else { "parent" };
+        return Err(read.wrong(wrong, "must be operand 0 or 1 of a `dpas`"));
+    }
+    let rank = shape.len();
+    let dpas = Dpas::read(parent, rank)?;
+    // The scales of both operands have K last; those of B are along N of the result.
+    let (other, k) = (rank - 2, rank - 1);
+    let (rows, of_result) = if index == 0 { (dpas.repeat, rank - 2) } else { (dpas.execution, rank - 1) };
+    let replicas = dpas.lanes.checked_div(rows).filter(|&replicas| replicas > 0).ok_or_else(|| unfit(parent))?;
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let own = [(Dim::REGISTER, dpas.scales, k), (Dim::LANE, rows, other)];
+        let replicated = LinearLayout::zeros(replicas, Dim::LANE, Dim::tensor(other), 1)?;
+        let again = [(Dim::REGISTER, dpas.repetition[of_result], other)];
+        let order = row_major(rank);
+        let tile = tile_of(&order, &own)?.direct_sum(&replicated)?.direct_sum(&tile_of(&order, &again)?)?;
+        let mut warps = LinearLayout::empty();
+        for axis in row_major(rank) {
+            let size = dpas.warps[axis];
+            let part = if axis == of_result {
+                LinearLayout::identity(size, Dim::WARP, Dim::tensor(other))?
+            } else if axis < rank - 2 {
+                LinearLayout::identity(size, Dim::WARP, Dim::tensor(axis))?
+            } else {
+                LinearLayout::zeros(size, Dim::WARP, Dim::tensor(other), 1)?
+            };
+            warps = warps.direct_sum(&part)?;
+        }
+        over_tensor(&tile.direct_sum(&warps)?, &one_block(rank)?, shape)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+}
+
+fn one_block(rank: usize) -> Result<LinearLayout, LayoutError> {
+    let axes: Vec<_> = (0..rank).map(|axis| (Dim::tensor(axis), 1)).collect();
+    LinearLayout::from_bases(&[(Dim::BLOCK, Vec::new())], &axes)
+}

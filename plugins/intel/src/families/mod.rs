@@ -1,0 +1,68 @@
+//! Layout families of this vendor: results, operands and scales of its systolic instruction, and
+//! what two-dimensional block reads leave in registers.
+//!
+//! Parameters have the names of the attributes of Intel's Triton backend, in snake case.
+
+mod block_read;
+mod dpas;
+
+use tilewright::layout::families::cluster::check_shape;
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout};
+
+/// The families that this plugin serves: `dpas`, `dpas_scale`, and `dot_operand`, also spelled
+/// `dot_op`, of `dpas` and of `subgroup_2d_block`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct VendorFamilies;
+
+const NAMES: [&str; 4] = ["dpas", "dpas_scale", "dot_operand", "dot_op"];
+
+impl Families for VendorFamilies {
+    fn names(&self) -> Vec<String> {
+        // `subgroup_2d_block` alone is no layout; it is named so that its operands come here.
+        NAMES.iter().chain(&["subgroup_2d_block"]).map(|&name| name.to_owned()).collect()
+    }
+
+    fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
+        check_shape(spec, shape)?;
+        if shape.len() < 2 {
+            return Err(FamilyError::Shape {
+                family: spec.name.clone(),
+                shape: shape.to_vec(),
+                message: "a matrix has at least two axes".to_owned(),
+            });
+        }
+        let linear = match spec.name.as_str() {
+            "dpas" => dpas::result(spec, shape),
+            "dpas_scale" => dpas::scale(spec, shape),
+            "dot_operand" | "dot_op" => operand(spec, shape),
+            "subgroup_2d_block" => {
+                let message = "has a layout only as the parent of a `dot_operand`";
+                return Err(spec.parameters().wrong("kind", message));
+            }
+            _ => return Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
+        };
+        linear.map(Layout::Distributed)
+    }
+}
+
+fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<tilewright::layout::LinearLayout, FamilyError> {
+    let read = spec.parameters();
+    let index = read.number(&["operand_index", "op_idx"])?;
+    // The width that a lane packs follows from the instruction, whatever the operand says.
+    let _ = read.number_or(&["k_width"], 0)?;
+    let parent = read.parent()?;
+    read.finish()?;
+    if index > 1 {
+        return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1")));
+    }
+    match parent.name.as_str() {
+        "dpas" => dpas::operand(parent, index == 0, shape),
+        "subgroup_2d_block" => block_read::operand(parent, index == 0, shape),
+        other => Err(read.wrong("parent", &format!("this plugin has no dot operands of `{other}`"))),
+    }
+}
+
+/// Axes along and across the sum, for the left or the right operand of a product of this rank.
+fn operand_axes(is_left: bool, rank: usize) -> (usize, usize) {
+    if is_left { (rank - 1, rank - 2) } else { (rank - 2, rank - 1) }
+}

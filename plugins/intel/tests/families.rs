@@ -1,0 +1,70 @@
+//! The families of this plugin against the expectations of Intel's Triton backend.
+
+#[path = "../../../framework/tests/known_answers/mod.rs"]
+mod known_answers;
+
+use known_answers::{full_text, numbers, same_layout};
+use serde_json::Value;
+use tilewright::layout::{Attribute, Bases, Dim, Families, FamilySpec, LinearLayout};
+use tilewright_intel::families::VendorFamilies;
+
+const SAMPLE: &str = include_str!("data/dpas_cases.json");
+
+#[test]
+fn families_agree() {
+    let full = full_text("reference/intel_dpas_cases.json");
+    for text in std::iter::once(SAMPLE).chain(full.as_deref()) {
+        let file: Value = serde_json::from_str(text).expect("cases are JSON");
+        let cases = file["cases"].as_array().expect("a list of cases");
+        assert!(cases.len() >= 18);
+        for case in cases {
+            let shape = numbers(&case["shape"]);
+            let found = VendorFamilies.resolve(&spec(case), &shape, &VendorFamilies).expect("the case is a layout");
+            if let Err(why) = same_layout(found.linear(), &expected(case, &shape)) {
+                panic!("{why}\nin {case}");
+            }
+        }
+    }
+}
+
+fn expected(case: &Value, shape: &[u64]) -> LinearLayout {
+    let images = |value: &Value| value.as_array().expect("bases").iter().map(numbers).collect::<Bases>();
+    let bases: Vec<_> =
+        ["register", "lane", "warp", "block"].map(|dim| (Dim::named(dim), images(&case["expected"][dim]))).into();
+    let outs: Vec<_> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
+    LinearLayout::from_bases(&bases, &outs).expect("the expectation is a layout")
+}
+
+fn spec(case: &Value) -> FamilySpec {
+    let index = case["opIdx"].as_i64().expect("an operand");
+    if case["subgroup2dblock"].is_object() {
+        let block = attributes("subgroup_2d_block", &case["subgroup2dblock"]);
+        return FamilySpec::new("dot_operand").with("operand_index", index).of(block);
+    }
+    let dpas = attributes("dpas", &case["dpas"]);
+    match index {
+        2 => dpas,
+        0 | 1 => FamilySpec::new("dot_operand").with("operand_index", index).of(dpas),
+        _ => FamilySpec::new("dpas_scale").with("operand_index", index - 3).of(dpas),
+    }
+}
+
+fn attributes(name: &str, values: &Value) -> FamilySpec {
+    let mut spec = FamilySpec::new(name);
+    for (key, value) in values.as_object().expect("named values").iter().filter(|(_, value)| !value.is_null()) {
+        let value: Attribute = serde_json::from_value(value.clone()).expect("a number or a list");
+        spec = spec.with(&snake_case(key), value);
+    }
+    spec
+}
+
+fn snake_case(word: &str) -> String {
+    match word {
+        "warpsPerCTA" => "warps_per_cta".to_owned(),
+        "fp4KPack" => "fp4_k_pack".to_owned(),
+        _ => word
+            .chars()
+            .flat_map(|c| if c.is_uppercase() { vec!['_', c.to_ascii_lowercase()] } else { vec![c] })
+            .collect(),
+    }
+}

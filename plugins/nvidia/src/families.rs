@@ -1,1 +1,0 @@
-//! Layout families of this vendor.

@@ -1,0 +1,31 @@
+//! Layout families of this vendor: results and operands of its matrix instructions.
+//!
+//! Parameters have the names of Triton's layouts; the spellings of its attributes in text are
+//! taken as well.
+
+mod mma;
+
+use tilewright::layout::families::cluster::check_shape;
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout};
+
+/// The families that this plugin serves: `nvidia_mma` (versions 2 and 3), and `dot_operand`, also
+/// spelled `dot_op`, of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct VendorFamilies;
+
+const NAMES: [&str; 3] = ["nvidia_mma", "dot_operand", "dot_op"];
+
+impl Families for VendorFamilies {
+    fn names(&self) -> Vec<String> {
+        NAMES.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
+        check_shape(spec, shape)?;
+        match spec.name.as_str() {
+            "nvidia_mma" => mma::result(spec, shape).map(Layout::Distributed),
+            "dot_operand" | "dot_op" => mma::operand(spec, shape).map(Layout::Distributed),
+            _ => Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
+        }
+    }
+}

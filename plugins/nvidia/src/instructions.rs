@@ -1,1 +1,0 @@
-//! Instruction rows of this vendor.

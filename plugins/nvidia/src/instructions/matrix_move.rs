@@ -1,0 +1,82 @@
+//! `ldmatrix` and `stmatrix`: one, two or four 8x8 matrices of 16-bit elements between registers
+//! and shared memory.
+//!
+//! Every row of a matrix is a slot of 16 bytes. The lanes that give a row's address are not those
+//! that receive or give its elements.
+
+use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+
+const SOURCE: &str = "PTX ISA, ldmatrix and stmatrix: fragment layout and threads that give addresses";
+
+pub(super) fn rows(capability: u32) -> Vec<Instruction> {
+    let loads = (capability >= 75).then_some("ldmatrix");
+    let stores = (capability >= 90).then_some("stmatrix");
+    let mut rows = Vec::new();
+    for name in loads.into_iter().chain(stores) {
+        for matrices in [1, 2, 4] {
+            for transposed in [false, true] {
+                // Three numbers of matrices, each of which makes a layout; tests count the rows.
+                rows.extend(row(name, matrices, transposed));
+            }
+        }
+    }
+    rows
+}
+
+fn row(name: &str, matrices: u64, transposed: bool) -> Result<Instruction, LayoutError> {
+    let is_load = name == "ldmatrix";
+    let registers = Operand::Register {
+        role: if is_load { "d" } else { "a" }.to_owned(),
+        element: "b16".to_owned(),
+        bits: 16,
+        layout: fragment(matrices, transposed)?,
+    };
+    let memory = Operand::Access { data: data(matrices, transposed)?, address: address(matrices)?, alignment: 16 };
+    let trans = if transposed { ".trans" } else { "" };
+    Ok(Instruction {
+        name: format!("{name}.sync.aligned.m8n8.x{matrices}{trans}.shared.b16"),
+        kind: InstructionKind::SharedMove,
+        operands: if is_load { vec![registers, memory] } else { vec![memory, registers] },
+        cycles: None,
+        semantics: Semantics::Move,
+        source: SOURCE.to_owned(),
+    })
+}
+
+/// From (32-bit register, lane, byte of the register) to (slot, byte of the slot).
+fn data(matrices: u64, transposed: bool) -> Result<LinearLayout, LayoutError> {
+    let (lanes, bytes): (Bases, Bases) = if transposed {
+        // A register holds two rows of one column.
+        (vec![vec![2, 0], vec![4, 0], vec![0, 2], vec![0, 4], vec![0, 8]], vec![vec![0, 1], vec![1, 0]])
+    } else {
+        // A register holds two columns of one row.
+        (vec![vec![0, 4], vec![0, 8], vec![1, 0], vec![2, 0], vec![4, 0]], vec![vec![0, 1], vec![0, 2]])
+    };
+    let registers = (0..matrices.trailing_zeros()).map(|bit| vec![8 << bit, 0]).collect();
+    LinearLayout::from_bases(
+        &[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::named("byte"), bytes)],
+        &[(Dim::named("slot"), 8 * matrices), (Dim::named("byte"), 16)],
+    )
+}
+
+/// From lane to the slot whose address it gives. Lanes beyond the slots give none that is used;
+/// they are taken to repeat those of the first lanes.
+fn address(matrices: u64) -> Result<LinearLayout, LayoutError> {
+    let slots = 8 * matrices;
+    let lanes = (0..5).map(|bit| vec![if 1 << bit < slots { 1 << bit } else { 0 }]).collect();
+    LinearLayout::from_bases(&[(Dim::LANE, lanes)], &[(Dim::named("slot"), slots)])
+}
+
+/// From (16-bit register, lane) to (row, column), the matrices below each other.
+fn fragment(matrices: u64, transposed: bool) -> Result<LinearLayout, LayoutError> {
+    let halves = data(matrices, transposed)?;
+    let in_row = |basis: &Vec<u64>| vec![basis[0], basis[1] / 2];
+    let low: Vec<_> = halves.bases_of(Dim::named("byte")).iter().skip(1).map(in_row).collect();
+    let registers = low.into_iter().chain(halves.bases_of(Dim::REGISTER).iter().map(in_row)).collect();
+    let lanes = halves.bases_of(Dim::LANE).iter().map(in_row).collect();
+    LinearLayout::from_bases(
+        &[(Dim::REGISTER, registers), (Dim::LANE, lanes)],
+        &[(Dim::tensor(0), 8 * matrices), (Dim::tensor(1), 8)],
+    )
+}

@@ -1,0 +1,20 @@
+//! Instruction rows of this vendor: matrix products of one warp, and matrix moves between
+//! registers and shared memory.
+//!
+//! Layouts are derived by rule from shapes and element widths; tests check them against published
+//! tables.
+
+mod matrix_move;
+mod mma;
+
+use tilewright::target::Instruction;
+
+/// The instructions of an architecture, `sm_80`, `sm_90a`, ...; none for others.
+#[must_use]
+pub fn rows(architecture: &str) -> Vec<Instruction> {
+    let digits = architecture.strip_prefix("sm_").unwrap_or("").trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let Ok(capability) = digits.parse::<u32>() else { return Vec::new() };
+    let mut rows = mma::rows(capability);
+    rows.extend(matrix_move::rows(capability));
+    rows
+}

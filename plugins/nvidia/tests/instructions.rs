@@ -1,0 +1,222 @@
+//! The instruction rows of this plugin against published tables, and against its own families.
+
+#[path = "../../../framework/tests/known_answers/mod.rs"]
+mod known_answers;
+#[path = "../../../framework/tests/known_answers/thread_value.rs"]
+mod thread_value;
+
+use std::collections::BTreeSet;
+
+use known_answers::full_text;
+use serde_json::Value;
+use thread_value::ThreadValue;
+use tilewright::layout::{Dim, Families, FamilySpec, LinearLayout};
+use tilewright::target::{Instruction, Operand};
+use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::instructions::rows;
+
+const PRODUCTS: &str = include_str!("data/matrix_instructions.json");
+const MOVES: &str = include_str!("data/matrix_moves.json");
+
+fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, u32, &'a LinearLayout) {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Register { role, element, bits, layout } if role == wanted => Some((element.as_str(), *bits, layout)),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
+}
+
+fn by_name(name: &str) -> Option<Instruction> {
+    rows("sm_90a").into_iter().find(|row| row.name == name)
+}
+
+/// Each part of `atoms` in a file, from the committed excerpt and from the full file.
+fn atoms(excerpt: &str, file: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    for text in [Some(excerpt.to_owned()), full_text(file)].into_iter().flatten() {
+        let file: Value = serde_json::from_str(&text).expect("a table is JSON");
+        all.extend(file["atoms"].as_array().expect("a list of atoms").iter().cloned());
+    }
+    all
+}
+
+fn element(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "float" => "f32",
+        "double" => "f64",
+        "int" => "s32",
+        "signed char" => "s8",
+        "unsigned char" => "u8",
+        "cutlass::half_t" => "f16",
+        "cutlass::bfloat16_t" => "bf16",
+        "cutlass::tfloat32_t" => "tf32",
+        "cutlass::float_e4m3_t" => "e4m3",
+        "cutlass::float_e5m2_t" => "e5m2",
+        _ => return None,
+    })
+}
+
+/// The row of an atom of one warp, where all its types are plain numbers.
+fn name_of(atom: &Value) -> Option<String> {
+    let plain = atom["vendor"] == "nvidia" && atom["thr_id"] == "32:1" && atom["arch"] != "SM120";
+    let shape: Vec<u64> = atom["shape_mnk"].as_array()?.iter().filter_map(Value::as_u64).collect();
+    let types: Option<Vec<_>> = ["D", "A", "B", "C"].iter().map(|t| element(atom["val_types"][t].as_str()?)).collect();
+    let types = types.filter(|_| plain)?;
+    let [m, n, k] = shape[..] else { return None };
+    Some(format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}", types.join(".")))
+}
+
+#[test]
+fn matrix_operands_are_as_published() {
+    let mut checked = BTreeSet::new();
+    for atom in atoms(PRODUCTS, "reference/matrix_instruction_tv_layouts.json") {
+        let Some(name) = name_of(&atom) else { continue };
+        let row = by_name(&name).unwrap_or_else(|| panic!("{} has no row {name}", atom["name"]));
+        let [m, n] = [0, 1].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
+        // Published tiles are M x K, N x K and M x N, column-major.
+        same_places(&row, "a", atom["ALayout"].as_str(), m, false);
+        same_places(&row, "b", atom["BLayout"].as_str(), n, true);
+        same_places(&row, "c", atom["CLayout"].as_str(), m, false);
+        same_places(&row, "d", atom["CLayout"].as_str(), m, false);
+        checked.insert(name);
+    }
+    let products: BTreeSet<_> =
+        rows("sm_90a").into_iter().map(|row| row.name).filter(|name| name.starts_with("mma")).collect();
+    assert_eq!(checked, products, "every row has a published counterpart and the other way round");
+}
+
+fn same_places(row: &Instruction, role: &str, published: Option<&str>, rows: u64, exchanged: bool) {
+    let published = ThreadValue::parse(published.expect("a thread-value layout"));
+    let (_, _, layout) = register(row, role);
+    assert_eq!(published.size(1), 1 << layout.in_bits(Dim::REGISTER), "registers of {role} of {}", row.name);
+    for lane in 0..published.size(0) {
+        for value in 0..published.size(1) {
+            let place = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("in the tile");
+            let (first, second) = if exchanged { (place[1].1, place[0].1) } else { (place[0].1, place[1].1) };
+            let index = published.index(lane, value);
+            assert_eq!(
+                (first, second),
+                (index % rows, index / rows),
+                "{role} of {}, lane {lane}, value {value}",
+                row.name
+            );
+        }
+    }
+}
+
+#[test]
+fn matrix_moves_are_as_published() {
+    let mut checked = BTreeSet::new();
+    for atom in atoms(MOVES, "reference/copy_instruction_tv_layouts.json") {
+        let Some(name) = move_of(atom["name"].as_str().expect("a name")) else { continue };
+        let row = by_name(&name).unwrap_or_else(|| panic!("{} has no row {name}", atom["name"]));
+        let is_load = name.starts_with("ld");
+        let (memory, registers) =
+            if is_load { ("SrcLayout_bits", "DstLayout_bits") } else { ("DstLayout_bits", "SrcLayout_bits") };
+        let memory = ThreadValue::parse(atom[memory].as_str().expect("a layout"));
+        let registers = ThreadValue::parse(atom[registers].as_str().expect("a layout"));
+        let (data, address) = access(&row);
+        let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+        let words = 1 << data.in_bits(Dim::REGISTER);
+        assert_eq!(registers.size(1), words * 32, "{name}");
+        for lane in 0..32 {
+            // The published table gives the bit of the tile; a row of 16 bytes is 128 bits.
+            let given = address.apply(&[(Dim::LANE, lane)]).expect("a lane");
+            assert_eq!(given, [(slot, memory.index(lane, 0) / 128)], "{name}, lane {lane}");
+            for at in 0..words * 4 {
+                let bit = registers.index(lane, at * 8);
+                let found = data.apply(&[(Dim::REGISTER, at / 4), (Dim::LANE, lane), (byte, at % 4)]).expect("a byte");
+                assert_eq!(found, [(slot, bit / 128), (byte, bit % 128 / 8)], "{name}, lane {lane}, byte {at}");
+            }
+        }
+        checked.insert(name);
+    }
+    assert_eq!(checked.len(), 12, "every ldmatrix and stmatrix has a published counterpart");
+}
+
+fn move_of(atom: &str) -> Option<String> {
+    let (_, rest) = atom.strip_prefix("SM75_U").or_else(|| atom.strip_prefix("SM90_U"))?.split_once('x')?;
+    let (count, kind) = rest.split_once('_')?;
+    let (name, trans) = match kind {
+        "LDSM_N" => ("ldmatrix", ""),
+        "LDSM_T" => ("ldmatrix", ".trans"),
+        "STSM_N" => ("stmatrix", ""),
+        "STSM_T" => ("stmatrix", ".trans"),
+        _ => return None,
+    };
+    // A transposed move is named after its 16-bit elements, two in each register.
+    let count: u32 = count.parse().ok()?;
+    let matrices = if trans.is_empty() { count } else { count / 2 };
+    Some(format!("{name}.sync.aligned.m8n8.x{matrices}{trans}.shared.b16"))
+}
+
+fn access(row: &Instruction) -> (&LinearLayout, &LinearLayout) {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Access { data, address, alignment: 16 } => Some((data, address)),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{} has no access", row.name))
+}
+
+#[test]
+fn fragments_of_matrix_moves_are_their_data_in_elements() {
+    for row in rows("sm_90").iter().filter(|row| row.name.contains("matrix")) {
+        let role = if row.name.starts_with("ld") { "d" } else { "a" };
+        let (_, bits, fragment) = register(row, role);
+        assert_eq!(bits, 16);
+        let (data, _) = access(row);
+        for element in 0..1 << fragment.in_bits(Dim::REGISTER) {
+            for lane in 0..32 {
+                let place = fragment.apply(&[(Dim::REGISTER, element), (Dim::LANE, lane)]).expect("in the tile");
+                let byte = (Dim::named("byte"), element % 2 * 2);
+                let bytes = data.apply(&[(Dim::REGISTER, element / 2), (Dim::LANE, lane), byte]).expect("a byte");
+                assert_eq!((place[0].1, place[1].1 * 2), (bytes[0].1, bytes[1].1), "{}", row.name);
+            }
+        }
+    }
+}
+
+/// The part of a family's layout that belongs to one warp, without replicated registers.
+fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
+    let layout = VendorFamilies.resolve(spec, shape, &VendorFamilies).expect("a layout");
+    let outs: Vec<_> = layout.linear().outs().dims().collect();
+    let part = layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims");
+    part.remove_zero_bases(Dim::REGISTER)
+}
+
+#[test]
+fn families_on_one_tile_are_the_operands_of_the_instruction() {
+    for row in rows("sm_90a").iter().filter(|row| row.name.starts_with("mma")) {
+        let (_, bits, a) = register(row, "a");
+        let (_, _, b) = register(row, "b");
+        let (_, _, d) = register(row, "d");
+        let size = |layout: &LinearLayout, axis| 1u64 << layout.out_bits(Dim::tensor(axis));
+        let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
+        let mma = FamilySpec::new("nvidia_mma")
+            .with("version", [2, 0])
+            .with("warps_per_cta", [1, 1])
+            .with("instr_shape", [m as i64, n as i64]);
+        let width = i64::from(32 / bits).max(1);
+        let operand = |index: i64| {
+            let spec = FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", width);
+            spec.of(mma.clone())
+        };
+        assert_eq!(of_one_warp(&mma, &[m, n]), *d, "d of {}", row.name);
+        assert_eq!(of_one_warp(&operand(0), &[m, k]), *a, "a of {}", row.name);
+        assert_eq!(of_one_warp(&operand(1), &[k, n]), *b, "b of {}", row.name);
+    }
+}
+
+#[test]
+fn rows_follow_the_architecture() {
+    let names = |architecture| rows(architecture).into_iter().map(|row| row.name).collect::<BTreeSet<_>>();
+    assert_eq!(names("sm_75").len(), 2 + 4 + 6);
+    assert!(names("sm_75").is_subset(&names("sm_80")));
+    assert_eq!(&names("sm_89") - &names("sm_80"), names("sm_89").into_iter().filter(|n| n.contains(".e")).collect());
+    assert!(names("sm_90a").iter().any(|name| name.starts_with("stmatrix")));
+    assert!(!names("sm_89").iter().any(|name| name.starts_with("stmatrix")));
+    assert_eq!(names("sm_90").len(), rows("sm_90").len(), "names are unique");
+    for other in ["", "sm_", "sm_x", "compute_80", "gfx942", "sm_99999999999"] {
+        assert!(rows(other).is_empty(), "{other}");
+    }
+}
