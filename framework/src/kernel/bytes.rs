@@ -65,8 +65,8 @@ pub fn encode(module: &Module) -> Vec<u8> {
 pub fn decode(bytes: &[u8]) -> Result<Module, DecodeError> {
     let malformed = |error: String| DecodeError::Malformed(error);
     let levels = LEVELS_PER_REGION * MAX_DEPTH + LEVELS_AROUND;
-    let incoming: Incoming = ciborium::de::from_reader_with_recursion_limit(bytes, levels)
-        .map_err(|error| malformed(error.to_string()))?;
+    let incoming: Incoming =
+        ciborium::de::from_reader_with_recursion_limit(bytes, levels).map_err(|error| malformed(error.to_string()))?;
     if incoming.version > VERSION {
         return Err(DecodeError::Version { found: incoming.version, known: VERSION });
     }

@@ -29,9 +29,7 @@ mod verify;
 pub use build::Builder;
 pub use bytes::{DecodeError, decode, encode};
 pub use count::Counts;
-pub use module::{
-    Kernel, Launch, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value,
-};
+pub use module::{Kernel, Launch, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value};
 pub use op::{Binary, Cast, Compare, Exchange, Issuers, Op, Scope, SpecialRegister, Unary};
 pub use types::{Element, Space, Type, Uniformity};
 pub use uniformity::uniformity;

@@ -116,9 +116,7 @@ impl Analysis<'_> {
     /// The level of value `index` that a region yields.
     fn yielded(&self, region: &Region, index: usize) -> Uniformity {
         match region.statements.last().map(|statement| &statement.op) {
-            Some(Op::Yield { values }) => {
-                values.get(index).map_or(Uniformity::Varying, |&value| self.level(value))
-            }
+            Some(Op::Yield { values }) => values.get(index).map_or(Uniformity::Varying, |&value| self.level(value)),
             _ => Uniformity::Varying,
         }
     }

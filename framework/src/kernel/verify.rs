@@ -564,11 +564,8 @@ impl Checker<'_> {
 
     fn inner_region(&mut self, number: usize, region: &Region, arguments: &[Type], yields: &[Type]) -> Checked {
         let found: Vec<_> = region.arguments.iter().map(|&(_, ty)| ty).collect();
-        let violation = || Violation::RegionArguments {
-            region: number,
-            found: listed(&found),
-            expected: listed(arguments),
-        };
+        let violation =
+            || Violation::RegionArguments { region: number, found: listed(&found), expected: listed(arguments) };
         self.require(found == arguments, violation)?;
         let ends = matches!(region.statements.last(), Some(Statement { op: Op::Yield { .. }, .. }));
         self.require(ends, || Violation::YieldMissing { region: number })?;

@@ -386,7 +386,10 @@ fn element_named(name: &str) -> Option<Element> {
 
 fn type_named(word: &str) -> Option<Type> {
     if let Some(space) = word.strip_prefix("ptr.") {
-        return [Space::Global, Space::Shared].into_iter().find(|candidate| candidate.name() == space).map(Type::Pointer);
+        return [Space::Global, Space::Shared]
+            .into_iter()
+            .find(|candidate| candidate.name() == space)
+            .map(Type::Pointer);
     }
     match word.split_once('x') {
         Some((count, element)) => Some(Type::Vector(element_named(element)?, count.parse().ok()?)),
