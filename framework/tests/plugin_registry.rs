@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use fixtures::{fixture, libraries, module, plain, scratch};
 use tilewright::layout::families::Neutral;
-use tilewright::layout::{FamilySpec, Layout};
+use tilewright::layout::{FamilySpec, Layout, SampleUse};
 use tilewright::plugin::{Discovery, FactoryError, Manifest, Origin, Registry, RegistryError};
 use tilewright::target::TargetDescription;
 use tilewright::vendor::{CompileError, CompileOptions, Target};
@@ -55,6 +55,21 @@ fn layouts_cross_unchanged_and_are_the_same_when_asked_again() {
         assert!(matches!(layout, Layout::Distributed(_)));
         assert_eq!(Ok(layout), other.families().resolve(&spec, &shape, &Neutral));
     }
+}
+
+#[test]
+fn samples_cross_for_every_block_that_the_target_can_have() {
+    let [one, other] = both();
+    let description = one.description();
+    for &lanes in &description.lanes.choices {
+        for (warps, element_bits) in [(1, 8), (2, 16), (4, 32), (8, 64)] {
+            let samples = one.families().samples(SampleUse { lanes, warps, element_bits });
+            assert_eq!(samples.len(), 1, "the linked fixture has samples");
+            assert_eq!(samples, other.families().samples(SampleUse { lanes, warps, element_bits }));
+        }
+    }
+    let none = other.families().samples(SampleUse { lanes: 3, warps: 1, element_bits: 8 });
+    assert!(none.is_empty(), "{none:?}");
 }
 
 #[test]

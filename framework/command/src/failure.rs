@@ -53,9 +53,7 @@ impl Failure {
     /// The failure of reading a layout from `text`, given as `name`.
     pub fn of_question(name: &str, text: &str, error: QuestionError) -> Self {
         match error {
-            QuestionError::Notation(error) => {
-                Self::Text { name: name.to_owned(), text: text.to_owned(), error }
-            }
+            QuestionError::Notation(error) => Self::Text { name: name.to_owned(), text: text.to_owned(), error },
             other => Self::Input(format!("{name}: {other}")),
         }
     }

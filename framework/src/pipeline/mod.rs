@@ -160,12 +160,7 @@ impl Session {
     ///
     /// # Errors
     /// [`PipelineError`].
-    pub fn compile(
-        &self,
-        target: &str,
-        module: &Module,
-        options: &CompileOptions,
-    ) -> Result<Artifact, PipelineError> {
+    pub fn compile(&self, target: &str, module: &Module, options: &CompileOptions) -> Result<Artifact, PipelineError> {
         kernel::verify(module)?;
         Ok(self.target(target)?.compile(module, options)?)
     }

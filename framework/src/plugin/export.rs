@@ -194,8 +194,7 @@ unsafe extern "C" fn compile(
 }
 
 fn info_bytes(target: &dyn Target) -> Result<Vec<u8>, Failure> {
-    let info = TargetInfo { families: target.families().names(), instructions: target.instructions().to_vec() };
-    written("the target's families and instructions", &info)
+    written("the target's families and instructions", &TargetInfo::of(target))
 }
 
 fn family_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, Failure> {

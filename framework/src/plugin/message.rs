@@ -7,9 +7,9 @@ use ciborium::Value;
 use serde::{Deserialize, Serialize};
 
 use super::wire::{self, WireError};
-use crate::layout::{FamilySpec, Layout};
+use crate::layout::{FamilySpec, Layout, Sample, SampleUse};
 use crate::target::{BankRow, ExchangeRow, Instruction, TargetDescription};
-use crate::vendor::{Artifact, CompileOptions, Emit, Payload};
+use crate::vendor::{Artifact, CompileOptions, Emit, Payload, Target};
 
 /// What a plugin says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +27,37 @@ pub(super) struct TargetInfo {
     pub families: Vec<String>,
     /// The instruction table.
     pub instructions: Vec<Instruction>,
+    /// Samples of the families, for each use that [`uses`] lists; a plugin need not have any.
+    #[serde(default)]
+    pub samples: Vec<SamplesOfUse>,
+}
+
+/// The samples of a target's families for one use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SamplesOfUse {
+    #[serde(rename = "use")]
+    pub use_case: SampleUse,
+    pub samples: Vec<Sample>,
+}
+
+/// The uses whose samples cross: every choice of lanes, blocks of up to 16 warps, elements of 8 to
+/// 64 bits.
+fn uses(description: &TargetDescription) -> impl Iterator<Item = SampleUse> + '_ {
+    description.lanes.choices.iter().flat_map(|&lanes| {
+        let most = description.limits.lanes_per_block / lanes.max(1);
+        let warps = [1, 2, 4, 8, 16].into_iter().filter(move |&warps| warps <= most);
+        warps.flat_map(move |warps| [8, 16, 32, 64].map(|element_bits| SampleUse { lanes, warps, element_bits }))
+    })
+}
+
+impl TargetInfo {
+    pub(super) fn of(target: &dyn Target) -> Self {
+        let families = target.families();
+        let samples = uses(target.description())
+            .map(|use_case| SamplesOfUse { use_case, samples: families.samples(use_case) })
+            .filter(|of_use| !of_use.samples.is_empty());
+        Self { families: families.names(), instructions: target.instructions().to_vec(), samples: samples.collect() }
+    }
 }
 
 /// A question about a layout family.

@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::message::{self, FamilyAnswer, FamilyRequest, TargetInfo};
 use super::wire::{self, WireError};
 use crate::kernel;
-use crate::layout::{Families, FamilyError, FamilySpec, Layout};
+use crate::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 use crate::target::{Instruction, TargetDescription};
 use crate::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
@@ -61,9 +61,11 @@ impl Proxy {
         channel.call(Call::Create { target, description: bytes }).map_err(failed)?;
         let remote = Arc::new(Remote { channel, target });
         let info = remote.channel.call(Call::Info { target }).map_err(failed)?;
-        let TargetInfo { families, instructions } = message::read_target_info(&info)
+        let TargetInfo { families, instructions, samples } = message::read_target_info(&info)
             .map_err(|error| FactoryError::Failed(remote.nonsense("families and instructions", &error)))?;
-        let families = ProxyFamilies { names: families, remote: Arc::clone(&remote), known: RwLock::default() };
+        let samples = samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect();
+        let families =
+            ProxyFamilies { names: families, samples, remote: Arc::clone(&remote), known: RwLock::default() };
         Ok(Self { description: description.clone(), families, instructions, remote })
     }
 }
@@ -103,6 +105,7 @@ impl Target for Proxy {
 /// Families of a target of a plugin; layouts are kept by value.
 struct ProxyFamilies {
     names: Vec<String>,
+    samples: HashMap<SampleUse, Vec<Sample>>,
     remote: Arc<Remote>,
     known: RwLock<HashMap<FamilySpec, HashMap<Vec<u64>, Layout>>>,
 }
@@ -126,6 +129,10 @@ impl Families for ProxyFamilies {
         }
         known.entry(spec.clone()).or_default().insert(shape.to_vec(), layout.clone());
         Ok(layout)
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        self.samples.get(&use_case).cloned().unwrap_or_default()
     }
 }
 

@@ -24,7 +24,8 @@ impl Emitter {
         if from == to {
             return Ok(a.clone());
         }
-        let parts = a.parts.iter().map(|&part| self.resize(op, part, (from, to), a.width())).collect::<Result<_, _>>()?;
+        let parts =
+            a.parts.iter().map(|&part| self.resize(op, part, (from, to), a.width())).collect::<Result<_, _>>()?;
         Ok(Held::new(ty, parts))
     }
 

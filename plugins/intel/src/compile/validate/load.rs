@@ -91,10 +91,7 @@ pub(super) fn check_header(module: &Module, words: &[u32]) -> Result<(), Fault> 
         return Err(Fault::module(format!("the bound on ids is {bound}; it is 1 to {MAX_BOUND}")));
     }
     let model = module.memory_model.as_ref().ok_or_else(|| Fault::module("the module has no memory model"))?;
-    let opencl = [
-        Operand::AddressingModel(AddressingModel::Physical64),
-        Operand::MemoryModel(MemoryModel::OpenCL),
-    ];
+    let opencl = [Operand::AddressingModel(AddressingModel::Physical64), Operand::MemoryModel(MemoryModel::OpenCL)];
     require(model.operands == opencl, model, "the memory model is Physical64 OpenCL")?;
     check_ids(module, bound)
 }

@@ -90,12 +90,7 @@ impl Values<'_> {
             O::Load | O::Store => self.access(instruction),
             O::GroupNonUniformShuffle | O::ControlBarrier => self.collective(instruction),
             // Control flow checks these.
-            O::Phi
-            | O::Branch
-            | O::BranchConditional
-            | O::SelectionMerge
-            | O::LoopMerge
-            | O::Return => Ok(()),
+            O::Phi | O::Branch | O::BranchConditional | O::SelectionMerge | O::LoopMerge | O::Return => Ok(()),
             _ => Err(Fault::of(instruction, "this instruction is not one that kernels use")),
         }
     }
@@ -283,7 +278,11 @@ impl Values<'_> {
             require(is(constant(0)?, Scope::Subgroup), instruction, "exchanges are within sub-groups")?;
             let (ty, lane) = (result_type(instruction)?, self.operand_numbers(instruction, 2)?);
             let scalar = self.numbers(instruction, ty)?.count == 1;
-            require(scalar && self.operand(instruction, 1)? == ty, instruction, "a scalar of the result's type is given")?;
+            require(
+                scalar && self.operand(instruction, 1)? == ty,
+                instruction,
+                "a scalar of the result's type is given",
+            )?;
             let index = Numbers { kind: Kind::Int, bits: 32, count: 1 };
             return require(lane == index, instruction, "the lane is a 32-bit integer");
         }
