@@ -15,10 +15,6 @@
 //! 7. [`plugin`]: the binary interface, loading, registry and isolation of vendors' code;
 //!    [`pipeline`]: from a question to compiled code.
 
-<<<<<<< HEAD
-pub mod emulator;
-=======
->>>>>>> conformance
 pub mod emulator;
 pub mod f2;
 pub mod kernel;
