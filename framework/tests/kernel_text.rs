@@ -202,6 +202,33 @@ kernel copy_rows(%0 from: ptr.global, %1 \"the end\": i32) lanes 32 warps 4 {
 }
 
 #[test]
+fn the_example_of_the_guide_is_sound() {
+    let guide = include_str!("../../docs/kernel-ir.md");
+    let start = guide.find("    kernel ").unwrap();
+    let example: String = guide[start..]
+        .lines()
+        .take_while(|line| line.starts_with("    "))
+        .map(|line| format!("{}\n", &line[4..]))
+        .collect();
+    let module = parse(&example).unwrap();
+    tilewright::kernel::verify(&module).unwrap();
+    assert_eq!(module.to_string(), example);
+}
+
+#[test]
+fn the_guide_lists_every_operation() {
+    let guide = include_str!("../../docs/kernel-ir.md");
+    let words = Op::NAMES.into_iter().chain(Binary::ALL.iter().map(|op| op.name()));
+    let words = words.chain(Compare::ALL.iter().map(|op| op.name())).chain(Cast::ALL.iter().map(|op| op.name()));
+    let quoted: Vec<_> = guide.lines().filter(|line| line.starts_with('|')).collect();
+    for word in words {
+        let listed =
+            |line: &&str| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|found| found == word);
+        assert!(quoted.iter().any(listed), "{word}");
+    }
+}
+
+#[test]
 fn comments_and_layout_do_not_matter_but_lines_end_what_may_be_left_out() {
     let text = "kernel k ( ) lanes 8 # lanes\nwarps 0x2 { %0:i1=constant 1
         %1: i32 = load %5 align 4 # no predicate
