@@ -1,1 +1,32 @@
-//! The conformance runner as a library.
+//! The conformance suite: whether a target, its plugin and the code that comes out are right, and
+//! to what [`Level`] that was shown.
+//!
+//! A [`Group`] builds [`Case`]s from what a target says of itself (its families' samples, its
+//! instruction rows), so that a target that nobody here has heard of is tested like any other. A
+//! case's name is all that is needed to run it again. The [`Runner`] executes cases in child
+//! processes of the same program, so that a case which crashes or hangs costs only itself; a
+//! [`Report`] counts what came out. [`Program`] puts them together as a command: the product's
+//! binary is one, a vendor's own with more groups may be another.
+//!
+//! The suite reaches vendors' code through [`tilewright::vendor::Target`] only, and links none.
+
+mod case;
+mod filter;
+mod group;
+pub mod groups;
+mod outcome;
+mod products;
+mod program;
+mod report;
+mod runner;
+mod targets;
+
+pub use case::{Case, Verdict};
+pub use filter::{Filter, FilterError};
+pub use group::{Context, Group, ListError, list};
+pub use outcome::{CaseResult, Level, Outcome, Status};
+pub use products::Products;
+pub use program::{OpenTargets, Program};
+pub use report::{Exit, Report};
+pub use runner::{Batch, HarnessError, Runner, Worker};
+pub use targets::{OpenError, Targets};

@@ -15,8 +15,13 @@
 //! 7. [`plugin`]: the binary interface, loading, registry and isolation of vendors' code;
 //!    [`pipeline`]: from a question to compiled code.
 
+pub mod emulator;
 pub mod f2;
 pub mod kernel;
 pub mod layout;
+pub mod lower;
+pub mod movement;
+pub mod pipeline;
+pub mod plugin;
 pub mod target;
 pub mod vendor;

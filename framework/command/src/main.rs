@@ -1,2 +1,76 @@
-//! The tilewright command.
-fn main() {}
+//! The `tilewright` command: shows layouts, explains conversions, compiles them, and answers
+//! questions in batches.
+//!
+//! Exit codes: 0 for an answer, 1 where something failed that should not, 2 for bad input.
+
+mod batch;
+mod compile;
+mod convert;
+mod failure;
+mod input;
+mod layout;
+mod targets;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use failure::Failure;
+
+/// Layouts, conversions and code for GPU targets.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+struct Arguments {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+struct Global {
+    /// Load this plugin first; may be given several times.
+    #[arg(long, value_name = "FILE", global = true)]
+    plugin: Vec<PathBuf>,
+    /// Read more target files from this directory; may be given several times.
+    #[arg(long, value_name = "DIR", global = true)]
+    targets: Vec<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the targets.
+    Targets(targets::Options),
+    /// Show which lane and register holds each element of a layout.
+    Layout(layout::Options),
+    /// Explain a conversion between two layouts on a target.
+    Convert(convert::Options),
+    /// Compile a kernel around a conversion.
+    Compile(compile::Options),
+    /// Answer questions, one JSON object a line.
+    Batch(batch::Options),
+    /// Serve one plugin over standard input and output.
+    #[command(hide = true)]
+    PluginHost {
+        /// The plugin's library.
+        library: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match &arguments.command {
+        Command::Targets(options) => targets::run(&arguments.global, options),
+        Command::Layout(options) => layout::run(&arguments.global, options),
+        Command::Convert(options) => convert::run(&arguments.global, options),
+        Command::Compile(options) => compile::run(&arguments.global, options),
+        Command::Batch(options) => batch::run(&arguments.global, options),
+        Command::PluginHost { library } => tilewright::plugin::serve(library).map_err(Failure::from),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{
     Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, Op, Parameter, Region, Scope, SharedBuffer,
-    Space, SpecialRegister, Statement, Type, Value,
+    Space, SpecialRegister, Statement, Type, Unary, Value,
 };
 
 /// Appends operations to a kernel under construction.
@@ -105,6 +105,11 @@ impl Builder {
         self.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer })
     }
 
+    /// An operation on one value.
+    pub fn unary(&mut self, op: Unary, a: Value) -> Value {
+        self.value(self.type_of(a), Op::Unary { op, a })
+    }
+
     /// An operation on two values of one type.
     pub fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
         self.value(self.type_of(a), Op::Binary { op, a, b })
@@ -152,12 +157,17 @@ impl Builder {
         }
     }
 
+    /// Four bytes of two `i32`s; nibbles of the selector say which.
+    pub fn permute_bytes(&mut self, a: Value, b: Value, selector: u16) -> Value {
+        self.value(Type::Scalar(Element::I32), Op::PermuteBytes { a, b, selector })
+    }
+
     /// A pointer moved by bytes.
     pub fn advance(&mut self, pointer: Value, bytes: Value) -> Value {
         self.value(self.type_of(pointer), Op::Advance { pointer, bytes })
     }
 
-    /// Reads a value; the alignment is the width of the type unless `alignment` says less.
+    /// Reads a value, aligned to its width.
     pub fn load(&mut self, ty: Type, pointer: Value, offset: i32, predicate: Option<Value>) -> Value {
         let alignment = ty.bits().div_ceil(8);
         self.value(ty, Op::Load { pointer, predicate, offset, alignment })

@@ -4,13 +4,17 @@ use ciborium::Value as Cbor;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Module, Op};
+use super::{Binary, Cast, Compare, MAX_DEPTH, Module, Op, Unary};
 
 /// The version of the byte form; a reader refuses later ones.
 const VERSION: u32 = 1;
 
-/// Regions may nest this deep on the wire.
-const MAX_DEPTH: usize = 64;
+/// Levels of CBOR that a region adds: its statements, a statement, its operation, the operation's
+/// fields, and the region itself.
+const LEVELS_PER_REGION: usize = 5;
+
+/// Levels of CBOR around the outermost region and within the innermost statement.
+const LEVELS_AROUND: usize = 16;
 
 /// Bytes that are no module this version can read. The writer's fault, or a newer writer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -60,8 +64,9 @@ pub fn encode(module: &Module) -> Vec<u8> {
 /// [`DecodeError`]: bytes that are no module, of a later version, or with an unknown operation.
 pub fn decode(bytes: &[u8]) -> Result<Module, DecodeError> {
     let malformed = |error: String| DecodeError::Malformed(error);
-    let incoming: Incoming = ciborium::de::from_reader_with_recursion_limit(bytes, 4 * MAX_DEPTH)
-        .map_err(|error| malformed(error.to_string()))?;
+    let levels = LEVELS_PER_REGION * MAX_DEPTH + LEVELS_AROUND;
+    let incoming: Incoming =
+        ciborium::de::from_reader_with_recursion_limit(bytes, levels).map_err(|error| malformed(error.to_string()))?;
     if incoming.version > VERSION {
         return Err(DecodeError::Version { found: incoming.version, known: VERSION });
     }
@@ -73,21 +78,44 @@ pub fn decode(bytes: &[u8]) -> Result<Module, DecodeError> {
 fn known_operations(value: &Cbor) -> Result<(), DecodeError> {
     match value {
         Cbor::Array(items) => items.iter().try_for_each(known_operations),
-        Cbor::Map(entries) => entries.iter().try_for_each(|(key, value)| {
-            if key.as_text() == Some("op")
-                && let Some(name) = operation_name(value)
+        Cbor::Map(entries) => {
+            // A statement is a map with results and an operation.
+            if field(entries, "results").is_some()
+                && let Some(name) = field(entries, "op").and_then(unknown_operation)
             {
-                return Err(DecodeError::UnknownOperation(name.to_owned()));
+                return Err(DecodeError::UnknownOperation(name));
             }
-            known_operations(value)
-        }),
+            entries.iter().try_for_each(|(_, value)| known_operations(value))
+        }
         _ => Ok(()),
     }
 }
 
-/// The name of an unknown operation. An operation is a map of its one name to its fields; the `op`
-/// within `binary` and its like is plain text and not meant here.
-fn operation_name(value: &Cbor) -> Option<&str> {
-    let [(name, _)] = value.as_map()?.as_slice() else { return None };
-    name.as_text().filter(|name| !Op::NAMES.contains(name))
+fn field<'a>(entries: &'a [(Cbor, Cbor)], name: &str) -> Option<&'a Cbor> {
+    entries.iter().find(|(key, _)| key.as_text() == Some(name)).map(|(_, value)| value)
+}
+
+/// The name of an operation that is unknown: one without fields is its name, one with fields a map
+/// of the name to them. Within `binary` and its like, `op` says which.
+fn unknown_operation(op: &Cbor) -> Option<String> {
+    let (name, fields) = match op {
+        Cbor::Text(name) => (name.as_str(), None),
+        Cbor::Map(entries) => match entries.as_slice() {
+            [(name, fields)] => (name.as_text()?, Some(fields)),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    if !Op::NAMES.contains(&name) {
+        return Some(name.to_owned());
+    }
+    let which = field(fields?.as_map()?, "op")?.as_text()?;
+    let known = match name {
+        "unary" => Unary::ALL.iter().any(|op| op.name() == which),
+        "binary" => Binary::ALL.iter().any(|op| op.name() == which),
+        "compare" => Compare::ALL.iter().any(|op| op.name() == which),
+        "cast" => Cast::ALL.iter().any(|op| op.name() == which),
+        _ => true,
+    };
+    (!known).then(|| format!("{name} {which}"))
 }

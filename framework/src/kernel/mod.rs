@@ -4,8 +4,9 @@
 //! memory and a body. The body is typed SSA with structured control flow: lanes are implicit,
 //! every operation is executed by all lanes that reach it, and lanes reconverge where a region
 //! ends. Every value has a [`Type`] and a [`Uniformity`]: uniform values are equal in all lanes of
-//! a warp. A collective names its [`Scope`] and its [`Issuers`]; all of its issuers must reach it
-//! together, so it may stand under uniform control only.
+//! a warp, block-uniform ones in all lanes of a block ([`uniformity`] finds out). A collective names
+//! its [`Scope`] and its [`Issuers`]; all of its issuers must reach it together, so it may stand
+//! under control that is uniform over its scope only. Vendor instructions are collectives of a warp.
 //!
 //! Pointers are byte addresses in one memory [`Space`]; [`Op::Advance`] adds bytes to one. Elements
 //! have power-of-two bit widths.
@@ -20,11 +21,17 @@ mod bytes;
 mod count;
 mod module;
 mod op;
+pub mod text;
 mod types;
+mod uniformity;
+mod verify;
 
 pub use build::Builder;
 pub use bytes::{DecodeError, decode, encode};
 pub use count::Counts;
-pub use module::{Kernel, Launch, Module, Parameter, Region, SharedBuffer, Statement, Value};
+pub use module::{Kernel, Launch, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value};
 pub use op::{Binary, Cast, Compare, Exchange, Issuers, Op, Scope, SpecialRegister, Unary};
 pub use types::{Element, Space, Type, Uniformity};
+pub use uniformity::uniformity;
+pub(crate) use verify::verify_structure;
+pub use verify::{VerifyError, Violation, verify};

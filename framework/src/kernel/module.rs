@@ -9,6 +9,12 @@ use super::{Op, Type};
 #[serde(transparent)]
 pub struct Value(pub u32);
 
+/// Regions may nest this deep.
+pub const MAX_DEPTH: usize = 64;
+
+/// Numbers of values are below this, so that tables can be indexed by them.
+pub const MAX_VALUES: u32 = 1 << 24;
+
 /// A set of kernels that are compiled together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Module {
@@ -94,5 +100,37 @@ impl Kernel {
             end = start + u64::from(buffer.bytes);
         }
         (offsets, end)
+    }
+
+    /// All statements in the order of their text, regions after the operation that holds them:
+    /// where a message names operation number `n`, it means `statements()[n]`.
+    #[must_use]
+    pub fn statements(&self) -> Vec<&Statement> {
+        let mut statements = Vec::new();
+        self.body.collect_statements(&mut statements);
+        statements
+    }
+
+    /// One more than the highest number of a value.
+    #[must_use]
+    pub fn value_limit(&self) -> u32 {
+        let parameters = self.parameters.len() as u32;
+        self.body.value_limit().max(parameters)
+    }
+}
+
+impl Region {
+    fn collect_statements<'a>(&'a self, into: &mut Vec<&'a Statement>) {
+        for statement in &self.statements {
+            into.push(statement);
+            statement.op.regions().into_iter().for_each(|region| region.collect_statements(into));
+        }
+    }
+
+    fn value_limit(&self) -> u32 {
+        let own = self.arguments.iter().chain(self.statements.iter().flat_map(|statement| &statement.results));
+        let own = own.map(|(value, _)| value.0.saturating_add(1));
+        let inner = self.statements.iter().flat_map(|statement| statement.op.regions()).map(Self::value_limit);
+        own.chain(inner).max().unwrap_or(0)
     }
 }

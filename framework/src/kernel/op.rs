@@ -116,6 +116,61 @@ pub enum Exchange {
     Index,
 }
 
+/// Gives every variant of a plain enum the name that text and wire use.
+macro_rules! named {
+    ($type:ident { $($variant:ident => $name:literal),* $(,)? }) => {
+        impl $type {
+            /// All there are, in the order of their declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The name used in text and on the wire.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name),*
+                }
+            }
+        }
+    };
+}
+
+named!(Unary { FNeg => "f_neg" });
+named!(Binary {
+    Add => "add",
+    Sub => "sub",
+    Mul => "mul",
+    And => "and",
+    Or => "or",
+    Xor => "xor",
+    Shl => "shl",
+    ShrU => "shr_u",
+    ShrS => "shr_s",
+    DivU => "div_u",
+    RemU => "rem_u",
+    FAdd => "f_add",
+    FSub => "f_sub",
+    FMul => "f_mul",
+});
+named!(Compare { Eq => "eq", Ne => "ne", LtU => "lt_u", LeU => "le_u", LtS => "lt_s", LeS => "le_s" });
+named!(Cast { Truncate => "truncate", ExtendU => "extend_u", ExtendS => "extend_s", Bits => "bits" });
+named!(Scope { Warp => "warp", Block => "block" });
+named!(Issuers { All => "all" });
+named!(Exchange { Index => "index" });
+
+impl Binary {
+    /// Whether it works on floating-point elements; the others work on integers.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::FAdd | Self::FSub | Self::FMul)
+    }
+
+    /// Whether it works bit by bit, and so on `i1` too.
+    #[must_use]
+    pub fn is_bitwise(self) -> bool {
+        matches!(self, Self::And | Self::Or | Self::Xor)
+    }
+}
+
 /// One operation. Operands are values defined before it.
 ///
 /// Serialised by name, so that a reader can tell which operation it does not know.
@@ -229,7 +284,7 @@ pub enum Op {
         /// Alignment of pointer plus offset, in bytes.
         alignment: u32,
     },
-    /// Gives every lane the value that another lane of its warp holds; 32-bit scalars.
+    /// Gives every lane the value that another lane of its warp holds; a scalar of 32 bits.
     Exchange {
         /// How lanes are named.
         kind: Exchange,
@@ -265,7 +320,8 @@ pub enum Op {
         otherwise: Region,
     },
     /// Runs `body` for `index` in `from, from + step, ...` below `to` (unsigned `i32`). The body's
-    /// arguments are the index and the carried values; it yields the carried values.
+    /// arguments are the index and the carried values; it yields the carried values. No index plus
+    /// `step` may reach 2^32.
     For {
         /// First index.
         from: Value,
@@ -365,8 +421,18 @@ impl Op {
         }
     }
 
-    /// The result type that [`Op::Load`], [`Op::Constant`] and the like leave open is given by
-    /// [`super::Statement::results`]; this says how many results an operation has at most.
+    /// The regions, in the order of the fields.
+    #[must_use]
+    pub fn regions(&self) -> Vec<&Region> {
+        match self {
+            Self::If { then, otherwise, .. } => vec![then, otherwise],
+            Self::For { body, .. } => vec![body],
+            _ => vec![],
+        }
+    }
+
+    /// Whether the operation always defines exactly one value, whose type
+    /// [`super::Statement::results`] gives.
     #[must_use]
     pub fn has_single_result(&self) -> bool {
         !matches!(

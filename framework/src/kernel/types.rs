@@ -169,10 +169,12 @@ impl fmt::Display for Type {
     }
 }
 
-/// Whether a value is known to be the same in all lanes of a warp.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// How far a value is known to be the same; of two, the later says less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Uniformity {
+    /// Equal in all lanes of a block.
+    BlockUniform,
     /// Equal in all lanes of a warp.
     Uniform,
     /// May differ between lanes.
@@ -180,9 +182,15 @@ pub enum Uniformity {
 }
 
 impl Uniformity {
-    /// Uniform iff both are.
+    /// What is known of a value that depends on both: the less of the two.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
-        if self == Self::Uniform && other == Self::Uniform { Self::Uniform } else { Self::Varying }
+        self.max(other)
+    }
+
+    /// Whether the value is equal in all lanes of a warp at least.
+    #[must_use]
+    pub fn is_uniform(self) -> bool {
+        self <= Self::Uniform
     }
 }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::f2::{Columns, Solver, Subspace, multiply};
 
 use super::shape::listed;
-use super::space::{low_mask, scatter};
+use super::space::{Moves, low_mask, scatter};
 use super::{Dim, LayoutError, LinearLayout, Space};
 
 impl LinearLayout {
@@ -29,7 +29,7 @@ impl LinearLayout {
         let outs = supremum(&self.outs, &outer.outs)?;
         let inner_moves = self.outs.embedding(&outs)?;
         // Out dim by out dim, the outer part goes above the inner one.
-        let mut outer_moves: SmallVec<[(u32, u32, u64); 5]> = SmallVec::new();
+        let mut outer_moves = Moves::new();
         let mut from = 0;
         for (dim, bits) in outer.outs.iter() {
             if bits > 0 {

@@ -74,6 +74,62 @@ pub trait Families: Send + Sync {
     /// # Errors
     /// [`FamilyError`].
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError>;
+
+    /// Typical layouts of these families, which a conformance suite builds its cases from; a family
+    /// that is in no sample is shown by nothing. Empty where no kernel has such a block.
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        let _ = use_case;
+        Vec::new()
+    }
+}
+
+/// What samples are asked for: a block of so many warps and elements of so many bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SampleUse {
+    /// Lanes of a warp.
+    pub lanes: u32,
+    /// Warps of a block.
+    pub warps: u32,
+    /// Width of an element in bits.
+    pub element_bits: u32,
+}
+
+/// A typical layout of a tensor of two axes, for [`Families::samples`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Sample {
+    /// A short name, unique among the samples of one use: lower-case letters, digits and `-`.
+    pub name: String,
+    /// The layout.
+    pub spec: FamilySpec,
+    /// The instruction operand whose tile the layout repeats, where there is one: for a block of
+    /// one warp and a tensor of the tile's size, the layout is the operand's, up to the order of
+    /// registers and, for the two factors of a contraction together, the order of K.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operand: Option<SampleOperand>,
+}
+
+/// An operand of an instruction, by name and role.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SampleOperand {
+    /// Name of the instruction.
+    pub instruction: String,
+    /// Role of the operand: `a`, `b`, `c`, `d`.
+    pub role: String,
+}
+
+impl Sample {
+    /// A sample that belongs to no instruction.
+    #[must_use]
+    pub fn new(name: &str, spec: FamilySpec) -> Self {
+        Self { name: name.to_owned(), spec, operand: None }
+    }
+
+    /// Says which operand's tile the layout repeats.
+    #[must_use]
+    pub fn feeding(mut self, instruction: &str, role: &str) -> Self {
+        self.operand = Some(SampleOperand { instruction: instruction.to_owned(), role: role.to_owned() });
+        self
+    }
 }
 
 /// Why a family cannot build a layout.
@@ -421,6 +477,10 @@ impl Families for FamilySet<'_> {
             Some(provider) => provider.resolve(spec, shape, all),
             None => Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
         }
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        self.providers.iter().flat_map(|provider| provider.samples(use_case)).collect()
     }
 }
 

@@ -20,7 +20,7 @@ mod space;
 
 pub use dim::Dim;
 pub use error::LayoutError;
-pub use family::{Attribute, Families, FamilyError, FamilySet, FamilySpec, Layout};
+pub use family::{Attribute, Families, FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleOperand, SampleUse};
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
 pub use notation::{NotationError, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};

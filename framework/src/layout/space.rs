@@ -4,6 +4,9 @@ use smallvec::SmallVec;
 
 use super::{Dim, LayoutError};
 
+/// Pieces of a packed coordinate: from which bit to which, and the mask of a piece at bit zero.
+pub(super) type Moves = SmallVec<[(u32, u32, u64); 5]>;
+
 /// An ordered list of dims with their sizes (as powers of two), the most minor first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Space {
@@ -137,8 +140,8 @@ impl Space {
     ///
     /// # Errors
     /// A dim that `other` lacks or has smaller.
-    pub(super) fn embedding(&self, other: &Self) -> Result<SmallVec<[(u32, u32, u64); 5]>, LayoutError> {
-        let mut moves = SmallVec::new();
+    pub(super) fn embedding(&self, other: &Self) -> Result<Moves, LayoutError> {
+        let mut moves = Moves::new();
         let mut from = 0;
         for (dim, bits) in self.iter() {
             let to = other.shift_of(dim).ok_or(LayoutError::NoSuchDim { dim })?;

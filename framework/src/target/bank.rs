@@ -1,8 +1,10 @@
 //! Banks of shared memory, and the one place where addresses become wavefronts.
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::Evidence;
+use crate::f2::Subspace;
 
 /// Whether data goes to memory or comes from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -44,6 +46,16 @@ impl BankRow {
     pub fn wavefront_bytes(&self) -> u64 {
         u64::from(self.banks) * u64::from(self.bank_bytes)
     }
+
+    /// Bits of an address within a word.
+    fn bank_shift(&self) -> u32 {
+        self.bank_bytes.max(1).ilog2()
+    }
+
+    /// Bits of a word's number that say its bank.
+    fn bank_mask(&self) -> u64 {
+        (1 << self.banks.max(1).ilog2()) - 1
+    }
 }
 
 /// The number of wavefronts that one access of a warp takes.
@@ -54,25 +66,141 @@ impl BankRow {
 /// busiest bank has different words, and phases follow each other.
 #[must_use]
 pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
-    let phase = crate::f2::Subspace::span(row.phase.iter().copied());
-    // The coset of a lane is what is left of its number once the phase's span is taken out.
-    let mut phases: std::collections::BTreeMap<u64, Vec<u64>> = std::collections::BTreeMap::new();
-    for (lane, address) in addresses.iter().enumerate() {
-        if let Some(address) = address {
-            let width = u64::from(row.bank_bytes);
-            let words = address / width..(address + u64::from(bytes)).div_ceil(width);
-            phases.entry(phase.reduce(lane as u64)).or_default().extend(words);
+    let bits = addresses.len().next_power_of_two().trailing_zeros();
+    let phase = Phase::of(row, bits);
+    let mut load = BankLoad::new(row);
+    let mut total = 0;
+    for first in phase.first_lanes() {
+        load.clear();
+        for lane in phase.lanes(first) {
+            if let Some(Some(address)) = addresses.get(lane as usize) {
+                load.access(*address, bytes);
+            }
         }
+        total += u64::from(load.busiest);
     }
-    phases.into_values().map(|words| busiest_bank(row, words)).sum()
+    total
 }
 
-fn busiest_bank(row: &BankRow, mut words: Vec<u64>) -> u64 {
-    words.sort_unstable();
-    words.dedup();
-    let mut load = vec![0u64; row.banks.max(1) as usize];
-    for word in words {
-        load[(word % u64::from(row.banks.max(1))) as usize] += 1;
+/// The number of wavefronts of an access by all lanes of a warp whose addresses are linear over F2:
+/// the lane whose bits are set in `i` accesses the sum (xor) of `lanes[i]`.
+///
+/// Always what [`wavefronts`] says of these addresses. Where the accesses are aligned and their
+/// width is a power of two it takes no address in hand: the words that a phase touches are then a
+/// subspace (or, shifted by an aligned offset, a coset of one), and each bank that has any of them
+/// has as many as the subspace has vectors in bank zero.
+#[must_use]
+pub fn linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
+    let bits = lanes.len() as u32;
+    let aligned = bytes.is_power_of_two() && lanes.iter().all(|address| address & u64::from(bytes - 1) == 0);
+    if !aligned {
+        let addresses: SmallVec<[Option<u64>; 64]> = (0..1 << bits).map(|lane| Some(image(lanes, lane))).collect();
+        return wavefronts(row, &addresses, bytes);
     }
-    load.into_iter().max().unwrap_or(0)
+    let phase = Phase::of(row, bits);
+    let shift = row.bank_shift();
+    let words_of_lane = bytes.trailing_zeros().saturating_sub(shift);
+    let touched = phase.space.basis().iter().map(|&lane| image(lanes, lane) >> shift);
+    let words = Subspace::span(touched.chain((0..words_of_lane).map(|bit| 1 << bit)));
+    let banks = Subspace::span(words.basis().iter().map(|word| word & row.bank_mask()));
+    let each = words.dimension() - banks.dimension();
+    1 << (bits - phase.space.dimension() + each)
+}
+
+/// The sum of the vectors whose bits are set in `lane`.
+fn image(vectors: &[u64], lane: u64) -> u64 {
+    vectors.iter().enumerate().filter(|(bit, _)| lane >> bit & 1 == 1).fold(0, |sum, (_, vector)| sum ^ vector)
+}
+
+/// The phases of a warp of some number of lanes.
+struct Phase {
+    space: Subspace,
+    bits: u32,
+}
+
+impl Phase {
+    fn of(row: &BankRow, bits: u32) -> Self {
+        let mut space = Subspace::span(row.phase.iter().copied());
+        // A row may be for several sizes of warp: of its phases count the lanes that there are.
+        if row.phase.iter().any(|vector| vector >> bits != 0) {
+            space = space.intersection(&Subspace::span((0..bits).map(|bit| 1 << bit)));
+        }
+        Phase { space, bits }
+    }
+
+    /// One lane of each phase: those without the pivots of the phase's reduced basis.
+    fn first_lanes(&self) -> impl Iterator<Item = u64> + use<> {
+        let pivots = self.space.basis().iter().fold(0, |mask, vector| mask | (vector & vector.wrapping_neg()));
+        (0..1u64 << self.bits).filter(move |lane| lane & pivots == 0)
+    }
+
+    /// All lanes of the phase of `first`, each a step along one basis vector from the one before.
+    fn lanes(&self, first: u64) -> impl Iterator<Item = u64> {
+        let mut lane = first;
+        (0..1u64 << self.space.dimension()).map(move |step| {
+            if step != 0 {
+                lane ^= self.space.basis()[step.trailing_zeros() as usize];
+            }
+            lane
+        })
+    }
+}
+
+/// How many different words each bank has to give in one phase.
+///
+/// The words of a bank are a chain through `words`, from `newest[bank]` on; zero ends it.
+struct BankLoad {
+    shift: u32,
+    mask: u64,
+    newest: SmallVec<[u32; 64]>,
+    counts: SmallVec<[u32; 64]>,
+    words: SmallVec<[(u64, u32); 64]>,
+    busiest: u32,
+}
+
+impl BankLoad {
+    fn new(row: &BankRow) -> Self {
+        let banks = row.bank_mask() as usize + 1;
+        BankLoad {
+            shift: row.bank_shift(),
+            mask: row.bank_mask(),
+            newest: SmallVec::from_elem(0, banks),
+            counts: SmallVec::from_elem(0, banks),
+            words: SmallVec::new(),
+            busiest: 0,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.newest.fill(0);
+        self.counts.fill(0);
+        self.words.clear();
+        self.busiest = 0;
+    }
+
+    fn access(&mut self, address: u64, bytes: u32) {
+        if bytes == 0 {
+            return;
+        }
+        let last = address.saturating_add(u64::from(bytes - 1));
+        for word in address >> self.shift..=last >> self.shift {
+            self.want(word);
+        }
+    }
+
+    fn want(&mut self, word: u64) {
+        let bank = (word & self.mask) as usize;
+        let mut link = self.newest[bank];
+        while link != 0 {
+            let (other, next) = self.words[link as usize - 1];
+            if other == word {
+                return;
+            }
+            link = next;
+        }
+        self.words.push((word, self.newest[bank]));
+        self.newest[bank] = self.words.len() as u32;
+        self.counts[bank] += 1;
+        self.busiest = self.busiest.max(self.counts[bank]);
+    }
 }

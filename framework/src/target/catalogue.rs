@@ -1,10 +1,12 @@
 //! The targets that are known by name: built-in files and files from directories.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use thiserror::Error;
 
+use super::nearest::nearest;
 use super::{TargetDescription, TargetFileError};
 
 /// Descriptions by name.
@@ -21,21 +23,34 @@ pub enum CatalogueError {
     #[error(transparent)]
     File(#[from] TargetFileError),
     /// A file or directory cannot be read.
-    #[error("{path}: {error}")]
+    #[error("cannot read {path}: {error}")]
     Unreadable {
         /// The file or directory.
         path: String,
         /// Why.
         error: std::io::Error,
     },
+    /// A directory of a search path cannot be added.
+    #[error("in {variable}: {error}")]
+    SearchPath {
+        /// The environment variable that names the directories.
+        variable: String,
+        /// Why.
+        error: Box<CatalogueError>,
+    },
     /// No target of this name.
-    #[error("unknown target `{name}`; known are {}", .known.join(", "))]
+    #[error("unknown target `{name}`{}; known are {}", suggestion(.name, .known), .known.join(", "))]
     Unknown {
         /// The name asked for.
         name: String,
         /// The names there are.
         known: Vec<String>,
     },
+}
+
+fn suggestion(name: &str, known: &[String]) -> String {
+    let near = nearest(name, known.iter().map(String::as_str));
+    near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
 }
 
 impl Catalogue {
@@ -50,7 +65,8 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Adds all `*.toml` files of a directory, in the order of their names.
+    /// Adds all `*.toml` files of a directory, in the order of their names. A file is called after
+    /// its target, so that a copy whose name was not changed is found and replaces nothing.
     ///
     /// # Errors
     /// A directory or file that cannot be read, or is wrong.
@@ -65,7 +81,24 @@ impl Catalogue {
         files.sort();
         for path in files {
             let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, error))?;
-            self.add(&path.display().to_string(), &text)?;
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            let target = super::read::named_description(&path.display().to_string(), &text, &stem)?;
+            self.targets.insert(target.name.clone(), target);
+        }
+        Ok(())
+    }
+
+    /// Adds the directories of an environment variable's value, separated as the system separates
+    /// the directories of a path; later ones win. Empty entries are skipped.
+    ///
+    /// # Errors
+    /// [`CatalogueError::SearchPath`] if a directory cannot be added.
+    pub fn add_search_path(&mut self, variable: &str, value: &OsStr) -> Result<(), CatalogueError> {
+        for directory in std::env::split_paths(value).filter(|directory| !directory.as_os_str().is_empty()) {
+            self.add_directory(&directory).map_err(|error| CatalogueError::SearchPath {
+                variable: variable.to_owned(),
+                error: Box::new(error),
+            })?;
         }
         Ok(())
     }
@@ -73,7 +106,7 @@ impl Catalogue {
     /// The target of this name.
     ///
     /// # Errors
-    /// [`CatalogueError::Unknown`], with the names that there are.
+    /// [`CatalogueError::Unknown`], with the nearest name and all that there are.
     pub fn get(&self, name: &str) -> Result<&TargetDescription, CatalogueError> {
         let known = || self.targets.keys().cloned().collect();
         self.targets.get(name).ok_or_else(|| CatalogueError::Unknown { name: name.to_owned(), known: known() })

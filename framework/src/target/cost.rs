@@ -15,10 +15,14 @@ pub enum Evidence {
 }
 
 /// The cost of one class of operation, for one warp.
+///
+/// Cycles are counted for the whole compute unit (the hardware on which a block runs), so that costs
+/// of different pipes compare: an operation of which the unit starts two warps' worth in each cycle
+/// costs half a cycle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
-    /// Cycles for which one issue occupies its pipe.
+    /// Cycles for which one issue occupies the compute unit's pipe.
     pub cycles: f64,
     /// Cycles until the result can be used.
     pub latency: f64,
@@ -28,7 +32,7 @@ pub struct Cost {
     pub source: String,
 }
 
-/// Costs of the classes that data movement uses, for one warp each.
+/// Costs of the classes that data movement uses, for one warp of the default number of lanes each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CostTable {

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::{BankRow, CostTable, Direction, Evidence};
 
-/// One GPU product. Read from TOML with [`TargetDescription::from_toml`]; see `docs/` for the file.
+/// One GPU product. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetDescription {
@@ -37,6 +37,10 @@ pub struct Lanes {
     pub default: u32,
     /// What it can choose from.
     pub choices: Vec<u32>,
+    /// How the figures are known.
+    pub evidence: Evidence,
+    /// Where they come from.
+    pub source: String,
 }
 
 /// Limits of a block and of a lane.
@@ -51,6 +55,10 @@ pub struct Limits {
     pub registers_per_block: u32,
     /// Blocks of a cluster at most; one where there are no clusters.
     pub blocks_per_cluster: u32,
+    /// How the figures are known.
+    pub evidence: Evidence,
+    /// Where they come from.
+    pub source: String,
 }
 
 /// Shared memory of a block.
@@ -70,6 +78,10 @@ pub struct Shared {
     /// Whether loads and stores of one warp are seen in program order by its own lanes without
     /// a barrier.
     pub warp_ordered: bool,
+    /// How the figures are known, the rows of `banks` aside.
+    pub evidence: Evidence,
+    /// Where they come from.
+    pub source: String,
 }
 
 /// Global memory.
@@ -80,6 +92,10 @@ pub struct Global {
     pub access_bits: Vec<u32>,
     /// Bytes of the unit in which memory is transferred.
     pub transaction_bytes: u32,
+    /// How the figures are known.
+    pub evidence: Evidence,
+    /// Where they come from.
+    pub source: String,
 }
 
 /// A primitive by which lanes of a warp exchange values.
@@ -145,17 +161,8 @@ impl TargetDescription {
     ///
     /// # Errors
     /// [`TargetFileError`] with line and column: text that is no TOML, unknown or missing keys, wrong
-    /// types, or numbers that no machine can have.
+    /// types, or numbers that no machine can have. The first one met is reported.
     pub fn from_toml(file: &str, text: &str) -> Result<Self, TargetFileError> {
-        toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            let before = text.get(..at).unwrap_or(text);
-            TargetFileError {
-                file: file.to_owned(),
-                line: before.matches('\n').count() + 1,
-                column: before.len() - before.rfind('\n').map_or(0, |n| n + 1) + 1,
-                message: error.message().to_owned(),
-            }
-        })
+        super::read::description(file, text)
     }
 }

@@ -10,9 +10,12 @@ mod bank;
 mod catalogue;
 mod cost;
 mod description;
+mod document;
 mod instruction;
+mod nearest;
+mod read;
 
-pub use bank::{BankRow, Direction, wavefronts};
+pub use bank::{BankRow, Direction, linear_wavefronts, wavefronts};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{ExchangeKind, ExchangeRow, Global, Lanes, Limits, Shared, TargetDescription, TargetFileError};

@@ -79,7 +79,7 @@ pub struct KernelMetadata {
 }
 
 /// Bytes as one byte string rather than a list of numbers.
-mod byte_string {
+pub(crate) mod byte_string {
     use serde::de::{Error, Visitor};
     use serde::{Deserializer, Serializer};
 

@@ -15,6 +15,7 @@ mod device;
 
 use thiserror::Error;
 
+pub(crate) use artifact::byte_string;
 pub use artifact::{Artifact, CompileOptions, Emit, KernelMetadata, Payload};
 pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid};
 

@@ -1,1 +1,38 @@
-//! Translates kernel IR to LLVM.
+//! Kernel IR to LLVM, for the plugins of vendors whose GPUs LLVM generates code for.
+//!
+//! [`compile`] turns a kernel-IR module into LLVM IR, checks and optimises it, and writes what is
+//! asked for: LLVM IR text, assembly, a relocatable object. Arithmetic, memory, control flow and
+//! types are the same for every target and live here. What differs between targets comes from the
+//! vendor's crate as a [`Dialect`]: names for LLVM's target registry, attributes of a kernel, and
+//! how lane numbers, exchanges and barriers are spelled.
+//!
+//! A module may come from anywhere. Whatever the translation relies on is checked where it is
+//! relied on, and a module that breaks a rule is [`CompileError::Invalid`] with the place; LLVM's
+//! verifier runs on every result, and errors that LLVM reports become
+//! [`CompileError::Backend`]. Options that are global to the process are never set.
+//!
+//! Imports of the framework: `kernel`, `target`, `vendor`.
+//!
+//! [`CompileError::Invalid`]: tilewright::vendor::CompileError::Invalid
+//! [`CompileError::Backend`]: tilewright::vendor::CompileError::Backend
+
+mod arithmetic;
+mod control;
+mod dialect;
+mod emitter;
+mod ffi;
+mod generate;
+mod limits;
+mod memory;
+mod translate;
+
+pub use dialect::{Dialect, KernelForm, Machine, SharedForm};
+pub use emitter::{Emitter, Ordering};
+pub use generate::{Code, Form, compile};
+pub use limits::{check_limits, kernel_metadata, shared_bytes};
+
+/// LLVM values as hooks of a [`Dialect`] see them.
+pub mod values {
+    pub use inkwell::types::{BasicType, BasicTypeEnum};
+    pub use inkwell::values::{BasicValue, BasicValueEnum, IntValue};
+}

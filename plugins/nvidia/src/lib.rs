@@ -1,4 +1,75 @@
-//! The nvidia plugin as a library.
+//! The NVIDIA plugin as a library: layout families, instructions, and code for NVIDIA GPUs.
 
+mod architectures;
+mod compile;
+mod device;
 pub mod families;
 pub mod instructions;
+pub mod object;
+
+use tilewright::kernel::Module;
+use tilewright::layout::Families;
+use tilewright::plugin::FactoryError;
+use tilewright::target::{Instruction, TargetDescription};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+
+pub use architectures::ARCHITECTURES;
+use families::VendorFamilies;
+use instructions::rows;
+
+tilewright::register_targets! { plugin: "nvidia", architectures: ARCHITECTURES, create: create }
+
+fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
+    match NvidiaTarget::new(description) {
+        Ok(target) => Ok(Box::new(target)),
+        Err(error) => Err(FactoryError::Description(error.to_string())),
+    }
+}
+
+/// One NVIDIA product.
+#[derive(Debug)]
+pub struct NvidiaTarget {
+    description: TargetDescription,
+    instructions: Vec<Instruction>,
+}
+
+impl NvidiaTarget {
+    /// The target of a description.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where the architecture is none of [`ARCHITECTURES`].
+    pub fn new(description: TargetDescription) -> Result<Self, CompileError> {
+        if !ARCHITECTURES.contains(&description.architecture.as_str()) {
+            return Err(CompileError::Unsupported(format!(
+                "architecture `{}` of target `{}`; this plugin serves {}",
+                description.architecture,
+                description.name,
+                ARCHITECTURES.join(", ")
+            )));
+        }
+        let instructions = rows(&description.architecture);
+        Ok(Self { description, instructions })
+    }
+}
+
+impl Target for NvidiaTarget {
+    fn description(&self) -> &TargetDescription {
+        &self.description
+    }
+
+    fn families(&self) -> &dyn Families {
+        &VendorFamilies
+    }
+
+    fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
+        compile::compile(&self.description, module, options)
+    }
+
+    fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+        device::devices()
+    }
+}

@@ -8,10 +8,11 @@ mod blocked;
 pub mod cluster;
 mod dot_operand;
 mod linear;
+mod samples;
 mod shared;
 mod slice;
 
-use super::{Families, FamilyError, FamilySpec, Layout};
+use super::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 
 /// The neutral families.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,5 +38,9 @@ impl Families for Neutral {
             "shared_linear" => shared::linear(spec, shape).map(Layout::Memory),
             _ => Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
         }
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        samples::typical(use_case)
     }
 }

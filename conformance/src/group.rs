@@ -1,0 +1,124 @@
+//! Groups: where cases come from.
+
+use std::fmt;
+use std::sync::Arc;
+
+use thiserror::Error;
+use tilewright::layout::families::Neutral;
+use tilewright::layout::{FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse};
+use tilewright::vendor::Target;
+
+use crate::Case;
+
+/// What cases are built from and run against: one target.
+#[derive(Clone)]
+pub struct Context {
+    target: Arc<dyn Target>,
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Context").field(&self.target.description().name).finish()
+    }
+}
+
+impl Context {
+    /// The context of a target.
+    #[must_use]
+    pub fn new(target: Arc<dyn Target>) -> Self {
+        Self { target }
+    }
+
+    /// The target.
+    #[must_use]
+    pub fn target(&self) -> &dyn Target {
+        &*self.target
+    }
+
+    /// All families that a program for the target can name: the neutral ones and the vendor's.
+    #[must_use]
+    pub fn families(&self) -> FamilySet<'_> {
+        FamilySet::new(vec![&Neutral, self.target.families()])
+    }
+
+    /// The layout that `spec` names for a tensor of `shape`.
+    ///
+    /// # Errors
+    /// [`FamilyError`].
+    pub fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
+        self.families().layout(spec, shape)
+    }
+
+    /// The samples of all families for one use, those of the neutral families first.
+    #[must_use]
+    pub fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        use tilewright::layout::Families;
+        self.families().samples(use_case)
+    }
+
+    /// The warps of a block that cases are built for: 1, 2, 4 and 8, as far as a block of so many
+    /// lanes is allowed.
+    pub fn warp_counts(&self, lanes: u32) -> impl Iterator<Item = u32> + use<> {
+        let most = self.target.description().limits.lanes_per_block / lanes.max(1);
+        [1, 2, 4, 8].into_iter().filter(move |&warps| warps <= most)
+    }
+}
+
+/// A source of cases.
+pub trait Group: Send + Sync {
+    /// The first word of its cases' names.
+    fn name(&self) -> &str;
+
+    /// The cases for a target. Two calls, also in different processes, give the same cases; building
+    /// them is quick, the work is theirs.
+    fn cases(&self, context: &Context) -> Vec<Case>;
+}
+
+/// A group broke the rules of names.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ListError {
+    /// Two cases of one name could not be told apart in a report.
+    #[error("two cases are named `{0}`")]
+    Duplicate(String),
+    /// See [`Case::new`].
+    #[error(
+        "`{name}` is no name for a case of group `{group}`: a path of letters, digits, `.`, `_`, `+`, `-` below `{group}/`"
+    )]
+    Name {
+        /// The group.
+        group: String,
+        /// The name.
+        name: String,
+    },
+}
+
+/// All cases of some groups for a target, by name.
+///
+/// # Errors
+/// [`ListError`], the group's author's fault.
+pub fn list(groups: &[Box<dyn Group>], context: &Context) -> Result<Vec<Case>, ListError> {
+    let mut cases = Vec::new();
+    for group in groups {
+        for case in group.cases(context) {
+            check_name(group.name(), case.name())?;
+            cases.push(case);
+        }
+    }
+    cases.sort_by(|a, b| a.name().cmp(b.name()));
+    match cases.windows(2).find(|pair| pair[0].name() == pair[1].name()) {
+        None => Ok(cases),
+        Some(pair) => Err(ListError::Duplicate(pair[0].name().to_owned())),
+    }
+}
+
+fn check_name(group: &str, name: &str) -> Result<(), ListError> {
+    let word = |word: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+' | '-'))
+    };
+    let below = name.strip_prefix(group).and_then(|rest| rest.strip_prefix('/'));
+    if below.is_some_and(|rest| rest.split('/').all(word)) {
+        return Ok(());
+    }
+    Err(ListError::Name { group: group.to_owned(), name: name.to_owned() })
+}

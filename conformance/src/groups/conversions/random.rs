@@ -1,0 +1,78 @@
+//! Distributed layouts that nobody would think of, from a seed that is part of the case's name.
+
+use tilewright::layout::{Attribute, FamilySpec};
+
+use super::super::Setting;
+use super::{Conversion, Endpoint};
+use crate::Context;
+
+/// Conversions between random layouts for each setting of default lanes.
+const FOR_EACH_SETTING: u64 = 3;
+const LEAST_BITS: u64 = 7;
+const MOST_BITS: u64 = 13;
+
+pub(super) fn random(context: &Context) -> Vec<Conversion> {
+    let default = context.target().description().lanes.default;
+    let settings = Setting::all(context).into_iter().filter(|setting| setting.lanes == default);
+    let numbered = settings.enumerate().flat_map(|(index, setting)| {
+        (0..FOR_EACH_SETTING).map(move |again| (index as u64 * FOR_EACH_SETTING + again, setting))
+    });
+    numbered.map(|(seed, setting)| conversion(seed, setting)).collect()
+}
+
+fn conversion(seed: u64, setting: Setting) -> Conversion {
+    let mut numbers = Numbers(seed);
+    let bits = LEAST_BITS + numbers.below(MOST_BITS - LEAST_BITS + 1);
+    let rows = numbers.below(bits + 1);
+    let shape = [1 << rows, 1 << (bits - rows)];
+    let mut endpoint = |name: &str| Endpoint { name: name.to_owned(), spec: layout(&mut numbers, shape, setting) };
+    let (source, target) = (endpoint("source"), endpoint("target"));
+    Conversion { title: format!("random-{seed}"), ..Conversion::between(source, target, &shape, setting) }
+}
+
+/// Every bit of a coordinate goes to a register, a lane or a warp; some lanes and warps are copies
+/// of others.
+fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: Setting) -> FamilySpec {
+    let units = |axis: usize| {
+        (0..shape[axis].trailing_zeros()).map(move |bit| if axis == 0 { [1i64 << bit, 0] } else { [0, 1 << bit] })
+    };
+    let mut left: Vec<[i64; 2]> = units(0).chain(units(1)).collect();
+    numbers.shuffle(&mut left);
+    let mut take = |numbers: &mut Numbers, count: u32| -> Vec<[i64; 2]> {
+        let copies = |numbers: &mut Numbers| numbers.below(8) == 0;
+        (0..count).map(|_| if copies(numbers) { [0, 0] } else { left.pop().unwrap_or([0, 0]) }).collect()
+    };
+    // Which of lanes and warps chooses first matters only where the tensor is small.
+    let lanes = take(numbers, setting.lanes.trailing_zeros());
+    let warps = take(numbers, setting.warps.trailing_zeros());
+    let bases = |bases: Vec<[i64; 2]>| Attribute::List(bases.into_iter().map(Attribute::from).collect());
+    FamilySpec::new("linear")
+        .with("reg_bases", bases(left))
+        .with("lane_bases", bases(lanes))
+        .with("warp_bases", bases(warps))
+        .with("block_bases", bases(Vec::new()))
+        .with("shape", shape.map(|size| size as i64))
+}
+
+/// SplitMix64: the same numbers on every machine and in every version, as a name must give.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound.max(1)
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for index in (1..items.len()).rev() {
+            items.swap(index, self.below(index as u64 + 1) as usize);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Writes specs as a person would, to see whether they are read as they are meant.
+
+use tilewright::layout::{Attribute, FamilySpec};
+
+/// The spec as JSON.
+pub(super) fn json(spec: &FamilySpec) -> String {
+    tilewright::layout::spec_to_json(spec).to_string()
+}
+
+/// The spec as an attribute, `#layout.name<{parameter = value, ...}>`.
+pub(super) fn attribute(spec: &FamilySpec) -> String {
+    let given = spec.attributes.iter().map(|(name, value)| format!("{name} = {}", self::value(value)));
+    let parent = spec.parent.iter().map(|parent| format!("parent = {}", attribute(parent)));
+    let entries: Vec<_> = given.chain(parent).collect();
+    format!("#layout.{}<{{{}}}>", spec.name, entries.join(", "))
+}
+
+fn value(value: &Attribute) -> String {
+    match value {
+        Attribute::Bool(value) => value.to_string(),
+        Attribute::Int(value) => value.to_string(),
+        Attribute::Text(value) => format!("\"{value}\""),
+        Attribute::List(items) => format!("[{}]", items.iter().map(self::value).collect::<Vec<_>>().join(", ")),
+        Attribute::Spec(spec) => attribute(spec),
+    }
+}

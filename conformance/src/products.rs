@@ -1,0 +1,71 @@
+//! The targets of the catalogue, behind the plugins that serve them, each in a process of its own.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tilewright::plugin::{self, Discovery, HostCommand, Registry};
+use tilewright::target::{Catalogue, TargetDescription};
+use tilewright::vendor::Target;
+
+use crate::{OpenError, Targets};
+
+/// The argument with which a program starts itself to serve a plugin.
+const PLUGIN_HOST: &str = "plugin-host";
+/// The time that one call of a plugin has. A case that waits for one has less, most often; this
+/// ends a call on which listing the cases waits.
+const CALL: Duration = Duration::from_secs(120);
+
+/// All products that are known by name.
+#[derive(Debug)]
+pub struct Products {
+    catalogue: Catalogue,
+    registry: Registry,
+}
+
+impl Products {
+    /// The products of a catalogue; plugins are the given files, then those found where programs
+    /// look for them. They are served by this program, see [`Products::serve_plugin`].
+    ///
+    /// # Errors
+    /// A file that is no plugin, or a program that does not know its own name.
+    pub fn open(catalogue: Catalogue, plugins: &[PathBuf]) -> Result<Self, OpenError> {
+        let unknown = |error: &dyn std::fmt::Display| OpenError::Unknown(error.to_string());
+        let program = std::env::current_exe().map_err(|error| unknown(&error))?;
+        let mut registry = Registry::isolated(HostCommand::new(program, [PLUGIN_HOST]), CALL);
+        let discovery = plugins.iter().fold(Discovery::standard(), |discovery, file| discovery.file(file));
+        registry.discover(&discovery).map_err(|error| unknown(&error))?;
+        Ok(Self { catalogue, registry })
+    }
+
+    /// Where the arguments (without the program) say that this process is to serve a plugin, does so
+    /// until it is told to end.
+    #[must_use]
+    pub fn serve_plugin(arguments: &[OsString]) -> Option<ExitCode> {
+        let [command, file] = arguments else { return None };
+        if command != PLUGIN_HOST {
+            return None;
+        }
+        Some(plugin::serve(file.as_ref()).map_or_else(
+            |error| {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            },
+            |()| ExitCode::SUCCESS,
+        ))
+    }
+}
+
+impl Targets for Products {
+    fn list(&self) -> Vec<&TargetDescription> {
+        self.catalogue.iter().collect()
+    }
+
+    fn open(&self, name: &str) -> Result<Arc<dyn Target>, OpenError> {
+        let description = self.catalogue.get(name).map_err(|error| OpenError::Unknown(error.to_string()))?;
+        let broken = |message: String| OpenError::Broken { target: name.to_owned(), message };
+        self.registry.target(description).map_err(|error| broken(error.to_string()))
+    }
+}

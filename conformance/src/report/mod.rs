@@ -1,0 +1,122 @@
+//! What a run adds up to: counts, and the exit status.
+
+mod human;
+mod json;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use crate::{CaseResult, HarnessError, Level, Status};
+
+pub(crate) use human::Human;
+pub(crate) use json::Lines;
+
+/// How the program ends. The numbers are part of its interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Exit {
+    /// Every case ran, none failed.
+    Ok = 0,
+    /// Every case ran, and some failed, crashed or did not end.
+    Failures = 1,
+    /// The command line asks for what there is not.
+    Usage = 2,
+    /// The harness failed: some cases were not run.
+    Harness = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Counts of a target's cases.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    /// Cases that were to run.
+    pub(crate) chosen: usize,
+    /// Those that ran, by status.
+    pub(crate) statuses: BTreeMap<Status, usize>,
+    /// Those that passed, by the level at which that was shown.
+    pub(crate) levels: BTreeMap<Level, usize>,
+    /// Those that ran, by group and status.
+    pub(crate) groups: BTreeMap<String, BTreeMap<Status, usize>>,
+    /// Names of unsupported and skipped cases by status and reason.
+    pub(crate) reasons: BTreeMap<(Status, String), Vec<String>>,
+}
+
+impl Tally {
+    /// Cases that have an outcome.
+    pub(crate) fn ran(&self) -> usize {
+        self.statuses.values().sum()
+    }
+
+    /// Cases that were to run and have no outcome.
+    pub(crate) fn not_run(&self) -> usize {
+        self.chosen - self.ran().min(self.chosen)
+    }
+
+    fn add(&mut self, result: &CaseResult) {
+        let outcome = &result.outcome;
+        let group = result.name.split('/').next().unwrap_or_default();
+        *self.statuses.entry(outcome.status).or_default() += 1;
+        *self.groups.entry(group.to_owned()).or_default().entry(outcome.status).or_default() += 1;
+        match (outcome.status, outcome.level) {
+            (Status::Pass | Status::Quality, Some(level)) => *self.levels.entry(level).or_default() += 1,
+            (Status::Unsupported | Status::Skip, _) => {
+                self.reasons.entry((outcome.status, outcome.detail.clone())).or_default().push(result.name.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The results of a run so far, target by target.
+#[derive(Debug, Default)]
+pub struct Report {
+    targets: BTreeMap<String, Tally>,
+    errors: Vec<HarnessError>,
+}
+
+impl Report {
+    /// A report on targets of which so many cases were chosen.
+    pub fn new(chosen: impl IntoIterator<Item = (String, usize)>) -> Self {
+        let tally = |chosen| Tally { chosen, ..Tally::default() };
+        let targets = chosen.into_iter().map(|(target, chosen)| (target, tally(chosen))).collect();
+        Self { targets, errors: Vec::new() }
+    }
+
+    /// Adds the outcome of a case.
+    pub fn add(&mut self, result: &CaseResult) {
+        self.targets.entry(result.target.clone()).or_default().add(result);
+    }
+
+    /// Adds what went wrong with the harness.
+    pub fn add_errors(&mut self, errors: Vec<HarnessError>) {
+        self.errors.extend(errors);
+    }
+
+    /// How many cases of all targets have this status.
+    #[must_use]
+    pub fn count(&self, status: Status) -> usize {
+        self.targets.values().filter_map(|tally| tally.statuses.get(&status)).sum()
+    }
+
+    /// How many cases of all targets were chosen and have no outcome.
+    #[must_use]
+    pub fn not_run(&self) -> usize {
+        self.targets.values().map(Tally::not_run).sum()
+    }
+
+    /// How the program is to end. A case without an outcome is never taken for one that passed.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        if !self.errors.is_empty() || self.not_run() > 0 {
+            Exit::Harness
+        } else if Status::ALL.iter().any(|&status| status.is_failure() && self.count(status) > 0) {
+            Exit::Failures
+        } else {
+            Exit::Ok
+        }
+    }
+}

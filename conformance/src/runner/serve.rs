@@ -1,0 +1,75 @@
+//! The worker's side: runs the cases named on standard input and tells how each ended.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::{self, BufRead, Write};
+use std::panic::{self, AssertUnwindSafe};
+use std::time::Instant;
+
+use super::record::Record;
+use crate::{Case, Context, Group, Outcome, Verdict, list};
+
+/// Reads case names, one a line up to an empty line, and runs them in this order; `open` gives the
+/// target. Ends the process when standard input ends before: then nobody listens any more.
+///
+/// # Errors
+/// Standard input or output is broken.
+pub(crate) fn serve(groups: &[Box<dyn Group>], open: impl FnOnce() -> Result<Context, String>) -> io::Result<()> {
+    let names = read_names(&mut io::stdin().lock())?;
+    end_with_standard_input();
+    panic::set_hook(Box::new(|info| {
+        let place = info.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
+        let message = info.payload_as_str().unwrap_or("no message");
+        PANIC.with_borrow_mut(|last| *last = format!("panicked{place}: {message}"));
+    }));
+    let out = &mut io::stdout();
+    let prepared = open().and_then(|context| {
+        let cases = list(groups, &context).map_err(|error| error.to_string())?;
+        Ok((context, choose(cases, &names)?))
+    });
+    match prepared {
+        Err(message) => Record::Unable { message }.write(out),
+        Ok((context, cases)) => run(&cases, &context, out),
+    }
+}
+
+thread_local! {
+    /// Where and why this thread panicked last.
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+fn read_names(input: &mut dyn BufRead) -> io::Result<Vec<String>> {
+    input.lines().take_while(|line| line.as_ref().map_or(true, |line| !line.is_empty())).collect()
+}
+
+/// A runner that is killed cannot kill its workers, but its end of the pipe closes.
+fn end_with_standard_input() {
+    std::thread::spawn(|| {
+        // Nothing more is ever sent: whatever comes back, the other side is gone.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        std::process::exit(3);
+    });
+}
+
+fn choose(cases: Vec<Case>, names: &[String]) -> Result<Vec<Case>, String> {
+    let mut by_name: HashMap<_, _> = cases.into_iter().map(|case| (case.name().to_owned(), case)).collect();
+    let missing = |name: &String| format!("there is no case `{name}` in the worker: its group lists other cases there");
+    names.iter().map(|name| by_name.remove(name).ok_or_else(|| missing(name))).collect()
+}
+
+fn run(cases: &[Case], context: &Context, out: &mut dyn Write) -> io::Result<()> {
+    Record::Ready.write(out)?;
+    for case in cases {
+        Record::Start { name: case.name().to_owned() }.write(out)?;
+        let outcome = run_case(case, context);
+        Record::End { name: case.name().to_owned(), outcome }.write(out)?;
+    }
+    Record::Done.write(out)
+}
+
+fn run_case(case: &Case, context: &Context) -> Outcome {
+    let start = Instant::now();
+    let ended = panic::catch_unwind(AssertUnwindSafe(|| case.run(context)));
+    let verdict = ended.unwrap_or_else(|_| Verdict::crash(PANIC.with_borrow(Clone::clone)));
+    Outcome { status: verdict.status, level: verdict.level, detail: verdict.detail, duration: start.elapsed() }
+}

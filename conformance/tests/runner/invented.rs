@@ -1,0 +1,145 @@
+//! An invented GPU, and cases that do everything that a case can do to its process.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use conformance::{Case, Context, Group, Level, OpenError, Targets, Verdict};
+use tilewright::kernel::Module;
+use tilewright::layout::Families;
+use tilewright::layout::families::Neutral;
+use tilewright::target::{Instruction, TargetDescription};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+
+/// The targets `toy` and `twin`, which work; `absent`, whose plugin is missing; and `mortal`,
+/// which opens in the runner's own process and ends every worker.
+pub struct Inventions(Vec<TargetDescription>);
+
+impl Inventions {
+    pub fn open(plugins: &[PathBuf]) -> Result<Box<dyn Targets>, OpenError> {
+        if let Some(file) = plugins.iter().find(|file| !file.exists()) {
+            return Err(OpenError::Unknown(format!("no plugin {}", file.display())));
+        }
+        Ok(Box::new(Self(["absent", "mortal", "toy", "twin"].map(describe).into())))
+    }
+}
+
+impl Targets for Inventions {
+    fn list(&self) -> Vec<&TargetDescription> {
+        self.0.iter().collect()
+    }
+
+    fn open(&self, name: &str) -> Result<Arc<dyn Target>, OpenError> {
+        match self.0.iter().find(|target| target.name == name) {
+            None => Err(OpenError::Unknown(format!("no target {name}"))),
+            Some(target) if target.name == "absent" => {
+                Err(OpenError::Broken { target: name.into(), message: "its plugin is missing".into() })
+            }
+            Some(target) if target.name == "mortal" && in_worker() => {
+                eprintln!("goodbye from {}", target.name);
+                std::process::abort()
+            }
+            Some(target) => Ok(Arc::new(Toy(target.clone()))),
+        }
+    }
+}
+
+fn in_worker() -> bool {
+    std::env::args().any(|argument| argument == "run-batch")
+}
+
+struct Toy(TargetDescription);
+
+impl Target for Toy {
+    fn description(&self) -> &TargetDescription {
+        &self.0
+    }
+
+    fn families(&self) -> &dyn Families {
+        &Neutral
+    }
+
+    fn instructions(&self) -> &[Instruction] {
+        &[]
+    }
+
+    fn compile(&self, _module: &Module, _options: &CompileOptions) -> Result<Artifact, CompileError> {
+        Err(CompileError::Unsupported("toys run no code".into()))
+    }
+
+    fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Cases by name, and what they do.
+pub struct Deeds;
+
+impl Group for Deeds {
+    fn name(&self) -> &str {
+        "deeds"
+    }
+
+    fn cases(&self, _context: &Context) -> Vec<Case> {
+        let mut cases = vec![
+            case("pass/layout", || Verdict::pass(Level::Layout)),
+            case("pass/emulated", || Verdict::pass(Level::Emulated)),
+            case("fail", || Verdict::fail(Level::Layout, "element (1, 2) is lost")),
+            case("quality", || Verdict::quality(Level::Codegen, "9 wavefronts, bound 8")),
+            case("unsupported", || Verdict::unsupported("no 64-bit shuffles")),
+            case("skip", || Verdict::skip("no assembler on this machine")),
+            case("panic", || panic!("index 7 of 4")),
+            case("abort", || std::process::abort()),
+            case("exit", || std::process::exit(0)),
+            case("hang", || {
+                loop {
+                    std::thread::sleep(Duration::from_secs(1));
+                }
+            }),
+            case("overflow", || Verdict::pass(if deep(1) > 0 { Level::Layout } else { Level::Device })),
+            case("noise", || {
+                print!("no record: {{\"record\":\"end\"}}\n\u{1e}{{\"record\":\"done\"");
+                eprintln!("noise");
+                Verdict::pass(Level::Layout)
+            }),
+            case("orphan", || {
+                // What a case starts inherits its pipes, and outlives it if nobody ends it.
+                let child = Command::new("sleep").arg("600").spawn().expect("sleep starts");
+                eprintln!("started {}", child.id());
+                std::process::abort()
+            }),
+            case("company/1-spoils", || {
+                SPOILT.store(true, Ordering::Relaxed);
+                Verdict::pass(Level::Layout)
+            }),
+            case("company/2-between", || Verdict::pass(Level::Layout)),
+            case("company/3-suffers", || {
+                if SPOILT.load(Ordering::Relaxed) {
+                    std::process::abort()
+                }
+                Verdict::pass(Level::Layout)
+            }),
+        ];
+        cases.extend((0..20).map(|index| case(&format!("many/{index:02}"), || Verdict::pass(Level::Layout))));
+        cases
+    }
+}
+
+static SPOILT: AtomicBool = AtomicBool::new(false);
+
+fn case(name: &str, deed: impl Fn() -> Verdict + Send + Sync + 'static) -> Case {
+    Case::new(format!("deeds/{name}"), move |_| deed())
+}
+
+#[expect(unconditional_recursion, reason = "to end the stack is the point")]
+fn deep(depth: u64) -> u64 {
+    let room = [depth; 512];
+    deep(std::hint::black_box(&room)[5] + 1) + room[7]
+}
+
+fn describe(name: &str) -> TargetDescription {
+    let text = include_str!("../invented.toml").replace("NAME", name);
+    TargetDescription::from_toml("invented.toml", &text).expect("the invented file is right")
+}

@@ -1,0 +1,134 @@
+//! The operations of a batch.
+
+use serde_json::{Map, Value as Json, json};
+
+use tilewright::layout::{Dim, FamilyError, Layout, LinearLayout, MemoryLayout, layout_to_json, spec_from_json};
+use tilewright::movement::MovementError;
+use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
+use tilewright::vendor::CompileError;
+
+use crate::convert;
+
+use super::Refusal;
+
+type Operation = fn(&Session, &Json) -> Result<Json, Refusal>;
+
+/// The operations by name.
+const OPERATIONS: [(&str, Operation); 2] = [("convert", convert), ("layout", layout)];
+
+/// Answers one request.
+pub fn perform(session: &Session, request: &Json) -> Result<Json, Refusal> {
+    let name = request.get("op").and_then(Json::as_str).ok_or_else(|| {
+        Refusal::new("bad_request", "`op` is missing: expected an object with `id`, `op` and its fields".to_owned())
+    })?;
+    let operation = OPERATIONS.iter().find(|(known, _)| *known == name).ok_or_else(|| {
+        let known: Vec<_> = OPERATIONS.iter().map(|(name, _)| *name).collect();
+        Refusal::new("unknown_op", format!("unknown operation `{name}`; known are {}", known.join(", ")))
+    })?;
+    operation.1(session, request)
+}
+
+fn layout(session: &Session, request: &Json) -> Result<Json, Refusal> {
+    let params = field(request, "params")?;
+    let spec = match params.as_str() {
+        Some(text) => tilewright::layout::parse_spec(text),
+        None => spec_from_json(params),
+    };
+    let spec = spec.map_err(|error| Refusal::new("bad_layout", format!("`params`: {error}")))?;
+    let target = request.get("target").and_then(Json::as_str);
+    let layout = session.layout(target, &spec, &shape(request)?)?;
+    Ok(layout_answer(&layout))
+}
+
+fn convert(session: &Session, request: &Json) -> Result<Json, Refusal> {
+    let target = field(request, "target")?.as_str().ok_or_else(|| bad("`target` must be a string"))?;
+    session.catalogue().get(target).map_err(|error| Refusal::new("unknown_target", error.to_string()))?;
+    let shape = shape(request)?;
+    let bits = field(request, "element_bits")?.as_u64().and_then(|bits| u32::try_from(bits).ok());
+    let bits = bits.ok_or_else(|| bad("`element_bits` must be a whole number"))?;
+    let layout = |name: &str| {
+        let question = LayoutQuestion::from_json(field(request, name)?)
+            .map_err(|error| Refusal::new("bad_layout", format!("`{name}`: {error}")))?;
+        let layout = question.resolve(session, Some(target), &shape)?;
+        checked(name, request, &shape, layout)
+    };
+    let (src, dst) = (layout("src")?, layout("dst")?);
+    Ok(convert::answer(&session.convert(target, &src, &dst, bits)?))
+}
+
+/// The layout, where it is of the tensor's shape and for the number of warps that the request states.
+fn checked(name: &str, request: &Json, shape: &[u64], layout: LinearLayout) -> Result<LinearLayout, Refusal> {
+    for (axis, &size) in shape.iter().enumerate() {
+        let have = 1u64 << layout.out_bits(Dim::tensor(axis)).min(63);
+        if have != size {
+            return Err(bad(&format!("`{name}` has {have} elements along axis {axis}, `shape` says {size}")));
+        }
+    }
+    if let Some(warps) = request.get("num_warps") {
+        let have = 1u64 << layout.in_bits(Dim::WARP);
+        if warps.as_u64() != Some(have) {
+            return Err(bad(&format!("`{name}` is for {have} warps, `num_warps` says {warps}")));
+        }
+    }
+    Ok(layout)
+}
+
+fn field<'a>(request: &'a Json, name: &str) -> Result<&'a Json, Refusal> {
+    request.get(name).ok_or_else(|| bad(&format!("`{name}` is missing")))
+}
+
+fn shape(request: &Json) -> Result<Vec<u64>, Refusal> {
+    let list = field(request, "shape")?.as_array();
+    let sizes = list.and_then(|list| list.iter().map(Json::as_u64).collect::<Option<Vec<_>>>());
+    sizes.filter(|sizes| sizes.len() <= 16).ok_or_else(|| bad("`shape` must be a list of at most 16 whole numbers"))
+}
+
+fn bad(message: &str) -> Refusal {
+    Refusal::new("bad_request", message.to_owned())
+}
+
+/// A padded layout of at most so many elements lists the physical offset of each.
+const MOST_OFFSETS: u64 = 4096;
+
+/// A layout as an answer: its bases, and for a memory layout alignment and padding.
+pub fn layout_answer(layout: &Layout) -> Json {
+    let mut answer = match layout_to_json(layout.linear()) {
+        Json::Object(map) => map,
+        other => return other,
+    };
+    if let Layout::Memory(memory) = layout {
+        if let Some(alignment) = memory.alignment {
+            answer.insert("alignment".to_owned(), json!(alignment));
+        }
+        if !memory.padding.is_empty() {
+            padding_answer(memory, &mut answer);
+        }
+    }
+    Json::Object(answer)
+}
+
+fn padding_answer(memory: &MemoryLayout, answer: &mut Map<String, Json>) {
+    let linear = &memory.linear;
+    let elements = 1u64 << linear.in_bits(Dim::OFFSET).min(63);
+    let listed = (0..elements.min(MOST_OFFSETS)).map(|offset| {
+        let coordinate: Vec<_> = linear.outs().unpack(linear.apply_packed(offset)).map(|(_, c)| c).collect();
+        json!([offset, coordinate, memory.physical_offset(offset)])
+    });
+    answer.insert("physical_offsets".to_owned(), listed.collect());
+    answer.insert("allocated_elements".to_owned(), json!(memory.allocated_elements()));
+}
+
+impl From<PipelineError> for Refusal {
+    fn from(error: PipelineError) -> Self {
+        let code = match &error {
+            PipelineError::Target(_) => "unknown_target",
+            PipelineError::Family(FamilyError::Plugin(_)) | PipelineError::Plugin(_) => "failed",
+            PipelineError::Family(_) | PipelineError::NotDistributed(_) => "bad_layout",
+            PipelineError::Movement(MovementError::Impossible { .. }) => "unsupported",
+            PipelineError::Movement(_) => "bad_request",
+            PipelineError::Compile(CompileError::Unsupported(_)) => "unsupported",
+            _ => "failed",
+        };
+        Self::new(code, error.to_string())
+    }
+}

@@ -1,0 +1,104 @@
+//! How a command ends badly: one message with the place, and the exit code.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
+
+use tilewright::layout::NotationError;
+use tilewright::pipeline::{PipelineError, QuestionError};
+use tilewright::target::CatalogueError;
+use tilewright::vendor::CompileError;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum Failure {
+    /// The input is bad; exit code 2.
+    Input(String),
+    /// The input is bad at a place in a text; exit code 2.
+    Text {
+        /// What the text was given as: `SRC`.
+        name: String,
+        /// The text.
+        text: String,
+        /// Where and what.
+        error: NotationError,
+    },
+    /// Something failed that should not; exit code 1.
+    Broken(String),
+    /// Whoever reads the output has gone; not reported.
+    OutputClosed,
+}
+
+impl Failure {
+    /// Reports the failure on standard error and gives the exit code.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Self::Input(message) => {
+                eprintln!("error: {message}");
+                ExitCode::from(2)
+            }
+            Self::Text { name, text, error } => {
+                show_place(&name, &text, &error);
+                ExitCode::from(2)
+            }
+            Self::Broken(message) => {
+                eprintln!("error: {message}");
+                ExitCode::FAILURE
+            }
+            Self::OutputClosed => ExitCode::SUCCESS,
+        }
+    }
+
+    /// The failure of reading a layout from `text`, given as `name`.
+    pub fn of_question(name: &str, text: &str, error: QuestionError) -> Self {
+        match error {
+            QuestionError::Notation(error) => Self::Text { name: name.to_owned(), text: text.to_owned(), error },
+            other => Self::Input(format!("{name}: {other}")),
+        }
+    }
+}
+
+fn show_place(name: &str, text: &str, error: &NotationError) {
+    let end = text[error.at.min(text.len())..].chars().next().map_or(error.at, |c| error.at + c.len_utf8());
+    let place = (name, error.at..end.max(error.at));
+    let config = Config::default()
+        .with_color(std::io::stderr().is_terminal())
+        .with_char_set(CharSet::Ascii)
+        .with_index_type(IndexType::Byte);
+    let report = Report::build(ReportKind::Error, place.clone())
+        .with_config(config)
+        .with_message(&error.message)
+        .with_label(Label::new(place).with_message("here"))
+        .finish();
+    if report.eprint((name, Source::from(text))).is_err() {
+        eprintln!("error: {name}: {error}");
+    }
+}
+
+impl From<PipelineError> for Failure {
+    fn from(error: PipelineError) -> Self {
+        let message = error.to_string();
+        match error {
+            PipelineError::Plugin(_) | PipelineError::Lowered(_) => Self::Broken(message),
+            PipelineError::Compile(CompileError::Backend(_) | CompileError::Plugin(_)) => Self::Broken(message),
+            PipelineError::Family(tilewright::layout::FamilyError::Plugin(_)) => Self::Broken(message),
+            _ => Self::Input(message),
+        }
+    }
+}
+
+impl From<CatalogueError> for Failure {
+    fn from(error: CatalogueError) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            _ => Self::Broken(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! `tilewright layout`: which lane and register holds each element.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use clap::Args;
+use comfy_table::{Table, presets};
+
+use tilewright::layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
+use tilewright::pipeline::LayoutQuestion;
+
+use crate::failure::Failure;
+use crate::{Global, input};
+
+/// What to show.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
+    layout: String,
+    /// The tensor's shape, as 16x16.
+    #[arg(long, value_name = "SHAPE")]
+    shape: String,
+    /// Resolve families through this target's plugin only.
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
+    /// Print the bases as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Rows or columns beyond which a table is cut.
+const MOST: u64 = 64;
+
+/// Runs the command.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let shape = input::shape(&options.shape)?;
+    let question = LayoutQuestion::from_text(&options.layout)
+        .map_err(|error| Failure::of_question("LAYOUT", &options.layout, error))?;
+    let layout = match &question {
+        LayoutQuestion::Given(layout) => Layout::Distributed(layout.clone()),
+        LayoutQuestion::Family(spec) => resolved(&session, options, spec, &shape)?,
+    };
+    let mut out = std::io::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", crate::batch::layout_answer(&layout))?;
+        return Ok(());
+    }
+    writeln!(out, "{}\n", layout.linear())?;
+    writeln!(out, "{}", drawn(&layout))?;
+    Ok(())
+}
+
+fn resolved(
+    session: &tilewright::pipeline::Session,
+    options: &Options,
+    spec: &FamilySpec,
+    shape: &[u64],
+) -> Result<Layout, Failure> {
+    Ok(session.layout(options.target.as_deref(), spec, shape)?)
+}
+
+/// The layout as a table with a cell for each element.
+fn drawn(layout: &Layout) -> String {
+    match layout {
+        Layout::Distributed(linear) => format!("{}\n{}", key_of_positions(linear), grid(linear, &positions(linear))),
+        Layout::Memory(memory) => format!("offset\n{}", grid(&memory.linear, &offsets(memory))),
+        Layout::TensorMemory(linear) => format!("row:col\n{}", grid(linear, &tensor_memory(linear))),
+    }
+}
+
+fn key_of_positions(linear: &LinearLayout) -> &'static str {
+    match (linear.in_bits(Dim::WARP) > 0, linear.in_bits(Dim::BLOCK) > 0) {
+        (_, true) => "block/warp/lane:register, copies after commas",
+        (true, false) => "warp/lane:register, copies after commas",
+        (false, false) => "lane:register, copies after commas",
+    }
+}
+
+/// Every position of a distributed layout, by the element that it holds.
+fn positions(linear: &LinearLayout) -> BTreeMap<u64, Vec<String>> {
+    let mut cells: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for input in 0..1u64 << linear.ins().bits() {
+        let at = |dim| linear.ins().coordinate(input, dim);
+        let mut place = String::new();
+        if linear.in_bits(Dim::BLOCK) > 0 {
+            place += &format!("{}/", at(Dim::BLOCK));
+        }
+        if linear.in_bits(Dim::WARP) > 0 || linear.in_bits(Dim::BLOCK) > 0 {
+            place += &format!("{}/", at(Dim::WARP));
+        }
+        place += &format!("{}:{}", at(Dim::LANE), at(Dim::REGISTER));
+        cells.entry(linear.apply_packed(input)).or_default().push(place);
+    }
+    cells
+}
+
+fn offsets(memory: &MemoryLayout) -> BTreeMap<u64, Vec<String>> {
+    let linear = &memory.linear;
+    let mut cells: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for input in 0..1u64 << linear.ins().bits() {
+        let offset = memory.physical_offset(linear.ins().coordinate(input, Dim::OFFSET)).to_string();
+        let place = match linear.in_bits(Dim::BLOCK) {
+            0 => offset,
+            _ => format!("{}/{offset}", linear.ins().coordinate(input, Dim::BLOCK)),
+        };
+        cells.entry(linear.apply_packed(input)).or_default().push(place);
+    }
+    cells
+}
+
+fn tensor_memory(linear: &LinearLayout) -> BTreeMap<u64, Vec<String>> {
+    let mut cells: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for input in 0..1u64 << linear.ins().bits() {
+        let at = |dim| linear.ins().coordinate(input, dim);
+        let place = format!("{}:{}", at(Dim::ROW), at(Dim::COL));
+        cells.entry(linear.apply_packed(input)).or_default().push(place);
+    }
+    cells
+}
+
+/// One table for each index of the axes before the last two.
+fn grid(linear: &LinearLayout, cells: &BTreeMap<u64, Vec<String>>) -> String {
+    let mut axes: Vec<(Dim, u64)> = linear.outs().iter().map(|(dim, bits)| (dim, 1u64 << bits)).collect();
+    axes.sort();
+    let columns = axes.pop();
+    let rows = axes.pop();
+    let planes: u64 = axes.iter().map(|&(_, size)| size).product();
+    let mut text = String::new();
+    for plane in 0..planes {
+        let mut fixed = Vec::new();
+        let mut rest = plane;
+        for &(dim, size) in axes.iter().rev() {
+            fixed.push((dim, rest % size));
+            rest /= size;
+        }
+        fixed.reverse();
+        if !fixed.is_empty() {
+            let names: Vec<_> = fixed.iter().map(|(dim, index)| format!("{dim} = {index}")).collect();
+            text += &format!("{}\n", names.join(", "));
+        }
+        text += &page(linear, cells, &fixed, rows, columns);
+        text += "\n";
+    }
+    text
+}
+
+fn page(
+    linear: &LinearLayout,
+    cells: &BTreeMap<u64, Vec<String>>,
+    fixed: &[(Dim, u64)],
+    rows: Option<(Dim, u64)>,
+    columns: Option<(Dim, u64)>,
+) -> String {
+    let (row_count, column_count) = (rows.map_or(1, |r| r.1), columns.map_or(1, |c| c.1));
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    let shown_columns = column_count.min(MOST);
+    table.set_header(std::iter::once(String::new()).chain((0..shown_columns).map(|column| column.to_string())));
+    for row in 0..row_count.min(MOST) {
+        let cell = |column: u64| {
+            let mut place = fixed.to_vec();
+            place.extend(rows.map(|(dim, _)| (dim, row)));
+            place.extend(columns.map(|(dim, _)| (dim, column)));
+            let element = linear.outs().pack(&place).ok();
+            element.and_then(|element| cells.get(&element)).map_or_else(|| "-".to_owned(), |held| held.join(","))
+        };
+        table.add_row(std::iter::once(row.to_string()).chain((0..shown_columns).map(cell)));
+    }
+    let mut text = table.trim_fmt();
+    text.push('\n');
+    if row_count > MOST || column_count > MOST {
+        text += &format!("(the first {MOST} rows and columns of {row_count} x {column_count})\n");
+    }
+    text
+}

@@ -1,0 +1,51 @@
+//! `tilewright targets`: the targets, and who serves them.
+
+use std::io::Write;
+
+use clap::Args;
+use comfy_table::{Table, presets};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::{Global, input};
+
+/// How to list.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Print JSON, one object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command. Opens no plugin: their manifests say which architectures they serve.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["target", "product", "architecture", "lanes", "shared KiB", "plugin"]);
+    let mut out = std::io::stdout().lock();
+    for target in session.catalogue().iter() {
+        let plugin = session.registry().serves(&target.architecture).map(|plugin| plugin.name.clone());
+        if options.json {
+            let line = json!({
+                "target": target.name, "product": target.product, "architecture": target.architecture,
+                "lanes": target.lanes.choices, "shared_bytes": target.shared.bytes, "plugin": plugin,
+            });
+            writeln!(out, "{line}")?;
+            continue;
+        }
+        let lanes: Vec<_> = target.lanes.choices.iter().map(u32::to_string).collect();
+        table.add_row([
+            target.name.clone(),
+            target.product.clone(),
+            target.architecture.clone(),
+            lanes.join(", "),
+            (target.shared.bytes / 1024).to_string(),
+            plugin.unwrap_or_else(|| "none".to_owned()),
+        ]);
+    }
+    if !options.json {
+        writeln!(out, "{}", table.trim_fmt())?;
+    }
+    Ok(())
+}

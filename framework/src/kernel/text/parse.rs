@@ -1,0 +1,398 @@
+//! Reads modules from text.
+
+use std::str::FromStr;
+
+use super::token::{Placed, Token, tokens};
+use super::{ParseError, is_identifier};
+use crate::kernel::{
+    Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, Module, Op, Parameter, Region, Scope,
+    SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
+};
+
+/// The module that the text describes; whether it keeps the rules is for [`crate::kernel::verify`].
+///
+/// # Errors
+/// [`ParseError`] with the place and what was expected there.
+pub fn parse(text: &str) -> Result<Module, ParseError> {
+    let tokens = tokens(text)?;
+    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
+    let mut module = Module::default();
+    while *parser.peek() != Token::End {
+        module.kernels.push(parser.kernel()?);
+    }
+    Ok(module)
+}
+
+struct Parser<'a> {
+    /// Never empty: [`Token::End`] is last.
+    tokens: &'a [Placed],
+    at: usize,
+    depth: usize,
+}
+
+type Parsed<T> = Result<T, ParseError>;
+
+impl Parser<'_> {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].token
+    }
+
+    fn error<T>(&self, message: String) -> Parsed<T> {
+        let Placed { line, column, .. } = self.tokens[self.at];
+        Err(ParseError { line, column, message })
+    }
+
+    fn expected<T>(&self, what: &str) -> Parsed<T> {
+        self.error(format!("found {}, expected {what}", self.peek().described()))
+    }
+
+    /// Steps over the token just looked at; the end stays.
+    fn step(&mut self) {
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+    }
+
+    fn take_mark(&mut self, mark: char) -> bool {
+        let found = *self.peek() == Token::Mark(mark);
+        if found {
+            self.step();
+        }
+        found
+    }
+
+    fn mark(&mut self, mark: char) -> Parsed<()> {
+        if self.take_mark(mark) { Ok(()) } else { self.expected(&format!("`{mark}`")) }
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Token::Word(found) if found == word);
+        if found {
+            self.step();
+        }
+        found
+    }
+
+    fn keyword(&mut self, word: &str) -> Parsed<()> {
+        if self.take_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
+    }
+
+    fn number<T: FromStr + TryFrom<u64>>(&mut self, what: &str) -> Parsed<T> {
+        let number = match self.peek() {
+            Token::Word(word) => unsigned(word),
+            _ => None,
+        };
+        match number.map(T::try_from) {
+            Some(Ok(number)) => {
+                self.step();
+                Ok(number)
+            }
+            Some(Err(_)) => self.error(format!("{} is too large for {what}", self.peek().described())),
+            None => self.expected(what),
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<String> {
+        let name = match self.peek() {
+            Token::Word(word) if is_identifier(word) => word.clone(),
+            Token::Quoted(text) => text.clone(),
+            _ => return self.expected(what),
+        };
+        self.step();
+        Ok(name)
+    }
+
+    /// One of a few words.
+    fn one_of<T: Copy>(&mut self, what: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Parsed<T> {
+        let found = match self.peek() {
+            Token::Word(word) => all.iter().copied().find(|&variant| name(variant) == word),
+            _ => None,
+        };
+        let Some(found) = found else {
+            let names: Vec<_> = all.iter().map(|&variant| name(variant)).collect();
+            return self.expected(&format!("{what}: {}", names.join(", ")));
+        };
+        self.step();
+        Ok(found)
+    }
+
+    fn ty(&mut self) -> Parsed<Type> {
+        let ty = match self.peek() {
+            Token::Word(word) => type_named(word),
+            _ => None,
+        };
+        let Some(ty) = ty else { return self.expected("a type, as `i32`, `4xf16` or `ptr.shared`") };
+        self.step();
+        Ok(ty)
+    }
+
+    fn value(&mut self) -> Parsed<Value> {
+        let Token::Value(number) = *self.peek() else { return self.expected("a value, as `%3`") };
+        self.step();
+        Ok(Value(number))
+    }
+
+    /// Whether the next token stands on the line of the last one; what a statement may leave out
+    /// does not begin on another line.
+    fn on_same_line(&self) -> bool {
+        self.at > 0 && self.tokens[self.at].line == self.tokens[self.at - 1].line
+    }
+
+    /// Values with commas between them, none where none follows.
+    fn values(&mut self) -> Parsed<Vec<Value>> {
+        let mut values = Vec::new();
+        if self.on_same_line() && matches!(self.peek(), Token::Value(_)) {
+            values.push(self.value()?);
+            while self.take_mark(',') {
+                values.push(self.value()?);
+            }
+        }
+        Ok(values)
+    }
+
+    fn next_value(&mut self) -> Parsed<Value> {
+        self.mark(',')?;
+        self.value()
+    }
+
+    fn typed_value(&mut self) -> Parsed<(Value, Type)> {
+        let value = self.value()?;
+        self.mark(':')?;
+        Ok((value, self.ty()?))
+    }
+
+    fn kernel(&mut self) -> Parsed<Kernel> {
+        self.keyword("kernel")?;
+        let name = self.name("the name of the kernel")?;
+        let parameters = self.parameters()?;
+        self.keyword("lanes")?;
+        let lanes = self.number("a number of lanes")?;
+        self.keyword("warps")?;
+        let warps = self.number("a number of warps")?;
+        self.mark('{')?;
+        let shared = self.shared_buffers()?;
+        let body = Region { arguments: Vec::new(), statements: self.statements()? };
+        Ok(Kernel { name, launch: Launch { lanes, warps }, parameters, shared, body })
+    }
+
+    fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
+        self.mark('(')?;
+        let mut parameters = Vec::new();
+        while !self.take_mark(')') {
+            if !parameters.is_empty() {
+                self.mark(',')?;
+            }
+            if *self.peek() != Token::Value(parameters.len() as u32) {
+                return self.expected(&format!("`%{}`, parameters being numbered from zero", parameters.len()));
+            }
+            self.step();
+            let name = self.name("the name of the parameter")?;
+            self.mark(':')?;
+            parameters.push(Parameter { name, ty: self.ty()? });
+        }
+        Ok(parameters)
+    }
+
+    fn shared_buffers(&mut self) -> Parsed<Vec<SharedBuffer>> {
+        let mut buffers = Vec::new();
+        while self.take_word("shared") {
+            let at = self.at;
+            if self.number::<usize>("the number of the buffer")? != buffers.len() {
+                self.at = at;
+                return self.expected(&format!("`{}`, buffers being numbered from zero", buffers.len()));
+            }
+            self.mark(':')?;
+            let bytes = self.number("a number of bytes")?;
+            self.keyword("bytes")?;
+            self.keyword("align")?;
+            buffers.push(SharedBuffer { bytes, alignment: self.number("an alignment")? });
+        }
+        Ok(buffers)
+    }
+
+    /// The statements up to and with the closing brace.
+    fn statements(&mut self) -> Parsed<Vec<Statement>> {
+        let mut statements = Vec::new();
+        while !self.take_mark('}') {
+            statements.push(self.statement()?);
+        }
+        Ok(statements)
+    }
+
+    fn region(&mut self) -> Parsed<Region> {
+        if self.depth == MAX_DEPTH {
+            return self.error(format!("regions nest deeper than {MAX_DEPTH}"));
+        }
+        let mut arguments = Vec::new();
+        if self.take_mark('(') {
+            arguments.push(self.typed_value()?);
+            while self.take_mark(',') {
+                arguments.push(self.typed_value()?);
+            }
+            self.mark(')')?;
+        }
+        self.mark('{')?;
+        self.depth += 1;
+        let statements = self.statements()?;
+        self.depth -= 1;
+        Ok(Region { arguments, statements })
+    }
+
+    fn statement(&mut self) -> Parsed<Statement> {
+        let mut results = Vec::new();
+        if matches!(self.peek(), Token::Value(_)) {
+            results.push(self.typed_value()?);
+            while self.take_mark(',') {
+                results.push(self.typed_value()?);
+            }
+            self.mark('=')?;
+        }
+        let op = self.op()?;
+        Ok(Statement { results, op })
+    }
+
+    fn op(&mut self) -> Parsed<Op> {
+        let word = self.one_of("an operation", &Op::NAMES, |name| name)?;
+        match word {
+            "constant" => Ok(Op::Constant { bits: self.number("64 bits")? }),
+            "special" => self.special(),
+            "shared_address" => Ok(Op::SharedAddress { buffer: self.number("the number of a buffer")? }),
+            "unary" => {
+                let op = self.one_of("an operation on one value", Unary::ALL, Unary::name)?;
+                Ok(Op::Unary { op, a: self.value()? })
+            }
+            "binary" => {
+                let op = self.one_of("an operation on two values", Binary::ALL, Binary::name)?;
+                Ok(Op::Binary { op, a: self.value()?, b: self.next_value()? })
+            }
+            "compare" => {
+                let op = self.one_of("a comparison", Compare::ALL, Compare::name)?;
+                Ok(Op::Compare { op, a: self.value()?, b: self.next_value()? })
+            }
+            "select" => Ok(Op::Select { condition: self.value()?, a: self.next_value()?, b: self.next_value()? }),
+            "cast" => {
+                let op = self.one_of("a cast", Cast::ALL, Cast::name)?;
+                Ok(Op::Cast { op, a: self.value()? })
+            }
+            "pack" => Ok(Op::Pack { elements: self.values()? }),
+            "extract" => {
+                let vector = self.value()?;
+                self.mark(',')?;
+                Ok(Op::Extract { vector, index: self.number("the index of an element")? })
+            }
+            "permute_bytes" => {
+                let (a, b) = (self.value()?, self.next_value()?);
+                self.mark(',')?;
+                Ok(Op::PermuteBytes { a, b, selector: self.number("a selector of 16 bits")? })
+            }
+            "advance" => Ok(Op::Advance { pointer: self.value()?, bytes: self.next_value()? }),
+            "load" => self.load(),
+            "store" => self.store(),
+            "exchange" => self.exchange(),
+            "barrier" => {
+                let scope = self.one_of("a scope", Scope::ALL, Scope::name)?;
+                Ok(Op::Barrier { scope, issuers: self.one_of("the issuers", Issuers::ALL, Issuers::name)? })
+            }
+            "instruction" => self.instruction(),
+            "if" => self.if_else(),
+            "for" => self.for_loop(),
+            _ => Ok(Op::Yield { values: self.values()? }),
+        }
+    }
+
+    fn special(&mut self) -> Parsed<Op> {
+        let word = self.one_of("a special register", &["lane", "warp", "program"], |name| name)?;
+        Ok(Op::Special(match word {
+            "lane" => SpecialRegister::Lane,
+            "warp" => SpecialRegister::Warp,
+            _ => SpecialRegister::Program(self.number("an axis of the grid")?),
+        }))
+    }
+
+    fn load(&mut self) -> Parsed<Op> {
+        let (pointer, offset) = (self.value()?, self.offset()?);
+        let (alignment, predicate) = self.access()?;
+        Ok(Op::Load { pointer, predicate, offset, alignment })
+    }
+
+    fn store(&mut self) -> Parsed<Op> {
+        let (pointer, offset) = (self.value()?, self.offset()?);
+        let value = self.next_value()?;
+        let (alignment, predicate) = self.access()?;
+        Ok(Op::Store { pointer, value, predicate, offset, alignment })
+    }
+
+    fn offset(&mut self) -> Parsed<i32> {
+        let sign = match self.peek() {
+            Token::Mark('+') => 1,
+            Token::Mark('-') => -1,
+            _ => return Ok(0),
+        };
+        self.step();
+        let at = self.at;
+        let offset = sign * i64::from(self.number::<u32>("an offset in bytes")?);
+        i32::try_from(offset).or_else(|_| {
+            self.at = at;
+            self.error("the offset does not fit into 32 bits".to_owned())
+        })
+    }
+
+    fn access(&mut self) -> Parsed<(u32, Option<Value>)> {
+        self.keyword("align")?;
+        let alignment = self.number("an alignment")?;
+        let predicate = if self.on_same_line() && self.take_word("if") { Some(self.value()?) } else { None };
+        Ok((alignment, predicate))
+    }
+
+    fn exchange(&mut self) -> Parsed<Op> {
+        let kind = self.one_of("a kind of exchange", Exchange::ALL, Exchange::name)?;
+        let issuers = self.one_of("the issuers", Issuers::ALL, Issuers::name)?;
+        Ok(Op::Exchange { kind, issuers, value: self.value()?, lane: self.next_value()? })
+    }
+
+    fn instruction(&mut self) -> Parsed<Op> {
+        let Token::Quoted(name) = self.peek().clone() else { return self.expected("the instruction's name in quotes") };
+        self.step();
+        Ok(Op::Instruction { name, operands: self.values()? })
+    }
+
+    fn if_else(&mut self) -> Parsed<Op> {
+        let condition = self.value()?;
+        let then = self.region()?;
+        self.keyword("else")?;
+        Ok(Op::If { condition, then, otherwise: self.region()? })
+    }
+
+    fn for_loop(&mut self) -> Parsed<Op> {
+        let from = self.value()?;
+        self.keyword("to")?;
+        let to = self.value()?;
+        self.keyword("step")?;
+        let step = self.value()?;
+        let carried = if self.take_word("carry") { self.values()? } else { Vec::new() };
+        Ok(Op::For { from, to, step, carried, body: self.region()? })
+    }
+}
+
+/// A number in decimal or, after `0x`, hexadecimal.
+fn unsigned(word: &str) -> Option<u64> {
+    match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    }
+}
+
+fn element_named(name: &str) -> Option<Element> {
+    Element::ALL.into_iter().find(|element| element.name() == name)
+}
+
+fn type_named(word: &str) -> Option<Type> {
+    if let Some(space) = word.strip_prefix("ptr.") {
+        return [Space::Global, Space::Shared]
+            .into_iter()
+            .find(|candidate| candidate.name() == space)
+            .map(Type::Pointer);
+    }
+    match word.split_once('x') {
+        Some((count, element)) => Some(Type::Vector(element_named(element)?, count.parse().ok()?)),
+        None => element_named(word).map(Type::Scalar),
+    }
+}

@@ -1,0 +1,193 @@
+//! Writes modules as text.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+use super::is_identifier;
+use crate::kernel::{Element, Kernel, Module, Op, Region, SpecialRegister, Statement, Type, Value};
+
+impl Display for Value {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.0)
+    }
+}
+
+impl Display for Module {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (index, kernel) in self.kernels.iter().enumerate() {
+            if index > 0 {
+                f.write_char('\n')?;
+            }
+            kernel.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Kernel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel {}(", Name(&self.name))?;
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            write!(f, "{comma}%{index} {}: {}", Name(&parameter.name), parameter.ty)?;
+        }
+        writeln!(f, ") lanes {} warps {} {{", self.launch.lanes, self.launch.warps)?;
+        for (index, buffer) in self.shared.iter().enumerate() {
+            writeln!(f, "  shared {index}: {} bytes align {}", buffer.bytes, buffer.alignment)?;
+        }
+        write_statements(f, &self.body, 1)?;
+        writeln!(f, "}}")
+    }
+}
+
+/// A name, quoted where it is no identifier.
+struct Name<'a>(&'a str);
+
+impl Display for Name<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if is_identifier(self.0) { f.write_str(self.0) } else { Quoted(self.0).fmt(f) }
+    }
+}
+
+struct Quoted<'a>(&'a str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                '\n' => f.write_str("\\n")?,
+                c => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+/// Values with commas between them.
+struct Values<'a>(&'a [Value]);
+
+impl Display for Values<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (index, value) in self.0.iter().enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            write!(f, "{comma}{value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Values and their types, with commas between them.
+struct Typed<'a>(&'a [(Value, Type)]);
+
+impl Display for Typed<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (index, (value, ty)) in self.0.iter().enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            write!(f, "{comma}{value}: {ty}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What follows an operation's word, each with its space before it.
+struct Operands<'a>(&'a [Value]);
+
+impl Display for Operands<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, " {}", Values(self.0)) }
+    }
+}
+
+fn write_statements(f: &mut Formatter<'_>, region: &Region, depth: usize) -> fmt::Result {
+    for statement in &region.statements {
+        write!(f, "{:1$}", "", 2 * depth)?;
+        f.write_str(&statement_line(statement))?;
+        for (index, region) in statement.op.regions().into_iter().enumerate() {
+            if index > 0 {
+                write!(f, "{:1$}}} else", "", 2 * depth)?;
+            }
+            if !region.arguments.is_empty() {
+                write!(f, " ({})", Typed(&region.arguments))?;
+            }
+            writeln!(f, " {{")?;
+            write_statements(f, region, depth + 1)?;
+        }
+        if statement.op.regions().is_empty() {
+            writeln!(f)?;
+        } else {
+            writeln!(f, "{:1$}}}", "", 2 * depth)?;
+        }
+    }
+    Ok(())
+}
+
+/// The statement without its regions, on one line.
+#[must_use]
+pub fn statement_line(statement: &Statement) -> String {
+    let mut line = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_line(&mut line, statement);
+    line
+}
+
+fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
+    if !statement.results.is_empty() {
+        write!(f, "{} = ", Typed(&statement.results))?;
+    }
+    let word = statement.op.name();
+    match &statement.op {
+        Op::Constant { bits } => {
+            let float = statement.results.first().and_then(|(_, ty)| ty.element()).is_some_and(Element::is_float);
+            if float { write!(f, "{word} {bits:#x}") } else { write!(f, "{word} {bits}") }
+        }
+        Op::Special(SpecialRegister::Lane) => write!(f, "{word} lane"),
+        Op::Special(SpecialRegister::Warp) => write!(f, "{word} warp"),
+        Op::Special(SpecialRegister::Program(axis)) => write!(f, "{word} program {axis}"),
+        Op::SharedAddress { buffer } => write!(f, "{word} {buffer}"),
+        Op::Unary { op, a } => write!(f, "{word} {} {a}", op.name()),
+        Op::Binary { op, a, b } => write!(f, "{word} {} {a}, {b}", op.name()),
+        Op::Compare { op, a, b } => write!(f, "{word} {} {a}, {b}", op.name()),
+        Op::Select { condition, a, b } => write!(f, "{word} {condition}, {a}, {b}"),
+        Op::Cast { op, a } => write!(f, "{word} {} {a}", op.name()),
+        Op::Pack { elements } => write!(f, "{word}{}", Operands(elements)),
+        Op::Extract { vector, index } => write!(f, "{word} {vector}, {index}"),
+        Op::PermuteBytes { a, b, selector } => write!(f, "{word} {a}, {b}, {selector:#06x}"),
+        Op::Advance { pointer, bytes } => write!(f, "{word} {pointer}, {bytes}"),
+        Op::Load { pointer, predicate, offset, alignment } => {
+            write!(f, "{word} {pointer}")?;
+            write_access(f, *offset, *alignment, *predicate)
+        }
+        Op::Store { pointer, value, predicate, offset, alignment } => {
+            write!(f, "{word} {pointer}")?;
+            write_offset(f, *offset)?;
+            write!(f, ", {value}")?;
+            write_access(f, 0, *alignment, *predicate)
+        }
+        Op::Exchange { kind, value, lane, issuers } => {
+            write!(f, "{word} {} {} {value}, {lane}", kind.name(), issuers.name())
+        }
+        Op::Barrier { scope, issuers } => write!(f, "{word} {} {}", scope.name(), issuers.name()),
+        Op::Instruction { name, operands } => write!(f, "{word} {}{}", Quoted(name), Operands(operands)),
+        Op::If { condition, .. } => write!(f, "{word} {condition}"),
+        Op::For { from, to, step, carried, .. } => {
+            write!(f, "{word} {from} to {to} step {step}")?;
+            if carried.is_empty() { Ok(()) } else { write!(f, " carry {}", Values(carried)) }
+        }
+        Op::Yield { values } => write!(f, "{word}{}", Operands(values)),
+    }
+}
+
+fn write_offset(f: &mut String, offset: i32) -> fmt::Result {
+    match offset {
+        0 => Ok(()),
+        1.. => write!(f, " + {offset}"),
+        _ => write!(f, " - {}", offset.unsigned_abs()),
+    }
+}
+
+fn write_access(f: &mut String, offset: i32, alignment: u32, predicate: Option<Value>) -> fmt::Result {
+    write_offset(f, offset)?;
+    write!(f, " align {alignment}")?;
+    predicate.map_or(Ok(()), |predicate| write!(f, " if {predicate}"))
+}

@@ -1,0 +1,123 @@
+//! Which values are equal in all lanes of a warp or block.
+//!
+//! The least solution of the rules below: every value begins as block-uniform and is raised until
+//! nothing changes. Values that a region defines are compared between the lanes that run it.
+
+use super::{Kernel, MAX_VALUES, Op, Region, SpecialRegister, Statement, Uniformity, Value};
+
+/// The uniformity of every value of a kernel, by the value's number.
+///
+/// Right for verified kernels; for others it is some answer, never a panic.
+#[must_use]
+pub fn uniformity(kernel: &Kernel) -> Vec<Uniformity> {
+    let values = kernel.value_limit().min(MAX_VALUES) as usize;
+    let mut analysis = Analysis { kernel, levels: vec![Uniformity::BlockUniform; values], changed: true };
+    while analysis.changed {
+        analysis.changed = false;
+        analysis.region(&kernel.body);
+    }
+    analysis.levels
+}
+
+struct Analysis<'a> {
+    kernel: &'a Kernel,
+    levels: Vec<Uniformity>,
+    changed: bool,
+}
+
+impl Analysis<'_> {
+    fn level(&self, value: Value) -> Uniformity {
+        self.levels.get(value.0 as usize).copied().unwrap_or(Uniformity::Varying)
+    }
+
+    fn join(&self, values: &[Value]) -> Uniformity {
+        values.iter().fold(Uniformity::BlockUniform, |level, &value| level.join(self.level(value)))
+    }
+
+    fn raise(&mut self, value: Value, level: Uniformity) {
+        // A warp of one lane, or a block of one warp, has nothing to differ from.
+        let level = match level {
+            Uniformity::Varying if self.kernel.launch.lanes == 1 => Uniformity::Uniform,
+            level => level,
+        };
+        let level = match level {
+            Uniformity::Uniform if self.kernel.launch.warps == 1 => Uniformity::BlockUniform,
+            level => level,
+        };
+        if let Some(old) = self.levels.get_mut(value.0 as usize)
+            && *old < level
+        {
+            *old = level;
+            self.changed = true;
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        for statement in &region.statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match &statement.op {
+            Op::If { condition, then, otherwise } => {
+                self.region(then);
+                self.region(otherwise);
+                let chosen = self.level(*condition);
+                for (index, &(result, _)) in statement.results.iter().enumerate() {
+                    let level = chosen.join(self.yielded(then, index)).join(self.yielded(otherwise, index));
+                    self.raise(result, level);
+                }
+            }
+            Op::For { from, to, step, carried, body } => {
+                let turns = self.join(&[*from, *to, *step]);
+                let index = self.join(&[*from, *step]);
+                if let Some(&(argument, _)) = body.arguments.first() {
+                    self.raise(argument, index);
+                }
+                for (number, (&(argument, _), &initial)) in body.arguments.iter().skip(1).zip(carried).enumerate() {
+                    let level = self.level(initial).join(self.yielded(body, number));
+                    self.raise(argument, level);
+                }
+                self.region(body);
+                // Where lanes leave the loop at different turns, what they leave with differs.
+                for (&(result, _), &(argument, _)) in statement.results.iter().zip(body.arguments.iter().skip(1)) {
+                    let level = turns.join(self.level(argument));
+                    self.raise(result, level);
+                }
+            }
+            op => {
+                let level = self.computed(op);
+                for &(result, _) in &statement.results {
+                    self.raise(result, level);
+                }
+            }
+        }
+    }
+
+    /// What is known of the results of an operation without regions.
+    fn computed(&self, op: &Op) -> Uniformity {
+        match op {
+            Op::Special(SpecialRegister::Lane) | Op::Instruction { .. } => Uniformity::Varying,
+            Op::Special(SpecialRegister::Warp) => Uniformity::Uniform,
+            // One access of a warp reads one address once; another warp may read it later, when
+            // something else has been written there.
+            Op::Load { .. } => Uniformity::Uniform.join(self.join(&op.operands())),
+            // All lanes read the same lane, or every lane holds the same.
+            Op::Exchange { value, lane, .. } => match (self.level(*value), self.level(*lane)) {
+                (Uniformity::Varying, Uniformity::Varying) => Uniformity::Varying,
+                (Uniformity::BlockUniform, _) => Uniformity::BlockUniform,
+                _ => Uniformity::Uniform,
+            },
+            _ => self.join(&op.operands()),
+        }
+    }
+
+    /// The level of value `index` that a region yields.
+    fn yielded(&self, region: &Region, index: usize) -> Uniformity {
+        match region.statements.last().map(|statement| &statement.op) {
+            Some(Op::Yield { values }) => values.get(index).map_or(Uniformity::Varying, |&value| self.level(value)),
+            _ => Uniformity::Varying,
+        }
+    }
+}

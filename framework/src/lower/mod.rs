@@ -1,0 +1,7 @@
+//! Floor 6: tile operations as kernel IR.
+//!
+//! May import `f2`, `layout`, `target`, `kernel`, `movement`.
+
+mod conversion;
+
+pub use conversion::{conversion_kernel, row_major};

@@ -1,0 +1,139 @@
+//! Products of F2 matrices with the index of the running thread, as kernel IR.
+
+use crate::kernel::{Binary, Builder, Compare, Element, SpecialRegister, Type, Value};
+
+/// The lane and the warp of the running thread.
+#[derive(Debug, Clone, Copy)]
+pub struct Thread {
+    lane: Value,
+    warp: Value,
+    lane_bits: u32,
+}
+
+impl Thread {
+    /// Reads the indices of the running thread; warps have 2^`lane_bits` lanes.
+    pub fn new(builder: &mut Builder, lane_bits: u32) -> Self {
+        let lane = builder.special(SpecialRegister::Lane);
+        let warp = builder.special(SpecialRegister::Warp);
+        Self { lane, warp, lane_bits }
+    }
+
+    fn parts(self, columns: &[u64]) -> [(Value, &[u64]); 2] {
+        let (lanes, warps) = columns.split_at(columns.len().min(self.lane_bits as usize));
+        [(self.lane, lanes), (self.warp, warps)]
+    }
+
+    /// The parity of the thread bits in `mask`, as `i1`.
+    pub(super) fn parity(self, builder: &mut Builder, mask: u64) -> Value {
+        let columns: Vec<u64> = (0..64 - mask.leading_zeros()).map(|bit| mask >> bit & 1).collect();
+        let bit = self.product(builder, &columns);
+        let zero = builder.i32(0);
+        builder.compare(Compare::Ne, bit, zero)
+    }
+
+    /// Whether all thread bits in `mask` are zero, as `i1`; `None` where the mask is empty.
+    pub(super) fn all_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
+        let lane_mask = (1u64 << self.lane_bits) - 1;
+        let mut condition = None;
+        for (index, part) in [(self.lane, mask & lane_mask), (self.warp, mask >> self.lane_bits)] {
+            if part == 0 {
+                continue;
+            }
+            let bits = builder.binary_const(Binary::And, index, part as u32);
+            let zero = builder.i32(0);
+            let here = builder.compare(Compare::Eq, bits, zero);
+            condition = Some(match condition {
+                None => here,
+                Some(before) => builder.binary(Binary::And, before, here),
+            });
+        }
+        condition
+    }
+
+    /// The matrix with one column a thread bit (lanes, then warps), times the thread's index, as `i32`.
+    ///
+    /// Equal distances between input bit and output bit share one shift and mask, so a matrix that
+    /// only moves bits in groups costs one operation a group.
+    pub fn product(self, builder: &mut Builder, columns: &[u64]) -> Value {
+        let mut sum = None;
+        for (index, columns) in self.parts(columns) {
+            for (mask, shift) in diagonals(columns) {
+                let term = shifted(builder, index, mask, shift);
+                sum = Some(match sum {
+                    None => term,
+                    Some(before) => builder.binary(Binary::Xor, before, term),
+                });
+            }
+        }
+        sum.unwrap_or_else(|| builder.i32(0))
+    }
+}
+
+/// Addresses that are F2-linear in the thread and a constant: a part that depends on the thread,
+/// computed once for each constant that shares bits with it, and immediates.
+#[derive(Debug)]
+pub struct LinearAddress {
+    base: Value,
+    thread_part: Value,
+    thread_bits: u64,
+    element_bytes: u64,
+    pointers: Vec<(u64, Value)>,
+}
+
+impl LinearAddress {
+    /// Addresses from `base`; `columns` are what each thread bit adds, in bytes.
+    pub fn new(builder: &mut Builder, thread: Thread, base: Value, columns: &[u64], element_bytes: u64) -> Self {
+        let thread_bits = columns.iter().fold(0, |all, column| all | column);
+        let thread_part = thread.product(builder, columns);
+        Self { base, thread_part, thread_bits, element_bytes, pointers: Vec::new() }
+    }
+
+    /// Pointer and immediate, in bytes, of a constant number of elements, added over F2.
+    pub fn at(&mut self, builder: &mut Builder, elements: u64) -> (Value, i32) {
+        let bytes = elements * self.element_bytes;
+        let (shared, immediate) = (bytes & self.thread_bits, bytes & !self.thread_bits);
+        let known = self.pointers.iter().find(|(part, _)| *part == shared).map(|&(_, pointer)| pointer);
+        let pointer = known.unwrap_or_else(|| {
+            let moved = match shared {
+                0 => self.thread_part,
+                _ => builder.binary_const(Binary::Xor, self.thread_part, shared as u32),
+            };
+            let pointer = builder.advance(self.base, moved);
+            self.pointers.push((shared, pointer));
+            pointer
+        });
+        (pointer, immediate as i32)
+    }
+}
+
+/// The matrix as a sum of diagonals: for each distance that out bits lie above input bits, the mask
+/// of the input bits that move by it.
+fn diagonals(columns: &[u64]) -> Vec<(u64, i32)> {
+    let mut diagonals: Vec<(u64, i32)> = Vec::new();
+    for (bit, &column) in columns.iter().enumerate() {
+        let mut rest = column;
+        while rest != 0 {
+            let distance = rest.trailing_zeros() as i32 - bit as i32;
+            rest &= rest - 1;
+            match diagonals.iter_mut().find(|(_, d)| *d == distance) {
+                Some((mask, _)) => *mask |= 1 << bit,
+                None => diagonals.push((1 << bit, distance)),
+            }
+        }
+    }
+    diagonals
+}
+
+fn shifted(builder: &mut Builder, index: Value, mask: u64, distance: i32) -> Value {
+    let bits = builder.binary_const(Binary::And, index, mask as u32);
+    match distance {
+        0 => bits,
+        1.. => builder.binary_const(Binary::Shl, bits, distance as u32),
+        _ => builder.binary_const(Binary::ShrU, bits, distance.unsigned_abs()),
+    }
+}
+
+/// The integer type of the given width.
+pub(super) fn integer(bits: u32) -> Type {
+    Type::Scalar(Element::integer(bits).unwrap_or(Element::I32))
+}

@@ -1,0 +1,61 @@
+//! Lower bounds: what no plan of a kind can go below, from counting alone.
+
+use serde::{Deserialize, Serialize};
+
+use crate::f2::Subspace;
+use crate::target::{Direction, TargetDescription};
+
+use super::Conversion;
+
+/// What no plan on the same path can go below, for the busiest warp.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// Wavefronts stored to shared memory.
+    pub wavefronts_stored: u64,
+    /// Wavefronts loaded from shared memory.
+    pub wavefronts_loaded: u64,
+    /// Exchanges between lanes.
+    pub exchanges: u64,
+}
+
+/// The bound of plans that pass every element through shared memory.
+///
+/// Stores: the elements of a block, each once, shared evenly by the warps, a wavefront moving what
+/// the banks can take. Loads: what a warp needs, each element once; and what one lane needs, at
+/// the access width that makes that cheapest, every phase taking a wavefront of its own.
+pub(super) fn of_shared(conversion: &Conversion, target: &TargetDescription) -> Bound {
+    let bits = u64::from(conversion.element.bits());
+    let widest = |direction| {
+        let rows = target.shared.banks.iter().filter(|row| row.directions.contains(&direction));
+        rows.map(crate::target::BankRow::wavefront_bytes).max().unwrap_or(1) * 8
+    };
+    let dst = &conversion.dst;
+    let in_block = Subspace::span(dst.registers.iter().chain(&dst.threads).copied()).dimension();
+    let lanes = &dst.threads[..conversion.lane_bits as usize];
+    let in_warp = Subspace::span(dst.registers.iter().chain(lanes).copied()).dimension();
+    let in_lane = Subspace::span(dst.registers.iter().copied()).dimension();
+    let stored = (bits << in_block).div_ceil(widest(Direction::Store) * conversion.warps());
+    let by_warp = (bits << in_warp).div_ceil(widest(Direction::Load));
+    let by_lane = target.shared.access_bits.iter().filter_map(|&access| {
+        let row = target.bank_row(Direction::Load, access)?;
+        let phases = 1u64 << conversion.lane_bits.saturating_sub(row.phase.len() as u32);
+        Some((bits << in_lane).div_ceil(u64::from(access)) * phases)
+    });
+    let loaded = by_warp.max(by_lane.min().unwrap_or(0));
+    Bound { wavefronts_stored: stored, wavefronts_loaded: loaded, exchanges: 0 }
+}
+
+/// The bound of plans that stay within warps: the elements that the neediest lane lacks, as many at
+/// a time as an exchange carries.
+pub(super) fn of_exchanges(conversion: &Conversion, exchange_bits: u32) -> Bound {
+    let (src, dst) = (&conversion.src, &conversion.dst);
+    let held = Subspace::span(src.registers.iter().copied());
+    let wanted = Subspace::span(dst.registers.iter().copied());
+    let both = held.sum(&wanted);
+    // What a thread wants and what it holds are cosets; they meet in all threads or not in some.
+    let meet_everywhere = src.threads.iter().zip(&dst.threads).all(|(s, d)| both.contains(s ^ d));
+    let wanted_count = 1u64 << wanted.dimension();
+    let there = if meet_everywhere { 1u64 << held.intersection(&wanted).dimension() } else { 0 };
+    let missing_bits = (wanted_count - there) * u64::from(conversion.element.bits());
+    Bound { exchanges: missing_bits.div_ceil(u64::from(exchange_bits)), ..Bound::default() }
+}

@@ -1,0 +1,101 @@
+//! Plans as values.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::{Builder, Counts, Value};
+
+use super::exchange::Exchanges;
+use super::local::Renaming;
+use super::shared::Scratch;
+use super::{Bound, Swizzle};
+
+/// By what way data moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Path {
+    /// Nothing moves.
+    None,
+    /// Registers of each lane are renamed.
+    Register,
+    /// Lanes of each warp exchange values.
+    Shuffle,
+    /// Through shared memory.
+    Shared,
+    /// Partly by exchange, partly through shared memory.
+    Mixed,
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Register => "register",
+            Self::Shuffle => "shuffle",
+            Self::Shared => "shared",
+            Self::Mixed => "mixed",
+        })
+    }
+}
+
+/// A way that is closed, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejected {
+    /// The way.
+    pub path: Path,
+    /// Why it is closed.
+    pub reason: String,
+}
+
+/// What to do, what it costs, and what no plan on this path can go below.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// By what way data moves.
+    pub path: Path,
+    /// What a warp executes; where warps differ, the most.
+    pub counts: Counts,
+    /// Shared memory of the block in bytes.
+    pub shared_bytes: u64,
+    /// Cycles of the block by the target's table.
+    pub cost: f64,
+    /// What no plan on this path can go below.
+    pub bound: Bound,
+    /// Why the counts are above the bound, where they are.
+    pub above_bound: Option<String>,
+    pub(super) steps: Steps,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Steps {
+    Renaming(Renaming),
+    Exchanges(Exchanges),
+    Scratch(Scratch),
+}
+
+impl Plan {
+    /// Writes the plan's kernel IR. `registers` holds the source, one scalar integer of the
+    /// element's width for each register index; the result holds the destination likewise.
+    ///
+    /// The plan's shared memory is a buffer of its own. A block barrier is not emitted before the
+    /// first store to it.
+    ///
+    /// # Panics
+    /// Where `registers` has not as many values as the source layout has registers.
+    pub fn emit(&self, builder: &mut Builder, registers: &[Value]) -> Vec<Value> {
+        match &self.steps {
+            Steps::Renaming(renaming) => renaming.emit(registers),
+            Steps::Exchanges(exchanges) => exchanges.emit(builder, registers),
+            Steps::Scratch(scratch) => scratch.emit(builder, registers),
+        }
+    }
+
+    /// The layout of the scratch memory, where the plan uses one.
+    #[must_use]
+    pub fn swizzle(&self) -> Option<&Swizzle> {
+        match &self.steps {
+            Steps::Scratch(scratch) => Some(scratch.swizzle()),
+            Steps::Renaming(_) | Steps::Exchanges(_) => None,
+        }
+    }
+}

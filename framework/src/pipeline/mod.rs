@@ -1,0 +1,200 @@
+//! Floor 7: from a question to its answer, over all the targets and plugins there are.
+//!
+//! A [`Session`] knows the targets of a catalogue and the plugins of a registry. It opens a target
+//! when it is first asked for, resolves layouts of all families, plans conversions and compiles.
+//!
+//! May import everything below.
+
+mod question;
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+pub use question::{LayoutQuestion, QuestionError};
+
+use crate::kernel::{self, Module};
+use crate::layout::{FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, families::Neutral};
+use crate::lower;
+use crate::movement::{self, MovementError, Plan};
+use crate::plugin::{Registry, RegistryError};
+use crate::target::{Catalogue, CatalogueError};
+use crate::vendor::{Artifact, CompileError, CompileOptions, Target};
+
+/// Targets and plugins, opened as they are needed. May be used from several threads.
+#[derive(Debug)]
+pub struct Session {
+    catalogue: Catalogue,
+    registry: Registry,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PipelineError {
+    /// The catalogue does not have the target; the caller's fault.
+    #[error(transparent)]
+    Target(#[from] CatalogueError),
+    /// No plugin serves the target, or its plugin cannot be opened.
+    #[error(transparent)]
+    Plugin(#[from] RegistryError),
+    /// A family cannot build the layout.
+    #[error(transparent)]
+    Family(#[from] FamilyError),
+    /// The layout is not of the kind that the question needs; the caller's fault.
+    #[error("`{0}` is no distributed layout: it does not say which lane and register holds an element")]
+    NotDistributed(String),
+    /// No plan can be made.
+    #[error(transparent)]
+    Movement(#[from] MovementError),
+    /// The lowered kernel breaks a rule of the kernel IR: a fault of this framework.
+    #[error("the lowered kernel is invalid: {0}")]
+    Lowered(#[from] kernel::VerifyError),
+    /// The module was not compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
+impl Session {
+    /// A session over the given targets and plugins; opens nothing yet.
+    #[must_use]
+    pub fn new(catalogue: Catalogue, registry: Registry) -> Self {
+        Self { catalogue, registry }
+    }
+
+    /// The targets that can be named.
+    #[must_use]
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// The plugins that serve them.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The target of this name, with its plugin.
+    ///
+    /// # Errors
+    /// [`PipelineError::Target`], [`PipelineError::Plugin`].
+    pub fn target(&self, name: &str) -> Result<Arc<dyn Target>, PipelineError> {
+        Ok(self.registry.target(self.catalogue.get(name)?)?)
+    }
+
+    /// The layout that a family builds for a tensor of `shape`. Without a target, each plugin is
+    /// asked through the first target that it serves, until one knows the family.
+    ///
+    /// # Errors
+    /// [`PipelineError`].
+    pub fn layout(&self, target: Option<&str>, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, PipelineError> {
+        if let Some(name) = target {
+            let target = self.target(name)?;
+            return Ok(FamilySet::new(vec![&Neutral, target.families()]).layout(spec, shape)?);
+        }
+        let neutral = FamilySet::new(vec![&Neutral]);
+        let mut unknown = match neutral.layout(spec, shape) {
+            Err(error) if not_served(&error) => error,
+            answer => return Ok(answer?),
+        };
+        for name in self.one_target_a_plugin() {
+            let target = self.target(&name)?;
+            match FamilySet::new(vec![&Neutral, target.families()]).layout(spec, shape) {
+                Err(error) if not_served(&error) => unknown = merged(unknown, error),
+                answer => return Ok(answer?),
+            }
+        }
+        Err(unknown.into())
+    }
+
+    /// The linear map of a distributed layout.
+    ///
+    /// # Errors
+    /// [`PipelineError`]; a memory layout is [`PipelineError::NotDistributed`].
+    pub fn distributed(
+        &self,
+        target: Option<&str>,
+        spec: &FamilySpec,
+        shape: &[u64],
+    ) -> Result<LinearLayout, PipelineError> {
+        match self.layout(target, spec, shape)? {
+            Layout::Distributed(layout) => Ok(layout),
+            Layout::Memory(_) | Layout::TensorMemory(_) => Err(PipelineError::NotDistributed(spec.name.clone())),
+        }
+    }
+
+    /// The cheapest plan for a conversion on a target.
+    ///
+    /// # Errors
+    /// [`PipelineError::Target`], [`PipelineError::Movement`].
+    pub fn convert(
+        &self,
+        target: &str,
+        src: &LinearLayout,
+        dst: &LinearLayout,
+        element_bits: u32,
+    ) -> Result<Plan, PipelineError> {
+        Ok(movement::convert(src, dst, element_bits, self.catalogue.get(target)?)?)
+    }
+
+    /// A module with one kernel, `convert`, around the cheapest plan; see
+    /// [`lower::conversion_kernel`] for its parameters.
+    ///
+    /// # Errors
+    /// [`PipelineError`].
+    pub fn conversion_module(
+        &self,
+        target: &str,
+        src: &LinearLayout,
+        dst: &LinearLayout,
+        element_bits: u32,
+    ) -> Result<Module, PipelineError> {
+        let plan = self.convert(target, src, dst, element_bits)?;
+        let kernel = lower::conversion_kernel("convert", src, dst, element_bits, &plan)?;
+        let module = Module { kernels: vec![kernel] };
+        kernel::verify(&module)?;
+        Ok(module)
+    }
+
+    /// Code for a module.
+    ///
+    /// # Errors
+    /// [`PipelineError`].
+    pub fn compile(&self, target: &str, module: &Module, options: &CompileOptions) -> Result<Artifact, PipelineError> {
+        kernel::verify(module)?;
+        Ok(self.target(target)?.compile(module, options)?)
+    }
+
+    /// For every plugin the name of one target that it serves.
+    fn one_target_a_plugin(&self) -> Vec<String> {
+        let mut seen = Vec::new();
+        let mut names = Vec::new();
+        for description in self.catalogue.iter() {
+            if let Some(plugin) = self.registry.serves(&description.architecture)
+                && !seen.contains(&plugin)
+            {
+                seen.push(plugin);
+                names.push(description.name.clone());
+            }
+        }
+        names
+    }
+}
+
+/// Whether the error says that nobody here serves the family, or its parent.
+fn not_served(error: &FamilyError) -> bool {
+    matches!(error, FamilyError::Unknown { .. })
+}
+
+/// One error with the families that both know.
+fn merged(first: FamilyError, second: FamilyError) -> FamilyError {
+    match (first, second) {
+        (FamilyError::Unknown { name, mut known }, FamilyError::Unknown { known: more, .. }) => {
+            known.extend(more);
+            known.sort();
+            known.dedup();
+            FamilyError::Unknown { name, known }
+        }
+        (first, _) => first,
+    }
+}

@@ -1,0 +1,169 @@
+//! Libraries that are no plugins, or bad ones, loaded into this process: each gives an error that
+//! names the file and what to do, and this process lives on.
+
+mod fixtures;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use fixtures::{c_library, hostile, module, plain, scratch};
+use tilewright::layout::families::Neutral;
+use tilewright::layout::{FamilyError, FamilySpec};
+use tilewright::plugin::{LoadError, Registry, RegistryError};
+use tilewright::target::TargetDescription;
+use tilewright::vendor::{CompileError, CompileOptions, Emit, Target};
+
+fn description(architecture: &str) -> TargetDescription {
+    let text = include_str!("fixtures/targets/src/fixture.toml").replace("ARCHITECTURE", architecture);
+    TargetDescription::from_toml("fixture.toml", &text).expect("the fixture's description")
+}
+
+fn refused(file: &Path) -> LoadError {
+    let error = Registry::new().load(file).cloned().expect_err("a refusal");
+    let text = error.to_string();
+    let name = file.file_name().expect("a file name").to_string_lossy().into_owned();
+    assert!(text.contains(&name), "the file is named: {text}");
+    assert!(["install", "report", "chmod", "name "].iter().any(|remedy| text.contains(remedy)), "what to do: {text}");
+    error
+}
+
+/// The target of a plugin that loads.
+fn target(file: &Path, architecture: &str) -> Result<Arc<dyn Target>, RegistryError> {
+    let mut registry = Registry::new();
+    registry.load(file).expect("a plugin that loads");
+    registry.target(&description(architecture))
+}
+
+#[test]
+fn a_missing_file() {
+    assert!(matches!(refused(Path::new("/nowhere/libnone.so")), LoadError::NotFound { .. }));
+}
+
+#[test]
+fn a_directory() {
+    assert!(matches!(refused(Path::new("/tmp")), LoadError::NotALibrary { .. }));
+}
+
+#[test]
+fn garbage_bytes() {
+    let file = scratch("libgarbage.so");
+    fs::write(&file, b"no library at all").expect("a file");
+    assert!(matches!(refused(&file), LoadError::NotALibrary { .. }));
+    fs::write(&file, b"").expect("a file");
+    assert!(matches!(refused(&file), LoadError::NotALibrary { .. }));
+    let mut elf = b"\x7fELF\x02\x01\x01".to_vec();
+    elf.extend([0xff; 4096]);
+    fs::write(&file, &elf).expect("a file");
+    assert!(matches!(refused(&file), LoadError::NotALibrary { .. }));
+}
+
+#[test]
+fn a_library_that_was_cut_off_anywhere() {
+    let whole = fs::read(plain()).expect("the plugin");
+    let file = scratch("libcut.so");
+    for part in 0..16 {
+        fs::write(&file, &whole[..whole.len() * part / 32]).expect("a file");
+        assert!(matches!(refused(&file), LoadError::NotALibrary { .. }), "cut to {part}/32");
+    }
+}
+
+#[test]
+fn a_library_that_everybody_may_write() {
+    let file = plain();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o777)).expect("permissions");
+    assert!(matches!(refused(&file), LoadError::WorldWritable { .. }));
+}
+
+#[test]
+fn a_library_without_the_entry_symbol() {
+    let file = c_library("places.c", &["-Dmain=not_main"]);
+    assert!(matches!(refused(&file), LoadError::NoEntry { .. }));
+}
+
+#[test]
+fn another_major_version() {
+    assert!(matches!(refused(&hostile("WRONG_MAJOR")), LoadError::Version { found: None, .. }));
+    assert!(matches!(refused(&hostile("OTHER_MAJOR")), LoadError::Version { found: Some(7), .. }));
+}
+
+#[test]
+fn a_table_that_breaks_the_rules() {
+    for (case, reason) in [
+        ("TRUNCATED_TABLE", "cut off"),
+        ("TINY_TABLE", "cut off"),
+        ("NULL_SLOT", "slot `compile` is null"),
+        ("MISALIGNED_TABLE", "aligned"),
+        ("NAMELESS", "no targets are registered"),
+        ("BAD_NAME", "its name is no UTF-8"),
+        ("ENDLESS", "architectures without end"),
+    ] {
+        let error = refused(&hostile(case));
+        assert!(matches!(error, LoadError::Broken { .. }), "{case}: {error}");
+        assert!(error.to_string().contains(reason), "{case}: {error}");
+    }
+}
+
+#[test]
+fn a_later_minor_version_is_served() {
+    let target = target(&hostile("NEWER_MINOR"), "hostile1").expect("a target");
+    assert_eq!(
+        target.compile(&module("any"), &CompileOptions::default()).map(|artifact| artifact.payloads),
+        Ok(vec![])
+    );
+}
+
+#[test]
+fn neither_a_target_nor_an_error() {
+    let error = target(&hostile("NOTHING_MADE"), "hostile1").err().expect("an error").to_string();
+    assert!(error.contains("libplugin.so") && error.contains("neither a target nor an error"), "{error}");
+}
+
+#[test]
+fn lies_in_answers() {
+    for (case, reason) in [
+        ("NO_BLOB", "neither an answer nor an error"),
+        ("BAD_CBOR", "cannot be read"),
+        ("DEEP_CBOR", "cannot be read"),
+        ("LONG_CBOR", "cannot be read"),
+        ("LATER_WIRE", "version 9"),
+        ("NULL_BYTES", "null pointer"),
+        ("HUGE_LENGTH", "at most"),
+        ("UNKNOWN_CODE", "a reason of a later version"),
+    ] {
+        let target = target(&hostile(case), "hostile1").expect("a target");
+        match target.compile(&module("any"), &CompileOptions::default()) {
+            Err(CompileError::Plugin(message)) => {
+                assert!(message.contains("libplugin.so") && message.contains(reason), "{case}: {message}");
+            }
+            other => panic!("{case}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_error_without_end_has_an_end() {
+    let target = target(&hostile("ENDLESS_ERROR"), "hostile1").expect("a target");
+    match target.compile(&module("any"), &CompileOptions::default()) {
+        Err(CompileError::Backend(message)) => assert!(message.len() < 1 << 20),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_plugin_in_plain_c_is_a_plugin() {
+    let mut registry = Registry::new();
+    let plugin = registry.load(&plain()).expect("a plugin").clone();
+    assert_eq!((plugin.name.as_str(), plugin.version.as_str()), ("plain", "1.2.3"));
+    assert_eq!(plugin.architectures, ["plain1"]);
+    let target = registry.target(&description("plain1")).expect("a target");
+    assert_eq!(target.description(), &description("plain1"));
+    assert!(target.instructions().is_empty() && target.families().names().is_empty());
+    let module = module("any");
+    let artifact = target.compile(&module, &CompileOptions::default()).expect("code");
+    let length = tilewright::kernel::encode(&module).len();
+    assert_eq!(artifact.text(Emit::Assembly), Some(format!("; a module of {length} bytes\n").as_str()));
+    let unknown = target.families().resolve(&FamilySpec::new("any"), &[4], &Neutral);
+    assert_eq!(unknown, Err(FamilyError::Unknown { name: "any".to_owned(), known: Vec::new() }));
+}

@@ -1,0 +1,28 @@
+//! Gives the test programs of this package the run path of the LLVM that they are linked to, and
+//! notes where the toolchain has its linker.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=RUSTC");
+    if let Ok(directory) = std::env::var("DEP_TILEWRIGHT_LLVM_LIBDIR") {
+        println!("cargo:rustc-link-arg=-Wl,-rpath,{directory}");
+    }
+    // Absent where this toolchain has none: it is looked for again at run time.
+    if let Some(linker) = toolchain_linker() {
+        println!("cargo:rustc-env=TILEWRIGHT_BUILD_LLD={}", linker.display());
+    }
+}
+
+/// `rust-lld` of the toolchain that builds this.
+fn toolchain_linker() -> Option<PathBuf> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let host = std::env::var("HOST").ok()?;
+    let output = Command::new(rustc).args(["--print", "sysroot"]).output().ok()?;
+    let sysroot = String::from_utf8(output.stdout).ok()?;
+    let name = format!("rust-lld{}", std::env::consts::EXE_SUFFIX);
+    let linker = Path::new(sysroot.trim()).join("lib/rustlib").join(host).join("bin").join(name);
+    linker.is_file().then_some(linker)
+}

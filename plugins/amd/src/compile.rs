@@ -1,0 +1,169 @@
+//! Code for AMD GPUs: kernel IR through LLVM to AMDGCN assembly and linked code objects.
+//!
+//! Forms: `Intermediate` is LLVM IR, `Assembly` is AMDGCN assembly, `Object` is a code object (ELF) of
+//! LLVM's default version for the processor.
+
+use tilewright::kernel::{Kernel, Module, Scope};
+use tilewright::target::TargetDescription;
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload};
+use tilewright_llvm::values::IntValue;
+use tilewright_llvm::{
+    Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, kernel_metadata,
+};
+
+use crate::object;
+
+/// LLVM's number of the calling convention `amdgpu_kernel`.
+const AMDGPU_KERNEL: u32 = 91;
+
+/// Restricts a fence to shared memory, so that no cache of global memory is flushed.
+const SHARED_ONLY: Option<(&str, &str)> = Some(("amdgpu-synchronize-as", "local"));
+
+/// Compiles a module for a product.
+pub(crate) fn compile(
+    target: &TargetDescription,
+    module: &Module,
+    options: &CompileOptions,
+) -> Result<Artifact, CompileError> {
+    check_limits(target, module)?;
+    let dialect = Amdgcn { target };
+    let mut forms = Vec::new();
+    for emit in &options.emit {
+        match emit {
+            Emit::Intermediate => forms.push(Form::Intermediate),
+            Emit::Assembly => forms.push(Form::Assembly),
+            Emit::Object => forms.push(Form::Object),
+            _ => {}
+        }
+    }
+    let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms)?;
+    let mut payloads = Vec::new();
+    let mut add = |form, format: &str, bytes| payloads.push(Payload { form, format: format.to_owned(), bytes });
+    if let Some(text) = code.intermediate {
+        add(Emit::Intermediate, "ll", text.into_bytes());
+    }
+    if let Some(text) = code.assembly {
+        add(Emit::Assembly, "s", text);
+    }
+    if let Some(object) = code.object {
+        add(Emit::Object, "hsaco", object::link(&object)?);
+    }
+    Ok(Artifact { payloads, kernels: kernel_metadata(module)? })
+}
+
+/// AMDGCN, as LLVM writes it.
+struct Amdgcn<'a> {
+    target: &'a TargetDescription,
+}
+
+impl Amdgcn<'_> {
+    /// Lanes that the processor's vector registers have; the newer ones run 64 as two halves.
+    fn native_lanes(&self) -> u32 {
+        if self.target.architecture.starts_with("gfx9") { 64 } else { 32 }
+    }
+
+    /// Whether a kernel can have this many lanes a warp.
+    fn has_lanes(&self, lanes: u32) -> bool {
+        let halves = self.native_lanes() == 32 && !self.target.architecture.starts_with("gfx125");
+        lanes == self.native_lanes() || halves && lanes == 64
+    }
+}
+
+impl Dialect for Amdgcn<'_> {
+    fn machine(&self) -> Machine {
+        Machine {
+            triple: "amdgcn-amd-amdhsa".to_owned(),
+            cpu: self.target.architecture.clone(),
+            features: String::new(),
+            global: 1,
+            shared: 3,
+        }
+    }
+
+    fn kernel(&self, kernel: &Kernel) -> Result<KernelForm, CompileError> {
+        let lanes = kernel.launch.lanes * kernel.launch.warps;
+        if !self.has_lanes(kernel.launch.lanes) {
+            let (lanes, processor) = (kernel.launch.lanes, &self.target.architecture);
+            return Err(CompileError::Unsupported(format!(
+                "kernel `{}`: {processor} has no warps of {lanes} lanes",
+                kernel.name
+            )));
+        }
+        let attribute = |name: &str, value: String| (name.to_owned(), value);
+        let mut attributes = vec![
+            attribute("amdgpu-flat-work-group-size", format!("{lanes},{lanes}")),
+            attribute("uniform-work-group-size", "true".to_owned()),
+        ];
+        if self.native_lanes() == 32 {
+            attributes.push(attribute("target-cpu", self.target.architecture.clone()));
+            attributes.push(attribute("target-features", format!("+wavefrontsize{}", kernel.launch.lanes)));
+        }
+        Ok(KernelForm {
+            calling_convention: AMDGPU_KERNEL,
+            attributes,
+            metadata: vec![("reqd_work_group_size".to_owned(), vec![lanes, 1, 1])],
+            protected: true,
+            shared: SharedForm::Static,
+        })
+    }
+
+    fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        // Counts the lanes below this one.
+        let all = emit.i32(u32::MAX);
+        let low = emit.call_i32("llvm.amdgcn.mbcnt.lo", &[all, emit.i32(0)])?;
+        if emit.launch().lanes <= 32 { Ok(low) } else { emit.call_i32("llvm.amdgcn.mbcnt.hi", &[all, low]) }
+    }
+
+    fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        let item = emit.call_i32("llvm.amdgcn.workitem.id.x", &[])?;
+        let warp = emit.shift_right(item, emit.launch().lanes.trailing_zeros())?;
+        let name = "llvm.amdgcn.readfirstlane";
+        emit.integer(name, emit.call(name, &[warp.get_type().into()], &[warp.into()])?)
+    }
+
+    fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+        let axis = ["x", "y", "z"][usize::from(axis) % 3];
+        emit.call_i32(&format!("llvm.amdgcn.workgroup.id.{axis}"), &[])
+    }
+
+    fn exchange<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        value: IntValue<'ctx>,
+        lane: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        let address = emit.shift_left(lane, 2)?;
+        let near = emit.call_i32("llvm.amdgcn.ds.bpermute", &[address, value])?;
+        if emit.launch().lanes == self.native_lanes() {
+            return Ok(near);
+        }
+        // Where 32 lanes are native, a warp of 64 reads within each half: the other half's values are
+        // swapped over first, and the lane number says which read counts.
+        let name = "llvm.amdgcn.permlane64";
+        let swapped = emit.integer(name, emit.call(name, &[value.get_type().into()], &[value.into()])?)?;
+        let far = emit.call_i32("llvm.amdgcn.ds.bpermute", &[address, swapped])?;
+        let other_half = emit.and(emit.xor(lane, self.lane(emit)?)?, 32)?;
+        emit.if_zero(other_half, near, far)
+    }
+
+    fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
+        let (intrinsic, fenced) = match scope {
+            Scope::Warp => ("llvm.amdgcn.wave.barrier", "wavefront"),
+            Scope::Block => ("llvm.amdgcn.s.barrier", "workgroup"),
+        };
+        emit.fence(Ordering::Release, fenced, SHARED_ONLY)?;
+        emit.call(intrinsic, &[], &[])?;
+        emit.fence(Ordering::Acquire, fenced, SHARED_ONLY)
+    }
+
+    fn permute_bytes<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        a: IntValue<'ctx>,
+        b: IntValue<'ctx>,
+        bytes: [u8; 4],
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        // Here bytes 0 to 3 are the second operand's, 4 to 7 the first's.
+        emit.call_i32("llvm.amdgcn.perm", &[b, a, emit.i32(u32::from_le_bytes(bytes))])
+    }
+}

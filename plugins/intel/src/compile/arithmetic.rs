@@ -1,0 +1,255 @@
+//! Arithmetic, comparisons, selects and byte permutes.
+
+use rspirv::spirv::{Op, Word};
+use tilewright::kernel::{Binary, Compare, Element, Space, Type, Unary};
+use tilewright::vendor::CompileError;
+
+use super::emit::Emitter;
+use super::held::{Held, invalid, unsupported};
+
+/// How a binary operation on integers of two bits or more is written.
+enum Integer {
+    /// One instruction that takes any operands.
+    Plain(Op),
+    /// A shift: distances of the width and above must give some value, so the distance is masked.
+    Shift(Op),
+    /// A division: a divisor of zero must give some value, so it is replaced by one.
+    Division(Op),
+}
+
+impl Integer {
+    fn of(op: Binary) -> Option<Self> {
+        Some(match op {
+            Binary::Add => Self::Plain(Op::IAdd),
+            Binary::Sub => Self::Plain(Op::ISub),
+            Binary::Mul => Self::Plain(Op::IMul),
+            Binary::And => Self::Plain(Op::BitwiseAnd),
+            Binary::Or => Self::Plain(Op::BitwiseOr),
+            Binary::Xor => Self::Plain(Op::BitwiseXor),
+            Binary::Shl => Self::Shift(Op::ShiftLeftLogical),
+            Binary::ShrU => Self::Shift(Op::ShiftRightLogical),
+            Binary::ShrS => Self::Shift(Op::ShiftRightArithmetic),
+            Binary::DivU => Self::Division(Op::UDiv),
+            Binary::RemU => Self::Division(Op::UMod),
+            _ => return None,
+        })
+    }
+}
+
+fn float_op(op: Binary) -> Option<Op> {
+    match op {
+        Binary::FAdd => Some(Op::FAdd),
+        Binary::FSub => Some(Op::FSub),
+        Binary::FMul => Some(Op::FMul),
+        _ => None,
+    }
+}
+
+/// The instruction that compares integers of two bits or more.
+fn compare_op(op: Compare) -> Op {
+    match op {
+        Compare::Eq => Op::IEqual,
+        Compare::Ne => Op::INotEqual,
+        Compare::LtU => Op::ULessThan,
+        Compare::LeU => Op::ULessThanEqual,
+        Compare::LtS => Op::SLessThan,
+        Compare::LeS => Op::SLessThanEqual,
+    }
+}
+
+impl Emitter {
+    /// Applies an operation to the parts of two values of one type.
+    fn zip(
+        &mut self,
+        ty: Type,
+        a: &Held,
+        b: &Held,
+        mut f: impl FnMut(&mut Self, Word, Word) -> Result<Word, CompileError>,
+    ) -> Result<Held, CompileError> {
+        b.expect(a.ty)?;
+        let parts = a.parts.iter().zip(&b.parts).map(|(&a, &b)| f(self, a, b)).collect::<Result<_, _>>()?;
+        Ok(Held::new(ty, parts))
+    }
+
+    pub(super) fn unary(&mut self, op: Unary, a: &Held) -> Result<Held, CompileError> {
+        let Unary::FNeg = op;
+        let element = a.element()?;
+        if !element.is_float() {
+            return Err(invalid(format!("negation of {} as a floating-point number", a.ty)));
+        }
+        let (ty, carrier, width) = (self.part_type(a.ty), self.carrier(element), a.width());
+        let mut parts = Vec::with_capacity(a.parts.len());
+        for &part in &a.parts {
+            parts.push(if carrier == element {
+                self.value(Op::FNegate, ty, [part])?
+            } else {
+                let sign = self.constant(carrier, width, 1 << (carrier.bits() - 1));
+                self.value(Op::BitwiseXor, ty, [part, sign])?
+            });
+        }
+        Ok(Held::new(a.ty, parts))
+    }
+
+    pub(super) fn binary(&mut self, op: Binary, a: &Held, b: &Held) -> Result<Held, CompileError> {
+        let element = a.element()?;
+        match (float_op(op), Integer::of(op)) {
+            (Some(op), _) if element.is_float() => self.float_binary(op, element, a, b),
+            (_, Some(_)) if element == Element::I1 => self.boolean_binary(op, a, b),
+            (_, Some(op)) if !element.is_float() => self.integer_binary(&op, element, a, b),
+            _ => Err(invalid(format!("{op:?} of {}", a.ty))),
+        }
+    }
+
+    fn float_binary(&mut self, op: Op, element: Element, a: &Held, b: &Held) -> Result<Held, CompileError> {
+        let width = a.width();
+        if element == Element::Bf16 {
+            return self.zip(a.ty, a, b, |this, a, b| this.bfloat_binary(op, width, a, b));
+        }
+        if self.carrier(element) != element {
+            return Err(unsupported(format!("this architecture does not compute with {}", element.name())));
+        }
+        let ty = self.part_type(a.ty);
+        self.zip(a.ty, a, b, |this, a, b| this.value(op, ty, [a, b]))
+    }
+
+    fn integer_binary(&mut self, op: &Integer, element: Element, a: &Held, b: &Held) -> Result<Held, CompileError> {
+        let (ty, width, bits) = (self.part_type(a.ty), a.width(), u64::from(element.bits()));
+        let known = b.constant;
+        self.zip(a.ty, a, b, |this, a, mut b| match op {
+            Integer::Plain(op) => this.value(*op, ty, [a, b]),
+            Integer::Shift(op) => {
+                if known.is_none_or(|distance| distance >= bits) {
+                    let mask = this.constant(element, width, bits - 1);
+                    b = this.value(Op::BitwiseAnd, ty, [b, mask])?;
+                }
+                this.value(*op, ty, [a, b])
+            }
+            Integer::Division(op) => {
+                if known.is_none_or(|divisor| divisor == 0) {
+                    b = this.one_for_zero(element, width, b)?;
+                }
+                this.value(*op, ty, [a, b])
+            }
+        })
+    }
+
+    fn one_for_zero(&mut self, element: Element, width: u32, divisor: Word) -> Result<Word, CompileError> {
+        let (ty, condition) = (self.element_type(element, width), self.element_type(Element::I1, width));
+        let (zero, one) = (self.constant(element, width, 0), self.constant(element, width, 1));
+        let is_zero = self.value(Op::IEqual, condition, [divisor, zero])?;
+        self.value(Op::Select, ty, [is_zero, one, divisor])
+    }
+
+    /// One-bit integers: sums are exclusive ors, and a shift or divisor other than the neutral one
+    /// gives an unspecified value.
+    fn boolean_binary(&mut self, op: Binary, a: &Held, b: &Held) -> Result<Held, CompileError> {
+        let (ty, width) = (self.part_type(a.ty), a.width());
+        self.zip(a.ty, a, b, |this, a, b| match op {
+            Binary::Add | Binary::Sub | Binary::Xor => this.value(Op::LogicalNotEqual, ty, [a, b]),
+            Binary::Mul | Binary::And => this.value(Op::LogicalAnd, ty, [a, b]),
+            Binary::Or => this.value(Op::LogicalOr, ty, [a, b]),
+            Binary::RemU => Ok(this.constant(Element::I1, width, 0)),
+            _ => Ok(a),
+        })
+    }
+
+    pub(super) fn compare(&mut self, op: Compare, a: &Held, b: &Held) -> Result<Held, CompileError> {
+        let element = a.element()?;
+        if element.is_float() {
+            return Err(invalid(format!("comparison of {} as integers", a.ty)));
+        }
+        let ty = Type::of(Element::I1, a.ty.count());
+        let result = self.part_type(ty);
+        if element == Element::I1 {
+            return self.zip(ty, a, b, |this, a, b| this.boolean_compare(op, result, a, b));
+        }
+        self.zip(ty, a, b, |this, a, b| this.value(compare_op(op), result, [a, b]))
+    }
+
+    /// Compares one-bit integers; as a signed number, a set bit is minus one.
+    fn boolean_compare(&mut self, op: Compare, ty: Word, a: Word, b: Word) -> Result<Word, CompileError> {
+        let (smaller, larger, join) = match op {
+            Compare::Eq => return self.value(Op::LogicalEqual, ty, [a, b]),
+            Compare::Ne => return self.value(Op::LogicalNotEqual, ty, [a, b]),
+            Compare::LtU => (a, b, Op::LogicalAnd),
+            Compare::LeU => (a, b, Op::LogicalOr),
+            Compare::LtS => (b, a, Op::LogicalAnd),
+            Compare::LeS => (b, a, Op::LogicalOr),
+        };
+        let unset = self.value(Op::LogicalNot, ty, [smaller])?;
+        self.value(join, ty, [unset, larger])
+    }
+
+    pub(super) fn select(&mut self, condition: &Held, a: &Held, b: &Held) -> Result<Held, CompileError> {
+        let mut condition = condition.expect(Type::Scalar(Element::I1))?.scalar()?;
+        let (ty, width) = (self.part_type(a.ty), a.width());
+        if width > 1 {
+            // Before SPIR-V 1.4 vectors are selected element by element only.
+            let conditions = vec![condition; width as usize];
+            let splat = self.gather(Type::Vector(Element::I1, width), &conditions)?;
+            condition = splat.parts.first().copied().unwrap_or(condition);
+        }
+        self.zip(a.ty, a, b, |this, a, b| this.value(Op::Select, ty, [condition, a, b]))
+    }
+
+    /// Four bytes of eight, by shifts and masks: bytes that move equally far move together.
+    pub(super) fn permute_bytes(&mut self, a: &Held, b: &Held, selector: u16) -> Result<Held, CompileError> {
+        let i32 = Type::Scalar(Element::I32);
+        let words = [a.expect(i32)?.scalar()?, b.expect(i32)?.scalar()?];
+        let ty = self.part_type(i32);
+        let mut result = None;
+        for (source, left, mask) in byte_moves(selector)? {
+            let mut word = *words.get(source).ok_or_else(|| invalid("byte selector"))?;
+            if left != 0 {
+                let distance = self.u32(left.unsigned_abs());
+                let op = if left > 0 { Op::ShiftLeftLogical } else { Op::ShiftRightLogical };
+                word = self.value(op, ty, [word, distance])?;
+            }
+            if mask != u32::MAX {
+                let mask = self.u32(mask);
+                word = self.value(Op::BitwiseAnd, ty, [word, mask])?;
+            }
+            result = Some(match result {
+                None => word,
+                Some(others) => self.value(Op::BitwiseOr, ty, [others, word])?,
+            });
+        }
+        Ok(Held::new(i32, result.into_iter().collect()))
+    }
+
+    /// A pointer moved by bytes.
+    pub(super) fn advance(&mut self, pointer: &Held, bytes: &Held) -> Result<Held, CompileError> {
+        let (base, distance) = (pointer.scalar()?, bytes.scalar()?);
+        let ty = self.part_type(pointer.ty);
+        let moved = match (pointer.ty, bytes.ty) {
+            (Type::Pointer(Space::Global), Type::Scalar(Element::I32 | Element::I64)) => {
+                self.value(Op::PtrAccessChain, ty, [base, distance])?
+            }
+            (Type::Pointer(Space::Shared), Type::Scalar(Element::I32)) => self.value(Op::IAdd, ty, [base, distance])?,
+            (Type::Pointer(Space::Shared), Type::Scalar(Element::I64)) => {
+                let low = self.value(Op::UConvert, ty, [distance])?;
+                self.value(Op::IAdd, ty, [base, low])?
+            }
+            _ => return Err(invalid(format!("{} advanced by {}", pointer.ty, bytes.ty))),
+        };
+        Ok(Held::new(pointer.ty, vec![moved]))
+    }
+}
+
+/// The moves of a byte permute: from which word, how many bits to the left, and which bits of the
+/// result they give.
+fn byte_moves(selector: u16) -> Result<Vec<(usize, i32, u32)>, CompileError> {
+    let mut moves: Vec<(usize, i32, u32)> = Vec::new();
+    for to in 0..4 {
+        let from = i32::from(selector >> (4 * to) & 0xf);
+        if from > 7 {
+            return Err(invalid(format!("byte selector {selector:#06x}: nibbles are 0 to 7")));
+        }
+        let (source, left, mask) = ((from / 4) as usize, 8 * (to - from % 4), 0xff << (8 * to));
+        match moves.iter_mut().find(|known| (known.0, known.1) == (source, left)) {
+            Some(known) => known.2 |= mask,
+            None => moves.push((source, left, mask)),
+        }
+    }
+    Ok(moves)
+}

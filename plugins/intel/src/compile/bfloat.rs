@@ -1,0 +1,55 @@
+//! Arithmetic on `bf16`, which SPIR-V has no type for: in binary32, rounded back.
+//!
+//! Sums, differences and products of two `bf16` numbers that are rounded to binary32 first and to
+//! `bf16` then are rounded correctly: binary32 has more than twice the bits of precision and the
+//! same exponents.
+
+use rspirv::spirv::{Op, Word};
+use tilewright::kernel::Element;
+use tilewright::vendor::CompileError;
+
+use super::emit::Emitter;
+
+impl Emitter {
+    /// An operation on parts of `count` elements.
+    pub(super) fn bfloat_binary(&mut self, op: Op, count: u32, a: Word, b: Word) -> Result<Word, CompileError> {
+        let float = self.element_type(Element::F32, count);
+        let (a, b) = (self.bfloat_widen(count, a)?, self.bfloat_widen(count, b)?);
+        let exact = self.value(op, float, [a, b])?;
+        self.bfloat_round(count, exact)
+    }
+
+    /// `bf16` as binary32: the upper half of its bits.
+    fn bfloat_widen(&mut self, count: u32, a: Word) -> Result<Word, CompileError> {
+        let (word, float) = (self.element_type(Element::I32, count), self.element_type(Element::F32, count));
+        let half = self.constant(Element::I32, count, 16);
+        let bits = self.value(Op::UConvert, word, [a])?;
+        let bits = self.value(Op::ShiftLeftLogical, word, [bits, half])?;
+        self.value(Op::Bitcast, float, [bits])
+    }
+
+    /// Binary32 to `bf16`, to nearest, ties to even; a NaN stays one and becomes quiet.
+    fn bfloat_round(&mut self, count: u32, a: Word) -> Result<Word, CompileError> {
+        let (word, truth) = (self.element_type(Element::I32, count), self.element_type(Element::I1, count));
+        let half = self.constant(Element::I32, count, 16);
+        let bits = self.value(Op::Bitcast, word, [a])?;
+        let upper = self.value(Op::ShiftRightLogical, word, [bits, half])?;
+        // Just below half a unit, plus one where the lowest bit kept is odd: carries iff rounding up.
+        let one = self.constant(Element::I32, count, 1);
+        let odd = self.value(Op::BitwiseAnd, word, [upper, one])?;
+        let below_half = self.constant(Element::I32, count, 0x7fff);
+        let increment = self.value(Op::IAdd, word, [odd, below_half])?;
+        let rounded = self.value(Op::IAdd, word, [bits, increment])?;
+        let rounded = self.value(Op::ShiftRightLogical, word, [rounded, half])?;
+        // A NaN's payload may lie in the lower half alone, and must not carry into infinity.
+        let magnitude_mask = self.constant(Element::I32, count, 0x7fff_ffff);
+        let magnitude = self.value(Op::BitwiseAnd, word, [bits, magnitude_mask])?;
+        let infinity = self.constant(Element::I32, count, 0x7f80_0000);
+        let is_nan = self.value(Op::UGreaterThan, truth, [magnitude, infinity])?;
+        let quiet_bit = self.constant(Element::I32, count, 0x40);
+        let quiet = self.value(Op::BitwiseOr, word, [upper, quiet_bit])?;
+        let chosen = self.value(Op::Select, word, [is_nan, quiet, rounded])?;
+        let carrier = self.element_type(Element::Bf16, count);
+        self.value(Op::UConvert, carrier, [chosen])
+    }
+}

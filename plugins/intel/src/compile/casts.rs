@@ -1,0 +1,204 @@
+//! Changes of type, packing and taking apart vectors.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{Op, Word};
+use tilewright::kernel::{Cast, Element, Space, Type};
+use tilewright::vendor::CompileError;
+
+use super::emit::Emitter;
+use super::held::{Held, PART, invalid};
+
+impl Emitter {
+    pub(super) fn cast(&mut self, op: Cast, a: &Held, ty: Type) -> Result<Held, CompileError> {
+        if op == Cast::Bits {
+            return self.bits(a, ty);
+        }
+        let (Some(from), Some(to)) = (a.ty.element(), ty.element()) else {
+            return Err(invalid(format!("{op:?} of {} to {ty}", a.ty)));
+        };
+        let grows = op != Cast::Truncate;
+        let fits = if grows { to.bits() >= from.bits() } else { to.bits() <= from.bits() };
+        if from.is_float() || to.is_float() || a.ty.count() != ty.count() || !fits {
+            return Err(invalid(format!("{op:?} of {} to {ty}", a.ty)));
+        }
+        if from == to {
+            return Ok(a.clone());
+        }
+        let parts =
+            a.parts.iter().map(|&part| self.resize(op, part, (from, to), a.width())).collect::<Result<_, _>>()?;
+        Ok(Held::new(ty, parts))
+    }
+
+    fn resize(&mut self, op: Cast, part: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
+        let (from, to) = types;
+        let result = self.element_type(to, width);
+        if to == Element::I1 {
+            return self.lowest_bit(from, width, part);
+        }
+        if from == Element::I1 {
+            let ones = if op == Cast::ExtendS { u64::MAX >> (64 - to.bits()) } else { 1 };
+            let (set, unset) = (self.constant(to, width, ones), self.constant(to, width, 0));
+            return self.value(Op::Select, result, [part, set, unset]);
+        }
+        self.value(if op == Cast::ExtendS { Op::SConvert } else { Op::UConvert }, result, [part])
+    }
+
+    /// Whether the lowest bits of integers are set.
+    pub(super) fn lowest_bit(&mut self, element: Element, width: u32, part: Word) -> Result<Word, CompileError> {
+        let (ty, truth) = (self.element_type(element, width), self.element_type(Element::I1, width));
+        let (zero, one) = (self.constant(element, width, 0), self.constant(element, width, 1));
+        let low = self.value(Op::BitwiseAnd, ty, [part, one])?;
+        self.value(Op::INotEqual, truth, [low, zero])
+    }
+
+    /// The same bits as another type of the same width.
+    pub(super) fn bits(&mut self, a: &Held, ty: Type) -> Result<Held, CompileError> {
+        if a.ty.bits() != ty.bits() {
+            return Err(invalid(format!("the bits of {} as {ty}, which is not as wide", a.ty)));
+        }
+        if a.ty == ty {
+            return Ok(a.clone());
+        }
+        let plain = self.pointer_to_integer(a)?;
+        match ty {
+            Type::Pointer(Space::Shared) => {
+                let word = self.bits(&plain, Type::Scalar(Element::I32))?;
+                Ok(Held::new(ty, word.parts))
+            }
+            Type::Pointer(Space::Global) => {
+                let address = self.bits(&plain, Type::Scalar(Element::I64))?.scalar()?;
+                let pointer = self.part_type(ty);
+                Ok(Held::new(ty, vec![self.value(Op::ConvertUToPtr, pointer, [address])?]))
+            }
+            _ => match (plain.element()?, ty.element()) {
+                (Element::I1, Some(Element::I1)) => Ok(Held::new(ty, plain.parts)),
+                (Element::I1, _) => self.join_bits(&plain, ty),
+                (_, Some(Element::I1)) => self.split_bits(&plain, ty),
+                _ => self.bit_cast(&plain, ty),
+            },
+        }
+    }
+
+    /// A pointer as the integer of its width; anything else as it is.
+    fn pointer_to_integer(&mut self, a: &Held) -> Result<Held, CompileError> {
+        match a.ty {
+            Type::Pointer(Space::Shared) => Ok(Held { ty: Type::Scalar(Element::I32), ..a.clone() }),
+            Type::Pointer(Space::Global) => {
+                let integer = self.element_type(Element::I64, 1);
+                let bits = self.value(Op::ConvertPtrToU, integer, [a.scalar()?])?;
+                Ok(Held::new(Type::Scalar(Element::I64), vec![bits]))
+            }
+            _ => Ok(a.clone()),
+        }
+    }
+
+    /// Cuts the parts of both types into pieces of one width, so that each is cast by itself.
+    fn bit_cast(&mut self, a: &Held, ty: Type) -> Result<Held, CompileError> {
+        let (Some(from), Some(to)) = (a.ty.element(), ty.element()) else {
+            return Err(invalid(format!("the bits of {} as {ty}", a.ty)));
+        };
+        let result_width = ty.count().min(PART);
+        let piece_bits = (a.width() * from.bits()).min(result_width * to.bits());
+        let (piece_in, piece_out) = (piece_bits / from.bits(), piece_bits / to.bits());
+        let (type_in, type_out) = (self.element_type(from, piece_in), self.element_type(to, piece_out));
+        let mut pieces = Vec::new();
+        for &part in &a.parts {
+            for first in (0..a.width()).step_by(piece_in as usize) {
+                let piece = self.slice(part, a.width(), type_in, first, piece_in)?;
+                let cast = type_in != type_out;
+                pieces.push(if cast { self.value(Op::Bitcast, type_out, [piece])? } else { piece });
+            }
+        }
+        let part_type = self.part_type(ty);
+        let joined = (result_width / piece_out) as usize;
+        let mut parts = Vec::with_capacity(pieces.len() / joined.max(1));
+        for chunk in pieces.chunks(joined) {
+            parts.push(match chunk {
+                [whole] => *whole,
+                _ => {
+                    let operands = chunk.iter().copied().map(Operand::IdRef).collect();
+                    self.with_operands(Op::CompositeConstruct, part_type, operands)?
+                }
+            });
+        }
+        Ok(Held::new(ty, parts))
+    }
+
+    /// `count` elements of a part of `width` elements.
+    fn slice(&mut self, part: Word, width: u32, ty: Word, first: u32, count: u32) -> Result<Word, CompileError> {
+        if count == width {
+            return Ok(part);
+        }
+        if count == 1 {
+            return self.extract(ty, part, first);
+        }
+        let mut operands = vec![Operand::IdRef(part); 2];
+        operands.extend((first..first + count).map(Operand::LiteralBit32));
+        self.with_operands(Op::VectorShuffle, ty, operands)
+    }
+
+    /// Bits as elements of more than one bit.
+    fn join_bits(&mut self, a: &Held, ty: Type) -> Result<Held, CompileError> {
+        let element = ty.element().unwrap_or(Element::I1);
+        let integer = integer_of(element)?;
+        let word = self.element_type(integer, 1);
+        let mut elements = Vec::with_capacity(ty.count() as usize);
+        for bits in self.elements(a)?.chunks(integer.bits() as usize) {
+            let unset = self.constant(integer, 1, 0);
+            let mut joined = unset;
+            for (index, &bit) in bits.iter().enumerate() {
+                let set = self.constant(integer, 1, 1 << index);
+                let value = self.value(Op::Select, word, [bit, set, unset])?;
+                joined = if index == 0 { value } else { self.value(Op::BitwiseOr, word, [joined, value])? };
+            }
+            elements.push(joined);
+        }
+        let integers = self.gather(Type::of(integer, ty.count()), &elements)?;
+        self.bits(&integers, ty)
+    }
+
+    /// Elements of more than one bit as bits.
+    fn split_bits(&mut self, a: &Held, ty: Type) -> Result<Held, CompileError> {
+        let integer = integer_of(a.element()?)?;
+        let (word, truth) = (self.element_type(integer, 1), self.element_type(Element::I1, 1));
+        let integers = self.bits(a, Type::of(integer, a.ty.count()))?;
+        let unset = self.constant(integer, 1, 0);
+        let mut bits = Vec::with_capacity(ty.count() as usize);
+        for element in self.elements(&integers)? {
+            for index in 0..integer.bits() {
+                let mask = self.constant(integer, 1, 1 << index);
+                let bit = self.value(Op::BitwiseAnd, word, [element, mask])?;
+                bits.push(self.value(Op::INotEqual, truth, [bit, unset])?);
+            }
+        }
+        self.gather(ty, &bits)
+    }
+
+    pub(super) fn pack(&mut self, elements: &[Held], ty: Type) -> Result<Held, CompileError> {
+        let element = ty.element().ok_or_else(|| invalid(format!("{ty} packed of scalars")))?;
+        if elements.len() as u64 != u64::from(ty.count()) {
+            return Err(invalid(format!("{ty} packed of {} scalars", elements.len())));
+        }
+        let mut words = Vec::with_capacity(elements.len());
+        for held in elements {
+            words.push(held.expect(Type::Scalar(element))?.scalar()?);
+        }
+        self.gather(ty, &words)
+    }
+
+    pub(super) fn extract_element(&mut self, vector: &Held, index: u32) -> Result<Held, CompileError> {
+        let Type::Vector(element, count) = vector.ty else {
+            return Err(invalid(format!("element {index} of {}", vector.ty)));
+        };
+        let part = vector.parts.get((index / PART) as usize).filter(|_| index < count);
+        let part = *part.ok_or_else(|| invalid(format!("element {index} of {}", vector.ty)))?;
+        let ty = self.element_type(element, 1);
+        let word = self.extract(ty, part, index % PART)?;
+        Ok(Held { ty: Type::Scalar(element), parts: vec![word], constant: vector.constant })
+    }
+}
+
+/// The integer as wide as an element.
+fn integer_of(element: Element) -> Result<Element, CompileError> {
+    Element::integer(element.bits()).ok_or_else(|| invalid(format!("no integer is as wide as {}", element.name())))
+}

@@ -1,0 +1,48 @@
+//! What lanes do together: exchanges and barriers.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
+use tilewright::kernel::{Element, Exchange, Issuers, Scope, Type};
+use tilewright::vendor::CompileError;
+
+use super::emit::Emitter;
+use super::held::{Held, invalid};
+
+impl Emitter {
+    /// Gives every lane the value of the lane that it names.
+    pub(super) fn exchange(
+        &mut self,
+        kind: Exchange,
+        value: &Held,
+        lane: &Held,
+        _: Issuers,
+    ) -> Result<Held, CompileError> {
+        let Exchange::Index = kind;
+        if !matches!(value.ty, Type::Scalar(Element::I32 | Element::F32)) {
+            return Err(invalid(format!("exchange of {}; 32-bit scalars are exchanged", value.ty)));
+        }
+        let lane = lane.expect(Type::Scalar(Element::I32))?.scalar()?;
+        self.need(Capability::GroupNonUniform);
+        self.need(Capability::GroupNonUniformShuffle);
+        let scope = self.scope(spirv::Scope::Subgroup);
+        let ty = self.part_type(value.ty);
+        let operands = vec![Operand::IdScope(scope), Operand::IdRef(value.scalar()?), Operand::IdRef(lane)];
+        let word = self.with_operands(Op::GroupNonUniformShuffle, ty, operands)?;
+        Ok(Held::new(value.ty, vec![word]))
+    }
+
+    /// Waits for all lanes of the scope, and makes what they wrote to shared memory seen.
+    pub(super) fn barrier(&mut self, scope: Scope, _: Issuers) -> Result<(), CompileError> {
+        let scope = self.scope(match scope {
+            Scope::Warp => spirv::Scope::Subgroup,
+            Scope::Block => spirv::Scope::Workgroup,
+        });
+        let semantics = self.u32((MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::ACQUIRE_RELEASE).bits());
+        let scopes = [Operand::IdScope(scope), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];
+        self.effect(Op::ControlBarrier, scopes.to_vec())
+    }
+
+    fn scope(&mut self, scope: spirv::Scope) -> Word {
+        self.u32(scope as u32)
+    }
+}

@@ -1,0 +1,288 @@
+//! Writes SPIR-V instructions: types and constants once each, capabilities as they are needed,
+//! blocks in order.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rspirv::dr::{Builder, Instruction, Module, Operand};
+use rspirv::spirv::{
+    AddressingModel, BuiltIn, Capability, Decoration, LoopControl, MemoryModel, Op, SelectionControl, SourceLanguage,
+    StorageClass, Word,
+};
+use tilewright::kernel::Element;
+use tilewright::vendor::CompileError;
+
+use crate::Architecture;
+
+/// The SPIR-V version: the first with exchanges between the lanes of a sub-group.
+const VERSION: (u8, u8) = (1, 3);
+
+/// The OpenCL C version whose rules the module follows, as `OpSource` writes it.
+const OPENCL_VERSION: u32 = 200_000;
+
+/// A SPIR-V module under construction.
+pub(super) struct Emitter {
+    builder: Builder,
+    architecture: Architecture,
+    capabilities: BTreeSet<Capability>,
+    /// Types, constants and inputs by what they are.
+    globals: HashMap<(Op, Option<Word>, Vec<Operand>), Word>,
+    inputs: HashMap<BuiltIn, Word>,
+    /// Label of the block being written.
+    block: Word,
+}
+
+impl Emitter {
+    pub(super) fn new(architecture: Architecture) -> Self {
+        let mut builder = Builder::new();
+        builder.set_version(VERSION.0, VERSION.1);
+        builder.memory_model(AddressingModel::Physical64, MemoryModel::OpenCL);
+        builder.source(SourceLanguage::OpenCL_C, OPENCL_VERSION, None, None::<String>);
+        let capabilities = BTreeSet::from([Capability::Kernel, Capability::Addresses, Capability::Linkage]);
+        Self { builder, architecture, capabilities, globals: HashMap::new(), inputs: HashMap::new(), block: 0 }
+    }
+
+    /// The finished module.
+    pub(super) fn finish(mut self) -> Module {
+        // Only a module without entry points is there to be linked.
+        if !self.builder.module_ref().entry_points.is_empty() {
+            self.capabilities.remove(&Capability::Linkage);
+        }
+        for &capability in &self.capabilities {
+            self.builder.capability(capability);
+        }
+        self.builder.module()
+    }
+
+    pub(super) fn builder(&mut self) -> &mut Builder {
+        &mut self.builder
+    }
+
+    pub(super) fn need(&mut self, capability: Capability) {
+        self.capabilities.insert(capability);
+    }
+
+    // Types.
+
+    fn global(&mut self, opcode: Op, ty: Option<Word>, operands: Vec<Operand>) -> Word {
+        let key = (opcode, ty, operands);
+        if let Some(&id) = self.globals.get(&key) {
+            return id;
+        }
+        let id = self.builder.id();
+        let instruction = Instruction::new(opcode, ty, Some(id), key.2.clone());
+        self.builder.module_mut().types_global_values.push(instruction);
+        self.globals.insert(key, id);
+        id
+    }
+
+    /// How values of an element are carried: as themselves where the architecture computes with
+    /// them, otherwise as the integer of the same width.
+    pub(super) fn carrier(&self, element: Element) -> Element {
+        match element {
+            Element::Bf16 => Element::I16,
+            Element::F64 if !self.architecture.computes_f64 => Element::I64,
+            _ => element,
+        }
+    }
+
+    pub(super) fn void(&mut self) -> Word {
+        self.global(Op::TypeVoid, None, Vec::new())
+    }
+
+    pub(super) fn function_type(&mut self, result: Word, parameters: &[Word]) -> Word {
+        let operands = std::iter::once(result).chain(parameters.iter().copied()).map(Operand::IdRef).collect();
+        self.global(Op::TypeFunction, None, operands)
+    }
+
+    /// The type of `count` elements, one to sixteen, as they are carried.
+    pub(super) fn element_type(&mut self, element: Element, count: u32) -> Word {
+        let scalar = self.scalar_type(self.carrier(element));
+        if count == 1 { scalar } else { self.vector_type(scalar, count) }
+    }
+
+    fn scalar_type(&mut self, element: Element) -> Word {
+        let bits = element.bits();
+        if element == Element::I1 {
+            return self.global(Op::TypeBool, None, Vec::new());
+        }
+        let capability = match (element.is_float(), bits) {
+            (true, 16) => Some(Capability::Float16),
+            (true, 64) => Some(Capability::Float64),
+            (false, 8) => Some(Capability::Int8),
+            (false, 16) => Some(Capability::Int16),
+            (false, 64) => Some(Capability::Int64),
+            _ => None,
+        };
+        self.capabilities.extend(capability);
+        if element.is_float() {
+            self.global(Op::TypeFloat, None, vec![Operand::LiteralBit32(bits)])
+        } else {
+            self.global(Op::TypeInt, None, vec![Operand::LiteralBit32(bits), Operand::LiteralBit32(0)])
+        }
+    }
+
+    fn vector_type(&mut self, scalar: Word, count: u32) -> Word {
+        if count > 4 {
+            self.need(Capability::Vector16);
+        }
+        self.global(Op::TypeVector, None, vec![Operand::IdRef(scalar), Operand::LiteralBit32(count)])
+    }
+
+    pub(super) fn pointer_type(&mut self, class: StorageClass, pointee: Word) -> Word {
+        self.global(Op::TypePointer, None, vec![Operand::StorageClass(class), Operand::IdRef(pointee)])
+    }
+
+    /// The type of a byte pointer.
+    pub(super) fn byte_pointer(&mut self, class: StorageClass) -> Word {
+        let byte = self.element_type(Element::I8, 1);
+        self.pointer_type(class, byte)
+    }
+
+    // Constants and variables.
+
+    /// A constant of `count` elements with the given bits each.
+    pub(super) fn constant(&mut self, element: Element, count: u32, bits: u64) -> Word {
+        let carrier = self.carrier(element);
+        let ty = self.element_type(element, 1);
+        let scalar = match (carrier, carrier.bits()) {
+            (Element::I1, _) if bits == 0 => self.global(Op::ConstantFalse, Some(ty), Vec::new()),
+            (Element::I1, _) => self.global(Op::ConstantTrue, Some(ty), Vec::new()),
+            (_, 64) => self.global(Op::Constant, Some(ty), vec![Operand::LiteralBit64(bits)]),
+            // Types of at most 32 bits take one word; what is above the width was ruled out.
+            _ => self.global(Op::Constant, Some(ty), vec![Operand::LiteralBit32(bits as u32)]),
+        };
+        if count == 1 {
+            return scalar;
+        }
+        let ty = self.element_type(element, count);
+        self.global(Op::ConstantComposite, Some(ty), vec![Operand::IdRef(scalar); count as usize])
+    }
+
+    pub(super) fn u32(&mut self, value: u32) -> Word {
+        self.constant(Element::I32, 1, u64::from(value))
+    }
+
+    pub(super) fn null(&mut self, ty: Word) -> Word {
+        self.global(Op::ConstantNull, Some(ty), Vec::new())
+    }
+
+    /// The variable of a built-in input.
+    pub(super) fn input(&mut self, which: BuiltIn, ty: Word) -> Word {
+        if let Some(&variable) = self.inputs.get(&which) {
+            return variable;
+        }
+        let pointer = self.pointer_type(StorageClass::Input, ty);
+        let variable = self.variable(pointer, StorageClass::Input);
+        self.builder.decorate(variable, Decoration::BuiltIn, [Operand::BuiltIn(which)]);
+        self.builder.decorate(variable, Decoration::Constant, []);
+        self.inputs.insert(which, variable);
+        variable
+    }
+
+    /// A work-group variable of the given number of bytes.
+    pub(super) fn shared_variable(&mut self, bytes: u32, alignment: u32) -> Word {
+        let byte = self.element_type(Element::I8, 1);
+        let length = self.u32(bytes);
+        let array = self.global(Op::TypeArray, None, vec![Operand::IdRef(byte), Operand::IdRef(length)]);
+        let pointer = self.pointer_type(StorageClass::Workgroup, array);
+        let variable = self.variable(pointer, StorageClass::Workgroup);
+        self.builder.decorate(variable, Decoration::Alignment, [Operand::LiteralBit32(alignment)]);
+        variable
+    }
+
+    fn variable(&mut self, pointer: Word, class: StorageClass) -> Word {
+        let id = self.builder.id();
+        let operands = vec![Operand::StorageClass(class)];
+        let instruction = Instruction::new(Op::Variable, Some(pointer), Some(id), operands);
+        self.builder.module_mut().types_global_values.push(instruction);
+        id
+    }
+
+    // Instructions in blocks.
+
+    fn append(&mut self, instruction: Instruction) -> Result<(), CompileError> {
+        self.builder.insert_into_block(rspirv::dr::InsertPoint::End, instruction).map_err(backend)
+    }
+
+    /// An instruction with a result.
+    pub(super) fn with_operands(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Result<Word, CompileError> {
+        let id = self.builder.id();
+        self.append(Instruction::new(op, Some(ty), Some(id), operands))?;
+        Ok(id)
+    }
+
+    /// An instruction with a result, all of whose operands are values.
+    pub(super) fn value<const N: usize>(
+        &mut self,
+        op: Op,
+        ty: Word,
+        operands: [Word; N],
+    ) -> Result<Word, CompileError> {
+        self.with_operands(op, ty, operands.map(Operand::IdRef).to_vec())
+    }
+
+    /// An instruction without result.
+    pub(super) fn effect(&mut self, op: Op, operands: Vec<Operand>) -> Result<(), CompileError> {
+        self.append(Instruction::new(op, None, None, operands))
+    }
+
+    /// A label for a block to come.
+    pub(super) fn label(&mut self) -> Word {
+        self.builder.id()
+    }
+
+    /// Label of the block being written.
+    pub(super) fn block(&self) -> Word {
+        self.block
+    }
+
+    /// Index of the block being written, for [`Emitter::prepend`].
+    pub(super) fn block_index(&self) -> Option<usize> {
+        self.builder.selected_block()
+    }
+
+    pub(super) fn begin_block(&mut self, label: Word) -> Result<(), CompileError> {
+        self.block = label;
+        self.builder.begin_block(Some(label)).map(drop).map_err(backend)
+    }
+
+    /// Puts instructions in front of a block that has ended.
+    pub(super) fn prepend(&mut self, block: Option<usize>, instructions: Vec<Instruction>) -> Result<(), CompileError> {
+        self.builder.select_block(block).map_err(backend)?;
+        for instruction in instructions.into_iter().rev() {
+            self.builder.insert_into_block(rspirv::dr::InsertPoint::Begin, instruction).map_err(backend)?;
+        }
+        self.builder.select_block(None).map_err(backend)
+    }
+
+    pub(super) fn branch(&mut self, to: Word) -> Result<(), CompileError> {
+        self.builder.branch(to).map_err(backend)
+    }
+
+    pub(super) fn branch_if(&mut self, condition: Word, then: Word, otherwise: Word) -> Result<(), CompileError> {
+        self.builder.branch_conditional(condition, then, otherwise, []).map_err(backend)
+    }
+
+    pub(super) fn selection_merge(&mut self, merge: Word) -> Result<(), CompileError> {
+        self.builder.selection_merge(merge, SelectionControl::NONE).map_err(backend)
+    }
+
+    pub(super) fn loop_merge(&mut self, merge: Word, next: Word) -> Result<(), CompileError> {
+        self.builder.loop_merge(merge, next, LoopControl::NONE, []).map_err(backend)
+    }
+
+    /// A value that depends on the block from which this one was entered.
+    pub(super) fn phi(&mut self, ty: Word, incoming: &[(Word, Word)]) -> Result<Word, CompileError> {
+        self.with_operands(Op::Phi, ty, phi_operands(incoming))
+    }
+}
+
+/// The operands of a phi: values, each with the block that it comes from.
+pub(super) fn phi_operands(incoming: &[(Word, Word)]) -> Vec<Operand> {
+    incoming.iter().flat_map(|&(value, block)| [Operand::IdRef(value), Operand::IdRef(block)]).collect()
+}
+
+/// A failure to build a module: this plugin's fault.
+pub(super) fn backend(error: rspirv::dr::Error) -> CompileError {
+    CompileError::Backend(format!("building SPIR-V: {error}"))
+}

@@ -1,0 +1,139 @@
+//! Loads and stores.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{MemoryAccess, Op, StorageClass, Word};
+use tilewright::kernel::{Element, Space, Type};
+use tilewright::vendor::CompileError;
+
+use super::emit::Emitter;
+use super::held::{Held, PART, invalid};
+
+/// An access of a lane.
+pub(super) struct Access<'a> {
+    /// Where.
+    pub pointer: &'a Held,
+    /// Constant added to it.
+    pub offset: i32,
+    /// Alignment of the sum.
+    pub alignment: u32,
+    /// The kernel's shared memory, where it has any.
+    pub shared: Option<Word>,
+}
+
+/// The type as which memory holds a value: its elements, or integers as narrow as the alignment
+/// where that is less; bits are packed into bytes.
+fn memory_type(ty: Type, alignment: u32) -> Result<Type, CompileError> {
+    let element = ty.element().ok_or_else(|| invalid(format!("{ty} in memory; only scalars and vectors are")))?;
+    if element == Element::I1 {
+        return Ok(Type::of(Element::I8, ty.bits().div_ceil(8)));
+    }
+    let aligned = alignment.saturating_mul(8);
+    match Element::integer(aligned).filter(|_| aligned < element.bits()) {
+        Some(integer) => Ok(Type::of(integer, ty.bits() / aligned)),
+        None => Ok(ty),
+    }
+}
+
+/// The alignment known of an address `bytes` above one aligned to `alignment`.
+fn alignment_above(alignment: u32, bytes: i64) -> u32 {
+    if bytes == 0 { alignment } else { alignment.min(1 << bytes.trailing_zeros().min(31)) }
+}
+
+impl Emitter {
+    /// Reads a value.
+    pub(super) fn load(&mut self, access: &Access<'_>, ty: Type) -> Result<Held, CompileError> {
+        check_alignment(access.alignment)?;
+        let memory = memory_type(ty, access.alignment)?;
+        let part_type = self.part_type(memory);
+        let part_bytes = i64::from(memory.bits() / 8 / memory.count().div_ceil(PART));
+        let mut parts = Vec::new();
+        for index in 0..i64::from(memory.count().div_ceil(PART)) {
+            let address = self.address(access, part_type, index * part_bytes)?;
+            let aligned = aligned(alignment_above(access.alignment, index * part_bytes));
+            let operands = [vec![Operand::IdRef(address)], aligned].concat();
+            parts.push(self.with_operands(Op::Load, part_type, operands)?);
+        }
+        self.read_as(&Held::new(memory, parts), ty)
+    }
+
+    /// Writes a value.
+    pub(super) fn store(&mut self, access: &Access<'_>, value: &Held) -> Result<(), CompileError> {
+        check_alignment(access.alignment)?;
+        let memory = self.written_as(value, memory_type(value.ty, access.alignment)?)?;
+        let part_type = self.part_type(memory.ty);
+        let part_bytes = i64::from(memory.ty.bits() / 8) / memory.parts.len().max(1) as i64;
+        for (index, &part) in (0..).zip(&memory.parts) {
+            let address = self.address(access, part_type, index * part_bytes)?;
+            let aligned = aligned(alignment_above(access.alignment, index * part_bytes));
+            let operands = [vec![Operand::IdRef(address), Operand::IdRef(part)], aligned].concat();
+            self.effect(Op::Store, operands)?;
+        }
+        Ok(())
+    }
+
+    fn read_as(&mut self, memory: &Held, ty: Type) -> Result<Held, CompileError> {
+        if ty.bits() >= 8 {
+            return self.bits(memory, ty);
+        }
+        let bits = self.bits(memory, Type::Vector(Element::I1, 8))?;
+        let elements = self.elements(&bits)?;
+        self.gather(ty, elements.get(..ty.count() as usize).unwrap_or_default())
+    }
+
+    fn written_as(&mut self, value: &Held, memory: Type) -> Result<Held, CompileError> {
+        if value.ty.bits() >= 8 {
+            return self.bits(value, memory);
+        }
+        let mut elements = self.elements(value)?;
+        let unset = self.constant(Element::I1, 1, 0);
+        elements.resize(8, unset);
+        let bits = self.gather(Type::Vector(Element::I1, 8), &elements)?;
+        self.bits(&bits, memory)
+    }
+
+    /// The address of a part of the given type, as a pointer to that type.
+    fn address(&mut self, access: &Access<'_>, part_type: Word, bytes: i64) -> Result<Word, CompileError> {
+        let bytes = i64::from(access.offset) + bytes;
+        let base = access.pointer.scalar()?;
+        let (class, byte) = match access.pointer.ty {
+            Type::Pointer(Space::Global) => (StorageClass::CrossWorkgroup, self.global_byte(base, bytes)?),
+            Type::Pointer(Space::Shared) => {
+                let shared = access.shared.ok_or_else(|| invalid("the kernel has no shared memory"))?;
+                (StorageClass::Workgroup, self.shared_byte(shared, base, bytes)?)
+            }
+            ty => return Err(invalid(format!("{ty} used as a pointer"))),
+        };
+        let byte_pointer = self.byte_pointer(class);
+        let pointer = self.pointer_type(class, part_type);
+        if pointer == byte_pointer { Ok(byte) } else { self.value(Op::Bitcast, pointer, [byte]) }
+    }
+
+    fn global_byte(&mut self, base: Word, bytes: i64) -> Result<Word, CompileError> {
+        if bytes == 0 {
+            return Ok(base);
+        }
+        let ty = self.byte_pointer(StorageClass::CrossWorkgroup);
+        let distance = self.constant(Element::I64, 1, bytes.cast_unsigned());
+        self.value(Op::PtrAccessChain, ty, [base, distance])
+    }
+
+    fn shared_byte(&mut self, shared: Word, base: Word, bytes: i64) -> Result<Word, CompileError> {
+        let mut offset = base;
+        if bytes != 0 {
+            // Offsets are 32 bits wide and wrap.
+            let distance = self.u32(bytes as u32);
+            let ty = self.element_type(Element::I32, 1);
+            offset = self.value(Op::IAdd, ty, [base, distance])?;
+        }
+        let ty = self.byte_pointer(StorageClass::Workgroup);
+        self.value(Op::AccessChain, ty, [shared, offset])
+    }
+}
+
+fn check_alignment(alignment: u32) -> Result<(), CompileError> {
+    if alignment.is_power_of_two() { Ok(()) } else { Err(invalid(format!("alignment {alignment} is no power of two"))) }
+}
+
+fn aligned(alignment: u32) -> Vec<Operand> {
+    vec![Operand::MemoryAccess(MemoryAccess::ALIGNED), Operand::LiteralBit32(alignment)]
+}

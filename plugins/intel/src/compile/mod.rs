@@ -1,0 +1,88 @@
+//! Kernel IR to SPIR-V, for the OpenCL environment.
+//!
+//! Each kernel becomes one entry point with a required sub-group size and work-group size. Shared
+//! memory is one work-group variable a kernel, and a shared pointer is a 32-bit offset into it.
+//! Vectors are held in parts of at most sixteen elements, the most that SPIR-V vectors have.
+//! Values that an architecture cannot compute with, `bf16` first of all, are carried as integers
+//! of their width. What comes out is read back and checked by [`validate`].
+//!
+//! Optimisation is the driver's when it finishes the code; the level changes nothing here.
+
+mod arithmetic;
+mod bfloat;
+mod casts;
+mod collective;
+mod control;
+mod emit;
+mod held;
+mod kernel;
+mod memory;
+pub mod validate;
+
+use std::collections::HashSet;
+
+use rspirv::binary::{Assemble, Disassemble};
+use tilewright::kernel::{Kernel, Module};
+use tilewright::target::{Instruction, TargetDescription};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
+
+use crate::Architecture;
+use emit::Emitter;
+
+/// What a kernel is compiled for.
+#[derive(Clone, Copy)]
+struct Machine<'a> {
+    description: &'a TargetDescription,
+    instructions: &'a [Instruction],
+}
+
+/// Code for all kernels of a module.
+///
+/// # Errors
+/// [`CompileError`]: see its variants for whose fault each is.
+pub fn compile(
+    architecture: Architecture,
+    description: &TargetDescription,
+    instructions: &[Instruction],
+    module: &Module,
+    options: &CompileOptions,
+) -> Result<Artifact, CompileError> {
+    if options.optimisation > 3 {
+        let message = format!("level {} asked for, levels are 0 to 3", options.optimisation);
+        return Err(CompileError::Option { option: "optimisation".to_owned(), message });
+    }
+    let machine = Machine { description, instructions };
+    let mut emitter = Emitter::new(architecture);
+    let mut names = HashSet::new();
+    for kernel in &module.kernels {
+        if !names.insert(kernel.name.as_str()) {
+            return Err(CompileError::Invalid(format!("two kernels are named `{}`", kernel.name)));
+        }
+        kernel::lower(machine, &mut emitter, kernel)?;
+    }
+    let spirv = emitter.finish();
+    let words = spirv.assemble();
+    validate::validate(&words).map_err(|fault| CompileError::Backend(fault.to_string()))?;
+    let payloads = payloads(options, &words, || spirv.disassemble());
+    Ok(Artifact { payloads, kernels: module.kernels.iter().map(metadata).collect() })
+}
+
+fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) -> Vec<Payload> {
+    let mut payloads: Vec<Payload> = Vec::new();
+    for &form in &options.emit {
+        let (format, bytes) = match form {
+            Emit::Object => ("spv", words.iter().flat_map(|word| word.to_le_bytes()).collect()),
+            Emit::Assembly => ("spvasm", text().into_bytes()),
+            _ => continue,
+        };
+        if !payloads.iter().any(|payload| payload.form == form) {
+            payloads.push(Payload { form, format: format.to_owned(), bytes });
+        }
+    }
+    payloads
+}
+
+fn metadata(kernel: &Kernel) -> KernelMetadata {
+    let (lanes, warps) = (kernel.launch.lanes, kernel.launch.warps);
+    KernelMetadata { name: kernel.name.clone(), lanes, warps, shared_bytes: kernel.shared_bytes() }
+}

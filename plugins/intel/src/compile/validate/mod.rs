@@ -1,0 +1,92 @@
+//! Checks finished SPIR-V against the rules of its specification, as far as they bear on what this
+//! plugin emits.
+//!
+//! The words are read back with a loader that shares nothing with the code that wrote them. An
+//! instruction that the checks do not know is a fault, so nothing passes unlooked at.
+
+mod capabilities;
+mod control;
+mod entry;
+mod globals;
+mod load;
+mod operations;
+
+use std::fmt;
+
+use rspirv::binary::Disassemble;
+use rspirv::dr::{Instruction, Operand};
+use rspirv::spirv::Word;
+use thiserror::Error;
+
+/// A broken rule.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub struct Fault {
+    /// The instruction that breaks it, as text; absent for the module as a whole.
+    pub instruction: Option<String>,
+    /// The rule.
+    pub rule: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.instruction {
+            Some(instruction) => write!(f, "`{instruction}`: {}", self.rule),
+            None => f.write_str(&self.rule),
+        }
+    }
+}
+
+impl Fault {
+    fn of(instruction: &Instruction, rule: impl Into<String>) -> Self {
+        Self { instruction: Some(instruction.disassemble()), rule: rule.into() }
+    }
+
+    fn module(rule: impl Into<String>) -> Self {
+        Self { instruction: None, rule: rule.into() }
+    }
+}
+
+/// Checks the words of a module.
+///
+/// # Errors
+/// The first [`Fault`] found.
+pub fn validate(words: &[u32]) -> Result<(), Fault> {
+    let module = load::load(words)?;
+    load::check_header(&module, words)?;
+    capabilities::check(&module)?;
+    let globals = globals::Globals::check(&module)?;
+    for function in &module.functions {
+        let values = operations::check(&globals, function)?;
+        control::check(&globals, &values, function)?;
+    }
+    entry::check(&globals, &module)
+}
+
+/// Fails with the rule where it does not hold.
+fn require(holds: bool, instruction: &Instruction, rule: &str) -> Result<(), Fault> {
+    if holds { Ok(()) } else { Err(Fault::of(instruction, rule)) }
+}
+
+/// Operand `index` as an id.
+fn id(instruction: &Instruction, index: usize) -> Result<Word, Fault> {
+    let id = instruction.operands.get(index).and_then(Operand::id_ref_any);
+    id.ok_or_else(|| Fault::of(instruction, format!("operand {index} is no id")))
+}
+
+/// Operand `index` as a 32-bit literal.
+fn literal(instruction: &Instruction, index: usize) -> Result<u32, Fault> {
+    match instruction.operands.get(index) {
+        Some(&Operand::LiteralBit32(value)) => Ok(value),
+        _ => Err(Fault::of(instruction, format!("operand {index} is no 32-bit literal"))),
+    }
+}
+
+/// The result id.
+fn result(instruction: &Instruction) -> Result<Word, Fault> {
+    instruction.result_id.ok_or_else(|| Fault::of(instruction, "has no result"))
+}
+
+/// The type of the result.
+fn result_type(instruction: &Instruction) -> Result<Word, Fault> {
+    instruction.result_type.ok_or_else(|| Fault::of(instruction, "has no result type"))
+}

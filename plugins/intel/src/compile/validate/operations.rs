@@ -1,0 +1,314 @@
+//! Checks the types of operands of the instructions in functions.
+
+use std::collections::HashMap;
+
+use rspirv::dr::{Function, Instruction, Operand};
+use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, Scope, StorageClass, Word};
+
+use super::globals::{Globals, Kind, Numbers, Ty};
+use super::{Fault, id, literal, require, result, result_type};
+
+/// The types of all values that a function can use.
+pub(super) struct Values<'a> {
+    globals: &'a Globals,
+    /// Types of parameters and results of this function.
+    local: HashMap<Word, Word>,
+}
+
+/// Checks every instruction of a function but for control flow.
+pub(super) fn check<'a>(globals: &'a Globals, function: &Function) -> Result<Values<'a>, Fault> {
+    let mut values = Values { globals, local: HashMap::new() };
+    for instruction in function.all_inst_iter() {
+        if let (Some(result), Some(ty)) = (instruction.result_id, instruction.result_type) {
+            values.local.insert(result, ty);
+        }
+    }
+    values.check_signature(function)?;
+    for instruction in function.blocks.iter().flat_map(|block| &block.instructions) {
+        values.check_instruction(instruction)?;
+    }
+    Ok(values)
+}
+
+impl Values<'_> {
+    /// The type of a value.
+    pub(super) fn type_of(&self, value: Word) -> Option<Word> {
+        self.local.get(&value).or_else(|| self.globals.value_types.get(&value)).copied()
+    }
+
+    /// Type of operand `index`, which is a value.
+    fn operand(&self, instruction: &Instruction, index: usize) -> Result<Word, Fault> {
+        let ty = self.type_of(id(instruction, index)?);
+        ty.ok_or_else(|| Fault::of(instruction, format!("operand {index} is no value")))
+    }
+
+    /// The numbers of operand `index`.
+    fn operand_numbers(&self, instruction: &Instruction, index: usize) -> Result<Numbers, Fault> {
+        self.numbers(instruction, self.operand(instruction, index)?)
+    }
+
+    fn numbers(&self, instruction: &Instruction, ty: Word) -> Result<Numbers, Fault> {
+        let numbers = self.globals.numbers(ty);
+        numbers.ok_or_else(|| Fault::of(instruction, format!("%{ty} is no type of scalars or vectors")))
+    }
+
+    fn check_signature(&self, function: &Function) -> Result<(), Fault> {
+        let definition = function.def.as_ref().ok_or_else(|| Fault::module("a function has no OpFunction"))?;
+        let Some(Ty::Function(returned, parameters)) = self.globals.ty(id(definition, 1)?) else {
+            return Err(Fault::of(definition, "the function's type is none of functions"));
+        };
+        require(result_type(definition)? == *returned, definition, "the result type is not the function type's")?;
+        let given = function.parameters.iter().map(result_type).collect::<Result<Vec<_>, _>>()?;
+        require(given == *parameters, definition, "the parameters are not the function type's")
+    }
+
+    fn check_instruction(&self, instruction: &Instruction) -> Result<(), Fault> {
+        use Op as O;
+        match instruction.class.opcode {
+            O::IAdd | O::ISub | O::IMul | O::UDiv | O::UMod | O::BitwiseAnd | O::BitwiseOr | O::BitwiseXor => {
+                self.uniform(instruction, Kind::Int, 2)
+            }
+            O::FAdd | O::FSub | O::FMul => self.uniform(instruction, Kind::Float, 2),
+            O::FNegate => self.uniform(instruction, Kind::Float, 1),
+            O::LogicalAnd | O::LogicalOr | O::LogicalEqual | O::LogicalNotEqual => {
+                self.uniform(instruction, Kind::Bool, 2)
+            }
+            O::LogicalNot => self.uniform(instruction, Kind::Bool, 1),
+            O::ShiftLeftLogical | O::ShiftRightLogical | O::ShiftRightArithmetic => self.shift(instruction),
+            O::IEqual
+            | O::INotEqual
+            | O::ULessThan
+            | O::ULessThanEqual
+            | O::UGreaterThan
+            | O::SLessThan
+            | O::SLessThanEqual => self.comparison(instruction),
+            O::Select => self.select(instruction),
+            O::UConvert | O::SConvert => self.resize(instruction),
+            O::Bitcast | O::ConvertPtrToU | O::ConvertUToPtr => self.reinterpret(instruction),
+            O::CompositeExtract | O::CompositeConstruct | O::VectorShuffle => self.composite(instruction),
+            O::PtrAccessChain | O::AccessChain => self.chain(instruction),
+            O::Load | O::Store => self.access(instruction),
+            O::GroupNonUniformShuffle | O::ControlBarrier => self.collective(instruction),
+            // Control flow checks these.
+            O::Phi | O::Branch | O::BranchConditional | O::SelectionMerge | O::LoopMerge | O::Return => Ok(()),
+            _ => Err(Fault::of(instruction, "this instruction is not one that kernels use")),
+        }
+    }
+
+    /// All operands are of the result's type, which is of the given kind.
+    fn uniform(&self, instruction: &Instruction, kind: Kind, operands: usize) -> Result<(), Fault> {
+        let ty = result_type(instruction)?;
+        require(self.numbers(instruction, ty)?.kind == kind, instruction, "the result is of the wrong kind")?;
+        for index in 0..operands {
+            let same = self.operand(instruction, index)? == ty;
+            require(same, instruction, "the operands are of the result's type")?;
+        }
+        Ok(())
+    }
+
+    fn shift(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let ty = result_type(instruction)?;
+        let (numbers, distance) = (self.numbers(instruction, ty)?, self.operand_numbers(instruction, 1)?);
+        let integers = numbers.kind == Kind::Int && distance.kind == Kind::Int;
+        require(integers && numbers.count == distance.count, instruction, "integers are shifted by as many integers")?;
+        require(self.operand(instruction, 0)? == ty, instruction, "what is shifted is of the result's type")
+    }
+
+    fn comparison(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let numbers = self.numbers(instruction, result_type(instruction)?)?;
+        let operands = self.operand_numbers(instruction, 0)?;
+        require(numbers.kind == Kind::Bool, instruction, "comparisons give booleans")?;
+        require(operands.kind == Kind::Int, instruction, "integers are compared")?;
+        require(operands.count == numbers.count, instruction, "there are as many results as operands")?;
+        let same = self.operand(instruction, 0)? == self.operand(instruction, 1)?;
+        require(same, instruction, "what is compared is of one type")
+    }
+
+    fn select(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let ty = result_type(instruction)?;
+        let count = match self.globals.ty(ty) {
+            Some(Ty::Pointer(..)) => 1,
+            _ => self.numbers(instruction, ty)?.count,
+        };
+        let condition = self.operand_numbers(instruction, 0)?;
+        let fits = condition.kind == Kind::Bool && condition.count == count;
+        require(fits, instruction, "the condition is one boolean for each element")?;
+        for index in [1, 2] {
+            let same = self.operand(instruction, index)? == ty;
+            require(same, instruction, "what is selected is of the result's type")?;
+        }
+        Ok(())
+    }
+
+    fn resize(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let to = self.numbers(instruction, result_type(instruction)?)?;
+        let from = self.operand_numbers(instruction, 0)?;
+        require(to.kind == Kind::Int && from.kind == Kind::Int, instruction, "integers are resized")?;
+        require(to.count == from.count, instruction, "there are as many results as operands")?;
+        require(to.bits != from.bits, instruction, "the width changes")
+    }
+
+    fn reinterpret(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let (to, from) = (result_type(instruction)?, self.operand(instruction, 0)?);
+        let pointer = |ty| match self.globals.ty(ty) {
+            Some(&Ty::Pointer(class, _)) => Some(class),
+            _ => None,
+        };
+        let (to_class, from_class) = (pointer(to), pointer(from));
+        let address = |ty| self.globals.numbers(ty) == Some(Numbers { kind: Kind::Int, bits: 64, count: 1 });
+        match instruction.class.opcode {
+            Op::ConvertPtrToU => {
+                require(from_class.is_some() && address(to), instruction, "a pointer becomes a 64-bit integer")
+            }
+            Op::ConvertUToPtr => {
+                require(to_class.is_some() && address(from), instruction, "a 64-bit integer becomes a pointer")
+            }
+            _ if to_class.is_some() || from_class.is_some() => {
+                require(to_class == from_class, instruction, "the storage class of a pointer stays")?;
+                require(to != from, instruction, "the type changes")
+            }
+            _ => {
+                let (to_numbers, from_numbers) = (self.numbers(instruction, to)?, self.numbers(instruction, from)?);
+                let sized = to_numbers.kind != Kind::Bool && from_numbers.kind != Kind::Bool;
+                let same = to_numbers.bits * to_numbers.count == from_numbers.bits * from_numbers.count;
+                require(sized && same, instruction, "numbers of as many bits are cast")?;
+                require(to != from, instruction, "the type changes")
+            }
+        }
+    }
+
+    fn composite(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let ty = result_type(instruction)?;
+        match instruction.class.opcode {
+            Op::CompositeExtract => {
+                let (vector, index) = (self.operand(instruction, 0)?, literal(instruction, 1)?);
+                require(instruction.operands.len() == 2, instruction, "one index is given")?;
+                let Some(&Ty::Vector(element, count)) = self.globals.ty(vector) else {
+                    return Err(Fault::of(instruction, "elements are extracted from vectors"));
+                };
+                require(element == ty, instruction, "the result is of the element type")?;
+                require(index < count, instruction, "the vector has no such element")
+            }
+            Op::VectorShuffle => self.shuffle(instruction, ty),
+            _ => self.construct(instruction, ty),
+        }
+    }
+
+    fn shuffle(&self, instruction: &Instruction, ty: Word) -> Result<(), Fault> {
+        let mut elements = 0;
+        let Some(&Ty::Vector(element, count)) = self.globals.ty(ty) else {
+            return Err(Fault::of(instruction, "shuffles give vectors"));
+        };
+        for index in 0..2 {
+            match self.globals.ty(self.operand(instruction, index)?) {
+                Some(&Ty::Vector(known, count)) if known == element => elements += count,
+                _ => return Err(Fault::of(instruction, "vectors of the result's elements are shuffled")),
+            }
+        }
+        require(instruction.operands.len() == count as usize + 2, instruction, "each element has an index")?;
+        for index in 2..instruction.operands.len() {
+            require(literal(instruction, index)? < elements, instruction, "there is no such element")?;
+        }
+        Ok(())
+    }
+
+    fn construct(&self, instruction: &Instruction, ty: Word) -> Result<(), Fault> {
+        let Some(&Ty::Vector(element, count)) = self.globals.ty(ty) else {
+            return Err(Fault::of(instruction, "vectors are constructed"));
+        };
+        require(instruction.operands.len() >= 2, instruction, "vectors are made of two parts or more")?;
+        let mut elements = 0;
+        for index in 0..instruction.operands.len() {
+            let part = self.operand(instruction, index)?;
+            elements += match self.globals.ty(part) {
+                Some(&Ty::Vector(known, count)) if known == element => count,
+                _ => {
+                    require(part == element, instruction, "the parts of a vector are of its element type")?;
+                    1
+                }
+            };
+        }
+        require(elements == count, instruction, "the parts are as many elements as the vector has")
+    }
+
+    /// The class of the pointer of operand `index` and the type that it points to.
+    fn pointer(&self, instruction: &Instruction, index: usize) -> Result<(StorageClass, Word), Fault> {
+        match self.globals.ty(self.operand(instruction, index)?) {
+            Some(&Ty::Pointer(class, pointee)) => Ok((class, pointee)),
+            _ => Err(Fault::of(instruction, format!("operand {index} is no pointer"))),
+        }
+    }
+
+    fn chain(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let (class, pointee) = self.pointer(instruction, 0)?;
+        let index = self.operand_numbers(instruction, 1)?;
+        let one = index.kind == Kind::Int && index.count == 1 && instruction.operands.len() == 2;
+        require(one, instruction, "one integer is the index")?;
+        let pointed = match (instruction.class.opcode, self.globals.ty(pointee)) {
+            (Op::PtrAccessChain, _) => pointee,
+            (_, Some(&Ty::Array(element, _))) => element,
+            _ => return Err(Fault::of(instruction, "arrays are indexed")),
+        };
+        let expected = Ty::Pointer(class, pointed);
+        let ty = self.globals.ty(result_type(instruction)?);
+        require(ty == Some(&expected), instruction, "the result points to what is indexed, in the same storage class")
+    }
+
+    fn access(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let (class, pointee) = self.pointer(instruction, 0)?;
+        let numbers = self.numbers(instruction, pointee)?;
+        let store = instruction.class.opcode == Op::Store;
+        let ty = if store { self.operand(instruction, 1)? } else { result_type(instruction)? };
+        require(ty == pointee, instruction, "the value is of the type pointed to")?;
+        let how = instruction.operands.get(if store { 2 } else { 1 }..).unwrap_or_default();
+        match (class, how) {
+            (StorageClass::Input, []) => require(!store, instruction, "inputs are only read"),
+            (_, [Operand::MemoryAccess(MemoryAccess::ALIGNED), Operand::LiteralBit32(alignment)]) => {
+                let enough = alignment.is_power_of_two() && *alignment >= numbers.bits / 8;
+                require(enough, instruction, "the alignment is a power of two, the width of an element at least")
+            }
+            _ => Err(Fault::of(instruction, "accesses to memory say their alignment")),
+        }
+    }
+
+    fn collective(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let constant = |index| id(instruction, index).map(|id| self.globals.constant(id));
+        let is = |value: Option<u64>, scope: Scope| value == Some(u64::from(scope as u32));
+        if instruction.class.opcode == Op::GroupNonUniformShuffle {
+            require(is(constant(0)?, Scope::Subgroup), instruction, "exchanges are within sub-groups")?;
+            let (ty, lane) = (result_type(instruction)?, self.operand_numbers(instruction, 2)?);
+            let scalar = self.numbers(instruction, ty)?.count == 1;
+            require(
+                scalar && self.operand(instruction, 1)? == ty,
+                instruction,
+                "a scalar of the result's type is given",
+            )?;
+            let index = Numbers { kind: Kind::Int, bits: 32, count: 1 };
+            return require(lane == index, instruction, "the lane is a 32-bit integer");
+        }
+        let (execution, memory) = (constant(0)?, constant(1)?);
+        let known = is(execution, Scope::Subgroup) || is(execution, Scope::Workgroup);
+        require(known && memory == execution, instruction, "barriers are of sub-groups or work-groups")?;
+        let semantics = MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::ACQUIRE_RELEASE;
+        let expected = Some(u64::from(semantics.bits()));
+        require(constant(2)? == expected, instruction, "barriers order shared memory, both ways")
+    }
+
+    /// Checks the types of a phi's values.
+    pub(super) fn check_phi(&self, phi: &Instruction) -> Result<(), Fault> {
+        let ty = result_type(phi)?;
+        result(phi)?;
+        let numbers = self.globals.numbers(ty).is_some();
+        let data = numbers || matches!(self.globals.ty(ty), Some(Ty::Pointer(..)));
+        require(data, phi, "numbers, vectors and pointers are merged")?;
+        for index in (0..phi.operands.len()).step_by(2) {
+            require(self.operand(phi, index)? == ty, phi, "all values are of the result's type")?;
+        }
+        Ok(())
+    }
+
+    /// Whether a value is one boolean.
+    pub(super) fn is_boolean(&self, value: Word) -> bool {
+        self.type_of(value).is_some_and(|ty| self.globals.ty(ty) == Some(&Ty::Bool))
+    }
+}

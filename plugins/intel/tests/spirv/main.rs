@@ -1,0 +1,7 @@
+//! Kernel IR as SPIR-V: what comes out says what went in, and passes the checks of others.
+
+mod codegen;
+mod kernels;
+mod rejection;
+mod tools;
+mod validation;

@@ -1,0 +1,277 @@
+//! Constants, arithmetic, comparisons, casts, vectors, and exchanges of values between lanes.
+
+use inkwell::IntPredicate;
+use inkwell::types::{BasicTypeEnum, VectorType};
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode};
+use tilewright::kernel::{Binary, Cast, Compare, Element, Type, Unary, Value};
+use tilewright::vendor::CompileError;
+
+use crate::emitter::refused;
+use crate::ffi;
+use crate::translate::{Body, Typed};
+
+fn is_integer(ty: Type) -> bool {
+    ty.element().is_some_and(|element| !element.is_float())
+}
+
+fn is_float(ty: Type) -> bool {
+    ty.element().is_some_and(Element::is_float)
+}
+
+fn is_float_operation(op: Binary) -> bool {
+    matches!(op, Binary::FAdd | Binary::FSub | Binary::FMul)
+}
+
+fn opcode(op: Binary) -> InstructionOpcode {
+    match op {
+        Binary::Add => InstructionOpcode::Add,
+        Binary::Sub => InstructionOpcode::Sub,
+        Binary::Mul => InstructionOpcode::Mul,
+        Binary::And => InstructionOpcode::And,
+        Binary::Or => InstructionOpcode::Or,
+        Binary::Xor => InstructionOpcode::Xor,
+        Binary::Shl => InstructionOpcode::Shl,
+        Binary::ShrU => InstructionOpcode::LShr,
+        Binary::ShrS => InstructionOpcode::AShr,
+        Binary::DivU => InstructionOpcode::UDiv,
+        Binary::RemU => InstructionOpcode::URem,
+        Binary::FAdd => InstructionOpcode::FAdd,
+        Binary::FSub => InstructionOpcode::FSub,
+        Binary::FMul => InstructionOpcode::FMul,
+    }
+}
+
+impl<'ctx> Body<'_, 'ctx> {
+    pub(crate) fn constant(&mut self, ty: Type, bits: u64) -> Result<Typed<'ctx>, CompileError> {
+        let element = ty.element().ok_or_else(|| self.invalid("a constant is a scalar or a vector"))?;
+        let width = element.bits();
+        if width < 64 && bits >> width != 0 {
+            return Err(self.invalid(format!("{bits:#x} has bits beyond the {width} of a {}", element.name())));
+        }
+        let wanted = self.llvm_type(ty)?;
+        let Some(BasicTypeEnum::IntType(integer)) = self.emit.integer_type(width, 1) else {
+            return Err(self.unsupported(format!("constants of type {ty}")));
+        };
+        let scalar = integer.const_int(bits, false);
+        let integers = match ty {
+            Type::Vector(_, count) => VectorType::const_vector(&vec![scalar; count as usize]).as_basic_value_enum(),
+            _ => scalar.as_basic_value_enum(),
+        };
+        let value = self.emit.builder.build_bit_cast(integers, wanted, "").map_err(refused)?;
+        Ok(Typed { ty, value })
+    }
+
+    pub(crate) fn unary(&mut self, op: Unary, a: Value) -> Result<Typed<'ctx>, CompileError> {
+        let a = self.value(a)?;
+        let Unary::FNeg = op;
+        let builder = &self.emit.builder;
+        let value = match a.value {
+            BasicValueEnum::FloatValue(value) => builder.build_float_neg(value, "").map_err(refused)?.into(),
+            BasicValueEnum::VectorValue(value) if is_float(a.ty) => {
+                builder.build_float_neg(value, "").map_err(refused)?.into()
+            }
+            _ => return Err(self.invalid(format!("negates floating-point values, not a {}", a.ty))),
+        };
+        Ok(Typed { ty: a.ty, value })
+    }
+
+    pub(crate) fn binary(&mut self, op: Binary, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
+        let a = self.value(a)?;
+        let constant = self.constant_bits(b);
+        let b = self.value_of(b, a.ty)?;
+        let fits = if is_float_operation(op) { is_float(a.ty) } else { is_integer(a.ty) };
+        if !fits {
+            let wanted = if is_float_operation(op) { "floating-point values" } else { "integers" };
+            return Err(self.invalid(format!("{op:?} works on {wanted}, not on a {}", a.ty)));
+        }
+        let mut value = match op {
+            Binary::DivU | Binary::RemU => self.divide(op, a, b)?,
+            _ => self.emit.builder.build_binop(opcode(op), a.value, b, "").map_err(refused)?,
+        };
+        // LLVM makes over-long shifts poison; the kernel IR promises some value.
+        let width = a.ty.element().map_or(0, Element::bits);
+        let in_range = constant.is_some_and(|amount| amount < u64::from(width));
+        if matches!(op, Binary::Shl | Binary::ShrU | Binary::ShrS) && !in_range {
+            value = ffi::freeze(&self.emit.builder, value);
+        }
+        Ok(Typed { ty: a.ty, value })
+    }
+
+    /// Unsigned division. LLVM leaves division by zero undefined altogether, where the kernel IR
+    /// promises some value; and not every target divides integers narrower than 32 bits at every
+    /// optimisation level, so those are widened.
+    fn divide(
+        &self,
+        op: Binary,
+        a: Typed<'ctx>,
+        b: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let narrow = a.value.get_type();
+        let width = a.ty.element().map_or(0, Element::bits).max(32);
+        let wide = self.emit.integer_type(width, a.ty.count());
+        let wide = wide.ok_or_else(|| self.unsupported(format!("division of a {}", a.ty)))?;
+        let builder = &self.emit.builder;
+        let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(refused);
+        if wide == narrow {
+            let b = self.one_if_zero(a.ty, b)?;
+            return builder.build_binop(opcode(op), a.value, b, "").map_err(refused);
+        }
+        let (x, y) = (cast(InstructionOpcode::ZExt, a.value, wide)?, cast(InstructionOpcode::ZExt, b, wide)?);
+        let y = self.one_if_zero(a.ty, y)?;
+        let value = builder.build_binop(opcode(op), x, y, "").map_err(refused)?;
+        cast(InstructionOpcode::Trunc, value, narrow)
+    }
+
+    fn one_if_zero(&self, ty: Type, b: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let builder = &self.emit.builder;
+        match b {
+            BasicValueEnum::IntValue(b) => {
+                let zero = b.get_type().const_zero();
+                let one = b.get_type().const_int(1, false);
+                let is_zero = builder.build_int_compare(IntPredicate::EQ, b, zero, "").map_err(refused)?;
+                builder.build_select(is_zero, one, b, "").map_err(refused)
+            }
+            BasicValueEnum::VectorValue(b) => {
+                let one = b.get_type().get_element_type().into_int_type().const_int(1, false);
+                let ones = VectorType::const_vector(&vec![one; ty.count() as usize]);
+                let zero = b.get_type().const_zero();
+                let is_zero = builder.build_int_compare(IntPredicate::EQ, b, zero, "").map_err(refused)?;
+                builder.build_select(is_zero, ones, b, "").map_err(refused)
+            }
+            _ => Err(self.invalid("divides integers")),
+        }
+    }
+
+    pub(crate) fn compare(&mut self, op: Compare, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
+        let a = self.value(a)?;
+        let b = self.value_of(b, a.ty)?;
+        let predicate = match op {
+            Compare::Eq => IntPredicate::EQ,
+            Compare::Ne => IntPredicate::NE,
+            Compare::LtU => IntPredicate::ULT,
+            Compare::LeU => IntPredicate::ULE,
+            Compare::LtS => IntPredicate::SLT,
+            Compare::LeS => IntPredicate::SLE,
+        };
+        let builder = &self.emit.builder;
+        let value = match (a.value, b) {
+            (BasicValueEnum::IntValue(a), BasicValueEnum::IntValue(b)) => {
+                builder.build_int_compare(predicate, a, b, "").map_err(refused)?.into()
+            }
+            (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) if is_integer(a.ty) => {
+                builder.build_int_compare(predicate, x, y, "").map_err(refused)?.into()
+            }
+            _ => return Err(self.invalid(format!("compares integers, not a {}", a.ty))),
+        };
+        Ok(Typed { ty: Type::of(Element::I1, a.ty.count()), value })
+    }
+
+    pub(crate) fn select(&mut self, condition: Value, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
+        let condition = self.integer(condition, Element::I1)?;
+        let a = self.value(a)?;
+        let b = self.value_of(b, a.ty)?;
+        let value = self.emit.builder.build_select(condition, a.value, b, "").map_err(refused)?;
+        Ok(Typed { ty: a.ty, value })
+    }
+
+    pub(crate) fn cast(&mut self, op: Cast, a: Value, ty: Type) -> Result<Typed<'ctx>, CompileError> {
+        let a = self.value(a)?;
+        if op == Cast::Bits {
+            return self.same_bits(a, ty);
+        }
+        let integers = is_integer(a.ty) && is_integer(ty) && a.ty.count() == ty.count();
+        let (from, to) = (a.ty.element().map_or(0, Element::bits), ty.element().map_or(0, Element::bits));
+        let (opcode, fits) = match op {
+            Cast::Truncate => (InstructionOpcode::Trunc, to < from),
+            Cast::ExtendU => (InstructionOpcode::ZExt, to > from),
+            Cast::ExtendS => (InstructionOpcode::SExt, to > from),
+            Cast::Bits => (InstructionOpcode::BitCast, from == to),
+        };
+        if !integers || !fits {
+            return Err(self.invalid(format!("{op:?} does not go from {} to {ty}", a.ty)));
+        }
+        let wanted = self.llvm_type(ty)?;
+        let value = self.emit.builder.build_cast(opcode, a.value, wanted, "").map_err(refused)?;
+        Ok(Typed { ty, value })
+    }
+
+    /// The same bits as another type. Pointers go by way of an integer of their width.
+    fn same_bits(&mut self, a: Typed<'ctx>, ty: Type) -> Result<Typed<'ctx>, CompileError> {
+        let wanted = self.llvm_type(ty)?;
+        if a.ty.bits() != ty.bits() {
+            return Err(self.invalid(format!("a {} has {} bits, a {ty} {}", a.ty, a.ty.bits(), ty.bits())));
+        }
+        if a.ty == ty {
+            return Ok(a);
+        }
+        let builder = &self.emit.builder;
+        let width = self.emit.integer_type(a.ty.bits(), 1).map(BasicTypeEnum::into_int_type);
+        let mut value = a.value;
+        if let (BasicValueEnum::PointerValue(pointer), Some(width)) = (value, width) {
+            value = builder.build_ptr_to_int(pointer, width, "").map_err(refused)?.into();
+        }
+        if let (BasicTypeEnum::PointerType(pointer), Some(width)) = (wanted, width) {
+            let integer = builder.build_bit_cast(value, width, "").map_err(refused)?.into_int_value();
+            value = builder.build_int_to_ptr(integer, pointer, "").map_err(refused)?.into();
+        } else {
+            value = builder.build_bit_cast(value, wanted, "").map_err(refused)?;
+        }
+        Ok(Typed { ty, value })
+    }
+
+    pub(crate) fn pack(&mut self, elements: &[Value]) -> Result<Typed<'ctx>, CompileError> {
+        let first = elements.first().ok_or_else(|| self.invalid("packs at least two elements"))?;
+        let Type::Scalar(element) = self.value(*first)?.ty else {
+            return Err(self.invalid("packs scalars"));
+        };
+        let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
+        let ty = Type::Vector(element, count);
+        let BasicTypeEnum::VectorType(wanted) = self.llvm_type(ty)? else {
+            return Err(self.invalid(format!("no vector type {ty}")));
+        };
+        let mut vector = wanted.get_poison();
+        for (index, &scalar) in (0u32..).zip(elements) {
+            let scalar = self.value_of(scalar, Type::Scalar(element))?;
+            vector =
+                self.emit.builder.build_insert_element(vector, scalar, self.emit.i32(index), "").map_err(refused)?;
+        }
+        Ok(Typed { ty, value: vector.into() })
+    }
+
+    pub(crate) fn extract(&mut self, vector: Value, index: u32) -> Result<Typed<'ctx>, CompileError> {
+        let vector = self.value(vector)?;
+        match (vector.ty, vector.value) {
+            (Type::Vector(element, count), BasicValueEnum::VectorValue(value)) if index < count => {
+                let value =
+                    self.emit.builder.build_extract_element(value, self.emit.i32(index), "").map_err(refused)?;
+                Ok(Typed { ty: Type::Scalar(element), value })
+            }
+            _ => Err(self.invalid(format!("a {} has no element {index}", vector.ty))),
+        }
+    }
+
+    pub(crate) fn permute_bytes(&mut self, a: Value, b: Value, selector: u16) -> Result<Typed<'ctx>, CompileError> {
+        let a = self.integer(a, Element::I32)?;
+        let b = self.integer(b, Element::I32)?;
+        let bytes = [0, 4, 8, 12].map(|shift| (selector >> shift & 15) as u8);
+        if let Some(byte) = bytes.iter().find(|&&byte| byte > 7) {
+            return Err(self.invalid(format!("selector {selector:#06x} names byte {byte}; there are 0 to 7")));
+        }
+        let value = self.dialect.permute_bytes(&self.emit, a, b, bytes)?;
+        Ok(Typed { ty: Type::Scalar(Element::I32), value: value.into() })
+    }
+
+    pub(crate) fn exchange(&mut self, value: Value, lane: Value) -> Result<Typed<'ctx>, CompileError> {
+        let offered = self.value(value)?;
+        let lane = self.integer(lane, Element::I32)?;
+        let word = Type::Scalar(Element::I32);
+        if !matches!(offered.ty, Type::Scalar(_)) || offered.ty.bits() != 32 {
+            return Err(self.invalid(format!("exchanges 32-bit scalars, not a {}", offered.ty)));
+        }
+        let BasicValueEnum::IntValue(bits) = self.same_bits(offered, word)?.value else {
+            return Err(self.invalid("exchanges 32-bit scalars"));
+        };
+        let received = self.dialect.exchange(&self.emit, bits, lane)?;
+        self.same_bits(Typed { ty: word, value: received.as_basic_value_enum() }, offered.ty)
+    }
+}

@@ -1,0 +1,127 @@
+//! What a vendor says about a target: data for LLVM, and how special operations are spelled.
+
+use tilewright::kernel::{Kernel, Scope, Type};
+use tilewright::vendor::CompileError;
+
+use crate::Emitter;
+use crate::values::{BasicValueEnum, IntValue};
+
+/// Names by which LLVM knows a target, and its address spaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    /// The target triple.
+    pub triple: String,
+    /// The processor.
+    pub cpu: String,
+    /// Features of all kernels, `+a,-b`; a kernel can add to them by its attributes.
+    pub features: String,
+    /// Number of the address space of global memory.
+    pub global: u16,
+    /// Number of the address space of shared memory.
+    pub shared: u16,
+}
+
+/// How LLVM is told that a function is a kernel, and what of its launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KernelForm {
+    /// LLVM's number of the calling convention.
+    pub calling_convention: u32,
+    /// Function attributes by name.
+    pub attributes: Vec<(String, String)>,
+    /// Function metadata: a node of 32-bit constants under each name.
+    pub metadata: Vec<(String, Vec<u32>)>,
+    /// Whether the symbol cannot be replaced by another image's (ELF's protected visibility).
+    pub protected: bool,
+    /// How shared memory is asked for.
+    pub shared: SharedForm,
+}
+
+/// How a kernel asks for its shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SharedForm {
+    /// The code object says how much.
+    Static,
+    /// The launch says how much; the kernel only names where it begins.
+    Dynamic,
+}
+
+/// A target as its vendor describes it.
+///
+/// The hooks append instructions with the given [`Emitter`]. Lanes and warps are counted along the
+/// first axis of the block, the only one used.
+pub trait Dialect {
+    /// Names for LLVM.
+    fn machine(&self) -> Machine;
+
+    /// What LLVM must know of a kernel.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] for a launch that the target cannot do.
+    fn kernel(&self, kernel: &Kernel) -> Result<KernelForm, CompileError>;
+
+    /// Index of the lane in its warp, `i32`.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError>;
+
+    /// Index of the warp in its block, `i32`, in a form that the code generator sees to be uniform
+    /// where it cares.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError>;
+
+    /// Index of the block along axis 0, 1 or 2 of the grid, `i32`.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError>;
+
+    /// The `i32` that the lane number `lane` offers as `value`.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn exchange<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        value: IntValue<'ctx>,
+        lane: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError>;
+
+    /// A barrier that makes writes to shared memory before it visible after it.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError>;
+
+    /// Four bytes of eight: 0 to 3 are those of `a`, 4 to 7 those of `b`; element `i` of `bytes`, below
+    /// 8, becomes byte `i`.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn permute_bytes<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        a: IntValue<'ctx>,
+        b: IntValue<'ctx>,
+        bytes: [u8; 4],
+    ) -> Result<IntValue<'ctx>, CompileError>;
+
+    /// A row of the vendor's instruction table. `operands` come with their types; there must be one
+    /// result for each of `results`, of that type.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] for a row that has no code generation, [`CompileError::Invalid`]
+    /// for operands that do not fit the row.
+    fn instruction<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        name: &str,
+        operands: &[(Type, BasicValueEnum<'ctx>)],
+        results: &[Type],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        let _ = (emit, operands, results);
+        Err(CompileError::Unsupported(format!("instruction `{name}` has no code generation on this target")))
+    }
+}

@@ -1,0 +1,140 @@
+//! From a kernel-IR module to text and objects: translate, verify, optimise, write.
+
+use std::sync::Once;
+
+use inkwell::OptimizationLevel;
+use inkwell::context::Context;
+use inkwell::module::Module as LlvmModule;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+use tilewright::kernel::Module;
+use tilewright::vendor::CompileError;
+
+use crate::ffi::Session;
+use crate::translate::translate;
+use crate::{Dialect, Machine};
+
+/// A form that LLVM writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Optimised LLVM IR as text.
+    Intermediate,
+    /// Assembly as text.
+    Assembly,
+    /// A relocatable object.
+    Object,
+}
+
+/// What was written; a form that was not asked for is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Code {
+    /// LLVM IR as text.
+    pub intermediate: Option<String>,
+    /// Assembly as text.
+    pub assembly: Option<Vec<u8>>,
+    /// A relocatable object.
+    pub object: Option<Vec<u8>>,
+}
+
+/// Compiles all kernels of a module. `optimisation` is a level from 0 to 3.
+///
+/// # Errors
+/// [`CompileError`]; see the crate's documentation for whose fault each is.
+pub fn compile(dialect: &dyn Dialect, source: &Module, optimisation: u8, forms: &[Form]) -> Result<Code, CompileError> {
+    let level = level(optimisation)?;
+    let names = dialect.machine();
+    let machine = target_machine(&names, level)?;
+    let session = Session::new();
+    let module = translated(&session, dialect, &names, &machine, source)?;
+    let options = PassBuilderOptions::create();
+    let passed = module.run_passes(&format!("default<O{optimisation}>"), &machine, options);
+    passed.map_err(|error| CompileError::Backend(format!("optimisation: {error}")))?;
+    check(&session, &module, "after optimisation")?;
+
+    let mut code = Code::default();
+    if forms.contains(&Form::Intermediate) {
+        code.intermediate = Some(module.print_to_string().to_string());
+    }
+    if forms.contains(&Form::Assembly) {
+        code.assembly = Some(write(&session, &machine, &module, FileType::Assembly)?);
+    }
+    if forms.contains(&Form::Object) {
+        code.object = Some(write(&session, &machine, &module, FileType::Object)?);
+    }
+    Ok(code)
+}
+
+fn level(optimisation: u8) -> Result<OptimizationLevel, CompileError> {
+    match optimisation {
+        0 => Ok(OptimizationLevel::None),
+        1 => Ok(OptimizationLevel::Less),
+        2 => Ok(OptimizationLevel::Default),
+        3 => Ok(OptimizationLevel::Aggressive),
+        other => Err(CompileError::Option {
+            option: "optimisation".to_owned(),
+            message: format!("{other}; levels are 0 to 3"),
+        }),
+    }
+}
+
+/// Fills LLVM's registry, which is one for the process, once.
+fn register_targets() {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        let parts = InitializationConfig { disassembler: false, ..InitializationConfig::default() };
+        Target::initialize_nvptx(&parts);
+        Target::initialize_amd_gpu(&parts);
+    });
+}
+
+fn target_machine(names: &Machine, level: OptimizationLevel) -> Result<TargetMachine, CompileError> {
+    register_targets();
+    let triple = TargetTriple::create(&names.triple);
+    let target = Target::from_triple(&triple)
+        .map_err(|error| CompileError::Backend(format!("this LLVM has no target `{}`: {error}", names.triple)))?;
+    let (relocation, model) = (RelocMode::Default, CodeModel::Default);
+    let machine = target.create_target_machine(&triple, &names.cpu, &names.features, level, relocation, model);
+    machine.ok_or_else(|| CompileError::Backend(format!("LLVM makes no machine for `{}`", names.triple)))
+}
+
+fn translated<'ctx>(
+    session: &'ctx Session,
+    dialect: &dyn Dialect,
+    names: &Machine,
+    machine: &TargetMachine,
+    source: &Module,
+) -> Result<LlvmModule<'ctx>, CompileError> {
+    let context: &'ctx Context = session.context();
+    let module = context.create_module("tilewright");
+    module.set_triple(&machine.get_triple());
+    module.set_data_layout(&machine.get_target_data().get_data_layout());
+    translate(context, &module, dialect, names, source)?;
+    check(session, &module, "after translation")?;
+    Ok(module)
+}
+
+/// Whether LLVM holds the module for well formed and has reported no error.
+fn check(session: &Session, module: &LlvmModule<'_>, when: &str) -> Result<(), CompileError> {
+    let verified = module.verify();
+    reported(session, when)?;
+    verified.map_err(|error| CompileError::Backend(format!("LLVM's verifier {when}: {error}")))
+}
+
+fn reported(session: &Session, when: &str) -> Result<(), CompileError> {
+    let errors = session.take_errors();
+    if errors.is_empty() { Ok(()) } else { Err(CompileError::Backend(format!("{when}: {}", errors.join("; ")))) }
+}
+
+fn write(
+    session: &Session,
+    machine: &TargetMachine,
+    module: &LlvmModule<'_>,
+    form: FileType,
+) -> Result<Vec<u8>, CompileError> {
+    // Writing runs passes that change the module, so each form starts from its own copy.
+    let module = module.clone();
+    let written = machine.write_to_memory_buffer(&module, form);
+    reported(session, "code generation")?;
+    let buffer = written.map_err(|error| CompileError::Backend(format!("code generation: {error}")))?;
+    Ok(buffer.as_slice().to_vec())
+}

@@ -1,0 +1,58 @@
+//! What a module's kernels ask of a launch, and whether the target can give it.
+
+use tilewright::kernel::{Kernel, Module};
+use tilewright::target::TargetDescription;
+use tilewright::vendor::{CompileError, KernelMetadata};
+
+/// Checks that every kernel's lanes, warps and shared memory are what the target can give.
+///
+/// # Errors
+/// [`CompileError::Invalid`] naming the kernel and the limit.
+pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
+    for kernel in &module.kernels {
+        let fail = |message: String| Err(CompileError::Invalid(format!("kernel `{}`: {message}", kernel.name)));
+        let launch = kernel.launch;
+        if !target.lanes.choices.contains(&launch.lanes) || !launch.lanes.is_power_of_two() {
+            return fail(format!("{} lanes a warp; {} has {:?}", launch.lanes, target.name, target.lanes.choices));
+        }
+        let lanes = u64::from(launch.lanes) * u64::from(launch.warps);
+        if lanes == 0 || lanes > u64::from(target.limits.lanes_per_block) {
+            let most = target.limits.lanes_per_block;
+            return fail(format!(
+                "{} warps of {} lanes; {} allows 1 to {most} lanes a block",
+                launch.warps, launch.lanes, target.name
+            ));
+        }
+        let bytes = shared_bytes(kernel)?;
+        if bytes > u64::from(target.shared.bytes) {
+            return fail(format!("{bytes} bytes of shared memory; {} has {}", target.name, target.shared.bytes));
+        }
+    }
+    Ok(())
+}
+
+/// Shared memory of a block in bytes, once it is known that every alignment is one.
+///
+/// # Errors
+/// [`CompileError::Invalid`] for an alignment that is no power of two.
+pub fn shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
+    match kernel.shared.iter().find(|buffer| !buffer.alignment.is_power_of_two()) {
+        None => Ok(kernel.shared_bytes()),
+        Some(buffer) => Err(CompileError::Invalid(format!(
+            "kernel `{}`: a shared buffer has alignment {}, which is no power of two",
+            kernel.name, buffer.alignment
+        ))),
+    }
+}
+
+/// What a launcher must know of each kernel, in the order of the module.
+///
+/// # Errors
+/// As [`shared_bytes`].
+pub fn kernel_metadata(module: &Module) -> Result<Vec<KernelMetadata>, CompileError> {
+    let of = |kernel: &Kernel| {
+        let (lanes, warps) = (kernel.launch.lanes, kernel.launch.warps);
+        Ok(KernelMetadata { name: kernel.name.clone(), lanes, warps, shared_bytes: shared_bytes(kernel)? })
+    };
+    module.kernels.iter().map(of).collect()
+}

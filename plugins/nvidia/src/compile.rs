@@ -1,0 +1,146 @@
+//! Code for NVIDIA GPUs: kernel IR through LLVM to PTX, and to a cubin where the vendor's assembler
+//! is at hand.
+//!
+//! Forms: `Intermediate` is LLVM IR, `Assembly` is PTX, `Object` is a cubin where `ptxas` is found and
+//! the PTX itself where it is not (drivers load either); the payload's format says which.
+
+use tilewright::kernel::{Kernel, Module, Scope};
+use tilewright::target::TargetDescription;
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload};
+use tilewright_llvm::values::IntValue;
+use tilewright_llvm::{
+    Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, shared_bytes,
+};
+
+use crate::object;
+
+/// LLVM's number of the calling convention `ptx_kernel`.
+const PTX_KERNEL: u32 = 71;
+
+/// Lanes of a warp.
+const WARP: u32 = 32;
+
+/// Every lane of a warp takes part.
+const ALL_LANES: u32 = u32::MAX;
+
+/// Compiles a module for a product.
+pub(crate) fn compile(
+    target: &TargetDescription,
+    module: &Module,
+    options: &CompileOptions,
+) -> Result<Artifact, CompileError> {
+    check_limits(target, module)?;
+    let dialect = Ptx { target };
+    let mut forms = Vec::new();
+    for emit in &options.emit {
+        match emit {
+            Emit::Intermediate => forms.push(Form::Intermediate),
+            // The object is made from the PTX.
+            Emit::Assembly | Emit::Object => forms.push(Form::Assembly),
+            _ => {}
+        }
+    }
+    let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms)?;
+    Ok(Artifact { payloads: payloads(target, code, &options.emit)?, kernels: kernel_metadata(module)? })
+}
+
+fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {
+    let mut payloads = Vec::new();
+    let payload = |form, format: &str, bytes| Payload { form, format: format.to_owned(), bytes };
+    if let Some(text) = code.intermediate {
+        payloads.push(payload(Emit::Intermediate, "ll", text.into_bytes()));
+    }
+    let Some(ptx) = code.assembly else { return Ok(payloads) };
+    if emit.contains(&Emit::Object) {
+        payloads.push(match object::assemble(&target.architecture, &ptx)? {
+            Some(cubin) => payload(Emit::Object, "cubin", cubin),
+            None => payload(Emit::Object, "ptx", ptx.clone()),
+        });
+    }
+    if emit.contains(&Emit::Assembly) {
+        payloads.push(payload(Emit::Assembly, "ptx", ptx));
+    }
+    payloads.sort_by_key(|payload| payload.form);
+    Ok(payloads)
+}
+
+/// PTX, as LLVM writes it.
+struct Ptx<'a> {
+    target: &'a TargetDescription,
+}
+
+impl Dialect for Ptx<'_> {
+    fn machine(&self) -> Machine {
+        Machine {
+            triple: "nvptx64-nvidia-cuda".to_owned(),
+            cpu: self.target.architecture.clone(),
+            // Without a feature `+ptxNN` LLVM takes the lowest PTX version that has the processor.
+            features: String::new(),
+            global: 1,
+            shared: 3,
+        }
+    }
+
+    fn kernel(&self, kernel: &Kernel) -> Result<KernelForm, CompileError> {
+        if kernel.launch.lanes != WARP {
+            let message = format!("kernel `{}`: warps of {} lanes; there are {WARP}", kernel.name, kernel.launch.lanes);
+            return Err(CompileError::Unsupported(message));
+        }
+        let lanes = WARP * kernel.launch.warps;
+        // What a kernel may ask for by itself is less than what a launch may give it.
+        let fixed = shared_bytes(kernel)? <= u64::from(self.target.shared.static_bytes);
+        Ok(KernelForm {
+            calling_convention: PTX_KERNEL,
+            attributes: vec![("nvvm.reqntid".to_owned(), format!("{lanes},1,1"))],
+            metadata: Vec::new(),
+            protected: false,
+            shared: if fixed { SharedForm::Static } else { SharedForm::Dynamic },
+        })
+    }
+
+    fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        let lane = emit.call_i32("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
+        emit.and(lane, WARP - 1)
+    }
+
+    fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        let lane = emit.call_i32("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
+        emit.shift_right(lane, WARP.trailing_zeros())
+    }
+
+    fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+        let axis = ["x", "y", "z"][usize::from(axis) % 3];
+        emit.call_i32(&format!("llvm.nvvm.read.ptx.sreg.ctaid.{axis}"), &[])
+    }
+
+    fn exchange<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        value: IntValue<'ctx>,
+        lane: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        // The last operand bounds the lanes read from: one segment of the whole warp.
+        let last = emit.i32(WARP - 1);
+        emit.call_i32("llvm.nvvm.shfl.sync.idx.i32", &[emit.i32(ALL_LANES), value, lane, last])
+    }
+
+    fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
+        // Both order memory operations among their lanes by themselves.
+        let (intrinsic, operand) = match scope {
+            Scope::Warp => ("llvm.nvvm.bar.warp.sync", emit.i32(ALL_LANES)),
+            Scope::Block => ("llvm.nvvm.barrier.cta.sync.aligned.all", emit.i32(0)),
+        };
+        emit.call(intrinsic, &[], &[operand.into()]).map(|_| ())
+    }
+
+    fn permute_bytes<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        a: IntValue<'ctx>,
+        b: IntValue<'ctx>,
+        bytes: [u8; 4],
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        let selector = bytes.iter().rev().fold(0, |selector, &byte| selector << 4 | u32::from(byte));
+        emit.call_i32("llvm.nvvm.prmt", &[a, b, emit.i32(selector)])
+    }
+}
