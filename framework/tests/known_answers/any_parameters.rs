@@ -121,7 +121,7 @@ fn proper(kind: Kind, rank: usize) -> BoxedStrategy<Attribute> {
             lists(prop_oneof![2 => Just(Vec::new()), 6 => units(rank), 1 => wild]).boxed()
         }
         Kind::OneOf(numbers) => prop::sample::select(numbers).prop_map(Attribute::Int).boxed(),
-        Kind::ListOf(all) => prop::sample::select(all).prop_map(|numbers| Attribute::from(numbers)).boxed(),
+        Kind::ListOf(all) => prop::sample::select(all).prop_map(Attribute::from).boxed(),
         Kind::Word(words) => prop::sample::select(words).prop_map(|word| Attribute::Text(word.to_owned())).boxed(),
     }
 }

@@ -3,13 +3,13 @@
 //!
 //! May import `tilewright` up to floor 5 (`vendor`).
 
-mod absent;
 pub mod compile;
 pub mod device;
 pub mod families;
 pub mod instructions;
 
-use absent::{VendorFamilies, rows};
+use families::VendorFamilies;
+use instructions::rows;
 use thiserror::Error;
 use tilewright::kernel::Module;
 use tilewright::layout::Families;
@@ -67,7 +67,8 @@ impl IntelTarget {
             architecture: description.architecture.clone(),
         })?;
         let instructions = rows(architecture.name);
-        Ok(Self { description, architecture, families: VendorFamilies, instructions })
+        let families = VendorFamilies::of(architecture.name);
+        Ok(Self { description, architecture, families, instructions })
     }
 }
 

@@ -46,7 +46,8 @@ const FAMILIES: [Signature; 3] = [
 
 #[test]
 fn no_parameters_panic() {
-    let set = FamilySet::new(vec![&Neutral, &VendorFamilies]);
+    let own = families();
+    let set = FamilySet::new(vec![&Neutral, &own]);
     any_parameters::ask(3000, &FAMILIES, &set, |layout| assert!(layout.linear().is_surjective()));
 }
 
@@ -54,7 +55,7 @@ fn no_parameters_panic() {
 fn what_is_wrong_is_named() {
     let error = |text: &str| {
         let spec = parse_spec(text).expect("the text is well formed");
-        VendorFamilies.resolve(&spec, &[64, 64], &VendorFamilies).expect_err("the parameters are wrong").to_string()
+        families().resolve(&spec, &[64, 64], &families()).expect_err("the parameters are wrong").to_string()
     };
     let dpas = |repeat: i32, lanes: i32| {
         format!(
@@ -72,7 +73,7 @@ fn what_is_wrong_is_named() {
 fn attribute_text_and_json_name_the_same_layouts() {
     let layout = |text: &str| {
         let spec = parse_spec(text).expect("the text is well formed");
-        VendorFamilies.resolve(&spec, &[64, 64], &VendorFamilies).expect("a layout")
+        families().resolve(&spec, &[64, 64], &families()).expect("a layout")
     };
     let text = "#ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, \
                 threadsPerWarp = 16, warpsPerCTA = [1, 4], repCluster = [2, 1]}>";
@@ -82,4 +83,8 @@ fn attribute_text_and_json_name_the_same_layouts() {
     let text = format!("#ttg.dot_op<{{opIdx = 0, parent = {text}, kWidth = 1}}>");
     let json = format!(r#"{{"kind": "dot_operand", "operand_index": 0, "k_width": 1, "parent": {json}}}"#);
     assert_eq!(layout(&text), layout(&json));
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("pvc")
 }
