@@ -30,6 +30,7 @@ fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryErro
 #[derive(Debug)]
 pub struct AmdTarget {
     description: TargetDescription,
+    families: VendorFamilies,
     instructions: Vec<Instruction>,
 }
 
@@ -47,8 +48,9 @@ impl AmdTarget {
                 ARCHITECTURES.join(", ")
             )));
         }
+        let families = VendorFamilies::of(&description.architecture);
         let instructions = rows(&description.architecture);
-        Ok(Self { description, instructions })
+        Ok(Self { description, families, instructions })
     }
 }
 
@@ -58,7 +60,7 @@ impl Target for AmdTarget {
     }
 
     fn families(&self) -> &dyn Families {
-        &VendorFamilies
+        &self.families
     }
 
     fn instructions(&self) -> &[Instruction] {

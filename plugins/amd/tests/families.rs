@@ -3,21 +3,56 @@
 #[path = "../../../framework/tests/known_answers/mod.rs"]
 mod known_answers;
 
+use std::collections::BTreeSet;
+
 use known_answers::{all_agree, chain, check_layout, sample_and_full};
 use serde_json::Value;
-use tilewright::layout::FamilySet;
 use tilewright::layout::families::Neutral;
+use tilewright::layout::{Dim, Families, FamilySet, SampleUse};
 use tilewright_amd::families::VendorFamilies;
+use tilewright_amd::instructions::rows;
 
 const SAMPLE: &str = include_str!("data/layouts.jsonl");
 
 #[test]
 fn families_agree() {
-    let set = FamilySet::new(vec![&Neutral, &VendorFamilies]);
+    let own = families();
+    let set = FamilySet::new(vec![&Neutral, &own]);
     let served = ["slice", "dot_operand", "amd_mfma"];
     let own = |row: &Value| {
         let names = chain(&row["params"]);
         names.last().is_some_and(|name| name == "amd_mfma") && names.iter().all(|name| served.contains(&name.as_str()))
     };
     all_agree(&sample_and_full(SAMPLE, "oracle/layouts.jsonl"), own, |row| check_layout(row, &set));
+}
+
+#[test]
+fn samples_are_layouts_and_feed_instructions_that_there_are() {
+    let mut feeding = 0;
+    for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950"] {
+        let own = VendorFamilies::of(architecture);
+        let instructions = rows(architecture);
+        for warps in [1, 2, 4, 8] {
+            for element_bits in [8, 16, 32, 64] {
+                let samples = own.samples(SampleUse { lanes: 64, warps, element_bits });
+                let names: BTreeSet<_> = samples.iter().map(|sample| &sample.name).collect();
+                assert_eq!(names.len(), samples.len(), "names are unique");
+                for sample in &samples {
+                    let layout = own.resolve(&sample.spec, &[128, 64], &own).expect("a sample is a layout");
+                    assert_eq!(1 << layout.linear().in_bits(Dim::WARP), warps, "{architecture}: {}", sample.name);
+                    let Some(operand) = &sample.operand else { continue };
+                    let found = instructions.iter().filter(|row| row.name == operand.instruction).count();
+                    assert_eq!(found, 1, "{architecture} has no `{}`", operand.instruction);
+                    feeding += 1;
+                }
+            }
+        }
+    }
+    assert!(feeding > 0);
+    let none = VendorFamilies::of("unheard-of").samples(SampleUse { lanes: 64, warps: 4, element_bits: 16 });
+    assert!(none.is_empty());
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("gfx942")
 }

@@ -121,7 +121,7 @@ fn operands_of_gfx950_are_as_calculated() {
 
 /// The part of a family's layout that belongs to one warp.
 fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let layout = VendorFamilies.resolve(spec, shape, &VendorFamilies).expect("a layout");
+    let layout = families().resolve(spec, shape, &families()).expect("a layout");
     let outs: Vec<_> = layout.linear().outs().dims().collect();
     layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims")
 }
@@ -163,4 +163,8 @@ fn rows_follow_the_architecture() {
     for other in ["", "gfx1100", "sm_90", "gfx9"] {
         assert!(rows(other).is_empty(), "{other}");
     }
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("gfx942")
 }

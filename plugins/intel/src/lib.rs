@@ -79,7 +79,8 @@ impl IntelTarget {
             architecture: description.architecture.clone(),
         })?;
         let instructions = rows(architecture.name);
-        Ok(Self { description, architecture, families: VendorFamilies, instructions })
+        let families = VendorFamilies::of(architecture.name);
+        Ok(Self { description, architecture, families, instructions })
     }
 }
 

@@ -3,10 +3,13 @@
 #[path = "../../../framework/tests/known_answers/mod.rs"]
 mod known_answers;
 
+use std::collections::BTreeSet;
+
 use known_answers::{full_text, numbers, same_layout};
 use serde_json::Value;
-use tilewright::layout::{Attribute, Bases, Dim, Families, FamilySpec, LinearLayout};
+use tilewright::layout::{Attribute, Bases, Dim, Families, FamilySpec, LinearLayout, SampleUse};
 use tilewright_intel::families::VendorFamilies;
+use tilewright_intel::instructions::rows;
 
 const SAMPLE: &str = include_str!("data/dpas_cases.json");
 
@@ -19,7 +22,7 @@ fn families_agree() {
         assert!(cases.len() >= 18);
         for case in cases {
             let shape = numbers(&case["shape"]);
-            let found = VendorFamilies.resolve(&spec(case), &shape, &VendorFamilies).expect("the case is a layout");
+            let found = families().resolve(&spec(case), &shape, &families()).expect("the case is a layout");
             if let Err(why) = same_layout(found.linear(), &expected(case, &shape)) {
                 panic!("{why}\nin {case}");
             }
@@ -67,4 +70,35 @@ fn snake_case(word: &str) -> String {
             .flat_map(|c| if c.is_uppercase() { vec!['_', c.to_ascii_lowercase()] } else { vec![c] })
             .collect(),
     }
+}
+
+#[test]
+fn samples_are_layouts_and_feed_instructions_that_there_are() {
+    let mut feeding = 0;
+    for architecture in ["pvc"] {
+        let own = VendorFamilies::of(architecture);
+        let instructions = rows(architecture);
+        for warps in [1, 2, 4, 8] {
+            for element_bits in [8, 16, 32, 64] {
+                let samples = own.samples(SampleUse { lanes: 16, warps, element_bits });
+                let names: BTreeSet<_> = samples.iter().map(|sample| &sample.name).collect();
+                assert_eq!(names.len(), samples.len(), "names are unique");
+                for sample in &samples {
+                    let layout = own.resolve(&sample.spec, &[128, 64], &own).expect("a sample is a layout");
+                    assert_eq!(1 << layout.linear().in_bits(Dim::WARP), warps, "{architecture}: {}", sample.name);
+                    let Some(operand) = &sample.operand else { continue };
+                    let found = instructions.iter().filter(|row| row.name == operand.instruction).count();
+                    assert_eq!(found, 1, "{architecture} has no `{}`", operand.instruction);
+                    feeding += 1;
+                }
+            }
+        }
+    }
+    assert!(feeding > 0);
+    let none = VendorFamilies::of("unheard-of").samples(SampleUse { lanes: 16, warps: 4, element_bits: 16 });
+    assert!(none.is_empty());
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("pvc")
 }

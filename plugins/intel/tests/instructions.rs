@@ -107,7 +107,7 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
 
 /// The part of a family's layout that belongs to one sub-group.
 fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let layout = VendorFamilies.resolve(spec, shape, &VendorFamilies).expect("a layout");
+    let layout = families().resolve(spec, shape, &families()).expect("a layout");
     let outs: Vec<_> = layout.linear().outs().dims().collect();
     layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims")
 }
@@ -120,4 +120,8 @@ fn rows_follow_the_architecture() {
     for other in ["", "dg2", "sm_90", "gfx942"] {
         assert!(rows(other).is_empty(), "{other}");
     }
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("pvc")
 }

@@ -178,7 +178,7 @@ fn fragments_of_matrix_moves_are_their_data_in_elements() {
 
 /// The part of a family's layout that belongs to one warp, without replicated registers.
 fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
-    let layout = VendorFamilies.resolve(spec, shape, &VendorFamilies).expect("a layout");
+    let layout = families().resolve(spec, shape, &families()).expect("a layout");
     let outs: Vec<_> = layout.linear().outs().dims().collect();
     let part = layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims");
     part.remove_zero_bases(Dim::REGISTER)
@@ -219,4 +219,8 @@ fn rows_follow_the_architecture() {
     for other in ["", "sm_", "sm_x", "compute_80", "gfx942", "sm_99999999999"] {
         assert!(rows(other).is_empty(), "{other}");
     }
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("sm_90a")
 }

@@ -85,7 +85,7 @@ pub fn row_major(rank: usize) -> Vec<usize> {
 /// grid of blocks; without it, one block.
 ///
 /// # Errors
-/// [`FamilyError::Parameter`] where a basis has the wrong length.
+/// [`FamilyError::Parameter`] where a basis has the wrong length, or no block has some unit.
 pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Result<LinearLayout, FamilyError> {
     let wrong = |message: String| FamilyError::Parameter {
         family: spec.name.clone(),
@@ -97,7 +97,8 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
     }
     let extent = |axis: usize| bases.iter().fold(0, |all, basis| all | basis[axis]) + 1;
     let sizes: Vec<_> = (0..rank).map(|axis| (Dim::tensor(axis), extent(axis).next_power_of_two())).collect();
-    LinearLayout::from_bases(&[(Dim::BLOCK, bases.to_vec())], &sizes).map_err(|error| wrong(error.to_string()))
+    let layout = LinearLayout::from_bases(&[(Dim::BLOCK, bases.to_vec())], &sizes);
+    layout.and_then(LinearLayout::require_surjective).map_err(|error| wrong(error.to_string()))
 }
 
 /// The layout of a tensor of `shape` from one block's `tile` and the `cluster`: the tile is cut to

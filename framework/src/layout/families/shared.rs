@@ -121,7 +121,7 @@ fn over_cluster(
         let cluster = no_larger_than(&cluster, own)?;
         let share: Vec<_> = tensor_dims(own.len()).into_iter().zip(share_of(own, &cluster)).collect();
         let block = LinearLayout::from_bases(&[(Dim::OFFSET, offsets)], &share)?;
-        let whole = block.direct_sum(&cluster)?;
+        let whole = block.direct_sum(&cluster)?.require_surjective()?;
         no_larger_than(&no_smaller_than(&whole, shape, Dim::OFFSET)?, shape)
     };
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
@@ -150,6 +150,6 @@ fn explicit(
 ) -> Result<LinearLayout, FamilyError> {
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
     let outs: Vec<_> = tensor_dims(own.len()).into_iter().zip(own.iter().copied()).collect();
-    let layout = LinearLayout::from_bases(bases, &outs).map_err(failed)?;
+    let layout = LinearLayout::from_bases(bases, &outs).and_then(LinearLayout::require_surjective).map_err(failed)?;
     no_smaller_than(&layout, shape, Dim::OFFSET).and_then(|l| no_larger_than(&l, shape)).map_err(failed)
 }

@@ -5,14 +5,27 @@
 
 mod block_read;
 mod dpas;
+mod samples;
 
 use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout};
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 
 /// The families that this plugin serves: `dpas`, `dpas_scale`, and `dot_operand`, also spelled
 /// `dot_op`, of `dpas` and of `subgroup_2d_block`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct VendorFamilies;
+///
+/// All architectures have the same families; the samples are those of one.
+#[derive(Debug, Clone, Default)]
+pub struct VendorFamilies {
+    architecture: String,
+}
+
+impl VendorFamilies {
+    /// The families, with the samples of an architecture.
+    #[must_use]
+    pub fn of(architecture: &str) -> Self {
+        Self { architecture: architecture.to_owned() }
+    }
+}
 
 const NAMES: [&str; 4] = ["dpas", "dpas_scale", "dot_operand", "dot_op"];
 
@@ -20,6 +33,10 @@ impl Families for VendorFamilies {
     fn names(&self) -> Vec<String> {
         // `subgroup_2d_block` alone is no layout; it is named so that its operands come here.
         NAMES.iter().chain(&["subgroup_2d_block"]).map(|&name| name.to_owned()).collect()
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        samples::typical(&self.architecture, use_case)
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {

@@ -4,20 +4,37 @@
 //! taken as well.
 
 mod mma;
+mod samples;
 
 use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout};
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 
 /// The families that this plugin serves: `nvidia_mma` (versions 2 and 3), and `dot_operand`, also
 /// spelled `dot_op`, of it.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct VendorFamilies;
+///
+/// All architectures have the same families; the samples are those of one.
+#[derive(Debug, Clone, Default)]
+pub struct VendorFamilies {
+    architecture: String,
+}
+
+impl VendorFamilies {
+    /// The families, with the samples of an architecture.
+    #[must_use]
+    pub fn of(architecture: &str) -> Self {
+        Self { architecture: architecture.to_owned() }
+    }
+}
 
 const NAMES: [&str; 3] = ["nvidia_mma", "dot_operand", "dot_op"];
 
 impl Families for VendorFamilies {
     fn names(&self) -> Vec<String> {
         NAMES.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        samples::typical(&self.architecture, use_case)
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {

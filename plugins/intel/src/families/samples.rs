@@ -1,0 +1,73 @@
+//! Typical layouts of this vendor's families, for conformance suites: those of the instruction with
+//! most rows for elements of each width, and of the block reads that feed it.
+
+use std::cmp::Reverse;
+
+use tilewright::layout::{Dim, FamilySpec, LinearLayout, Sample, SampleUse};
+use tilewright::target::{Instruction, Operand};
+
+use crate::instructions::rows;
+
+pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<Sample> {
+    if !use_case.warps.is_power_of_two() {
+        return Vec::new();
+    }
+    let all = rows(architecture);
+    let fitting = all.iter().filter_map(|row| Product::of(row, use_case));
+    let largest = fitting.min_by_key(|product| Reverse(product.m));
+    largest.map(|product| product.samples(use_case)).unwrap_or_default()
+}
+
+/// A matrix instruction for elements of one width.
+struct Product {
+    name: String,
+    m: i64,
+    n: i64,
+}
+
+impl Product {
+    fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
+        let operand = |wanted: &str| {
+            row.operands.iter().find_map(|operand| match operand {
+                Operand::Register { role, bits, layout, .. } if role == wanted => Some((*bits, layout)),
+                _ => None,
+            })
+        };
+        let ((bits, _), (_, d)) = (operand("a")?, operand("d")?);
+        let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
+        let fits = bits == use_case.element_bits && 1 << d.in_bits(Dim::LANE) == use_case.lanes;
+        fits.then(|| Self { name: row.name.clone(), m: size(d, 0), n: size(d, 1) })
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        let along_columns = 1i64 << (use_case.warps.trailing_zeros() / 2);
+        let along_rows = i64::from(use_case.warps) / along_columns;
+        let dpas = FamilySpec::new("dpas")
+            .with("repeat_count", self.m)
+            .with("systolic_depth", 8i64)
+            .with("execution_size", self.n)
+            .with("ops_per_channel", 32 / i64::from(use_case.element_bits))
+            .with("threads_per_warp", i64::from(use_case.lanes))
+            .with("warps_per_cta", [along_rows, along_columns]);
+        let single = dpas.clone().with("rep_cluster", [1i64, 1]);
+        let clustered = dpas.with("rep_cluster", [2i64, 2]);
+        let operand = |index: i64, parent: &FamilySpec| {
+            FamilySpec::new("dot_operand").with("operand_index", index).of(parent.clone())
+        };
+        let block = FamilySpec::new("subgroup_2d_block")
+            .with("instr_shape", [16i64, i64::from(use_case.lanes)])
+            .with("num_blocks", 1i64)
+            .with("order", [1i64, 0])
+            .with("threads_per_warp", i64::from(use_case.lanes))
+            .with("warps_per_cta", [along_rows, along_columns]);
+        vec![
+            Sample::new("dpas", single.clone()).feeding(&self.name, "d"),
+            Sample::new("dpas-a", operand(0, &single)).feeding(&self.name, "a"),
+            Sample::new("dpas-b", operand(1, &single)).feeding(&self.name, "b"),
+            Sample::new("dpas-cluster", clustered.clone()),
+            Sample::new("dpas-cluster-a", operand(0, &clustered)),
+            Sample::new("block-a", operand(0, &block)),
+            Sample::new("block-b", operand(1, &block)),
+        ]
+    }
+}
