@@ -15,6 +15,7 @@
 //! 7. [`plugin`]: the binary interface, loading, registry and isolation of vendors' code;
 //!    [`pipeline`]: from a question to compiled code.
 
+pub mod emulator;
 pub mod f2;
 pub mod kernel;
 pub mod layout;

@@ -21,7 +21,7 @@ fn description(architecture: &str) -> TargetDescription {
 }
 
 fn refused(file: &Path) -> LoadError {
-    let error = Registry::new().load(file).map(|plugin| plugin.clone()).expect_err("a refusal");
+    let error = Registry::new().load(file).cloned().expect_err("a refusal");
     let text = error.to_string();
     let name = file.file_name().expect("a file name").to_string_lossy().into_owned();
     assert!(text.contains(&name), "the file is named: {text}");

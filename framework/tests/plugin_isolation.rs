@@ -5,7 +5,7 @@
 mod fixtures;
 
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -13,27 +13,36 @@ use fixtures::{fixture, hostile, module, plain, scratch};
 use libtest_mimic::{Arguments, Trial};
 use tilewright::layout::FamilySpec;
 use tilewright::layout::families::Neutral;
-use tilewright::plugin::{self, HostCommand, Level, Listener, LoadError, Registry, RegistryError};
+use tilewright::plugin::{self, Discovery, HostCommand, Level, Listener, LoadError, Registry, RegistryError};
 use tilewright::target::TargetDescription;
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Target};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    if let [command, file] = arguments.as_slice()
-        && command == "plugin-host"
-    {
-        return match plugin::serve(Path::new(file)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{error}");
-                ExitCode::FAILURE
-            }
-        };
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["plugin-host", file] => serve(Path::new(file)),
+        ["leave-a-hang", pid_file] => leave_a_hang(Path::new(pid_file)),
+        ["list-plugins"] => list_plugins(),
+        _ => run_tests(),
     }
+}
+
+/// What `tilewright plugin-host` does.
+fn serve(file: &Path) -> ExitCode {
+    match plugin::serve(file) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_tests() -> ExitCode {
     plugin::listen(Box::new(Heard));
-    let tests: [(&str, fn()); 12] = [
+    let tests: [(&str, fn()); 14] = [
         ("an isolated plugin looks like any other", an_isolated_plugin_looks_like_any_other),
         ("a plugin in C is served too", a_plugin_in_c_is_served_too),
         ("an abort is an error and the next call works", an_abort_is_an_error_and_the_next_call_works),
@@ -46,6 +55,8 @@ fn main() -> ExitCode {
         ("a library that cannot be loaded is told as in this process", a_library_that_cannot_be_loaded_is_told),
         ("a host that cannot be started is named", a_host_that_cannot_be_started_is_named),
         ("logs and progress arrive", logs_and_progress_arrive),
+        ("a process that hangs does not outlive its host for long", a_process_that_hangs_does_not_outlive_its_host),
+        ("the environment names directories and asks for a trace", the_environment_names_directories),
     ];
     let trials = tests.into_iter().map(|(name, test)| {
         Trial::test(name.replace(' ', "_"), move || {
@@ -118,10 +129,10 @@ fn an_abort_is_an_error_and_the_next_call_works() {
 }
 
 fn a_hang_ends_at_the_limit_and_the_next_call_works() {
-    let target = target(&fixture(), "fixture1", Duration::from_secs(2)).expect("a target");
+    let target = target(&fixture(), "fixture1", Duration::from_secs(5)).expect("a target");
     let begun = Instant::now();
     let message = failure(compile(&target, "hangs"), &fixture());
-    assert!(message.contains("no answer within 2s while compiling"), "{message}");
+    assert!(message.contains("no answer within 5s while compiling"), "{message}");
     assert!(begun.elapsed() < Duration::from_secs(30));
     assert!(compile(&target, "any").is_ok());
 }
@@ -164,19 +175,101 @@ fn what_a_plugin_prints_does_no_harm() {
     assert!(compile(&target_in_c, "any").is_ok());
 }
 
+/// The host of this test, through a shell that first does something else.
+fn host_after(script: &str) -> HostCommand {
+    let executable = std::env::current_exe().expect("this executable");
+    let script = format!("{script}; exec {executable:?} plugin-host \"$0\"");
+    HostCommand::new("/bin/sh", ["-c", script.as_str()])
+}
+
 fn a_plugin_that_never_starts_is_not_tried_for_ever() {
     let mut registry = Registry::isolated(HostCommand::new("/bin/sh", ["-c", "exit 3"]), PATIENCE);
-    let error = registry.load(&plain()).map(|plugin| plugin.clone()).expect_err("no host");
+    let error = registry.load(&plain()).cloned().expect_err("no host");
     assert!(error.to_string().contains("status 3") && error.to_string().contains("libplugin.so"), "{error}");
+
+    let broken = scratch("broken");
+    let starts = broken.with_file_name("starts");
+    let command = host_after(&format!("echo start >> {starts:?}; test -e {broken:?} && exit 3"));
+    let mut registry = Registry::isolated(command, PATIENCE);
+    registry.load(&fixture()).expect("a plugin");
+    let target = registry.target(&description("fixture1")).expect("a target");
+    failure(compile(&target, "aborts"), &fixture());
+    std::fs::write(&broken, "").expect("a file");
+    let errors: Vec<_> = (0..6).map(|_| compile(&target, "any").expect_err("no host").to_string()).collect();
+    assert!(errors[2].contains("status 3") && errors[3].contains("not asked any more"), "{errors:?}");
+    let starts = std::fs::read_to_string(&starts).expect("the starts");
+    assert_eq!(starts.lines().count(), 1 + 3, "one that worked, three that did not");
+}
+
+/// Has a plugin hang in its process, and ends before that is noticed.
+fn leave_a_hang(pid_file: &Path) -> ExitCode {
+    let mut registry = Registry::isolated(host_after(&format!("echo $$ > {pid_file:?}")), Duration::from_secs(5));
+    registry.load(&fixture()).expect("a plugin");
+    let target = registry.target(&description("fixture1")).expect("a target");
+    std::thread::spawn(move || compile(&target, "hangs"));
+    std::thread::sleep(Duration::from_millis(1500));
+    std::process::exit(0)
+}
+
+fn a_process_that_hangs_does_not_outlive_its_host() {
+    let pid_file = scratch("pid");
+    let executable = std::env::current_exe().expect("this executable");
+    let status = Command::new(executable).arg("leave-a-hang").arg(&pid_file).status().expect("this executable");
+    assert!(status.success());
+    let pid = std::fs::read_to_string(&pid_file).expect("a process number").trim().to_owned();
+    // A process that has ended stays listed, in state Z, until somebody collects it.
+    let runs = || std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|state| !state.contains(") Z"));
+    assert!(runs(), "it still hangs when its host has ended");
+    let begun = Instant::now();
+    while runs() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "process {pid} hangs for ever");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn list_plugins() -> ExitCode {
+    let mut registry = Registry::new();
+    registry.discover(&Discovery::standard()).expect("no file was named");
+    for plugin in registry.plugins() {
+        println!("{:?} {} {:?}", plugin.origin, plugin.name, plugin.file);
+    }
+    ExitCode::SUCCESS
+}
+
+fn the_environment_names_directories() {
+    let manifest = scratch("elsewhere.plugin.toml");
+    let text = "name = 'elsewhere'\nversion = '1'\nlibrary = 'libplugin.so'\nabi_major = 1\nabi_minor = 0\n\
+                architectures = ['elsewhere1']\n";
+    std::fs::write(&manifest, text).expect("a manifest");
+    let library = manifest.with_file_name("libplugin.so");
+    std::fs::copy(plain(), &library).expect("a copy");
+    std::fs::write(manifest.with_file_name("bad.plugin.toml"), "nonsense").expect("a manifest");
+    let list = |debug: &str| {
+        Command::new(std::env::current_exe().expect("this executable"))
+            .arg("list-plugins")
+            .env("TILEWRIGHT_PLUGIN_PATH", manifest.parent().expect("a directory"))
+            .env("TILEWRIGHT_PLUGIN_DEBUG", debug)
+            .output()
+            .expect("this executable")
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let quiet = list("0");
+    let listed = text(&quiet.stdout);
+    let at = |name: &str| listed.find(&format!("Discovered {name}")).unwrap_or_else(|| panic!("{name} in {listed}"));
+    assert!(at("elsewhere") < at("fixture"), "the variable comes before the executable's directory: {listed}");
+    assert_eq!(text(&quiet.stderr), "");
+    let traced = text(&list("1").stderr);
+    for expected in ["elsewhere.plugin.toml: accepted", "bad.plugin.toml: is no manifest of a plugin"] {
+        assert!(traced.contains(expected), "{traced}");
+    }
 }
 
 fn a_library_that_cannot_be_loaded_is_told() {
     let garbage = scratch("libgarbage.so");
     std::fs::write(&garbage, "garbage").expect("a file");
     for file in [garbage, hostile("WRONG_MAJOR"), hostile("TRUNCATED_TABLE"), hostile("NULL_SLOT")] {
-        let here = Registry::new().load(&file).map(|plugin| plugin.clone()).expect_err("an error");
-        let there =
-            Registry::isolated(host(), PATIENCE).load(&file).map(|plugin| plugin.clone()).expect_err("an error");
+        let here = Registry::new().load(&file).cloned().expect_err("an error");
+        let there = Registry::isolated(host(), PATIENCE).load(&file).cloned().expect_err("an error");
         assert!(matches!(there, LoadError::Isolated(_)));
         assert_eq!(here.to_string(), there.to_string());
     }
@@ -184,7 +277,7 @@ fn a_library_that_cannot_be_loaded_is_told() {
 
 fn a_host_that_cannot_be_started_is_named() {
     let mut registry = Registry::isolated(HostCommand::new("/nowhere/host", ["x"]), PATIENCE);
-    let error = registry.load(&plain()).map(|plugin| plugin.clone()).expect_err("no host").to_string();
+    let error = registry.load(&plain()).cloned().expect_err("no host").to_string();
     assert!(error.contains("/nowhere/host") && error.contains("libplugin.so"), "{error}");
 }
 

@@ -22,7 +22,7 @@ use crate::vendor::Target;
 /// Exports the targets that a library crate registers as a plugin: call it once, in a crate of
 /// type `cdylib` that holds nothing else, with the name of the library crate.
 ///
-/// ```ignore
+/// ```text
 /// tilewright::export_plugin!(acme_targets);
 /// ```
 #[macro_export]

@@ -53,7 +53,7 @@ impl TargetFactory {
 
 /// Registers the targets of a vendor's library crate:
 ///
-/// ```ignore
+/// ```text
 /// tilewright::register_targets! { plugin: "acme", architectures: ARCHITECTURES, create: create }
 /// ```
 ///

@@ -90,17 +90,17 @@ impl Failure {
     }
 
     /// All messages from one on, as one.
-    fn from(&self, index: usize) -> String {
+    fn tail(&self, index: usize) -> String {
         self.chain.get(index..).unwrap_or_default().join(": ")
     }
 
     /// As an error of compiling by the plugin that `plugin` names.
     pub(super) fn into_compile_error(self, plugin: &str) -> CompileError {
         match self.code {
-            Code::UNSUPPORTED => CompileError::Unsupported(self.from(0)),
-            Code::INVALID => CompileError::Invalid(self.from(0)),
-            Code::OPTION => CompileError::Option { option: self.at(0), message: self.from(1) },
-            Code::BACKEND => CompileError::Backend(self.from(0)),
+            Code::UNSUPPORTED => CompileError::Unsupported(self.tail(0)),
+            Code::INVALID => CompileError::Invalid(self.tail(0)),
+            Code::OPTION => CompileError::Option { option: self.at(0), message: self.tail(1) },
+            Code::BACKEND => CompileError::Backend(self.tail(0)),
             _ => CompileError::Plugin(format!("{plugin}: {self}")),
         }
     }
@@ -112,14 +112,14 @@ impl Failure {
                 FamilyError::Unknown { name: self.at(0), known: self.chain.get(1..).unwrap_or_default().to_vec() }
             }
             Code::FAMILY_PARAMETER => {
-                FamilyError::Parameter { family: self.at(0), parameter: self.at(1), message: self.from(2) }
+                FamilyError::Parameter { family: self.at(0), parameter: self.at(1), message: self.tail(2) }
             }
             Code::FAMILY_SHAPE => FamilyError::Shape {
                 family: self.at(0),
                 shape: self.at(1).split(',').filter_map(|size| size.trim().parse().ok()).collect(),
-                message: self.from(2),
+                message: self.tail(2),
             },
-            Code::FAMILY_LAYOUT => FamilyError::Layout { family: self.at(0), message: self.from(1) },
+            Code::FAMILY_LAYOUT => FamilyError::Layout { family: self.at(0), message: self.tail(1) },
             _ => FamilyError::Plugin(format!("{plugin}: {self}")),
         }
     }
@@ -179,9 +179,41 @@ impl Failure {
     /// As an error of making a target by the plugin that `plugin` names.
     pub(super) fn into_factory_error(self, plugin: &str) -> FactoryError {
         match self.code {
-            Code::ARCHITECTURE => FactoryError::Architecture(self.from(0)),
-            Code::DESCRIPTION => FactoryError::Description(self.from(0)),
+            Code::ARCHITECTURE => FactoryError::Architecture(self.tail(0)),
+            Code::DESCRIPTION => FactoryError::Description(self.tail(0)),
             _ => FactoryError::Failed(format!("{plugin}: {self}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_operation_is_unsupported_and_named() {
+        let failure = Failure::from(DecodeError::UnknownOperation("warp_drive".to_owned()));
+        match failure.into_compile_error("libplugin.so") {
+            CompileError::Unsupported(message) => assert!(message.contains("`warp_drive`"), "{message}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_code_of_a_later_version_is_the_plugins_failure() {
+        let failure = Failure::new(Code(4711), ["first", "second"]);
+        let expected = "libplugin.so: first: second".to_owned();
+        assert_eq!(failure.clone().into_compile_error("libplugin.so"), CompileError::Plugin(expected.clone()));
+        assert_eq!(failure.into_family_error("libplugin.so"), FamilyError::Plugin(expected));
+    }
+
+    #[test]
+    fn a_chain_that_is_too_short_is_no_fault_of_the_reader() {
+        for code in 0..16 {
+            let failure = Failure { code: Code(code), chain: Vec::new() };
+            let _ = failure.clone().into_compile_error("libplugin.so");
+            let _ = failure.clone().into_family_error("libplugin.so");
+            let _ = failure.into_factory_error("libplugin.so");
         }
     }
 }

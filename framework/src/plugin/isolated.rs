@@ -124,7 +124,7 @@ impl Isolated {
             if state.failed_starts >= MOST_FAILED_STARTS {
                 let message = format!(
                     "not asked any more, since {MOST_FAILED_STARTS} processes in a row that were to serve it \
-                     ended before they answered"
+                     ended before they answered; mend the cause and start again"
                 );
                 return Err(Failure::internal(message));
             }

@@ -97,3 +97,179 @@ pub(super) fn read_options(bytes: &[u8]) -> Result<CompileOptions, WireError> {
 pub(super) fn read_artifact(bytes: &[u8]) -> Result<Artifact, WireError> {
     read_without(bytes, |value| wire::skip_unknown_rows::<Payload>(value, &["payloads"]))
 }
+
+#[cfg(test)]
+mod tests {
+    use ciborium::value::Value;
+    use proptest::prelude::*;
+
+    use super::super::frame::{self, Answer, Request};
+    use super::super::wire::{MAX_DEPTH, WIRE_VERSION, read, write};
+    use super::*;
+
+    fn description() -> TargetDescription {
+        let text = include_str!("../../tests/fixtures/targets/src/fixture.toml");
+        TargetDescription::from_toml("fixture.toml", text).expect("the fixture's description")
+    }
+
+    /// What `change` makes of the CBOR of a value.
+    fn changed<T: Serialize>(value: &T, change: impl FnOnce(&mut Value)) -> Vec<u8> {
+        let mut body = wire::read_value(&write(value).expect("bytes")).expect("CBOR");
+        change(&mut body);
+        write(&body).expect("bytes")
+    }
+
+    fn field<'a>(value: &'a mut Value, name: &str) -> &'a mut Value {
+        let Value::Map(map) = value else { panic!("a map with {name}") };
+        &mut map.iter_mut().find(|(key, _)| key.as_text() == Some(name)).expect("the field").1
+    }
+
+    fn set(value: &mut Value, name: &str, to: Value) {
+        *field(value, name) = to;
+    }
+
+    fn push(value: &mut Value, item: Value) {
+        value.as_array_mut().expect("a list").push(item);
+    }
+
+    fn add_field(value: &mut Value) {
+        value.as_map_mut().expect("a map").insert(0, ("later".into(), Value::Array(vec![1.into()])));
+    }
+
+    #[test]
+    fn descriptions_cross_unchanged() {
+        assert_eq!(read_description(&write(&description()).expect("bytes")), Ok(description()));
+    }
+
+    #[test]
+    fn fields_of_a_later_version_are_skipped_at_every_depth() {
+        let bytes = changed(&description(), |value| {
+            add_field(value);
+            add_field(field(value, "shared"));
+            field(field(value, "shared"), "banks").as_array_mut().expect("rows").iter_mut().for_each(add_field);
+            add_field(field(field(value, "costs"), "exchange"));
+        });
+        assert_eq!(read_description(&bytes), Ok(description()));
+    }
+
+    #[test]
+    fn rows_with_variants_of_a_later_version_are_skipped() {
+        let bytes = changed(&description(), |value| {
+            for (list, name, variant) in [("exchanges", "kind", "teleport"), ("exchanges", "evidence", "dreamt")] {
+                let rows = field(value, list);
+                let mut row = rows.as_array().expect("rows")[0].clone();
+                set(&mut row, name, variant.into());
+                push(rows, row);
+            }
+            let banks = field(field(value, "shared"), "banks");
+            let mut row = banks.as_array().expect("rows")[0].clone();
+            push(field(&mut row, "directions"), "sideways".into());
+            push(banks, row);
+        });
+        assert_eq!(read_description(&bytes), Ok(description()));
+    }
+
+    #[test]
+    fn rows_that_are_wrong_are_no_rows_of_a_later_version() {
+        let bytes = changed(&description(), |value| {
+            let row = &mut field(value, "exchanges").as_array_mut().expect("rows")[0];
+            set(row, "bits", "many".into());
+        });
+        assert!(matches!(read_description(&bytes), Err(WireError::Malformed(_))));
+    }
+
+    #[test]
+    fn an_instruction_with_an_operand_of_a_later_version_is_skipped_as_a_whole() {
+        let row = |operand: Value| {
+            let text = |text: &str| Value::from(text);
+            Value::Map(vec![
+                (text("name"), text("move")),
+                (text("kind"), text("shared_move")),
+                (text("operands"), Value::Array(vec![text("uniform"), operand])),
+                (text("cycles"), Value::Null),
+                (text("semantics"), text("move")),
+                (text("source"), text("made up")),
+            ])
+        };
+        let info = TargetInfo { families: vec!["striped".to_owned()], instructions: Vec::new() };
+        let with_rows = |rows: Vec<Value>| changed(&info, |value| set(value, "instructions", Value::Array(rows)));
+        let read_rows = |rows| read_target_info(&with_rows(rows)).map(|info| info.instructions.len());
+        assert_eq!(read_rows(vec![row("uniform".into())]), Ok(1));
+        let later = Value::Map(vec![("holographic".into(), Value::Map(vec![]))]);
+        assert_eq!(read_rows(vec![row("uniform".into()), row(later)]), Ok(1));
+        assert!(matches!(read_rows(vec![row(7.into())]), Err(WireError::Malformed(_))));
+    }
+
+    #[test]
+    fn forms_of_a_later_version_are_skipped() {
+        let options = CompileOptions::default();
+        let bytes = changed(&options, |value| push(field(value, "emit"), "hologram".into()));
+        assert_eq!(read_options(&bytes), Ok(options));
+        let payload = Payload { form: Emit::Assembly, format: "s".to_owned(), bytes: vec![0, 255] };
+        let artifact = Artifact { payloads: vec![payload], kernels: Vec::new() };
+        let bytes = changed(&artifact, |value| {
+            let mut payload = field(value, "payloads").as_array().expect("payloads")[0].clone();
+            set(&mut payload, "form", "hologram".into());
+            push(field(value, "payloads"), payload);
+        });
+        assert_eq!(read_artifact(&bytes), Ok(artifact));
+    }
+
+    #[test]
+    fn a_later_envelope_is_refused_by_its_number() {
+        #[derive(Serialize)]
+        struct Later {
+            version: u32,
+            body: u32,
+        }
+        let mut bytes = Vec::new();
+        ciborium::into_writer(&Later { version: WIRE_VERSION + 1, body: 0 }, &mut bytes).expect("CBOR");
+        assert_eq!(read::<u32>(&bytes), Err(WireError::Version { found: WIRE_VERSION + 1 }));
+    }
+
+    #[test]
+    fn depth_and_length_are_bounded_and_nothing_may_follow() {
+        let nested = |depth: usize| (0..depth).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        let too_deep = write(&nested(MAX_DEPTH + 1)).expect("bytes");
+        assert!(matches!(read::<Value>(&too_deep), Err(WireError::Malformed(_))));
+        let mut followed = write(&1u32).expect("bytes");
+        assert_eq!(read::<u32>(&followed), Ok(1));
+        followed.push(0);
+        assert!(matches!(read::<u32>(&followed), Err(WireError::Malformed(_))));
+        // Four bytes of length and nothing else: an error, and no memory of that length.
+        let huge = u32::MAX.to_le_bytes();
+        assert!(frame::read::<Request>(&mut huge.as_slice()).is_err());
+        let cut_off = [100, 0, 0, 0, 1, 2, 3];
+        assert!(frame::read::<Request>(&mut cut_off.as_slice()).is_err());
+        assert!(matches!(frame::read::<Request>(&mut [].as_slice()), Ok(None)));
+    }
+
+    fn read_everything(bytes: &[u8]) {
+        let _ = read_description(bytes);
+        let _ = read_target_info(bytes);
+        let _ = read_options(bytes);
+        let _ = read_artifact(bytes);
+        let _ = read::<FamilyRequest>(bytes);
+        let _ = read::<FamilyAnswer>(bytes);
+        let _ = read::<PluginInfo>(bytes);
+        let _ = frame::read::<Request>(&mut &*bytes);
+        let _ = frame::read::<Answer>(&mut &*bytes);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            read_everything(&bytes);
+        }
+
+        #[test]
+        fn no_damage_makes_a_reader_panic(damage in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..6)) {
+            let mut bytes = write(&description()).expect("bytes");
+            for (at, byte) in damage {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+            }
+            read_everything(&bytes);
+        }
+    }
+}

@@ -38,6 +38,7 @@ pub enum InstructionKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "a target has some hundred rows, read far more often than moved")]
 pub enum Operand {
     /// Registers of the lanes of a warp.
     Register {

@@ -1,5 +1,6 @@
 //! The AMD plugin as a library: layout families, instructions, and code for AMD GPUs.
 
+mod architectures;
 mod compile;
 mod device;
 pub mod families;
@@ -7,32 +8,22 @@ pub mod instructions;
 pub mod object;
 
 use tilewright::kernel::Module;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout};
+use tilewright::layout::Families;
+use tilewright::plugin::FactoryError;
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
-/// The architectures that this plugin serves, as LLVM calls them.
-pub const ARCHITECTURES: &[&str] = &[
-    "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200",
-    "gfx1201", "gfx1250",
-];
+pub use architectures::ARCHITECTURES;
+use families::VendorFamilies;
+use instructions::rows;
 
-// Until `families` and `instructions` have these, the plugin adds none of either. Replaced by
-// `use families::VendorFamilies; use instructions::rows;`.
-struct VendorFamilies;
+tilewright::register_targets! { plugin: "amd", architectures: ARCHITECTURES, create: create }
 
-impl Families for VendorFamilies {
-    fn names(&self) -> Vec<String> {
-        Vec::new()
+fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
+    match AmdTarget::new(description) {
+        Ok(target) => Ok(Box::new(target)),
+        Err(error) => Err(FactoryError::Description(error.to_string())),
     }
-
-    fn resolve(&self, spec: &FamilySpec, _shape: &[u64], _all: &dyn Families) -> Result<Layout, FamilyError> {
-        Err(FamilyError::Unknown { name: spec.name.clone(), known: Vec::new() })
-    }
-}
-
-fn rows(_architecture: &str) -> Vec<Instruction> {
-    Vec::new()
 }
 
 /// One AMD product.

@@ -1,1 +1,96 @@
-//! Instruction rows of this vendor.
+//! Instruction rows of this vendor: the systolic dot product `dpas`.
+//!
+//! Layouts are derived by rule; a register of B holds 32 bits of K, one of A at most 16 bits.
+//! Tests check them against published tables and against the families.
+
+use tilewright::layout::families::cluster::tile_of;
+use tilewright::layout::{Dim, LayoutError, LinearLayout};
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+
+const SOURCE: &str = "Intel Xe matrix extensions: dpas operands as in SYCL-TLA and Intel's Triton backend";
+
+/// Steps of the systolic array: 32-bit groups of K that one instruction sums.
+const DEPTH: u64 = 8;
+
+/// Types of d, a, b and c.
+const TYPES: [[&str; 4]; 9] = [
+    ["f32", "f16", "f16", "f32"],
+    ["f16", "f16", "f16", "f16"],
+    ["f32", "bf16", "bf16", "f32"],
+    ["bf16", "bf16", "bf16", "bf16"],
+    ["f32", "tf32", "tf32", "f32"],
+    ["s32", "s8", "s8", "s32"],
+    ["s32", "s8", "u8", "s32"],
+    ["s32", "u8", "s8", "s32"],
+    ["s32", "u8", "u8", "s32"],
+];
+
+/// The instructions of an architecture, for sub-groups as wide as the instruction: `pvc`; none
+/// for others.
+#[must_use]
+pub fn rows(architecture: &str) -> Vec<Instruction> {
+    if architecture != "pvc" {
+        return Vec::new();
+    }
+    let repeats = [1, 2, 4, 8].into_iter();
+    let all = repeats.flat_map(|repeat| TYPES.iter().map(move |&types| row(repeat, 16, types)));
+    // A row that is no layout would be a mistake in the table above; tests count the rows.
+    all.flatten().collect()
+}
+
+fn row(repeat: u64, columns: u64, [d, a, b, c]: [&str; 4]) -> Result<Instruction, LayoutError> {
+    let register = |role: &str, element: &str, layout| Operand::Register {
+        role: role.to_owned(),
+        element: element.to_owned(),
+        bits: bits(element),
+        layout,
+    };
+    let packed = u64::from(32 / bits(a));
+    Ok(Instruction {
+        name: format!("dpas.{DEPTH}x{repeat}.{d}.{a}.{b}.{c}"),
+        kind: InstructionKind::Matrix,
+        operands: vec![
+            register("d", d, result(repeat, columns)?),
+            register("a", a, left(repeat, columns, packed)?),
+            register("b", b, right(columns, packed)?),
+            register("c", c, result(repeat, columns)?),
+        ],
+        cycles: None,
+        semantics: Semantics::Contract,
+        source: SOURCE.to_owned(),
+    })
+}
+
+fn bits(element: &str) -> u32 {
+    match element {
+        "f32" | "tf32" | "s32" => 32,
+        "f16" | "bf16" => 16,
+        _ => 8,
+    }
+}
+
+/// A lane for each column, a register for each row.
+fn result(rows: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
+    tile_of(&[0, 1], &[(Dim::LANE, columns, 1), (Dim::REGISTER, rows, 0)])
+}
+
+/// Lanes along K, neighbouring bytes in pairs, then along the rows; lanes beyond the rows repeat
+/// what the first ones hold.
+fn left(rows: u64, lanes: u64, packed: u64) -> Result<LinearLayout, LayoutError> {
+    let together = if packed >= 4 { packed / 2 } else { 1 };
+    let along_k = DEPTH * packed / together;
+    let along_rows = rows.min(lanes / along_k);
+    let parts = [
+        (Dim::REGISTER, together, 1),
+        (Dim::LANE, along_k, 1),
+        (Dim::LANE, along_rows, 0),
+        (Dim::REGISTER, rows / along_rows, 0),
+    ];
+    let repeated = LinearLayout::zeros(lanes / along_k / along_rows, Dim::LANE, Dim::tensor(0), 1)?;
+    tile_of(&[0, 1], &parts)?.direct_sum(&repeated)
+}
+
+/// A lane for each column; registers hold all of K.
+fn right(columns: u64, packed: u64) -> Result<LinearLayout, LayoutError> {
+    tile_of(&[0, 1], &[(Dim::REGISTER, DEPTH * packed, 0), (Dim::LANE, columns, 1)])
+}

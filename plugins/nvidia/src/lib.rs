@@ -1,5 +1,6 @@
 //! The NVIDIA plugin as a library: layout families, instructions, and code for NVIDIA GPUs.
 
+mod architectures;
 mod compile;
 mod device;
 pub mod families;
@@ -7,32 +8,22 @@ pub mod instructions;
 pub mod object;
 
 use tilewright::kernel::Module;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout};
+use tilewright::layout::Families;
+use tilewright::plugin::FactoryError;
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
-/// The architectures that this plugin serves, as LLVM and `ptxas` call them.
-pub const ARCHITECTURES: &[&str] = &[
-    "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103", "sm_103a", "sm_120",
-    "sm_120a", "sm_121", "sm_121a",
-];
+pub use architectures::ARCHITECTURES;
+use families::VendorFamilies;
+use instructions::rows;
 
-// Until `families` and `instructions` have these, the plugin adds none of either. Replaced by
-// `use families::VendorFamilies; use instructions::rows;`.
-struct VendorFamilies;
+tilewright::register_targets! { plugin: "nvidia", architectures: ARCHITECTURES, create: create }
 
-impl Families for VendorFamilies {
-    fn names(&self) -> Vec<String> {
-        Vec::new()
+fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
+    match NvidiaTarget::new(description) {
+        Ok(target) => Ok(Box::new(target)),
+        Err(error) => Err(FactoryError::Description(error.to_string())),
     }
-
-    fn resolve(&self, spec: &FamilySpec, _shape: &[u64], _all: &dyn Families) -> Result<Layout, FamilyError> {
-        Err(FamilyError::Unknown { name: spec.name.clone(), known: Vec::new() })
-    }
-}
-
-fn rows(_architecture: &str) -> Vec<Instruction> {
-    Vec::new()
 }
 
 /// One NVIDIA product.

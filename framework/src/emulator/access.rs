@@ -1,0 +1,205 @@
+//! Loads and stores of a warp, to global and shared memory.
+
+use super::fault::{FaultKind, LaneFault};
+use super::memory::GlobalMemory;
+use super::program::Access;
+use super::shared::{Accessor, SharedMemory};
+use crate::kernel::{Counts, Space};
+use crate::target::{BankRow, Direction, wavefronts};
+
+/// The widest access of a lane: 64 elements of 8 bytes.
+const WIDEST: usize = 512;
+
+/// Units of global memory that were transferred.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Transactions {
+    pub(super) loaded: u64,
+    pub(super) stored: u64,
+}
+
+/// The memories that a warp sees.
+pub(super) struct Memories<'a> {
+    pub(super) global: &'a mut GlobalMemory,
+    pub(super) shared: &'a mut SharedMemory,
+    pub(super) transaction_bytes: u64,
+    pub(super) transactions: &'a mut Transactions,
+}
+
+/// Addresses of the lanes that take part, by lane.
+pub(super) type Addresses = [Option<u64>; 64];
+
+/// Lets the lanes of `active` make an access; counts it.
+pub(super) fn access(
+    access: &Access<'_>,
+    lanes: usize,
+    active: u64,
+    registers: &mut [u64],
+    memories: &mut Memories<'_>,
+    counts: &mut Counts,
+    accessor: &mut Accessor<'_>,
+) -> Result<(), LaneFault> {
+    let bytes = access.element_bytes * access.count;
+    let mut addresses: Addresses = [None; 64];
+    let mut buffer = [0u8; WIDEST];
+    let buffer = &mut buffer[..bytes];
+    for lane in 0..lanes {
+        let takes_part = access.predicate.is_none_or(|predicate| registers[predicate + lane] != 0);
+        if active >> lane & 1 == 0 || !takes_part {
+            if access.direction == Direction::Load {
+                let elements = (0..access.count).map(|element| access.value + element * lanes + lane);
+                elements.for_each(|register| registers[register] = 0);
+            }
+            continue;
+        }
+        let address = effective(access, registers[access.pointer + lane]);
+        addresses[lane] = Some(address);
+        accessor.lane = lane as u8;
+        if access.direction == Direction::Store {
+            gather(access, lanes, lane, registers, buffer);
+        }
+        transfer(access, address, buffer, memories, accessor)
+            .map_err(|kind| LaneFault { lane: Some(lane as u32), kind })?;
+        if access.direction == Direction::Load {
+            scatter(access, lanes, lane, registers, buffer);
+        }
+    }
+    count(access, &addresses[..lanes], memories, counts)
+}
+
+/// The address of an access. A negative one becomes a high one, where nothing is.
+fn effective(access: &Access<'_>, pointer: u64) -> u64 {
+    pointer.wrapping_add(i64::from(access.offset) as u64)
+}
+
+/// The bytes that a lane stores.
+fn gather(access: &Access<'_>, lanes: usize, lane: usize, registers: &[u64], buffer: &mut [u8]) {
+    for (element, bytes) in buffer.chunks_exact_mut(access.element_bytes).enumerate() {
+        let bits = registers[access.value + element * lanes + lane].to_le_bytes();
+        bytes.copy_from_slice(&bits[..access.element_bytes]);
+    }
+}
+
+/// The elements that a lane has loaded.
+fn scatter(access: &Access<'_>, lanes: usize, lane: usize, registers: &mut [u64], buffer: &[u8]) {
+    for (element, bytes) in buffer.chunks_exact(access.element_bytes).enumerate() {
+        let mut bits = [0; 8];
+        bits[..access.element_bytes].copy_from_slice(bytes);
+        registers[access.value + element * lanes + lane] = u64::from_le_bytes(bits);
+    }
+}
+
+/// One lane's access.
+fn transfer(
+    access: &Access<'_>,
+    address: u64,
+    buffer: &mut [u8],
+    memories: &mut Memories<'_>,
+    accessor: &Accessor<'_>,
+) -> Result<(), FaultKind> {
+    match access.space {
+        Space::Shared => {
+            shared_transfer(access.direction, address, buffer, access.alignment, access.buffer, memories, accessor)
+        }
+        Space::Global => global_transfer(access, address, buffer, memories.global),
+    }
+}
+
+/// One lane's access of shared memory.
+pub(super) fn shared_transfer(
+    direction: Direction,
+    address: u64,
+    buffer: &mut [u8],
+    alignment: u32,
+    origin: Option<u32>,
+    memories: &mut Memories<'_>,
+    accessor: &Accessor<'_>,
+) -> Result<(), FaultKind> {
+    aligned(direction, Space::Shared, address, alignment)?;
+    match direction {
+        Direction::Load => memories.shared.load(address, buffer, origin, accessor),
+        Direction::Store => memories.shared.store(address, buffer, origin, accessor),
+    }
+}
+
+fn aligned(direction: Direction, space: Space, address: u64, alignment: u32) -> Result<(), FaultKind> {
+    let alignment = u64::from(alignment);
+    if address.is_multiple_of(alignment) {
+        Ok(())
+    } else {
+        Err(FaultKind::Misaligned { direction, space, address, alignment })
+    }
+}
+
+fn global_transfer(
+    access: &Access<'_>,
+    address: u64,
+    buffer: &mut [u8],
+    memory: &mut GlobalMemory,
+) -> Result<(), FaultKind> {
+    let (direction, space, bytes) = (access.direction, Space::Global, buffer.len() as u64);
+    aligned(direction, space, address, access.alignment)?;
+    let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
+    match direction {
+        Direction::Store => memory.store(address, buffer).map_err(outside),
+        Direction::Load => memory.load(address, buffer).map_err(|fault| match fault {
+            Ok(at) => FaultKind::Uninitialised { space, address: address + at },
+            Err(expected) => outside(expected),
+        }),
+    }
+}
+
+fn count(
+    access: &Access<'_>,
+    addresses: &[Option<u64>],
+    memories: &mut Memories<'_>,
+    counts: &mut Counts,
+) -> Result<(), LaneFault> {
+    let bytes = (access.element_bytes * access.count) as u32;
+    match access.space {
+        Space::Shared => {
+            let row = access.row.ok_or(FaultKind::NoBankRow {
+                direction: access.direction,
+                bits: 8 * bytes,
+                instruction: None,
+            })?;
+            let operations = match access.direction {
+                Direction::Load => &mut counts.shared_loads,
+                Direction::Store => &mut counts.shared_stores,
+            };
+            *operations += 1;
+            count_wavefronts(access.direction, row, addresses, bytes, counts);
+        }
+        Space::Global => {
+            let units = transactions(addresses, u64::from(bytes), memories.transaction_bytes);
+            match access.direction {
+                Direction::Load => memories.transactions.loaded += units,
+                Direction::Store => memories.transactions.stored += units,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the wavefronts of one access of shared memory.
+pub(super) fn count_wavefronts(
+    direction: Direction,
+    row: &BankRow,
+    addresses: &[Option<u64>],
+    bytes: u32,
+    counts: &mut Counts,
+) {
+    let count = wavefronts(row, addresses, bytes);
+    match direction {
+        Direction::Load => counts.wavefronts_loaded += count,
+        Direction::Store => counts.wavefronts_stored += count,
+    }
+}
+
+/// How many different units of global memory the lanes touch.
+fn transactions(addresses: &[Option<u64>], bytes: u64, unit: u64) -> u64 {
+    let mut units: Vec<u64> =
+        addresses.iter().flatten().flat_map(|&address| address / unit..(address + bytes).div_ceil(unit)).collect();
+    units.sort_unstable();
+    units.dedup();
+    units.len() as u64
+}

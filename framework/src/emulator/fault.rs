@@ -1,0 +1,227 @@
+//! What ends a run.
+
+use thiserror::Error;
+
+use crate::kernel::{Space, VerifyError};
+use crate::target::Direction;
+
+/// What a kernel, or its launch, did wrong, and where. What was written to global memory before
+/// stays written.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("kernel `{kernel}`{}: {kind}", .place.as_deref().map(Place::described).unwrap_or_default())]
+pub struct Fault {
+    /// The kernel.
+    pub kernel: String,
+    /// Where it happened; absent where nothing was run.
+    pub place: Option<Box<Place>>,
+    /// What happened.
+    pub kind: FaultKind,
+}
+
+/// An operation, and who ran it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The operation's number, as [`crate::kernel::Kernel::statements`].
+    pub operation: usize,
+    /// The operation as text, without its regions.
+    pub text: String,
+    /// Index of the block in the grid.
+    pub block: [u32; 3],
+    /// Index of the warp in its block.
+    pub warp: u32,
+    /// Index of the lane in its warp, where it is one lane's doing.
+    pub lane: Option<u32>,
+}
+
+impl Place {
+    fn described(&self) -> String {
+        let Self { operation, text, block: [x, y, z], warp, .. } = self;
+        let lane = self.lane.map(|lane| format!(" lane {lane}")).unwrap_or_default();
+        format!(", operation {operation} `{text}`, block ({x}, {y}, {z}) warp {warp}{lane}")
+    }
+}
+
+/// A fault where it happens: the runner adds the place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaneFault {
+    /// The lane, where it is one lane's doing.
+    pub lane: Option<u32>,
+    /// What happened.
+    pub kind: FaultKind,
+}
+
+impl From<FaultKind> for LaneFault {
+    fn from(kind: FaultKind) -> Self {
+        Self { lane: None, kind }
+    }
+}
+
+/// The earlier access of a race.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherAccess {
+    /// The number of its operation.
+    pub operation: usize,
+    /// The operation as text.
+    pub text: String,
+    /// Whether it wrote or read.
+    pub direction: Direction,
+    /// The warp; absent where several warps made such accesses.
+    pub warp: Option<u32>,
+    /// The lane; absent where several lanes made such accesses.
+    pub lane: Option<u32>,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// The kernel breaks the rules of the IR. The fault of whoever made it.
+    #[error("not a valid kernel: {0}")]
+    Invalid(Box<VerifyError>),
+    /// The target can't launch the kernel so. The caller's fault.
+    #[error("cannot be launched: {0}")]
+    Launch(String),
+    /// The arguments don't fit the parameters. The caller's fault.
+    #[error("argument {index}: {message}")]
+    Argument {
+        /// Which argument.
+        index: usize,
+        /// What is wrong, what was expected.
+        message: String,
+    },
+    /// More shared memory than a block of the target can have.
+    #[error("{bytes} bytes of shared memory; a block of the target has at most {limit}")]
+    SharedLimit {
+        /// What the kernel asks for.
+        bytes: u64,
+        /// What there is.
+        limit: u64,
+    },
+    /// The values of a block's lanes need more memory than the limits allow.
+    #[error("the values of a block take {bytes} bytes; the limit is {limit}")]
+    RegisterLimit {
+        /// What they take.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// More operations than the limits allow: most likely an endless loop.
+    #[error("more than {limit} operations were run; most likely a loop does not end")]
+    StepLimit {
+        /// The limit.
+        limit: u64,
+    },
+    /// Memory that is in no buffer, or beyond the end of the pointer's own.
+    #[error("{} of {bytes} bytes at {} address {address:#x} is out of bounds: {expected}", word(*.direction), .space.name())]
+    OutOfBounds {
+        /// Whether it reads or writes.
+        direction: Direction,
+        /// The memory.
+        space: Space,
+        /// The first byte.
+        address: u64,
+        /// How many bytes.
+        bytes: u64,
+        /// What lies near.
+        expected: String,
+    },
+    /// Reads what nobody has written.
+    #[error("load of uninitialised {} memory at address {address:#x}", .space.name())]
+    Uninitialised {
+        /// The memory.
+        space: Space,
+        /// The first byte that is uninitialised.
+        address: u64,
+    },
+    /// An address that isn't aligned as the operation promises.
+    #[error("{} at {} address {address:#x}, which is not a multiple of {alignment}", word(*.direction), .space.name())]
+    Misaligned {
+        /// Whether it reads or writes.
+        direction: Direction,
+        /// The memory.
+        space: Space,
+        /// The address.
+        address: u64,
+        /// The alignment that was promised.
+        alignment: u64,
+    },
+    /// Two accesses of a byte of shared memory that nothing orders.
+    #[error("race: {} at shared address {address:#x} with no barrier since {}", word(*.direction), described(.other))]
+    Race {
+        /// Whether the later access reads or writes.
+        direction: Direction,
+        /// The byte.
+        address: u64,
+        /// The earlier access.
+        other: Box<OtherAccess>,
+    },
+    /// A collective reached by some lanes only.
+    #[error("divergent collective: lanes with mask {missing:#x} do not reach it")]
+    Divergent {
+        /// A bit for each lane of the warp that doesn't reach it.
+        missing: u64,
+    },
+    /// An exchange reads from a lane that the warp doesn't have.
+    #[error("exchange reads lane {from} of a warp of {lanes}")]
+    ExchangeLane {
+        /// The lane asked for.
+        from: u64,
+        /// How many there are.
+        lanes: u32,
+    },
+    /// A barrier of the block that some warps don't reach.
+    #[error("divergent collective: warps {missing:?} of the block end or wait elsewhere, and never reach this barrier")]
+    BarrierNotReached {
+        /// The warps.
+        missing: Vec<u32>,
+    },
+    /// A loop whose step is zero.
+    #[error("the loop's step is zero")]
+    LoopStep,
+    /// A loop whose index passes 2^32.
+    #[error("the loop's index {index} plus its step {step} does not fit into 32 bits")]
+    LoopIndex {
+        /// The index.
+        index: u64,
+        /// The step.
+        step: u64,
+    },
+    /// An access of shared memory that the target's bank rows don't list.
+    #[error("the target has no bank row for a {} of {bits} bits per lane{}", word(*.direction), .instruction.as_deref().map(|name| format!(" by `{name}`")).unwrap_or_default())]
+    NoBankRow {
+        /// Whether it reads or writes.
+        direction: Direction,
+        /// Its width.
+        bits: u32,
+        /// The vendor instruction, where it is one.
+        instruction: Option<String>,
+    },
+    /// Unsupported: a vendor instruction whose meaning the emulator was not given.
+    #[error("unsupported instruction `{name}`: the emulator was given no meaning of this name")]
+    UnknownInstruction {
+        /// Its name.
+        name: String,
+    },
+    /// A vendor instruction whose operands aren't its row's.
+    #[error("instruction `{name}`: {message}")]
+    Instruction {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Store => "store",
+        Direction::Load => "load",
+    }
+}
+
+fn described(other: &OtherAccess) -> String {
+    let OtherAccess { operation, text, direction, .. } = other;
+    let warp = other.warp.map_or("several warps".to_owned(), |warp| format!("warp {warp}"));
+    let lane = other.lane.map_or("several lanes".to_owned(), |lane| format!("lane {lane}"));
+    format!("the {} of operation {operation} `{text}` by {warp}, {lane}", word(*direction))
+}

@@ -1,0 +1,161 @@
+//! Global memory: buffers far apart, each byte known as initialised or not.
+
+use thiserror::Error;
+
+/// Buffers begin at multiples of this plus [`SKEW`], so that wrong addresses meet no other buffer.
+const SPACING_BITS: u32 = 36;
+
+/// Keeps buffers from being aligned to more than 256 bytes, which no allocator promises.
+const SKEW: u64 = 0x100;
+
+/// A buffer of a [`GlobalMemory`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Buffer(usize);
+
+/// What the host did wrong with a buffer.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// A buffer of another memory.
+    #[error("the buffer does not belong to this memory")]
+    UnknownBuffer,
+    /// Bytes beyond the end.
+    #[error("{bytes} bytes from offset {offset} of a buffer of {size}")]
+    OutOfBounds {
+        /// First byte.
+        offset: usize,
+        /// How many.
+        bytes: usize,
+        /// How many there are.
+        size: usize,
+    },
+    /// A byte that nobody has written.
+    #[error("byte {offset} of the buffer has not been written")]
+    Uninitialised {
+        /// The first such byte.
+        offset: usize,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct Allocation {
+    bytes: Vec<u8>,
+    /// Whether each byte has been written.
+    initialised: Vec<bool>,
+}
+
+/// The memory that all blocks see. Buffers are uninitialised until the host or a kernel writes.
+#[derive(Debug, Clone, Default)]
+pub struct GlobalMemory {
+    buffers: Vec<Allocation>,
+}
+
+impl GlobalMemory {
+    /// Memory without buffers.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an uninitialised buffer, aligned to 256 bytes.
+    pub fn allocate(&mut self, bytes: usize) -> Buffer {
+        self.buffers.push(Allocation { bytes: vec![0; bytes], initialised: vec![false; bytes] });
+        Buffer(self.buffers.len() - 1)
+    }
+
+    /// Adds a buffer that holds the given bytes.
+    pub fn allocate_with(&mut self, bytes: &[u8]) -> Buffer {
+        self.buffers.push(Allocation { bytes: bytes.to_vec(), initialised: vec![true; bytes.len()] });
+        Buffer(self.buffers.len() - 1)
+    }
+
+    /// Writes from the host.
+    ///
+    /// # Errors
+    /// [`MemoryError`]: no such buffer, or bytes beyond its end.
+    pub fn write(&mut self, buffer: Buffer, offset: usize, bytes: &[u8]) -> Result<(), MemoryError> {
+        let allocation = self.buffers.get_mut(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
+        let range = range(offset, bytes.len(), allocation.bytes.len())?;
+        allocation.bytes[range.clone()].copy_from_slice(bytes);
+        allocation.initialised[range].fill(true);
+        Ok(())
+    }
+
+    /// Reads to the host.
+    ///
+    /// # Errors
+    /// [`MemoryError`]: no such buffer, bytes beyond its end, or a byte that nobody has written.
+    pub fn read(&self, buffer: Buffer, offset: usize, bytes: usize) -> Result<&[u8], MemoryError> {
+        let allocation = self.buffers.get(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
+        let range = range(offset, bytes, allocation.bytes.len())?;
+        match allocation.initialised[range.clone()].iter().position(|&initialised| !initialised) {
+            Some(at) => Err(MemoryError::Uninitialised { offset: offset + at }),
+            None => Ok(&allocation.bytes[range]),
+        }
+    }
+
+    /// Reads all of a buffer to the host.
+    ///
+    /// # Errors
+    /// As [`GlobalMemory::read`].
+    pub fn read_all(&self, buffer: Buffer) -> Result<&[u8], MemoryError> {
+        let allocation = self.buffers.get(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
+        self.read(buffer, 0, allocation.bytes.len())
+    }
+
+    /// The address of the buffer's first byte.
+    #[must_use]
+    pub fn address(&self, buffer: Buffer) -> u64 {
+        ((buffer.0 as u64 + 1) << SPACING_BITS) | SKEW
+    }
+
+    pub(super) fn holds(&self, buffer: Buffer) -> bool {
+        buffer.0 < self.buffers.len()
+    }
+
+    /// The buffer and the offset in it of an access; what lies near where there is none.
+    fn locate(&self, address: u64, bytes: usize) -> Result<(usize, usize), String> {
+        let number = (address >> SPACING_BITS) as usize;
+        let Some(allocation) = number.checked_sub(1).and_then(|number| self.buffers.get(number)) else {
+            return Err("no buffer is near".to_owned());
+        };
+        let within = address & ((1 << SPACING_BITS) - 1);
+        let inside = within.checked_sub(SKEW).and_then(|offset| usize::try_from(offset).ok());
+        match inside.filter(|&offset| offset.checked_add(bytes).is_some_and(|end| end <= allocation.bytes.len())) {
+            Some(offset) => Ok((number - 1, offset)),
+            None => {
+                let offset = within as i64 - SKEW as i64;
+                let size = allocation.bytes.len();
+                Err(format!("it is offset {offset} of buffer {}, which has {size} bytes", number - 1))
+            }
+        }
+    }
+
+    /// What a kernel reads; `Err(Ok(offset))` for the first uninitialised byte, `Err(Err(..))` out of bounds.
+    pub(super) fn load(&self, address: u64, into: &mut [u8]) -> Result<(), Result<u64, String>> {
+        let (buffer, offset) = self.locate(address, into.len()).map_err(Err)?;
+        let allocation = &self.buffers[buffer];
+        let range = offset..offset + into.len();
+        if let Some(at) = allocation.initialised[range.clone()].iter().position(|&initialised| !initialised) {
+            return Err(Ok(at as u64));
+        }
+        into.copy_from_slice(&allocation.bytes[range]);
+        Ok(())
+    }
+
+    /// What a kernel writes.
+    pub(super) fn store(&mut self, address: u64, from: &[u8]) -> Result<(), String> {
+        let (buffer, offset) = self.locate(address, from.len())?;
+        let allocation = &mut self.buffers[buffer];
+        allocation.bytes[offset..offset + from.len()].copy_from_slice(from);
+        allocation.initialised[offset..offset + from.len()].fill(true);
+        Ok(())
+    }
+}
+
+fn range(offset: usize, bytes: usize, size: usize) -> Result<std::ops::Range<usize>, MemoryError> {
+    match offset.checked_add(bytes) {
+        Some(end) if end <= size => Ok(offset..end),
+        _ => Err(MemoryError::OutOfBounds { offset, bytes, size }),
+    }
+}

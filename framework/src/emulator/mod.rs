@@ -1,0 +1,36 @@
+//! Floor 5: runs kernel IR on the CPU and counts what it does.
+//!
+//! An [`Emulator`] runs one kernel: all blocks of a grid, one after another, all warps and lanes of
+//! each, as the target's [`crate::target::TargetDescription`] says. It knows no vendor: vendor
+//! instructions get their [`Meaning`] from whoever knows their rows. Whatever a kernel may not do
+//! ends the run with a [`Fault`] that names the operation, warp and lane; otherwise a [`Report`]
+//! says what was counted. Runs are deterministic.
+//!
+//! **Races.** Two accesses of one byte of shared memory, at least one of which writes, race unless
+//!
+//! - the same lane makes both, or
+//! - a barrier of the block lies between them, or
+//! - lanes of one warp make them, and a barrier of the warp lies between them, or
+//! - lanes of one warp make them at different operations, the target's `shared.warp_ordered` is
+//!   true, and they don't stand in the two regions of one `if` at which the warp's lanes parted, or
+//! - they are writes of one value by one operation of one warp.
+//!
+//! A race is found at the later of the two accesses in the order in which warps are run: each until
+//! it waits at a barrier of the block or ends. Races in global memory are not looked for.
+//!
+//! May import `f2`, `layout`, `target`, `kernel`.
+
+mod access;
+mod arithmetic;
+mod fault;
+mod meaning;
+mod memory;
+mod program;
+mod run;
+mod shared;
+mod warp;
+
+pub use fault::{Fault, FaultKind, LaneFault, OtherAccess, Place};
+pub use meaning::{Call, Meaning, Meanings};
+pub use memory::{Buffer, GlobalMemory, MemoryError};
+pub use run::{Argument, Emulator, Limits, Report, run};

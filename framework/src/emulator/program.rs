@@ -1,0 +1,476 @@
+//! A kernel in the form in which it is run: steps in a row, with jumps, on registers.
+//!
+//! A register file holds, for every element of every value, one `u64` for each lane; the lanes of
+//! an element lie side by side. Values get their place in the order of definition, so that a result
+//! always lies above its operands, but for what yields copy. Casts and extracts that keep an
+//! element's bits share its place.
+
+use std::collections::HashMap;
+
+use crate::kernel::{
+    Binary, Cast, Compare, Element, Kernel, Op, Region, Scope, Space, SpecialRegister, Statement, Type, Value,
+};
+use crate::target::{BankRow, Direction, TargetDescription};
+
+/// One step. Fields are indices into the register file of a warp unless they say otherwise; `n` is
+/// the number of registers, elements times lanes.
+pub(super) enum Step<'a> {
+    Special {
+        register: SpecialRegister,
+        to: usize,
+    },
+    Negate {
+        sign: u64,
+        a: usize,
+        to: usize,
+        n: usize,
+    },
+    Integer {
+        op: Binary,
+        bits: u32,
+        a: usize,
+        b: usize,
+        to: usize,
+        n: usize,
+    },
+    Float {
+        op: Binary,
+        element: Element,
+        a: usize,
+        b: usize,
+        to: usize,
+        n: usize,
+    },
+    Compare {
+        op: Compare,
+        bits: u32,
+        a: usize,
+        b: usize,
+        to: usize,
+        n: usize,
+    },
+    Select {
+        condition: usize,
+        a: usize,
+        b: usize,
+        to: usize,
+        n: usize,
+    },
+    Truncate {
+        mask: u64,
+        a: usize,
+        to: usize,
+        n: usize,
+    },
+    ExtendSign {
+        from_bits: u32,
+        mask: u64,
+        a: usize,
+        to: usize,
+        n: usize,
+    },
+    Regroup {
+        from_bits: u32,
+        to_bits: u32,
+        a: usize,
+        to: usize,
+        to_count: usize,
+    },
+    Pack {
+        elements: Vec<usize>,
+        to: usize,
+    },
+    PermuteBytes {
+        a: usize,
+        b: usize,
+        selector: u16,
+        to: usize,
+    },
+    Advance {
+        pointer: usize,
+        bytes: usize,
+        bytes_bits: u32,
+        mask: u64,
+        to: usize,
+    },
+    Access(Access<'a>),
+    Exchange {
+        value: usize,
+        lane: usize,
+        to: usize,
+    },
+    Barrier(Scope),
+    Instruction(Instruction<'a>),
+    /// Lanes where the condition is true go on, the others at `otherwise`.
+    Branch {
+        condition: usize,
+        otherwise: usize,
+    },
+    /// The `then` region has ended: the others go on here, or all at `end` if there are none.
+    Otherwise {
+        copies: Vec<Copied>,
+        end: usize,
+    },
+    /// Both regions have ended.
+    Join {
+        copies: Vec<Copied>,
+    },
+    /// Enters a loop, or goes on at `end` where no lane has a turn.
+    Enter {
+        bounds: Bounds,
+        from: usize,
+        copies: Vec<Copied>,
+        end: usize,
+    },
+    /// A turn has ended: the next one at `body`, for the lanes that have one.
+    Repeat {
+        bounds: Bounds,
+        copies: Vec<Copied>,
+        body: usize,
+    },
+}
+
+/// Registers copied when a region is entered or left; all are read before any is written.
+pub(super) struct Copied {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) n: usize,
+}
+
+/// Where a loop keeps its index, bound and step.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) index: usize,
+    pub(super) to: usize,
+    pub(super) step: usize,
+}
+
+/// A load or store.
+pub(super) struct Access<'a> {
+    pub(super) direction: Direction,
+    pub(super) space: Space,
+    pub(super) pointer: usize,
+    pub(super) predicate: Option<usize>,
+    pub(super) offset: i32,
+    pub(super) alignment: u32,
+    pub(super) element_bytes: usize,
+    pub(super) count: usize,
+    pub(super) value: usize,
+    /// The bank row, for shared memory.
+    pub(super) row: Option<&'a BankRow>,
+    /// The buffer that a pointer to shared memory comes from, where that is known.
+    pub(super) buffer: Option<u32>,
+}
+
+/// A vendor instruction.
+pub(super) struct Instruction<'a> {
+    pub(super) name: &'a str,
+    pub(super) operands: Vec<(usize, Type)>,
+    pub(super) results: Vec<(usize, Type)>,
+}
+
+/// A decoded kernel.
+pub(super) struct Program<'a> {
+    pub(super) steps: Vec<Step<'a>>,
+    /// The operation's number of every step.
+    pub(super) numbers: Vec<u32>,
+    /// Size of a register file.
+    pub(super) registers: usize,
+    /// Registers that hold a constant: first one, how many, what.
+    pub(super) constants: Vec<(usize, usize, u64)>,
+    pub(super) parameters: Vec<usize>,
+}
+
+/// Where a value lies.
+#[derive(Clone, Copy)]
+struct Home {
+    at: usize,
+    ty: Type,
+    /// The shared buffer that a pointer comes from, where that is known.
+    buffer: Option<u32>,
+}
+
+struct Decoder<'a> {
+    target: &'a TargetDescription,
+    lanes: usize,
+    shared_offsets: Vec<u64>,
+    homes: HashMap<Value, Home>,
+    next_operation: u32,
+    program: Program<'a>,
+}
+
+/// Decodes a kernel whose structure has been verified.
+pub(super) fn decode<'a>(kernel: &'a Kernel, target: &'a TargetDescription) -> Program<'a> {
+    let program =
+        Program { steps: Vec::new(), numbers: Vec::new(), registers: 0, constants: Vec::new(), parameters: Vec::new() };
+    let lanes = kernel.launch.lanes as usize;
+    let shared_offsets = kernel.shared_offsets().0;
+    let mut decoder = Decoder { target, lanes, shared_offsets, homes: HashMap::new(), next_operation: 0, program };
+    for (number, parameter) in kernel.parameters.iter().enumerate() {
+        let at = decoder.allot(Value(number as u32), parameter.ty);
+        decoder.program.parameters.push(at);
+    }
+    decoder.statements(&kernel.body);
+    decoder.program
+}
+
+impl<'a> Decoder<'a> {
+    fn home(&self, value: Value) -> Home {
+        // Verified kernels use only what they define.
+        self.homes.get(&value).copied().unwrap_or(Home { at: 0, ty: Type::Scalar(Element::I1), buffer: None })
+    }
+
+    fn at(&self, value: Value) -> usize {
+        self.home(value).at
+    }
+
+    fn width(&self, ty: Type) -> usize {
+        ty.count() as usize * self.lanes
+    }
+
+    fn allot(&mut self, value: Value, ty: Type) -> usize {
+        let at = self.program.registers;
+        self.program.registers += self.width(ty);
+        self.homes.insert(value, Home { at, ty, buffer: None });
+        at
+    }
+
+    fn push(&mut self, operation: u32, step: Step<'a>) -> usize {
+        self.program.steps.push(step);
+        self.program.numbers.push(operation);
+        self.program.steps.len() - 1
+    }
+
+    fn statements(&mut self, region: &'a Region) {
+        for statement in &region.statements {
+            let operation = self.next_operation;
+            self.next_operation += 1;
+            match &statement.op {
+                Op::If { condition, then, otherwise } => self.branch(operation, statement, *condition, then, otherwise),
+                Op::For { from, to, step, carried, body } => {
+                    self.for_loop(operation, statement, [*from, *to, *step], carried, body);
+                }
+                Op::Yield { .. } => {}
+                op => self.operation(operation, op, &statement.results),
+            }
+        }
+    }
+
+    fn operation(&mut self, operation: u32, op: &'a Op, results: &'a [(Value, Type)]) {
+        let Some(&(result, ty)) = results.first().filter(|_| op.has_single_result()) else {
+            return self.effect(operation, op, results);
+        };
+        if let Some(home) = self.shared_home(op, ty) {
+            self.homes.insert(result, home);
+            return;
+        }
+        let to = self.allot(result, ty);
+        let n = self.width(ty);
+        if let Some(bits) = self.constant_bits(op) {
+            self.program.constants.push((to, n, bits));
+        } else {
+            let step = self.computation(op, ty, to, n);
+            self.push(operation, step);
+        }
+        let buffer = self.buffer_of(op);
+        self.homes.insert(result, Home { at: to, ty, buffer });
+    }
+
+    /// The home of a result that shares an operand's.
+    fn shared_home(&self, op: &Op, ty: Type) -> Option<Home> {
+        match op {
+            Op::Extract { vector, index } => {
+                Some(Home { at: self.at(*vector) + *index as usize * self.lanes, ty, buffer: None })
+            }
+            Op::Cast { op: Cast::ExtendU, a } => Some(Home { ty, ..self.home(*a) }),
+            Op::Cast { op: Cast::Bits, a } if self.home(*a).ty.count() == ty.count() => {
+                Some(Home { ty, ..self.home(*a) })
+            }
+            _ => None,
+        }
+    }
+
+    fn constant_bits(&self, op: &Op) -> Option<u64> {
+        match op {
+            Op::Constant { bits } => Some(*bits),
+            Op::SharedAddress { buffer } => self.shared_offsets.get(*buffer as usize).copied(),
+            _ => None,
+        }
+    }
+
+    /// The shared buffer that the resulting pointer points into, where it is known.
+    fn buffer_of(&self, op: &Op) -> Option<u32> {
+        match op {
+            Op::SharedAddress { buffer } => Some(*buffer),
+            Op::Advance { pointer, .. } => self.home(*pointer).buffer,
+            Op::Select { a, b, .. } => self.home(*a).buffer.filter(|_| self.home(*a).buffer == self.home(*b).buffer),
+            _ => None,
+        }
+    }
+
+    fn computation(&self, op: &Op, ty: Type, to: usize, n: usize) -> Step<'a> {
+        match op {
+            Op::Special(register) => Step::Special { register: *register, to },
+            Op::Unary { a, .. } => Step::Negate { sign: 1 << (element_bits(ty) - 1), a: self.at(*a), to, n },
+            Op::Binary { op, a, b } => {
+                let (a, b) = (self.at(*a), self.at(*b));
+                match ty.element() {
+                    Some(element) if element.is_float() => Step::Float { op: *op, element, a, b, to, n },
+                    _ => Step::Integer { op: *op, bits: element_bits(ty), a, b, to, n },
+                }
+            }
+            Op::Compare { op, a, b } => {
+                let bits = element_bits(self.home(*a).ty);
+                Step::Compare { op: *op, bits, a: self.at(*a), b: self.at(*b), to, n }
+            }
+            Op::Select { condition, a, b } => {
+                Step::Select { condition: self.at(*condition), a: self.at(*a), b: self.at(*b), to, n }
+            }
+            Op::Cast { op, a } => self.cast(*op, self.home(*a), ty, to, n),
+            Op::Pack { elements } => Step::Pack { elements: elements.iter().map(|&e| self.at(e)).collect(), to },
+            Op::PermuteBytes { a, b, selector } => {
+                Step::PermuteBytes { a: self.at(*a), b: self.at(*b), selector: *selector, to }
+            }
+            Op::Advance { pointer, bytes } => {
+                let bytes_bits = self.home(*bytes).ty.bits();
+                let mask = super::arithmetic::mask(ty.bits());
+                Step::Advance { pointer: self.at(*pointer), bytes: self.at(*bytes), bytes_bits, mask, to }
+            }
+            Op::Exchange { value, lane, .. } => Step::Exchange { value: self.at(*value), lane: self.at(*lane), to },
+            Op::Load { pointer, predicate, offset, alignment } => {
+                self.access(Direction::Load, ty, to, (*pointer, *predicate, *offset, *alignment))
+            }
+            // No other operation has a single result.
+            _ => Step::Pack { elements: Vec::new(), to },
+        }
+    }
+
+    fn cast(&self, op: Cast, from: Home, ty: Type, to: usize, n: usize) -> Step<'a> {
+        let (from_bits, to_bits) = (element_bits(from.ty), element_bits(ty));
+        let (a, mask) = (from.at, super::arithmetic::mask(to_bits));
+        match op {
+            Cast::Truncate | Cast::ExtendU => Step::Truncate { mask, a, to, n },
+            Cast::ExtendS => Step::ExtendSign { from_bits, mask, a, to, n },
+            Cast::Bits => Step::Regroup { from_bits, to_bits, a, to, to_count: ty.count() as usize },
+        }
+    }
+
+    fn access(
+        &self,
+        direction: Direction,
+        ty: Type,
+        value: usize,
+        (pointer, predicate, offset, alignment): (Value, Option<Value>, i32, u32),
+    ) -> Step<'a> {
+        let home = self.home(pointer);
+        let space = if home.ty == Type::Pointer(Space::Shared) { Space::Shared } else { Space::Global };
+        Step::Access(Access {
+            direction,
+            space,
+            pointer: home.at,
+            predicate: predicate.map(|predicate| self.at(predicate)),
+            offset,
+            alignment,
+            element_bytes: element_bits(ty) as usize / 8,
+            count: ty.count() as usize,
+            value,
+            row: self.target.bank_row(direction, ty.bits()).filter(|row| space == Space::Shared && row.bank_bytes > 0),
+            buffer: home.buffer,
+        })
+    }
+
+    fn effect(&mut self, operation: u32, op: &'a Op, results: &'a [(Value, Type)]) {
+        let step = match op {
+            Op::Store { pointer, value, predicate, offset, alignment } => {
+                let home = self.home(*value);
+                self.access(Direction::Store, home.ty, home.at, (*pointer, *predicate, *offset, *alignment))
+            }
+            Op::Barrier { scope, .. } => Step::Barrier(*scope),
+            Op::Instruction { name, operands } => {
+                let operands = operands.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();
+                let results = results.iter().map(|&(value, ty)| (self.allot(value, ty), ty)).collect();
+                Step::Instruction(Instruction { name, operands, results })
+            }
+            _ => return,
+        };
+        self.push(operation, step);
+    }
+
+    /// What the end of a region copies, to the given places.
+    fn yielded(&self, region: &Region, to: &[usize]) -> Vec<Copied> {
+        let Some(Op::Yield { values }) = region.statements.last().map(|statement| &statement.op) else {
+            return Vec::new();
+        };
+        let copied =
+            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        values.iter().zip(to).map(copied).collect()
+    }
+
+    fn yielded_buffer(&self, region: &Region, index: usize) -> Option<u32> {
+        match region.statements.last().map(|statement| &statement.op) {
+            Some(Op::Yield { values }) => self.home(*values.get(index)?).buffer,
+            _ => None,
+        }
+    }
+
+    fn branch(
+        &mut self,
+        operation: u32,
+        statement: &Statement,
+        condition: Value,
+        then: &'a Region,
+        otherwise: &'a Region,
+    ) {
+        let to: Vec<_> = statement.results.iter().map(|&(value, ty)| self.allot(value, ty)).collect();
+        let branch = self.push(operation, Step::Branch { condition: self.at(condition), otherwise: 0 });
+        self.statements(then);
+        let copies = self.yielded(then, &to);
+        let middle = self.push(operation, Step::Otherwise { copies, end: 0 });
+        self.statements(otherwise);
+        let copies = self.yielded(otherwise, &to);
+        let join = self.push(operation, Step::Join { copies });
+        if let Step::Branch { otherwise, .. } = &mut self.program.steps[branch] {
+            *otherwise = middle + 1;
+        }
+        if let Step::Otherwise { end, .. } = &mut self.program.steps[middle] {
+            *end = join + 1;
+        }
+        for (index, &(value, ty)) in statement.results.iter().enumerate() {
+            let buffer = self.yielded_buffer(then, index);
+            let buffer = buffer.filter(|_| buffer == self.yielded_buffer(otherwise, index));
+            self.homes.insert(value, Home { at: to[index], ty, buffer });
+        }
+    }
+
+    fn for_loop(
+        &mut self,
+        operation: u32,
+        statement: &Statement,
+        [from, to, step]: [Value; 3],
+        carried: &[Value],
+        body: &'a Region,
+    ) {
+        let homes: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allot(value, ty)).collect();
+        let [index, arguments @ ..] = homes.as_slice() else { return };
+        let bounds = Bounds { index: *index, to: self.at(to), step: self.at(step) };
+        let copied =
+            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        let copies = carried.iter().zip(arguments).map(copied).collect();
+        let enter = self.push(operation, Step::Enter { bounds, from: self.at(from), copies, end: 0 });
+        self.statements(body);
+        let copies = self.yielded(body, arguments);
+        let repeat = self.push(operation, Step::Repeat { bounds, copies, body: enter + 1 });
+        if let Step::Enter { end, .. } = &mut self.program.steps[enter] {
+            *end = repeat + 1;
+        }
+        // A lane that leaves keeps its arguments as they are, so they are the results too.
+        for (&(value, ty), &at) in statement.results.iter().zip(arguments) {
+            self.homes.insert(value, Home { at, ty, buffer: None });
+        }
+    }
+}
+
+/// Bits of an element; of an address, for a pointer.
+fn element_bits(ty: Type) -> u32 {
+    ty.element().map_or(ty.bits(), Element::bits)
+}

@@ -1,0 +1,278 @@
+//! Launches: the blocks of a grid one after another, the warps of a block in turn.
+
+use super::access::Transactions;
+use super::fault::{Fault, FaultKind, LaneFault, Place};
+use super::meaning::Meanings;
+use super::memory::{Buffer, GlobalMemory};
+use super::program::{Program, decode};
+use super::shared::SharedMemory;
+use super::warp::{Pause, Surroundings, Warp};
+use crate::kernel::{Counts, Element, Kernel, Type, text, verify_structure};
+use crate::target::TargetDescription;
+
+/// What a parameter is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Argument {
+    /// The address of a buffer, for a pointer.
+    Buffer(Buffer),
+    /// Bits, for a scalar.
+    Scalar(u64),
+}
+
+/// How much a run may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Operations, each counted once for every warp that runs it.
+    pub steps: u64,
+    /// Bytes of all values of all lanes of a block.
+    pub register_bytes: u64,
+}
+
+impl Default for Limits {
+    /// A hundred million operations and 4 GiB.
+    fn default() -> Self {
+        Self { steps: 100_000_000, register_bytes: 1 << 32 }
+    }
+}
+
+/// What a run did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Report {
+    /// What a warp did; where warps differ, the most over all warps of all blocks, count by count.
+    pub counts: Counts,
+    /// Units of global memory loaded by all warps of all blocks: for each load of a warp, how many
+    /// units of the target's `global.transaction_bytes` its lanes touch.
+    pub transactions_loaded: u64,
+    /// Units of global memory stored, likewise.
+    pub transactions_stored: u64,
+    /// Operations that all warps ran; constants and casts that only rename bits are none.
+    pub steps: u64,
+}
+
+/// A kernel ready to be run for a target.
+pub struct Emulator<'a> {
+    kernel: &'a Kernel,
+    target: &'a TargetDescription,
+    meanings: Option<&'a Meanings>,
+    program: Program<'a>,
+}
+
+/// Runs a kernel once; vendor instructions are unknown.
+///
+/// # Errors
+/// [`Fault`]: what the kernel or its launch did wrong.
+pub fn run(
+    kernel: &Kernel,
+    target: &TargetDescription,
+    grid: [u32; 3],
+    arguments: &[Argument],
+    memory: &mut GlobalMemory,
+    limits: &Limits,
+) -> Result<Report, Fault> {
+    Emulator::new(kernel, target)?.run(grid, arguments, memory, limits)
+}
+
+impl<'a> Emulator<'a> {
+    /// Prepares a kernel. Its structure is verified; that its collectives stand under uniform control
+    /// is not, since a run finds out.
+    ///
+    /// # Errors
+    /// [`FaultKind::Invalid`], [`FaultKind::Launch`] or [`FaultKind::SharedLimit`].
+    pub fn new(kernel: &'a Kernel, target: &'a TargetDescription) -> Result<Self, Fault> {
+        let fault = |kind| Fault { kernel: kernel.name.clone(), place: None, kind };
+        verify_structure(kernel).map_err(|error| fault(FaultKind::Invalid(Box::new(error))))?;
+        check_launch(kernel, target).map_err(fault)?;
+        Ok(Self { kernel, target, meanings: None, program: decode(kernel, target) })
+    }
+
+    /// Gives vendor instructions their meanings.
+    #[must_use]
+    pub fn with_meanings(self, meanings: &'a Meanings) -> Self {
+        Self { meanings: Some(meanings), ..self }
+    }
+
+    /// Runs all blocks of the grid.
+    ///
+    /// # Errors
+    /// [`Fault`]: what the kernel or its launch did wrong.
+    pub fn run(
+        &self,
+        grid: [u32; 3],
+        arguments: &[Argument],
+        memory: &mut GlobalMemory,
+        limits: &Limits,
+    ) -> Result<Report, Fault> {
+        let arguments = self.arguments(arguments, memory).map_err(|kind| self.fault(kind))?;
+        if grid.contains(&0) {
+            return Err(self.fault(FaultKind::Launch(format!("the grid {grid:?} has no blocks"))));
+        }
+        let mut launch = self.launch(&arguments, memory, limits).map_err(|kind| self.fault(kind))?;
+        for z in 0..grid[2] {
+            for y in 0..grid[1] {
+                for x in 0..grid[0] {
+                    launch.block([x, y, z])?;
+                }
+            }
+        }
+        Ok(launch.report())
+    }
+
+    fn fault(&self, kind: FaultKind) -> Fault {
+        Fault { kernel: self.kernel.name.clone(), place: None, kind }
+    }
+
+    /// The bits of the arguments.
+    fn arguments(&self, arguments: &[Argument], memory: &GlobalMemory) -> Result<Vec<u64>, FaultKind> {
+        let parameters = &self.kernel.parameters;
+        if arguments.len() != parameters.len() {
+            let message = format!("{} arguments were given; expected {}", arguments.len(), parameters.len());
+            return Err(FaultKind::Argument { index: arguments.len().min(parameters.len()), message });
+        }
+        let bits = |(index, (argument, parameter)): (usize, (&Argument, &crate::kernel::Parameter))| {
+            argument_bits(*argument, parameter.ty, memory).map_err(|message| FaultKind::Argument { index, message })
+        };
+        arguments.iter().zip(parameters).enumerate().map(bits).collect()
+    }
+
+    fn launch<'b>(
+        &'b self,
+        arguments: &[u64],
+        memory: &'b mut GlobalMemory,
+        limits: &Limits,
+    ) -> Result<Launch<'b>, FaultKind> {
+        let launch = self.kernel.launch;
+        let bytes = 8 * self.program.registers as u64 * u64::from(launch.warps);
+        if bytes > limits.register_bytes {
+            return Err(FaultKind::RegisterLimit { bytes, limit: limits.register_bytes });
+        }
+        let (offsets, end) = self.kernel.shared_offsets();
+        let ends = offsets.iter().zip(&self.kernel.shared).map(|(&start, buffer)| start + u64::from(buffer.bytes));
+        let buffers = offsets.iter().zip(ends).map(|(&start, end)| start..end).collect();
+        let warp = |index| Warp::new(index, launch.lanes as usize, &self.program, arguments);
+        Ok(Launch {
+            emulator: self,
+            warps: (0..launch.warps).map(warp).collect(),
+            shared: SharedMemory::new(buffers, end as usize),
+            memory,
+            transactions: Transactions::default(),
+            counts: Counts::default(),
+            steps: limits.steps,
+            step_limit: limits.steps,
+        })
+    }
+}
+
+/// Whether a block of the target can be such a block.
+fn check_launch(kernel: &Kernel, target: &TargetDescription) -> Result<(), FaultKind> {
+    let launch = kernel.launch;
+    if launch.lanes != target.lanes.default && !target.lanes.choices.contains(&launch.lanes) {
+        let choices = &target.lanes.choices;
+        let message = format!("a warp has {} lanes; the target's have one of {choices:?}", launch.lanes);
+        return Err(FaultKind::Launch(message));
+    }
+    let lanes = u64::from(launch.lanes) * u64::from(launch.warps);
+    if lanes > u64::from(target.limits.lanes_per_block) {
+        let limit = target.limits.lanes_per_block;
+        return Err(FaultKind::Launch(format!("a block has {lanes} lanes; the target's have at most {limit}")));
+    }
+    let (bytes, limit) = (kernel.shared_bytes(), u64::from(target.shared.bytes));
+    if bytes > limit {
+        return Err(FaultKind::SharedLimit { bytes, limit });
+    }
+    Ok(())
+}
+
+fn argument_bits(argument: Argument, ty: Type, memory: &GlobalMemory) -> Result<u64, String> {
+    match (argument, ty) {
+        (Argument::Buffer(buffer), Type::Pointer(_)) if memory.holds(buffer) => Ok(memory.address(buffer)),
+        (Argument::Buffer(_), Type::Pointer(_)) => Err("the buffer does not belong to the memory given".to_owned()),
+        (Argument::Scalar(bits), Type::Scalar(element)) if fits(bits, element) => Ok(bits),
+        (Argument::Scalar(bits), Type::Scalar(_)) => Err(format!("{bits:#x} does not fit into {ty}")),
+        (Argument::Buffer(_), _) => Err(format!("a buffer was given; expected {ty}")),
+        (Argument::Scalar(_), _) => Err(format!("a scalar was given; expected a buffer for {ty}")),
+    }
+}
+
+fn fits(bits: u64, element: Element) -> bool {
+    bits & !super::arithmetic::mask(element.bits()) == 0
+}
+
+/// A grid being run.
+struct Launch<'a> {
+    emulator: &'a Emulator<'a>,
+    warps: Vec<Warp>,
+    shared: SharedMemory,
+    memory: &'a mut GlobalMemory,
+    transactions: Transactions,
+    counts: Counts,
+    steps: u64,
+    step_limit: u64,
+}
+
+impl Launch<'_> {
+    /// Runs one block: each warp until it waits or ends, again and again until all have ended.
+    fn block(&mut self, block: [u32; 3]) -> Result<(), Fault> {
+        self.shared.start_block();
+        self.warps.iter_mut().for_each(Warp::restart);
+        loop {
+            let pauses = self.round(block)?;
+            let waiting = pauses.iter().zip(0..).find_map(|(pause, warp)| match pause {
+                Pause::Barrier(step) => Some((*step, warp)),
+                Pause::Ended => None,
+            });
+            let Some((step, warp)) = waiting else { break };
+            let elsewhere = pauses.iter().zip(0..).filter(|(pause, _)| **pause != Pause::Barrier(step));
+            let missing: Vec<u32> = elsewhere.map(|(_, warp)| warp).collect();
+            if !missing.is_empty() {
+                return Err(self.placed(block, warp, step, FaultKind::BarrierNotReached { missing }.into()));
+            }
+            self.shared.pass_barrier();
+        }
+        self.counts = self.warps.iter().fold(self.counts, |most, warp| most.most(warp.counts()));
+        Ok(())
+    }
+
+    /// Runs every warp until it waits or ends.
+    fn round(&mut self, block: [u32; 3]) -> Result<Vec<Pause>, Fault> {
+        let mut pauses = Vec::with_capacity(self.warps.len());
+        for index in 0..self.warps.len() {
+            let mut around = Surroundings {
+                program: &self.emulator.program,
+                target: self.emulator.target,
+                meanings: self.emulator.meanings,
+                global: self.memory,
+                shared: &mut self.shared,
+                transactions: &mut self.transactions,
+                block,
+                steps: &mut self.steps,
+                step_limit: self.step_limit,
+            };
+            let pause = self.warps[index].run(&mut around);
+            pauses.push(pause.map_err(|(step, fault)| self.placed(block, index as u32, step, fault))?);
+        }
+        Ok(pauses)
+    }
+
+    /// The fault with its place.
+    fn placed(&self, block: [u32; 3], warp: u32, step: usize, fault: LaneFault) -> Fault {
+        let statements = self.emulator.kernel.statements();
+        let text =
+            |operation: usize| statements.get(operation).map(|one| text::statement_line(one)).unwrap_or_default();
+        let operation = self.emulator.program.numbers.get(step).copied().unwrap_or(0) as usize;
+        let mut kind = fault.kind;
+        if let FaultKind::Race { other, .. } = &mut kind {
+            other.text = text(other.operation);
+        }
+        let place = Place { operation, text: text(operation), block, warp, lane: fault.lane };
+        Fault { kernel: self.emulator.kernel.name.clone(), place: Some(Box::new(place)), kind }
+    }
+
+    fn report(&self) -> Report {
+        Report {
+            counts: self.counts,
+            transactions_loaded: self.transactions.loaded,
+            transactions_stored: self.transactions.stored,
+            steps: self.step_limit - self.steps,
+        }
+    }
+}

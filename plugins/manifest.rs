@@ -1,0 +1,37 @@
+// Part of the build scripts of the thin plugin crates, which include it with `architectures.rs` of
+// their library crate and the framework's `plugin/version.rs`: the manifest beside the shared
+// library says what the sources say.
+
+use std::path::{Path, PathBuf};
+
+/// Writes `NAME.plugin.toml` where cargo puts the shared library.
+pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
+    let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
+    let listed: Vec<String> = architectures.iter().map(|name| format!("\"{name}\"")).collect();
+    let text = format!(
+        "name = \"{name}\"\nversion = \"{version}\"\nlibrary = \"{}\"\nabi_major = {}\nabi_minor = {}\narchitectures = [{}]\n",
+        library_file(name),
+        abi.0,
+        abi.1,
+        listed.join(", ")
+    );
+    let file = libraries().join(format!("{name}.plugin.toml"));
+    if let Err(error) = std::fs::write(&file, text) {
+        eprintln!("error: cannot write the manifest {}: {error}", file.display());
+        std::process::exit(1);
+    }
+    println!("cargo:rerun-if-changed={}", file.display());
+}
+
+/// The file name that cargo gives to the shared library of the crate.
+fn library_file(name: &str) -> String {
+    let prefix = std::env::consts::DLL_PREFIX;
+    let suffix = std::env::consts::DLL_SUFFIX;
+    format!("{prefix}tilewright_{name}_plugin{suffix}")
+}
+
+/// `deps` of the profile's directory: this script's output directory is `build/PACKAGE/out` in it.
+fn libraries() -> PathBuf {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
+    out.ancestors().nth(3).unwrap_or(Path::new(".")).join("deps")
+}
