@@ -66,6 +66,15 @@ pub struct Plan {
     pub(super) steps: Steps,
 }
 
+/// Bits that one lane moves through shared memory, over all of a plan's accesses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SharedBits {
+    /// Stored, by a lane that no predicate leaves out.
+    pub stored: u64,
+    /// Loaded.
+    pub loaded: u64,
+}
+
 #[derive(Debug, Clone)]
 pub(super) enum Steps {
     Renaming(Renaming),
@@ -87,6 +96,16 @@ impl Plan {
             Steps::Renaming(renaming) => renaming.emit(registers),
             Steps::Exchanges(exchanges) => exchanges.emit(builder, registers),
             Steps::Scratch(scratch) => scratch.emit(builder, registers),
+        }
+    }
+
+    /// What a lane stores to shared memory and loads from it. Code generators may join accesses or
+    /// split them, so this, not the number of accesses, is what the code must show.
+    #[must_use]
+    pub fn shared_bits(&self) -> SharedBits {
+        match &self.steps {
+            Steps::Scratch(scratch) => scratch.shared_bits(),
+            Steps::Renaming(_) | Steps::Exchanges(_) => SharedBits::default(),
         }
     }
 
