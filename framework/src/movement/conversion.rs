@@ -139,6 +139,11 @@ impl Conversion {
         Ok(Self { src, dst, element, lane_bits, warp_bits, origin })
     }
 
+    /// The same question between other layouts of the same tensor and block.
+    pub(super) fn between(&self, src: &Side, dst: &Side) -> Self {
+        Self { src: src.clone(), dst: dst.clone(), origin: origin(src, dst), ..*self }
+    }
+
     /// Warps of a block.
     #[must_use]
     pub fn warps(&self) -> u64 {
