@@ -54,9 +54,9 @@ fn a_pointer_of_unknown_origin_may_reach_any_one_buffer_but_not_across_two() {
         format!(
             "%7: i1 = compare eq %1, %2
              %8: ptr.shared = select %7, %5, %6
+             %9: i1 = compare eq %0, %2
              store %8 + {offset}, %0 align 4 if %9"
         )
-        .replace("store", "%9: i1 = compare eq %0, %2\n store")
     };
     // 256 + 60 is the last word of the second buffer, as seen from the first.
     passes(1, &text(316));

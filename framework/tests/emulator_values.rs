@@ -179,7 +179,7 @@ fn nearest(exact: f64, to_f64: impl Fn(u16) -> f64, infinity: u16) -> u16 {
     // Beyond the greatest number, as if the exponent went on.
     let high = if above == infinity { 2.0 * to_f64(below) - to_f64(below - 1) } else { to_f64(above) };
     let middle = (to_f64(below) + high) / 2.0;
-    let up = magnitude > middle || (magnitude == middle && above % 2 == 0);
+    let up = magnitude > middle || (magnitude == middle && above.is_multiple_of(2));
     sign | if up { above } else { below }
 }
 

@@ -82,7 +82,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     write!(out, "{}", explained(&plan, &question.src))?;
     writeln!(out, "\nways weighed, in cycles of the block on {}:", target.name)?;
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     for candidate in &candidates {
         let chosen = if candidate.path == plan.path { "chosen" } else { "" };
         table.add_row([candidate.path.to_string(), format!("{:.0}", candidate.cost), chosen.to_owned()]);
@@ -98,7 +98,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
 fn explained(plan: &Plan, src: &LinearLayout) -> String {
     let counts = plan.counts;
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(["per warp", "plan", "bound"]);
     let rows = [
         ("exchanges", counts.exchanges, Some(plan.bound.exchanges)),

@@ -154,7 +154,7 @@ fn page(
 ) -> String {
     let (row_count, column_count) = (rows.map_or(1, |r| r.1), columns.map_or(1, |c| c.1));
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     let shown_columns = column_count.min(MOST);
     table.set_header(std::iter::once(String::new()).chain((0..shown_columns).map(|column| column.to_string())));
     for row in 0..row_count.min(MOST) {

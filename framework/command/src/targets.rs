@@ -21,7 +21,7 @@ pub struct Options {
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(["target", "product", "architecture", "lanes", "shared KiB", "plugin"]);
     let mut out = std::io::stdout().lock();
     for target in session.catalogue().iter() {

@@ -3,18 +3,30 @@
 //!
 //! May import `tilewright` up to floor 5 (`vendor`).
 
+mod architectures;
 pub mod compile;
 pub mod device;
 pub mod families;
 pub mod instructions;
 
+pub use architectures::ARCHITECTURES;
 use families::VendorFamilies;
 use instructions::rows;
 use thiserror::Error;
 use tilewright::kernel::Module;
 use tilewright::layout::Families;
+use tilewright::plugin::FactoryError;
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+
+tilewright::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: create }
+
+fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
+    match IntelTarget::new(description) {
+        Ok(target) => Ok(Box::new(target)),
+        Err(error) => Err(FactoryError::Description(error.to_string())),
+    }
+}
 
 /// What the code generator must know of an architecture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,25 +37,26 @@ pub struct Architecture {
     pub computes_f64: bool,
 }
 
-/// The architectures that this plugin serves.
-pub const ARCHITECTURES: [Architecture; 3] = [
-    Architecture { name: "pvc", computes_f64: true },
-    Architecture { name: "dg2", computes_f64: false },
-    Architecture { name: "xe2", computes_f64: true },
-];
+/// Architectures whose lanes do not compute binary64.
+const WITHOUT_F64: [&str; 1] = ["dg2"];
+
+impl Architecture {
+    /// The architecture of a name, where this plugin serves it.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let name = ARCHITECTURES.iter().find(|known| **known == name)?;
+        Some(Self { name, computes_f64: !WITHOUT_F64.contains(name) })
+    }
+}
 
 /// A description that this plugin has no target for; the target file's author's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("target `{target}`: unknown architecture `{architecture}`; this plugin serves {}", served())]
+#[error("target `{target}`: unknown architecture `{architecture}`; this plugin serves {}", ARCHITECTURES.join(", "))]
 pub struct UnknownArchitecture {
     /// The target.
     pub target: String,
     /// Its architecture.
     pub architecture: String,
-}
-
-fn served() -> String {
-    ARCHITECTURES.map(|architecture| architecture.name).join(", ")
 }
 
 /// One GPU product of this vendor.
@@ -61,8 +74,7 @@ impl IntelTarget {
     /// # Errors
     /// [`UnknownArchitecture`] where it is not one of [`ARCHITECTURES`].
     pub fn new(description: TargetDescription) -> Result<Self, UnknownArchitecture> {
-        let architecture = ARCHITECTURES.into_iter().find(|known| known.name == description.architecture);
-        let architecture = architecture.ok_or_else(|| UnknownArchitecture {
+        let architecture = Architecture::named(&description.architecture).ok_or_else(|| UnknownArchitecture {
             target: description.name.clone(),
             architecture: description.architecture.clone(),
         })?;

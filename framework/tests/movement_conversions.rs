@@ -1,0 +1,181 @@
+//! Conversions on an invented machine: every candidate plan of every pair of layouts moves every
+//! element to where the destination layout says, replicas included, and does exactly what the plan
+//! counted, never less than the plan's bound.
+
+use proptest::prelude::*;
+
+use tilewright::layout::{Dim, LinearLayout};
+use tilewright::movement::{self, Path};
+use tilewright::pipeline::prove_conversion;
+use tilewright::target::TargetDescription;
+
+fn machine() -> TargetDescription {
+    TargetDescription::from_toml("small.toml", include_str!("machines/small.toml")).expect("the machine is sound")
+}
+
+/// Checks every candidate; says by which paths.
+fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Path> {
+    let target = machine();
+    let (plans, _) = movement::candidates(src, dst, bits, &target).expect("the question is sound");
+    for plan in &plans {
+        if let Err(wrong) = prove_conversion(src, dst, bits, plan, &target) {
+            panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
+        }
+    }
+    plans.iter().map(|plan| plan.path).collect()
+}
+
+const LANE_BITS: usize = 3;
+
+/// Columns over `bits` bits of tensor: each unit vector (or its image under `mix`) somewhere, zeros
+/// elsewhere.
+fn layout(bits: usize, warp_bits: usize, order: &[usize], mix: &[u64]) -> LinearLayout {
+    let slots = order.len();
+    let mut columns = vec![0u64; slots];
+    for (bit, &slot) in order.iter().take(bits).enumerate() {
+        columns[slot] = mix[bit];
+    }
+    let threads = LANE_BITS + warp_bits;
+    let bases = |columns: &[u64]| columns.iter().map(|&c| vec![c & 3, c >> 2]).collect::<Vec<_>>();
+    let (threads, registers) = columns.split_at(threads);
+    let (lanes, warps) = threads.split_at(LANE_BITS);
+    let bases =
+        [(Dim::REGISTER, bases(registers)), (Dim::LANE, bases(lanes)), (Dim::WARP, bases(warps)), (Dim::BLOCK, vec![])];
+    LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 4), (Dim::tensor(1), 1 << (bits - 2))]).expect("sizes fit")
+}
+
+/// An invertible matrix: the identity with some columns added to others.
+fn mixed(bits: usize, steps: &[(usize, usize)]) -> Vec<u64> {
+    let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
+    for &(from, to) in steps {
+        let (from, to) = (from % bits, to % bits);
+        if from != to {
+            columns[to] ^= columns[from];
+        }
+    }
+    columns
+}
+
+#[derive(Debug, Clone)]
+struct Pair {
+    src: LinearLayout,
+    dst: LinearLayout,
+    bits: u32,
+}
+
+/// Two layouts of one tensor, with replication, for one or more warps.
+fn pairs(mix_steps: usize) -> impl Strategy<Value = Pair> {
+    (2usize..9, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(move |(bits, warp_bits, spare_src, spare_dst)| {
+        let slots = |spare: usize| (bits + spare).max(LANE_BITS + warp_bits);
+        let order = |count: usize| Just((0..count).collect::<Vec<_>>()).prop_shuffle();
+        let steps = || prop::collection::vec((0usize..9, 0usize..9), 0..=mix_steps);
+        let widths = prop::sample::select(vec![8u32, 16, 32, 64]);
+        (order(slots(spare_src)), order(slots(spare_dst)), steps(), steps(), widths).prop_map(
+            move |(src, dst, src_steps, dst_steps, element_bits)| Pair {
+                src: layout(bits, warp_bits, &src, &mixed(bits, &src_steps)),
+                dst: layout(bits, warp_bits, &dst, &mixed(bits, &dst_steps)),
+                bits: element_bits,
+            },
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn distributed_layouts_convert(pair in pairs(0)) {
+        check_all(&pair.src, &pair.dst, pair.bits);
+    }
+
+    #[test]
+    fn layouts_that_mix_bits_convert(pair in pairs(6)) {
+        check_all(&pair.src, &pair.dst, pair.bits);
+    }
+}
+
+#[test]
+fn a_layout_converts_to_itself_by_doing_nothing() {
+    let a = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let plan = movement::convert(&a, &a, 16, &machine()).expect("possible");
+    assert_eq!((plan.path, plan.counts, plan.shared_bytes), (Path::None, Default::default(), 0));
+    check_all(&a, &a, 16);
+}
+
+#[test]
+fn renamed_registers_cost_nothing() {
+    let src = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let dst = layout(6, 1, &[0, 1, 2, 3, 5, 4], &mixed(6, &[]));
+    let plan = movement::convert(&src, &dst, 32, &machine()).expect("possible");
+    assert_eq!((plan.path, plan.counts), (Path::Register, Default::default()));
+    assert!(check_all(&src, &dst, 32).contains(&Path::Register));
+}
+
+#[test]
+fn a_permutation_of_lanes_is_one_exchange_a_word() {
+    // Four registers of 16 bits are two words.
+    let src = layout(5, 0, &[0, 1, 2, 3, 4], &mixed(5, &[]));
+    let dst = layout(5, 0, &[1, 2, 0, 3, 4], &mixed(5, &[]));
+    let plans = movement::candidates(&src, &dst, 16, &machine()).expect("sound").0;
+    let exchange = plans.iter().find(|plan| plan.path == Path::Shuffle).expect("possible");
+    assert_eq!((exchange.counts.exchanges, exchange.counts.selects, exchange.bound.exchanges), (2, 0, 2));
+    check_all(&src, &dst, 16);
+}
+
+#[test]
+fn the_transpose_of_seed_figure_5_needs_no_conflicts() {
+    // A square tensor of 32-bit elements, rows in the lanes of one layout, columns in the other's.
+    let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let dst = layout(6, 0, &[3, 4, 5, 0, 1, 2], &mixed(6, &[]));
+    let plans = movement::candidates(&src, &dst, 32, &machine()).expect("sound").0;
+    let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+    // 64 elements of 4 bytes are 8 wavefronts of 32 bytes each way, and no more are taken.
+    assert_eq!((shared.counts.wavefronts_stored, shared.counts.wavefronts_loaded), (8, 8));
+    assert_eq!((shared.bound.wavefronts_stored, shared.bound.wavefronts_loaded), (8, 8));
+    check_all(&src, &dst, 32);
+}
+
+#[test]
+fn scratch_that_does_not_fit_is_used_in_rounds() {
+    // 512 elements of 8 bytes are 4096 bytes; the machine has 2048.
+    let src = layout(9, 0, &[0, 1, 2, 3, 4, 5, 6, 7, 8], &mixed(9, &[]));
+    let dst = layout(9, 0, &[3, 4, 5, 0, 1, 2, 6, 7, 8], &mixed(9, &[]));
+    let plans = movement::candidates(&src, &dst, 64, &machine()).expect("sound").0;
+    let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+    assert_eq!(shared.shared_bytes, 2048);
+    // Store, wait, load, wait, store, wait, load.
+    assert_eq!(shared.counts.warp_barriers, 3);
+    check_all(&src, &dst, 64);
+}
+
+#[test]
+fn blocks_keep_their_own_elements() {
+    let base = |lanes: [u64; 3], registers: [u64; 2]| {
+        let bases = |columns: &[u64]| columns.iter().map(|&c| vec![c & 3, c >> 2]).collect::<Vec<_>>();
+        LinearLayout::from_bases(
+            &[
+                (Dim::REGISTER, bases(&registers)),
+                (Dim::LANE, bases(&lanes)),
+                (Dim::WARP, vec![]),
+                (Dim::BLOCK, vec![vec![0, 8]]),
+            ],
+            &[(Dim::tensor(0), 4), (Dim::tensor(1), 16)],
+        )
+        .expect("sizes fit")
+    };
+    check_all(&base([1, 2, 4], [8, 16]), &base([8, 16, 1], [2, 4]), 32);
+}
+
+#[test]
+fn bad_questions_are_errors() {
+    let target = machine();
+    let a = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let b = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let c = layout(5, 1, &[0, 1, 2, 3, 4], &mixed(5, &[]));
+    let message = |src, dst, bits| movement::convert(src, dst, bits, &target).expect_err("no plan").to_string();
+    assert_eq!(message(&a, &b, 16), "the source has 2^1 positions along warp, the destination 2^0");
+    assert_eq!(message(&a, &c, 16), "dim dim1 has 2^4 positions on the left and 2^3 on the right");
+    assert_eq!(message(&a, &a, 80), "elements of 80 bits cannot be moved: 8, 16, 32 and 64 can");
+    let wide = LinearLayout::identity(16, Dim::LANE, Dim::tensor(0)).expect("sizes fit");
+    assert_eq!(message(&wide, &wide, 16), "target small has no warps of 16 lanes; it has [8]");
+}
