@@ -339,10 +339,8 @@ impl Exchanges {
 
     fn counts(&self) -> Counts {
         let moving = self.rounds.iter().filter(|round| !round.stays).count() as u64;
-        let src_words = 1u64 << self.words.src_outer.len();
-        let offered = self.offered.len() as u64 * src_words;
-        let taken = self.taken.len() as u64 * self.rounds.len() as u64;
-        Counts { exchanges: moving * self.parts(), selects: (offered + taken) * self.parts(), ..Counts::default() }
+        let selects: usize = self.offered.iter().chain(&self.taken).map(|step| step.words.len()).sum();
+        Counts { exchanges: moving * self.parts(), selects: selects as u64 * self.parts(), ..Counts::default() }
     }
 
     fn why_above(&self, bound: u64) -> String {
