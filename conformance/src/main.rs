@@ -2,8 +2,20 @@
 
 use std::process::ExitCode;
 
+use conformance::groups::conversions::{self, Conversions};
 use conformance::groups::layouts::Layouts;
-use conformance::{OpenError, Products, Program, Targets};
+use conformance::{Group, OpenError, Products, Program, Targets};
+
+/// The suite.
+fn groups() -> Vec<Box<dyn Group>> {
+    // Code generators are slow beside the emulator, and care for the kind of kernel rather than for
+    // each pair of layouts: two warps stand for all numbers of them.
+    vec![
+        Box::new(Layouts),
+        Box::new(Conversions::new("conversions", |_| true, conversions::emulated)),
+        Box::new(Conversions::new("codegen", |conversion| conversion.setting.warps == 2, conversions::compiled)),
+    ]
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
@@ -14,6 +26,6 @@ fn main() -> ExitCode {
         let catalogue = tilewright_targets::catalogue().map_err(|error| OpenError::Unknown(error.to_string()))?;
         Ok(Box::new(Products::open(catalogue, plugins)?))
     };
-    let program = Program { targets: Box::new(open), groups: vec![Box::new(Layouts)], prefix: Vec::new() };
+    let program = Program { targets: Box::new(open), groups: groups(), prefix: Vec::new() };
     program.run(arguments).into()
 }

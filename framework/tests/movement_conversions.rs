@@ -4,68 +4,13 @@
 
 use proptest::prelude::*;
 
-use tilewright::emulator::{self, Argument, GlobalMemory, Limits};
-use tilewright::kernel::{self, Module};
 use tilewright::layout::{Dim, LinearLayout};
-use tilewright::lower::{conversion_kernel, row_major};
-use tilewright::movement::{self, Path, Plan};
+use tilewright::movement::{self, Path};
+use tilewright::pipeline::prove_conversion;
 use tilewright::target::TargetDescription;
 
 fn machine() -> TargetDescription {
     TargetDescription::from_toml("small.toml", include_str!("machines/small.toml")).expect("the machine is sound")
-}
-
-/// Element `index` of the test tensor: different for all that fit the width, never zero.
-fn element(index: u64, bits: u32) -> u64 {
-    let mixed = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let value = mixed ^ mixed >> 29;
-    if bits == 64 { value } else { value & ((1 << bits) - 1) }
-}
-
-/// Runs a plan and compares every register of every thread with the destination layout.
-fn check(src: &LinearLayout, dst: &LinearLayout, bits: u32, plan: &Plan, target: &TargetDescription) {
-    let kernel = conversion_kernel("convert", src, dst, bits, plan).expect("the plan lowers");
-    let module = Module { kernels: vec![kernel] };
-    if let Err(error) = kernel::verify(&module) {
-        panic!("{error}\n{module}");
-    }
-    let bytes = (bits / 8) as usize;
-    let tensor: Vec<u8> = (0..1u64 << src.outs().bits())
-        .flat_map(|index| element(index, bits).to_le_bytes().into_iter().take(bytes))
-        .collect();
-    let positions = 1usize << dst.ins().bits();
-    let mut memory = GlobalMemory::new();
-    let input = memory.allocate_with(&tensor);
-    let output = memory.allocate(positions * bytes);
-    let blocks = 1u32 << src.in_bits(Dim::BLOCK);
-    let arguments = [Argument::Buffer(input), Argument::Buffer(output)];
-    let limits = Limits::default();
-    let kernel = &module.kernels[0];
-    let report = emulator::run(kernel, target, [blocks, 1, 1], &arguments, &mut memory, &limits)
-        .unwrap_or_else(|fault| panic!("{fault}\n{module}"));
-    let out = memory.read_all(output).expect("everything is written");
-    for place in 0..positions as u64 {
-        let at = |dim| dst.ins().coordinate(place, dim);
-        let threads = dst.in_bits(Dim::LANE) + dst.in_bits(Dim::WARP);
-        let thread = at(Dim::LANE) | at(Dim::WARP) << dst.in_bits(Dim::LANE);
-        let index = ((at(Dim::BLOCK) << dst.in_bits(Dim::REGISTER) | at(Dim::REGISTER)) << threads | thread) as usize;
-        let wanted = element(row_major(dst, dst.apply_packed(place)), bits).to_le_bytes();
-        let found = &out[index * bytes..(index + 1) * bytes];
-        assert_eq!(
-            found,
-            &wanted[..bytes],
-            "{:?} of {}\n{src}\n{dst}",
-            dst.ins().unpack(place).collect::<Vec<_>>(),
-            plan.path
-        );
-    }
-    assert_eq!(report.counts, plan.counts, "{} {bits} bits\n{src}\n{dst}", plan.path);
-    let bound = plan.bound;
-    assert!(plan.counts.exchanges >= bound.exchanges, "{:?} {bound:?}\n{src}\n{dst}", plan.counts);
-    if plan.path == Path::Shared {
-        assert!(plan.counts.wavefronts_stored >= bound.wavefronts_stored, "{:?} {bound:?}\n{src}\n{dst}", plan.counts);
-        assert!(plan.counts.wavefronts_loaded >= bound.wavefronts_loaded, "{:?} {bound:?}\n{src}\n{dst}", plan.counts);
-    }
 }
 
 /// Checks every candidate; says by which paths.
@@ -73,7 +18,9 @@ fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Path> {
     let target = machine();
     let (plans, _) = movement::candidates(src, dst, bits, &target).expect("the question is sound");
     for plan in &plans {
-        check(src, dst, bits, plan, &target);
+        if let Err(wrong) = prove_conversion(src, dst, bits, plan, &target) {
+            panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
+        }
     }
     plans.iter().map(|plan| plan.path).collect()
 }

@@ -41,7 +41,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let question = LayoutQuestion::from_text(&options.layout)
         .map_err(|error| Failure::of_question("LAYOUT", &options.layout, error))?;
     let layout = match &question {
-        LayoutQuestion::Given(layout) => Layout::Distributed(layout.clone()),
+        LayoutQuestion::Given(layout) => Layout::Distributed((**layout).clone()),
         LayoutQuestion::Family(spec) => resolved(&session, options, spec, &shape)?,
     };
     let mut out = std::io::stdout().lock();

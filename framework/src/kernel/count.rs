@@ -34,21 +34,31 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// What one kernel does after the other.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        self.merged(other, |a, b| a + b)
+    }
+
     /// The larger of the two, count by count.
     #[must_use]
     pub fn most(self, other: Self) -> Self {
+        self.merged(other, u64::max)
+    }
+
+    fn merged(self, other: Self, merge: fn(u64, u64) -> u64) -> Self {
         Self {
-            exchanges: self.exchanges.max(other.exchanges),
-            shared_stores: self.shared_stores.max(other.shared_stores),
-            shared_loads: self.shared_loads.max(other.shared_loads),
-            matrix_stores: self.matrix_stores.max(other.matrix_stores),
-            matrix_loads: self.matrix_loads.max(other.matrix_loads),
-            wavefronts_stored: self.wavefronts_stored.max(other.wavefronts_stored),
-            wavefronts_loaded: self.wavefronts_loaded.max(other.wavefronts_loaded),
-            barriers: self.barriers.max(other.barriers),
-            warp_barriers: self.warp_barriers.max(other.warp_barriers),
-            permutes: self.permutes.max(other.permutes),
-            selects: self.selects.max(other.selects),
+            exchanges: merge(self.exchanges, other.exchanges),
+            shared_stores: merge(self.shared_stores, other.shared_stores),
+            shared_loads: merge(self.shared_loads, other.shared_loads),
+            matrix_stores: merge(self.matrix_stores, other.matrix_stores),
+            matrix_loads: merge(self.matrix_loads, other.matrix_loads),
+            wavefronts_stored: merge(self.wavefronts_stored, other.wavefronts_stored),
+            wavefronts_loaded: merge(self.wavefronts_loaded, other.wavefronts_loaded),
+            barriers: merge(self.barriers, other.barriers),
+            warp_barriers: merge(self.warp_barriers, other.warp_barriers),
+            permutes: merge(self.permutes, other.permutes),
+            selects: merge(self.selects, other.selects),
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::f2::Subspace;
+use crate::kernel::Counts;
 use crate::target::{Direction, TargetDescription};
 
 use super::Conversion;
@@ -16,6 +17,15 @@ pub struct Bound {
     pub wavefronts_loaded: u64,
     /// Exchanges between lanes.
     pub exchanges: u64,
+}
+
+impl Bound {
+    /// Whether the counts are no more than the bound.
+    pub(super) fn is_met(&self, counts: &Counts) -> bool {
+        counts.wavefronts_stored <= self.wavefronts_stored
+            && counts.wavefronts_loaded <= self.wavefronts_loaded
+            && counts.exchanges <= self.exchanges
+    }
 }
 
 /// The bound of plans that pass every element through shared memory.

@@ -9,6 +9,8 @@
 //! Words are 32 bits: narrow elements are packed where source and destination keep them together,
 //! wide ones are split.
 
+use std::collections::BTreeSet;
+
 use crate::f2::{Solver, multiply};
 use crate::kernel::{Builder, Cast, Counts, Element, Type, Value};
 use crate::target::TargetDescription;
@@ -28,19 +30,27 @@ pub(super) struct Exchanges {
     lane_bits: u32,
     words: Words,
     rounds: Vec<Round>,
-    /// Selects before the rounds: each pairs words that differ by `word_bits` in the threads where
-    /// the parity of `thread_mask` is odd.
-    offered: Vec<Swap>,
+    /// Selects before the rounds.
+    offered: Vec<Step>,
     /// Selects after the rounds.
-    taken: Vec<Swap>,
+    taken: Vec<Step>,
     /// Columns of the source thread, one for each thread bit.
     source_thread: Vec<u64>,
 }
 
+/// Exchanges words that differ by `word_bits` in the threads where the parity of `thread_mask` is
+/// odd.
 #[derive(Debug, Clone, Copy)]
 struct Swap {
     word_bits: u64,
     thread_mask: u64,
+}
+
+/// A swap, and the words whose value after it is wanted: each is a select.
+#[derive(Debug, Clone)]
+struct Step {
+    swap: Swap,
+    words: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -77,12 +87,21 @@ pub(super) fn plan(conversion: &Conversion, target: &TargetDescription) -> Resul
     stays_in_warp(conversion, origin)?;
     let words = Words::new(conversion, origin);
     let map = WordMap::new(origin, &words);
-    let dst_columns = choose_destinations(&map).ok_or("threads ask one thread for several words in any order")?;
-    let exchanges = build(conversion, words, &map, &dst_columns);
+    let few_selects = choose_destinations(&map);
+    let few_exchanges = stay_at_home(&map);
+    let plans = few_selects.iter().chain(&few_exchanges).map(|dst_columns| {
+        let exchanges = build(conversion, words.clone(), &map, dst_columns);
+        priced(conversion, exchanges, exchange_bits, target)
+    });
+    let cheapest = plans.min_by(|a, b| a.cost.total_cmp(&b.cost));
+    cheapest.ok_or_else(|| "threads ask one thread for several words in any order".to_owned())
+}
+
+fn priced(conversion: &Conversion, exchanges: Exchanges, exchange_bits: u32, target: &TargetDescription) -> Plan {
     let counts = exchanges.counts();
     let bound = bound::of_exchanges(conversion, exchange_bits);
     let above = counts.exchanges > bound.exchanges;
-    Ok(Plan {
+    Plan {
         path: if counts.exchanges == 0 { Path::Register } else { Path::Shuffle },
         counts,
         shared_bytes: 0,
@@ -90,7 +109,7 @@ pub(super) fn plan(conversion: &Conversion, target: &TargetDescription) -> Resul
         bound,
         above_bound: above.then(|| exchanges.why_above(bound.exchanges)),
         steps: Steps::Exchanges(exchanges),
-    })
+    }
 }
 
 fn stays_in_warp(conversion: &Conversion, origin: &Origin) -> Result<(), String> {
@@ -187,6 +206,16 @@ fn choose_destinations(map: &WordMap) -> Option<Vec<u64>> {
     search(map, &mut Pairs::default(), &mut chosen, &mut budget).then_some(chosen)
 }
 
+/// The columns of a `P` with which every thread reads from itself in the rounds of words that all
+/// threads hold already; the other rounds are no more than the words that are missing. `None` where
+/// some thread holds none of what it wants.
+fn stay_at_home(map: &WordMap) -> Option<Vec<u64>> {
+    let threads: Vec<u64> = map.of_words.iter().map(|p| p.thread).collect();
+    let solver = Solver::new(&threads);
+    let own = map.of_threads.iter().enumerate();
+    own.map(|(bit, p)| solver.solve(p.thread ^ 1 << bit)).collect()
+}
+
 /// A span of (source thread, source word) pairs in which a zero thread always has a zero word.
 #[derive(Clone, Default)]
 struct Pairs {
@@ -246,15 +275,28 @@ fn build(conversion: &Conversion, words: Words, map: &WordMap, dst_columns: &[u6
         let src = source.register ^ multiply(&src_columns, source.thread);
         Round { src, thread: source.thread, stays: identity && source.thread == 0 }
     });
+    let rounds: Vec<Round> = rounds.collect();
     Exchanges {
         element: conversion.element,
         lane_bits: conversion.lane_bits,
-        rounds: rounds.collect(),
-        offered: swaps(&src_columns),
-        taken: swaps(dst_columns),
+        offered: steps(&swaps(&src_columns), rounds.iter().map(|round| round.src).collect()),
+        taken: steps(&swaps(dst_columns), (0..rounds.len() as u64).collect()),
+        rounds,
         source_thread,
         words,
     }
+}
+
+/// The swaps as steps after which the given words are right: each step makes what the next ones need.
+fn steps(swaps: &[Swap], wanted: Vec<u64>) -> Vec<Step> {
+    let mut words: BTreeSet<u64> = wanted.into_iter().collect();
+    let mut steps = Vec::new();
+    for &swap in swaps.iter().rev() {
+        steps.push(Step { swap, words: words.iter().copied().collect() });
+        words.extend(words.clone().iter().map(|word| word ^ swap.word_bits));
+    }
+    steps.reverse();
+    steps
 }
 
 /// The columns of `Q`: for each thread bit the word that an offering thread adds to the round's.
@@ -297,10 +339,8 @@ impl Exchanges {
 
     fn counts(&self) -> Counts {
         let moving = self.rounds.iter().filter(|round| !round.stays).count() as u64;
-        let src_words = 1u64 << self.words.src_outer.len();
-        let offered = self.offered.len() as u64 * src_words;
-        let taken = self.taken.len() as u64 * self.rounds.len() as u64;
-        Counts { exchanges: moving * self.parts(), selects: (offered + taken) * self.parts(), ..Counts::default() }
+        let selects: usize = self.offered.iter().chain(&self.taken).map(|step| step.words.len()).sum();
+        Counts { exchanges: moving * self.parts(), selects: selects as u64 * self.parts(), ..Counts::default() }
     }
 
     fn why_above(&self, bound: u64) -> String {
@@ -318,8 +358,8 @@ impl Exchanges {
     pub(super) fn emit(&self, builder: &mut Builder, registers: &[Value]) -> Vec<Value> {
         let thread = Thread::new(builder, self.lane_bits);
         let mut words = self.pack(builder, registers);
-        for swap in &self.offered {
-            words = swapped(builder, thread, &words, *swap);
+        for step in &self.offered {
+            words = swapped(builder, thread, &words, step);
         }
         let lane_columns = self.lane_columns();
         let lanes = thread.product(builder, &lane_columns);
@@ -333,8 +373,8 @@ impl Exchanges {
                 offered.into_iter().map(|part| builder.exchange(part, lane)).collect()
             });
         }
-        for swap in &self.taken {
-            received = swapped(builder, thread, &received, *swap);
+        for step in &self.taken {
+            received = swapped(builder, thread, &received, step);
         }
         self.unpack(builder, &received)
     }
@@ -401,14 +441,16 @@ impl Exchanges {
     }
 }
 
-fn swapped(builder: &mut Builder, thread: Thread, words: &[Vec<Value>], swap: Swap) -> Vec<Vec<Value>> {
-    let condition = thread.parity(builder, swap.thread_mask);
-    let of_word = |builder: &mut Builder, index: usize| {
-        let other = &words[index ^ swap.word_bits as usize];
-        let parts = words[index].iter().zip(other);
-        parts.map(|(&own, &other)| builder.select(condition, other, own)).collect()
-    };
-    (0..words.len()).map(|index| of_word(builder, index)).collect()
+/// The words after a step; those that it does not make are left as they were.
+fn swapped(builder: &mut Builder, thread: Thread, words: &[Vec<Value>], step: &Step) -> Vec<Vec<Value>> {
+    let condition = thread.parity(builder, step.swap.thread_mask);
+    let mut after = words.to_vec();
+    for &word in &step.words {
+        let other = &words[(word ^ step.swap.word_bits) as usize];
+        let parts = words[word as usize].iter().zip(other);
+        after[word as usize] = parts.map(|(&own, &other)| builder.select(condition, other, own)).collect();
+    }
+    after
 }
 
 #[cfg(test)]

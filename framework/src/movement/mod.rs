@@ -15,6 +15,7 @@ mod local;
 mod plan;
 mod price;
 mod shared;
+mod spread;
 mod swizzle;
 
 use crate::layout::LinearLayout;
@@ -46,7 +47,8 @@ pub fn convert(
     })
 }
 
-/// All plans that [`convert`] weighs, and the ways that are closed with the reasons.
+/// The plans that [`convert`] weighs, the cheapest on each path, and the ways that are closed with
+/// the reasons.
 ///
 /// # Errors
 /// [`MovementError`]: layouts that are not of one tensor, or that the target cannot hold; widths
@@ -58,18 +60,24 @@ pub fn candidates(
     target: &TargetDescription,
 ) -> Result<(Vec<Plan>, Vec<Rejected>), MovementError> {
     let conversion = Conversion::new(src, dst, element_bits, target)?;
-    let mut plans = Vec::new();
+    let mut plans: Vec<Plan> = Vec::new();
     let mut rejected = Vec::new();
     let ways = [
         (Path::Register, local::plan(&conversion, target)),
         (Path::Shuffle, exchange::plan(&conversion, target)),
         (Path::Shared, shared::plan(&conversion, target)),
     ];
+    let mut weigh = |plan: Plan| match plans.iter_mut().find(|known| known.path == plan.path) {
+        Some(known) if known.cost <= plan.cost => {}
+        Some(known) => *known = plan,
+        None => plans.push(plan),
+    };
     for (path, way) in ways {
         match way {
-            Ok(plan) => plans.push(plan),
+            Ok(plan) => weigh(plan),
             Err(reason) => rejected.push(Rejected { path, reason }),
         }
     }
+    spread::plans(&conversion, target).into_iter().for_each(&mut weigh);
     Ok((plans, rejected))
 }

@@ -80,6 +80,19 @@ pub(super) enum Steps {
     Renaming(Renaming),
     Exchanges(Exchanges),
     Scratch(Scratch),
+    Sequence(Box<Plan>, Box<Plan>),
+}
+
+impl Steps {
+    /// How often results must be waited for.
+    pub(super) fn stages(&self) -> u64 {
+        match self {
+            Self::Renaming(_) => 0,
+            Self::Exchanges(_) => 1,
+            Self::Scratch(scratch) => scratch.rounds(),
+            Self::Sequence(before, after) => before.steps.stages() + after.steps.stages(),
+        }
+    }
 }
 
 impl Plan {
@@ -96,6 +109,10 @@ impl Plan {
             Steps::Renaming(renaming) => renaming.emit(registers),
             Steps::Exchanges(exchanges) => exchanges.emit(builder, registers),
             Steps::Scratch(scratch) => scratch.emit(builder, registers),
+            Steps::Sequence(before, after) => {
+                let between = before.emit(builder, registers);
+                after.emit(builder, &between)
+            }
         }
     }
 
@@ -106,6 +123,10 @@ impl Plan {
         match &self.steps {
             Steps::Scratch(scratch) => scratch.shared_bits(),
             Steps::Renaming(_) | Steps::Exchanges(_) => SharedBits::default(),
+            Steps::Sequence(before, after) => {
+                let (before, after) = (before.shared_bits(), after.shared_bits());
+                SharedBits { stored: before.stored + after.stored, loaded: before.loaded + after.loaded }
+            }
         }
     }
 
@@ -114,6 +135,7 @@ impl Plan {
     pub fn swizzle(&self) -> Option<&Swizzle> {
         match &self.steps {
             Steps::Scratch(scratch) => Some(scratch.swizzle()),
+            Steps::Sequence(_, after) => after.swizzle(),
             Steps::Renaming(_) | Steps::Exchanges(_) => None,
         }
     }

@@ -296,7 +296,7 @@ fn vector_width(
 fn priced(conversion: &Conversion, scratch: Scratch, target: &TargetDescription) -> Plan {
     let counts = scratch.counts();
     let bound = bound::of_shared(conversion, target);
-    let stages = scratch.store.rounds.len() as u64;
+    let stages = scratch.rounds();
     Plan {
         path: Path::Shared,
         counts,
@@ -350,10 +350,15 @@ impl Scratch {
         SharedBits { stored: bits(&self.store), loaded: bits(&self.load) }
     }
 
+    /// How often scratch memory is filled.
+    pub(super) fn rounds(&self) -> u64 {
+        self.store.rounds.len() as u64
+    }
+
     fn counts(&self) -> Counts {
         let accesses = |side: &Accesses| side.rounds.iter().map(|round| round.len() as u64).sum::<u64>();
         let (stores, loads) = (accesses(&self.store), accesses(&self.load));
-        let barriers = 2 * self.store.rounds.len() as u64 - 1;
+        let barriers = 2 * self.rounds() - 1;
         let mut counts = Counts {
             shared_stores: stores,
             shared_loads: loads,

@@ -5,12 +5,14 @@
 //!
 //! May import everything below.
 
+mod proof;
 mod question;
 
 use std::sync::Arc;
 
 use thiserror::Error;
 
+pub use proof::{Disproof, prove_conversion};
 pub use question::{LayoutQuestion, QuestionError};
 
 use crate::kernel::{self, Module};

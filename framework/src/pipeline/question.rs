@@ -13,7 +13,7 @@ pub enum LayoutQuestion {
     /// A family's layout.
     Family(FamilySpec),
     /// A layout that is given.
-    Given(LinearLayout),
+    Given(Box<LinearLayout>),
 }
 
 /// A value that names no layout; the caller's fault.
@@ -51,7 +51,7 @@ impl LayoutQuestion {
             return Self::from_text(text);
         }
         if value.get("in_dims").is_some() {
-            return Ok(Self::Given(layout_from_json(value)?));
+            return Ok(Self::Given(Box::new(layout_from_json(value)?)));
         }
         if value.get("kind").is_some() {
             return Ok(Self::Family(spec_from_json(value)?));
@@ -71,7 +71,7 @@ impl LayoutQuestion {
         shape: &[u64],
     ) -> Result<LinearLayout, PipelineError> {
         match self {
-            Self::Given(layout) => Ok(layout.clone()),
+            Self::Given(layout) => Ok((**layout).clone()),
             Self::Family(spec) => session.distributed(target, spec, shape),
         }
     }

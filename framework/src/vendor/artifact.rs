@@ -37,6 +37,10 @@ pub struct Artifact {
     pub payloads: Vec<Payload>,
     /// One entry for each kernel, in the order of the module.
     pub kernels: Vec<KernelMetadata>,
+    /// The tool, not of the plugin's own making, that took the object as valid: an assembler, a
+    /// linker, a validator. Absent where there was none, or no object was asked for.
+    #[serde(default)]
+    pub taken_by: Option<String>,
 }
 
 impl Artifact {

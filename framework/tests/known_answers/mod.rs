@@ -13,9 +13,9 @@ use tilewright::layout::{
 
 /// The directory with the full data, where there is one.
 pub fn full_data() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|up| up.join("../shared"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|up| up.join("rust-toolchain.toml").is_file());
     let named = std::env::var_os("TILEWRIGHT_SHARED").map(PathBuf::from);
-    named.into_iter().chain(beside()).find(|directory| directory.join("oracle").is_dir())
+    named.into_iter().chain(root.map(|root| root.join("../shared"))).find(|directory| directory.join("oracle").is_dir())
 }
 
 /// The text of a file of the full data, where it is there; says so either way.

@@ -48,7 +48,9 @@ pub(crate) fn compile(
     if let Some(object) = code.object {
         add(Emit::Object, "hsaco", object::link(&object)?);
     }
-    Ok(Artifact { payloads, kernels: kernel_metadata(module)? })
+    let linked = payloads.iter().any(|payload| payload.form == Emit::Object);
+    let taken_by = linked.then(|| "LLVM's assembler and linker".to_owned());
+    Ok(Artifact { payloads, kernels: kernel_metadata(module)?, taken_by })
 }
 
 /// AMDGCN, as LLVM writes it.

@@ -20,12 +20,25 @@ const MFMA: Signature = Signature {
     ],
     parents: &[],
 };
-const FAMILIES: [Signature; 2] = [
+const WMMA: Signature = Signature {
+    name: "amd_wmma",
+    parameters: &[
+        ("version", Kind::OneOf(&[1, 2, 3, 4])),
+        ("instr_shape", Kind::ListOf(&[&[16, 16, 16], &[32, 16, 128], &[16, 16, 4], &[8, 8, 8]])),
+        ("transposed", Kind::Flag),
+        ("reg_bases", Kind::Bases),
+        ("warp_bases", Kind::Bases),
+        ("cga_layout", Kind::Bases),
+    ],
+    parents: &[],
+};
+const FAMILIES: [Signature; 3] = [
     MFMA,
+    WMMA,
     Signature {
         name: "dot_operand",
         parameters: &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])), ("k_width", Kind::Number)],
-        parents: &[MFMA],
+        parents: &[MFMA, WMMA],
     },
 ];
 
@@ -62,6 +75,10 @@ fn attribute_text_and_json_name_the_same_layouts() {
     let json = r#"{"kind": "amd_mfma", "version": 3, "warps_per_cta": [4, 1], "instr_shape": [32, 32, 8],
         "transposed": true, "element_bitwidth": 32, "tiles_per_warp": [1, 1]}"#;
     assert_eq!(layout(text, &[128, 64]), layout(json, &[128, 64]));
+    let wmma = "#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {warp = [[0, 1], [1, 0]]}, instrShape = [16, 16, 16]}>";
+    let same = r#"{"kind": "amd_wmma", "version": 2, "transposed": true, "warp_bases": [[0, 1], [1, 0]], "reg_bases": [],
+        "instr_shape": [16, 16, 16], "rank": 2}"#;
+    assert_eq!(layout(wmma, &[64, 64]), layout(same, &[64, 64]));
     let text = format!("#ttg.dot_op<{{opIdx = 1, parent = {text}, kWidth = 4}}>");
     let json = format!(r#"{{"kind": "dot_operand", "operand_index": 1, "k_width": 4, "parent": {json}}}"#);
     assert_eq!(layout(&text, &[64, 64]), layout(&json, &[64, 64]));

@@ -41,7 +41,10 @@ pub(crate) fn compile(
         }
     }
     let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms)?;
-    Ok(Artifact { payloads: payloads(target, code, &options.emit)?, kernels: kernel_metadata(module)? })
+    let payloads = payloads(target, code, &options.emit)?;
+    let assembled = payloads.iter().any(|payload| payload.form == Emit::Object && payload.format == "cubin");
+    let taken_by = assembled.then(|| "ptxas".to_owned());
+    Ok(Artifact { payloads, kernels: kernel_metadata(module)?, taken_by })
 }
 
 fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {

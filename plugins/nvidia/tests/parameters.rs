@@ -18,8 +18,19 @@ const MMA: Signature = Signature {
     ],
     parents: &[],
 };
-const FAMILIES: [Signature; 2] = [
+const FAMILIES: [Signature; 3] = [
     MMA,
+    Signature {
+        name: "nvmma_shared",
+        parameters: &[
+            ("swizzling_byte_width", Kind::OneOf(&[0, 32, 64, 128, 256])),
+            ("element_bit_width", Kind::OneOf(&[8, 16, 32, 64, 4])),
+            ("transposed", Kind::Flag),
+            ("fp4_padded", Kind::Flag),
+            ("cga_layout", Kind::Bases),
+        ],
+        parents: &[],
+    },
     Signature {
         name: "dot_operand",
         parameters: &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])), ("k_width", Kind::Number)],

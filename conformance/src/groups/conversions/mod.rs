@@ -5,11 +5,14 @@
 //! converted from and to what loads and reductions use. Random linear layouts come on top.
 
 mod pairs;
+mod proof;
 mod random;
 
 use std::fmt;
 
 use tilewright::layout::{Dim, FamilyError, FamilySpec, Layout, LinearLayout};
+
+pub use proof::{compiled, emulated};
 
 use super::Setting;
 use crate::{Case, Context, Group, Verdict};

@@ -62,7 +62,7 @@ impl Mfma {
 
 /// The layout of the result.
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
-    let rank = matrix_rank(spec, shape)?;
+    let rank = shape.len();
     let mfma = Mfma::read(spec, rank)?;
     if [mfma.m, mfma.n] == [64, 4] && !mfma.transposed {
         return Err(spec.parameters().wrong("transposed", "a 64x4 result exists transposed only"));
@@ -105,22 +105,16 @@ fn batch_warps(tile: &LinearLayout, warps: &[u64]) -> Result<LinearLayout, Layou
 }
 
 /// The layout of an operand in registers.
-pub(super) fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
-    let rank = matrix_rank(spec, shape)?;
-    let read = spec.parameters();
-    let index = read.number(&["operand_index", "op_idx"])?;
-    let k_width = read.power(&["k_width"])?;
-    let parent = read.parent()?;
-    read.finish()?;
-    if parent.name != "amd_mfma" {
-        return Err(read.wrong("parent", "this plugin has dot operands of `amd_mfma` only"));
-    }
+pub(super) fn operand(
+    parent: &FamilySpec,
+    index: u64,
+    k_width: u64,
+    shape: &[u64],
+) -> Result<LinearLayout, FamilyError> {
+    let rank = shape.len();
     let mfma = Mfma::read(parent, rank)?;
-    let (k_axis, other_axis, other) = match index {
-        0 => (rank - 1, rank - 2, mfma.m),
-        1 => (rank - 2, rank - 1, mfma.n),
-        _ => return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1"))),
-    };
+    let (k_axis, other_axis, other) =
+        if index == 0 { (rank - 1, rank - 2, mfma.m) } else { (rank - 2, rank - 1, mfma.n) };
     // Blocks along K share it out among them, unlike those of other vendors' operands.
     let cluster = cluster_layout(parent, &mfma.cluster, rank)?;
     let build = || -> Result<LinearLayout, LayoutError> {
@@ -143,16 +137,5 @@ pub(super) fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
         let warps = identity_but(k_axis, Dim::WARP, &mfma.warps, &row_major(rank))?;
         over_tensor(&tile_of(&order, &parts)?.direct_sum(&warps)?, &cluster, shape)
     };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
-}
-
-fn matrix_rank(spec: &FamilySpec, shape: &[u64]) -> Result<usize, FamilyError> {
-    if shape.len() >= 2 {
-        return Ok(shape.len());
-    }
-    Err(FamilyError::Shape {
-        family: spec.name.clone(),
-        shape: shape.to_vec(),
-        message: "a matrix has at least two axes".to_owned(),
-    })
+    build().map_err(|error| FamilyError::of_layout(&parent.name, &error))
 }

@@ -5,12 +5,13 @@
 
 mod mfma;
 mod samples;
+mod wmma;
 
 use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse};
 
-/// The families that this plugin serves: `amd_mfma`, and `dot_operand`, also spelled `dot_op`,
-/// of it.
+/// The families that this plugin serves: `amd_mfma`, `amd_wmma`, and `dot_operand`, also spelled
+/// `dot_op`, of both.
 ///
 /// All architectures have the same families; the samples are those of one.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +27,7 @@ impl VendorFamilies {
     }
 }
 
-const NAMES: [&str; 3] = ["amd_mfma", "dot_operand", "dot_op"];
+const NAMES: [&str; 4] = ["amd_mfma", "amd_wmma", "dot_operand", "dot_op"];
 
 impl Families for VendorFamilies {
     fn names(&self) -> Vec<String> {
@@ -39,10 +40,34 @@ impl Families for VendorFamilies {
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
         check_shape(spec, shape)?;
+        if shape.len() < 2 {
+            return Err(FamilyError::Shape {
+                family: spec.name.clone(),
+                shape: shape.to_vec(),
+                message: "a matrix has at least two axes".to_owned(),
+            });
+        }
         match spec.name.as_str() {
             "amd_mfma" => mfma::result(spec, shape).map(Layout::Distributed),
-            "dot_operand" | "dot_op" => mfma::operand(spec, shape).map(Layout::Distributed),
+            "amd_wmma" => wmma::result(spec, shape).map(Layout::Distributed),
+            "dot_operand" | "dot_op" => operand(spec, shape).map(Layout::Distributed),
             _ => Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
         }
+    }
+}
+
+fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let read = spec.parameters();
+    let index = read.number(&["operand_index", "op_idx"])?;
+    let k_width = read.power(&["k_width"])?;
+    let parent = read.parent()?;
+    read.finish()?;
+    if index > 1 {
+        return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1")));
+    }
+    match parent.name.as_str() {
+        "amd_mfma" => mfma::operand(parent, index, k_width, shape),
+        "amd_wmma" => wmma::operand(parent, index, k_width, shape),
+        other => Err(read.wrong("parent", &format!("this plugin has no dot operands of `{other}`"))),
     }
 }

@@ -17,6 +17,7 @@ mod emit;
 mod held;
 mod kernel;
 mod memory;
+mod outside;
 pub mod validate;
 
 use std::collections::HashSet;
@@ -64,7 +65,9 @@ pub fn compile(
     let words = spirv.assemble();
     validate::validate(&words).map_err(|fault| CompileError::Backend(fault.to_string()))?;
     let payloads = payloads(options, &words, || spirv.disassemble());
-    Ok(Artifact { payloads, kernels: module.kernels.iter().map(metadata).collect() })
+    let object = payloads.iter().find(|payload| payload.form == Emit::Object);
+    let taken_by = object.map_or(Ok(None), |object| outside::check(&object.bytes))?;
+    Ok(Artifact { payloads, kernels: module.kernels.iter().map(metadata).collect(), taken_by })
 }
 
 fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) -> Vec<Payload> {

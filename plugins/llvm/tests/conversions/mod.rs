@@ -33,9 +33,7 @@ pub struct Movement {
 pub struct Planned {
     pub plan: Plan,
     pub kernel: Kernel,
-    /// What a lane must move where data goes through shared memory.
-    pub shared: SharedBits,
-    /// Whether some threads hold nothing that others do not.
+    /// Whether some threads of the source hold nothing that others do not.
     pub replicated: bool,
 }
 
@@ -73,25 +71,35 @@ impl Case {
         let plan = convert(&src, &dst, self.bits, target.description()).unwrap();
         assert_eq!(plan.path, self.path, "{}: {plan:?}", self.name);
         let kernel = conversion_kernel("convert", &src, &dst, self.bits, &plan).unwrap();
-        let shared = match plan.path {
-            Path::Shared => {
-                SharedBits { stored: bits_of_thread(&src, self.bits), loaded: bits_of_thread(&dst, self.bits) }
-            }
-            _ => SharedBits::default(),
-        };
-        assert_eq!(plan.shared_bits(), shared, "{}: the plan moves what the layouts say", self.name);
-        Planned { replicated: is_replicated(&src), plan, kernel, shared }
+        let replicated = is_replicated(&src);
+        self.moves_what_the_layouts_say(&src, &dst, &plan, replicated);
+        Planned { replicated, plan, kernel }
+    }
+
+    /// What the plan says that a lane moves, held against the layouts.
+    fn moves_what_the_layouts_say(&self, src: &LinearLayout, dst: &LinearLayout, plan: &Plan, replicated: bool) {
+        let found = plan.shared_bits();
+        if plan.path != Path::Shared {
+            return assert_eq!(found, SharedBits::default(), "{}", self.name);
+        }
+        assert_eq!(found.loaded, bits_of_thread(dst, self.bits), "{}: a lane loads what it wants, once", self.name);
+        let held = bits_of_thread(src, self.bits);
+        let tensor = u64::from(self.bits) * self.shape.iter().product::<u64>();
+        let threads = 1u64 << (src.in_bits(Dim::LANE) + src.in_bits(Dim::WARP));
+        // Threads that hold the same may share the work.
+        let least = if replicated { tensor.div_ceil(threads) } else { held };
+        assert!((least..=held).contains(&found.stored), "{}: {} of {held} bits stored", self.name, found.stored);
     }
 }
 
 impl Planned {
     /// What the code must do, by the plan.
     pub fn movement(&self) -> Movement {
-        let counts = self.plan.counts;
+        let (counts, shared) = (self.plan.counts, self.plan.shared_bits());
         assert_eq!((counts.matrix_stores, counts.matrix_loads, counts.permutes), (0, 0, 0));
         Movement {
-            stored_bits: self.shared.stored,
-            loaded_bits: self.shared.loaded,
+            stored_bits: shared.stored,
+            loaded_bits: shared.loaded,
             exchanges: counts.exchanges,
             block_barriers: counts.barriers,
             warp_barriers: counts.warp_barriers,

@@ -1,0 +1,111 @@
+//! Conversions shown on the emulator, and as code that an assembler takes.
+
+use tilewright::kernel::{self, Module};
+use tilewright::lower::conversion_kernel;
+use tilewright::movement::{self, MovementError, Plan};
+use tilewright::pipeline::prove_conversion;
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit};
+
+use super::Conversion;
+use crate::{Context, Level, Verdict};
+
+/// Runs every plan that the planner weighs: each register of each lane must hold what the
+/// destination layout says, and what is executed must be what the plan counts, never below the
+/// plan's bound.
+pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
+    let (src, dst) = match conversion.layouts(context) {
+        Ok(layouts) => layouts,
+        Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
+    };
+    let bits = conversion.setting.element.bits();
+    let target = context.target().description();
+    let plans = match movement::candidates(&src, &dst, bits, target) {
+        Ok((plans, rejected)) if plans.is_empty() => {
+            let reasons: Vec<_> = rejected.iter().map(|way| format!("{}: {}", way.path, way.reason)).collect();
+            return Verdict::unsupported(reasons.join("; "));
+        }
+        Ok((plans, _)) => plans,
+        Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
+    };
+    for plan in &plans {
+        if let Err(wrong) = prove_conversion(&src, &dst, bits, plan, target) {
+            return Verdict::fail(Level::Emulated, format!("path {}: {wrong}", plan.path));
+        }
+    }
+    let cheapest = plans.iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
+    match cheapest.and_then(above_bound) {
+        None => Verdict::pass(Level::Emulated),
+        Some(reason) => Verdict::quality(Level::Emulated, reason),
+    }
+}
+
+fn above_bound(plan: &Plan) -> Option<String> {
+    plan.above_bound.as_ref().map(|reason| format!("path {}: {reason}", plan.path))
+}
+
+/// Compiles the cheapest plan's kernel twice: the target must give code, of the launch that was
+/// asked for, the same both times. The level says whether a tool of the vendor's took it.
+pub fn compiled(context: &Context, conversion: &Conversion) -> Verdict {
+    let module = match module(context, conversion) {
+        Ok(module) => module,
+        Err(verdict) => return verdict,
+    };
+    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
+    let compile = || context.target().compile(&module, &options);
+    let artifact = match compile() {
+        Ok(artifact) => artifact,
+        Err(CompileError::Unsupported(reason)) => return Verdict::unsupported(reason),
+        Err(CompileError::Plugin(message)) => return Verdict::crash(message),
+        Err(error) => return Verdict::fail(Level::Codegen, error.to_string()),
+    };
+    if let Err(wrong) = fits(&module, &artifact) {
+        return Verdict::fail(Level::Codegen, wrong);
+    }
+    match compile() {
+        Ok(again) if again == artifact => {}
+        Ok(_) => return Verdict::fail(Level::Codegen, "compiling the module again gives other code"),
+        Err(error) => return Verdict::fail(Level::Codegen, format!("compiling the module again: {error}")),
+    }
+    match artifact.taken_by {
+        Some(tool) => Verdict::pass(Level::Codegen).with_detail(format!("taken by {tool}")),
+        None => Verdict::pass(Level::Layout).with_detail("code was generated; no assembler is here to take it"),
+    }
+}
+
+fn module(context: &Context, conversion: &Conversion) -> Result<Module, Verdict> {
+    let failed = |message: String| Verdict::fail(Level::Layout, message);
+    let (src, dst) = conversion.layouts(context).map_err(|error| failed(error.to_string()))?;
+    let bits = conversion.setting.element.bits();
+    let plan = movement::convert(&src, &dst, bits, context.target().description()).map_err(|error| match error {
+        MovementError::Impossible { reasons } => Verdict::unsupported(reasons),
+        error => failed(error.to_string()),
+    })?;
+    let kernel = conversion_kernel("convert", &src, &dst, bits, &plan).map_err(|error| failed(error.to_string()))?;
+    let module = Module { kernels: vec![kernel] };
+    kernel::verify(&module).map_err(|error| failed(error.to_string()))?;
+    Ok(module)
+}
+
+/// Whether the artifact is code for the module's kernel.
+fn fits(module: &Module, artifact: &Artifact) -> Result<(), String> {
+    let [kernel] = &module.kernels[..] else { return Err("one kernel was to be compiled".to_owned()) };
+    let [metadata] = &artifact.kernels[..] else {
+        return Err(format!("the artifact describes {} kernels, the module has one", artifact.kernels.len()));
+    };
+    let wanted = (&kernel.name, kernel.launch.lanes, kernel.launch.warps);
+    if (&metadata.name, metadata.lanes, metadata.warps) != wanted {
+        return Err(format!("the artifact describes {metadata:?}; asked for were {wanted:?}"));
+    }
+    if metadata.shared_bytes < kernel.shared_bytes() {
+        let (has, needs) = (metadata.shared_bytes, kernel.shared_bytes());
+        return Err(format!("the artifact has {has} bytes of shared memory, the kernel needs {needs}"));
+    }
+    let text = artifact.text(Emit::Assembly).ok_or("no assembly text was given")?;
+    if !text.contains(&kernel.name) {
+        return Err(format!("the assembly does not name the kernel `{}`", kernel.name));
+    }
+    match artifact.payload(Emit::Object) {
+        Some(object) if !object.bytes.is_empty() => Ok(()),
+        _ => Err("no object was given".to_owned()),
+    }
+}

@@ -1,0 +1,93 @@
+//! Sources of which threads hold copies: before the copies are moved they take a share of the work.
+//!
+//! Where a thread bit tells copies apart, both threads hold the same registers. Each of the two can
+//! keep half of them, which costs selects but moves nothing; what is left is a layout with fewer
+//! copies, which is stored or exchanged in fewer accesses.
+
+use crate::f2::Subspace;
+use crate::target::TargetDescription;
+
+use super::conversion::Side;
+use super::exchange;
+use super::plan::{Path, Plan, Steps};
+use super::{Conversion, bound, cost, shared};
+
+/// Plans that first spread copies.
+pub(super) fn plans(conversion: &Conversion, target: &TargetDescription) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for spread in sources(conversion) {
+        let first = conversion.between(&conversion.src, &spread);
+        let Ok(before) = exchange::plan(&first, target) else { continue };
+        if before.counts.exchanges > 0 {
+            continue;
+        }
+        let second = conversion.between(&spread, &conversion.dst);
+        let afters = [exchange::plan(&second, target), shared::plan(&second, target)];
+        plans.extend(afters.into_iter().flatten().map(|after| sequence(conversion, before.clone(), after, target)));
+    }
+    plans
+}
+
+/// The source with copies spread over warps, over warps and lanes but for a vector of registers, and
+/// as far as it goes.
+fn sources(conversion: &Conversion) -> Vec<Side> {
+    let lane_bits = conversion.lane_bits as usize;
+    let own = Subspace::span(conversion.src.registers.iter().copied());
+    let copies = |bits: std::ops::Range<usize>| {
+        bits.rev().filter(|&bit| own.contains(conversion.src.threads[bit])).collect::<Vec<_>>()
+    };
+    let warps = copies(lane_bits..conversion.src.threads.len());
+    let all = [warps.clone(), copies(0..lane_bits)].concat();
+    let given = order_of_giving(conversion);
+    let vector_bits = (128 / conversion.element.bits()).trailing_zeros() as usize;
+    let mut counts = vec![warps.len(), given.len().saturating_sub(vector_bits), given.len()];
+    for count in &mut counts {
+        *count = (*count).min(all.len()).min(given.len());
+    }
+    counts.sort_unstable();
+    counts.dedup();
+    let spread = |count: usize| {
+        let mut side = conversion.src.clone();
+        for (&bit, &column) in all.iter().zip(&given).take(count) {
+            side.threads[bit] = column;
+        }
+        side.registers = given.iter().rev().copied().take(given.len() - count).collect();
+        side
+    };
+    counts.into_iter().filter(|&count| count > 0).map(spread).collect()
+}
+
+/// The source's register columns without copies, those to be given to threads first: what threads
+/// of the destination hold, then what its registers do not, then what both keep in registers.
+fn order_of_giving(conversion: &Conversion) -> Vec<u64> {
+    let mut space = Subspace::zero();
+    let distinct: Vec<u64> = conversion.src.registers.iter().copied().filter(|&c| space.insert(c)).collect();
+    let wanted = Subspace::span(conversion.dst.registers.iter().copied());
+    let mut order = distinct;
+    order.reverse();
+    order.sort_by_key(|column| match (conversion.dst.threads.contains(column), wanted.contains(*column)) {
+        (true, _) => 0,
+        (_, false) => 1,
+        (_, true) => 2,
+    });
+    order
+}
+
+fn sequence(conversion: &Conversion, before: Plan, after: Plan, target: &TargetDescription) -> Plan {
+    let counts = before.counts.plus(after.counts);
+    let bound = match after.path {
+        Path::Shared => bound::of_shared(conversion, target),
+        _ => bound::of_exchanges(conversion, target.index_exchange_bits().unwrap_or(u32::BITS)),
+    };
+    let above = !bound.is_met(&counts);
+    let steps = Steps::Sequence(Box::new(before), Box::new(after.clone()));
+    Plan {
+        path: after.path,
+        counts,
+        shared_bytes: after.shared_bytes,
+        cost: cost(&counts, conversion.warps(), steps.stages(), target),
+        bound,
+        above_bound: above.then(|| after.above_bound.unwrap_or_else(|| "copies are not spread evenly".to_owned())),
+        steps,
+    }
+}

@@ -1,0 +1,159 @@
+//! `nvmma_shared`: the memory layout that `wgmma` reads and bulk copies write.
+//!
+//! Its core is eight rows as wide as the swizzle, 16-byte units of a row being permuted by the
+//! number of the row. Cores fill the box of one bulk copy, boxes fill the block's share.
+
+use tilewright::layout::families::cluster::{cluster_layout, no_larger_than, no_smaller_than, share_of, tensor_dims};
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
+
+/// Elements of one axis that one bulk copy moves at most.
+const LARGEST_BOX: u64 = 256;
+
+/// How a memory layout is swizzled.
+struct Swizzle {
+    /// Bytes of a row of the core; zero for none.
+    bytes: u64,
+    element_bits: u64,
+    transposed: bool,
+    /// Whether every second group of eight offsets repeats the one before it.
+    padded: bool,
+    cluster: Vec<Vec<u64>>,
+}
+
+impl Swizzle {
+    fn read(spec: &FamilySpec, rank: usize) -> Result<Self, FamilyError> {
+        let read = spec.parameters();
+        let swizzle = Self {
+            bytes: read.number(&["swizzle_byte_width", "swizzling_byte_width"])?,
+            element_bits: read.number(&["element_bitwidth", "element_bit_width"])?,
+            transposed: read.flag_or(&["transposed"], false)?,
+            padded: read.flag_or(&["fp4_padded"], false)?,
+            cluster: read.bases_or_none(&["cga_layout"])?,
+        };
+        let own_rank = read.number_or(&["rank"], rank as u64)?;
+        read.finish()?;
+        if ![0, 32, 64, 128].contains(&swizzle.bytes) {
+            let message = format!("{} is none of 0, 32, 64 and 128", swizzle.bytes);
+            return Err(read.wrong("swizzle_byte_width", &message));
+        }
+        if ![8, 16, 32, 64].contains(&swizzle.element_bits) {
+            let message = format!("{} is none of 8, 16, 32 and 64", swizzle.element_bits);
+            return Err(read.wrong("element_bitwidth", &message));
+        }
+        if swizzle.padded && swizzle.element_bits != 8 {
+            return Err(read.wrong("fp4_padded", "is for elements of 8 bits, each two of four"));
+        }
+        if own_rank != rank as u64 {
+            return Err(read.wrong("rank", &format!("{own_rank}, yet the tensor has {rank} axes")));
+        }
+        Ok(swizzle)
+    }
+
+    /// Elements of a row of the core.
+    fn columns(&self) -> u64 {
+        let columns = 8 * self.bytes.max(16) / self.element_bits;
+        if self.padded { columns / 2 } else { columns }
+    }
+
+    /// Different permutations of the units of a row.
+    fn phases(&self) -> u64 {
+        (self.bytes / 16).max(1)
+    }
+
+    /// Eight rows by the columns of the core.
+    fn core(&self) -> Result<LinearLayout, LayoutError> {
+        let stored = 8 * self.bytes.max(16) / self.element_bits;
+        // Of sixteen offsets of padded elements the upper eight repeat the lower ones.
+        let place = |column: u64| if self.padded { column / 16 * 8 + column % 8 } else { column };
+        let along = (0..stored.trailing_zeros()).map(|bit| vec![0, place(1 << bit)]);
+        let rows_per_phase = 8 / self.phases();
+        let unit = 128 / self.element_bits;
+        let down = [1, 2, 4].map(|row| vec![row, place(unit * (row / rows_per_phase % self.phases()))]);
+        let bases = along.chain(down).collect();
+        LinearLayout::from_bases(&[(Dim::OFFSET, bases)], &[(Dim::tensor(0), 8), (Dim::tensor(1), self.columns())])
+    }
+}
+
+/// The memory layout of a tensor of `shape`.
+pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
+    let rank = shape.len();
+    let swizzle = Swizzle::read(spec, rank)?;
+    let cluster = cluster_layout(spec, &swizzle.cluster, rank)?;
+    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    let cluster = no_larger_than(&cluster, shape).map_err(failed)?;
+    let share = share_of(shape, &cluster);
+    let copied: Vec<u64> = share.iter().map(|&size| size.min(LARGEST_BOX)).collect();
+    let block = if swizzle.bytes == 0 {
+        plain(&copied, swizzle.transposed)
+    } else {
+        let fitted = boxes(spec, &swizzle, copied, shape)?;
+        swizzled_box(&swizzle, &fitted)
+    };
+    let whole = block.and_then(|block| {
+        let block = no_larger_than(&no_smaller_than(&block, &share, Dim::OFFSET)?, &share)?;
+        block.transpose_outs(&tensor_dims(rank))?.direct_sum(&cluster)
+    });
+    let alignment = Some(128 * swizzle.phases() as u32);
+    Ok(MemoryLayout { alignment, ..MemoryLayout::linear(whole.map_err(failed)?) })
+}
+
+/// The box of one copy: along the contiguous axis it is as wide as the core.
+fn boxes(spec: &FamilySpec, swizzle: &Swizzle, mut copied: Vec<u64>, shape: &[u64]) -> Result<Vec<u64>, FamilyError> {
+    let rank = copied.len();
+    let too_small = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
+    if rank < 2 {
+        return Err(too_small("a swizzled tensor has at least two axes".to_owned()));
+    }
+    let (contiguous, others) = if swizzle.transposed { (0, 1..rank) } else { (rank - 1, 0..rank - 1) };
+    let rows: u64 = copied[others].iter().product();
+    if copied[contiguous] < swizzle.columns() || rows < 8 {
+        let message = format!("a block's share must have 8 rows of {} elements at least", swizzle.columns());
+        return Err(too_small(message));
+    }
+    copied[contiguous] = swizzle.columns();
+    Ok(copied)
+}
+
+/// Offsets along the axes in row-major order, or with the first axis the fastest.
+///
+/// Of more than two transposed axes, the extents and the axes that they are laid along are paired
+/// as Triton pairs them: one step apart. Cutting and repeating to the shape makes a layout of it.
+fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> {
+    let rank = copied.len();
+    let row_major: Vec<_> = (0..rank).rev().collect();
+    let (extents, axes) = if transposed && rank > 1 {
+        (std::iter::once(0).chain((1..rank).rev()).collect(), (0..rank - 1).rev().chain([rank - 1]).collect())
+    } else {
+        (row_major.clone(), row_major.clone())
+    };
+    let parts: Vec<_> = axes
+        .into_iter()
+        .zip(extents)
+        .map(|(axis, extent): (usize, usize)| (Dim::OFFSET, copied[extent], axis))
+        .collect();
+    let listed: Vec<_> = row_major.iter().map(|&axis| (Dim::OFFSET, 1, axis)).collect();
+    listed.into_iter().chain(parts).try_fold(LinearLayout::empty(), |sum, (input, size, axis)| {
+        sum.direct_sum(&LinearLayout::identity(size, input, Dim::tensor(axis))?)
+    })
+}
+
+/// The core, repeated down the rows: all axes but the contiguous one.
+fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, LayoutError> {
+    let rank = copied.len();
+    let contiguous = if swizzle.transposed { 0 } else { rank - 1 };
+    let others: Vec<usize> = (0..rank).rev().filter(|&axis| axis != contiguous).collect();
+    let rows = others.iter().map(|&axis| copied[axis]).product();
+    let filled = no_smaller_than(&swizzle.core()?, &[rows, swizzle.columns()], Dim::OFFSET)?;
+    let sized = |axes: &[usize]| -> Vec<(Dim, u64)> {
+        std::iter::once(&contiguous).chain(axes).map(|&axis| (Dim::tensor(axis), copied[axis])).collect()
+    };
+    let row_minor = filled.transpose_outs(&[Dim::tensor(1), Dim::tensor(0)])?;
+    let mut split = row_minor.reshape_outs(&sized(&others))?;
+    if swizzle.transposed {
+        // Triton counts the rows with the last axis the slowest, and then takes them for row-major.
+        let counted: Vec<_> = others[1..].iter().chain(&others[..1]).copied().collect();
+        let dims: Vec<_> = sized(&counted).into_iter().map(|(dim, _)| dim).collect();
+        split = split.transpose_outs(&dims)?.reshape_outs(&sized(&others))?;
+    }
+    split.transpose_outs(&tensor_dims(rank))
+}
