@@ -16,11 +16,18 @@ pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
         listed.join(", ")
     );
     let file = libraries().join(format!("{name}.plugin.toml"));
-    if let Err(error) = std::fs::write(&file, text) {
+    if let Err(error) = write_as_old(&file, &text) {
         eprintln!("error: cannot write the manifest {}: {error}", file.display());
         std::process::exit(1);
     }
     println!("cargo:rerun-if-changed={}", file.display());
+}
+
+/// Dated back, since cargo would take a file that is younger than the start of this script as changed
+/// after it, and build all again each time.
+fn write_as_old(file: &Path, text: &str) -> std::io::Result<()> {
+    std::fs::write(file, text)?;
+    std::fs::File::options().write(true).open(file)?.set_modified(std::time::SystemTime::UNIX_EPOCH)
 }
 
 /// The file name that cargo gives to the shared library of the crate.

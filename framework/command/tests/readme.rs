@@ -73,9 +73,8 @@ fn shows_every_element(out: &str) {
         .map(|line| line.split_whitespace().skip(1).collect())
         .filter(|row: &Vec<&str>| !row.is_empty())
         .collect();
-    let expected: Vec<Vec<String>> = (0..8)
-        .map(|i| (0..16).map(|j| format!("{}:{}", i % 4 * 8 + j / 2 % 8, i / 4 * 2 + j % 2)).collect())
-        .collect();
+    let expected: Vec<Vec<String>> =
+        (0..8).map(|i| (0..16).map(|j| format!("{}:{}", i % 4 * 8 + j / 2 % 8, i / 4 * 2 + j % 2)).collect()).collect();
     assert_eq!(cells, expected, "{out}");
 }
 
@@ -83,7 +82,7 @@ fn shows_every_element(out: &str) {
 /// which take 4 wavefronts of 128 bytes each.
 fn explains(out: &str) {
     let numbers = |label: &str| -> Vec<u64> {
-        let line = out.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("no `{label}`: {out}"));
+        let line = out.lines().map(str::trim).find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("no `{label}`: {out}"));
         line[label.len()..].split_whitespace().map(|word| word.parse().expect("a number")).collect()
     };
     assert!(out.starts_with("path shared: "), "{out}");
@@ -96,8 +95,8 @@ fn explains(out: &str) {
     let bits = out.lines().filter(|line| line.trim_start().starts_with("offset ")).count();
     assert_eq!(1 << bits, 128 * 64, "every bit of the offset is shown: {out}");
     assert!(out.contains("ways weighed, in cycles of the block on h100:"), "{out}");
-    assert!(out.lines().any(|line| line.starts_with("shared") && line.ends_with("chosen")), "{out}");
-    assert!(out.lines().any(|line| line.starts_with("shuffle") && line.contains("closed: ")), "{out}");
+    assert!(out.lines().any(|line| line.trim().starts_with("shared") && line.ends_with("chosen")), "{out}");
+    assert!(out.lines().any(|line| line.trim().starts_with("shuffle") && line.contains("closed: ")), "{out}");
 }
 
 fn is_code(line: &str, out: &str) {

@@ -6,8 +6,11 @@
 /// Where things are in the headers of a 64-bit ELF file.
 const HEADER_BYTES: usize = 64;
 const PROGRAM_HEADERS_AT: usize = 32;
+const SECTION_HEADERS_AT: usize = 40;
 const PROGRAM_HEADER_SIZE_AT: usize = 54;
 const PROGRAM_HEADER_COUNT_AT: usize = 56;
+const SECTION_HEADER_SIZE_AT: usize = 58;
+const SECTION_HEADER_COUNT_AT: usize = 60;
 const SEGMENT_OFFSET_AT: usize = 8;
 const SEGMENT_BYTES_AT: usize = 32;
 const CLASS_64: u8 = 2;
@@ -34,12 +37,16 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The end of the last thing that the loader maps; `None` where the headers are not all there.
+/// The end of the last thing that the loader maps, and of the section headers, with which linkers end
+/// a file; `None` where the headers are not all there.
 fn promised_bytes(bytes: &[u8]) -> Option<u64> {
     let headers = number(bytes, PROGRAM_HEADERS_AT, 8)?;
     let size = number(bytes, PROGRAM_HEADER_SIZE_AT, 2)?;
     let count = number(bytes, PROGRAM_HEADER_COUNT_AT, 2)?;
-    let mut end = HEADER_BYTES as u64;
+    // None of them, at zero, where a file was stripped of them.
+    let sections = number(bytes, SECTION_HEADERS_AT, 8)?;
+    let section_bytes = number(bytes, SECTION_HEADER_SIZE_AT, 2)? * number(bytes, SECTION_HEADER_COUNT_AT, 2)?;
+    let mut end = sections.saturating_add(section_bytes).max(HEADER_BYTES as u64);
     for index in 0..count {
         let header = usize::try_from(headers.checked_add(index.checked_mul(size)?)?).ok()?;
         let offset = number(bytes, header.checked_add(SEGMENT_OFFSET_AT)?, 8)?;

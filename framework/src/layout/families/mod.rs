@@ -21,6 +21,12 @@ pub struct Neutral;
 const NAMES: [&str; 8] =
     ["blocked", "slice", "linear", "dot_operand", "dot_op", "swizzled_shared", "padded_shared", "shared_linear"];
 
+impl Neutral {
+    fn unknown(self, spec: &FamilySpec) -> FamilyError {
+        FamilyError::Unknown { name: spec.name.clone(), known: self.names() }
+    }
+}
+
 impl Families for Neutral {
     fn names(&self) -> Vec<String> {
         NAMES.iter().map(|&name| name.to_owned()).collect()
@@ -32,11 +38,15 @@ impl Families for Neutral {
             "blocked" => blocked::resolve(spec, shape).map(Layout::Distributed),
             "slice" => slice::resolve(spec, shape, all).map(Layout::Distributed),
             "linear" => linear::resolve(spec, shape).map(Layout::Distributed),
-            "dot_operand" | "dot_op" => dot_operand::resolve(spec, shape).map(Layout::Distributed),
+            // Operands belong to who serves the parent.
+            "dot_operand" | "dot_op" => match spec.parent.as_deref() {
+                Some(parent) if !NAMES.contains(&parent.name.as_str()) => Err(self.unknown(parent)),
+                _ => dot_operand::resolve(spec, shape).map(Layout::Distributed),
+            },
             "swizzled_shared" => shared::swizzled(spec, shape).map(Layout::Memory),
             "padded_shared" => shared::padded(spec, shape).map(Layout::Memory),
             "shared_linear" => shared::linear(spec, shape).map(Layout::Memory),
-            _ => Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
+            _ => Err(self.unknown(spec)),
         }
     }
 
