@@ -10,7 +10,13 @@ use super::held::{Held, invalid};
 
 impl Emitter {
     /// Gives every lane the value of the lane that it names.
-    pub(super) fn exchange(&mut self, kind: Exchange, value: &Held, lane: &Held, _: Issuers) -> Result<Held, CompileError> {
+    pub(super) fn exchange(
+        &mut self,
+        kind: Exchange,
+        value: &Held,
+        lane: &Held,
+        _: Issuers,
+    ) -> Result<Held, CompileError> {
         let Exchange::Index = kind;
         if !matches!(value.ty, Type::Scalar(Element::I32 | Element::F32)) {
             return Err(invalid(format!("exchange of {}; 32-bit scalars are exchanged", value.ty)));

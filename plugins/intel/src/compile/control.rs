@@ -89,7 +89,8 @@ impl Lowering<'_> {
         let count = ends.first().and_then(|(yielded, _)| yielded.get(index)).map_or(0, |held| held.parts.len());
         let mut parts = Vec::with_capacity(count);
         for part in 0..count {
-            let incoming = ends.iter().filter_map(|(yielded, block)| Some((*yielded.get(index)?.parts.get(part)?, *block)));
+            let incoming =
+                ends.iter().filter_map(|(yielded, block)| Some((*yielded.get(index)?.parts.get(part)?, *block)));
             let incoming: Vec<_> = incoming.collect();
             parts.push(self.emitter.phi(part_type, &incoming)?);
         }

@@ -38,14 +38,7 @@ impl Emitter {
         builder.memory_model(AddressingModel::Physical64, MemoryModel::OpenCL);
         builder.source(SourceLanguage::OpenCL_C, OPENCL_VERSION, None, None::<String>);
         let capabilities = BTreeSet::from([Capability::Kernel, Capability::Addresses, Capability::Linkage]);
-        Self {
-            builder,
-            architecture,
-            capabilities,
-            globals: HashMap::new(),
-            inputs: HashMap::new(),
-            block: 0,
-        }
+        Self { builder, architecture, capabilities, globals: HashMap::new(), inputs: HashMap::new(), block: 0 }
     }
 
     /// The finished module.
@@ -219,7 +212,12 @@ impl Emitter {
     }
 
     /// An instruction with a result, all of whose operands are values.
-    pub(super) fn value<const N: usize>(&mut self, op: Op, ty: Word, operands: [Word; N]) -> Result<Word, CompileError> {
+    pub(super) fn value<const N: usize>(
+        &mut self,
+        op: Op,
+        ty: Word,
+        operands: [Word; N],
+    ) -> Result<Word, CompileError> {
         self.with_operands(op, ty, operands.map(Operand::IdRef).to_vec())
     }
 

@@ -42,7 +42,11 @@ pub(super) struct Lowering<'a> {
 }
 
 /// Appends a kernel to the module.
-pub(super) fn lower<'a>(machine: Machine<'a>, emitter: &'a mut Emitter, kernel: &'a Kernel) -> Result<(), CompileError> {
+pub(super) fn lower<'a>(
+    machine: Machine<'a>,
+    emitter: &'a mut Emitter,
+    kernel: &'a Kernel,
+) -> Result<(), CompileError> {
     let mut lowering = Lowering {
         emitter,
         machine,
@@ -54,7 +58,8 @@ pub(super) fn lower<'a>(machine: Machine<'a>, emitter: &'a mut Emitter, kernel: 
         shared: None,
         depth: 0,
     };
-    let lowered = check_header(machine, kernel).and_then(|()| lowering.reserve_shared()).and_then(|()| lowering.function());
+    let lowered =
+        check_header(machine, kernel).and_then(|()| lowering.reserve_shared()).and_then(|()| lowering.function());
     lowered.map_err(|error| at(error, &format!("kernel `{}`", kernel.name)))
 }
 
@@ -212,7 +217,10 @@ impl Lowering<'_> {
     }
 
     /// Runs `f` one region deeper; what it defines is forgotten afterwards.
-    pub(super) fn scoped<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, CompileError>) -> Result<T, CompileError> {
+    pub(super) fn scoped<T>(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> Result<T, CompileError>,
+    ) -> Result<T, CompileError> {
         if self.depth == MAX_DEPTH {
             return Err(unsupported(format!("regions nested more than {MAX_DEPTH} deep")));
         }

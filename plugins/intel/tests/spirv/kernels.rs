@@ -83,8 +83,7 @@ pub const BINARIES: [Binary; 14] = [
     Binary::FMul,
 ];
 
-pub const COMPARES: [Compare; 6] =
-    [Compare::Eq, Compare::Ne, Compare::LtU, Compare::LeU, Compare::LtS, Compare::LeS];
+pub const COMPARES: [Compare; 6] = [Compare::Eq, Compare::Ne, Compare::LtU, Compare::LeU, Compare::LtS, Compare::LeS];
 
 pub fn is_float(op: Binary) -> bool {
     matches!(op, Binary::FAdd | Binary::FSub | Binary::FMul)

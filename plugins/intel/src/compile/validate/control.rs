@@ -207,11 +207,15 @@ impl<'a> Graph<'a> {
                 self.predecessors[header].iter().copied().filter(|&from| self.dominates(header, from)).collect();
             let Some(merge) = merge(block) else {
                 if !backward.is_empty() {
-                    return Err(Fault::module(format!("block %{} is entered again without a merge", self.label(header))));
+                    return Err(Fault::module(format!(
+                        "block %{} is entered again without a merge",
+                        self.label(header)
+                    )));
                 }
                 continue;
             };
-            let blocks = targets(merge).iter().map(|label| self.block_of(merge, label)).collect::<Result<Vec<_>, _>>()?;
+            let blocks =
+                targets(merge).iter().map(|label| self.block_of(merge, label)).collect::<Result<Vec<_>, _>>()?;
             for &block in &blocks {
                 require(block != header && self.dominates(header, block), merge, "the header dominates its merge")?;
                 require(merged.insert(block), merge, "a block is the merge of one header")?;
@@ -264,7 +268,9 @@ impl<'a> Graph<'a> {
         let opcode = instruction.class.opcode;
         if opcode == Op::Phi {
             let pairs = instruction.operands.chunks_exact(2);
-            let uses = pairs.map(|pair| Ok((pair[0].id_ref_any().unwrap_or(0), (self.block_of(instruction, &pair[1])?, usize::MAX))));
+            let uses = pairs.map(|pair| {
+                Ok((pair[0].id_ref_any().unwrap_or(0), (self.block_of(instruction, &pair[1])?, usize::MAX)))
+            });
             return uses.collect();
         }
         let values = match opcode {

@@ -13,8 +13,10 @@ pub(super) fn check(globals: &Globals, module: &Module) -> Result<(), Fault> {
     let mut names = HashSet::new();
     let mut entries = HashSet::new();
     for entry in &module.entry_points {
-        let Some((&[Operand::ExecutionModel(model), Operand::IdRef(function), Operand::LiteralString(ref name)], interface)) =
-            entry.operands.split_first_chunk()
+        let Some((
+            &[Operand::ExecutionModel(model), Operand::IdRef(function), Operand::LiteralString(ref name)],
+            interface,
+        )) = entry.operands.split_first_chunk()
         else {
             return Err(Fault::of(entry, "an entry point has a model, a function and a name"));
         };
@@ -36,7 +38,12 @@ pub(super) fn check(globals: &Globals, module: &Module) -> Result<(), Fault> {
 }
 
 /// The interface is exactly the inputs that the function uses.
-fn check_interface(globals: &Globals, entry: &Instruction, interface: &[Operand], body: &Function) -> Result<(), Fault> {
+fn check_interface(
+    globals: &Globals,
+    entry: &Instruction,
+    interface: &[Operand],
+    body: &Function,
+) -> Result<(), Fault> {
     let mut listed = HashSet::new();
     for operand in interface {
         let variable = operand.id_ref_any().unwrap_or(0);
@@ -75,10 +82,6 @@ fn check_modes(module: &Module, entry: &Instruction, function: Word) -> Result<(
         }
         _ => return Err(Fault::of(entry, "a kernel says its sub-group size and its work-group size along one axis")),
     }
-    require(
-        modes.remove(&ExecutionMode::ContractionOff).is_some(),
-        entry,
-        "products and sums are rounded separately",
-    )?;
+    require(modes.remove(&ExecutionMode::ContractionOff).is_some(), entry, "products and sums are rounded separately")?;
     require(modes.is_empty(), entry, "has an execution mode that kernels do not use")
 }

@@ -149,7 +149,10 @@ impl Globals {
         };
         let types = parameters.iter().map(|id| self.types.get(id));
         let passed = types.into_iter().all(|ty| {
-            matches!(ty, Some(Ty::Int(_) | Ty::Float(_) | Ty::Vector(..) | Ty::Pointer(StorageClass::CrossWorkgroup, _)))
+            matches!(
+                ty,
+                Some(Ty::Int(_) | Ty::Float(_) | Ty::Vector(..) | Ty::Pointer(StorageClass::CrossWorkgroup, _))
+            )
         });
         require(passed, instruction, "kernels take numbers and pointers to global memory")?;
         require(self.types.get(&returned) == Some(&Ty::Void), instruction, "kernels return nothing")?;
