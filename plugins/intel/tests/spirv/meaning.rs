@@ -6,6 +6,9 @@ use tilewright::kernel::{Binary, Element};
 use crate::evaluate::evaluate;
 use crate::kernels;
 
+/// What an operation gives.
+type Definition<T> = fn(T, T) -> T;
+
 /// Bytes 0 to 3 are the first word's, 4 to 7 the second's; nibble `i` says which becomes byte `i`.
 #[test]
 fn bytes_are_permuted_as_their_selectors_say() {
@@ -43,7 +46,7 @@ fn bf16_arithmetic_is_rounded_once_to_nearest_even() {
         0x0000, 0x8000, 0x0001, 0x8001, 0x007f, 0x0080, 0x3f80, 0x3f81, 0xbf80, 0x3f01, 0x4049, 0x3c00, 0x3b80, 0x3b81,
         0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0x7f81, 0x0100, 0x2000, 0x1fff, 0x5f80,
     ];
-    let operations: [(Binary, fn(f64, f64) -> f64); 3] =
+    let operations: [(Binary, Definition<f64>); 3] =
         [(Binary::FAdd, |a, b| a + b), (Binary::FSub, |a, b| a - b), (Binary::FMul, |a, b| a * b)];
     for (op, exact) in operations {
         let words = kernels::words(&kernels::compile(&kernels::binary(16, op, Element::Bf16, 1)).expect("it compiles"));
@@ -78,7 +81,7 @@ fn nothing_undefined_is_emitted_for_unspecified_results() {
 /// One-bit integers by their truth tables.
 #[test]
 fn bits_are_integers_of_one_bit() {
-    let operations: [(Binary, fn(u64, u64) -> u64); 6] = [
+    let operations: [(Binary, Definition<u64>); 6] = [
         (Binary::Add, |a, b| (a + b) % 2),
         (Binary::Sub, |a, b| (2 + a - b) % 2),
         (Binary::Mul, |a, b| a * b),

@@ -131,7 +131,8 @@ fn statements_have_the_results_of_their_operations() {
     invalid(kernel(vec![(vec![(2, I32)], store)]), "1 results");
     invalid(kernel(vec![(vec![], Op::Yield { values: vec![] })]), "ends no region");
     let instruction = Op::Instruction { name: "nonsuch".to_owned(), operands: vec![] };
-    invalid(kernel(vec![(vec![], instruction)]), "no instruction `nonsuch`");
+    invalid(kernel(vec![(vec![], instruction.clone())]), "no instruction `nonsuch`");
+    invalid(kernel(vec![(vec![(2, I32), (3, I32)], instruction)]), "no instruction `nonsuch`");
 }
 
 #[test]
