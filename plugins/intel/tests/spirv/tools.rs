@@ -79,6 +79,8 @@ fn the_vendor_compiler_finishes_kernels() {
             kernels::cast(lanes, Cast::Bits, Type::Vector(Element::F16, 32), Type::Vector(Element::I64, 8)),
             kernels::binary(lanes, Binary::FMul, Element::Bf16, 8),
             kernels::reversal(lanes, Element::I8, 64, 1),
+            // Moved even where it is not computed with.
+            kernels::reversal(lanes, Element::F64, 8, 16),
         ];
         let module = kernels::together(&modules);
         finish(&format!("some-{lanes}"), "pvc", &module);
