@@ -1,17 +1,21 @@
 //! What the commands read: shapes, elements, layouts, and the session that they ask.
 
+use std::num::IntErrorKind;
 use std::time::Duration;
 
 use tilewright::kernel::Element;
 use tilewright::layout::LinearLayout;
 use tilewright::pipeline::{LayoutQuestion, Session};
-use tilewright::plugin::{Discovery, HostCommand, Registry};
+use tilewright::plugin::{Discovery, HostCommand, LoadError, Registry};
 
 use crate::Global;
 use crate::failure::Failure;
 
-/// How long a plugin may take for one answer.
+/// How long a plugin may take for one answer unless [`TIMEOUT_VARIABLE`] says otherwise.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Environment variable with the seconds that a plugin may take for one answer.
+const TIMEOUT_VARIABLE: &str = "TILEWRIGHT_PLUGIN_TIMEOUT";
 
 /// The targets and plugins that the options and the environment name. Plugins run in processes of
 /// their own, so that none can take the command down with it.
@@ -22,10 +26,29 @@ pub fn session(global: &Global) -> Result<Session, Failure> {
     }
     let program = std::env::current_exe()
         .map_err(|error| Failure::Broken(format!("cannot find this program's own file: {error}")))?;
-    let mut registry = Registry::isolated(HostCommand::new(program, ["plugin-host"]), PATIENCE);
+    let mut registry = Registry::isolated(HostCommand::new(program, ["plugin-host"]), patience()?);
     let discovery = global.plugin.iter().fold(Discovery::standard(), |discovery, file| discovery.file(file));
-    registry.discover(&discovery).map_err(|error| Failure::Broken(error.to_string()))?;
+    registry.discover(&discovery).map_err(of_named_plugin)?;
     Ok(Session::new(catalogue, registry))
+}
+
+fn patience() -> Result<Duration, Failure> {
+    let Some(text) = std::env::var_os(TIMEOUT_VARIABLE).filter(|text| !text.is_empty()) else {
+        return Ok(PATIENCE);
+    };
+    let text = text.to_string_lossy();
+    let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| {
+        Failure::Input(format!("{TIMEOUT_VARIABLE}=`{text}` is no number of seconds above zero; the default is 60"))
+    })
+}
+
+/// The user named the file: one that is no plugin is bad input, one that misbehaves is broken.
+fn of_named_plugin(error: LoadError) -> Failure {
+    match error {
+        LoadError::Broken { .. } | LoadError::Isolated(_) => Failure::Broken(error.to_string()),
+        _ => Failure::Input(error.to_string()),
+    }
 }
 
 /// A shape written as `128x64`.
@@ -33,11 +56,13 @@ pub fn shape(text: &str) -> Result<Vec<u64>, Failure> {
     let wrong = |what: String| Failure::Input(format!("shape `{text}`: {what}"));
     let mut sizes = Vec::new();
     for part in text.split('x') {
-        let size: u64 =
-            part.parse().map_err(|_| wrong(format!("`{part}` is no whole number; a shape is written 128x64")))?;
+        let size: u64 = part.parse().map_err(|error: std::num::ParseIntError| match error.kind() {
+            IntErrorKind::PosOverflow => wrong(format!("{part} is more than 64 bits hold")),
+            _ => wrong(format!("`{part}` is no whole number; a shape is written 128x64")),
+        })?;
         if !size.is_power_of_two() {
-            let enlarged = size.checked_next_power_of_two().unwrap_or(1);
-            return Err(wrong(format!("{size} is no power of two; enlarge it to {enlarged} and mask")));
+            let remedy = size.checked_next_power_of_two().map(|next| format!("; enlarge it to {next} and mask"));
+            return Err(wrong(format!("{size} is no power of two{}", remedy.unwrap_or_default())));
         }
         sizes.push(size);
     }

@@ -31,6 +31,9 @@ pub struct Options {
 /// Rows or columns beyond which a table is cut.
 const MOST: u64 = 64;
 
+/// Log2 of the positions or elements beyond which nothing is drawn.
+const MOST_BITS: u32 = 20;
+
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
@@ -62,6 +65,10 @@ fn resolved(
 
 /// The layout as a table with a cell for each element.
 fn drawn(layout: &Layout) -> String {
+    let bits = layout.linear().ins().bits().max(layout.linear().outs().bits());
+    if bits > MOST_BITS {
+        return format!("not drawn: 2^{bits} positions, and at most 2^{MOST_BITS} are");
+    }
     match layout {
         Layout::Distributed(linear) => format!("{}\n{}", key_of_positions(linear), grid(linear, &positions(linear))),
         Layout::Memory(memory) => format!("offset\n{}", grid(&memory.linear, &offsets(memory))),

@@ -18,9 +18,17 @@ use clap::{Args, Parser, Subcommand};
 
 use failure::Failure;
 
+/// What `--help` says of environment variables.
+const ENVIRONMENT: &str = "\
+Environment:
+  TILEWRIGHT_PLUGIN_PATH     Directories of plugins, asked before the program's own
+  TILEWRIGHT_PLUGIN_TIMEOUT  Seconds that a plugin may take for one answer; 60 where it is not set
+  TILEWRIGHT_PLUGIN_DEBUG    1: print each plugin that is found, and why it was refused
+  TILEWRIGHT_TARGET_PATH     Directories of more target files";
+
 /// Layouts, conversions and code for GPU targets.
 #[derive(Debug, Parser)]
-#[command(version, about)]
+#[command(version, about, after_help = ENVIRONMENT)]
 struct Arguments {
     #[command(flatten)]
     global: Global,

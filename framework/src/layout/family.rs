@@ -275,7 +275,21 @@ impl<'a> Parameters<'a> {
     /// # Errors
     /// [`FamilyError::Parameter`] where it is not.
     pub fn required(&self, names: &[&str]) -> Result<&'a Attribute, FamilyError> {
-        self.optional(names).ok_or_else(|| self.wrong(names[0], "is missing"))
+        self.optional(names).ok_or_else(|| match self.misspelt(names) {
+            Some(given) => self.wrong(names[0], &format!("is missing; `{given}` was given: is it misspelt?")),
+            None => self.wrong(names[0], "is missing"),
+        })
+    }
+
+    /// A parameter that was given, that nobody has read, and whose name is nearly one of `names`.
+    fn misspelt(&self, names: &[&str]) -> Option<&'a str> {
+        let read = self.read.borrow();
+        let unread = self.spec.attributes.keys().filter(|given| !read.contains(given));
+        let near = unread.filter_map(|given| {
+            let distance = names.iter().map(|name| edit_distance(name, given)).min()?;
+            (distance <= 2 && distance * 3 <= given.len()).then_some((distance, given.as_str()))
+        });
+        near.min().map(|(_, given)| given)
     }
 
     /// A whole number, not negative.

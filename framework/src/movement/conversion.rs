@@ -7,6 +7,9 @@ use crate::kernel::Element;
 use crate::layout::{Dim, LayoutError, LinearLayout};
 use crate::target::TargetDescription;
 
+/// Log2 of the registers of a lane in plans, which list them one by one. More than any target has.
+const MOST_REGISTER_BITS: u32 = 16;
+
 /// Why no plan is made. Except for [`MovementError::Impossible`] always the caller's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -51,6 +54,14 @@ pub enum MovementError {
         lanes: u64,
         /// What the target allows.
         limit: u32,
+    },
+    /// A lane would hold more than any does.
+    #[error("a lane holds 2^{bits} elements of the {side}; plans are made for at most 2^{MOST_REGISTER_BITS}")]
+    Registers {
+        /// `source` or `destination`.
+        side: &'static str,
+        /// Log2 of the elements.
+        bits: u32,
     },
     /// No element has this width.
     #[error("elements of {0} bits cannot be moved: 8, 16, 32 and 64 can")]
@@ -179,6 +190,10 @@ fn side(name: &'static str, layout: &LinearLayout) -> Result<Side, MovementError
     let known = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
     if let Some(dim) = layout.ins().dims().find(|dim| !known.contains(dim)) {
         return Err(MovementError::NotDistributed { side: name, dim });
+    }
+    let bits = layout.in_bits(Dim::REGISTER);
+    if bits > MOST_REGISTER_BITS {
+        return Err(MovementError::Registers { side: name, bits });
     }
     let columns = |dim| Columns::from_slice(layout.columns_of(dim));
     let threads = layout.columns_of(Dim::LANE).iter().chain(layout.columns_of(Dim::WARP)).copied().collect();

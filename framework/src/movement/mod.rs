@@ -24,7 +24,7 @@ use crate::target::TargetDescription;
 pub use address::{LinearAddress, Thread};
 pub use bound::Bound;
 pub use conversion::{Conversion, MovementError};
-pub use plan::{Path, Plan, Rejected};
+pub use plan::{Path, Plan, Rejected, SharedBits};
 pub use price::cost;
 pub use swizzle::Swizzle;
 

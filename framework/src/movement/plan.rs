@@ -66,6 +66,15 @@ pub struct Plan {
     pub(super) steps: Steps,
 }
 
+/// Bits that one lane moves through shared memory, over all of a plan's accesses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SharedBits {
+    /// Stored, by a lane that no predicate leaves out.
+    pub stored: u64,
+    /// Loaded.
+    pub loaded: u64,
+}
+
 #[derive(Debug, Clone)]
 pub(super) enum Steps {
     Renaming(Renaming),
@@ -103,6 +112,20 @@ impl Plan {
             Steps::Sequence(before, after) => {
                 let between = before.emit(builder, registers);
                 after.emit(builder, &between)
+            }
+        }
+    }
+
+    /// What a lane stores to shared memory and loads from it. Code generators may join accesses or
+    /// split them, so this, not the number of accesses, is what the code must show.
+    #[must_use]
+    pub fn shared_bits(&self) -> SharedBits {
+        match &self.steps {
+            Steps::Scratch(scratch) => scratch.shared_bits(),
+            Steps::Renaming(_) | Steps::Exchanges(_) => SharedBits::default(),
+            Steps::Sequence(before, after) => {
+                let (before, after) = (before.shared_bits(), after.shared_bits());
+                SharedBits { stored: before.stored + after.stored, loaded: before.loaded + after.loaded }
             }
         }
     }

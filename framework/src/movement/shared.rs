@@ -8,7 +8,7 @@ use crate::target::{Direction, TargetDescription, wavefronts};
 use super::address::{LinearAddress, Thread};
 use super::bound;
 use super::conversion::Side;
-use super::plan::{Path, Plan, Steps};
+use super::plan::{Path, Plan, SharedBits, Steps};
 use super::swizzle;
 use super::{Conversion, Swizzle, cost};
 
@@ -328,6 +328,11 @@ fn why_above(counts: &Counts, bound: &bound::Bound, scratch: &Scratch) -> Option
 }
 
 impl Accesses {
+    /// Elements that one lane moves.
+    fn elements(&self) -> u64 {
+        self.rounds.iter().flatten().map(|access| access.registers.len() as u64).sum()
+    }
+
     fn addresses(&self, builder: &mut Builder, thread: Thread, buffer: Value, element: Element) -> LinearAddress {
         let bytes = u64::from(element.bits() / 8);
         let columns: Vec<u64> = self.thread_columns.iter().map(|column| column * bytes).collect();
@@ -338,6 +343,11 @@ impl Accesses {
 impl Scratch {
     pub(super) fn swizzle(&self) -> &Swizzle {
         &self.swizzle
+    }
+
+    pub(super) fn shared_bits(&self) -> SharedBits {
+        let bits = |side: &Accesses| side.elements() * u64::from(self.element.bits());
+        SharedBits { stored: bits(&self.store), loaded: bits(&self.load) }
     }
 
     /// How often scratch memory is filled.

@@ -1,0 +1,214 @@
+//! `tilewright batch`: answers in order, whatever the lines; layouts of all families as they are
+//! known from elsewhere (`data/layouts.jsonl`, and the whole of it where it is at hand).
+
+mod command;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use command::{root, run, said, tilewright};
+use serde_json::{Value as Json, json};
+
+const ROWS: &str = include_str!("data/layouts.jsonl");
+
+/// Families whose rows must all be right. Of other families, an error is an answer too.
+const SERVED: [&str; 10] = [
+    "blocked",
+    "slice",
+    "linear",
+    "nvidia_mma",
+    "dot_operand",
+    "amd_mfma",
+    "dpas",
+    "swizzled_shared",
+    "padded_shared",
+    "shared_linear",
+];
+
+/// The answers of one process to lines that it reads from standard input.
+fn answers(lines: &str) -> Vec<Json> {
+    let mut process: Command = tilewright();
+    let mut process =
+        process.arg("batch").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("batch");
+    let mut input = process.stdin.take().expect("standard input");
+    let lines = lines.to_owned();
+    // Written aside: it answers while it reads.
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let said = said(&process.wait_with_output().expect("batch"));
+    writer.join().expect("no panic").expect("all was read");
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn rows(text: &str) -> Vec<Json> {
+    text.lines().map(|line| serde_json::from_str(line).expect("a row of JSON")).collect()
+}
+
+fn kinds(params: &Json) -> Vec<&str> {
+    let own = params["kind"].as_str().expect("a kind");
+    let mut kinds = params.get("parent").map(kinds).unwrap_or_default();
+    kinds.push(own);
+    kinds
+}
+
+/// Asks for every row's layout and gives how many were right; panics at one that is wrong.
+fn all_as_expected(rows: &[Json]) -> usize {
+    let mut asked = String::new();
+    for row in rows {
+        let request = json!({"id": row["id"], "op": "layout", "params": row["params"], "shape": row["shape"]});
+        asked += &format!("{request}\n");
+    }
+    let answers = answers(&asked);
+    assert_eq!(answers.len(), rows.len());
+    let mut right = 0;
+    for (row, answer) in rows.iter().zip(&answers) {
+        assert_eq!(answer["id"], row["id"], "in order");
+        let served = kinds(&row["params"]).iter().all(|kind| SERVED.contains(kind));
+        match answer.get("result") {
+            Some(result) => same(result, &row["expected"], row),
+            None => assert!(!served && answer["error"]["code"] == "bad_layout", "{answer}\nfor {row}"),
+        }
+        right += usize::from(answer.get("result").is_some());
+    }
+    right
+}
+
+/// All that is expected, and nothing else; of physical offsets a sample is expected.
+fn same(result: &Json, expected: &Json, row: &Json) {
+    let mut found = result.clone();
+    if let Some(sample) = expected.get("physical_offsets") {
+        let sample = sample.as_array().expect("a list");
+        let listed = result["physical_offsets"].as_array().expect("a list");
+        assert!(sample.iter().all(|entry| listed.contains(entry)), "{listed:?}\nfor {row}");
+        found["physical_offsets"] = expected["physical_offsets"].clone();
+    }
+    assert_eq!(&found, expected, "for {row}");
+}
+
+#[test]
+fn layouts_of_every_family_are_as_known() {
+    let rows = rows(ROWS);
+    for kind in SERVED {
+        assert!(rows.iter().any(|row| kinds(&row["params"]).contains(&kind)), "no row of {kind}");
+    }
+    assert!(rows.iter().any(|row| row["expected"].get("physical_offsets").is_some()));
+    assert_eq!(all_as_expected(&rows), rows.len());
+}
+
+#[test]
+fn all_layouts_that_are_known_where_they_are_at_hand() {
+    let folder = std::env::var_os("TILEWRIGHT_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
+    let file = folder.join("oracle/layouts.jsonl");
+    let Ok(text) = std::fs::read_to_string(&file) else {
+        eprintln!("not checked: there is no {} (TILEWRIGHT_SHARED names its folder)", file.display());
+        return;
+    };
+    let rows = rows(&text);
+    let right = all_as_expected(&rows);
+    eprintln!("checked: {right} of {} layouts are as expected, the others are of families to come", rows.len());
+    assert!(right > 3000, "{right}");
+}
+
+fn conversion(id: &str, target: &str, shape: [u64; 2], bits: u32, src: &str, dst: &str) -> Json {
+    json!({
+        "id": id, "op": "convert", "target": target, "src": src, "dst": dst, "shape": shape, "element_bits": bits,
+        "num_warps": 4,
+    })
+}
+
+fn blocked(threads: [u64; 2], order: [u64; 2]) -> String {
+    format!(
+        "#ttg.blocked<{{sizePerThread = [1, 1], threadsPerWarp = {threads:?}, warpsPerCTA = [4, 1], order = {order:?}}}>"
+    )
+}
+
+/// Counts that follow from the layouts by hand.
+#[test]
+fn conversions_say_what_they_do() {
+    let (rows, columns) = (blocked([4, 8], [1, 0]), blocked([4, 8], [0, 1]));
+    let wide = blocked([4, 16], [1, 0]);
+    let across = wide.replace("warpsPerCTA = [4, 1]", "warpsPerCTA = [1, 4]");
+    let questions = [
+        conversion("same", "h100", [16, 8], 32, &rows, &rows),
+        conversion("permuted", "h100", [16, 8], 32, &rows, &columns),
+        conversion("permuted wide", "h100", [16, 8], 64, &rows, &columns),
+        conversion("across warps", "mi250", [16, 64], 32, &wide, &across),
+    ];
+    let asked: String = questions.iter().map(|question| format!("{question}\n")).collect();
+    let answers = answers(&asked);
+    let of = |index: usize, field: &str| answers[index]["result"][field].clone();
+    for (index, path) in ["none", "shuffle", "shuffle", "shared"].into_iter().enumerate() {
+        assert_eq!((&answers[index]["id"], of(index, "path")), (&questions[index]["id"], json!(path)));
+    }
+    // Each lane gets its one element from another: one exchange a word.
+    assert_eq!((of(0, "exchanges"), of(1, "exchanges"), of(2, "exchanges")), (json!(0), json!(1), json!(2)));
+    assert_eq!((of(0, "cost"), of(1, "shared_bytes"), of(1, "barriers")), (json!(0.0), json!(0), json!(0)));
+    assert_eq!(of(1, "bound"), json!({"wavefronts_stored": 0, "wavefronts_loaded": 0, "exchanges": 1}));
+    // All 4096 bytes are stored once and loaded once, 1024 a warp, 128 a wavefront.
+    assert_eq!((of(3, "shared_bytes"), of(3, "barriers")), (json!(4096), json!(1)));
+    assert_eq!(of(3, "bound"), json!({"wavefronts_stored": 8, "wavefronts_loaded": 8, "exchanges": 0}));
+    assert_eq!((of(3, "wavefronts_stored"), of(3, "wavefronts_loaded")), (json!(8), json!(8)));
+    for field in ["shared_stores", "shared_loads", "matrix_stores", "matrix_loads", "warp_barriers", "permutes", "selects"] {
+        assert!(answers.iter().all(|answer| answer["result"][field].is_u64()), "{field}");
+    }
+}
+
+#[test]
+fn one_bad_line_never_stops_the_rest() {
+    let good = json!({
+        "op": "layout", "shape": [8, 16],
+        "params": {"kind": "swizzled_shared", "vec": 4, "per_phase": 1, "max_phase": 4, "order": [1, 0]},
+    });
+    let with = |key: &str, value: Json| {
+        let mut changed = good.clone();
+        changed[key] = value;
+        changed.to_string()
+    };
+    let rows = blocked([4, 8], [1, 0]);
+    let bad = [
+        ("{\"op\": \"layout\"".to_owned(), "bad_json"),
+        ("\u{0}\u{1}".to_owned(), "bad_json"),
+        ("[".repeat(100_000), "bad_json"),
+        ("17".to_owned(), "bad_request"),
+        ("{}".to_owned(), "bad_request"),
+        (with("op", json!("layuot")), "unknown_op"),
+        (with("shape", json!("8x16")), "bad_request"),
+        (with("shape", json!([8, -16])), "bad_request"),
+        (with("shape", json!([8, 12])), "bad_layout"),
+        (with("shape", json!([1u64 << 40, 1u64 << 40])), "bad_layout"),
+        (with("params", json!({"kind": "swizled_shared"})), "bad_layout"),
+        (with("params", json!({"kind": 7})), "bad_layout"),
+        (with("params", json!("#ttg.blocked<{")), "bad_layout"),
+        (with("target", json!("h1000")), "unknown_target"),
+        (conversion("x", "no such target", [16, 8], 32, &rows, &rows).to_string(), "unknown_target"),
+        (conversion("x", "h100", [16, 8], 80, &rows, &rows).to_string(), "bad_request"),
+        (conversion("x", "mi250", [16, 8], 32, &rows, &rows).to_string(), "bad_request"),
+    ];
+    let mut asked = String::new();
+    for (number, (line, _)) in bad.iter().enumerate() {
+        asked += &format!("{line}\n\n{}\n", with("id", json!(number)));
+    }
+    let answers = answers(&asked);
+    assert_eq!(answers.len(), 2 * bad.len(), "empty lines are no questions");
+    for (number, (pair, (line, code))) in answers.chunks(2).zip(&bad).enumerate() {
+        let shown: String = line.chars().take(200).collect();
+        assert_eq!(pair[0]["error"]["code"], *code, "{} for {shown}", pair[0]);
+        assert!(pair[0]["error"]["message"].as_str().is_some_and(|message| !message.is_empty()), "{shown}");
+        assert!(pair[0].get("result").is_none());
+        assert_eq!(pair[1]["id"], number);
+        assert!(pair[1]["result"]["bases"].is_object(), "{}", pair[1]);
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_and_a_last_line_without_an_end() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("questions.jsonl");
+    std::fs::write(&file, b"\xff\xfe\n{\"id\": 2, \"op\": \"none\"}").expect("a file");
+    let said = run(tilewright().arg("batch").arg(&file));
+    let answers: Vec<Json> = said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((said.code, answers.len()), (Some(0), 2), "{}{}", said.out, said.err);
+    assert_eq!((&answers[0]["error"]["code"], &answers[1]["error"]["code"]), (&json!("bad_json"), &json!("unknown_op")));
+    assert_eq!(answers[1]["id"], 2);
+}

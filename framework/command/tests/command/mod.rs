@@ -1,0 +1,67 @@
+//! Runs the command and reads what it says.
+
+#![allow(dead_code, reason = "each test program uses its own part of this")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Variables of the caller that the command would heed.
+pub const VARIABLES: [&str; 4] =
+    ["TILEWRIGHT_PLUGIN_PATH", "TILEWRIGHT_PLUGIN_DEBUG", "TILEWRIGHT_PLUGIN_TIMEOUT", "TILEWRIGHT_TARGET_PATH"];
+
+/// A layout of a tensor of two axes for one warp of 32 lanes.
+pub const BLOCKED: &str =
+    "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], order = [1, 0]}>";
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    folders.find(|folder| folder.join("Cargo.lock").is_file()).expect("the workspace").to_owned()
+}
+
+/// A program with a clean environment and nothing to read.
+pub fn program(path: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(path);
+    for variable in VARIABLES {
+        command.env_remove(variable);
+    }
+    command.env("RUST_BACKTRACE", "1").stdin(Stdio::null());
+    command
+}
+
+/// The command that cargo built.
+pub fn tilewright() -> Command {
+    program(assert_cmd::cargo::cargo_bin!("tilewright"))
+}
+
+/// The streams of a program that has ended, as text.
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+pub fn said(output: &Output) -> Said {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+    Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+/// Runs a command to its end.
+pub fn run(command: &mut Command) -> Said {
+    said(&command.output().expect("a program that starts"))
+}
+
+impl Said {
+    /// A failure as it should be: the exit code, one message, nothing half done, no panic.
+    pub fn failed(&self, code: i32) -> &str {
+        let Self { out, err, .. } = self;
+        assert_eq!(self.code, Some(code), "{out}{err}");
+        assert_eq!(out, "", "nothing on standard output; standard error: {err}");
+        let messages = err.lines().filter(|line| line.to_lowercase().starts_with("error")).count();
+        assert_eq!(messages, 1, "one message: {err}");
+        for word in ["backtrace", "RUST_BACKTRACE", "thread 'main'", "unwrap", ".rs:"] {
+            assert!(!err.contains(word), "`{word}` in: {err}");
+        }
+        err
+    }
+}

@@ -1,0 +1,122 @@
+//! Every command that the README shows runs and says what it should.
+
+mod command;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use command::{Said, program, root, run};
+use serde_json::Value as Json;
+
+/// The commands of the section "The command", each with its lines joined.
+fn commands() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("README.md")).expect("the README");
+    let section = text.split("\n## ").find(|section| section.starts_with("The command\n")).expect("the section");
+    let lines = section.lines().filter_map(|line| line.strip_prefix("    ")).filter(|line| !line.starts_with('#'));
+    let joined = lines.collect::<Vec<_>>().join("\n").replace("\\\n", " ");
+    joined.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+/// Runs a line of the README in a shell, the built command in place of `tilewright`.
+fn shown(line: &str) -> Said {
+    let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{line}");
+    run(program("/bin/sh").args(["-c", &script]).env("BUILT", assert_cmd::cargo::cargo_bin!("tilewright")))
+}
+
+#[test]
+fn every_command_runs_and_says_what_it_should() {
+    let mut checked = BTreeSet::new();
+    for line in commands() {
+        if line == "cargo build --release" || line == "alias tilewright=target/release/tilewright" {
+            continue;
+        }
+        let said = shown(&line);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{line}");
+        let name = line.split("tilewright ").nth(1).and_then(|rest| rest.split_whitespace().next());
+        match name.unwrap_or_default() {
+            "targets" => lists_all_targets(&said.out),
+            "layout" => shows_every_element(&said.out),
+            "convert" => explains(&said.out),
+            "compile" => is_code(&line, &said.out),
+            "batch" => answers(&said.out),
+            other => panic!("no test says what `{other}` should print: {line}"),
+        }
+        checked.insert(name.unwrap_or_default().to_owned());
+    }
+    let all = ["batch", "compile", "convert", "layout", "targets"].map(str::to_owned);
+    assert_eq!(checked, BTreeSet::from(all), "the README shows every command");
+}
+
+fn lists_all_targets(out: &str) {
+    let files = std::fs::read_dir(root().join("targets")).expect("the targets");
+    let files = files.map(|file| file.expect("a file").path());
+    let is_target = |file: &Path| file.extension().is_some_and(|e| e == "toml") && !file.ends_with("Cargo.toml");
+    let files: BTreeSet<String> = files
+        .filter(|file| is_target(file))
+        .map(|file| file.file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    assert!(files.len() >= 7);
+    let rows: Vec<Vec<&str>> = out.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows.iter().map(|row| row[0].to_owned()).collect::<BTreeSet<_>>(), files);
+    for row in rows {
+        assert!(["nvidia", "amd", "intel"].contains(row.last().expect("a plugin")), "{row:?}");
+    }
+}
+
+/// By the definition of the layout that is shown: two elements of a row to a register pair, eight
+/// lanes along a row, four along a column, and the rest of the column in further registers.
+fn shows_every_element(out: &str) {
+    let cells: Vec<Vec<&str>> = out
+        .lines()
+        .skip_while(|line| !line.starts_with("lane:register"))
+        .skip(2)
+        .map(|line| line.split_whitespace().skip(1).collect())
+        .filter(|row: &Vec<&str>| !row.is_empty())
+        .collect();
+    let expected: Vec<Vec<String>> = (0..8)
+        .map(|i| (0..16).map(|j| format!("{}:{}", i % 4 * 8 + j / 2 % 8, i / 4 * 2 + j % 2)).collect())
+        .collect();
+    assert_eq!(cells, expected, "{out}");
+}
+
+/// Each lane of four warps holds 64 elements of 16 bits: 8 stores and 8 loads of 16 bytes at best,
+/// which take 4 wavefronts of 128 bytes each.
+fn explains(out: &str) {
+    let numbers = |label: &str| -> Vec<u64> {
+        let line = out.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("no `{label}`: {out}"));
+        line[label.len()..].split_whitespace().map(|word| word.parse().expect("a number")).collect()
+    };
+    assert!(out.starts_with("path shared: "), "{out}");
+    for side in ["wavefronts stored", "wavefronts loaded"] {
+        let counted = numbers(side);
+        assert_eq!((counted.len(), counted[1]), (2, 32), "{side}: the plan's and the bound: {out}");
+        assert!(counted[0] >= counted[1], "{out}");
+    }
+    assert!(numbers("block barriers") == [1] || numbers("warp barriers") == [1], "{out}");
+    let bits = out.lines().filter(|line| line.trim_start().starts_with("offset ")).count();
+    assert_eq!(1 << bits, 128 * 64, "every bit of the offset is shown: {out}");
+    assert!(out.contains("ways weighed, in cycles of the block on h100:"), "{out}");
+    assert!(out.lines().any(|line| line.starts_with("shared") && line.ends_with("chosen")), "{out}");
+    assert!(out.lines().any(|line| line.starts_with("shuffle") && line.contains("closed: ")), "{out}");
+}
+
+fn is_code(line: &str, out: &str) {
+    assert!(line.contains("--target mi250") && line.contains("--emit asm"), "{line}");
+    for part in ["amdhsa--gfx90a", "\nconvert:", "ds_write", "ds_read", "s_barrier", ".max_flat_workgroup_size: 256"] {
+        assert!(out.contains(part), "no `{part}` in {out}");
+    }
+}
+
+/// The swizzle by its definition: groups of `vec` elements of a row change places by the row's phase.
+fn answers(out: &str) {
+    let answer: Json = serde_json::from_str(out).expect("one line of JSON");
+    assert_eq!(answer["id"], 1);
+    let bases: Vec<[u64; 2]> = serde_json::from_value(answer["result"]["bases"]["offset"].clone()).expect("bases");
+    assert_eq!(1 << bases.len(), 8 * 16);
+    for offset in 0..8 * 16u64 {
+        let set = bases.iter().enumerate().filter(|(bit, _)| offset >> bit & 1 == 1);
+        let element = set.fold([0, 0], |sum, (_, basis)| [sum[0] ^ basis[0], sum[1] ^ basis[1]]);
+        let (row, place) = (offset / 16, offset % 16);
+        assert_eq!(element, [row, (place / 4 ^ row % 4) * 4 + place % 4], "offset {offset}");
+    }
+}

@@ -1,0 +1,115 @@
+//! Conversions whose code the vendors' crates look at: the layouts as text, the plan, the kernel,
+//! and what the code must show, which comes from the layouts alone.
+
+use tilewright::f2::Subspace;
+use tilewright::kernel::{Kernel, Module, verify};
+use tilewright::layout::families::Neutral;
+use tilewright::layout::{Dim, FamilySet, Layout, LinearLayout, parse_spec};
+use tilewright::lower::conversion_kernel;
+use tilewright::movement::{Path, Plan, SharedBits, convert};
+use tilewright::vendor::{Artifact, CompileOptions, Emit, Target};
+
+/// A conversion and the way that it must go.
+pub struct Case {
+    pub name: &'static str,
+    pub path: Path,
+    pub bits: u32,
+    pub shape: &'static [u64],
+    pub src: String,
+    pub dst: String,
+}
+
+/// What the code of a conversion does, or must do: for one lane, or for its warp.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Movement {
+    pub stored_bits: u64,
+    pub loaded_bits: u64,
+    pub exchanges: u64,
+    pub block_barriers: u64,
+    pub warp_barriers: u64,
+}
+
+/// A planned conversion as a kernel.
+pub struct Planned {
+    pub plan: Plan,
+    pub kernel: Kernel,
+    /// Whether some threads of the source hold nothing that others do not.
+    pub replicated: bool,
+}
+
+/// A blocked layout as text: elements of a thread, threads of a warp, warps, and the order.
+pub fn blocked(size: &[u64], threads: &[u64], warps: &[u64], order: &[u64]) -> String {
+    format!(
+        "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {warps:?}, \
+         order = {order:?}}}>"
+    )
+}
+
+fn layout(target: &dyn Target, text: &str, shape: &[u64]) -> LinearLayout {
+    let spec = parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    match FamilySet::new(vec![&Neutral, target.families()]).layout(&spec, shape) {
+        Ok(Layout::Distributed(layout)) => layout,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+/// Bits of the different elements that the registers of one thread hold.
+fn bits_of_thread(layout: &LinearLayout, bits: u32) -> u64 {
+    u64::from(bits) << Subspace::span(layout.columns_of(Dim::REGISTER).iter().copied()).dimension()
+}
+
+fn is_replicated(layout: &LinearLayout) -> bool {
+    let dims = [Dim::REGISTER, Dim::LANE, Dim::WARP];
+    let mut columns = dims.iter().flat_map(|&dim| layout.columns_of(dim));
+    let mut span = Subspace::default();
+    columns.any(|&column| !span.insert(column))
+}
+
+impl Case {
+    pub fn planned(&self, target: &dyn Target) -> Planned {
+        let (src, dst) = (layout(target, &self.src, self.shape), layout(target, &self.dst, self.shape));
+        let plan = convert(&src, &dst, self.bits, target.description()).unwrap();
+        assert_eq!(plan.path, self.path, "{}: {plan:?}", self.name);
+        let kernel = conversion_kernel("convert", &src, &dst, self.bits, &plan).unwrap();
+        let replicated = is_replicated(&src);
+        self.moves_what_the_layouts_say(&src, &dst, &plan, replicated);
+        Planned { replicated, plan, kernel }
+    }
+
+    /// What the plan says that a lane moves, held against the layouts.
+    fn moves_what_the_layouts_say(&self, src: &LinearLayout, dst: &LinearLayout, plan: &Plan, replicated: bool) {
+        let found = plan.shared_bits();
+        if plan.path != Path::Shared {
+            return assert_eq!(found, SharedBits::default(), "{}", self.name);
+        }
+        assert_eq!(found.loaded, bits_of_thread(dst, self.bits), "{}: a lane loads what it wants, once", self.name);
+        let held = bits_of_thread(src, self.bits);
+        let tensor = u64::from(self.bits) * self.shape.iter().product::<u64>();
+        let threads = 1u64 << (src.in_bits(Dim::LANE) + src.in_bits(Dim::WARP));
+        // Threads that hold the same may share the work.
+        let least = if replicated { tensor.div_ceil(threads) } else { held };
+        assert!((least..=held).contains(&found.stored), "{}: {} of {held} bits stored", self.name, found.stored);
+    }
+}
+
+impl Planned {
+    /// What the code must do, by the plan.
+    pub fn movement(&self) -> Movement {
+        let (counts, shared) = (self.plan.counts, self.plan.shared_bits());
+        assert_eq!((counts.matrix_stores, counts.matrix_loads, counts.permutes), (0, 0, 0));
+        Movement {
+            stored_bits: shared.stored,
+            loaded_bits: shared.loaded,
+            exchanges: counts.exchanges,
+            block_barriers: counts.barriers,
+            warp_barriers: counts.warp_barriers,
+        }
+    }
+
+    /// The kernel as code.
+    pub fn compiled(&self, target: &dyn Target, emit: &[Emit]) -> Artifact {
+        let module = Module { kernels: vec![self.kernel.clone()] };
+        verify(&module).unwrap();
+        target.compile(&module, &CompileOptions { emit: emit.to_vec(), optimisation: 2 }).unwrap()
+    }
+}
