@@ -29,8 +29,13 @@ const SERVED: [&str; 10] = [
 /// The answers of one process to lines that it reads from standard input.
 fn answers(lines: &str) -> Vec<Json> {
     let mut process: Command = tilewright();
-    let mut process =
-        process.arg("batch").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("batch");
+    let mut process = process
+        .arg("batch")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("batch");
     let mut input = process.stdin.take().expect("standard input");
     let lines = lines.to_owned();
     // Written aside: it answers while it reads.
@@ -149,7 +154,9 @@ fn conversions_say_what_they_do() {
     assert_eq!((of(3, "shared_bytes"), of(3, "barriers")), (json!(4096), json!(1)));
     assert_eq!(of(3, "bound"), json!({"wavefronts_stored": 8, "wavefronts_loaded": 8, "exchanges": 0}));
     assert_eq!((of(3, "wavefronts_stored"), of(3, "wavefronts_loaded")), (json!(8), json!(8)));
-    for field in ["shared_stores", "shared_loads", "matrix_stores", "matrix_loads", "warp_barriers", "permutes", "selects"] {
+    for field in
+        ["shared_stores", "shared_loads", "matrix_stores", "matrix_loads", "warp_barriers", "permutes", "selects"]
+    {
         assert!(answers.iter().all(|answer| answer["result"][field].is_u64()), "{field}");
     }
 }
@@ -209,6 +216,9 @@ fn bytes_that_are_no_text_and_a_last_line_without_an_end() {
     let said = run(tilewright().arg("batch").arg(&file));
     let answers: Vec<Json> = said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!((said.code, answers.len()), (Some(0), 2), "{}{}", said.out, said.err);
-    assert_eq!((&answers[0]["error"]["code"], &answers[1]["error"]["code"]), (&json!("bad_json"), &json!("unknown_op")));
+    assert_eq!(
+        (&answers[0]["error"]["code"], &answers[1]["error"]["code"]),
+        (&json!("bad_json"), &json!("unknown_op"))
+    );
     assert_eq!(answers[1]["id"], 2);
 }

@@ -73,9 +73,8 @@ fn shows_every_element(out: &str) {
         .map(|line| line.split_whitespace().skip(1).collect())
         .filter(|row: &Vec<&str>| !row.is_empty())
         .collect();
-    let expected: Vec<Vec<String>> = (0..8)
-        .map(|i| (0..16).map(|j| format!("{}:{}", i % 4 * 8 + j / 2 % 8, i / 4 * 2 + j % 2)).collect())
-        .collect();
+    let expected: Vec<Vec<String>> =
+        (0..8).map(|i| (0..16).map(|j| format!("{}:{}", i % 4 * 8 + j / 2 % 8, i / 4 * 2 + j % 2)).collect()).collect();
     assert_eq!(cells, expected, "{out}");
 }
 

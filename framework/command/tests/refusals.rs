@@ -53,9 +53,11 @@ fn a_typo_in_a_layout_is_shown_at_its_place() {
     ] {
         let message = refusal(&["layout", "--shape", "8x16", text]);
         let lines: Vec<&str> = message.lines().collect();
-        let shown = lines.iter().position(|line| line.ends_with(text.trim_end())).unwrap_or_else(|| panic!("{message}"));
+        let shown =
+            lines.iter().position(|line| line.ends_with(text.trim_end())).unwrap_or_else(|| panic!("{message}"));
         let margin = lines[shown].find(text).expect("the text");
-        let pointer = lines[shown..].iter().find_map(|line| line.find("`-- here")).unwrap_or_else(|| panic!("{message}"));
+        let pointer =
+            lines[shown..].iter().find_map(|line| line.find("`-- here")).unwrap_or_else(|| panic!("{message}"));
         assert_eq!(pointer, margin + at, "{message}");
         assert!(lines[0].contains("expected") || text == json, "what was expected: {message}");
     }
@@ -67,7 +69,8 @@ fn both_layouts_of_a_conversion_are_told_apart() {
     let wrong = BLOCKED.replace("= [4, 8]", "= [4, 8");
     *arguments.last_mut().expect("a layout") = &wrong;
     assert!(refusal(&arguments).contains("DST:1:"));
-    *arguments.last_mut().expect("a layout") = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [1, 0]}>";
+    *arguments.last_mut().expect("a layout") =
+        "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [1, 0]}>";
     assert!(refusal(&arguments).contains("DST: `swizzled_shared` is no distributed layout"));
 }
 
@@ -142,5 +145,8 @@ fn a_patience_that_is_none() {
 fn a_family_of_another_vendor() {
     let mfma = "#ttg.amd_mfma<{version = 2, warpsPerCTA = [2, 2], instrShape = [32, 32, 8], isTransposed = false}>";
     let message = refusal(&["layout", "--target", "h100", "--shape", "64x64", mfma]);
-    assert!(message.contains("`amd_mfma`") && message.contains("known are") && message.contains("nvidia_mma"), "{message}");
+    assert!(
+        message.contains("`amd_mfma`") && message.contains("known are") && message.contains("nvidia_mma"),
+        "{message}"
+    );
 }
