@@ -1,6 +1,7 @@
 //! Conversions shown on the emulator, and as code that an assembler takes.
 
 use tilewright::kernel::{self, Module};
+use tilewright::layout::{Dim, LinearLayout};
 use tilewright::lower::conversion_kernel;
 use tilewright::movement::{self, MovementError, Plan};
 use tilewright::pipeline::prove_conversion;
@@ -76,6 +77,8 @@ fn module(context: &Context, conversion: &Conversion) -> Result<Module, Verdict>
     let failed = |message: String| Verdict::fail(Level::Layout, message);
     let (src, dst) = conversion.layouts(context).map_err(|error| failed(error.to_string()))?;
     let bits = conversion.setting.element.bits();
+    fits_registers(context, &src, bits)?;
+    fits_registers(context, &dst, bits)?;
     let plan = movement::convert(&src, &dst, bits, context.target().description()).map_err(|error| match error {
         MovementError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => failed(error.to_string()),
@@ -84,6 +87,17 @@ fn module(context: &Context, conversion: &Conversion) -> Result<Module, Verdict>
     let module = Module { kernels: vec![kernel] };
     kernel::verify(&module).map_err(|error| failed(error.to_string()))?;
     Ok(module)
+}
+
+/// Whether a lane can hold its part of the layout at all; what it cannot would go to memory, which is
+/// no conversion that anyone would ask for.
+fn fits_registers(context: &Context, layout: &LinearLayout, bits: u32) -> Result<(), Verdict> {
+    let needed = (u64::from(bits) << layout.in_bits(Dim::REGISTER)).div_ceil(32);
+    let limit = context.target().description().limits.registers_per_lane;
+    if needed <= u64::from(limit) {
+        return Ok(());
+    }
+    Err(Verdict::unsupported(format!("a lane would hold {needed} registers of 32 bits; it has {limit} at most")))
 }
 
 /// Whether the artifact is code for the module's kernel.

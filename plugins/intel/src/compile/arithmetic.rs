@@ -145,7 +145,7 @@ impl Emitter {
     fn boolean_binary(&mut self, op: Binary, a: &Held, b: &Held) -> Result<Held, CompileError> {
         let (ty, width) = (self.part_type(a.ty), a.width());
         self.zip(a.ty, a, b, |this, a, b| match op {
-            Binary::Add | Binary::Sub | Binary::Xor => this.value(Op::LogicalNotEqual, ty, [a, b]),
+            Binary::Add | Binary::Sub | Binary::Xor => this.boolean_compare(Compare::Ne, width, a, b),
             Binary::Mul | Binary::And => this.value(Op::LogicalAnd, ty, [a, b]),
             Binary::Or => this.value(Op::LogicalOr, ty, [a, b]),
             Binary::RemU => Ok(this.constant(Element::I1, width, 0)),
@@ -161,23 +161,20 @@ impl Emitter {
         let ty = Type::of(Element::I1, a.ty.count());
         let result = self.part_type(ty);
         if element == Element::I1 {
-            return self.zip(ty, a, b, |this, a, b| this.boolean_compare(op, result, a, b));
+            let width = a.width();
+            return self.zip(ty, a, b, |this, a, b| this.boolean_compare(op, width, a, b));
         }
         self.zip(ty, a, b, |this, a, b| this.value(compare_op(op), result, [a, b]))
     }
 
-    /// Compares one-bit integers; as a signed number, a set bit is minus one.
-    fn boolean_compare(&mut self, op: Compare, ty: Word, a: Word, b: Word) -> Result<Word, CompileError> {
-        let (smaller, larger, join) = match op {
-            Compare::Eq => return self.value(Op::LogicalEqual, ty, [a, b]),
-            Compare::Ne => return self.value(Op::LogicalNotEqual, ty, [a, b]),
-            Compare::LtU => (a, b, Op::LogicalAnd),
-            Compare::LeU => (a, b, Op::LogicalOr),
-            Compare::LtS => (b, a, Op::LogicalAnd),
-            Compare::LeS => (b, a, Op::LogicalOr),
-        };
-        let unset = self.value(Op::LogicalNot, ty, [smaller])?;
-        self.value(join, ty, [unset, larger])
+    /// Compares one-bit integers as bytes, all bits set for one: as a signed number that is minus one
+    /// too. The vendor's compiler fails on the standard's own comparisons of booleans.
+    fn boolean_compare(&mut self, op: Compare, width: u32, a: Word, b: Word) -> Result<Word, CompileError> {
+        let (byte, truth) = (self.element_type(Element::I8, width), self.element_type(Element::I1, width));
+        let (zero, ones) = (self.constant(Element::I8, width, 0), self.constant(Element::I8, width, 0xff));
+        let a = self.value(Op::Select, byte, [a, ones, zero])?;
+        let b = self.value(Op::Select, byte, [b, ones, zero])?;
+        self.value(compare_op(op), truth, [a, b])
     }
 
     pub(super) fn select(&mut self, condition: &Held, a: &Held, b: &Held) -> Result<Held, CompileError> {

@@ -109,19 +109,30 @@ impl Emitter {
                 pieces.push(if cast { self.value(Op::Bitcast, type_out, [piece])? } else { piece });
             }
         }
-        let part_type = self.part_type(ty);
-        let joined = (result_width / piece_out) as usize;
-        let mut parts = Vec::with_capacity(pieces.len() / joined.max(1));
-        for chunk in pieces.chunks(joined) {
-            parts.push(match chunk {
-                [whole] => *whole,
-                _ => {
-                    let operands = chunk.iter().copied().map(Operand::IdRef).collect();
-                    self.with_operands(Op::CompositeConstruct, part_type, operands)?
-                }
-            });
-        }
+        let joined = (result_width / piece_out).max(1) as usize;
+        let parts = pieces.chunks(joined).map(|chunk| self.join(to, piece_out, chunk)).collect::<Result<_, _>>()?;
         Ok(Held::new(ty, parts))
+    }
+
+    /// A power-of-two number of pieces of `width` elements as one part.
+    fn join(&mut self, element: Element, width: u32, pieces: &[Word]) -> Result<Word, CompileError> {
+        match pieces {
+            [whole] => Ok(*whole),
+            _ if width == 1 => {
+                let ty = self.element_type(element, pieces.len() as u32);
+                self.with_operands(Op::CompositeConstruct, ty, pieces.iter().copied().map(Operand::IdRef).collect())
+            }
+            // The vendor's compilers do not construct vectors of vectors, though the standard does.
+            _ => {
+                let (low, high) = pieces.split_at(pieces.len() / 2);
+                let (low, high) = (self.join(element, width, low)?, self.join(element, width, high)?);
+                let count = width * pieces.len() as u32;
+                let ty = self.element_type(element, count);
+                let mut operands = vec![Operand::IdRef(low), Operand::IdRef(high)];
+                operands.extend((0..count).map(Operand::LiteralBit32));
+                self.with_operands(Op::VectorShuffle, ty, operands)
+            }
+        }
     }
 
     /// `count` elements of a part of `width` elements.

@@ -9,17 +9,12 @@ use tilewright::vendor::CompileError;
 
 use super::Machine;
 use super::emit::{Emitter, backend};
+use super::header::{MAX_NAME, check_header};
 use super::held::{Held, check_type, invalid, unsupported};
 use super::memory::Access;
 
 /// Regions may nest this deep.
 const MAX_DEPTH: usize = 128;
-
-/// Names are cut to a length that an instruction can hold.
-const MAX_NAME: usize = 1024;
-
-/// The most parameters of a SPIR-V function.
-const MAX_PARAMETERS: usize = 255;
 
 /// The least alignment of shared memory: the widest access of a lane.
 const SHARED_ALIGNMENT: u32 = 16;
@@ -78,47 +73,6 @@ fn place(statement: &Statement) -> String {
     let results: Vec<_> = statement.results.iter().map(|(value, ty)| format!("%{}: {ty}", value.0)).collect();
     let results = if results.is_empty() { String::new() } else { format!("{} = ", results.join(", ")) };
     format!("`{results}{}`", statement.op.name())
-}
-
-/// What can be said of a kernel without its body.
-fn check_header(machine: Machine<'_>, kernel: &Kernel) -> Result<(), CompileError> {
-    let mut characters = kernel.name.chars();
-    let starts_well = characters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    if !starts_well || !characters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        return Err(invalid("a name is letters, digits and underscores, and does not begin with a digit"));
-    }
-    if kernel.name.len() > MAX_NAME {
-        return Err(unsupported(format!("names have at most {MAX_NAME} letters here")));
-    }
-    if kernel.parameters.len() > MAX_PARAMETERS {
-        return Err(unsupported(format!("{} parameters; there can be {MAX_PARAMETERS}", kernel.parameters.len())));
-    }
-    for parameter in &kernel.parameters {
-        if !matches!(parameter.ty, Type::Scalar(_) | Type::Pointer(Space::Global)) {
-            let (name, ty) = (&parameter.name, parameter.ty);
-            return Err(invalid(format!("parameter `{name}` is {ty}; scalars and global pointers can be passed")));
-        }
-    }
-    if !kernel.body.arguments.is_empty() {
-        return Err(invalid("the body has arguments; it has the parameters instead"));
-    }
-    check_launch(machine, kernel)
-}
-
-fn check_launch(machine: Machine<'_>, kernel: &Kernel) -> Result<(), CompileError> {
-    let (lanes, warps) = (kernel.launch.lanes, kernel.launch.warps);
-    let choices = &machine.description.lanes.choices;
-    if lanes == 0 || !choices.contains(&lanes) {
-        return Err(invalid(format!("{lanes} lanes a warp; the target has {choices:?}")));
-    }
-    let most = machine.description.limits.lanes_per_block;
-    if warps == 0 || u64::from(lanes) * u64::from(warps) > u64::from(most) {
-        return Err(invalid(format!("{warps} warps of {lanes} lanes; a block has one warp to {most} lanes")));
-    }
-    if let Some(buffer) = kernel.shared.iter().find(|buffer| !buffer.alignment.is_power_of_two()) {
-        return Err(invalid(format!("shared buffer alignment {} is no power of two", buffer.alignment)));
-    }
-    Ok(())
 }
 
 impl Lowering<'_> {
@@ -279,6 +233,9 @@ impl Lowering<'_> {
 
     /// A statement without regions.
     fn plain(&mut self, op: &KernelOp, results: &[(Value, Type)]) -> Result<(), CompileError> {
+        if let KernelOp::Instruction { name, .. } = op {
+            return self.instruction(name);
+        }
         match (op.has_single_result(), results) {
             (true, &[(value, ty)]) => {
                 let held = self.result(op, ty)?;
@@ -332,13 +289,12 @@ impl Lowering<'_> {
                 self.predicated(*predicate, None, |this| this.store(access, *value).map(|()| None)).map(drop)
             }
             KernelOp::Barrier { scope, issuers } => self.emitter.barrier(*scope, *issuers),
-            KernelOp::Instruction { name, .. } => self.instruction(name),
             KernelOp::Yield { .. } => Err(invalid("a yield that ends no region")),
             other => Err(unsupported(format!("operation `{}`", other.name()))),
         }
     }
 
-    fn instruction(&mut self, name: &str) -> Result<(), CompileError> {
+    fn instruction(&self, name: &str) -> Result<(), CompileError> {
         if self.machine.instructions.iter().any(|row| row.name == name) {
             return Err(unsupported(format!("instruction `{name}` has no code yet")));
         }

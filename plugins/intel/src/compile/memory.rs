@@ -2,7 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, Op, StorageClass, Word};
-use tilewright::kernel::{Element, Space, Type};
+use tilewright::kernel::{Cast, Element, Space, Type};
 use tilewright::vendor::CompileError;
 
 use super::emit::Emitter;
@@ -75,6 +75,10 @@ impl Emitter {
         if ty.bits() >= 8 {
             return self.bits(memory, ty);
         }
+        if ty.count() == 1 {
+            let truth = self.lowest_bit(Element::I8, 1, memory.scalar()?)?;
+            return Ok(Held::new(ty, vec![truth]));
+        }
         let bits = self.bits(memory, Type::Vector(Element::I1, 8))?;
         let elements = self.elements(&bits)?;
         self.gather(ty, elements.get(..ty.count() as usize).unwrap_or_default())
@@ -83,6 +87,9 @@ impl Emitter {
     fn written_as(&mut self, value: &Held, memory: Type) -> Result<Held, CompileError> {
         if value.ty.bits() >= 8 {
             return self.bits(value, memory);
+        }
+        if value.ty.count() == 1 {
+            return self.cast(Cast::ExtendU, value, memory);
         }
         let mut elements = self.elements(value)?;
         let unset = self.constant(Element::I1, 1, 0);

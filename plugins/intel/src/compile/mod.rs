@@ -14,6 +14,7 @@ mod casts;
 mod collective;
 mod control;
 mod emit;
+mod header;
 mod held;
 mod kernel;
 mod memory;

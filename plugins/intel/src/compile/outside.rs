@@ -30,7 +30,7 @@ fn check_with(program: &Path, spirv: &[u8]) -> Result<String, CompileError> {
         CompileError::Backend(format!("cannot run {shown}: {error}; set {VARIABLE} to the validator to use"))
     };
     let mut run = Command::new(program)
-        .args(["--target-env", "opencl2.2", "-"])
+        .args(["--target-env", "spv1.3", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,7 +1,9 @@
 //! Kernel IR as SPIR-V: what comes out says what went in, and passes the checks of others.
 
 mod codegen;
+mod evaluate;
 mod kernels;
+mod meaning;
 mod rejection;
 mod tools;
 mod validation;

@@ -11,6 +11,9 @@ use super::{Fault, require};
 /// The most ids of a module.
 const MAX_BOUND: u32 = 4_194_303;
 
+/// Words before the first instruction.
+const HEADER_WORDS: usize = 5;
+
 /// Loads a module and notes the first instruction that is out of order.
 struct Ordered {
     loader: Loader,
@@ -68,8 +71,22 @@ fn section(opcode: Op, current: u8) -> u8 {
     }
 }
 
+/// Checks that instructions fill the words after the header exactly; the parser relies on it.
+fn check_lengths(words: &[u32]) -> Result<(), Fault> {
+    let mut rest = words.get(HEADER_WORDS..).ok_or_else(|| Fault::module("the header is incomplete"))?;
+    while let Some(&first) = rest.first() {
+        let length = (first >> 16) as usize;
+        rest = match rest.get(length..) {
+            Some(rest) if length > 0 => rest,
+            _ => return Err(Fault::module("an instruction is longer than the words that are left, or has none")),
+        };
+    }
+    Ok(())
+}
+
 /// The module of these words.
 pub(super) fn load(words: &[u32]) -> Result<Module, Fault> {
+    check_lengths(words)?;
     let mut ordered = Ordered { loader: Loader::new(), section: 0, previous: None, misplaced: None };
     parse_words(words, &mut ordered).map_err(|error| Fault::module(error.to_string()))?;
     match ordered.misplaced {

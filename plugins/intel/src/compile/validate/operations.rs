@@ -70,10 +70,7 @@ impl Values<'_> {
             }
             O::FAdd | O::FSub | O::FMul => self.uniform(instruction, Kind::Float, 2),
             O::FNegate => self.uniform(instruction, Kind::Float, 1),
-            O::LogicalAnd | O::LogicalOr | O::LogicalEqual | O::LogicalNotEqual => {
-                self.uniform(instruction, Kind::Bool, 2)
-            }
-            O::LogicalNot => self.uniform(instruction, Kind::Bool, 1),
+            O::LogicalAnd | O::LogicalOr => self.uniform(instruction, Kind::Bool, 2),
             O::ShiftLeftLogical | O::ShiftRightLogical | O::ShiftRightArithmetic => self.shift(instruction),
             O::IEqual
             | O::INotEqual
@@ -216,19 +213,12 @@ impl Values<'_> {
         let Some(&Ty::Vector(element, count)) = self.globals.ty(ty) else {
             return Err(Fault::of(instruction, "vectors are constructed"));
         };
-        require(instruction.operands.len() >= 2, instruction, "vectors are made of two parts or more")?;
-        let mut elements = 0;
+        require(instruction.operands.len() == count as usize, instruction, "a vector has as many parts as elements")?;
         for index in 0..instruction.operands.len() {
-            let part = self.operand(instruction, index)?;
-            elements += match self.globals.ty(part) {
-                Some(&Ty::Vector(known, count)) if known == element => count,
-                _ => {
-                    require(part == element, instruction, "the parts of a vector are of its element type")?;
-                    1
-                }
-            };
+            let same = self.operand(instruction, index)? == element;
+            require(same, instruction, "the parts of a vector are of its element type")?;
         }
-        require(elements == count, instruction, "the parts are as many elements as the vector has")
+        Ok(())
     }
 
     /// The class of the pointer of operand `index` and the type that it points to.
