@@ -82,7 +82,11 @@ fn shows_every_element(out: &str) {
 /// which take 4 wavefronts of 128 bytes each.
 fn explains(out: &str) {
     let numbers = |label: &str| -> Vec<u64> {
-        let line = out.lines().map(str::trim).find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("no `{label}`: {out}"));
+        let line = out
+            .lines()
+            .map(str::trim)
+            .find(|line| line.starts_with(label))
+            .unwrap_or_else(|| panic!("no `{label}`: {out}"));
         line[label.len()..].split_whitespace().map(|word| word.parse().expect("a number")).collect()
     };
     assert!(out.starts_with("path shared: "), "{out}");

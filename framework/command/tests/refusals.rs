@@ -56,8 +56,7 @@ fn a_typo_in_a_layout_is_shown_at_its_place() {
         let shown =
             lines.iter().position(|line| line.ends_with(text.trim_end())).unwrap_or_else(|| panic!("{message}"));
         let margin = lines[shown].find(text).expect("the text");
-        let pointer =
-            lines[shown..].iter().find_map(|line| line.find("`-")).unwrap_or_else(|| panic!("{message}"));
+        let pointer = lines[shown..].iter().find_map(|line| line.find("`-")).unwrap_or_else(|| panic!("{message}"));
         assert_eq!(pointer, margin + at, "{message}");
         assert!(lines[0].contains("expected") || text == json, "what was expected: {message}");
     }

@@ -37,7 +37,14 @@ fn layout(session: &Session, request: &Json) -> Result<Json, Refusal> {
     let spec = spec.map_err(|error| Refusal::new("bad_layout", format!("`params`: {error}")))?;
     let target = request.get("target").and_then(Json::as_str);
     let layout = session.layout(target, &spec, &shape(request)?)?;
-    Ok(layout_answer(&layout))
+    let mut answer = layout_answer(&layout);
+    // What the question states is no part of the answer.
+    if let Json::Object(fields) = &mut answer
+        && spec.attributes.contains_key("alignment")
+    {
+        fields.remove("alignment");
+    }
+    Ok(answer)
 }
 
 fn convert(session: &Session, request: &Json) -> Result<Json, Refusal> {
