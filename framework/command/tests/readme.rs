@@ -116,6 +116,6 @@ fn answers(out: &str) {
         let set = bases.iter().enumerate().filter(|(bit, _)| offset >> bit & 1 == 1);
         let element = set.fold([0, 0], |sum, (_, basis)| [sum[0] ^ basis[0], sum[1] ^ basis[1]]);
         let (row, place) = (offset / 16, offset % 16);
-        assert_eq!(element, [row, (place / 4 ^ row % 4) * 4 + place % 4], "offset {offset}");
+        assert_eq!(element, [row, ((place / 4) ^ (row % 4)) * 4 + place % 4], "offset {offset}");
     }
 }
