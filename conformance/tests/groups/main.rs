@@ -191,7 +191,7 @@ fn conversions_cover_settings_shapes_and_families() {
         let shapes = all.iter().filter(|c| c.setting.element.bits() == bits && c.shape.len() == 2);
         let shapes: BTreeSet<_> = shapes.map(|conversion| conversion.shape.clone()).collect();
         for shape in [[16, 16], [32, 64], [64, 128], [128, 128]] {
-            assert!(shapes.contains(&shape.to_vec()), "{bits} bits at {shape:?}");
+            assert!(shapes.contains(shape.as_slice()), "{bits} bits at {shape:?}");
         }
     }
     assert_eq!(all, conversions::all(&context), "two lists are the same");

@@ -191,7 +191,7 @@ mod tests {
                 (text("source"), text("made up")),
             ])
         };
-        let info = TargetInfo { families: vec!["striped".to_owned()], instructions: Vec::new() };
+        let info = TargetInfo { families: vec!["striped".to_owned()], instructions: Vec::new(), samples: Vec::new() };
         let with_rows = |rows: Vec<Value>| changed(&info, |value| set(value, "instructions", Value::Array(rows)));
         let read_rows = |rows| read_target_info(&with_rows(rows)).map(|info| info.instructions.len());
         assert_eq!(read_rows(vec![row("uniform".into())]), Ok(1));

@@ -32,12 +32,14 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         name: "invented".to_owned(),
         product: "Invented 8".to_owned(),
         architecture: "none".to_owned(),
-        lanes: Lanes { default: 8, choices: vec![4, 8] },
+        lanes: Lanes { default: 8, choices: vec![4, 8], evidence: Evidence::Assumed, source: "invented".to_owned() },
         limits: TargetLimits {
             lanes_per_block: 64,
             registers_per_lane: 256,
             registers_per_block: 4096,
             blocks_per_cluster: 1,
+            evidence: Evidence::Assumed,
+            source: "invented".to_owned(),
         },
         shared: Shared {
             bytes: 4096,
@@ -53,8 +55,15 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
                 row(&[Load, Store], &[64], &[1, 4], Some("move_rows")),
             ],
             warp_ordered,
+            evidence: Evidence::Assumed,
+            source: "invented".to_owned(),
         },
-        global: Global { access_bits: vec![8, 16, 32, 64, 128], transaction_bytes: 32 },
+        global: Global {
+            access_bits: vec![8, 16, 32, 64, 128],
+            transaction_bytes: 32,
+            evidence: Evidence::Assumed,
+            source: "invented".to_owned(),
+        },
         exchanges: vec![ExchangeRow {
             kind: ExchangeKind::Index,
             bits: 32,
