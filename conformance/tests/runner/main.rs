@@ -155,10 +155,20 @@ fn what_a_case_started_ends_with_it() {
     let cases = cases(&format!("{ALL} deeds/orphan"));
     let detail = cases["deeds/orphan"]["detail"].as_str().unwrap_or_default();
     let pid = detail.split("started ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("it says");
-    // A process that was ended may stay as a zombie until someone reaps it.
-    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = state.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).unwrap_or("gone");
-    assert!(matches!(state, "gone" | "Z" | "X"), "process {pid} is in state {state}");
+    // A process that was ended may stay as a zombie until someone reaps it, and may take a moment.
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(10) && !matches!(state_of(pid).as_str(), "gone" | "Z" | "X") {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let state = state_of(pid);
+    assert!(matches!(state.as_str(), "gone" | "Z" | "X"), "process {pid} is in state {state}");
+}
+
+/// The state of a process as the system writes it.
+fn state_of(pid: &str) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
+    state.unwrap_or("gone").to_owned()
 }
 
 fn a_hang_takes_one_timeout() {

@@ -27,16 +27,18 @@ pub fn product(architecture: &str) -> TargetDescription {
         product = "Product"
         architecture = "{architecture}"
         exchanges = []
-        lanes = {{ default = 16, choices = [16, 32] }}
-        limits = {{ lanes_per_block = 1024, registers_per_lane = 128, registers_per_block = 65536, blocks_per_cluster = 1 }}
-        global = {{ access_bits = [8, 16, 32, 64, 128], transaction_bytes = 64 }}
+        lanes = {{ default = 16, choices = [16, 32], evidence = "assumed", source = "test" }}
+        limits = {{ lanes_per_block = 1024, registers_per_lane = 128, registers_per_block = 65536, blocks_per_cluster = 1, evidence = "assumed", source = "test" }}
+        global = {{ access_bits = [8, 16, 32, 64, 128], transaction_bytes = 64, evidence = "assumed", source = "test" }}
         [shared]
         bytes = 131072
         static_bytes = 131072
         grain_bytes = 1024
-        access_bits = [8, 16, 32, 64, 128]
-        banks = []
+        access_bits = [32]
+        banks = [{{ directions = ["store", "load"], access_bits = [32], banks = 16, bank_bytes = 4, phase = [1, 2, 4, 8], evidence = "assumed", source = "test" }}]
         warp_ordered = false
+        evidence = "assumed"
+        source = "test"
         [costs]
         {costs}
         "#
