@@ -196,7 +196,8 @@ fn a_manifest_is_enough_to_list_and_the_library_is_opened_when_asked_for() {
 
 #[test]
 fn bad_manifests_are_named_with_what_to_do() {
-    let cases: [(&dyn Fn(&mut Manifest), &str); 6] = [
+    type Change<'a> = &'a dyn Fn(&mut Manifest);
+    let cases: [(Change<'_>, &str); 6] = [
         (&|manifest| manifest.library = "libgone.so".into(), "libgone.so, which is not there"),
         (&|manifest| manifest.library = "/lib/libc.so.6".into(), "relative"),
         (&|manifest| manifest.abi_major = 2, "built for version 2"),
