@@ -85,7 +85,8 @@ impl Session {
     }
 
     /// The layout that a family builds for a tensor of `shape`. Without a target, each plugin is
-    /// asked through the first target that it serves, until one knows the family.
+    /// asked through the first target that it serves, until one knows the family; a plugin that cannot
+    /// be opened is an error only where no other knows it.
     ///
     /// # Errors
     /// [`PipelineError`].
@@ -99,12 +100,22 @@ impl Session {
             Err(error) if not_served(&error) => error,
             answer => return Ok(answer?),
         };
+        let mut broken = None;
         for name in self.one_target_a_plugin() {
-            let target = self.target(&name)?;
+            let target = match self.target(&name) {
+                Ok(target) => target,
+                Err(error) => {
+                    broken.get_or_insert(error);
+                    continue;
+                }
+            };
             match FamilySet::new(vec![&Neutral, target.families()]).layout(spec, shape) {
                 Err(error) if not_served(&error) => unknown = merged(unknown, error),
                 answer => return Ok(answer?),
             }
+        }
+        if let Some(error) = broken {
+            return Err(error);
         }
         Err(unknown.into())
     }
