@@ -1,4 +1,4 @@
-//! What the commands read: shapes, elements, layouts, and the session that they ask.
+//! What the commands read: shapes, elements, layouts, and the targets and plugins that they ask.
 
 use std::num::IntErrorKind;
 use std::time::Duration;

@@ -32,7 +32,7 @@ impl Session {
     pub(crate) fn new() -> Self {
         let session = Self { context: Context::create(), errors: Box::default() };
         let errors: *const Errors = &raw const *session.errors;
-        // SAFETY: the context is alive; `errors` is boxed, so it stays where it is when the session
+        // SAFETY: the context is alive; `errors` is boxed, so it stays where it is when `Session`
         // moves, and outlives the context; the handler takes its pointer as what it is.
         unsafe {
             LLVMContextSetDiagnosticHandler(session.context.raw(), Some(keep_errors), errors.cast_mut().cast());

@@ -1,9 +1,11 @@
 //! From PTX to a cubin with the vendor's assembler, where it is at hand.
 //!
-//! `TILEWRIGHT_PTXAS` names the program; without it `ptxas` is looked for along `PATH`.
+//! `TILEWRIGHT_PTXAS` names the program; without it `ptxas` is looked for along `PATH`, then in the
+//! PyPI package `nvidia-cuda-nvcc` of the `python3` along `PATH`.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use tilewright::vendor::CompileError;
 
@@ -17,7 +19,21 @@ pub fn assembler() -> Option<PathBuf> {
         return Some(PathBuf::from(named));
     }
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|directory| directory.join("ptxas")).find(|file| file.is_file())
+    let along_path = std::env::split_paths(&path).map(|directory| directory.join("ptxas")).find(|file| file.is_file());
+    along_path.or_else(|| FROM_PYTHON.get_or_init(of_python_package).clone())
+}
+
+/// Looked for once, since it takes a run of the interpreter.
+static FROM_PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
+
+/// The assembler of the Python package: `bin/ptxas` of one of the parts of the package `nvidia`.
+fn of_python_package() -> Option<PathBuf> {
+    const PLACES: &str = "import importlib.util as u; s = u.find_spec('nvidia'); \
+                          print('\\n'.join(s.submodule_search_locations) if s else '')";
+    let run = Command::new("python3").args(["-c", PLACES]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let places = String::from_utf8(run.stdout).ok()?;
+    let parts = places.lines().filter_map(|place| std::fs::read_dir(place).ok()).flatten().flatten();
+    parts.map(|part| part.path().join("bin").join("ptxas")).find(|file| file.is_file())
 }
 
 /// The cubin of PTX text; `None` where there is no assembler.
