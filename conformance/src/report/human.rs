@@ -93,6 +93,10 @@ impl<W: Write> Human<W> {
     }
 
     fn reasons(&mut self, tally: &Tally) -> io::Result<()> {
+        if let Some(count) = tally.statuses.get(&Status::Quality).filter(|count| **count > 0) {
+            let means = "right, but above the bound that no plan can go below; --message-format json says why";
+            writeln!(self.to, "{} ({count}): {means}", Status::Quality)?;
+        }
         for ((status, reason), names) in &tally.reasons {
             let named = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
             let more = if names.len() > NAMED { ", ..." } else { "" };
