@@ -30,22 +30,21 @@ impl Bound {
 
 /// The bound of plans that pass every element through shared memory.
 ///
-/// Stores: the elements of a block, each once, shared evenly by the warps, a wavefront moving what
-/// the banks can take. Loads: what a warp needs, each element once; and what one lane needs, at
-/// the access width that makes that cheapest, every phase taking a wavefront of its own.
+/// Stores: the elements of a block, each once, shared evenly by the warps. Loads: what a warp needs,
+/// each element once; and what one lane needs, at the access width that makes that cheapest, every
+/// phase taking a wavefront of its own. A wavefront moves no more than the banks take, nor than the
+/// lanes of one phase have or want at the widest access that a lane's elements fill.
 pub(super) fn of_shared(conversion: &Conversion, target: &TargetDescription) -> Bound {
     let bits = u64::from(conversion.element.bits());
-    let widest = |direction| {
-        let rows = target.shared.banks.iter().filter(|row| row.directions.contains(&direction));
-        rows.map(crate::target::BankRow::wavefront_bytes).max().unwrap_or(1) * 8
-    };
-    let dst = &conversion.dst;
-    let in_block = Subspace::span(dst.registers.iter().chain(&dst.threads).copied()).dimension();
-    let lanes = &dst.threads[..conversion.lane_bits as usize];
-    let in_warp = Subspace::span(dst.registers.iter().chain(lanes).copied()).dimension();
-    let in_lane = Subspace::span(dst.registers.iter().copied()).dimension();
-    let stored = (bits << in_block).div_ceil(widest(Direction::Store) * conversion.warps());
-    let by_warp = (bits << in_warp).div_ceil(widest(Direction::Load));
+    let (src, dst) = (&conversion.src, &conversion.dst);
+    let dimension = |columns: &[u64]| Subspace::span(columns.iter().copied()).dimension();
+    let in_block = dimension(&[&dst.registers[..], &dst.threads].concat());
+    let in_warp = dimension(&[&dst.registers[..], &dst.threads[..conversion.lane_bits as usize]].concat());
+    let in_lane = dimension(&dst.registers);
+    let in_source_lane = dimension(&src.registers);
+    let at_once = |direction, in_lane| most_at_once(target, direction, bits, bits << in_lane);
+    let stored = (bits << in_block).div_ceil(at_once(Direction::Store, in_source_lane) * conversion.warps());
+    let by_warp = (bits << in_warp).div_ceil(at_once(Direction::Load, in_lane));
     let by_lane = target.shared.access_bits.iter().filter_map(|&access| {
         let row = target.bank_row(Direction::Load, access)?;
         let phases = 1u64 << conversion.lane_bits.saturating_sub(row.phase.len() as u32);
@@ -53,6 +52,18 @@ pub(super) fn of_shared(conversion: &Conversion, target: &TargetDescription) -> 
     });
     let loaded = by_warp.max(by_lane.min().unwrap_or(0));
     Bound { wavefronts_stored: stored, wavefronts_loaded: loaded, exchanges: 0 }
+}
+
+/// The most bits of different elements that one wavefront can move, where a lane has `held` bits of
+/// elements of `element` bits.
+fn most_at_once(target: &TargetDescription, direction: Direction, element: u64, held: u64) -> u64 {
+    let widths = target.shared.access_bits.iter().filter(|&&bits| (element..=held).contains(&u64::from(bits)));
+    let moved = widths.filter_map(|&bits| {
+        let row = target.bank_row(direction, bits)?;
+        let lanes = 1u64 << row.phase.len().min(63);
+        Some((row.wavefront_bytes() * 8).min(lanes * u64::from(bits)))
+    });
+    moved.max().unwrap_or(1).max(1)
 }
 
 /// The bound of plans that stay within warps: the elements that the neediest lane lacks, as many at

@@ -83,18 +83,6 @@ pub(super) enum Steps {
     Sequence(Box<Plan>, Box<Plan>),
 }
 
-impl Steps {
-    /// How often results must be waited for.
-    pub(super) fn stages(&self) -> u64 {
-        match self {
-            Self::Renaming(_) => 0,
-            Self::Exchanges(_) => 1,
-            Self::Scratch(scratch) => scratch.rounds(),
-            Self::Sequence(before, after) => before.steps.stages() + after.steps.stages(),
-        }
-    }
-}
-
 impl Plan {
     /// Writes the plan's kernel IR. `registers` holds the source, one scalar integer of the
     /// element's width for each register index; the result holds the destination likewise.

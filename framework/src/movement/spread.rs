@@ -10,7 +10,7 @@ use crate::target::TargetDescription;
 use super::conversion::Side;
 use super::exchange;
 use super::plan::{Path, Plan, Steps};
-use super::{Conversion, bound, cost, shared};
+use super::{Conversion, bound, shared};
 
 /// Plans that first spread copies.
 pub(super) fn plans(conversion: &Conversion, target: &TargetDescription) -> Vec<Plan> {
@@ -80,14 +80,14 @@ fn sequence(conversion: &Conversion, before: Plan, after: Plan, target: &TargetD
         _ => bound::of_exchanges(conversion, target.index_exchange_bits().unwrap_or(u32::BITS)),
     };
     let above = !bound.is_met(&counts);
-    let steps = Steps::Sequence(Box::new(before), Box::new(after.clone()));
     Plan {
         path: after.path,
         counts,
         shared_bytes: after.shared_bytes,
-        cost: cost(&counts, conversion.warps(), steps.stages(), target),
+        cost: before.cost + after.cost,
         bound,
-        above_bound: above.then(|| after.above_bound.unwrap_or_else(|| "copies are not spread evenly".to_owned())),
-        steps,
+        above_bound: above
+            .then(|| after.above_bound.clone().unwrap_or_else(|| "copies are not spread evenly".to_owned())),
+        steps: Steps::Sequence(Box::new(before), Box::new(after)),
     }
 }
