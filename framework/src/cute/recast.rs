@@ -17,9 +17,9 @@ pub fn upcast(layout: &Layout, factor: u64) -> Result<Layout, CuteError> {
     let wide = layout.tree().grow(&mut |&Mode { shape, stride }| {
         let mode = if stride == 0 || factor == 1 {
             Mode { shape, stride }
-        } else if stride % factor == 0 {
+        } else if stride.is_multiple_of(factor) {
             Mode { shape, stride: stride / factor }
-        } else if factor % stride == 0 {
+        } else if factor.is_multiple_of(stride) {
             Mode { shape: shape.div_ceil(factor / stride), stride: 1 }
         } else {
             return Err(wrong(stride));
