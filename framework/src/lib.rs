@@ -6,7 +6,8 @@
 //! The modules are floors; each imports only floors below it:
 //!
 //! 1. [`f2`]: vectors and subspaces over F2.
-//! 2. [`layout`]: linear layouts, memory layouts, the neutral families.
+//! 2. [`layout`]: linear layouts, memory layouts, the neutral families; [`cute`]: CuTe layouts, their
+//!    algebra, and the bridge to linear layouts.
 //! 3. [`target`]: what a GPU is, as data.
 //! 4. [`kernel`]: the SIMT kernel IR.
 //! 5. [`vendor`]: the traits behind which vendors' code lives; [`movement`]: data-movement plans;
@@ -15,6 +16,7 @@
 //! 7. [`plugin`]: the binary interface, loading, registry and isolation of vendors' code;
 //!    [`pipeline`]: from a question to compiled code.
 
+pub mod cute;
 pub mod emulator;
 pub mod f2;
 pub mod kernel;

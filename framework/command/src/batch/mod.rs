@@ -4,6 +4,7 @@
 //! `{"id": ..., "error": {"code": ..., "message": ...}}`, in the order of the lines. A bad line gets
 //! an error and stops nothing.
 
+mod cute;
 mod operations;
 
 use std::io::{BufRead, BufReader, Write};

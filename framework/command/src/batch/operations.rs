@@ -21,9 +21,12 @@ pub fn perform(session: &Session, request: &Json) -> Result<Json, Refusal> {
     let name = request.get("op").and_then(Json::as_str).ok_or_else(|| {
         Refusal::new("bad_request", "`op` is missing: expected an object with `id`, `op` and its fields".to_owned())
     })?;
+    if let Some(operation) = name.strip_prefix("cute.") {
+        return super::cute::perform(operation, request);
+    }
     let operation = OPERATIONS.iter().find(|(known, _)| *known == name).ok_or_else(|| {
         let known: Vec<_> = OPERATIONS.iter().map(|(name, _)| *name).collect();
-        Refusal::new("unknown_op", format!("unknown operation `{name}`; known are {}", known.join(", ")))
+        Refusal::new("unknown_op", format!("unknown operation `{name}`; known are {} and cute.*", known.join(", ")))
     })?;
     operation.1(session, request)
 }
