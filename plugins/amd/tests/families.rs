@@ -18,10 +18,10 @@ const SAMPLE: &str = include_str!("data/layouts.jsonl");
 fn families_agree() {
     let own = families();
     let set = FamilySet::new(vec![&Neutral, &own]);
-    let served = ["slice", "dot_operand", "amd_mfma", "amd_wmma"];
+    let served = ["slice", "dot_operand", "amd_mfma", "amd_wmma", "mfma_scale", "wmma_scale"];
     let own = |row: &Value| {
         let names = chain(&row["params"]);
-        names.last().is_some_and(|name| name.starts_with("amd_"))
+        names.last().is_some_and(|name| name.starts_with("amd_") || name.ends_with("_scale"))
             && names.iter().all(|name| served.contains(&name.as_str()))
     };
     all_agree(&sample_and_full(SAMPLE, "oracle/layouts.jsonl"), own, |row| check_layout(row, &set));

@@ -18,10 +18,11 @@ const SAMPLE: &str = include_str!("data/layouts.jsonl");
 fn families_agree() {
     let own = families();
     let set = FamilySet::new(vec![&Neutral, &own]);
-    let served = ["slice", "dot_operand", "nvidia_mma", "nvmma_shared"];
+    let served =
+        ["slice", "dot_operand", "nvidia_mma", "nvmma_shared", "tensor_memory", "tensor_memory_scales", "tmem_reg"];
     let own = |row: &Value| {
         let names = chain(&row["params"]);
-        names.last().is_some_and(|name| name.starts_with("nv"))
+        names.last().is_some_and(|name| name.starts_with("nv") || name.starts_with("tensor_memory"))
             && names.iter().all(|name| served.contains(&name.as_str()))
     };
     all_agree(&sample_and_full(SAMPLE, "oracle/layouts.jsonl"), own, |row| check_layout(row, &set));

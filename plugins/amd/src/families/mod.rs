@@ -5,13 +5,14 @@
 
 mod mfma;
 mod samples;
+mod scales;
 mod wmma;
 
 use tilewright::layout::families::cluster::check_shape;
 use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse};
 
 /// The families that this plugin serves: `amd_mfma`, `amd_wmma`, and `dot_operand`, also spelled
-/// `dot_op`, of both.
+/// `dot_op`, of both, and the scales of operands, `mfma_scale` and `wmma_scale`.
 ///
 /// All architectures have the same families; the samples are those of one.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +28,7 @@ impl VendorFamilies {
     }
 }
 
-const NAMES: [&str; 4] = ["amd_mfma", "amd_wmma", "dot_operand", "dot_op"];
+const NAMES: [&str; 6] = ["amd_mfma", "amd_wmma", "dot_operand", "dot_op", "mfma_scale", "wmma_scale"];
 
 impl Families for VendorFamilies {
     fn names(&self) -> Vec<String> {
@@ -50,6 +51,8 @@ impl Families for VendorFamilies {
         match spec.name.as_str() {
             "amd_mfma" => mfma::result(spec, shape).map(Layout::Distributed),
             "amd_wmma" => wmma::result(spec, shape).map(Layout::Distributed),
+            "mfma_scale" => scales::mfma(spec, shape).map(Layout::Distributed),
+            "wmma_scale" => scales::wmma(spec, shape).map(Layout::Distributed),
             "dot_operand" | "dot_op" => operand(spec, shape).map(Layout::Distributed),
             _ => Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
         }

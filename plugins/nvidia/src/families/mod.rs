@@ -7,12 +7,15 @@
 mod mma;
 mod samples;
 mod shared;
+mod tensor_memory;
+mod tensor_memory_access;
 
 use tilewright::layout::families::cluster::check_shape;
 use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 
 /// The families that this plugin serves: `nvidia_mma` (versions 2 and 3), `dot_operand`, also
-/// spelled `dot_op`, of it, and `nvmma_shared`.
+/// spelled `dot_op`, of it, `nvmma_shared`, `tensor_memory` and `tensor_memory_scales`, each also
+/// spelled with `_encoding` at its end, and `tmem_reg`, the registers that move to and from them.
 ///
 /// All architectures have the same families; the samples are those of one.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +31,17 @@ impl VendorFamilies {
     }
 }
 
-const NAMES: [&str; 4] = ["nvidia_mma", "dot_operand", "dot_op", "nvmma_shared"];
+const NAMES: [&str; 9] = [
+    "nvidia_mma",
+    "dot_operand",
+    "dot_op",
+    "nvmma_shared",
+    "tensor_memory",
+    "tensor_memory_encoding",
+    "tensor_memory_scales",
+    "tensor_memory_scales_encoding",
+    "tmem_reg",
+];
 
 impl Families for VendorFamilies {
     fn names(&self) -> Vec<String> {
@@ -39,12 +52,17 @@ impl Families for VendorFamilies {
         samples::typical(&self.architecture, use_case)
     }
 
-    fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
+    fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
         check_shape(spec, shape)?;
         match spec.name.as_str() {
             "nvidia_mma" => mma::result(spec, shape).map(Layout::Distributed),
             "dot_operand" | "dot_op" => mma::operand(spec, shape).map(Layout::Distributed),
             "nvmma_shared" => shared::swizzled(spec, shape).map(Layout::Memory),
+            "tensor_memory" | "tensor_memory_encoding" => tensor_memory::values(spec, shape).map(Layout::TensorMemory),
+            "tensor_memory_scales" | "tensor_memory_scales_encoding" => {
+                tensor_memory::scales(spec, shape).map(Layout::TensorMemory)
+            }
+            "tmem_reg" => tensor_memory_access::registers(spec, shape, all).map(Layout::Distributed),
             _ => Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
         }
     }

@@ -1,0 +1,149 @@
+//! `tmem_reg`: the registers that one load or store of tensor memory fills or empties.
+//!
+//! The instruction fixes which rows and 32-bit columns a warp's lanes and first registers reach;
+//! further columns go to further warps and registers. Reading that through the layout of the
+//! memory gives the layout of the registers.
+
+use tilewright::layout::families::cluster::cluster_layout;
+use tilewright::layout::{Attribute, Bases, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout};
+
+/// Where the registers and lanes of one warp lie in tensor memory, as (row, 32-bit column).
+struct Atom {
+    registers: &'static [[u64; 2]],
+    lanes: [[u64; 2]; 5],
+    columns: u64,
+    /// Whether one instruction reaches all 32 rows of a warp.
+    all_rows: bool,
+}
+
+/// The atom of a variant of the instruction, by the word of the PTX ISA.
+fn atom(variant: &str) -> Option<Atom> {
+    let (registers, lanes, columns): (&[[u64; 2]], _, _) = match variant {
+        "32x32b" => (&[], [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], 1),
+        "16x64b" => (&[], [[8, 0], [0, 1], [1, 0], [2, 0], [4, 0]], 2),
+        "16x128b" => (&[[8, 0]], [[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], 4),
+        "16x256b" => (&[[0, 1], [8, 0]], [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], 8),
+        _ => return None,
+    };
+    Some(Atom { registers, lanes, columns, all_rows: variant == "32x32b" })
+}
+
+/// The layout of the registers.
+pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<LinearLayout, FamilyError> {
+    let read = spec.parameters();
+    let Attribute::Spec(memory) = read.required(&["memory"])? else {
+        return Err(read.wrong("memory", "must be a layout of tensor memory"));
+    };
+    let bits = read.power(&["element_bits"])?;
+    let warps = read.power(&["num_warps"])?;
+    let variant = match read.required(&["instr_variant"])? {
+        Attribute::Text(word) => atom(word),
+        _ => None,
+    };
+    let variant =
+        variant.ok_or_else(|| read.wrong("instr_variant", "is none of 32x32b, 16x64b, 16x128b and 16x256b"))?;
+    if let Some(given) = read.optional(&["shape"]).map(|_| read.numbers(&["shape"])).transpose()? {
+        if given != shape {
+            return Err(read.wrong("shape", &format!("{given:?}, yet the tensor is {shape:?}")));
+        }
+    }
+    read.finish()?;
+    if ![8, 16, 32].contains(&bits) {
+        return Err(read.wrong("element_bits", &format!("{bits} is none of 8, 16 and 32")));
+    }
+    if !(4..=64).contains(&warps) {
+        return Err(read.wrong("num_warps", &format!("{warps} is not from 4 to 64")));
+    }
+    let Layout::TensorMemory(memory) = all.resolve(memory, shape, all)? else {
+        return Err(read.wrong("memory", "is no layout of tensor memory"));
+    };
+    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    let (neighbours, words) = in_words(&memory, bits).map_err(failed)?.ok_or_else(|| {
+        read.wrong("memory", &format!("its columns hold elements of {bits} bits neither packed nor a word apart"))
+    })?;
+    let reached = through(&words, &variant, warps).map_err(failed)?.ok_or_else(|| {
+        read.wrong("instr_variant", "reaches places that hold nothing, or more columns than the tensor has")
+    })?;
+    let packed = LinearLayout::identity(neighbours, Dim::REGISTER, Dim::tensor(1));
+    let cluster = cluster_layout(spec, &[], 2)?;
+    let whole = packed.and_then(|packed| packed.direct_sum(&reached)?.direct_sum(&cluster));
+    let dims = [Dim::tensor(0), Dim::tensor(1)];
+    whole.and_then(|whole| whole.transpose_outs(&dims)).map_err(failed)
+}
+
+/// How many neighbouring elements a load moves as one, and the memory in columns of 32 bits.
+fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayout)>, LayoutError> {
+    let column = Dim::tensor(1);
+    let mut packed = 1;
+    let mut rest = memory.clone();
+    while bits * packed < 32 {
+        match rest.divide_left(&LinearLayout::identity(2, Dim::COL, column)?) {
+            Some(quotient) => rest = quotient,
+            None => break,
+        }
+        packed *= 2;
+    }
+    let apart = 32 / (bits * packed);
+    if apart == 1 {
+        return Ok(Some((packed, rest)));
+    }
+    let empty = LinearLayout::zeros(apart, Dim::COL, column, 1)?;
+    // Halves that lie a word apart can be packed by the instruction, two words at a time.
+    if apart == 2 {
+        let pair = empty.direct_sum(&LinearLayout::identity(2, Dim::COL, column)?)?;
+        if let Some(quotient) = rest.divide_left(&pair) {
+            return Ok(Some((packed * 2, quotient)));
+        }
+    }
+    Ok(rest.divide_left(&empty).map(|quotient| (packed, quotient)))
+}
+
+/// The memory read through the instruction, repeated over all columns and by all warps.
+fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<LinearLayout>, LayoutError> {
+    let columns = 1 << memory.in_bits(Dim::COL);
+    if columns < atom.columns {
+        return Ok(None);
+    }
+    let upper_rows_are_empty = memory.bases_of(Dim::ROW).get(4).is_none_or(|basis| basis.iter().all(|&by| by == 0));
+    let mut registers: Bases = atom.registers.iter().map(|place| place.to_vec()).collect();
+    let mut lanes: Bases = atom.lanes.iter().map(|place| place.to_vec()).collect();
+    let checked = if atom.all_rows { 4 } else { 5 };
+    if !is_injective(memory, &[&registers[..], &lanes[..checked]].concat(), columns)? {
+        return Ok(None);
+    }
+    let mut groups = warps / 4;
+    let mut warp_bases = vec![vec![32, 0], vec![64, 0]];
+    let upper_rows_left = !atom.all_rows && !upper_rows_are_empty;
+    let upper_rows_to_registers = upper_rows_left && groups == 1;
+    if upper_rows_left && !upper_rows_to_registers {
+        warp_bases.push(vec![16, 0]);
+        groups /= 2;
+    }
+    let missing = columns / atom.columns;
+    let tiled = groups.min(missing);
+    let own = missing / tiled;
+    let mut more: Bases = column_bases(atom.columns, own).collect();
+    // Two halves of sixteen rows are read side by side where the upper rows hold nothing.
+    if let Some(top) = more.pop_if(|_| atom.all_rows && upper_rows_are_empty) {
+        lanes[4] = top;
+    }
+    registers.extend(more);
+    registers.extend(upper_rows_to_registers.then(|| vec![16, 0]));
+    warp_bases.extend(column_bases(atom.columns * own, tiled));
+    warp_bases.extend((0..(groups / tiled).trailing_zeros()).map(|_| vec![0, 0]));
+    let ins = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_bases)];
+    let places = LinearLayout::from_bases(&ins, &[(Dim::ROW, 128), (Dim::COL, columns)])?;
+    places.compose(memory).map(Some)
+}
+
+/// The bits of `count` columns from `first` on, both powers of two.
+fn column_bases(first: u64, count: u64) -> impl Iterator<Item = Vec<u64>> {
+    (0..count.trailing_zeros()).map(move |bit| vec![0, first << bit])
+}
+
+/// Whether the places of one instruction hold different elements.
+fn is_injective(memory: &LinearLayout, places: &[Vec<u64>], columns: u64) -> Result<bool, LayoutError> {
+    let sizes = [(Dim::ROW, 128), (Dim::COL, columns)];
+    let places = LinearLayout::from_bases(&[(Dim::LANE, places.to_vec())], &sizes)?;
+    Ok(places.compose(memory)?.is_injective())
+}
