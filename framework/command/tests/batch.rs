@@ -1,5 +1,6 @@
 //! `tilewright batch`: answers in order, whatever the lines; layouts of all families as they are
-//! known from elsewhere (`data/layouts.jsonl`, and the whole of it where it is at hand).
+//! known from elsewhere (`data/layouts.jsonl`, and the whole of it where it is at hand); so are the
+//! operations on layouts and the bank conflicts.
 
 mod command;
 
@@ -11,6 +12,8 @@ use command::{root, run, said, tilewright};
 use serde_json::{Value as Json, json};
 
 const ROWS: &str = include_str!("data/layouts.jsonl");
+const ALGEBRA: &str = include_str!("../../tests/data/algebra.jsonl");
+const CONFLICTS: &str = include_str!("data/bank_conflicts.jsonl");
 
 /// Families whose rows must all be right. Of other families, an error is an answer too.
 const SERVED: [&str; 12] = [
@@ -103,18 +106,96 @@ fn layouts_of_every_family_are_as_known() {
     assert_eq!(all_as_expected(&rows), rows.len());
 }
 
+/// The rows of a file of all known answers, where it is at hand.
+fn all_known(name: &str) -> Option<Vec<Json>> {
+    let folder = std::env::var_os("TILEWRIGHT_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
+    let file = folder.join(name);
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Some(rows(&text)),
+        Err(_) => {
+            eprintln!("not checked: there is no {} (TILEWRIGHT_SHARED names its folder)", file.display());
+            None
+        }
+    }
+}
+
 #[test]
 fn all_layouts_that_are_known_where_they_are_at_hand() {
-    let folder = std::env::var_os("TILEWRIGHT_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
-    let file = folder.join("oracle/layouts.jsonl");
-    let Ok(text) = std::fs::read_to_string(&file) else {
-        eprintln!("not checked: there is no {} (TILEWRIGHT_SHARED names its folder)", file.display());
-        return;
-    };
-    let rows = rows(&text);
+    let Some(rows) = all_known("oracle/layouts.jsonl") else { return };
     let right = all_as_expected(&rows);
     eprintln!("checked: {right} of {} layouts are as expected, the others are of families to come", rows.len());
     assert!(right > 4000, "{right}");
+}
+
+/// The operations of the algebra: a result as expected, or a refusal where none exists.
+#[test]
+fn operations_on_layouts_are_as_known() {
+    let mut rows = rows(ALGEBRA);
+    rows.extend(all_known("oracle/algebra.jsonl").unwrap_or_default());
+    let asked: String = rows
+        .iter()
+        .map(|row| json!({"id": row["id"], "op": row["op"], "inputs": row["inputs"]}).to_string() + "\n")
+        .collect();
+    let answers = answers(&asked);
+    assert_eq!(answers.len(), rows.len());
+    let mut refused = 0;
+    for (row, answer) in rows.iter().zip(&answers) {
+        assert_eq!(answer["id"], row["id"], "in order");
+        match row.get("expected_error") {
+            Some(reason) => assert_eq!(answer["error"]["code"], "undefined", "{answer}\nrefused elsewhere: {reason}"),
+            None => assert_eq!(answer["result"], row["expected"], "{answer}\nfor {row}"),
+        }
+        refused += usize::from(row.get("expected_error").is_some());
+    }
+    assert!(refused > 0 && refused < rows.len());
+    eprintln!("checked: {} operations, of which {refused} are refused", rows.len());
+}
+
+/// Conflicts as counted elsewhere by listing addresses on 32 banks of four bytes.
+#[test]
+fn bank_conflicts_are_as_counted() {
+    let mut rows = rows(CONFLICTS);
+    rows.extend(all_known("oracle/bank_conflicts.jsonl").unwrap_or_default());
+    let mut asked = String::new();
+    for row in &rows {
+        let mut request = json!({"id": row["id"], "op": "bank_conflicts"});
+        for key in ["distributed", "shared", "shape", "element_bits", "num_warps"] {
+            request[key] = row[key].clone();
+        }
+        asked += &format!("{request}\n");
+        // A product with such banks; families by their parameters.
+        request["target"] = json!("h100");
+        request["distributed"] = row["distributed"]["params"].clone();
+        request["shared"] = row["shared"]["params"].clone();
+        asked += &format!("{request}\n");
+    }
+    let answers = answers(&asked);
+    assert_eq!(answers.len(), 2 * rows.len());
+    for (row, pair) in rows.iter().zip(answers.chunks(2)) {
+        let expected = json!({"excess": row["enumerated"]});
+        assert_eq!((&pair[0]["result"], &pair[1]["result"]), (&expected, &expected), "{pair:?}\nfor {row}");
+    }
+    assert!(rows.iter().any(|row| row["enumerated"] != 0) && rows.iter().any(|row| row["enumerated"] == 0));
+    eprintln!("checked: {} layouts in memory", rows.len());
+}
+
+/// Eight rows of 32 words, read by columns: all in one bank, unless padding spreads them.
+#[test]
+fn padding_spreads_over_the_banks() {
+    let asked = |padding: Json| {
+        json!({
+            "id": 1, "op": "bank_conflicts", "shape": [8, 32], "element_bits": 32,
+            "distributed": blocked_by([8, 4], [1, 1], [0, 1]),
+            "shared": {"kind": "padded_shared", "interval_padding_pairs": padding, "shape": [8, 32], "offset_bases": [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [1, 0], [2, 0], [4, 0]]},
+        })
+        .to_string()
+            + "\n"
+    };
+    let answers = answers(&(asked(json!([[32, 4]])) + &asked(json!([[128, 4]]))));
+    let excess: Vec<_> = answers.iter().map(|answer| &answer["result"]["excess"]).collect();
+    // Lane 8c + r reads word (r, c). Rows 4 words apart in banks: 8 rows fill all 32 banks. Rows
+    // 0 to 3 in the same banks, and 4 to 7 four further: four words a bank.
+    assert_eq!(excess, [&json!(0), &json!(3)], "{answers:?}");
 }
 
 fn conversion(id: &str, target: &str, shape: [u64; 2], bits: u32, src: &str, dst: &str) -> Json {
@@ -122,6 +203,10 @@ fn conversion(id: &str, target: &str, shape: [u64; 2], bits: u32, src: &str, dst
         "id": id, "op": "convert", "target": target, "src": src, "dst": dst, "shape": shape, "element_bits": bits,
         "num_warps": 4,
     })
+}
+
+fn blocked_by(threads: [u64; 2], warps: [u64; 2], order: [u64; 2]) -> String {
+    blocked(threads, order).replace("[4, 1]", &format!("{warps:?}"))
 }
 
 fn blocked(threads: [u64; 2], order: [u64; 2]) -> String {
@@ -191,6 +276,18 @@ fn one_bad_line_never_stops_the_rest() {
         (with("params", json!("#ttg.blocked<{")), "bad_layout"),
         (with("target", json!("h1000")), "unknown_target"),
         (conversion("x", "no such target", [16, 8], 32, &rows, &rows).to_string(), "unknown_target"),
+        (json!({"op": "invert"}).to_string(), "bad_request"),
+        (json!({"op": "invert", "inputs": {"layout": {"in_dims": 3}}}).to_string(), "bad_layout"),
+        (
+            json!({"op": "strided_1d", "inputs": {"size": 4, "stride": 3, "in_dim": "lane", "out_dim": "dim0"}})
+                .to_string(),
+            "undefined",
+        ),
+        (
+            json!({"op": "bank_conflicts", "shape": [16, 8], "element_bits": 32, "distributed": rows, "shared": rows})
+                .to_string(),
+            "bad_layout",
+        ),
         (conversion("x", "h100", [16, 8], 80, &rows, &rows).to_string(), "bad_request"),
         (conversion("x", "mi250", [16, 8], 32, &rows, &rows).to_string(), "bad_request"),
     ];

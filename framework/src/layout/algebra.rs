@@ -200,7 +200,7 @@ impl LinearLayout {
 
     /// The bits of a column that belong to the divisor, packed as the divisor's out coordinate,
     /// and the others, packed as the quotient's.
-    fn split_column(&self, column: u64, divisor: &Self, divisor_above: bool) -> (u64, u64) {
+    pub(super) fn split_column(&self, column: u64, divisor: &Self, divisor_above: bool) -> (u64, u64) {
         let (mut part, mut rest, mut rest_shift) = (0u64, 0u64, 0);
         for (dim, value) in self.outs.unpack(column) {
             let taken = divisor.outs.bits_of(dim);

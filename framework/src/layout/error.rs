@@ -116,4 +116,40 @@ pub enum LayoutError {
         /// Bits after.
         after: u32,
     },
+    /// Bases that are to be taken of a dim are not a selection of those that it has.
+    #[error("basis {bit} of {dim} is named twice or is not there: it has {bits}, each can be taken once")]
+    NotASelection {
+        /// The dim.
+        dim: Dim,
+        /// The basis that is wrong.
+        bit: usize,
+        /// How many bases the dim has.
+        bits: u32,
+    },
+    /// A mask selects input bits that are not there.
+    #[error("mask {mask:#b} of {dim} selects input bits beyond the {bits} that there are")]
+    MaskTooWide {
+        /// The out dim.
+        dim: Dim,
+        /// The mask.
+        mask: u64,
+        /// How many input bits there are.
+        bits: u32,
+    },
+    /// An addition is no xor, so the result would not be affine over F2.
+    #[error(
+        "adding {by} along {dim} carries, its low {bits} bits varying: that is no affine map over F2; \
+             only multiples of what varies can be added"
+    )]
+    NotAffine {
+        /// The dim.
+        dim: Dim,
+        /// What is to be added.
+        by: u64,
+        /// How many low bits vary.
+        bits: u32,
+    },
+    /// The image of zero under the first map is never reached by the second.
+    #[error("the second map never reaches the image of zero under the first")]
+    OffsetNotReached,
 }

@@ -7,20 +7,27 @@
 //!
 //! May import `f2` only.
 
+mod affine;
 mod algebra;
+mod column_action;
+mod contiguity;
 mod dim;
 mod error;
 pub mod families;
 mod family;
+mod fit;
 mod linear;
 mod memory;
 mod notation;
 mod shape;
 mod space;
 
+pub use affine::AffineLayout;
+pub use column_action::ColumnAction;
 pub use dim::Dim;
 pub use error::LayoutError;
 pub use family::{Attribute, Families, FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleOperand, SampleUse};
+pub use fit::solve;
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
 pub use notation::{NotationError, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};

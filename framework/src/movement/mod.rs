@@ -9,6 +9,7 @@
 
 mod address;
 mod bound;
+mod conflicts;
 mod conversion;
 mod exchange;
 mod local;
@@ -23,6 +24,7 @@ use crate::target::TargetDescription;
 
 pub use address::{LinearAddress, Thread};
 pub use bound::Bound;
+pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};
 pub use conversion::{Conversion, MovementError};
 pub use plan::{Path, Plan, Rejected, SharedBits};
 pub use price::cost;

@@ -4,6 +4,8 @@
 //! `{"id": ..., "error": {"code": ..., "message": ...}}`, in the order of the lines. A bad line gets
 //! an error and stops nothing.
 
+mod algebra;
+mod conflicts;
 mod cute;
 mod operations;
 
@@ -33,7 +35,7 @@ const LONGEST: usize = 16 << 20;
 /// Why a line has no result.
 pub struct Refusal {
     /// One of a fixed list: `bad_json`, `bad_request`, `unknown_op`, `unknown_target`, `bad_layout`,
-    /// `unsupported`, `failed`.
+    /// `undefined`, `unsupported`, `failed`.
     code: &'static str,
     message: String,
 }

@@ -9,12 +9,14 @@ use tilewright::vendor::CompileError;
 
 use crate::convert;
 
-use super::Refusal;
+use super::conflicts::bank_conflicts;
+use super::{Refusal, algebra};
 
-type Operation = fn(&Session, &Json) -> Result<Json, Refusal>;
+pub(super) type Operation = fn(&Session, &Json) -> Result<Json, Refusal>;
 
-/// The operations by name.
-const OPERATIONS: [(&str, Operation); 2] = [("convert", convert), ("layout", layout)];
+/// The operations by name, those of the algebra aside.
+const OPERATIONS: [(&str, Operation); 3] =
+    [("bank_conflicts", bank_conflicts), ("convert", convert), ("layout", layout)];
 
 /// Answers one request.
 pub fn perform(session: &Session, request: &Json) -> Result<Json, Refusal> {
@@ -24,8 +26,9 @@ pub fn perform(session: &Session, request: &Json) -> Result<Json, Refusal> {
     if let Some(operation) = name.strip_prefix("cute.") {
         return super::cute::perform(operation, request);
     }
-    let operation = OPERATIONS.iter().find(|(known, _)| *known == name).ok_or_else(|| {
-        let known: Vec<_> = OPERATIONS.iter().map(|(name, _)| *name).collect();
+    let mut all = OPERATIONS.iter().chain(&algebra::OPERATIONS);
+    let operation = all.find(|(known, _)| *known == name).ok_or_else(|| {
+        let known: Vec<_> = OPERATIONS.iter().chain(&algebra::OPERATIONS).map(|(name, _)| *name).collect();
         Refusal::new("unknown_op", format!("unknown operation `{name}`; known are {} and cute.*", known.join(", ")))
     })?;
     operation.1(session, request)
@@ -54,8 +57,7 @@ fn convert(session: &Session, request: &Json) -> Result<Json, Refusal> {
     let target = field(request, "target")?.as_str().ok_or_else(|| bad("`target` must be a string"))?;
     session.catalogue().get(target).map_err(|error| Refusal::new("unknown_target", error.to_string()))?;
     let shape = shape(request)?;
-    let bits = field(request, "element_bits")?.as_u64().and_then(|bits| u32::try_from(bits).ok());
-    let bits = bits.ok_or_else(|| bad("`element_bits` must be a whole number"))?;
+    let bits = element_bits(request)?;
     let layout = |name: &str| {
         let question = LayoutQuestion::from_json(field(request, name)?)
             .map_err(|error| Refusal::new("bad_layout", format!("`{name}`: {error}")))?;
@@ -67,7 +69,12 @@ fn convert(session: &Session, request: &Json) -> Result<Json, Refusal> {
 }
 
 /// The layout, where it is of the tensor's shape and for the number of warps that the request states.
-fn checked(name: &str, request: &Json, shape: &[u64], layout: LinearLayout) -> Result<LinearLayout, Refusal> {
+pub(super) fn checked(
+    name: &str,
+    request: &Json,
+    shape: &[u64],
+    layout: LinearLayout,
+) -> Result<LinearLayout, Refusal> {
     for (axis, &size) in shape.iter().enumerate() {
         let have = 1u64 << layout.out_bits(Dim::tensor(axis)).min(63);
         if have != size {
@@ -83,17 +90,22 @@ fn checked(name: &str, request: &Json, shape: &[u64], layout: LinearLayout) -> R
     Ok(layout)
 }
 
-fn field<'a>(request: &'a Json, name: &str) -> Result<&'a Json, Refusal> {
+pub(super) fn element_bits(request: &Json) -> Result<u32, Refusal> {
+    let bits = field(request, "element_bits")?.as_u64().and_then(|bits| u32::try_from(bits).ok());
+    bits.ok_or_else(|| bad("`element_bits` must be a whole number"))
+}
+
+pub(super) fn field<'a>(request: &'a Json, name: &str) -> Result<&'a Json, Refusal> {
     request.get(name).ok_or_else(|| bad(&format!("`{name}` is missing")))
 }
 
-fn shape(request: &Json) -> Result<Vec<u64>, Refusal> {
+pub(super) fn shape(request: &Json) -> Result<Vec<u64>, Refusal> {
     let list = field(request, "shape")?.as_array();
     let sizes = list.and_then(|list| list.iter().map(Json::as_u64).collect::<Option<Vec<_>>>());
     sizes.filter(|sizes| sizes.len() <= 16).ok_or_else(|| bad("`shape` must be a list of at most 16 whole numbers"))
 }
 
-fn bad(message: &str) -> Refusal {
+pub(super) fn bad(message: &str) -> Refusal {
     Refusal::new("bad_request", message.to_owned())
 }
 
