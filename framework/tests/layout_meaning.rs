@@ -286,7 +286,7 @@ fn a_swizzle_is_a_memory_layout() {
     let swizzle = LinearLayout::from_output_masks(ins, &[(row, rows), (col, columns)]).expect("masks fit");
     assert!(swizzle.is_memory_layout());
     for offset in 0..1024u64 {
-        let expected = [(row, offset / 32), (col, offset % 32 ^ offset / 32)];
+        let expected = [(row, offset / 32), (col, (offset % 32) ^ (offset / 32))];
         assert_eq!(swizzle.apply(&[(Dim::OFFSET, offset)]).expect("an offset"), expected);
     }
     let of = |bases: &[u64]| {

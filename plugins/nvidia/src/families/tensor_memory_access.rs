@@ -42,10 +42,10 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) ->
     };
     let variant =
         variant.ok_or_else(|| read.wrong("instr_variant", "is none of 32x32b, 16x64b, 16x128b and 16x256b"))?;
-    if let Some(given) = read.optional(&["shape"]).map(|_| read.numbers(&["shape"])).transpose()? {
-        if given != shape {
-            return Err(read.wrong("shape", &format!("{given:?}, yet the tensor is {shape:?}")));
-        }
+    if let Some(given) = read.optional(&["shape"]).map(|_| read.numbers(&["shape"])).transpose()?
+        && given != shape
+    {
+        return Err(read.wrong("shape", &format!("{given:?}, yet the tensor is {shape:?}")));
     }
     read.finish()?;
     if ![8, 16, 32].contains(&bits) {
