@@ -128,18 +128,12 @@ pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> Vec<u64> {
 /// # Errors
 /// A size that is no power of two.
 pub fn no_larger_than(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
-    let mut result = layout.clone();
-    for (axis, &size) in shape.iter().enumerate() {
-        let dim = Dim::tensor(axis);
-        if result.outs().contains(dim) && result.out_bits(dim) > size.trailing_zeros() {
-            result = result.resize_out(dim, size)?;
-        }
-    }
-    Ok(result)
+    let sizes: Vec<(Dim, u64)> = tensor_dims(shape.len()).into_iter().zip(shape.iter().copied()).collect();
+    layout.no_larger_than(&sizes)
 }
 
 /// Repeats a layout over out dims that are smaller than the shape, in the layout's order of out
-/// dims, by more positions of `input`.
+/// dims, by more positions of `input`, which the result has even where nothing is repeated.
 ///
 /// # Errors
 /// More than 64 bits.
