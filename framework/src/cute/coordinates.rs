@@ -140,9 +140,9 @@ impl CoordinateLayout {
 
     fn packed(&self, weights: &[u64]) -> Result<Layout, CuteError> {
         let packed = |mode: &CoordinateMode| {
-            let steps = mode.stride.iter().zip(weights);
-            let stride = steps.fold(Some(0u64), |sum, (step, weight)| sum?.checked_add(step.checked_mul(*weight)?));
-            Some(Mode { shape: mode.shape, stride: stride? })
+            let mut steps = mode.stride.iter().zip(weights);
+            let stride = steps.try_fold(0u64, |sum, (step, weight)| sum.checked_add(step.checked_mul(*weight)?))?;
+            Some(Mode { shape: mode.shape, stride })
         };
         let modes = self.modes.grow(&mut |mode| packed(mode).map(Tree::leaf).ok_or(VALUE))?;
         Layout::from_tree(modes)
