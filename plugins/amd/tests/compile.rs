@@ -8,6 +8,7 @@ mod kernels;
 use kernels::{count, lines_of, module, target};
 use object::{Object, ObjectSymbol};
 use tilewright::kernel::{Kernel, Launch, Scope};
+use tilewright::target::TargetDescription;
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, DeviceError, Emit, Target};
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
 
@@ -239,6 +240,24 @@ fn launches_beyond_the_target_are_refused() {
     larger.shared.push(tilewright::kernel::SharedBuffer { bytes: 65536, alignment: 16 });
     let error = amd("gfx942").compile(&module(vec![larger]), &options).unwrap_err();
     assert!(error.to_string().contains("65536"), "{error}");
+}
+
+#[test]
+fn a_block_of_cdna_4_has_160_kib() {
+    let text = include_str!("../../../targets/mi355x.toml");
+    let target = AmdTarget::new(TargetDescription::from_toml("mi355x.toml", text).unwrap()).unwrap();
+    let with = |bytes| {
+        let mut kernel = kernels::through_shared(LAUNCH, Scope::Block);
+        kernel.shared[0].bytes = bytes;
+        target.compile(
+            &module(vec![kernel]),
+            &CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 },
+        )
+    };
+    let artifact = with(163_840).unwrap();
+    assert!(artifact.text(Emit::Assembly).unwrap().contains(".amdhsa_group_segment_fixed_size 163840"));
+    let error = with(163_856).unwrap_err();
+    assert!(matches!(&error, CompileError::Invalid(message) if message.contains("163840")), "{error}");
 }
 
 #[test]

@@ -59,11 +59,11 @@ fn every_element_is_where_the_rule_says() {
         [(4, 2, 8, [256, 32]), (4, 1, 16, [64, 64]), (8, 1, 8, [128, 128]), (1, 1, 4, [4, 2]), (2, 4, 1, [16, 8])]
     {
         let memory = memory(&spec(vec, per_phase, max_phase, "[1, 0]"), &[rows, columns]);
-        let phase = |row: u64| (row / per_phase) % max_phase ^ (row / (per_phase * max_phase)) % max_phase;
+        let phase = |row: u64| ((row / per_phase) % max_phase) ^ ((row / (per_phase * max_phase)) % max_phase);
         for (offset, element) in elements(&memory, columns).into_iter().enumerate() {
             let (row, column) = (element / columns, element % columns);
             // Groups of `vec` columns move; those beyond the row wrap around.
-            let swizzled = column ^ (vec * phase(row)) % columns;
+            let swizzled = column ^ ((vec * phase(row)) % columns);
             assert_eq!(offset as u64, row * columns + swizzled, "{vec} {per_phase} {max_phase}: ({row}, {column})");
         }
     }
