@@ -5,6 +5,7 @@
 //!
 //! May import everything below.
 
+mod instruction_proof;
 mod proof;
 mod question;
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+pub use instruction_proof::prove_instruction;
 pub use proof::{Disproof, prove_conversion};
 pub use question::{LayoutQuestion, QuestionError};
 

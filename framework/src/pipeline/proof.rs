@@ -11,13 +11,16 @@ use crate::lower::{conversion_kernel, row_major};
 use crate::movement::{MovementError, Plan};
 use crate::target::TargetDescription;
 
-/// What a plan does wrong: a fault of this framework.
+/// What a plan, or an instruction's row, does wrong: a fault of this framework, or of the row's author.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Disproof {
     /// The question is none.
     #[error(transparent)]
     Movement(#[from] MovementError),
+    /// The row of an instruction says too little or contradicts itself.
+    #[error("the row: {0}")]
+    Row(String),
     /// The kernel breaks a rule of the kernel IR.
     #[error("the kernel is invalid: {0}")]
     Invalid(#[from] kernel::VerifyError),
