@@ -123,7 +123,8 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
 }
 
 /// The version that LLVM takes for a processor. Later ones have all instructions.
-const PROCESSORS: [(&str, u32); 5] = [("sm_", 87), ("sm_75", 63), ("sm_8", 70), ("sm_89", 78), ("sm_90", 78)];
+const PROCESSORS: [(&str, u32); 6] =
+    [("sm_", 87), ("sm_75", 63), ("sm_8", 70), ("sm_89", 78), ("sm_90", 78), ("sm_100", 86)];
 
 fn version(name: &str) -> u32 {
     let eight_bit_floats = name.contains("e4m3") || name.contains("e5m2");

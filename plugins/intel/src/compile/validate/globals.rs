@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rspirv::dr::{Instruction, Module, Operand};
-use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
+use rspirv::dr::{Function, Instruction, Module, Operand};
+use rspirv::spirv::{BuiltIn, Decoration, LinkageType, Op, StorageClass, Word};
 
 use super::{Fault, id, literal, require, result, result_type};
 
@@ -54,6 +54,8 @@ pub(super) struct Globals {
     pub variables: HashMap<Word, StorageClass>,
     /// The input that a variable stands for.
     inputs: HashMap<Word, BuiltIn>,
+    /// Functions that other modules have.
+    imports: HashSet<Word>,
 }
 
 impl Globals {
@@ -231,6 +233,18 @@ impl Globals {
                 Some([Operand::Decoration(Decoration::BuiltIn), Operand::BuiltIn(which)]) => {
                     self.add_input(instruction, *which)?;
                 }
+                Some(
+                    [
+                        Operand::Decoration(Decoration::LinkageAttributes),
+                        Operand::LiteralString(name),
+                        Operand::LinkageType(LinkageType::Import),
+                    ],
+                ) => {
+                    let function = id(instruction, 0)?;
+                    require(self.functions.contains_key(&function), instruction, "functions are imported")?;
+                    require(!name.is_empty(), instruction, "imports have names")?;
+                    require(self.imports.insert(function), instruction, "a function is imported once")?;
+                }
                 _ => return Err(Fault::of(instruction, "this decoration is not one that kernels use")),
             }
         }
@@ -259,6 +273,12 @@ impl Globals {
         require(numbers == Some(expected), instruction, "the input has another type")?;
         require(!self.inputs.values().any(|&known| known == which), instruction, "the input is declared twice")?;
         require(self.inputs.insert(variable, which).is_none(), instruction, "the variable is two inputs")
+    }
+
+    /// A function without blocks is one of another module.
+    pub(super) fn check_import(&self, function: &Function) -> Result<(), Fault> {
+        let imported = function.def_id().is_some_and(|id| self.imports.contains(&id));
+        if imported { Ok(()) } else { Err(Fault::module("a function has no blocks")) }
     }
 
     // Questions.
