@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::f2::{Columns, Solver, Subspace, multiply};
 
 use super::shape::listed;
-use super::space::{Moves, low_mask, scatter};
+use super::space::{low_mask, scatter};
 use super::{Dim, LayoutError, LinearLayout, Space};
 
 impl LinearLayout {
@@ -29,19 +29,11 @@ impl LinearLayout {
         let outs = supremum(&self.outs, &outer.outs)?;
         let inner_moves = self.outs.embedding(&outs)?;
         // Out dim by out dim, the outer part goes above the inner one.
-        let mut outer_moves = Moves::new();
-        let mut from = 0;
-        for (dim, bits) in outer.outs.iter() {
-            if bits > 0 {
-                let to = outs.shift_of(dim).unwrap_or(0) + self.outs.bits_of(dim);
-                outer_moves.push((from, to, low_mask(bits)));
-            }
-            from += bits;
-        }
+        let outer_moves = outer.outs.embedding_above(&self.outs, &outs)?;
         let mut columns = Columns::new();
         for dim in ins.dims() {
-            columns.extend(self.columns_of(dim).iter().map(|&c| scatter(&inner_moves, c)));
-            columns.extend(outer.columns_of(dim).iter().map(|&c| scatter(&outer_moves, c)));
+            columns.extend(self.columns_of(dim).iter().map(|&column| scatter(&inner_moves, column)));
+            columns.extend(outer.columns_of(dim).iter().map(|&column| scatter(&outer_moves, column)));
         }
         Ok(Self { ins, outs, columns })
     }
@@ -133,10 +125,12 @@ impl LinearLayout {
             if !outer.ins.contains(dim) || outer.columns_of(dim) != own {
                 continue;
             }
-            let others = outer.ins.dims().filter(|&d| d != dim);
-            let rest = Subspace::span(others.flat_map(|d| outer.columns_of(d).iter().copied()));
-            let image = Subspace::span(own.iter().copied());
-            if rest.intersection(&image).dimension() == 0 {
+            let place = outer.ins.range_of(dim);
+            let others = || outer.columns[..place.start].iter().chain(&outer.columns[place.end..]).copied();
+            let bits = |columns: &mut dyn Iterator<Item = u64>| columns.fold(0, |all, column| all | column);
+            // No bit in common, as in most layouts, is no element in common.
+            let apart = bits(&mut others()) & bits(&mut own.iter().copied()) == 0;
+            if apart || Subspace::span(others()).intersection(&Subspace::span(own.iter().copied())).dimension() == 0 {
                 kept.push(dim);
             }
         }
@@ -256,8 +250,14 @@ impl LinearLayout {
 /// before the right one. Where each front dim waits for the other list, no order respects both:
 /// the one that the other list has earlier goes first, the left one where they are level.
 fn supremum(left: &Space, right: &Space) -> Result<Space, LayoutError> {
-    let place = |space: &Space, dim| space.dims().position(|d| d == dim);
     let mut result = Space::default();
+    if within(right, left) {
+        for (dim, bits) in left.iter() {
+            result.push_new(dim, bits + right.bits_of(dim))?;
+        }
+        return Ok(result);
+    }
+    let place = |space: &Space, dim| space.dims().position(|d| d == dim);
     let (mut lefts, mut rights) = (left.dims().peekable(), right.dims().peekable());
     loop {
         while lefts.next_if(|&dim| result.contains(dim)).is_some() {}
@@ -271,6 +271,12 @@ fn supremum(left: &Space, right: &Space) -> Result<Space, LayoutError> {
                 _ => l,
             },
         };
-        result.push(dim, left.bits_of(dim) + right.bits_of(dim))?;
+        result.push_new(dim, left.bits_of(dim) + right.bits_of(dim))?;
     }
+}
+
+/// Whether the dims of `part` are dims of `whole`, in the order in which that lists them.
+fn within(part: &Space, whole: &Space) -> bool {
+    let mut rest = whole.dims();
+    part.dims().all(|dim| rest.any(|other| other == dim))
 }

@@ -2,7 +2,8 @@
 
 use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
 
-use super::cluster::{cluster_layout, identity_nd, over_tensor};
+use super::cluster::{cluster_layout, over_tensor};
+use super::tile::{spread, sum_of};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
@@ -26,9 +27,8 @@ fn build(
     cluster: &LinearLayout,
     shape: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
-    let registers = identity_nd(Dim::REGISTER, per_lane, order)?;
-    let lanes = identity_nd(Dim::LANE, per_warp, order)?;
-    let warps = identity_nd(Dim::WARP, per_block, order)?;
-    let tile = registers.direct_sum(&lanes)?.direct_sum(&warps)?;
-    Ok(over_tensor(&tile, cluster, shape)?.remove_zero_bases(Dim::REGISTER))
+    let parts = spread(Dim::REGISTER, per_lane, order, None)
+        .chain(spread(Dim::LANE, per_warp, order, None))
+        .chain(spread(Dim::WARP, per_block, order, None));
+    Ok(over_tensor(&sum_of(parts)?, cluster, shape)?.remove_zero_bases(Dim::REGISTER))
 }

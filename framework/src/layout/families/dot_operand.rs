@@ -4,7 +4,8 @@
 
 use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
 
-use super::cluster::{cluster_layout, identity_but, identity_nd, over_tensor};
+use super::cluster::{cluster_layout, over_tensor};
+use super::tile::{spread, sum_of};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
@@ -45,9 +46,8 @@ fn build(
     cluster: &LinearLayout,
     shape: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
-    let registers = identity_nd(Dim::REGISTER, per_lane, order)?;
-    let lanes = identity_but(k_axis, Dim::LANE, per_warp, order)?;
-    let warps = identity_but(k_axis, Dim::WARP, per_block, order)?;
-    let tile = registers.direct_sum(&lanes)?.direct_sum(&warps)?;
-    over_tensor(&tile, cluster, shape)
+    let parts = spread(Dim::REGISTER, per_lane, order, None)
+        .chain(spread(Dim::LANE, per_warp, order, Some(k_axis)))
+        .chain(spread(Dim::WARP, per_block, order, Some(k_axis)));
+    over_tensor(&sum_of(parts)?, cluster, shape)
 }

@@ -11,6 +11,7 @@ mod linear;
 mod samples;
 mod shared;
 mod slice;
+mod tile;
 
 use super::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 
@@ -30,6 +31,10 @@ impl Neutral {
 impl Families for Neutral {
     fn names(&self) -> Vec<String> {
         NAMES.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {

@@ -1,0 +1,271 @@
+//! Reading the parameters of a family: by name, with errors that name what is wrong.
+//!
+//! What is read stays in the spec or in place: a family's layout is built without heap allocation
+//! for the usual ranks, so the cost of reading does not hide that of building.
+
+use std::cell::{Cell, RefCell};
+
+use smallvec::SmallVec;
+
+use super::family::{edit_distance, nearest};
+use super::{Attribute, Bases, FamilyError, FamilySpec};
+
+/// A list of numbers, one an axis in most uses; four are held without heap allocation.
+pub type Numbers = SmallVec<[u64; 4]>;
+
+/// A list of axes; four are held without heap allocation.
+pub type Axes = SmallVec<[usize; 4]>;
+
+/// Reads the parameters of a spec, each under its name or one of its other spellings, and in the
+/// end names those that nobody read.
+#[derive(Debug)]
+pub struct Parameters<'a> {
+    spec: &'a FamilySpec,
+    given: SmallVec<[Given<'a>; 10]>,
+    /// Names asked for, for messages about those that nobody asked for.
+    asked: RefCell<SmallVec<[&'static str; 24]>>,
+}
+
+/// A parameter that the spec gives.
+#[derive(Debug)]
+struct Given<'a> {
+    name: &'a str,
+    value: &'a Attribute,
+    read: Cell<bool>,
+}
+
+impl<'a> Parameters<'a> {
+    #[inline]
+    pub(super) fn of(spec: &'a FamilySpec) -> Self {
+        let given = spec.attributes.iter().map(|(name, value)| Given { name, value, read: Cell::new(false) });
+        Self { spec, given: given.collect(), asked: RefCell::default() }
+    }
+
+    /// The raw value of a parameter; `names` are its spellings, the proper one first.
+    #[must_use]
+    pub fn optional(&self, names: &[&'static str]) -> Option<&'a Attribute> {
+        self.asked.borrow_mut().extend_from_slice(names);
+        let mut found = None;
+        for &name in names.iter().rev() {
+            if let Some(given) = self.given.iter().find(|given| given.name == name) {
+                given.read.set(true);
+                found = Some(given.value);
+            }
+        }
+        found
+    }
+
+    /// The value of a parameter that must be there.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`] where it is not.
+    pub fn required(&self, names: &[&'static str]) -> Result<&'a Attribute, FamilyError> {
+        self.optional(names).ok_or_else(|| match self.misspelt(names) {
+            Some(given) => self.wrong(names[0], &format!("is missing; `{given}` was given: is it misspelt?")),
+            None => self.wrong(names[0], "is missing"),
+        })
+    }
+
+    /// A parameter that was given, that nobody has read, and whose name is nearly one of `names`.
+    fn misspelt(&self, names: &[&'static str]) -> Option<&'a str> {
+        let near = self.given.iter().filter(|given| !given.read.get()).filter_map(|given| {
+            let distance = names.iter().map(|name| edit_distance(name, given.name)).min()?;
+            (distance <= 2 && distance * 3 <= given.name.len()).then_some((distance, given.name))
+        });
+        near.min().map(|(_, given)| given)
+    }
+
+    /// A whole number, not negative.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn number(&self, names: &[&'static str]) -> Result<u64, FamilyError> {
+        self.as_number(names[0], self.required(names)?)
+    }
+
+    /// A whole number, not negative, or `default` where it is not given.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn number_or(&self, names: &[&'static str], default: u64) -> Result<u64, FamilyError> {
+        self.optional(names).map_or(Ok(default), |value| self.as_number(names[0], value))
+    }
+
+    /// True or false, or `default` where it is not given.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn flag_or(&self, names: &[&'static str], default: bool) -> Result<bool, FamilyError> {
+        match self.optional(names) {
+            None => Ok(default),
+            Some(Attribute::Bool(value)) => Ok(*value),
+            Some(_) => Err(self.wrong(names[0], "must be true or false")),
+        }
+    }
+
+    /// A list of whole numbers, not negative.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn numbers(&self, names: &[&'static str]) -> Result<Numbers, FamilyError> {
+        self.as_numbers(names[0], self.required(names)?)
+    }
+
+    /// A power of two.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn power(&self, names: &[&'static str]) -> Result<u64, FamilyError> {
+        self.as_power(names[0], self.number(names)?)
+    }
+
+    /// A list of `count` powers of two.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn powers(&self, names: &[&'static str], count: usize) -> Result<Numbers, FamilyError> {
+        let list = self.numbers(names)?;
+        if list.len() != count {
+            return Err(self.wrong(names[0], &format!("has {} entries, expected {count}", list.len())));
+        }
+        for &number in &list {
+            self.as_power(names[0], number)?;
+        }
+        Ok(list)
+    }
+
+    /// A list that names each of the axes 0 to `rank` - 1 once.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn order(&self, names: &[&'static str], rank: usize) -> Result<Axes, FamilyError> {
+        let list = self.numbers(names)?;
+        let mut axes = Axes::new();
+        for &number in &list {
+            let axis = usize::try_from(number).ok().filter(|axis| *axis < rank && !axes.contains(axis));
+            axes.extend(axis);
+        }
+        if list.len() == rank && axes.len() == rank {
+            return Ok(axes);
+        }
+        Err(self.wrong(names[0], &format!("{list:?} must list each of the {rank} axes once, from 0 on")))
+    }
+
+    /// A list of lists of whole numbers, not negative: bases.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn bases(&self, names: &[&'static str]) -> Result<Bases, FamilyError> {
+        Ok(self.given_bases(names[0], self.required(names)?)?.to_vec())
+    }
+
+    /// A list of lists of whole numbers, empty where it is not given.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn bases_or_none(&self, names: &[&'static str]) -> Result<Bases, FamilyError> {
+        Ok(self.listed_bases(names)?.to_vec())
+    }
+
+    /// As [`Parameters::bases_or_none`], the lists staying where they are.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn listed_bases(&self, names: &[&'static str]) -> Result<GivenBases<'a>, FamilyError> {
+        self.optional(names).map_or(Ok(GivenBases::default()), |value| self.given_bases(names[0], value))
+    }
+
+    /// The layout that this one derives from.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`] where there is none.
+    pub fn parent(&self) -> Result<&'a FamilySpec, FamilyError> {
+        self.spec.parent.as_deref().ok_or_else(|| self.wrong("parent", "is missing"))
+    }
+
+    /// Checks that every parameter that was given has been read.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`] that names the first one that has not.
+    pub fn finish(&self) -> Result<(), FamilyError> {
+        let Some(unread) = self.given.iter().find(|given| !given.read.get()) else { return Ok(()) };
+        let near = nearest(&self.asked.borrow(), unread.name);
+        Err(self.wrong(unread.name, &format!("is not a parameter of this family{near}")))
+    }
+
+    /// The error that says what is wrong with a parameter.
+    #[must_use]
+    pub fn wrong(&self, parameter: &str, message: &str) -> FamilyError {
+        FamilyError::Parameter {
+            family: self.spec.name.clone(),
+            parameter: parameter.to_owned(),
+            message: message.to_owned(),
+        }
+    }
+
+    fn as_number(&self, name: &str, value: &Attribute) -> Result<u64, FamilyError> {
+        match value {
+            Attribute::Int(number) => {
+                u64::try_from(*number).map_err(|_| self.wrong(name, &format!("{number} is negative")))
+            }
+            _ => Err(self.wrong(name, "must be a whole number")),
+        }
+    }
+
+    fn as_power(&self, name: &str, number: u64) -> Result<u64, FamilyError> {
+        if number.is_power_of_two() {
+            return Ok(number);
+        }
+        Err(self.wrong(name, &format!("{number} is no power of two")))
+    }
+
+    fn as_numbers(&self, name: &str, value: &Attribute) -> Result<Numbers, FamilyError> {
+        match value {
+            Attribute::List(items) => items.iter().map(|item| self.as_number(name, item)).collect(),
+            _ => Err(self.wrong(name, "must be a list of whole numbers")),
+        }
+    }
+
+    fn given_bases(&self, name: &str, value: &'a Attribute) -> Result<GivenBases<'a>, FamilyError> {
+        let Attribute::List(lists) = value else {
+            return Err(self.wrong(name, "must be a list of lists of whole numbers"));
+        };
+        for list in lists {
+            let Attribute::List(items) = list else {
+                return Err(self.wrong(name, "must be a list of whole numbers"));
+            };
+            for item in items {
+                self.as_number(name, item)?;
+            }
+        }
+        Ok(GivenBases { lists })
+    }
+}
+
+/// Bases as a spec lists them, found to be lists of whole numbers that are not negative.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GivenBases<'a> {
+    lists: &'a [Attribute],
+}
+
+impl<'a> GivenBases<'a> {
+    /// Whether there is no basis.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.lists.is_empty()
+    }
+
+    /// The coordinates of each basis.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = impl ExactSizeIterator<Item = u64> + 'a> + Clone + 'a {
+        self.lists.iter().map(|list| {
+            let items = if let Attribute::List(items) = list { items.as_slice() } else { &[] };
+            items.iter().map(|item| if let Attribute::Int(number) = item { number.unsigned_abs() } else { 0 })
+        })
+    }
+
+    /// The bases as lists of their own.
+    #[must_use]
+    pub fn to_vec(self) -> Bases {
+        self.iter().map(Iterator::collect).collect()
+    }
+}
