@@ -34,5 +34,5 @@ pub use fit::solve;
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
 pub use notation::{NotationError, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};
-pub use parameters::{Axes, GivenBases, Numbers, Parameters};
+pub use parameters::{Axes, Basis, GivenBases, Numbers, Parameters};
 pub use space::Space;

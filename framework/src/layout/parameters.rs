@@ -242,6 +242,25 @@ impl<'a> Parameters<'a> {
     }
 }
 
+/// The coordinates of one of [`GivenBases`].
+#[derive(Debug, Clone)]
+pub struct Basis<'a>(std::slice::Iter<'a, Attribute>);
+
+impl Iterator for Basis<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        // Every item was found to be a number, not negative.
+        self.0.next().map(|item| if let Attribute::Int(number) = item { number.unsigned_abs() } else { 0 })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Basis<'_> {}
+
 /// Bases as a spec lists them, found to be lists of whole numbers that are not negative.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GivenBases<'a> {
@@ -256,11 +275,8 @@ impl<'a> GivenBases<'a> {
     }
 
     /// The coordinates of each basis.
-    pub fn iter(self) -> impl ExactSizeIterator<Item = impl ExactSizeIterator<Item = u64> + 'a> + Clone + 'a {
-        self.lists.iter().map(|list| {
-            let items = if let Attribute::List(items) = list { items.as_slice() } else { &[] };
-            items.iter().map(|item| if let Attribute::Int(number) = item { number.unsigned_abs() } else { 0 })
-        })
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Basis<'a>> + Clone + 'a {
+        self.lists.iter().map(|list| Basis(if let Attribute::List(items) = list { items.iter() } else { [].iter() }))
     }
 
     /// The bases as lists of their own.

@@ -85,9 +85,25 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
 /// # Errors
 /// More than 64 bits.
 pub fn over_tensor(tile: &LinearLayout, cluster: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+    repeated_by(Dim::REGISTER, tile, cluster, shape)
+}
+
+/// As [`over_tensor`], `input` taking the repetitions.
+///
+/// # Errors
+/// More than 64 bits.
+pub fn repeated_by(
+    input: Dim,
+    tile: &LinearLayout,
+    cluster: &LinearLayout,
+    shape: &[u64],
+) -> Result<LinearLayout, LayoutError> {
+    if cluster.outs.bits() == 0 {
+        return with_cluster(tile.fitted(tensor_space(shape)?, input)?, cluster);
+    }
     let cluster = no_larger_than(cluster, shape)?;
     let share = share_of(shape, &cluster);
-    with_cluster(tile.fitted(tensor_space(&share)?, Dim::REGISTER)?, &cluster)
+    with_cluster(tile.fitted(tensor_space(&share)?, input)?, &cluster)
 }
 
 /// One block's layout and those of the other blocks of the cluster, which lists the same axes.

@@ -6,7 +6,7 @@
 use tilewright::layout::families::cluster::{
     cluster_layout, identity_but, identity_nd, over_tensor, row_major, tile_of,
 };
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers};
 
 const LANES: u64 = 64;
 
@@ -20,8 +20,8 @@ struct Mfma {
     transposed: bool,
     /// Rows that a lane holds side by side.
     height: u64,
-    warps: Vec<u64>,
-    tiles: Vec<u64>,
+    warps: Numbers,
+    tiles: Numbers,
     cluster: Vec<Vec<u64>>,
 }
 
@@ -36,7 +36,7 @@ impl Mfma {
         let element = read.number_or(&["element_bitwidth", "element_bit_width"], 32)?;
         let tiles = match read.optional(&["tiles_per_warp"]) {
             Some(_) => read.powers(&["tiles_per_warp"], rank)?,
-            None => vec![1; rank],
+            None => Numbers::from_elem(1, rank),
         };
         let cluster = read.bases_or_none(&["cga_layout"])?;
         read.finish()?;
@@ -80,27 +80,28 @@ fn result_tile(mfma: &Mfma, shape: &[u64]) -> Result<LinearLayout, LayoutError> 
     let (m_axis, m, n_axis, n) =
         if mfma.transposed { (column, mfma.n, row, mfma.m) } else { (row, mfma.m, column, mfma.n) };
     let covered = mfma.height * (LANES / n);
-    let mut parts = vec![
+    let across = mfma.n.saturating_mul(mfma.warps[column]).saturating_mul(mfma.tiles[column]);
+    let parts = [
         (Dim::REGISTER, mfma.height, m_axis),
         (Dim::LANE, n, n_axis),
         (Dim::LANE, LANES / n, m_axis),
         (Dim::REGISTER, (m / covered).max(1), m_axis),
-    ];
-    let across = mfma.n.saturating_mul(mfma.warps[column]).saturating_mul(mfma.tiles[column]);
-    parts.extend([
         (Dim::REGISTER, mfma.tiles[column], column),
         (Dim::WARP, mfma.warps[column], column),
         (Dim::REGISTER, (shape[column] / across).max(1), column),
         (Dim::REGISTER, mfma.tiles[row], row),
         (Dim::WARP, mfma.warps[row], row),
-    ]);
+    ];
     let tile = tile_of(&row_major(rank), &parts)?;
-    batch_warps(&tile, &mfma.warps)
+    batch_warps(tile, &mfma.warps)
 }
 
 /// Spreads the remaining warps over the axes before the matrix.
-fn batch_warps(tile: &LinearLayout, warps: &[u64]) -> Result<LinearLayout, LayoutError> {
-    let batch: Vec<usize> = (0..warps.len() - 2).rev().collect();
+fn batch_warps(tile: LinearLayout, warps: &[u64]) -> Result<LinearLayout, LayoutError> {
+    let batch = row_major(warps.len() - 2);
+    if batch.is_empty() {
+        return Ok(tile);
+    }
     tile.direct_sum(&identity_nd(Dim::WARP, warps, &batch)?)
 }
 

@@ -7,9 +7,12 @@
 use tilewright::layout::families::cluster::{
     cluster_layout, identity_but, identity_nd, over_tensor, row_major, tile_of,
 };
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers};
 
 use super::operand_axes;
+
+/// An input, so many positions of it, and the axis along which they go.
+type Part = (Dim, u64, usize);
 
 /// The instruction that a layout belongs to, spread over the sub-groups of a work-group.
 struct Dpas {
@@ -21,9 +24,9 @@ struct Dpas {
     /// Elements of 32 bits of K.
     packed: u64,
     lanes: u64,
-    warps: Vec<u64>,
+    warps: Numbers,
     /// How often a sub-group repeats the instruction, by axis of the result.
-    repetition: Vec<u64>,
+    repetition: Numbers,
     /// Scales along K of one instruction.
     scales: u64,
     cluster: Vec<Vec<u64>>,
@@ -68,18 +71,18 @@ impl Dpas {
         self.lanes / self.execution
     }
 
-    fn result_parts(&self, m: usize, n: usize) -> Option<Vec<(Dim, u64, usize)>> {
+    fn result_parts(&self, m: usize, n: usize) -> Option<[Part; 3]> {
         let above = self.repeat.checked_div(self.rows()).filter(|&above| above > 0)?;
-        Some(vec![(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
+        Some([(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
     }
 
     /// A: lanes along K, two 8-bit elements at a time, and then along the rows.
-    fn left_parts(&self, k: usize, m: usize) -> Option<Vec<(Dim, u64, usize)>> {
+    fn left_parts(&self, k: usize, m: usize) -> Option<[Part; 4]> {
         let together = if self.packed >= 4 { self.packed / 2 } else { 1 };
         let along_k = self.depth * self.packed / together;
         let rows = self.lanes.checked_div(along_k).filter(|&rows| rows > 0)?;
         let above = self.repeat.checked_div(rows).filter(|&above| above > 0)?;
-        Some(vec![
+        Some([
             (Dim::REGISTER, together, k),
             (Dim::LANE, along_k, k),
             (Dim::LANE, rows, m),
@@ -88,9 +91,9 @@ impl Dpas {
     }
 
     /// B: a register holds 32 bits of K, lanes go along the columns and then along K.
-    fn right_parts(&self, k: usize, n: usize) -> Option<Vec<(Dim, u64, usize)>> {
+    fn right_parts(&self, k: usize, n: usize) -> Option<[Part; 4]> {
         let above = self.depth.checked_div(self.rows()).filter(|&above| above > 0)?;
-        Some(vec![
+        Some([
             (Dim::REGISTER, self.packed, k),
             (Dim::LANE, self.execution, n),
             (Dim::LANE, self.rows(), k),
@@ -108,8 +111,9 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let rank = shape.len();
     let dpas = Dpas::read(spec, rank)?;
     let (m, n) = (rank - 2, rank - 1);
-    let mut parts = dpas.result_parts(m, n).ok_or_else(|| unfit(spec))?;
-    parts.extend([(Dim::REGISTER, dpas.repetition[n], n), (Dim::REGISTER, dpas.repetition[m], m)]);
+    let [columns, rows, above] = dpas.result_parts(m, n).ok_or_else(|| unfit(spec))?;
+    let (along, down) = ((Dim::REGISTER, dpas.repetition[n], n), (Dim::REGISTER, dpas.repetition[m], m));
+    let parts = [columns, rows, above, along, down];
     let cluster = cluster_layout(spec, &dpas.cluster, rank)?;
     let build = || -> Result<LinearLayout, LayoutError> {
         let warps = identity_nd(Dim::WARP, &dpas.warps, &row_major(rank))?;
@@ -124,8 +128,8 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     let dpas = Dpas::read(spec, rank)?;
     let (k, other) = operand_axes(is_left, rank);
     let parts = if is_left { dpas.left_parts(k, other) } else { dpas.right_parts(k, other) };
-    let mut parts = parts.ok_or_else(|| unfit(spec))?;
-    parts.push((Dim::REGISTER, dpas.repetition[other], other));
+    let [a, b, c, d] = parts.ok_or_else(|| unfit(spec))?;
+    let parts = [a, b, c, d, (Dim::REGISTER, dpas.repetition[other], other)];
     let mut order = row_major(rank);
     if !is_left {
         order.swap(0, 1);

@@ -6,14 +6,14 @@
 use tilewright::layout::families::cluster::{
     cluster_layout, identity_but, identity_nd, over_tensor, row_major, tile_of,
 };
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::layout::{Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers};
 
 /// The instruction that a layout belongs to, spread over warps and blocks.
 struct Mma {
     warp_group: bool,
     /// Rows and columns of the result of one instruction, for one warp.
     tile: [u64; 2],
-    warps: Vec<u64>,
+    warps: Numbers,
     cluster: Vec<Vec<u64>>,
 }
 
@@ -51,7 +51,7 @@ impl Mma {
     }
 
     /// Warps of a group follow each other down the rows, single warps along the columns.
-    fn warp_order(&self, rank: usize) -> Vec<usize> {
+    fn warp_order(&self, rank: usize) -> Axes {
         if self.warp_group { (0..rank).collect() } else { row_major(rank) }
     }
 
