@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 /// The columns of a matrix: column `i` is the image of the `i`-th unit vector.
 ///
-/// Thirty-two columns are held without heap allocation; no layout of a real tile has more.
-pub type Columns = SmallVec<[u64; 32]>;
+/// Twenty-four columns are held without heap allocation; few layouts of real tiles have more.
+pub type Columns = SmallVec<[u64; 24]>;
 
 /// The product of the matrix with the given columns and the vector `x` (bits of `x` above the
 /// number of columns must be zero and are ignored).

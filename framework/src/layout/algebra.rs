@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::f2::{Columns, Solver, Subspace, multiply};
 
 use super::shape::listed;
-use super::space::{low_mask, scatter};
+use super::space::{Moves, low_mask, place_columns, scatter};
 use super::{Dim, LayoutError, LinearLayout, Space};
 
 impl LinearLayout {
@@ -25,16 +25,11 @@ impl LinearLayout {
     /// # Errors
     /// More than 64 bits on a side.
     pub fn direct_sum(&self, outer: &Self) -> Result<Self, LayoutError> {
-        let ins = supremum(&self.ins, &outer.ins)?;
-        let outs = supremum(&self.outs, &outer.outs)?;
-        let inner_moves = self.outs.embedding(&outs)?;
-        // Out dim by out dim, the outer part goes above the inner one.
-        let outer_moves = outer.outs.embedding_above(&self.outs, &outs)?;
-        let mut columns = Columns::new();
-        for dim in ins.dims() {
-            columns.extend(self.columns_of(dim).iter().map(|&column| scatter(&inner_moves, column)));
-            columns.extend(outer.columns_of(dim).iter().map(|&column| scatter(&outer_moves, column)));
-        }
+        let (ins, own_places, outer_places) = joined(&self.ins, &outer.ins)?;
+        let (outs, own_moves, outer_moves) = joined(&self.outs, &outer.outs)?;
+        let mut columns = Columns::from_elem(0, ins.bits() as usize);
+        place_columns(&self.columns, &own_places, &own_moves, &mut columns);
+        place_columns(&outer.columns, &outer_places, &outer_moves, &mut columns);
         Ok(Self { ins, outs, columns })
     }
 
@@ -244,19 +239,26 @@ impl LinearLayout {
     }
 }
 
-/// The dims of both spaces, sizes multiplied, in an order that respects both where there is one.
+/// The dims of both spaces, sizes multiplied, and where the bits of either go; in an order that
+/// respects both where there is one.
+#[inline]
+fn joined(left: &Space, right: &Space) -> Result<(Space, Moves, Moves), LayoutError> {
+    if right.is_within(left) {
+        left.joined(right, left)
+    } else if left.is_within(right) {
+        left.joined(right, right)
+    } else {
+        left.joined(right, &supremum(left, right)?)
+    }
+}
+
+/// The dims of both spaces, each without bits.
 ///
 /// Both lists are read from the front. A dim that the other list lacks goes first, the left one
 /// before the right one. Where each front dim waits for the other list, no order respects both:
 /// the one that the other list has earlier goes first, the left one where they are level.
 fn supremum(left: &Space, right: &Space) -> Result<Space, LayoutError> {
     let mut result = Space::default();
-    if within(right, left) {
-        for (dim, bits) in left.iter() {
-            result.push_new(dim, bits + right.bits_of(dim))?;
-        }
-        return Ok(result);
-    }
     let place = |space: &Space, dim| space.dims().position(|d| d == dim);
     let (mut lefts, mut rights) = (left.dims().peekable(), right.dims().peekable());
     loop {
@@ -271,12 +273,6 @@ fn supremum(left: &Space, right: &Space) -> Result<Space, LayoutError> {
                 _ => l,
             },
         };
-        result.push_new(dim, left.bits_of(dim) + right.bits_of(dim))?;
+        result.push_new(dim, 0)?;
     }
-}
-
-/// Whether the dims of `part` are dims of `whole`, in the order in which that lists them.
-fn within(part: &Space, whole: &Space) -> bool {
-    let mut rest = whole.dims();
-    part.dims().all(|dim| rest.any(|other| other == dim))
 }

@@ -21,45 +21,49 @@ pub type Axes = SmallVec<[usize; 4]>;
 #[derive(Debug)]
 pub struct Parameters<'a> {
     spec: &'a FamilySpec,
-    given: SmallVec<[Given<'a>; 10]>,
+    given: SmallVec<[(&'a str, &'a Attribute); 10]>,
+    /// Which of `given` have been read. No family has 64 parameters: where more are given, one of
+    /// the first 64 stays unread.
+    read: Cell<u64>,
     /// Names asked for, for messages about those that nobody asked for.
-    asked: RefCell<SmallVec<[&'static str; 24]>>,
-}
-
-/// A parameter that the spec gives.
-#[derive(Debug)]
-struct Given<'a> {
-    name: &'a str,
-    value: &'a Attribute,
-    read: Cell<bool>,
+    asked: RefCell<SmallVec<[&'static [&'static str]; 12]>>,
 }
 
 impl<'a> Parameters<'a> {
     #[inline]
     pub(super) fn of(spec: &'a FamilySpec) -> Self {
-        let given = spec.attributes.iter().map(|(name, value)| Given { name, value, read: Cell::new(false) });
-        Self { spec, given: given.collect(), asked: RefCell::default() }
+        let mut given = SmallVec::new();
+        for (name, value) in &spec.attributes {
+            given.push((name.as_str(), value));
+        }
+        Self { spec, given, read: Cell::new(0), asked: RefCell::default() }
     }
 
     /// The raw value of a parameter; `names` are its spellings, the proper one first.
     #[must_use]
-    pub fn optional(&self, names: &[&'static str]) -> Option<&'a Attribute> {
-        self.asked.borrow_mut().extend_from_slice(names);
+    pub fn optional(&self, names: &'static [&'static str]) -> Option<&'a Attribute> {
+        self.asked.borrow_mut().push(names);
         let mut found = None;
-        for &name in names.iter().rev() {
-            if let Some(given) = self.given.iter().find(|given| given.name == name) {
-                given.read.set(true);
-                found = Some(given.value);
+        for &name in names {
+            if let Some(index) = self.given.iter().position(|&(given, _)| given == name) {
+                self.read.set(self.read.get() | 1u64.checked_shl(index as u32).unwrap_or(0));
+                found = found.or(Some(self.given[index].1));
             }
         }
         found
+    }
+
+    /// Parameters that were given and that nobody has read.
+    fn unread(&self) -> impl Iterator<Item = &'a str> + '_ {
+        let is_read = |index: usize| self.read.get().checked_shr(index as u32).unwrap_or(0) & 1 == 1;
+        self.given.iter().enumerate().filter(move |&(index, _)| !is_read(index)).map(|(_, &(name, _))| name)
     }
 
     /// The value of a parameter that must be there.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`] where it is not.
-    pub fn required(&self, names: &[&'static str]) -> Result<&'a Attribute, FamilyError> {
+    pub fn required(&self, names: &'static [&'static str]) -> Result<&'a Attribute, FamilyError> {
         self.optional(names).ok_or_else(|| match self.misspelt(names) {
             Some(given) => self.wrong(names[0], &format!("is missing; `{given}` was given: is it misspelt?")),
             None => self.wrong(names[0], "is missing"),
@@ -67,10 +71,10 @@ impl<'a> Parameters<'a> {
     }
 
     /// A parameter that was given, that nobody has read, and whose name is nearly one of `names`.
-    fn misspelt(&self, names: &[&'static str]) -> Option<&'a str> {
-        let near = self.given.iter().filter(|given| !given.read.get()).filter_map(|given| {
-            let distance = names.iter().map(|name| edit_distance(name, given.name)).min()?;
-            (distance <= 2 && distance * 3 <= given.name.len()).then_some((distance, given.name))
+    fn misspelt(&self, names: &'static [&'static str]) -> Option<&'a str> {
+        let near = self.unread().filter_map(|given| {
+            let distance = names.iter().map(|name| edit_distance(name, given)).min()?;
+            (distance <= 2 && distance * 3 <= given.len()).then_some((distance, given))
         });
         near.min().map(|(_, given)| given)
     }
@@ -79,7 +83,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn number(&self, names: &[&'static str]) -> Result<u64, FamilyError> {
+    pub fn number(&self, names: &'static [&'static str]) -> Result<u64, FamilyError> {
         self.as_number(names[0], self.required(names)?)
     }
 
@@ -87,7 +91,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn number_or(&self, names: &[&'static str], default: u64) -> Result<u64, FamilyError> {
+    pub fn number_or(&self, names: &'static [&'static str], default: u64) -> Result<u64, FamilyError> {
         self.optional(names).map_or(Ok(default), |value| self.as_number(names[0], value))
     }
 
@@ -95,7 +99,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn flag_or(&self, names: &[&'static str], default: bool) -> Result<bool, FamilyError> {
+    pub fn flag_or(&self, names: &'static [&'static str], default: bool) -> Result<bool, FamilyError> {
         match self.optional(names) {
             None => Ok(default),
             Some(Attribute::Bool(value)) => Ok(*value),
@@ -107,7 +111,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn numbers(&self, names: &[&'static str]) -> Result<Numbers, FamilyError> {
+    pub fn numbers(&self, names: &'static [&'static str]) -> Result<Numbers, FamilyError> {
         self.as_numbers(names[0], self.required(names)?)
     }
 
@@ -115,7 +119,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn power(&self, names: &[&'static str]) -> Result<u64, FamilyError> {
+    pub fn power(&self, names: &'static [&'static str]) -> Result<u64, FamilyError> {
         self.as_power(names[0], self.number(names)?)
     }
 
@@ -123,27 +127,46 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn powers(&self, names: &[&'static str], count: usize) -> Result<Numbers, FamilyError> {
-        let list = self.numbers(names)?;
-        if list.len() != count {
-            return Err(self.wrong(names[0], &format!("has {} entries, expected {count}", list.len())));
+    pub fn powers(&self, names: &'static [&'static str], count: usize) -> Result<Numbers, FamilyError> {
+        let value = self.required(names)?;
+        if let Attribute::List(items) = value
+            && items.len() == count
+        {
+            let mut powers = Numbers::new();
+            for item in items {
+                match item {
+                    Attribute::Int(number) if *number > 0 && number.count_ones() == 1 => powers.push(*number as u64),
+                    _ => return Err(self.no_power(names[0], item)),
+                }
+            }
+            return Ok(powers);
         }
-        for &number in &list {
-            self.as_power(names[0], number)?;
+        let list = self.as_numbers(names[0], value)?;
+        Err(self.wrong(names[0], &format!("has {} entries, expected {count}", list.len())))
+    }
+
+    #[cold]
+    fn no_power(&self, name: &str, item: &Attribute) -> FamilyError {
+        match self.as_number(name, item).and_then(|number| self.as_power(name, number)) {
+            Err(error) => error,
+            Ok(number) => self.wrong(name, &format!("{number} is out of range")),
         }
-        Ok(list)
     }
 
     /// A list that names each of the axes 0 to `rank` - 1 once.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn order(&self, names: &[&'static str], rank: usize) -> Result<Axes, FamilyError> {
+    pub fn order(&self, names: &'static [&'static str], rank: usize) -> Result<Axes, FamilyError> {
         let list = self.numbers(names)?;
         let mut axes = Axes::new();
+        let mut seen = 0u64;
         for &number in &list {
-            let axis = usize::try_from(number).ok().filter(|axis| *axis < rank && !axes.contains(axis));
-            axes.extend(axis);
+            let bit = 1u64.checked_shl(number.min(64) as u32).unwrap_or(0);
+            if number < rank as u64 && bit & !seen != 0 {
+                seen |= bit;
+                axes.push(number as usize);
+            }
         }
         if list.len() == rank && axes.len() == rank {
             return Ok(axes);
@@ -155,7 +178,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn bases(&self, names: &[&'static str]) -> Result<Bases, FamilyError> {
+    pub fn bases(&self, names: &'static [&'static str]) -> Result<Bases, FamilyError> {
         Ok(self.given_bases(names[0], self.required(names)?)?.to_vec())
     }
 
@@ -163,7 +186,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn bases_or_none(&self, names: &[&'static str]) -> Result<Bases, FamilyError> {
+    pub fn bases_or_none(&self, names: &'static [&'static str]) -> Result<Bases, FamilyError> {
         Ok(self.listed_bases(names)?.to_vec())
     }
 
@@ -171,7 +194,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn listed_bases(&self, names: &[&'static str]) -> Result<GivenBases<'a>, FamilyError> {
+    pub fn listed_bases(&self, names: &'static [&'static str]) -> Result<GivenBases<'a>, FamilyError> {
         self.optional(names).map_or(Ok(GivenBases::default()), |value| self.given_bases(names[0], value))
     }
 
@@ -188,12 +211,13 @@ impl<'a> Parameters<'a> {
     /// # Errors
     /// [`FamilyError::Parameter`] that names the first one that has not.
     pub fn finish(&self) -> Result<(), FamilyError> {
-        let Some(unread) = self.given.iter().find(|given| !given.read.get()) else { return Ok(()) };
-        let near = nearest(&self.asked.borrow(), unread.name);
-        Err(self.wrong(unread.name, &format!("is not a parameter of this family{near}")))
+        let Some(unread) = self.unread().next() else { return Ok(()) };
+        let near = nearest(&self.asked.borrow().concat(), unread);
+        Err(self.wrong(unread, &format!("is not a parameter of this family{near}")))
     }
 
     /// The error that says what is wrong with a parameter.
+    #[cold]
     #[must_use]
     pub fn wrong(&self, parameter: &str, message: &str) -> FamilyError {
         FamilyError::Parameter {
@@ -205,9 +229,8 @@ impl<'a> Parameters<'a> {
 
     fn as_number(&self, name: &str, value: &Attribute) -> Result<u64, FamilyError> {
         match value {
-            Attribute::Int(number) => {
-                u64::try_from(*number).map_err(|_| self.wrong(name, &format!("{number} is negative")))
-            }
+            Attribute::Int(number) if *number >= 0 => Ok(*number as u64),
+            Attribute::Int(number) => Err(self.wrong(name, &format!("{number} is negative"))),
             _ => Err(self.wrong(name, "must be a whole number")),
         }
     }
@@ -221,7 +244,13 @@ impl<'a> Parameters<'a> {
 
     fn as_numbers(&self, name: &str, value: &Attribute) -> Result<Numbers, FamilyError> {
         match value {
-            Attribute::List(items) => items.iter().map(|item| self.as_number(name, item)).collect(),
+            Attribute::List(items) => {
+                let mut numbers = Numbers::new();
+                for item in items {
+                    numbers.push(self.as_number(name, item)?);
+                }
+                Ok(numbers)
+            }
             _ => Err(self.wrong(name, "must be a list of whole numbers")),
         }
     }

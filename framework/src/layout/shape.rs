@@ -176,17 +176,28 @@ impl LinearLayout {
     /// Drops the zero bases of one input dim, the others moving down.
     #[must_use]
     pub fn remove_zero_bases(&self, dim: Dim) -> Self {
+        self.clone().without_zero_bases(dim)
+    }
+
+    /// As [`LinearLayout::remove_zero_bases`], nothing being copied where there is none.
+    pub(super) fn without_zero_bases(mut self, dim: Dim) -> Self {
         let own = self.ins.range_of(dim);
-        let is_kept = |&(at, column): &(usize, u64)| column != 0 || !own.contains(&at);
-        let columns: Columns =
-            self.columns.iter().copied().enumerate().filter(is_kept).map(|(_, column)| column).collect();
-        let dropped = (self.columns.len() - columns.len()) as u32;
+        let zeros = self.columns[own.clone()].iter().filter(|&&column| column == 0).count();
+        if zeros == 0 {
+            return self;
+        }
+        let mut at = 0;
+        self.columns.retain(|column| {
+            at += 1;
+            *column != 0 || !own.contains(&(at - 1))
+        });
         let mut ins = Space::default();
         for (d, bits) in self.ins.iter() {
             // A space no larger than one that was valid is valid.
-            let _ = ins.push_new(d, if d == dim { bits - dropped } else { bits });
+            let _ = ins.push_new(d, if d == dim { bits - zeros as u32 } else { bits });
         }
-        Self { ins, outs: self.outs.clone(), columns }
+        self.ins = ins;
+        self
     }
 
     /// The same outputs from more input dims: `other`'s are listed after these.

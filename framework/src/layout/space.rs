@@ -6,21 +6,27 @@ use smallvec::SmallVec;
 
 use super::{Dim, LayoutError};
 
-/// Pieces of a packed coordinate and where they go.
-pub(super) type Moves = SmallVec<[Move; 4]>;
+/// Runs of bits of a packed coordinate, and where they go.
+pub(super) type Moves = SmallVec<[Move; 8]>;
 
-/// A run of bits of a packed coordinate: from which bit to which, and the run's mask at bit zero.
+/// A run of bits: from which bit on, to which, and how many.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Move {
-    from: u32,
-    to: u32,
-    mask: u64,
+    from: u8,
+    to: u8,
+    bits: u8,
 }
 
 impl Move {
-    /// Moves the run back.
+    /// The run in the other direction.
     pub(super) fn reverse(&mut self) {
         std::mem::swap(&mut self.from, &mut self.to);
+    }
+
+    #[inline]
+    fn apply(self, packed: u64) -> u64 {
+        // Runs are never empty and lie within the word, so no shift reaches 64.
+        (packed >> (self.from & 63) & u64::MAX >> (64 - self.bits & 63)) << (self.to & 63)
     }
 }
 
@@ -115,9 +121,20 @@ impl Space {
     /// Appends a dim that is known not to be there yet.
     #[inline]
     pub(super) fn push_new(&mut self, dim: Dim, bits: u32) -> Result<(), LayoutError> {
+        if self.fits(dim, bits) { Ok(()) } else { Err(self.overfull(bits)) }
+    }
+
+    #[cold]
+    fn overfull(&self, bits: u32) -> LayoutError {
+        LayoutError::TooManyBits { bits: self.bits().saturating_add(bits) }
+    }
+
+    /// Appends a dim that is known not to be there yet, where its bits fit.
+    #[inline]
+    fn fits(&mut self, dim: Dim, bits: u32) -> bool {
         let shift = self.bits();
         if bits > 64 - shift {
-            return Err(LayoutError::TooManyBits { bits: shift.saturating_add(bits) });
+            return false;
         }
         let entry = Entry::new(dim, shift, bits);
         match &mut self.entries {
@@ -134,7 +151,7 @@ impl Space {
             },
             Entries::OnHeap(list) => list.push(entry),
         }
-        Ok(())
+        true
     }
 
     #[inline]
@@ -167,6 +184,12 @@ impl Space {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries().is_empty()
+    }
+
+    /// The lowest bit and the number of bits of the dim at a place in the list; none beyond its end.
+    #[inline]
+    pub(super) fn place_at(&self, index: usize) -> (u32, u32) {
+        self.entries().get(index).map_or((0, 0), |entry| (entry.shift(), entry.bits()))
     }
 
     /// The dims with their bits, the most minor first.
@@ -275,18 +298,36 @@ impl Space {
         Ok(moves)
     }
 
-    /// As [`Space::embedding`], each dim going above the bits that it has in `below`.
+    /// The space in which each dim has the bits of both, those of `above` being the upper ones, and
+    /// where the bits of either go. Dims are listed as in `order`, which lists those of both.
     ///
     /// # Errors
-    /// A dim that `other` lacks.
-    pub(super) fn embedding_above(&self, below: &Self, other: &Self) -> Result<Moves, LayoutError> {
-        let mut moves = Moves::new();
-        for entry in self.entries() {
-            let dim = entry.dim();
-            let to = other.shift_of(dim).ok_or(LayoutError::NoSuchDim { dim })?;
-            add_move(&mut moves, entry.shift(), to + below.bits_of(dim), entry.bits());
+    /// More than 64 bits.
+    #[inline]
+    pub(super) fn joined(&self, above: &Self, order: &Self) -> Result<(Self, Moves, Moves), LayoutError> {
+        let mut space = Self::default();
+        let (mut own_moves, mut above_moves) = (Moves::new(), Moves::new());
+        let mut shift = 0;
+        for listed in order.entries() {
+            let dim = listed.dim();
+            let own = self.find(dim).unwrap_or(Entry::UNUSED);
+            let other = above.find(dim).unwrap_or(Entry::UNUSED);
+            let bits = own.bits() + other.bits();
+            if !space.fits(dim, bits) {
+                return Err(space.overfull(bits));
+            }
+            add_move(&mut own_moves, own.shift(), shift, own.bits());
+            add_move(&mut above_moves, other.shift(), shift + own.bits(), other.bits());
+            shift += bits;
         }
-        Ok(moves)
+        Ok((space, own_moves, above_moves))
+    }
+
+    /// Whether the dims of this space are dims of `whole`, in the order in which that lists them.
+    #[inline]
+    pub(super) fn is_within(&self, whole: &Self) -> bool {
+        let mut rest = whole.dims();
+        self.dims().all(|dim| rest.any(|other| other == dim))
     }
 
     /// Where the bits go when the dims get the sizes and the order that they have in `other`: the
@@ -312,13 +353,13 @@ fn add_move(moves: &mut Moves, from: u32, to: u32, bits: u32) {
         return;
     }
     if let Some(last) = moves.last_mut() {
-        let had = last.mask.count_ones();
-        if last.from + had == from && last.to + had == to {
-            last.mask = low_mask(had + bits);
+        let had = u32::from(last.bits);
+        if u32::from(last.from) + had == from && u32::from(last.to) + had == to {
+            last.bits += bits as u8;
             return;
         }
     }
-    moves.push(Move { from, to, mask: low_mask(bits) });
+    moves.push(Move { from: from as u8, to: to as u8, bits: bits as u8 });
 }
 
 impl fmt::Debug for Space {
@@ -333,8 +374,24 @@ pub(super) fn low_mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// Moves the pieces of a packed coordinate as an embedding of spaces says.
+/// Moves the runs of a packed coordinate.
 #[inline]
 pub(super) fn scatter(moves: &[Move], packed: u64) -> u64 {
-    moves.iter().fold(0, |out, piece| out | ((packed >> piece.from & piece.mask) << piece.to))
+    moves.iter().fold(0, |out, run| out | run.apply(packed))
+}
+
+/// Moves columns to other places, the places being moved as input bits by `places`, and the bits of
+/// each column by `moves`. The places must be zero before.
+#[inline]
+pub(super) fn place_columns(columns: &[u64], places: &[Move], moves: &[Move], to: &mut [u64]) {
+    for place in places {
+        let count = usize::from(place.bits);
+        let from = &columns[usize::from(place.from)..][..count];
+        let to = &mut to[usize::from(place.to)..][..count];
+        for run in moves {
+            for (target, &column) in to.iter_mut().zip(from) {
+                *target |= run.apply(column);
+            }
+        }
+    }
 }

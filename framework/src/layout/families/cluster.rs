@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers, Space};
 
-use super::tile::{Part, sum_of};
-pub use super::tile::{identity_but, identity_nd, row_major, tile_of};
+use super::tile::sum_of;
+pub use super::tile::{Part, identity_but, identity_nd, layout_of, row_major, spread, tile_of};
 
 /// The tensor dims of a shape, `dim0` first.
 #[must_use]
@@ -24,7 +24,7 @@ pub(super) fn tensor_space(shape: &[u64]) -> Result<Space, LayoutError> {
         if !size.is_power_of_two() {
             return Err(LayoutError::NotPowerOfTwo { dim, size });
         }
-        space.push(dim, size.trailing_zeros())?;
+        space.push_new(dim, size.trailing_zeros())?;
     }
     Ok(space)
 }
@@ -68,6 +68,10 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
     }
     let build = || -> Result<LinearLayout, LayoutError> {
         let mut outs = Space::default();
+        if bases.is_empty() {
+            let ins = Space::of_sizes(&[(Dim::BLOCK, 1)])?;
+            return Ok(LinearLayout { ins, outs: tensor_space(&Numbers::from_elem(1, rank))?, ..LinearLayout::empty() });
+        }
         for axis in 0..rank {
             let extent = bases.iter().fold(0, |all, basis| all | basis[axis]);
             outs.push_new(Dim::tensor(axis), 64 - extent.leading_zeros())?;
@@ -143,8 +147,9 @@ pub fn no_larger_than(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayo
 /// More than 64 bits.
 pub fn no_smaller_than(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
     let missing = layout.outs().iter().filter_map(|(dim, have)| {
-        let size = dim.tensor_axis().and_then(|axis| shape.get(axis))?;
-        Some(Part { input, size: 1 << size.trailing_zeros().saturating_sub(have), output: dim, replicated: false })
+        let axis = dim.tensor_axis()?;
+        let size = shape.get(axis)?;
+        Some(Part::from((input, 1 << size.trailing_zeros().saturating_sub(have), axis)))
     });
     layout.direct_sum(&sum_of(missing)?)
 }

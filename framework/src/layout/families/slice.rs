@@ -19,16 +19,16 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> R
     let Layout::Distributed(parent) = all.resolve(parent, &whole, all)? else {
         return Err(read.wrong("parent", "is no distributed layout"));
     };
-    without_axis(&parent, &whole, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    without_axis(parent, &whole, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
 /// The parent's layout of `whole`, which has one more axis than `shape`, of one position:
 /// the columns are the slice's, the later axes moving down by one.
-fn without_axis(parent: &LinearLayout, whole: &[u64], shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+fn without_axis(parent: LinearLayout, whole: &[u64], shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     let expected = tensor_space(whole)?;
-    if *parent.outs() != expected {
-        return Err(LayoutError::DimsDiffer { left: format!("{:?}", parent.outs()), right: format!("{expected:?}") });
+    if parent.outs != expected {
+        return Err(LayoutError::DimsDiffer { left: format!("{:?}", parent.outs), right: format!("{expected:?}") });
     }
-    let sliced = LinearLayout::from_columns(parent.ins().clone(), tensor_space(shape)?, parent.columns())?;
-    Ok(sliced.remove_zero_bases(Dim::REGISTER))
+    let sliced = LinearLayout { outs: tensor_space(shape)?, ..parent };
+    Ok(sliced.without_zero_bases(Dim::REGISTER))
 }

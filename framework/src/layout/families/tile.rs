@@ -6,15 +6,112 @@
 use smallvec::SmallVec;
 
 use crate::f2::Columns;
-use crate::layout::{Axes, Dim, LayoutError, LinearLayout, Space};
+use crate::layout::{Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
 
-/// One part of a tile: so many positions of `input`, along `output` or, replicated, nowhere.
+use super::cluster::{cluster_layout, no_larger_than, share_of, tensor_space, with_cluster};
+
+/// One part of a tile: so many positions of `input`, along an axis or, replicated, nowhere.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
-    pub(super) input: Dim,
-    pub(super) size: u64,
-    pub(super) output: Dim,
-    pub(super) replicated: bool,
+pub struct Part {
+    input: Dim,
+    size: u64,
+    axis: usize,
+    replicated: bool,
+}
+
+impl From<(Dim, u64, usize)> for Part {
+    /// The identity from positions of an input dim to an axis.
+    fn from((input, size, axis): (Dim, u64, usize)) -> Self {
+        Self { input, size, axis, replicated: false }
+    }
+}
+
+impl Part {
+    fn bits(&self) -> Result<u32, LayoutError> {
+        if self.size.is_power_of_two() {
+            return Ok(self.size.trailing_zeros());
+        }
+        Err(LayoutError::NotPowerOfTwo { dim: self.input, size: self.size })
+    }
+}
+
+/// The layout of a tensor of `shape` from the parts of one block's tile, of registers, lanes and
+/// warps, and the bases of the cluster: the tile is cut to the block's share, or repeated over it by
+/// registers, axis by axis in `order`.
+///
+/// # Errors
+/// What [`cluster_layout`] says of the cluster; sizes that are no powers of two, more than 64 bits.
+pub fn layout_of(
+    spec: &FamilySpec,
+    parts: impl Iterator<Item = Part> + Clone,
+    order: &[usize],
+    cluster: &[Vec<u64>],
+    shape: &[u64],
+) -> Result<LinearLayout, FamilyError> {
+    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    if cluster.is_empty() {
+        return block_of(parts, order, shape).map_err(failed);
+    }
+    let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
+    let block = block_of(parts, order, &share_of(shape, &cluster));
+    block.and_then(|block| with_cluster(block, &cluster)).map_err(failed)
+}
+
+/// [`layout_of`] of one block.
+fn block_of(
+    parts: impl Iterator<Item = Part> + Clone,
+    order: &[usize],
+    shape: &[u64],
+) -> Result<LinearLayout, LayoutError> {
+    let outs = tensor_space(shape)?;
+    let mut covered = SmallVec::<[u32; 4]>::from_elem(0, shape.len());
+    let mut bits = [0; 3];
+    for part in parts.clone() {
+        let more = part.bits()?;
+        bits[input_of(part.input)?] += more;
+        covered[part.axis] += if part.replicated { 0 } else { more };
+    }
+    for &axis in order {
+        bits[0] += outs.place_at(axis).1.saturating_sub(covered[axis]);
+    }
+    let mut ins = Space::default();
+    for (dim, bits) in [(Dim::REGISTER, bits[0]), (Dim::LANE, bits[1]), (Dim::WARP, bits[2]), (Dim::BLOCK, 0)] {
+        ins.push_new(dim, bits)?;
+    }
+    let mut columns = Columns::from_elem(0, ins.bits() as usize);
+    let mut next = [0, bits[0], bits[0] + bits[1]];
+    covered.fill(0);
+    for part in parts {
+        let (more, at) = (part.bits()?, &mut next[input_of(part.input)?]);
+        if !part.replicated {
+            let (shift, limit) = outs.place_at(part.axis);
+            let from = covered[part.axis];
+            // Positions beyond the shape hold what others hold.
+            let kept = limit.saturating_sub(from).min(more);
+            write_units(&mut columns, *at, shift + from, kept);
+            covered[part.axis] += more;
+        }
+        *at += more;
+    }
+    for &axis in order {
+        let (shift, limit) = outs.place_at(axis);
+        let missing = limit.saturating_sub(covered[axis]);
+        write_units(&mut columns, next[0], shift + covered[axis], missing);
+        next[0] += missing;
+    }
+    Ok(LinearLayout { ins, outs, columns })
+}
+
+/// Which of the inputs of a distributed layout a dim is.
+fn input_of(dim: Dim) -> Result<usize, LayoutError> {
+    [Dim::REGISTER, Dim::LANE, Dim::WARP].iter().position(|&input| input == dim).ok_or(LayoutError::NoSuchDim { dim })
+}
+
+/// Makes `count` columns from `start` on the unit vectors from bit `unit` on.
+fn write_units(columns: &mut [u64], start: u32, unit: u32, count: u32) {
+    for (bit, column) in (unit..unit + count).zip(&mut columns[start as usize..]) {
+        *column = 1 << bit;
+    }
 }
 
 /// The axes of a tensor of this rank, the last one first: row-major order.
@@ -53,16 +150,11 @@ pub fn identity_but(
 /// A size that is no power of two, or more than 64 bits.
 pub fn tile_of(order: &[usize], parts: &[(Dim, u64, usize)]) -> Result<LinearLayout, LayoutError> {
     let listed = order.iter().map(|&axis| (Dim::REGISTER, 1, axis));
-    sum_of(listed.chain(parts.iter().copied()).map(|(input, size, axis)| Part {
-        input,
-        size,
-        output: Dim::tensor(axis),
-        replicated: false,
-    }))
+    sum_of(listed.chain(parts.iter().copied()).map(Part::from))
 }
 
-/// The parts of [`identity_but`].
-pub(super) fn spread<'a>(
+/// The parts of [`identity_but`], or of [`identity_nd`] where no axis is replicated.
+pub fn spread<'a>(
     input: Dim,
     sizes: &'a [u64],
     order: &'a [usize],
@@ -71,7 +163,7 @@ pub(super) fn spread<'a>(
     order.iter().map(move |&axis| Part {
         input,
         size: sizes[axis],
-        output: Dim::tensor(axis),
+        axis,
         replicated: replicated == Some(axis),
     })
 }
@@ -83,23 +175,18 @@ pub(super) fn spread<'a>(
 pub(super) fn sum_of(parts: impl Iterator<Item = Part> + Clone) -> Result<LinearLayout, LayoutError> {
     let (mut ins, mut outs) = (Extents::default(), Extents::default());
     for part in parts.clone() {
-        if !part.size.is_power_of_two() {
-            return Err(LayoutError::NotPowerOfTwo { dim: part.input, size: part.size });
-        }
-        let bits = part.size.trailing_zeros();
+        let bits = part.bits()?;
         ins.grow(part.input, bits);
-        outs.grow(part.output, if part.replicated { 0 } else { bits });
+        outs.grow(Dim::tensor(part.axis), if part.replicated { 0 } else { bits });
     }
     let (in_space, out_space) = (ins.laid_out()?, outs.laid_out()?);
     let mut columns = Columns::from_elem(0, in_space.bits() as usize);
     for part in parts {
-        let bits = part.size.trailing_zeros();
-        let start = ins.advance(part.input, bits) as usize;
+        let bits = part.bits()?;
+        let start = ins.advance(part.input, bits);
         if !part.replicated && bits > 0 {
-            let unit = outs.advance(part.output, bits);
-            for (bit, column) in (unit..).zip(&mut columns[start..start + bits as usize]) {
-                *column = 1 << bit;
-            }
+            let unit = outs.advance(Dim::tensor(part.axis), bits);
+            write_units(&mut columns, start, unit, bits);
         }
     }
     Ok(LinearLayout { ins: in_space, outs: out_space, columns })

@@ -4,15 +4,13 @@
 //! (`systolic_depth` * `ops_per_channel`) x `execution_size`. A sub-group repeats it over
 //! `rep_cluster`, sub-groups follow each other along N and then M.
 
-use tilewright::layout::families::cluster::{
-    cluster_layout, identity_but, identity_nd, over_tensor, row_major, tile_of,
-};
+use tilewright::layout::families::cluster::{Part, layout_of, over_tensor, row_major, spread, tile_of};
 use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers};
 
 use super::operand_axes;
 
 /// An input, so many positions of it, and the axis along which they go.
-type Part = (Dim, u64, usize);
+type Along = (Dim, u64, usize);
 
 /// The instruction that a layout belongs to, spread over the sub-groups of a work-group.
 struct Dpas {
@@ -71,13 +69,13 @@ impl Dpas {
         self.lanes / self.execution
     }
 
-    fn result_parts(&self, m: usize, n: usize) -> Option<[Part; 3]> {
+    fn result_parts(&self, m: usize, n: usize) -> Option<[Along; 3]> {
         let above = self.repeat.checked_div(self.rows()).filter(|&above| above > 0)?;
         Some([(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
     }
 
     /// A: lanes along K, two 8-bit elements at a time, and then along the rows.
-    fn left_parts(&self, k: usize, m: usize) -> Option<[Part; 4]> {
+    fn left_parts(&self, k: usize, m: usize) -> Option<[Along; 4]> {
         let together = if self.packed >= 4 { self.packed / 2 } else { 1 };
         let along_k = self.depth * self.packed / together;
         let rows = self.lanes.checked_div(along_k).filter(|&rows| rows > 0)?;
@@ -91,7 +89,7 @@ impl Dpas {
     }
 
     /// B: a register holds 32 bits of K, lanes go along the columns and then along K.
-    fn right_parts(&self, k: usize, n: usize) -> Option<[Part; 4]> {
+    fn right_parts(&self, k: usize, n: usize) -> Option<[Along; 4]> {
         let above = self.depth.checked_div(self.rows()).filter(|&above| above > 0)?;
         Some([
             (Dim::REGISTER, self.packed, k),
@@ -114,12 +112,9 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let [columns, rows, above] = dpas.result_parts(m, n).ok_or_else(|| unfit(spec))?;
     let (along, down) = ((Dim::REGISTER, dpas.repetition[n], n), (Dim::REGISTER, dpas.repetition[m], m));
     let parts = [columns, rows, above, along, down];
-    let cluster = cluster_layout(spec, &dpas.cluster, rank)?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let warps = identity_nd(Dim::WARP, &dpas.warps, &row_major(rank))?;
-        over_tensor(&tile_of(&row_major(rank), &parts)?.direct_sum(&warps)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let order = row_major(rank);
+    let warps = spread(Dim::WARP, &dpas.warps, &order, None);
+    layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &dpas.cluster, shape)
 }
 
 /// The layout of the left or right operand.
@@ -138,12 +133,9 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {
         basis[k] = 0;
     }
-    let cluster = cluster_layout(spec, &bases, rank)?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let warps = identity_but(k, Dim::WARP, &dpas.warps, &row_major(rank))?;
-        over_tensor(&tile_of(&order, &parts)?.direct_sum(&warps)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let warp_order = row_major(rank);
+    let warps = spread(Dim::WARP, &dpas.warps, &warp_order, Some(k));
+    layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &bases, shape)
 }
 
 /// The layout of the scales of the left or right operand: rows or columns x groups along K.
