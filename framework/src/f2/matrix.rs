@@ -52,8 +52,7 @@ impl Solver {
     #[must_use]
     pub fn new(columns: &[u64]) -> Self {
         debug_assert!(columns.len() <= 64);
-        let mut solver =
-            Self { pivots: SmallVec::new(), place: [0; 64], pivot_bits: 0, tail_bits: 0, free: 0 };
+        let mut solver = Self { pivots: SmallVec::new(), place: [0; 64], pivot_bits: 0, tail_bits: 0, free: 0 };
         for (index, &column) in columns.iter().enumerate() {
             let (rest, combination) = solver.reduce(column);
             let combination = combination ^ (1 << index);

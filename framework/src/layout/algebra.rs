@@ -25,12 +25,13 @@ impl LinearLayout {
     /// # Errors
     /// More than 64 bits on a side.
     pub fn direct_sum(&self, outer: &Self) -> Result<Self, LayoutError> {
-        let (ins, own_places, outer_places) = joined(&self.ins, &outer.ins)?;
-        let (outs, own_moves, outer_moves) = joined(&self.outs, &outer.outs)?;
-        let mut columns = Columns::from_elem(0, ins.bits() as usize);
-        place_columns(&self.columns, &own_places, &own_moves, &mut columns);
-        place_columns(&outer.columns, &outer_places, &outer_moves, &mut columns);
-        Ok(Self { ins, outs, columns })
+        let mut sum = Self::default();
+        let [own_places, outer_places] = join(&self.ins, &outer.ins, &mut sum.ins)?;
+        let [own_moves, outer_moves] = join(&self.outs, &outer.outs, &mut sum.outs)?;
+        sum.columns.resize(sum.ins.bits() as usize, 0);
+        place_columns(&self.columns, &own_places, &own_moves, &mut sum.columns);
+        place_columns(&outer.columns, &outer_places, &outer_moves, &mut sum.columns);
+        Ok(sum)
     }
 
     /// `outer(self(x))`; `outer` may have larger input dims than `self` has out dims.
@@ -41,13 +42,14 @@ impl LinearLayout {
         if self.outs.len() != outer.ins.len() || self.outs.dims().any(|d| !outer.ins.contains(d)) {
             return Err(LayoutError::DimsDiffer { left: listed(&self.outs), right: listed(&outer.ins) });
         }
-        let columns = if self.outs == outer.ins {
-            self.columns.iter().map(|&column| multiply(&outer.columns, column)).collect()
+        let mut result = Self { ins: self.ins.clone(), outs: outer.outs.clone(), columns: Columns::new() };
+        if self.outs == outer.ins {
+            result.columns.extend(self.columns.iter().map(|&column| multiply(&outer.columns, column)));
         } else {
             let moves = self.outs.embedding(&outer.ins)?;
-            self.columns.iter().map(|&column| multiply(&outer.columns, scatter(&moves, column))).collect()
-        };
-        Ok(Self { ins: self.ins.clone(), outs: outer.outs.clone(), columns })
+            result.columns.extend(self.columns.iter().map(|&column| multiply(&outer.columns, scatter(&moves, column))));
+        }
+        Ok(result)
     }
 
     /// The inverse of an invertible layout.
@@ -60,8 +62,7 @@ impl LinearLayout {
         if rank != ins || rank != outs {
             return Err(LayoutError::NotInvertible { rank, ins, outs });
         }
-        let columns = (0..outs).filter_map(|bit| solver.solve(1 << bit)).collect();
-        Ok(Self { ins: self.outs.clone(), outs: self.ins.clone(), columns })
+        Ok(self.backwards(&solver))
     }
 
     /// A right inverse of a surjective layout: X with `self(X(y)) = y`, free variables zero.
@@ -74,8 +75,16 @@ impl LinearLayout {
         if solver.rank() != bits {
             return Err(LayoutError::NotSurjective { rank: solver.rank(), bits });
         }
-        let columns = (0..bits).filter_map(|bit| solver.solve(1 << bit)).collect();
-        Ok(Self { ins: self.outs.clone(), outs: self.ins.clone(), columns })
+        Ok(self.backwards(&solver))
+    }
+
+    /// From the out space to the input space, by this layout's solver, which reaches all of it.
+    fn backwards(&self, solver: &Solver) -> Self {
+        let mut result = Self { ins: self.outs.clone(), outs: self.ins.clone(), columns: Columns::new() };
+        for bit in 0..self.outs.bits() {
+            result.columns.extend(solver.solve(1 << bit));
+        }
+        result
     }
 
     /// The C with `self(x) = outer(C(x))`.
@@ -91,10 +100,11 @@ impl LinearLayout {
             return Err(LayoutError::DimsDiffer { left: listed(&self.outs), right: listed(&outer.outs) });
         }
         let moves = self.outs.embedding(&outer.outs)?;
-        let targets: Columns = self.columns.iter().map(|&column| scatter(&moves, column)).collect();
+        let mut targets = Columns::new();
+        targets.extend(self.columns.iter().map(|&column| scatter(&moves, column)));
         let kept = self.dims_kept(outer, &targets);
         let solver = Solver::new(&outer.columns);
-        let mut columns = Columns::new();
+        let mut result = Self { ins: self.ins.clone(), outs: outer.ins.clone(), columns: Columns::new() };
         let mut at = 0;
         for (dim, bits) in self.ins.iter() {
             let same = kept.contains(&dim).then(|| outer.ins.shift_of(dim)).flatten();
@@ -103,11 +113,11 @@ impl LinearLayout {
                     Some(shift) => 1 << (shift + bit),
                     None => solver.solve(targets[at]).ok_or(LayoutError::NoSolution { dim, bit })?,
                 };
-                columns.push(column);
+                result.columns.push(column);
                 at += 1;
             }
         }
-        Ok(Self { ins: self.ins.clone(), outs: outer.ins.clone(), columns })
+        Ok(result)
     }
 
     /// The dims that [`LinearLayout::invert_and_compose`] maps by the identity.
@@ -239,16 +249,16 @@ impl LinearLayout {
     }
 }
 
-/// The dims of both spaces, sizes multiplied, and where the bits of either go; in an order that
-/// respects both where there is one.
+/// Makes `space` the dims of both spaces, sizes multiplied, in an order that respects both where
+/// there is one; says where the bits of either go.
 #[inline]
-fn joined(left: &Space, right: &Space) -> Result<(Space, Moves, Moves), LayoutError> {
+fn join(left: &Space, right: &Space, space: &mut Space) -> Result<[Moves; 2], LayoutError> {
     if right.is_within(left) {
-        left.joined(right, left)
+        left.join(right, left, space)
     } else if left.is_within(right) {
-        left.joined(right, right)
+        left.join(right, right, space)
     } else {
-        left.joined(right, &supremum(left, right)?)
+        left.join(right, &supremum(left, right)?, space)
     }
 }
 

@@ -140,7 +140,11 @@ impl LinearLayout {
         }
         let allowed = |dim| sizes.iter().filter(move |&&(d, _)| d == dim).map(|&(_, size)| size.trailing_zeros()).min();
         let cut = |dim, bits: u32| allowed(dim).map_or(bits, |most| bits.min(most));
-        if self.outs.iter().all(|(dim, bits)| cut(dim, bits) == bits) { Ok(self.clone()) } else { self.with_out_bits(cut) }
+        if self.outs.iter().all(|(dim, bits)| cut(dim, bits) == bits) {
+            Ok(self.clone())
+        } else {
+            self.with_out_bits(cut)
+        }
     }
 
     /// This layout, repeated along every out dim that is smaller than the given size by more
@@ -166,22 +170,22 @@ impl LinearLayout {
         let moves = self.outs.resizing(&outs)?;
         let missing = |dim, bits: u32| outs.bits_of(dim).saturating_sub(bits);
         let repeated: u32 = self.outs.iter().map(|(dim, bits)| missing(dim, bits)).sum();
-        let mut ins = Space::default();
+        let mut result = Self::default();
         for (dim, bits) in self.ins.iter() {
-            ins.push_new(dim, if dim == input { bits + repeated } else { bits })?;
+            result.ins.push_new(dim, if dim == input { bits + repeated } else { bits })?;
         }
-        if !ins.contains(input) {
-            ins.push_new(input, repeated)?;
+        if !self.ins.contains(input) {
+            result.ins.push_new(input, repeated)?;
         }
-        let own = self.columns.iter().map(|&column| scatter(&moves, column));
-        let end = self.ins.shift_of(input).map_or(self.columns.len(), |start| (start + self.ins.bits_of(input)) as usize);
-        let mut columns = Columns::new();
-        columns.extend(own.clone().take(end));
+        let end = result.ins.range_of(input).end - repeated as usize;
+        let columns = &mut result.columns;
+        columns.extend(self.columns[..end].iter().map(|&column| scatter(&moves, column)));
         for (dim, bits) in self.outs.iter() {
             let start = outs.shift_of(dim).unwrap_or(0);
             columns.extend((start + bits..start + bits + missing(dim, bits)).map(|bit| 1 << bit));
         }
-        columns.extend(own.skip(end));
-        Ok(Self { ins, outs, columns })
+        columns.extend(self.columns[end..].iter().map(|&column| scatter(&moves, column)));
+        result.outs = outs;
+        Ok(result)
     }
 }

@@ -63,11 +63,15 @@ impl LinearLayout {
         if !stride.is_power_of_two() {
             return Err(LayoutError::StrideNotPowerOfTwo { stride });
         }
-        let ins = Space::of_sizes(&[(input, size)])?;
-        let mut outs = Space::default();
-        outs.push(output, ins.bits() + stride.trailing_zeros())?;
-        let columns = (0..ins.bits()).map(|bit| stride << bit).collect();
-        Ok(Self { ins, outs, columns })
+        if !size.is_power_of_two() {
+            return Err(LayoutError::NotPowerOfTwo { dim: input, size });
+        }
+        let bits = size.trailing_zeros();
+        let mut layout = Self::default();
+        layout.ins.push_new(input, bits)?;
+        layout.outs.push_new(output, bits + stride.trailing_zeros())?;
+        layout.columns.extend((0..bits).map(|bit| stride << bit));
+        Ok(layout)
     }
 
     /// `x -> 0` from `size` positions of `input` to `out_size` of `output`: replication.
@@ -97,18 +101,18 @@ impl LinearLayout {
         L: ExactSizeIterator<Item = I>,
         I: ExactSizeIterator<Item = u64>,
     {
-        let mut ins = Space::default();
-        let mut columns = Columns::new();
+        let mut layout = Self { outs, ..Self::default() };
         for (dim, images) in lists {
-            ins.push(dim, u32::try_from(images.len()).unwrap_or(u32::MAX))?;
+            layout.ins.push(dim, u32::try_from(images.len()).unwrap_or(u32::MAX))?;
             for (index, image) in images.enumerate() {
-                if image.len() != outs.len() {
-                    return Err(LayoutError::BasisLength { dim, index, found: image.len(), expected: outs.len() });
+                if image.len() != layout.outs.len() {
+                    let expected = layout.outs.len();
+                    return Err(LayoutError::BasisLength { dim, index, found: image.len(), expected });
                 }
-                columns.push(outs.pack_in_order(image)?);
+                layout.columns.push(layout.outs.pack_in_order(image)?);
             }
         }
-        Ok(Self { ins, outs, columns })
+        Ok(layout)
     }
 
     /// The layout with the given bases; each out dim gets the least size that holds its coordinates.

@@ -11,10 +11,10 @@ impl LinearLayout {
     /// # Errors
     /// Where `order` is not a permutation of the out dims.
     pub fn transpose_outs(&self, order: &[Dim]) -> Result<Self, LayoutError> {
-        let outs = reordered(&self.outs, order)?;
-        let moves = self.outs.embedding(&outs)?;
-        let columns = self.columns.iter().map(|&column| scatter(&moves, column)).collect();
-        Ok(Self { ins: self.ins.clone(), outs, columns })
+        let mut result = Self { ins: self.ins.clone(), outs: reordered(&self.outs, order)?, columns: Columns::new() };
+        let moves = self.outs.embedding(&result.outs)?;
+        result.columns.extend(self.columns.iter().map(|&column| scatter(&moves, column)));
+        Ok(result)
     }
 
     /// The same map with the input dims listed in the given order.
@@ -176,15 +176,17 @@ impl LinearLayout {
     /// Drops the zero bases of one input dim, the others moving down.
     #[must_use]
     pub fn remove_zero_bases(&self, dim: Dim) -> Self {
-        self.clone().without_zero_bases(dim)
+        let mut result = self.clone();
+        result.drop_zero_bases(dim);
+        result
     }
 
-    /// As [`LinearLayout::remove_zero_bases`], nothing being copied where there is none.
-    pub(super) fn without_zero_bases(mut self, dim: Dim) -> Self {
+    /// As [`LinearLayout::remove_zero_bases`], in place.
+    pub(super) fn drop_zero_bases(&mut self, dim: Dim) {
         let own = self.ins.range_of(dim);
         let zeros = self.columns[own.clone()].iter().filter(|&&column| column == 0).count();
         if zeros == 0 {
-            return self;
+            return;
         }
         let mut at = 0;
         self.columns.retain(|column| {
@@ -197,7 +199,6 @@ impl LinearLayout {
             let _ = ins.push_new(d, if d == dim { bits - zeros as u32 } else { bits });
         }
         self.ins = ins;
-        self
     }
 
     /// The same outputs from more input dims: `other`'s are listed after these.

@@ -298,15 +298,15 @@ impl Space {
         Ok(moves)
     }
 
-    /// The space in which each dim has the bits of both, those of `above` being the upper ones, and
-    /// where the bits of either go. Dims are listed as in `order`, which lists those of both.
+    /// Makes `space`, which has no dims, the one in which each dim has the bits of both, those of
+    /// `above` being the upper ones; says where the bits of either go. Dims are listed as in
+    /// `order`, which lists those of both.
     ///
     /// # Errors
     /// More than 64 bits.
     #[inline]
-    pub(super) fn joined(&self, above: &Self, order: &Self) -> Result<(Self, Moves, Moves), LayoutError> {
-        let mut space = Self::default();
-        let (mut own_moves, mut above_moves) = (Moves::new(), Moves::new());
+    pub(super) fn join(&self, above: &Self, order: &Self, space: &mut Self) -> Result<[Moves; 2], LayoutError> {
+        let mut moves = [Moves::new(), Moves::new()];
         let mut shift = 0;
         for listed in order.entries() {
             let dim = listed.dim();
@@ -316,11 +316,11 @@ impl Space {
             if !space.fits(dim, bits) {
                 return Err(space.overfull(bits));
             }
-            add_move(&mut own_moves, own.shift(), shift, own.bits());
-            add_move(&mut above_moves, other.shift(), shift + own.bits(), other.bits());
+            add_move(&mut moves[0], own.shift(), shift, own.bits());
+            add_move(&mut moves[1], other.shift(), shift + own.bits(), other.bits());
             shift += bits;
         }
-        Ok((space, own_moves, above_moves))
+        Ok(moves)
     }
 
     /// Whether the dims of this space are dims of `whole`, in the order in which that lists them.

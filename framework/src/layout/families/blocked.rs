@@ -16,5 +16,7 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     let parts = spread(Dim::REGISTER, &per_lane, &order, None)
         .chain(spread(Dim::LANE, &per_warp, &order, None))
         .chain(spread(Dim::WARP, &per_block, &order, None));
-    Ok(layout_of(spec, parts, &order, &cluster, shape)?.without_zero_bases(Dim::REGISTER))
+    let mut layout = layout_of(spec, parts, &order, &cluster, shape)?;
+    layout.drop_zero_bases(Dim::REGISTER);
+    Ok(layout)
 }

@@ -70,7 +70,11 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
         let mut outs = Space::default();
         if bases.is_empty() {
             let ins = Space::of_sizes(&[(Dim::BLOCK, 1)])?;
-            return Ok(LinearLayout { ins, outs: tensor_space(&Numbers::from_elem(1, rank))?, ..LinearLayout::empty() });
+            return Ok(LinearLayout {
+                ins,
+                outs: tensor_space(&Numbers::from_elem(1, rank))?,
+                ..LinearLayout::empty()
+            });
         }
         for axis in 0..rank {
             let extent = bases.iter().fold(0, |all, basis| all | basis[axis]);

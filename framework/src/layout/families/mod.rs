@@ -41,7 +41,7 @@ impl Families for Neutral {
         cluster::check_shape(spec, shape)?;
         match spec.name.as_str() {
             "blocked" => blocked::resolve(spec, shape).map(Layout::Distributed),
-            "slice" => slice::resolve(spec, shape, all).map(Layout::Distributed),
+            "slice" => slice::resolve(spec, shape, all),
             "linear" => linear::resolve(spec, shape).map(Layout::Distributed),
             // Operands belong to who serves the parent.
             "dot_operand" | "dot_op" => match spec.parent.as_deref() {

@@ -1,9 +1,6 @@
 //! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear` (seed 002).
 
-use crate::f2::Columns;
-use crate::layout::{
-    Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding, Space,
-};
+use crate::layout::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding};
 
 use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, share_of, tensor_space, with_cluster};
 use super::linear::from_given;
@@ -17,14 +14,8 @@ pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout,
     let order = read.order(&["order"], shape.len())?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
     read.finish()?;
-    let cluster = cluster_layout(spec, &cluster, shape.len())?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let cluster = no_larger_than(&cluster, shape)?;
-        let share = share_of(shape, &cluster);
-        with_cluster(swizzled_block(&share, &order, vec, per_phase, max_phase)?, &cluster)
-    };
-    let linear = build().map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
-    Ok(MemoryLayout { alignment: Some(16), ..MemoryLayout::linear(linear) })
+    let build = |share: &[u64]| swizzled_block(share, &order, vec, per_phase, max_phase);
+    Ok(MemoryLayout { linear: over_blocks(spec, &cluster, shape, build)?, padding: Vec::new(), alignment: Some(16) })
 }
 
 fn swizzled_block(
@@ -34,11 +25,10 @@ fn swizzled_block(
     per_phase: u64,
     max_phase: u64,
 ) -> Result<LinearLayout, LayoutError> {
-    let outs = tensor_space(share)?;
-    let mut ins = Space::default();
+    let mut layout = LinearLayout { outs: tensor_space(share)?, ..LinearLayout::empty() };
+    let LinearLayout { ins, outs, columns } = &mut layout;
     ins.push_new(Dim::OFFSET, outs.bits())?;
-    let shift = |axis: usize| outs.shift_of(Dim::tensor(axis)).unwrap_or(0);
-    let mut columns = Columns::new();
+    let shift = |axis: usize| outs.place_at(axis).0;
     for (place, &axis) in order.iter().enumerate() {
         for bit in 0..share[axis].trailing_zeros() {
             let row = 1u64 << bit;
@@ -47,7 +37,7 @@ fn swizzled_block(
             columns.push(row << shift(axis) | moved.checked_shl(shift(order[0])).unwrap_or(0));
         }
     }
-    LinearLayout::from_columns(ins, outs, &columns)
+    Ok(layout)
 }
 
 /// A linear part with gaps after every so many elements.
@@ -73,8 +63,7 @@ pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
         let order = read.order(&["order"], shape.len())?;
         let _ = read.optional(&["shape"]);
         read.finish()?;
-        let cluster = cluster_layout(spec, &cluster, shape.len())?;
-        unswizzled(&order, &cluster, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?
+        over_blocks(spec, &cluster, shape, |share| swizzled_block(share, &order, 1, 1, 1))?
     };
     let mut padding = Vec::new();
     for pair in &pairs {
@@ -101,11 +90,21 @@ fn is_addressable(linear: &LinearLayout, padding: &[Padding]) -> bool {
     padding.iter().try_fold(last, |sum, p| sum.checked_add(gap(p)?)).is_some_and(|physical| physical < 1 << 62)
 }
 
-/// Offsets along the axes in the given order, the fastest first, within each block's share.
-fn unswizzled(order: &[usize], cluster: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
-    let cluster = no_larger_than(cluster, shape)?;
-    let share = share_of(shape, &cluster);
-    with_cluster(swizzled_block(&share, order, 1, 1, 1)?, &cluster)
+/// The layout of a tensor over the blocks of a cluster from that of one block's share.
+fn over_blocks(
+    spec: &FamilySpec,
+    cluster: &[Vec<u64>],
+    shape: &[u64],
+    block: impl Fn(&[u64]) -> Result<LinearLayout, LayoutError>,
+) -> Result<LinearLayout, FamilyError> {
+    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    if cluster.is_empty() {
+        let mut whole = block(shape).map_err(failed)?;
+        whole.ins.push_new(Dim::BLOCK, 0).map_err(failed)?;
+        return Ok(whole);
+    }
+    let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
+    block(&share_of(shape, &cluster)).and_then(|block| with_cluster(block, &cluster)).map_err(failed)
 }
 
 /// One block's bases, and the blocks of the cluster side by side; `own` is the shape of both.

@@ -4,7 +4,7 @@ use crate::layout::{Dim, Families, FamilyError, FamilySpec, Layout, LayoutError,
 
 use super::cluster::tensor_space;
 
-pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<LinearLayout, FamilyError> {
+pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
     let read = spec.parameters();
     let axis = read.number(&["dim"])?;
     let parent = read.parent()?;
@@ -16,19 +16,22 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> R
         .ok_or_else(|| read.wrong("dim", &format!("{axis} is no axis of the parent, which has axes 0 to {rank}")))?;
     let mut whole = Numbers::from_slice(shape);
     whole.insert(axis, 1);
-    let Layout::Distributed(parent) = all.resolve(parent, &whole, all)? else {
+    let mut layout = all.resolve(parent, &whole, all)?;
+    let Layout::Distributed(sliced) = &mut layout else {
         return Err(read.wrong("parent", "is no distributed layout"));
     };
-    without_axis(parent, &whole, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    take_axis_out(sliced, &whole, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
+    Ok(layout)
 }
 
-/// The parent's layout of `whole`, which has one more axis than `shape`, of one position:
-/// the columns are the slice's, the later axes moving down by one.
-fn without_axis(parent: LinearLayout, whole: &[u64], shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+/// Makes the parent's layout of `whole`, which has one more axis than `shape`, of one position, the
+/// slice's: the columns stay, the later axes move down by one.
+fn take_axis_out(layout: &mut LinearLayout, whole: &[u64], shape: &[u64]) -> Result<(), LayoutError> {
     let expected = tensor_space(whole)?;
-    if parent.outs != expected {
-        return Err(LayoutError::DimsDiffer { left: format!("{:?}", parent.outs), right: format!("{expected:?}") });
+    if layout.outs != expected {
+        return Err(LayoutError::DimsDiffer { left: format!("{:?}", layout.outs), right: format!("{expected:?}") });
     }
-    let sliced = LinearLayout { outs: tensor_space(shape)?, ..parent };
-    Ok(sliced.without_zero_bases(Dim::REGISTER))
+    layout.outs = tensor_space(shape)?;
+    layout.drop_zero_bases(Dim::REGISTER);
+    Ok(())
 }

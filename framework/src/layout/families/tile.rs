@@ -5,7 +5,6 @@
 
 use smallvec::SmallVec;
 
-use crate::f2::Columns;
 use crate::layout::{Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
 
 use super::cluster::{cluster_layout, no_larger_than, share_of, tensor_space, with_cluster};
@@ -63,7 +62,8 @@ fn block_of(
     order: &[usize],
     shape: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
-    let outs = tensor_space(shape)?;
+    let mut layout = LinearLayout { outs: tensor_space(shape)?, ..LinearLayout::empty() };
+    let LinearLayout { ins, outs, columns } = &mut layout;
     let mut covered = SmallVec::<[u32; 4]>::from_elem(0, shape.len());
     let mut bits = [0; 3];
     for part in parts.clone() {
@@ -74,11 +74,10 @@ fn block_of(
     for &axis in order {
         bits[0] += outs.place_at(axis).1.saturating_sub(covered[axis]);
     }
-    let mut ins = Space::default();
     for (dim, bits) in [(Dim::REGISTER, bits[0]), (Dim::LANE, bits[1]), (Dim::WARP, bits[2]), (Dim::BLOCK, 0)] {
         ins.push_new(dim, bits)?;
     }
-    let mut columns = Columns::from_elem(0, ins.bits() as usize);
+    columns.resize(ins.bits() as usize, 0);
     let mut next = [0, bits[0], bits[0] + bits[1]];
     covered.fill(0);
     for part in parts {
@@ -88,7 +87,7 @@ fn block_of(
             let from = covered[part.axis];
             // Positions beyond the shape hold what others hold.
             let kept = limit.saturating_sub(from).min(more);
-            write_units(&mut columns, *at, shift + from, kept);
+            write_units(columns, *at, shift + from, kept);
             covered[part.axis] += more;
         }
         *at += more;
@@ -96,10 +95,10 @@ fn block_of(
     for &axis in order {
         let (shift, limit) = outs.place_at(axis);
         let missing = limit.saturating_sub(covered[axis]);
-        write_units(&mut columns, next[0], shift + covered[axis], missing);
+        write_units(columns, next[0], shift + covered[axis], missing);
         next[0] += missing;
     }
-    Ok(LinearLayout { ins, outs, columns })
+    Ok(layout)
 }
 
 /// Which of the inputs of a distributed layout a dim is.
@@ -160,12 +159,7 @@ pub fn spread<'a>(
     order: &'a [usize],
     replicated: Option<usize>,
 ) -> impl Iterator<Item = Part> + Clone + 'a {
-    order.iter().map(move |&axis| Part {
-        input,
-        size: sizes[axis],
-        axis,
-        replicated: replicated == Some(axis),
-    })
+    order.iter().map(move |&axis| Part { input, size: sizes[axis], axis, replicated: replicated == Some(axis) })
 }
 
 /// The direct sum of the parts, the lowest bits first; dims are listed as they first occur.
@@ -179,17 +173,19 @@ pub(super) fn sum_of(parts: impl Iterator<Item = Part> + Clone) -> Result<Linear
         ins.grow(part.input, bits);
         outs.grow(Dim::tensor(part.axis), if part.replicated { 0 } else { bits });
     }
-    let (in_space, out_space) = (ins.laid_out()?, outs.laid_out()?);
-    let mut columns = Columns::from_elem(0, in_space.bits() as usize);
+    let mut layout = LinearLayout::empty();
+    ins.lay_out(&mut layout.ins)?;
+    outs.lay_out(&mut layout.outs)?;
+    layout.columns.resize(layout.ins.bits() as usize, 0);
     for part in parts {
         let bits = part.bits()?;
         let start = ins.advance(part.input, bits);
         if !part.replicated && bits > 0 {
             let unit = outs.advance(Dim::tensor(part.axis), bits);
-            write_units(&mut columns, start, unit, bits);
+            write_units(&mut layout.columns, start, unit, bits);
         }
     }
-    Ok(LinearLayout { ins: in_space, outs: out_space, columns })
+    Ok(layout)
 }
 
 /// Dims with a number each: first their bits, then the next bit to write.
@@ -209,15 +205,14 @@ impl Extents {
         *self.place(dim) += bits;
     }
 
-    /// The space of these dims; their numbers become their lowest bits in it.
-    fn laid_out(&mut self) -> Result<Space, LayoutError> {
-        let mut space = Space::default();
+    /// Adds these dims to a space; their numbers become their lowest bits in it.
+    fn lay_out(&mut self, space: &mut Space) -> Result<(), LayoutError> {
         for (dim, number) in &mut self.0 {
             let start = space.bits();
-            space.push(*dim, *number)?;
+            space.push_new(*dim, *number)?;
             *number = start;
         }
-        Ok(space)
+        Ok(())
     }
 
     /// The next `bits` bits of a dim, by the lowest.

@@ -3,11 +3,9 @@
 //! A tensor of scales has a row for each row of A or column of B, and its second axis goes along K.
 //! Rows lie where those of the operand do; the lanes that the operand spreads along K differ.
 
-use tilewright::layout::families::cluster::{cluster_layout, over_tensor, row_major, tile_of};
 use tilewright::f2::Columns;
-use tilewright::layout::{
-    Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space,
-};
+use tilewright::layout::families::cluster::{cluster_layout, over_tensor, row_major, tile_of};
+use tilewright::layout::{Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space};
 
 const LANES: u64 = 64;
 /// Elements of K that one instruction of gfx1250 contracts.

@@ -3,8 +3,8 @@
 //! A wave of 32 lanes spreads sixteen lanes over the columns of a result; where the tiles of the
 //! warps lie, and how often a warp repeats its tile, is given by bases in units of tiles.
 
-use tilewright::layout::families::cluster::{cluster_layout, over_tensor, row_major, tile_of};
 use tilewright::f2::Columns;
+use tilewright::layout::families::cluster::{cluster_layout, over_tensor, row_major, tile_of};
 use tilewright::layout::{
     Bases, Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space,
 };

@@ -80,12 +80,7 @@ impl Dpas {
         let along_k = self.depth * self.packed / together;
         let rows = self.lanes.checked_div(along_k).filter(|&rows| rows > 0)?;
         let above = self.repeat.checked_div(rows).filter(|&above| above > 0)?;
-        Some([
-            (Dim::REGISTER, together, k),
-            (Dim::LANE, along_k, k),
-            (Dim::LANE, rows, m),
-            (Dim::REGISTER, above, m),
-        ])
+        Some([(Dim::REGISTER, together, k), (Dim::LANE, along_k, k), (Dim::LANE, rows, m), (Dim::REGISTER, above, m)])
     }
 
     /// B: a register holds 32 bits of K, lanes go along the columns and then along K.

@@ -7,9 +7,7 @@ use tilewright::f2::Columns;
 use tilewright::layout::families::cluster::{
     cluster_layout, identity_nd, no_larger_than, no_smaller_than, repeated_by, row_major, share_of, tensor_dims,
 };
-use tilewright::layout::{
-    Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout, Numbers, Space,
-};
+use tilewright::layout::{Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout, Numbers, Space};
 
 /// Elements of one axis that one bulk copy moves at most.
 const LARGEST_BOX: u64 = 256;

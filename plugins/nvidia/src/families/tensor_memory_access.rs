@@ -4,8 +4,8 @@
 //! further columns go to further warps and registers. Reading that through the layout of the
 //! memory gives the layout of the registers.
 
-use tilewright::layout::families::cluster::cluster_layout;
 use tilewright::f2::Columns;
+use tilewright::layout::families::cluster::cluster_layout;
 use tilewright::layout::{Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Space};
 
 /// Rows of tensor memory.
@@ -130,14 +130,19 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     let own = missing / tiled;
     let mut more: Columns = column_places(atom.columns, own).collect();
     // Two halves of sixteen rows are read side by side where the upper rows hold nothing.
-    if atom.all_rows && upper_rows_are_empty && let Some(top) = more.pop() {
+    if atom.all_rows
+        && upper_rows_are_empty
+        && let Some(top) = more.pop()
+    {
         lanes[4] = top;
     }
     registers.extend(more);
     registers.extend(upper_rows_to_registers.then_some(16));
     warp_places.extend(column_places(atom.columns * own, tiled));
     warp_places.extend((0..(groups / tiled).trailing_zeros()).map(|_| 0));
-    reading([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_places)], columns)?.compose(memory).map(Some)
+    reading([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_places)], columns)?
+        .compose(memory)
+        .map(Some)
 }
 
 /// The bits of `count` columns from `first` on, both powers of two.
