@@ -30,6 +30,16 @@ pub fn multiply_columns(outer: &[u64], inner: &[u64]) -> Columns {
     inner.iter().map(|&column| multiply(outer, column)).collect()
 }
 
+/// The rank of the matrix with the given columns (at most 64).
+#[must_use]
+pub fn rank(columns: &[u64]) -> u32 {
+    // Unit vectors, as most layouts have them, need no elimination.
+    if columns.iter().all(|column| column & column.wrapping_sub(1) == 0) {
+        return columns.iter().fold(0, |all, column| all | column).count_ones();
+    }
+    Solver::new(columns).rank()
+}
+
 /// A matrix reduced once so that many right-hand sides can be solved for.
 ///
 /// Columns are taken in order; a column that depends on earlier ones is *free*: every solution

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::f2::{Columns, Solver, multiply};
+use crate::f2::{Columns, Solver, multiply, rank};
 
 use super::space::low_mask;
 use super::{Coordinates, Dim, LayoutError, Space};
@@ -218,7 +218,7 @@ impl LinearLayout {
     /// The rank of the matrix.
     #[must_use]
     pub fn rank(&self) -> u32 {
-        Solver::new(&self.columns).rank()
+        rank(&self.columns)
     }
 
     /// Whether every element is reached.

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers, Space};
 
 use super::tile::sum_of;
-pub use super::tile::{Part, identity_but, identity_nd, layout_of, row_major, spread, tile_of};
+pub use super::tile::{Part, identity_but, identity_nd, layout_of, row_major, spread, tile_of, tile_of_parts};
 
 /// The tensor dims of a shape, `dim0` first.
 #[must_use]
@@ -112,6 +112,35 @@ pub fn repeated_by(
     let cluster = no_larger_than(cluster, shape)?;
     let share = share_of(shape, &cluster);
     with_cluster(tile.fitted(tensor_space(&share)?, input)?, &cluster)
+}
+
+/// The layout of a tensor over the blocks of a cluster, from that of one block's share of it.
+///
+/// # Errors
+/// What `block` and [`cluster_layout`] say, or more than 64 bits.
+pub fn over_blocks(
+    spec: &FamilySpec,
+    cluster: &[Vec<u64>],
+    shape: &[u64],
+    block: impl FnOnce(&[u64]) -> Result<LinearLayout, FamilyError>,
+) -> Result<LinearLayout, FamilyError> {
+    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    if cluster.is_empty() {
+        let mut whole = block(shape)?;
+        whole.ins.push(Dim::BLOCK, 0).map_err(failed)?;
+        return Ok(whole);
+    }
+    let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
+    with_cluster(block(&share_of(shape, &cluster))?, &cluster).map_err(failed)
+}
+
+/// `layout` over exactly the given shape, its out dims listed from `dim0` on: cut as
+/// [`no_larger_than`] cuts it, and repeated as [`no_smaller_than`] repeats it.
+///
+/// # Errors
+/// Where the layout's out dims are not the axes of the shape, or more than 64 bits.
+pub fn fitted(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
+    layout.fitted(tensor_space(shape)?, input)
 }
 
 /// One block's layout and those of the other blocks of the cluster, which lists the same axes.

@@ -20,6 +20,9 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
     let own_shape = own_shape.unwrap_or_else(|| least_shape(&bases, shape.len()));
     let layout = from_given(&bases, &own_shape).and_then(LinearLayout::require_surjective).map_err(failed)?;
+    if own_shape[..] == *shape {
+        return Ok(layout);
+    }
     resized(&layout, shape).map_err(failed)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::layout::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding};
 
-use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, share_of, tensor_space, with_cluster};
+use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, over_blocks, share_of, tensor_space};
 use super::linear::from_given;
 
 /// Rows of the fastest axis, row `r` xor-swizzled by `vec * ((r / per_phase) % max_phase)`.
@@ -14,8 +14,11 @@ pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout,
     let order = read.order(&["order"], shape.len())?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
     read.finish()?;
-    let build = |share: &[u64]| swizzled_block(share, &order, vec, per_phase, max_phase);
-    Ok(MemoryLayout { linear: over_blocks(spec, &cluster, shape, build)?, padding: Vec::new(), alignment: Some(16) })
+    let block = |share: &[u64]| {
+        swizzled_block(share, &order, vec, per_phase, max_phase)
+            .map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    };
+    Ok(MemoryLayout { linear: over_blocks(spec, &cluster, shape, block)?, padding: Vec::new(), alignment: Some(16) })
 }
 
 fn swizzled_block(
@@ -63,7 +66,9 @@ pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
         let order = read.order(&["order"], shape.len())?;
         let _ = read.optional(&["shape"]);
         read.finish()?;
-        over_blocks(spec, &cluster, shape, |share| swizzled_block(share, &order, 1, 1, 1))?
+        over_blocks(spec, &cluster, shape, |share| {
+            swizzled_block(share, &order, 1, 1, 1).map_err(|error| FamilyError::of_layout(&spec.name, &error))
+        })?
     };
     let mut padding = Vec::new();
     for pair in &pairs {
@@ -88,23 +93,6 @@ fn is_addressable(linear: &LinearLayout, padding: &[Padding]) -> bool {
     let last = 1u128.checked_shl(linear.in_bits(Dim::OFFSET)).map_or(u128::MAX, |size| size - 1);
     let gap = |p: &Padding| (last / u128::from(p.interval)).checked_mul(u128::from(p.padding));
     padding.iter().try_fold(last, |sum, p| sum.checked_add(gap(p)?)).is_some_and(|physical| physical < 1 << 62)
-}
-
-/// The layout of a tensor over the blocks of a cluster from that of one block's share.
-fn over_blocks(
-    spec: &FamilySpec,
-    cluster: &[Vec<u64>],
-    shape: &[u64],
-    block: impl Fn(&[u64]) -> Result<LinearLayout, LayoutError>,
-) -> Result<LinearLayout, FamilyError> {
-    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
-    if cluster.is_empty() {
-        let mut whole = block(shape).map_err(failed)?;
-        whole.ins.push_new(Dim::BLOCK, 0).map_err(failed)?;
-        return Ok(whole);
-    }
-    let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
-    block(&share_of(shape, &cluster)).and_then(|block| with_cluster(block, &cluster)).map_err(failed)
 }
 
 /// One block's bases, and the blocks of the cluster side by side; `own` is the shape of both.

@@ -26,6 +26,12 @@ impl From<(Dim, u64, usize)> for Part {
 }
 
 impl Part {
+    /// So many positions of an input dim that all hold the same.
+    #[must_use]
+    pub fn replicated(input: Dim, size: u64) -> Self {
+        Self { input, size, axis: 0, replicated: true }
+    }
+
     fn bits(&self) -> Result<u32, LayoutError> {
         if self.size.is_power_of_two() {
             return Ok(self.size.trailing_zeros());
@@ -148,8 +154,20 @@ pub fn identity_but(
 /// # Errors
 /// A size that is no power of two, or more than 64 bits.
 pub fn tile_of(order: &[usize], parts: &[(Dim, u64, usize)]) -> Result<LinearLayout, LayoutError> {
-    let listed = order.iter().map(|&axis| (Dim::REGISTER, 1, axis));
-    sum_of(listed.chain(parts.iter().copied()).map(Part::from))
+    sum_of(listed(order).chain(parts.iter().copied().map(Part::from)))
+}
+
+/// As [`tile_of`], from parts of which some may be replicated.
+///
+/// # Errors
+/// As [`tile_of`].
+pub fn tile_of_parts(order: &[usize], parts: &[Part]) -> Result<LinearLayout, LayoutError> {
+    sum_of(listed(order).chain(parts.iter().copied()))
+}
+
+/// Parts that move nothing and list the axes in an order.
+fn listed(order: &[usize]) -> impl Iterator<Item = Part> + Clone + '_ {
+    order.iter().map(|&axis| Part::from((Dim::REGISTER, 1, axis)))
 }
 
 /// The parts of [`identity_but`], or of [`identity_nd`] where no axis is replicated.

@@ -4,7 +4,7 @@
 //! Rows lie where those of the operand do; the lanes that the operand spreads along K differ.
 
 use tilewright::f2::Columns;
-use tilewright::layout::families::cluster::{cluster_layout, over_tensor, row_major, tile_of};
+use tilewright::layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major};
 use tilewright::layout::{Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space};
 
 const LANES: u64 = 64;
@@ -41,22 +41,20 @@ pub(super) fn mfma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
     let tiles = read.powers(&["tiles_per_warp"], 2)?;
     let warps = read.powers(&["warps_per_cta"], 2)?;
     read.finish()?;
-    let cluster = cluster_layout(spec, &[], 2)?;
     let along_k = LANES / rows;
-    let parts = [
-        (Dim::LANE, rows, 0),
-        (Dim::LANE, along_k, 1),
-        (Dim::REGISTER, (shape[1] / along_k).max(1), 1),
-        (Dim::REGISTER, tiles[index], 0),
-    ];
-    let build = || -> Result<LinearLayout, LayoutError> {
-        // Warps along the other operand's axis hold the same.
-        let moved = LinearLayout::identity(warps[index], Dim::WARP, Dim::tensor(0))?;
-        let same = LinearLayout::zeros(warps[1 - index], Dim::WARP, Dim::tensor(0), 1)?;
-        let spread = if index == 1 { moved.direct_sum(&same)? } else { same.direct_sum(&moved)? };
-        over_tensor(&tile_of(&row_major(2), &parts)?.direct_sum(&spread)?, &cluster, shape)
+    // Warps along the other operand's axis hold the same.
+    let warps_along = |axis: usize| {
+        if axis == index { Part::from((Dim::WARP, warps[axis], 0)) } else { Part::replicated(Dim::WARP, warps[axis]) }
     };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let parts = [
+        Part::from((Dim::LANE, rows, 0)),
+        Part::from((Dim::LANE, along_k, 1)),
+        Part::from((Dim::REGISTER, (shape[1] / along_k).max(1), 1)),
+        Part::from((Dim::REGISTER, tiles[index], 0)),
+        warps_along(1),
+        warps_along(0),
+    ];
+    layout_of(spec, parts.into_iter(), &row_major(2), &[], shape)
 }
 
 /// The scales of an operand of `wmma` on gfx1250.

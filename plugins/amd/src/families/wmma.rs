@@ -4,10 +4,13 @@
 //! warps lie, and how often a warp repeats its tile, is given by bases in units of tiles.
 
 use tilewright::f2::Columns;
-use tilewright::layout::families::cluster::{cluster_layout, over_tensor, row_major, tile_of};
+use tilewright::layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major, tile_of_parts};
 use tilewright::layout::{
     Bases, Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space,
 };
+
+/// Bases of a grid of tiles that are taken apart; few grids have as many.
+const MOST_PARTS: usize = 8;
 
 /// The instruction that a layout belongs to, spread over warps and blocks.
 struct Wmma<'a> {
@@ -19,6 +22,7 @@ struct Wmma<'a> {
     registers: GivenBases<'a>,
     warps: GivenBases<'a>,
     cluster: Bases,
+    rank: usize,
 }
 
 impl<'a> Wmma<'a> {
@@ -56,7 +60,26 @@ impl<'a> Wmma<'a> {
                 return Err(read.wrong(name, &format!("each basis must have {rank} coordinates")));
             }
         }
-        Ok(Self { version, transposed, m, n, k, registers, warps, cluster })
+        Ok(Self { version, transposed, m, n, k, registers, warps, cluster, rank })
+    }
+
+    /// The layout of a tensor from one tile and the grid of tiles.
+    fn spread<const N: usize>(
+        &self,
+        spec: &FamilySpec,
+        tile: [Part; N],
+        order: &[usize],
+        replicated: Option<usize>,
+        cluster: &[Vec<u64>],
+        shape: &[u64],
+    ) -> Result<LinearLayout, FamilyError> {
+        if let Some(grid) = self.parts(replicated) {
+            return layout_of(spec, tile.into_iter().chain(grid), order, cluster, shape);
+        }
+        let grid = self.tiles(spec, self.rank, replicated)?;
+        let cluster = cluster_layout(spec, cluster, self.rank)?;
+        let build = || over_tensor(&tile_of_parts(order, &tile)?.direct_sum(&grid)?, &cluster, shape);
+        build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
     }
 
     /// Where the tiles of the warps lie, those along `replicated` being the same one.
@@ -67,6 +90,30 @@ impl<'a> Wmma<'a> {
         // Repetitions that hold the same are left out, warps that hold the same are not.
         let cut = whole.resize_out(Dim::tensor(axis), 1).map_err(|error| wrong(error.to_string()))?;
         Ok(cut.remove_zero_bases(Dim::REGISTER))
+    }
+
+    /// The grid as parts of a tile, where each of its bases moves by one unit of one axis, in order.
+    fn parts(&self, replicated: Option<usize>) -> Option<[Part; MOST_PARTS]> {
+        let mut parts = [Part::replicated(Dim::REGISTER, 1); MOST_PARTS];
+        let mut next = Numbers::from_elem(1, self.rank);
+        let registers = self.registers.iter().map(|basis| (Dim::REGISTER, basis));
+        let bases = registers.chain(self.warps.iter().map(|basis| (Dim::WARP, basis)));
+        for (at, (input, basis)) in bases.enumerate() {
+            let mut moved = basis.enumerate().filter(|&(_, by)| by != 0);
+            // In operands, repetitions that hold the same are left out; warps that hold the same are not.
+            let is_left_out = replicated.is_some() && input == Dim::REGISTER;
+            let same = Part::replicated(input, if is_left_out { 1 } else { 2 });
+            let part = match (moved.next(), moved.next()) {
+                (None, _) => same,
+                (Some((axis, by)), None) if by == next[axis] => {
+                    next[axis] = by.checked_mul(2)?;
+                    if replicated == Some(axis) { same } else { Part::from((input, 2, axis)) }
+                }
+                _ => return None,
+            };
+            *parts.get_mut(at)? = part;
+        }
+        Some(parts)
     }
 
     /// From registers and warps to units of tiles, the last axis the most minor.
@@ -109,8 +156,6 @@ fn tiles(spec: &FamilySpec) -> Result<(GivenBases<'_>, GivenBases<'_>), FamilyEr
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let wmma = Wmma::read(spec, rank)?;
-    let cluster = cluster_layout(spec, &wmma.cluster, rank)?;
-    let tiles = wmma.tiles(spec, rank, None)?;
     // A transposed result is that of the instruction with A and B exchanged.
     let (row, column) = if wmma.transposed { (rank - 1, rank - 2) } else { (rank - 2, rank - 1) };
     // RDNA3 deals the rows out to both halves of a wave in turn, later ones eight by eight.
@@ -119,8 +164,7 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     } else {
         [(Dim::REGISTER, 8, row), (Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, wmma.m / 16, row)]
     };
-    let build = || over_tensor(&tile_of(&row_major(rank), &rows)?.direct_sum(&tiles)?, &cluster, shape);
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    wmma.spread(spec, rows.map(Part::from), &row_major(rank), None, &wmma.cluster, shape)
 }
 
 /// The layout of an operand in registers.
@@ -133,26 +177,20 @@ pub(super) fn operand(spec: &FamilySpec, index: u64, k_width: u64, shape: &[u64]
     for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {
         basis[k_axis] = 0;
     }
-    let cluster = cluster_layout(spec, &bases, rank)?;
-    let tiles = wmma.tiles(spec, rank, Some(k_axis))?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let mut order = row_major(rank);
-        if index == 1 {
-            order.swap(0, 1);
-        }
-        let own = tile_of(&order, &[(Dim::REGISTER, k_width, k_axis), (Dim::LANE, 16, other_axis)])?;
-        // On RDNA3 both halves of a wave hold the same.
-        let halves = if wmma.version == 1 {
-            LinearLayout::zeros(2, Dim::LANE, Dim::tensor(k_axis), 1)?
-        } else {
-            LinearLayout::identity(2, Dim::LANE, Dim::tensor(k_axis))?
-        };
-        let own = own.direct_sum(&halves)?;
-        // Counted for both halves, even where they hold the same.
-        let covered = k_width.saturating_mul(2);
-        let repeated = [(Dim::REGISTER, (wmma.k / covered).max(1), k_axis), (Dim::REGISTER, other / 16, other_axis)];
-        let tile = own.direct_sum(&tile_of(&order, &repeated)?)?;
-        over_tensor(&tile.direct_sum(&tiles)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let mut order = row_major(rank);
+    if index == 1 {
+        order.swap(0, 1);
+    }
+    // On RDNA3 both halves of a wave hold the same.
+    let halves = if wmma.version == 1 { Part::replicated(Dim::LANE, 2) } else { Part::from((Dim::LANE, 2, k_axis)) };
+    // Counted for both halves, even where they hold the same.
+    let covered = k_width.saturating_mul(2);
+    let tile = [
+        Part::from((Dim::REGISTER, k_width, k_axis)),
+        Part::from((Dim::LANE, 16, other_axis)),
+        halves,
+        Part::from((Dim::REGISTER, (wmma.k / covered).max(1), k_axis)),
+        Part::from((Dim::REGISTER, other / 16, other_axis)),
+    ];
+    wmma.spread(spec, tile, &order, Some(k_axis), &bases, shape)
 }

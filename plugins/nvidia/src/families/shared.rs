@@ -5,7 +5,7 @@
 
 use tilewright::f2::Columns;
 use tilewright::layout::families::cluster::{
-    cluster_layout, identity_nd, no_larger_than, no_smaller_than, repeated_by, row_major, share_of, tensor_dims,
+    fitted, identity_nd, no_smaller_than, over_blocks, row_major, tensor_dims,
 };
 use tilewright::layout::{Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout, Numbers, Space};
 
@@ -83,20 +83,22 @@ impl Swizzle {
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let rank = shape.len();
     let swizzle = Swizzle::read(spec, rank)?;
-    let cluster = cluster_layout(spec, &swizzle.cluster, rank)?;
+    let linear = over_blocks(spec, &swizzle.cluster, shape, |share| block(spec, &swizzle, share, shape))?;
+    Ok(MemoryLayout { linear, padding: Vec::new(), alignment: Some(128 * swizzle.phases() as u32) })
+}
+
+/// The layout of one block's share of a tensor of `shape`.
+fn block(spec: &FamilySpec, swizzle: &Swizzle, share: &[u64], shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
-    let cluster = no_larger_than(&cluster, shape).map_err(failed)?;
-    let share = share_of(shape, &cluster);
     let copied: Numbers = share.iter().map(|&size| size.min(LARGEST_BOX)).collect();
-    let block = if swizzle.bytes == 0 {
+    let tile = if swizzle.bytes == 0 {
         plain(&copied, swizzle.transposed)
     } else {
-        let fitted = boxes(spec, &swizzle, copied, shape)?;
-        swizzled_box(&swizzle, &fitted)
+        let copied = boxes(spec, swizzle, copied, shape)?;
+        // Of two axes the rows of the boxes follow each other, whatever the height of a box.
+        if copied.len() == 2 && !swizzle.transposed { swizzle.core() } else { swizzled_box(swizzle, &copied) }
     };
-    let whole = block.and_then(|block| repeated_by(Dim::OFFSET, &block, &cluster, shape));
-    let alignment = Some(128 * swizzle.phases() as u32);
-    Ok(MemoryLayout { alignment, ..MemoryLayout::linear(whole.map_err(failed)?) })
+    tile.and_then(|tile| fitted(&tile, share, Dim::OFFSET)).map_err(failed)
 }
 
 /// The box of one copy: along the contiguous axis it is as wide as the core.

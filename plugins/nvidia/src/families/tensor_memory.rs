@@ -111,17 +111,24 @@ pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     read.finish()?;
     let [rows, groups] = matrix(spec, shape, SCALE_ROWS)?;
     let packed = groups.min(SCALES_PACKED);
-    let (down, along) = (Dim::tensor(0), Dim::tensor(1));
-    let parts = [
-        LinearLayout::identity(SCALE_ROWS, Dim::ROW, down),
-        LinearLayout::zeros(ROWS / SCALE_ROWS, Dim::ROW, down, 1),
-        LinearLayout::identity(packed, Dim::COL, along),
-        LinearLayout::zeros(SCALES_PACKED / packed, Dim::COL, along, 1),
-        LinearLayout::identity(rows / SCALE_ROWS, Dim::COL, down),
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let outs = Space::of_sizes(&[(Dim::tensor(0), rows), (Dim::tensor(1), groups)])?;
+        let units = |from: u64, to: u64| (from.trailing_zeros()..to.trailing_zeros()).map(|bit| 1u64 << bit);
+        let along = |unit: u64| rows << unit.trailing_zeros();
+        let mut places = Columns::new();
+        places.extend(units(1, SCALE_ROWS));
+        places.extend(units(SCALE_ROWS, ROWS).map(|_| 0));
+        let row_bits = places.len() as u32;
+        places.extend(units(1, packed).map(along));
+        places.extend(units(packed, SCALES_PACKED).map(|_| 0));
+        places.extend(units(SCALE_ROWS, rows));
         // An instruction reads the scales of 64 rows at least.
-        LinearLayout::zeros(if rows == SCALE_ROWS { 2 } else { 1 }, Dim::COL, down, 1),
-        LinearLayout::identity(groups / packed, Dim::COL, along),
-    ];
-    let sum = parts.into_iter().try_fold(LinearLayout::empty(), |sum, part| sum.direct_sum(&part?));
-    sum.map_err(|error| FamilyError::of_layout(&spec.name, &error))
+        places.extend((rows == SCALE_ROWS).then_some(0));
+        places.extend(units(packed, groups).map(along));
+        let mut ins = Space::default();
+        ins.push(Dim::ROW, row_bits)?;
+        ins.push(Dim::COL, places.len() as u32 - row_bits)?;
+        LinearLayout::from_columns(ins, outs, &places)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
