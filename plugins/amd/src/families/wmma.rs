@@ -23,7 +23,10 @@ impl Wmma {
         let read = spec.parameters();
         let version = read.number(&["version"])?;
         let transposed = read.flag_or(&["transposed", "is_transposed", "is_transpose"], false)?;
-        let instruction = read.numbers(&["instr_shape"])?;
+        let instruction = match read.optional(&["instr_shape"]) {
+            Some(_) => read.numbers(&["instr_shape"])?,
+            None => vec![16, 16, 16],
+        };
         let given = read.optional(&["cta_layout"]).is_some();
         let (registers, warps) = if given { tiles(spec)? } else { (Vec::new(), Vec::new()) };
         let registers = [registers, read.bases_or_none(&["reg_bases"])?].concat();
