@@ -4,8 +4,8 @@ use crate::layout::{Attribute, Dim, FamilySpec, Layout, LinearLayout, MemoryLayo
 
 impl Layout {
     /// The layout as a spec of `linear`, `shared_linear` or `padded_shared`, by its bases: resolved
-    /// for the same shape, it is the same layout. `None` for tensor memory, which has no such
-    /// family, and for dims that those families do not have.
+    /// for the same shape, it is the same map, with all in dims that the family has. `None` for
+    /// tensor memory, which has no such family, and for dims that those families do not have.
     ///
     /// ```
     /// use tilewright::layout::{Families, Layout, families::Neutral, parse_spec};
