@@ -86,7 +86,7 @@ fn definition_4_11_swizzled_offsets() {
     let layout = Neutral.resolve(&parse_spec(text).expect("text"), &[16, 32], &Neutral).expect("a layout");
     let offsets = layout.linear().invert().expect("a memory layout");
     for (i, j) in (0..16).flat_map(|i| (0..32).map(move |j| (i, j))) {
-        let expected = i * 32 + ((((i / 2) % 4) ^ (j / 4)) * 4 ^ (j % 4));
+        let expected = i * 32 + (((((i / 2) % 4) ^ (j / 4)) * 4) ^ (j % 4));
         let found = offsets.apply(&[(Dim::tensor(I), i), (Dim::tensor(J), j)]).expect("in range");
         assert_eq!(found.iter().find(|(dim, _)| *dim == Dim::OFFSET).expect("an offset").1, expected);
     }
