@@ -3,7 +3,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tilewright::cute::{of_tensor, to_linear_modes};
+use tilewright::cute::{of_tensor, to_distributed, to_memory};
 use tilewright::layout::{
     Attribute, Dim, Enlarged, FamilySpec, Layout, LinearLayout, Share, Space, Spellings, families::Neutral, parse_spec,
     spec_from_json, spec_to_json,
@@ -137,27 +137,28 @@ proptest! {
         }
     }
 
-    /// CuTe's text of a layout is that layout, at every index: of (thread, value), or of the coordinate.
+    /// CuTe's text of a layout is that layout, at every index, and is read as it.
     #[test]
     fn cute_text_is_the_layout(layout in tensor()) {
         let cute = of_tensor(&layout).expect("independent or zero");
         let read: tilewright::cute::ComposedLayout = cute.to_string().parse().expect("its own text");
         let linear = layout.linear();
+        let shape: Vec<u64> = linear.outs().iter().map(|(_, bits)| 1 << bits).collect();
         match &layout {
-            Layout::Memory(_) => {
+            Layout::Memory(memory) => {
                 for offset in 0..1 << linear.ins().bits() {
                     prop_assert_eq!(read.at(linear.apply_packed(offset)), Ok(offset));
                 }
+                prop_assert_eq!(to_memory(&read, &shape), Ok(memory.clone()));
             }
             _ => {
-                let outs: Vec<_> = linear.outs().iter().map(|(dim, bits)| (dim, 1 << bits)).collect();
-                let back = to_linear_modes(&read, &[Dim::LANE, Dim::REGISTER], &outs).expect("linear");
-                for place in 0..1u64 << linear.ins().bits() {
-                    let register = linear.ins().coordinate(place, Dim::REGISTER);
-                    let thread = place >> linear.in_bits(Dim::REGISTER);
-                    let at = thread | register << (linear.ins().bits() - linear.in_bits(Dim::REGISTER));
-                    prop_assert_eq!(back.apply_packed(at), linear.apply_packed(place));
+                let (register, bits) = (linear.in_bits(Dim::REGISTER), linear.ins().bits());
+                for place in 0..1u64 << bits {
+                    let (value, thread) = (place & ((1 << register) - 1), place >> register);
+                    let at = thread | value << (bits - register);
+                    prop_assert_eq!(read.at(at), Ok(linear.apply_packed(place)));
                 }
+                prop_assert_eq!(to_distributed(&read, &shape, 4), Ok(linear.clone()));
             }
         }
     }

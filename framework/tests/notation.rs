@@ -9,7 +9,10 @@ use known_answers::{all_agree, chain, rows, sample_and_full};
 use notation::{check_round_trip, check_text};
 use serde_json::Value;
 use tilewright::layout::families::Neutral;
-use tilewright::layout::{Attribute, FamilySpec, Spellings, parse_definitions, parse_spec, spec_to_json};
+use tilewright::layout::{
+    Attribute, Families, FamilyError, FamilySpec, Layout, ParameterSpelling, Place, Spelling, Spellings,
+    parse_definitions, parse_spec, spec_to_json,
+};
 
 const LAYOUTS: &str = include_str!("data/layouts.jsonl");
 /// Rows of `params`, `shape` and the `text` that Triton's own printer gives for them.
@@ -115,4 +118,42 @@ fn json_and_text_say_the_same() {
         "kind": "padded_shared", "interval_padding_pairs": [[64, 8]], "order": [1, 0], "shape": [32, 64]
     });
     assert_eq!(spec_to_json(&spec), json);
+}
+
+/// Spellings come from plugins; whatever they say, a spec is written as some text.
+#[test]
+fn no_spelling_makes_the_printer_panic() {
+    let parameter = |words: &[&str]| ParameterSpelling::new("p", words);
+    let parameters = [
+        parameter(&[]),
+        parameter(&["."]),
+        parameter(&["a.b", "c"]),
+        parameter(&["p", "p"]),
+        parameter(&["p"]).at(Place::Before),
+        ParameterSpelling { name: "parent".to_owned(), ..parameter(&[]) },
+    ];
+    let values = [Attribute::Int(1), Attribute::List(vec![Attribute::Int(1)]), Attribute::Text("é".to_owned())];
+    for (parameter, value) in parameters.iter().flat_map(|parameter| values.iter().map(move |value| (parameter, value)))
+    {
+        let odd = Odd(Spelling::new("odd", "", "two words").with(parameter.clone()));
+        let spec = FamilySpec::new("odd").with("p", value.clone()).of(FamilySpec::new("odd"));
+        assert!(Spellings::of_families(&odd).text(&spec).starts_with("#.two words<"));
+    }
+}
+
+/// Families with one spelling.
+struct Odd(Spelling);
+
+impl Families for Odd {
+    fn names(&self) -> Vec<String> {
+        vec![self.0.family.clone()]
+    }
+
+    fn resolve(&self, spec: &FamilySpec, _: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
+        Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() })
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        vec![self.0.clone()]
+    }
 }

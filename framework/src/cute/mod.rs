@@ -49,6 +49,6 @@ pub use product::{
 pub use recast::{downcast, recast, upcast};
 pub use select::Selection;
 pub use swizzle::{ComposedLayout, Swizzle};
-pub use tensor::of_tensor;
+pub use tensor::{of_tensor, to_distributed, to_memory};
 pub use thread_value::ThreadValue;
 pub use tuple::{IntTuple, MAX_DEPTH, Tree, View};

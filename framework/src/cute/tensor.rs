@@ -1,8 +1,8 @@
 //! Layouts of tensors, distributed or in memory, in CuTe's notation.
 
-use crate::layout::{Dim, Layout as TensorLayout, LinearLayout, MemoryLayout};
+use crate::layout::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout};
 
-use super::{ComposedLayout, CuteError, Layout, Mode, Tree, coalesce, from_linear};
+use super::{ComposedLayout, CuteError, Layout, Mode, Tree, coalesce, from_linear, to_linear_modes};
 
 /// A tensor's layout as CuTe writes it.
 ///
@@ -72,3 +72,78 @@ fn in_memory(memory: &MemoryLayout) -> Result<ComposedLayout, CuteError> {
     let layout = if padded.len() == 1 { padded.remove(0) } else { Layout::from_modes(padded)? };
     ComposedLayout::new(Vec::new(), 0, layout)
 }
+
+/// The distributed layout, over one block, that CuTe writes as a map of `(thread, value)` to the
+/// elements of `shape`, `lanes` threads being a warp: the way back from [`of_tensor`].
+///
+/// ```
+/// use tilewright::cute::{of_tensor, to_distributed};
+/// use tilewright::layout::{Dim, Layout};
+/// let rows = to_distributed(&"((4,8),2):((16,1),8)".parse()?, &[8, 8], 32)?;
+/// assert_eq!(rows.bases_of(Dim::REGISTER), [[0, 1]]);
+/// assert_eq!(of_tensor(&Layout::Distributed(rows))?.to_string(), "((4,8),2):((16,1),8)");
+/// # Ok::<(), tilewright::cute::CuteError>(())
+/// ```
+///
+/// # Errors
+/// As [`to_linear_modes`]; [`CuteError::Linear`] where sizes are no powers of two.
+pub fn to_distributed(layout: &ComposedLayout, shape: &[u64], lanes: u64) -> Result<LinearLayout, CuteError> {
+    let linear = to_linear_modes(layout, &[Dim::LANE, Dim::REGISTER], &axes(shape)?)?;
+    let (threads, values) = (1 << linear.in_bits(Dim::LANE), 1 << linear.in_bits(Dim::REGISTER));
+    let lanes = lanes.clamp(1, threads);
+    let sizes = [(Dim::LANE, lanes), (Dim::WARP, threads / lanes), (Dim::BLOCK, 1), (Dim::REGISTER, values)];
+    Ok(linear.reshape_ins(&sizes)?.transpose_ins(&[Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK])?)
+}
+
+/// The layout, in one block's memory, that CuTe writes as a map of a coordinate of `shape`, one
+/// mode an axis, to the offset: the way back from [`of_tensor`] but for padding.
+///
+/// ```
+/// use tilewright::cute::{of_tensor, to_memory};
+/// use tilewright::layout::Layout;
+/// let text = "Swizzle<3,3,3> o 0 o (32,64):(64,1)";
+/// let memory = to_memory(&text.parse()?, &[32, 64])?;
+/// assert_eq!(of_tensor(&Layout::Memory(memory))?.to_string(), text);
+/// # Ok::<(), tilewright::cute::CuteError>(())
+/// ```
+///
+/// # Errors
+/// As [`to_linear_modes`]; [`CuteError::Linear`] where the modes are not `shape`, or offsets are
+/// used twice or left out.
+pub fn to_memory(layout: &ComposedLayout, shape: &[u64]) -> Result<MemoryLayout, CuteError> {
+    let axes = axes(shape)?;
+    let dims: Vec<Dim> = axes.iter().map(|&(dim, _)| dim).collect();
+    let size = shape.iter().try_fold(1u64, |size, axis| size.checked_mul(*axis));
+    let size = size.ok_or(CuteError::Overflow { what: "the number of elements" })?;
+    let whole = match layout.layout().rank() == dims.len() {
+        true => layout.clone(),
+        // One axis is a mode without parentheses.
+        false => ComposedLayout::new(
+            layout.swizzles().to_vec(),
+            layout.offset(),
+            Layout::from_modes(vec![layout.layout().clone()])?,
+        )?,
+    };
+    let offsets = to_linear_modes(&whole, &dims, &[(Dim::OFFSET, size), (Dim::BLOCK, 1)])?;
+    let memory = offsets.invert()?;
+    for (dim, size) in axes {
+        let have = memory.out_bits(dim);
+        if size != 1 << have {
+            let (left, right) = (size.ilog2(), have);
+            return Err(CuteError::Linear(LayoutError::SizeMismatch { dim, left, right }));
+        }
+    }
+    Ok(MemoryLayout::linear(memory))
+}
+
+/// The axes of a shape with their sizes.
+fn axes(shape: &[u64]) -> Result<Vec<(Dim, u64)>, CuteError> {
+    let named = |(axis, &size): (usize, &u64)| match size.is_power_of_two() && axis < MOST_AXES {
+        true => Ok((Dim::tensor(axis), size)),
+        false => Err(CuteError::Linear(LayoutError::NotPowerOfTwo { dim: Dim::tensor(axis.min(MOST_AXES - 1)), size })),
+    };
+    shape.iter().enumerate().map(named).collect()
+}
+
+/// Axes that have names.
+const MOST_AXES: usize = 48;

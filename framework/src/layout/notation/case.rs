@@ -1,16 +1,20 @@
 //! Words in `camelCase` and in `snake_case`.
 
 /// `sizePerThread` to `size_per_thread`, `warpsPerCTA` to `warps_per_cta`, `fp4KPack` to
-/// `fp4_k_pack`: a capital begins a word unless it follows another and no small letter follows it.
+/// `fp4_k_pack`, `twoCTAs` to `two_ctas`: a capital begins a word unless it follows another and no
+/// small letter follows it but the `s` of a plural.
 pub(super) fn snake_case(word: &str) -> String {
     let chars: Vec<char> = word.chars().collect();
+    let is_small = |index: usize| chars.get(index).is_some_and(char::is_ascii_lowercase);
     let mut out = String::new();
     for (index, &c) in chars.iter().enumerate() {
         let before = index.checked_sub(1).map(|i| chars[i]);
-        let small_follows = chars.get(index + 1).is_some_and(char::is_ascii_lowercase);
+        let plural = chars.get(index + 1) == Some(&'s') && !is_small(index + 2);
         let starts_word = c.is_ascii_uppercase()
             && before.is_some_and(|b| {
-                b.is_ascii_lowercase() || b.is_ascii_digit() || (b.is_ascii_uppercase() && small_follows)
+                b.is_ascii_lowercase()
+                    || b.is_ascii_digit()
+                    || (b.is_ascii_uppercase() && is_small(index + 1) && !plural)
             });
         if starts_word {
             out.push('_');
@@ -66,7 +70,15 @@ mod tests {
 
     #[test]
     fn capitals_in_a_row_are_one_word() {
-        let pairs = [("warpsPerCTA", "warps_per_cta"), ("CGALayout", "cga_layout"), ("MFMA", "mfma"), ("A", "a")];
+        let pairs = [
+            ("warpsPerCTA", "warps_per_cta"),
+            ("CGALayout", "cga_layout"),
+            ("CTAsPerCGA", "ctas_per_cga"),
+            ("CTASplitNum", "cta_split_num"),
+            ("twoCTAs", "two_ctas"),
+            ("MFMA", "mfma"),
+            ("A", "a"),
+        ];
         pairs.iter().for_each(|(word, name)| assert_eq!(snake_case(word), *name));
     }
 

@@ -36,7 +36,10 @@ impl Writer<'_> {
         let mut before = String::new();
         for parameter in &spelling.parameters {
             match parameter.place {
-                Place::Before => before = self.before(spec, parameter).unwrap_or_default(),
+                Place::Before => match self.before(spec, parameter) {
+                    Some(list) => before = list,
+                    None => self.parameter(spec, parameter, spelling, &mut inside),
+                },
                 Place::Inside => self.parameter(spec, parameter, spelling, &mut inside),
                 Place::Behind => self.parameter(spec, parameter, spelling, &mut behind),
             }
@@ -79,9 +82,8 @@ impl Writer<'_> {
                 entries.push(format!("{group} = {{{}}}", self.group(spec, spelling, group).join(", ")));
             }
         } else if parameter.name == "parent" {
-            entries.extend(
-                spec.parent.iter().map(|parent| format!("{} = {}", parameter.words[0], text(parent, self.spellings))),
-            );
+            let word = parameter.words.first().map_or("parent", String::as_str);
+            entries.extend(spec.parent.iter().map(|parent| format!("{word} = {}", text(parent, self.spellings))));
         } else if let Some(value) = spec.attributes.get(&parameter.name) {
             match (value, &parameter.words[..]) {
                 (_, [word]) => entries.push(format!("{word} = {}", self.value(value))),

@@ -79,9 +79,9 @@ fn named(spec: &FamilySpec, spelling: &Spelling) -> FamilySpec {
     }
     // A group whose members have all been taken says nothing more.
     result.attributes.retain(|name, value| {
-        let is_group = |word: &str| word.split_once('.').is_some_and(|(group, _)| snake_case(group) == *name);
+        let is_group = |word: &String| word.split_once('.').is_some_and(|(group, _)| snake_case(group) == *name);
         let emptied = matches!(value, Attribute::Spec(group) if group.attributes.is_empty());
-        !(emptied && spelling.parameters.iter().any(|parameter| is_group(&parameter.words[0])))
+        !(emptied && spelling.parameters.iter().any(|parameter| parameter.words.first().is_some_and(is_group)))
     });
     result
 }
@@ -99,6 +99,7 @@ fn taken(attributes: &mut BTreeMap<String, Attribute>, parameter: &ParameterSpel
             },
             None => attributes.remove(&snake_case(word)),
         },
+        [] => None,
         words => {
             // One entry for each word, none left out.
             let values: Option<Vec<_>> = words.iter().map(|word| attributes.get(&snake_case(word)).cloned()).collect();
