@@ -9,6 +9,7 @@ mod convert;
 mod failure;
 mod input;
 mod layout;
+mod notation;
 mod targets;
 
 use std::path::PathBuf;
