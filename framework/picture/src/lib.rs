@@ -30,13 +30,13 @@
 //! banks.row_headings = vec!["0".to_owned(), "1".to_owned()];
 //! banks.column_headings = (0..4).map(|bank| bank.to_string()).collect();
 //! for row in 0..2 {
-//!     for bank in 0..4 {
+//!     for bank in 0..4u64 {
 //!         let cell = Cell::new(format!("{row},{bank}"))
 //!             .fill(Fill::hue(bank, 4))
 //!             .link(format!("element {row},{bank}"))
 //!             .kin(format!("bank {bank}"))
 //!             .hover(format!("bank {bank}, row {row}"));
-//!         banks.set(row, bank, cell);
+//!         banks.set(row, bank as usize, cell);
 //!     }
 //! }
 //! let mut picture = Picture::new("two rows of four banks");
