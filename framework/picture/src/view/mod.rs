@@ -2,8 +2,14 @@
 //!
 //! A view reads layouts and builds a [`Picture`](crate::Picture); each has a file of its own.
 
+mod axes;
+mod hardware;
+mod layout;
 mod link;
 mod matrix;
+mod positions;
+mod tensor;
 
+pub use layout::{ColourBy, LayoutOptions, layout};
 pub use link::{element_link, position_link};
 pub use matrix::{bit_names, matrix, matrix_grid};
