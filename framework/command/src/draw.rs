@@ -2,8 +2,12 @@
 //!
 //! Each subcommand is a file; it builds a picture, and this one decides where it goes.
 
+mod compose;
+mod difference;
+mod divide;
 mod layout;
 mod matrix;
+mod question;
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
@@ -24,6 +28,12 @@ pub enum Command {
     Layout(layout::Options),
     /// The matrix over F2.
     Matrix(matrix::Options),
+    /// Where two layouts of one tensor differ.
+    Difference(difference::Options),
+    /// One layout after another, step by step.
+    Compose(compose::Options),
+    /// A tile taken out of a layout.
+    Divide(divide::Options),
 }
 
 /// Where the picture goes, and which part of it.
@@ -45,6 +55,9 @@ pub fn run(global: &Global, command: &Command) -> Result<(), Failure> {
     match command {
         Command::Layout(options) => layout::run(global, options),
         Command::Matrix(options) => matrix::run(global, options),
+        Command::Difference(options) => difference::run(global, options),
+        Command::Compose(options) => compose::run(global, options),
+        Command::Divide(options) => divide::run(global, options),
     }
 }
 
@@ -70,15 +83,6 @@ impl Destination {
         };
         std::fs::write(file, text).map_err(|error| Failure::Input(format!("{}: {error}", file.display())))
     }
-}
-
-/// The title of a picture of one layout: its shape and its text, cut where that is long.
-pub fn title(layout: &str, shape: &str) -> String {
-    const MOST: usize = 120;
-    let text = layout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = text.chars().take(MOST).collect();
-    let dots = if cut.len() < text.len() { "..." } else { "" };
-    format!("{shape}  {cut}{dots}")
 }
 
 fn print(picture: &Picture) -> Result<(), Failure> {

@@ -12,6 +12,8 @@ pub(super) struct Positions<'a> {
     ins: &'a Space,
     kind: Kind<'a>,
     colour: ColourBy,
+    /// Bits of the packed input on which no element depends.
+    idle: u64,
 }
 
 enum Kind<'a> {
@@ -35,7 +37,18 @@ impl<'a> Positions<'a> {
             }
             Layout::Distributed(_) | Layout::TensorMemory(_) => Kind::Other(ins.dims().rev().collect()),
         };
-        Self { ins, kind, colour }
+        let columns = layout.linear().columns().iter().enumerate();
+        let idle = columns.filter(|&(_, &column)| column == 0).fold(0, |all, (bit, _)| all | 1 << bit);
+        Self { ins, kind, colour, idle }
+    }
+
+    /// The coordinate along a dim without the bits on which nothing depends, and how many there are:
+    /// positions that hold the same have the same colour.
+    fn class(&self, input: u64, dim: Dim) -> (u64, u64) {
+        let (at, idle) = (self.at(input, dim), self.ins.coordinate(self.idle, dim));
+        let used = (0..self.ins.bits_of(dim)).filter(|bit| idle >> bit & 1 == 0);
+        let index = used.clone().enumerate().fold(0, |index, (to, from)| index | (at >> from & 1) << to);
+        (index, 1 << used.count())
     }
 
     pub fn at(&self, input: u64, dim: Dim) -> u64 {
@@ -155,11 +168,15 @@ impl<'a> Positions<'a> {
                 let dim = dims.first().copied().unwrap_or(Dim::ROW);
                 Fill::hue(at(dim), of(dim))
             }
-            Kind::Distributed(_) => match self.colour {
-                ColourBy::Lane => Fill::hue(at(Dim::LANE), of(Dim::LANE)),
-                ColourBy::Warp => Fill::shaded(at(Dim::WARP), of(Dim::WARP), at(Dim::LANE), of(Dim::LANE)),
-                ColourBy::Register => Fill::hue(at(Dim::REGISTER), of(Dim::REGISTER)),
-            },
+            Kind::Distributed(_) => {
+                let [(lane, lanes), (warp, warps), (register, registers)] =
+                    [Dim::LANE, Dim::WARP, Dim::REGISTER].map(|dim| self.class(input, dim));
+                match self.colour {
+                    ColourBy::Lane => Fill::hue(lane, lanes),
+                    ColourBy::Warp => Fill::shaded(warp, warps, lane, lanes),
+                    ColourBy::Register => Fill::hue(register, registers),
+                }
+            }
         }
     }
 
@@ -172,6 +189,9 @@ impl<'a> Positions<'a> {
                 form += if self.ins.bits_of(Dim::WARP) > 0 { "; W is the warp" } else { "" };
                 form += if self.ins.bits_of(Dim::BLOCK) > 0 { "; B is the block" } else { "" };
                 lines.push(form + &format!("; colours by {}", self.colour.name()));
+                if self.idle != 0 {
+                    lines.push("positions that hold the same elements have the same colour".to_owned());
+                }
             }
             Kind::Memory { vector, .. } => lines.push(format!(
                 "numbers are offsets in elements; colours by place in a line of memory, {vector} elements at a time"
