@@ -33,16 +33,16 @@ impl Question {
 /// Lines that repeat the text of a layout under a picture's title.
 pub fn repeated(name: &str, text: &str) -> Vec<String> {
     const WIDEST: usize = 110;
-    let mut lines = vec![if name.is_empty() { String::new() } else { format!("{name} =") }];
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.chars().count() + word.chars().count() < WIDEST => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(format!("  {word}")),
-        }
+    let start = if name.is_empty() { String::new() } else { format!("{name} = ") };
+    let words: Vec<char> = (start + &text.split_whitespace().collect::<Vec<_>>().join(" ")).chars().collect();
+    let mut lines = Vec::new();
+    let mut rest = words.as_slice();
+    while rest.len() > WIDEST {
+        // After the last comma or blank that fits; in the middle of a word where there is none.
+        let end = rest[..WIDEST].iter().rposition(|&c| c == ',' || c == ' ').map_or(WIDEST, |at| at + 1);
+        lines.push(rest[..end].iter().collect::<String>().trim_end().to_owned());
+        rest = &rest[end..];
     }
+    lines.push(rest.iter().collect());
     lines
 }

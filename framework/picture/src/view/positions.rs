@@ -93,30 +93,41 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The first of an element's positions, with what can be said of the others in little room.
+    /// The first of an element's positions, with what can be said of the others in little room: two
+    /// that differ in one dim are both named, `T3,T7:1`; more are counted, `T3:1 x4`.
     pub fn lines_of_all(&self, inputs: &[u64]) -> Vec<String> {
         let Some((&first, copies)) = inputs.split_first() else {
             return vec!["-".to_owned()];
         };
         let mut lines = self.lines(first);
-        let Some(last) = lines.last_mut().filter(|_| !copies.is_empty()) else {
-            return lines;
-        };
-        *last = self.pair(first, copies).unwrap_or_else(|| format!("{last} x{}", inputs.len()));
+        match copies {
+            [] => {}
+            &[copy] if self.are_told_apart_by(first, copy, Dim::WARP) && self.ins.bits_of(Dim::BLOCK) == 0 => {
+                lines[0] = format!("W{},W{}", self.at(first, Dim::WARP), self.at(copy, Dim::WARP));
+            }
+            copies => {
+                if let Some(last) = lines.last_mut() {
+                    *last = self.pair(first, copies).unwrap_or_else(|| format!("{last} x{}", inputs.len()));
+                }
+            }
+        }
         lines
+    }
+
+    fn are_told_apart_by(&self, a: u64, b: u64, dim: Dim) -> bool {
+        matches!(self.kind, Kind::Distributed(_)) && (a ^ b) & !self.ins.mask_of(dim) == 0
     }
 
     /// Two copies that differ in the lane or in the register alone: `T3,T7:1`, `T3:1,5`.
     fn pair(&self, first: u64, copies: &[u64]) -> Option<String> {
-        let (Kind::Distributed(_), &[copy]) = (&self.kind, copies) else { return None };
-        let at = |input, dim| self.at(input, dim);
-        let (lane, register) = (at(first, Dim::LANE), at(first, Dim::REGISTER));
-        let differ = first ^ copy;
-        if differ & !self.ins.mask_of(Dim::LANE) == 0 {
-            return Some(format!("T{lane},T{}:{register}", at(copy, Dim::LANE)));
+        let &[copy] = copies else { return None };
+        let [(lane, register), (lane_of_copy, register_of_copy)] =
+            [first, copy].map(|input| (self.at(input, Dim::LANE), self.at(input, Dim::REGISTER)));
+        if self.are_told_apart_by(first, copy, Dim::LANE) {
+            return Some(format!("T{lane},T{lane_of_copy}:{register}"));
         }
-        (differ & !self.ins.mask_of(Dim::REGISTER) == 0)
-            .then(|| format!("T{lane}:{register},{}", at(copy, Dim::REGISTER)))
+        let by_register = self.are_told_apart_by(first, copy, Dim::REGISTER);
+        by_register.then(|| format!("T{lane}:{register},{register_of_copy}"))
     }
 
     /// The position in words.
@@ -209,7 +220,11 @@ impl<'a> Kind<'a> {
     /// A line of memory is as long as the tensor's most minor axis.
     fn memory(memory: &'a MemoryLayout) -> Self {
         let line = line_of(&memory.linear);
-        Self::Memory { memory, vector: memory.linear.consecutive_elements().clamp(1, line), line }
+        // Elements together along the last axis, but no fewer than eight pieces to a line.
+        let axes = super::axes::in_order(memory.linear.outs());
+        let minor_first: Vec<_> = axes.into_iter().rev().map(|(dim, _)| dim).collect();
+        let together = memory.linear.transpose_outs(&minor_first).map_or(1, |linear| linear.consecutive_elements());
+        Self::Memory { memory, vector: together.clamp(1, (line / 8).max(1)), line }
     }
 }
 

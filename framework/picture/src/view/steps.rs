@@ -55,20 +55,21 @@ pub fn division(
         (Fill::hue(REST, HUES), "what is left".to_owned()),
     ];
     picture.add(Panel::grid(whole.0, parts.grid()));
-    picture.add(Panel::operator("="));
+    picture.add(Panel::operator(if rest.is_some() { "=" } else { "÷" }));
     picture.add(Panel::grid(divisor.0, matrix_grid(divisor.1)));
-    picture.add(Panel::operator("×"));
     match rest {
         Some(rest) => {
             picture
                 .caption
                 .push(format!("{} is a direct sum, with {} in the low bits of each dim", whole.0, divisor.0));
+            picture.add(Panel::operator("⊕"));
             picture.add(Panel::grid("what is left", matrix_grid(&rest)));
         }
         None => {
-            picture
-                .caption
-                .push(format!("{} is no direct sum with {}: nothing is left to say what", whole.0, divisor.0));
+            picture.caption.push(format!(
+                "{} is no direct sum of {} and something else: the marked bits are in the way",
+                whole.0, divisor.0
+            ));
             picture.legend.push((Fill::tone(Tone::Bad), "in the way".to_owned()));
             picture.add(Panel::note("no quotient", parts.obstacles()));
         }
