@@ -1,24 +1,24 @@
 //! Where the parts of a grid go: cells, headings, bands.
 
-use crate::{Band, Grid};
+use crate::{Band, Grid, Run};
 
 use super::{BODY, PITCH, width};
 
 /// Font size of the cells of a grid that is drawn in full, and of headings.
 const FULL: f64 = 11.0;
 /// Sizes between which a text in a small cell may be.
-const SMALLEST: f64 = 4.5;
+const SMALLEST: f64 = 5.0;
 const COMPACT: f64 = 9.0;
 /// Side of a small cell.
 const SMALL: f64 = 16.0;
 /// Width of the widest small cell.
-const SMALL_WIDEST: f64 = 24.0;
+const SMALL_WIDEST: f64 = 28.0;
 /// Width up to which a cell that is drawn in full is widened for the heading of its band.
 const FULL_WIDEST: f64 = 40.0;
 /// Size of a heading over a narrow band.
 const BAND: f64 = 8.0;
 /// Room left beside a text in a small cell.
-const BESIDE: f64 = 1.5;
+const BESIDE: f64 = 2.5;
 /// Columns and cells up to which every cell is drawn large enough for its text.
 const FULL_COLUMNS: usize = 40;
 const FULL_CELLS: usize = 2048;
@@ -194,15 +194,20 @@ impl PlacedGrid<'_> {
         }
     }
 
+    /// The names of runs, in one size where that suits all, each in its own where some do not fit.
     fn run_names(&mut self) {
-        for run in &self.grid.runs {
-            let span = (run.end - run.start) as f64 * self.cell_width;
-            if let Some(size) = fitting(run.name.chars().count(), span, self.cell_height, true) {
-                let x = self.left_of(run.start) + span / 2.0;
-                let y = self.top_of(run.row) + self.cell_height / 2.0 + size * 0.35;
-                self.label(x, y, size, Place::Cell(run.row, run.start), &run.name);
-            }
-        }
+        let span = |run: &Run| (run.end - run.start) as f64 * self.cell_width;
+        let fit = |run: &Run| fitting(run.name.chars().count(), span(run), self.cell_height, true);
+        let sizes: Vec<_> = self.grid.runs.iter().map(fit).collect();
+        let smallest = sizes.iter().map(|size| size.unwrap_or(0.0)).fold(COMPACT, f64::min);
+        let labels = self.grid.runs.iter().zip(sizes).filter_map(|(run, size)| {
+            let size = if smallest >= SMALLEST { smallest } else { size? };
+            let x = self.left_of(run.start) + span(run) / 2.0;
+            let y = self.top_of(run.row) + self.cell_height / 2.0 + size * 0.35;
+            Some(Label { x, y, size, place: Place::Cell(run.row, run.start), text: run.name.clone() })
+        });
+        let labels: Vec<_> = labels.collect();
+        self.labels.extend(labels);
     }
 }
 
