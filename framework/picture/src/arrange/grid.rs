@@ -151,9 +151,8 @@ impl PlacedGrid<'_> {
         }
         for (band, end) in spans(&self.grid.column_bands, self.grid.columns()) {
             let (from, to) = (self.left_of(band.start), self.left_of(end));
-            let size = FULL.min((to - from) / (band.heading.chars().count().max(1) as f64 * PITCH));
-            if !band.heading.is_empty() && size >= SMALLEST {
-                self.label((from + to) / 2.0, self.y - 20.0, size, Place::Heading, &band.heading);
+            if let Some((size, text)) = band_heading(&band.heading, to - from) {
+                self.label((from + to) / 2.0, self.y - 20.0, size, Place::Heading, text);
             }
         }
     }
@@ -209,6 +208,14 @@ impl PlacedGrid<'_> {
         let labels: Vec<_> = labels.collect();
         self.labels.extend(labels);
     }
+}
+
+/// How a band's heading fits over it: whole, or its last word (the number), or not at all.
+fn band_heading(heading: &str, wide: f64) -> Option<(f64, &str)> {
+    let size = |text: &str| FULL.min(wide / (text.chars().count().max(1) as f64 * PITCH));
+    let last = heading.rsplit(' ').next().unwrap_or(heading);
+    let fits = |text: &'_ str| !text.is_empty() && size(text) >= BAND - 0.5;
+    [heading, last].into_iter().find(|text| fits(text)).map(|text| (size(text), text))
 }
 
 /// The size at which a text fits a place; none where it would be too small to read.
