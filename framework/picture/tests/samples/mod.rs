@@ -52,11 +52,11 @@ pub fn swizzled(shape: &[u64], vec: i64, per_phase: i64, max_phase: i64) -> Layo
 
 /// The grids of a picture with their panels' titles.
 pub fn grids(picture: &Picture) -> Vec<(&str, &Grid)> {
-    let grid = |content| match content {
-        &Content::Grid(ref grid) => Some(grid),
+    let panels = picture.panels().filter_map(|panel| match &panel.content {
+        Content::Grid(grid) => Some((panel.title.as_str(), grid)),
         _ => None,
-    };
-    picture.panels().filter_map(|panel| Some((panel.title.as_str(), grid(&panel.content)?))).collect()
+    });
+    panels.collect()
 }
 
 /// The only grid whose title starts so.
