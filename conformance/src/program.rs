@@ -15,6 +15,9 @@ use crate::{
     Answers, AnswersError, Batch, Context, Exit, Filter, Group, OpenError, Report, Runner, Targets, Worker, list,
 };
 
+/// Environment variable with a directory of known answers, besides those of `--answers`.
+const ANSWERS_VARIABLE: &str = "TILEWRIGHT_SHARED";
+
 /// Finds the targets that there are, with the given plugin files in front of all others.
 pub type OpenTargets = Box<dyn Fn(&[PathBuf]) -> Result<Box<dyn Targets>, OpenError>>;
 
@@ -220,7 +223,8 @@ impl Which {
     /// The known answers that every target is asked.
     fn answers(&self) -> Result<Answers, AnswersError> {
         let mut answers = Answers::carried();
-        self.answers.iter().try_for_each(|path| answers.add(path))?;
+        let of_environment = std::env::var_os(ANSWERS_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        self.answers.iter().chain(&of_environment).try_for_each(|path| answers.add(path))?;
         Ok(answers)
     }
 }

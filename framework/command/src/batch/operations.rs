@@ -30,7 +30,6 @@ pub fn perform(session: &Session, request: &Json) -> Result<Json, Refusal> {
     let Some(operation) = name.strip_prefix("cute.") else {
         return match operations::algebra(name, request.get("inputs").unwrap_or(&Json::Null)) {
             Err(OperationError::Unknown { name, known }) => Err(unknown(&name, &known)),
-            _ if request.get("inputs").is_none() => Err(bad("`inputs` is missing")),
             answer => Ok(answer?),
         };
     };
@@ -52,6 +51,10 @@ fn layout(session: &Session, request: &Json) -> Result<Json, Refusal> {
     };
     let spec = spec.map_err(|error| Refusal::new("bad_layout", format!("`params`: {error}")))?;
     let layout = session.layout(target(request)?, &spec, &shape(request)?)?;
+    let linear = layout.linear();
+    if let Some((dim, _)) = linear.ins().iter().chain(linear.outs().iter()).find(|&(_, bits)| bits > 63) {
+        return Err(Refusal::new("bad_layout", format!("{dim} has 2^64 positions: at most 2^63 can be written")));
+    }
     let mut answer = layout_answer(&layout);
     // What the question states is no part of the answer.
     if let Json::Object(fields) = &mut answer

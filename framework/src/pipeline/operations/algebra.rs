@@ -8,20 +8,21 @@ use crate::layout::{Bases, Dim, LayoutError, LinearLayout, layout_from_json, lay
 type Operation = fn(&Json) -> Answer;
 type Answer = Result<Json, OperationError>;
 
-const OPERATIONS: [(&str, Operation); 13] = [
-    ("apply", apply),
-    ("compose", compose),
-    ("equal", equal),
-    ("from_bases", from_bases),
-    ("identity_1d", identity),
-    ("invert", invert),
-    ("invert_and_compose", invert_and_compose),
-    ("matrix", matrix),
-    ("mul", direct_sum),
-    ("predicates", predicates),
-    ("pseudoinvert", pseudoinvert),
-    ("strided_1d", strided),
-    ("zeros_1d", zeros),
+/// By name: what it does, and the inputs that it takes.
+const OPERATIONS: [(&str, (Operation, &[&str])); 13] = [
+    ("apply", (apply, &["layout", "points"])),
+    ("compose", (compose, &["inner", "outer"])),
+    ("equal", (equal, &["a", "b"])),
+    ("from_bases", (from_bases, &["bases", "out_dim_names", "out_dim_sizes", "require_surjective"])),
+    ("identity_1d", (identity, &["size", "in_dim", "out_dim"])),
+    ("invert", (invert, &["layout"])),
+    ("invert_and_compose", (invert_and_compose, &["a", "b"])),
+    ("matrix", (matrix, &["layout"])),
+    ("mul", (direct_sum, &["a", "b"])),
+    ("predicates", (predicates, &["layout"])),
+    ("pseudoinvert", (pseudoinvert, &["layout"])),
+    ("strided_1d", (strided, &["size", "stride", "in_dim", "out_dim"])),
+    ("zeros_1d", (zeros, &["size", "in_dim", "out_dim", "out_dim_size"])),
 ];
 
 /// Performs the operation `name` on `inputs`, an object: layouts as `{"in_dims", "out_dims", "bases"}`
@@ -41,7 +42,12 @@ const OPERATIONS: [(&str, Operation); 13] = [
 /// # Ok::<(), tilewright::pipeline::operations::OperationError>(())
 /// ```
 pub fn algebra(name: &str, inputs: &Json) -> Result<Json, OperationError> {
-    find(&OPERATIONS, name)?(inputs)
+    let (operation, takes) = find(&OPERATIONS, name)?;
+    let given = inputs.as_object().ok_or_else(|| wrong("`inputs` must be an object"))?;
+    if let Some(strange) = given.keys().find(|given| !takes.contains(&given.as_str())) {
+        return Err(wrong(format!("`{strange}` is no input of `{name}`, which takes {}", takes.join(", "))));
+    }
+    operation(inputs)
 }
 
 fn identity(inputs: &Json) -> Answer {
@@ -173,7 +179,12 @@ fn named_bases(pair: &Json) -> Option<(Dim, Bases)> {
 }
 
 fn answer(found: Result<LinearLayout, LayoutError>) -> Answer {
-    found.map(|layout| layout_to_json(&layout)).map_err(|error| undefined(&error.to_string()))
+    let layout = found.map_err(|error| undefined(&error.to_string()))?;
+    // The size itself is a number of 65 bits.
+    match layout.ins().iter().chain(layout.outs().iter()).find(|&(_, bits)| bits > 63) {
+        Some((dim, _)) => Err(undefined(&format!("{dim} has 2^64 positions: at most 2^63 can be written"))),
+        None => Ok(layout_to_json(&layout)),
+    }
 }
 
 fn undefined(why: &str) -> OperationError {
