@@ -22,7 +22,7 @@ pub(super) fn definition(context: &Context, sample: &Sample, shape: &[u64], sett
 
 /// The layout is of the tensor's shape and of the kind that the definitions say: distributed (seed
 /// 000, Definition 4.10), memory (Definition 4.14), or tensor memory.
-pub(super) fn sound(layout: &Layout, shape: &[u64]) -> Checked {
+fn sound(layout: &Layout, shape: &[u64]) -> Checked {
     of_shape(layout.linear(), shape)?;
     match layout {
         Layout::Distributed(linear) => is_distributed(linear),

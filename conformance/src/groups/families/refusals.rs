@@ -1,10 +1,11 @@
 //! Nonsense is refused with an error that names the family, or, where a family may take it, becomes a
-//! sound layout; never a crash, never a layout of another tensor.
+//! layout of the whole tensor; never a crash, never a layout of another tensor.
 
 use tilewright::layout::{Attribute, FamilyError, FamilySpec, Layout, Sample};
 
 use super::super::law::{Checked, broken, require};
-use super::definition::sound;
+use super::super::walk::covers_evenly;
+use super::definition::of_shape;
 use crate::{Context, Verdict};
 
 const SHAPE: [u64; 2] = [128, 64];
@@ -21,16 +22,16 @@ pub(super) fn unknown(context: &Context, sample: &Sample) -> Checked {
 }
 
 /// A value of another type is refused; one of the right type and out of all bounds is refused or makes
-/// a sound layout.
+/// a layout of the whole tensor.
 pub(super) fn types(context: &Context, sample: &Sample) -> Checked {
     let other = |value: &Attribute| others_of(value);
     each_level(&sample.spec, &|level| replaced(level, &other), &mut |spec| refused(context, spec, &SHAPE).map(drop))?;
     each_level(&sample.spec, &|level| replaced(level, &extremes_of), &mut |spec| {
-        refused_or_sound(context, spec, &SHAPE)
+        refused_or_whole(context, spec, &SHAPE)
     })
 }
 
-/// Without one of its parameters a spec is refused or, where the parameter has a default, sound; without
+/// Without one of its parameters a spec is refused or, where the parameter has a default, taken; without
 /// the layout that it derives from it is refused.
 pub(super) fn missing(context: &Context, sample: &Sample) -> Checked {
     let without = |level: &FamilySpec| -> Vec<FamilySpec> {
@@ -42,7 +43,7 @@ pub(super) fn missing(context: &Context, sample: &Sample) -> Checked {
         let none = FamilySpec { attributes: Default::default(), ..level.clone() };
         level.attributes.keys().map(one_less).chain([none]).collect()
     };
-    each_level(&sample.spec, &without, &mut |spec| refused_or_sound(context, spec, &SHAPE))?;
+    each_level(&sample.spec, &without, &mut |spec| refused_or_whole(context, spec, &SHAPE))?;
     let orphan = |level: &FamilySpec| {
         let orphan = FamilySpec { parent: None, ..level.clone() };
         if level.parent.is_some() { vec![orphan] } else { Vec::new() }
@@ -51,7 +52,7 @@ pub(super) fn missing(context: &Context, sample: &Sample) -> Checked {
 }
 
 /// Shapes of no elements, of no power of two, of more bits than coordinates have, and of no axes are
-/// refused; large ones and those of other ranks are refused or sound.
+/// refused; large ones and those of other ranks are refused or laid out whole.
 pub(super) fn shapes(context: &Context, sample: &Sample) -> Checked {
     let never: [&[u64]; 9] = [
         &[],
@@ -67,7 +68,7 @@ pub(super) fn shapes(context: &Context, sample: &Sample) -> Checked {
     never.iter().try_for_each(|shape| refused(context, &sample.spec, shape).map(drop))?;
     let perhaps: [&[u64]; 7] =
         [&[1, 1], &[1, 64], &[64], &[2, 32, 32], &[1, 2, 16, 16], &[1 << 20, 1 << 20], &[1 << 31, 1 << 31]];
-    perhaps.iter().try_for_each(|shape| refused_or_sound(context, &sample.spec, shape))
+    perhaps.iter().try_for_each(|shape| refused_or_whole(context, &sample.spec, shape))
 }
 
 /// Changes each level of a spec, itself or a layout that it derives from, in all the ways that `change`
@@ -135,25 +136,27 @@ fn refused(context: &Context, spec: &FamilySpec, shape: &[u64]) -> Result<Family
     }
 }
 
-fn refused_or_sound(context: &Context, spec: &FamilySpec, shape: &[u64]) -> Checked {
+fn refused_or_whole(context: &Context, spec: &FamilySpec, shape: &[u64]) -> Checked {
     let wrong = |verdict: Verdict| {
         let detail = format!("accepts {} for a tensor of {shape:?}: {}", show(spec), verdict.detail);
         verdict.with_detail(detail)
     };
     match context.layout(spec, shape) {
         Err(error) => named(error, spec).map(drop),
-        Ok(layout) => sound_as_far_as_seen(&layout, shape).map_err(wrong),
+        Ok(layout) => whole(&layout, shape).map_err(wrong),
     }
 }
 
-/// Layouts of too many positions to visit are checked for their shape alone.
-fn sound_as_far_as_seen(layout: &Layout, shape: &[u64]) -> Checked {
+/// The tensor's shape, all of it held, each element as often as another; that is all that is known of
+/// a layout that nobody meant. Layouts of too many positions to visit are checked for their shape alone.
+fn whole(layout: &Layout, shape: &[u64]) -> Checked {
     const MOST_BITS: u32 = 16;
     let linear = layout.linear();
-    if linear.ins().bits().max(linear.outs().bits()) <= MOST_BITS {
-        return sound(layout, shape);
+    of_shape(linear, shape)?;
+    if linear.ins().bits().max(linear.outs().bits()) > MOST_BITS {
+        return Ok(());
     }
-    super::definition::of_shape(linear, shape)
+    covers_evenly(linear).map(drop).map_err(broken)
 }
 
 /// The error, where it is the caller's and names a family of the spec.
