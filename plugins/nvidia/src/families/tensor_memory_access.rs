@@ -84,7 +84,8 @@ fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayou
         packed *= 2;
     }
     let apart = 32 / (bits * packed);
-    if apart == 1 {
+    // A single column is padded to the word that it is alone in.
+    if apart == 1 || rest.in_bits(Dim::COL) == 0 {
         return Ok(Some((packed, rest)));
     }
     let empty = LinearLayout::zeros(apart, Dim::COL, column, 1)?;
@@ -133,6 +134,9 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     warp_bases.extend((0..(groups / tiled).trailing_zeros()).map(|_| vec![0, 0]));
     let ins = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_bases)];
     let places = LinearLayout::from_bases(&ins, &[(Dim::ROW, 128), (Dim::COL, columns)])?;
+    // Each block of a cluster reads its own memory.
+    let own = LinearLayout::identity(1 << memory.in_bits(Dim::BLOCK), Dim::BLOCK, Dim::BLOCK)?;
+    let places = if memory.ins().contains(Dim::BLOCK) { places.direct_sum(&own)? } else { places };
     places.compose(memory).map(Some)
 }
 
@@ -145,5 +149,6 @@ fn column_bases(first: u64, count: u64) -> impl Iterator<Item = Vec<u64>> {
 fn is_injective(memory: &LinearLayout, places: &[Vec<u64>], columns: u64) -> Result<bool, LayoutError> {
     let sizes = [(Dim::ROW, 128), (Dim::COL, columns)];
     let places = LinearLayout::from_bases(&[(Dim::LANE, places.to_vec())], &sizes)?;
-    Ok(places.compose(memory)?.is_injective())
+    let outs: Vec<_> = memory.outs().dims().collect();
+    Ok(places.compose(&memory.sublayout(&[Dim::ROW, Dim::COL], &outs)?)?.is_injective())
 }
