@@ -157,7 +157,7 @@ fn what_is_wrong_with_registers_of_tensor_memory_and_scales_is_named() {
     assert!(error(registers(memory, 64, 4, "32x32b"), &shape).contains("`element_bits`: 64 is none of 8, 16 and 32"));
     assert!(error(registers(memory, 32, 2, "32x32b"), &shape).contains("`num_warps`: 2 is not from 4 to 64"));
     assert!(error(registers(memory, 32, 4, "16x32b"), &shape).contains("`instr_variant`: is none of 32x32b"));
-    assert!(error(registers(memory, 32, 4, "16x256b"), &[128, 4]).contains("`instr_variant`: reaches places"));
+    assert!(error(registers(memory, 32, 4, "16x256b"), &[128, 4]).contains("`instr_variant` reaches places"));
     let mma = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>";
     assert!(error(registers(mma, 32, 4, "32x32b"), &shape).contains("`memory`: is no layout of tensor memory"));
     let padded = memory.replace("colStride = 1", "colStride = 1, fp4Padded = true");

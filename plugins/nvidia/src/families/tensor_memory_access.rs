@@ -58,11 +58,13 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) ->
         return Err(read.wrong("memory", "is no layout of tensor memory"));
     };
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    // Another shape of the same memory may do, so it is the shape that is refused.
+    let unfit = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
     let (neighbours, words) = in_words(&memory, bits).map_err(failed)?.ok_or_else(|| {
-        read.wrong("memory", &format!("its columns hold elements of {bits} bits neither packed nor a word apart"))
+        unfit(format!("columns of `memory` hold elements of {bits} bits neither packed nor a word apart"))
     })?;
     let reached = through(&words, &variant, warps).map_err(failed)?.ok_or_else(|| {
-        read.wrong("instr_variant", "reaches places that hold nothing, or more columns than the tensor has")
+        unfit("`instr_variant` reaches places that hold nothing, or more columns than there are".to_owned())
     })?;
     let packed = LinearLayout::identity(neighbours, Dim::REGISTER, Dim::tensor(1));
     let cluster = cluster_layout(spec, &[], 2)?;
