@@ -219,6 +219,49 @@ fn every_published_move_crosses_the_bridge() {
     assert!(texts.len() >= 12, "{} layouts", texts.len());
 }
 
+/// What loads of tensor memory leave in registers: the published layouts go to a bit of rows that
+/// follow each other, the family's to a row and a column of 32 bits. Loads of 16 rows are repeated
+/// for the upper ones in the last register.
+#[test]
+fn loads_of_tensor_memory() {
+    let mut checked = 0;
+    for atom in entries(SAMPLE, MOVES, "atoms") {
+        let name = atom["name"].as_str().expect("a name");
+        let Some((shape, times)) = name.strip_prefix("SM100_TMEM_LOAD_").and_then(|load| load.split_once("b")) else {
+            continue;
+        };
+        let Some(times) = times.strip_suffix('x').and_then(|times| times.parse::<u64>().ok()) else { continue };
+        let (rows, bits) = match shape {
+            "32dp32" => (32, 32),
+            "16dp64" => (16, 64),
+            "16dp128" => (16, 128),
+            "16dp256" => (16, 256),
+            // Two halves side by side, and loads that also reduce.
+            _ => continue,
+        };
+        let columns = bits / 32 * times;
+        let memory = FamilySpec::new("tensor_memory").with("block", [128, columns as i64]).with("col_stride", 1);
+        let spec = FamilySpec::new("tmem_reg")
+            .with("memory", Attribute::Spec(Box::new(memory)))
+            .with("element_bits", 32)
+            .with("num_warps", 4)
+            .with("instr_variant", Attribute::Text(format!("{rows}x{bits}b")));
+        let family = family(&spec, &[128, columns]);
+        let published = ThreadValue::parse(atom["DstLayout_bits"].as_str().expect("a layout"));
+        let registers = published.size(1) / 32;
+        assert_eq!(1 << family.in_bits(Dim::REGISTER), registers * 32 / rows, "{name}");
+        for (lane, register) in (0..32).flat_map(|lane| (0..registers).map(move |register| (lane, register))) {
+            let bit = published.index(lane, register * 32);
+            let place = family.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane)]).expect("a place");
+            let expected = (bit / (32 * columns), bit % (32 * columns) / 32);
+            assert_eq!((place[0].1, place[1].1), expected, "{name}, lane {lane}, register {register}");
+        }
+        checked += 1;
+    }
+    println!("{checked} loads are those of the family");
+    assert!(checked >= 4, "{checked} loads");
+}
+
 /// The last element of the thread part or of the value part.
 fn last(text: &str, part: usize) -> u64 {
     let published = ThreadValue::parse(text);
