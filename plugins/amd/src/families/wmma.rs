@@ -3,31 +3,37 @@
 //! A wave of 32 lanes spreads sixteen lanes over the columns of a result; where the tiles of the
 //! warps lie, and how often a warp repeats its tile, is given by bases in units of tiles.
 
+use tilewright::f2::Columns;
 use tilewright::layout::families::cluster::{cluster_layout, over_tensor, row_major, tile_of};
-use tilewright::layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::layout::{
+    Bases, Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space,
+};
 
 /// The instruction that a layout belongs to, spread over warps and blocks.
-struct Wmma {
+struct Wmma<'a> {
     version: u64,
     transposed: bool,
     m: u64,
     n: u64,
     k: u64,
-    registers: Bases,
-    warps: Bases,
+    registers: GivenBases<'a>,
+    warps: GivenBases<'a>,
     cluster: Bases,
 }
 
-impl Wmma {
-    fn read(spec: &FamilySpec, rank: usize) -> Result<Self, FamilyError> {
+impl<'a> Wmma<'a> {
+    fn read(spec: &'a FamilySpec, rank: usize) -> Result<Self, FamilyError> {
         let read = spec.parameters();
         let version = read.number(&["version"])?;
         let transposed = read.flag_or(&["transposed", "is_transposed", "is_transpose"], false)?;
         let instruction = read.numbers(&["instr_shape"])?;
-        let given = read.optional(&["cta_layout"]).is_some();
-        let (registers, warps) = if given { tiles(spec)? } else { (Vec::new(), Vec::new()) };
-        let registers = [registers, read.bases_or_none(&["reg_bases"])?].concat();
-        let warps = [warps, read.bases_or_none(&["warp_bases"])?].concat();
+        let (mut registers, mut warps) = (read.listed_bases(&["reg_bases"])?, read.listed_bases(&["warp_bases"])?);
+        if read.optional(&["cta_layout"]).is_some() {
+            if !registers.is_empty() || !warps.is_empty() {
+                return Err(read.wrong("cta_layout", "says again what `reg_bases` and `warp_bases` say"));
+            }
+            (registers, warps) = tiles(spec)?;
+        }
         let cluster = read.bases_or_none(&["cga_layout"])?;
         let own_rank = read.number_or(&["rank"], rank as u64)?;
         read.finish()?;
@@ -45,7 +51,7 @@ impl Wmma {
                 return Err(read.wrong("instr_shape", &message));
             }
         };
-        for (name, bases) in [("reg_bases", &registers), ("warp_bases", &warps)] {
+        for (name, bases) in [("reg_bases", registers), ("warp_bases", warps)] {
             if bases.iter().any(|basis| basis.len() != rank) {
                 return Err(read.wrong(name, &format!("each basis must have {rank} coordinates")));
             }
@@ -55,36 +61,46 @@ impl Wmma {
 
     /// Where the tiles of the warps lie, those along `replicated` being the same one.
     fn tiles(&self, spec: &FamilySpec, rank: usize, replicated: Option<usize>) -> Result<LinearLayout, FamilyError> {
-        let all = self.registers.iter().chain(&self.warps);
-        let extent = |axis: usize| all.clone().fold(0, |sum, basis| sum | basis[axis]);
         let wrong = |message: String| spec.parameters().wrong("warp_bases", &message);
-        let dims: Vec<_> = row_major(rank).into_iter().map(|axis| (axis, Dim::tensor(axis))).collect();
-        let sizes: Option<Vec<_>> = dims
-            .iter()
-            .map(|&(axis, dim)| Some((dim, extent(axis).checked_add(1)?.checked_next_power_of_two()?)))
-            .collect();
-        let sizes = sizes.ok_or_else(|| wrong("a coordinate is too large".to_owned()))?;
-        let in_order = |bases: &Bases| -> Bases {
-            bases.iter().map(|basis| dims.iter().map(|&(axis, _)| basis[axis]).collect()).collect()
-        };
-        let bases = [(Dim::REGISTER, in_order(&self.registers)), (Dim::WARP, in_order(&self.warps))];
-        let whole = LinearLayout::from_bases(&bases, &sizes).and_then(LinearLayout::require_surjective);
-        let whole = whole.map_err(|error| wrong(error.to_string()))?;
+        let whole = self.tile_grid(rank).map_err(|error| wrong(error.to_string()))?;
         let Some(axis) = replicated else { return Ok(whole) };
         // Repetitions that hold the same are left out, warps that hold the same are not.
         let cut = whole.resize_out(Dim::tensor(axis), 1).map_err(|error| wrong(error.to_string()))?;
         Ok(cut.remove_zero_bases(Dim::REGISTER))
     }
+
+    /// From registers and warps to units of tiles, the last axis the most minor.
+    fn tile_grid(&self, rank: usize) -> Result<LinearLayout, LayoutError> {
+        let mut extents = Numbers::from_elem(0, rank);
+        for basis in self.registers.iter().chain(self.warps.iter()) {
+            for (extent, coordinate) in extents.iter_mut().zip(basis) {
+                *extent |= coordinate;
+            }
+        }
+        let (mut ins, mut outs) = (Space::default(), Space::default());
+        ins.push(Dim::REGISTER, self.registers.iter().len() as u32)?;
+        ins.push(Dim::WARP, self.warps.iter().len() as u32)?;
+        let mut shifts = Numbers::from_elem(0, rank);
+        for axis in row_major(rank) {
+            shifts[axis] = u64::from(outs.bits());
+            outs.push(Dim::tensor(axis), 64 - extents[axis].leading_zeros())?;
+        }
+        let packed = |basis: Basis<'_>| {
+            basis.zip(&shifts).fold(0, |all, (by, &shift)| all | by.checked_shl(shift as u32).unwrap_or(0))
+        };
+        let columns: Columns = self.registers.iter().chain(self.warps.iter()).map(packed).collect();
+        LinearLayout::from_columns(ins, outs, &columns)?.require_surjective()
+    }
 }
 
 /// The attribute text's group of bases.
-fn tiles(spec: &FamilySpec) -> Result<(Bases, Bases), FamilyError> {
+fn tiles(spec: &FamilySpec) -> Result<(GivenBases<'_>, GivenBases<'_>), FamilyError> {
     let read = spec.parameters();
     let tilewright::layout::Attribute::Spec(group) = read.required(&["cta_layout"])? else {
         return Err(read.wrong("cta_layout", "must be a group of bases of `register` and `warp`"));
     };
     let inner = group.parameters();
-    let bases = (inner.bases_or_none(&["register"])?, inner.bases_or_none(&["warp"])?);
+    let bases = (inner.listed_bases(&["register"])?, inner.listed_bases(&["warp"])?);
     inner.finish()?;
     Ok(bases)
 }
@@ -99,9 +115,9 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let (row, column) = if wmma.transposed { (rank - 1, rank - 2) } else { (rank - 2, rank - 1) };
     // RDNA3 deals the rows out to both halves of a wave in turn, later ones eight by eight.
     let rows = if wmma.version == 1 {
-        vec![(Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, 8, row)]
+        [(Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, 8, row), (Dim::REGISTER, 1, row)]
     } else {
-        vec![(Dim::REGISTER, 8, row), (Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, wmma.m / 16, row)]
+        [(Dim::REGISTER, 8, row), (Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, wmma.m / 16, row)]
     };
     let build = || over_tensor(&tile_of(&row_major(rank), &rows)?.direct_sum(&tiles)?, &cluster, shape);
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))

@@ -4,8 +4,9 @@
 //! Tensor memory of a block has 128 rows, of which each warp reaches 32. A zero basis of rows 32 or
 //! 64 means that warps hold the same; any other zero basis is a place that holds nothing.
 
-use tilewright::layout::families::cluster::{cluster_layout, no_larger_than, share_of};
-use tilewright::layout::{Attribute, Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::f2::Columns;
+use tilewright::layout::families::cluster::{cluster_layout, identity_nd, no_larger_than, share_of};
+use tilewright::layout::{Attribute, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
 
 /// Rows of tensor memory.
 const ROWS: u64 = 128;
@@ -65,37 +66,39 @@ impl Tiling {
     /// them.
     fn over(&self, share: [u64; 2]) -> Result<LinearLayout, LayoutError> {
         let columns = self.columns.min(share[1]);
-        let spaced = LinearLayout::zeros(self.stride, Dim::COL, Dim::tensor(1), 1)?;
-        let along = spaced.direct_sum(&LinearLayout::identity(columns, Dim::COL, Dim::tensor(1))?)?;
-        let (mut rows, mut covered) = (powers(self.rows), [self.rows, columns]);
-        let mut along: Bases = along.bases_of(Dim::COL).into_iter().map(|basis| vec![0, basis[0]]).collect();
-        if self.rows < ROWS && self.paired {
+        let mut covered = [self.rows, columns];
+        // Rows 16 to 31 of a warp take the next tile, where there is one.
+        let next = (self.rows < ROWS && !self.paired).then(|| next_tile(&mut covered, share));
+        let mut rows: Columns = (0..self.rows.trailing_zeros()).map(|bit| 1 << bit).collect();
+        let mut along: Columns = (0..self.stride.trailing_zeros()).map(|_| 0).collect();
+        along.extend((0..columns.trailing_zeros()).map(|bit| covered[0] << bit));
+        match next {
+            Some(next) => rows.insert(4, next),
             // The upper rows take the upper half of the columns.
-            rows.extend(along.pop());
-        } else if self.rows < ROWS {
-            // Rows 16 to 31 of a warp take the next tile, where there is one.
-            rows.insert(4, next_tile(&mut covered, share));
+            None if self.rows < ROWS => rows.extend(along.pop()),
+            None => {}
         }
-        let sizes = [(Dim::tensor(0), covered[0]), (Dim::tensor(1), covered[1])];
-        let tile = LinearLayout::from_bases(&[(Dim::ROW, rows), (Dim::COL, along)], &sizes)?;
-        let down = LinearLayout::identity(share[0] / covered[0], Dim::COL, Dim::tensor(0))?;
-        tile.direct_sum(&down)?.direct_sum(&LinearLayout::identity(share[1] / covered[1], Dim::COL, Dim::tensor(1))?)
+        let ins = Space::of_sizes(&[(Dim::ROW, 1 << rows.len()), (Dim::COL, 1 << along.len())])?;
+        let outs = Space::of_sizes(&[(Dim::tensor(0), covered[0]), (Dim::tensor(1), covered[1])])?;
+        rows.extend(along);
+        let tile = LinearLayout::from_columns(ins, outs, &rows)?;
+        tile.direct_sum(&identity_nd(Dim::COL, &[share[0] / covered[0], share[1] / covered[1]], &[0, 1])?)
     }
 }
 
-/// Where the tile after the first one lies, below it or beside it; nowhere if there is only one.
-fn next_tile(covered: &mut [u64; 2], share: [u64; 2]) -> Vec<u64> {
-    let mut next = vec![0, 0];
-    if let Some(axis) = (0..2).find(|&axis| share[axis] > covered[axis]) {
-        next[axis] = covered[axis];
-        covered[axis] *= 2;
+/// Where the tile after the first one lies, below it or beside it, rows and columns packed; nowhere
+/// if there is only one.
+fn next_tile(covered: &mut [u64; 2], share: [u64; 2]) -> u64 {
+    let [rows, columns] = *covered;
+    if share[0] > rows {
+        covered[0] *= 2;
+        rows
+    } else if share[1] > columns {
+        covered[1] *= 2;
+        rows * columns
+    } else {
+        0
     }
-    next
-}
-
-/// The units of rows, up to `size`.
-fn powers(size: u64) -> Bases {
-    (0..size.trailing_zeros()).map(|bit| vec![1 << bit, 0]).collect()
 }
 
 fn wrong_shape(spec: &FamilySpec, shape: &[u64], message: String) -> FamilyError {
