@@ -10,11 +10,11 @@ use tilewright_intel::families::VendorFamilies;
 const DPAS: Signature = Signature {
     name: "dpas",
     parameters: &[
-        ("repeat_count", Kind::OneOf(&[1, 2, 4, 8])),
+        ("repeat_count", Kind::OneOf(&[8, 8, 4, 2, 1])),
         ("systolic_depth", Kind::OneOf(&[8, 8, 4])),
-        ("execution_size", Kind::OneOf(&[8, 16])),
+        ("execution_size", Kind::OneOf(&[16, 16, 8])),
         ("ops_per_channel", Kind::OneOf(&[1, 2, 4, 8])),
-        ("threads_per_warp", Kind::Number),
+        ("threads_per_warp", Kind::OneOf(&[16, 16, 32, 8, 4, 64, 128])),
         ("warps_per_cta", Kind::PerAxis),
         ("rep_cluster", Kind::PerAxis),
         ("fp4_k_pack", Kind::Number),
