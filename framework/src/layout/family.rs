@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{LayoutError, LinearLayout, MemoryLayout, Parameters};
+use super::{LayoutError, LinearLayout, MemoryLayout, Parameters, Spelling};
 
 /// The value of one parameter of a family.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -83,6 +83,12 @@ pub trait Families: Send + Sync {
     /// that is in no sample is shown by nothing. Empty where no kernel has such a block.
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         let _ = use_case;
+        Vec::new()
+    }
+
+    /// How attribute text spells the layouts of these families; one without a spelling is written by
+    /// rule, in its own words.
+    fn spellings(&self) -> Vec<Spelling> {
         Vec::new()
     }
 }
@@ -318,6 +324,10 @@ impl Families for FamilySet<'_> {
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         self.providers.iter().flat_map(|provider| provider.samples(use_case)).collect()
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        self.providers.iter().flat_map(|provider| provider.spellings()).collect()
     }
 }
 

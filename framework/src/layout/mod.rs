@@ -13,6 +13,7 @@ mod column_action;
 mod contiguity;
 mod coordinates;
 mod dim;
+mod enlarge;
 mod error;
 pub mod families;
 mod family;
@@ -28,11 +29,15 @@ pub use affine::AffineLayout;
 pub use column_action::ColumnAction;
 pub use coordinates::Coordinates;
 pub use dim::Dim;
+pub use enlarge::{Enlarged, Share};
 pub use error::LayoutError;
 pub use family::{Attribute, Families, FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleOperand, SampleUse};
 pub use fit::solve;
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
-pub use notation::{NotationError, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};
+pub use notation::{
+    NotationError, Omitted, ParameterSpelling, Place, Spelling, Spellings, layout_from_json, layout_to_json,
+    parse_definitions, parse_spec, spec_from_json, spec_to_json,
+};
 pub use parameters::{Axes, Basis, GivenBases, Numbers, Parameters};
 pub use space::Space;

@@ -11,9 +11,10 @@ mod linear;
 mod samples;
 mod shared;
 mod slice;
+mod spelling;
 mod tile;
 
-use super::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use super::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
 
 /// The neutral families.
 #[derive(Debug, Clone, Copy, Default)]
@@ -57,5 +58,17 @@ impl Families for Neutral {
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         samples::typical(use_case)
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        spelling::all()
+    }
+}
+
+/// The same layout in the parameters that attribute text has words for, under their canonical names.
+pub(super) fn in_words(spec: FamilySpec) -> FamilySpec {
+    match spec.name.as_str() {
+        "padded_shared" => spelling::padded_in_words(spec),
+        _ => spec,
     }
 }

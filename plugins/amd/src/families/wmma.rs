@@ -30,7 +30,10 @@ impl<'a> Wmma<'a> {
         let read = spec.parameters();
         let version = read.number(&["version"])?;
         let transposed = read.flag_or(&["transposed", "is_transposed", "is_transpose"], false)?;
-        let instruction = read.numbers(&["instr_shape"])?;
+        let instruction = match read.optional(&["instr_shape"]) {
+            Some(_) => read.numbers(&["instr_shape"])?,
+            None => Numbers::from_slice(&[16, 16, 16]),
+        };
         let (mut registers, mut warps) = (read.listed_bases(&["reg_bases"])?, read.listed_bases(&["warp_bases"])?);
         if read.optional(&["cta_layout"]).is_some() {
             if !registers.is_empty() || !warps.is_empty() {

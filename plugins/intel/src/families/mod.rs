@@ -6,9 +6,10 @@
 mod block_read;
 mod dpas;
 mod samples;
+mod spelling;
 
 use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
 
 /// The families that this plugin serves: `dpas`, `dpas_scale`, and `dot_operand`, also spelled
 /// `dot_op`, of `dpas` and of `subgroup_2d_block`.
@@ -41,6 +42,10 @@ impl Families for VendorFamilies {
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         samples::typical(&self.architecture, use_case)
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        spelling::all()
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {

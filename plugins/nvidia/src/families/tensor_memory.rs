@@ -33,8 +33,7 @@ impl Tiling {
             (read.power(&["block_m"])?, read.power(&["block_n"])?)
         };
         let stride = read.power(&["col_stride"])?;
-        // The reader of text takes `twoCTAs` apart as it does any other word.
-        let paired = read.flag_or(&["two_ctas", "two_ct_as"], false)?;
+        let paired = read.flag_or(&["two_ctas"], false)?;
         let padded = read.flag_or(&["fp4_padded"], false)?;
         one_block(spec, &read.bases_or_none(&["cga_layout"])?)?;
         read.finish()?;
