@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::cluster::{cluster_layout, row_major, share_of};
-use crate::layout::{Attribute, Dim, FamilySpec, Omitted, ParameterSpelling, Place, Spelling};
+use crate::layout::{Attribute, Dim, FamilySpec, Numbers, Omitted, ParameterSpelling, Place, Spelling};
 
 pub(super) fn all() -> Vec<Spelling> {
     vec![blocked(), slice(), linear(), dot_operand(), swizzled_shared(), padded_shared(), shared_linear()]
@@ -96,7 +96,7 @@ fn block_bases(spec: &FamilySpec, cluster: &[Vec<u64>], shape: &[u64]) -> Option
 }
 
 /// The shape that bases reach, axis by axis.
-fn reached(bases: &[Vec<u64>]) -> Vec<u64> {
+fn reached(bases: &[Vec<u64>]) -> Numbers {
     let rank = bases.iter().map(Vec::len).max().unwrap_or(0);
     let all = |axis: usize| bases.iter().fold(0, |all, basis| all | basis.get(axis).copied().unwrap_or(0));
     (0..rank).map(|axis| all(axis).checked_add(1).and_then(u64::checked_next_power_of_two).unwrap_or(0)).collect()
