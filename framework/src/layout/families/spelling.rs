@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::cluster::{cluster_layout, row_major, share_of};
-use crate::layout::{Attribute, Bases, Dim, FamilySpec, Numbers, Omitted, ParameterSpelling, Place, Spelling};
+use crate::layout::{Attribute, Dim, FamilySpec, Numbers, Omitted, ParameterSpelling, Place, Spelling};
 
 pub(super) fn all() -> Vec<Spelling> {
     vec![blocked(), slice(), linear(), dot_operand(), swizzled_shared(), padded_shared(), shared_linear()]
@@ -64,8 +64,9 @@ fn shared_linear() -> Spelling {
 /// A padded layout in the words that its text has: the blocks of a cluster by their bases, and
 /// offsets that follow the axes one after the other by the order of the axes.
 pub(super) fn padded_in_words(mut spec: FamilySpec) -> FamilySpec {
-    let Some((offsets, blocks, shape)) = padded_bases(&spec) else { return spec };
+    let Some(InElements { offsets, blocks, shape }) = in_elements(&spec) else { return spec };
     spec.attributes.remove("cga_layout");
+    let shape = shape.unwrap_or_else(|| reached(&offsets));
     if let Some(order) = order_of(&offsets, &shape).filter(|_| blocks.is_empty()) {
         spec.attributes.remove("offset_bases");
         spec.attributes.remove("block_bases");
@@ -74,20 +75,25 @@ pub(super) fn padded_in_words(mut spec: FamilySpec) -> FamilySpec {
     spec.with("block_bases", Attribute::List(blocks.into_iter().map(numbers).collect()))
 }
 
-/// The bases of offsets and of blocks, in elements, and the shape, of a padded layout that says them.
-fn padded_bases(spec: &FamilySpec) -> Option<(Bases, Bases, Numbers)> {
+/// What a padded layout of bases says, its blocks in elements too.
+struct InElements {
+    offsets: Vec<Vec<u64>>,
+    blocks: Vec<Vec<u64>>,
+    shape: Option<Numbers>,
+}
+
+fn in_elements(spec: &FamilySpec) -> Option<InElements> {
     let read = spec.parameters();
     let offsets = read.bases(&["offset_bases"]).ok()?;
-    let own_blocks = read.bases_or_none(&["block_bases"]).ok()?;
+    let own_blocks = read.bases_or_none(&["block_bases"]).ok();
     let cluster = read.bases_or_none(&["cga_layout"]).unwrap_or_default();
     let shape = read.numbers(&["shape"]).ok();
-    let blocks = match &shape {
-        _ if cluster.is_empty() => own_blocks,
-        Some(shape) if own_blocks.is_empty() => block_bases(spec, &cluster, shape)?,
+    let blocks = match (&shape, own_blocks) {
+        (_, Some(blocks)) if cluster.is_empty() => blocks,
+        (Some(shape), Some(blocks)) if blocks.is_empty() => block_bases(spec, &cluster, shape)?,
         _ => return None,
     };
-    let shape = shape.unwrap_or_else(|| reached(&offsets));
-    Some((offsets, blocks, shape))
+    Some(InElements { offsets, blocks, shape })
 }
 
 /// The bases of the blocks in elements, from those in units of one block's share.
