@@ -26,11 +26,17 @@ impl LinearLayout {
     /// More than 64 bits on a side.
     pub fn direct_sum(&self, outer: &Self) -> Result<Self, LayoutError> {
         let mut sum = Self::default();
-        let [own_places, outer_places] = join(&self.ins, &outer.ins, &mut sum.ins)?;
-        let [own_moves, outer_moves] = join(&self.outs, &outer.outs, &mut sum.outs)?;
+        let mut places = [Moves::new(), Moves::new()];
+        if !self.ins.join(&outer.ins, &mut sum.ins, &mut places) {
+            (sum.ins, places) = self.ins.joined(&outer.ins, &supremum(&self.ins, &outer.ins)?)?;
+        }
+        let mut moves = [Moves::new(), Moves::new()];
+        if !self.outs.join(&outer.outs, &mut sum.outs, &mut moves) {
+            (sum.outs, moves) = self.outs.joined(&outer.outs, &supremum(&self.outs, &outer.outs)?)?;
+        }
         sum.columns.resize(sum.ins.bits() as usize, 0);
-        place_columns(&self.columns, &own_places, &own_moves, &mut sum.columns);
-        place_columns(&outer.columns, &outer_places, &outer_moves, &mut sum.columns);
+        place_columns(&self.columns, &places[0], &moves[0], &mut sum.columns);
+        place_columns(&outer.columns, &places[1], &moves[1], &mut sum.columns);
         Ok(sum)
     }
 
@@ -246,19 +252,6 @@ impl LinearLayout {
         let ins: Vec<_> = self.ins.dims().filter(|d| !dims.contains(d)).collect();
         let outs: Vec<_> = self.outs.dims().filter(|d| !dims.contains(d)).collect();
         self.sublayout(&ins, &outs).ok()
-    }
-}
-
-/// Makes `space` the dims of both spaces, sizes multiplied, in an order that respects both where
-/// there is one; says where the bits of either go.
-#[inline]
-fn join(left: &Space, right: &Space, space: &mut Space) -> Result<[Moves; 2], LayoutError> {
-    if right.is_within(left) {
-        left.join(right, left, space)
-    } else if left.is_within(right) {
-        left.join(right, right, space)
-    } else {
-        left.join(right, &supremum(left, right)?, space)
     }
 }
 

@@ -298,36 +298,61 @@ impl Space {
         Ok(moves)
     }
 
-    /// Makes `space`, which has no dims, the one in which each dim has the bits of both, those of
-    /// `above` being the upper ones; says where the bits of either go. Dims are listed as in
-    /// `order`, which lists those of both.
+    /// The space in which each dim has the bits of both, those of `above` being the upper ones, and
+    /// where the bits of either go. Dims are listed as in `order`, which lists those of both.
     ///
     /// # Errors
     /// More than 64 bits.
-    #[inline]
-    pub(super) fn join(&self, above: &Self, order: &Self, space: &mut Self) -> Result<[Moves; 2], LayoutError> {
+    pub(super) fn joined(&self, above: &Self, order: &Self) -> Result<(Self, [Moves; 2]), LayoutError> {
+        let mut space = Self::default();
         let mut moves = [Moves::new(), Moves::new()];
-        let mut shift = 0;
         for listed in order.entries() {
             let dim = listed.dim();
             let own = self.find(dim).unwrap_or(Entry::UNUSED);
             let other = above.find(dim).unwrap_or(Entry::UNUSED);
-            let bits = own.bits() + other.bits();
-            if !space.fits(dim, bits) {
-                return Err(space.overfull(bits));
-            }
+            let shift = space.bits();
+            space.push_new(dim, own.bits() + other.bits())?;
             add_move(&mut moves[0], own.shift(), shift, own.bits());
             add_move(&mut moves[1], other.shift(), shift + own.bits(), other.bits());
-            shift += bits;
         }
-        Ok(moves)
+        Ok((space, moves))
     }
 
-    /// Whether the dims of this space are dims of `whole`, in the order in which that lists them.
+    /// [`Space::joined`] in one pass, for the usual case: the result lists the dims of this space and
+    /// then those that only `above` has, which lists them after all that it shares. False, and `space`
+    /// and `moves` of no use, where that is not so or the result does not fit in place.
     #[inline]
-    pub(super) fn is_within(&self, whole: &Self) -> bool {
-        let mut rest = whole.dims();
-        self.dims().all(|dim| rest.any(|other| other == dim))
+    pub(super) fn join(&self, above: &Self, space: &mut Self, moves: &mut [Moves; 2]) -> bool {
+        let (mut list, mut len, mut shift) = ([Entry::UNUSED; IN_PLACE], 0, 0);
+        let mut rest = above.entries();
+        let mut add = |dim: Dim, own: Entry, other: Entry| {
+            let bits = own.bits() + other.bits();
+            let Some(place) = list.get_mut(len).filter(|_| shift + bits <= 64) else { return false };
+            *place = Entry::new(dim, shift, bits);
+            add_move(&mut moves[0], own.shift(), shift, own.bits());
+            add_move(&mut moves[1], other.shift(), shift + own.bits(), other.bits());
+            (len, shift) = (len + 1, shift + bits);
+            true
+        };
+        for &own in self.entries() {
+            let other = match rest {
+                [first, later @ ..] if first.dim() == own.dim() => {
+                    rest = later;
+                    *first
+                }
+                _ => Entry::UNUSED,
+            };
+            if !add(own.dim(), own, other) {
+                return false;
+            }
+        }
+        for &other in rest {
+            if self.contains(other.dim()) || !add(other.dim(), Entry::UNUSED, other) {
+                return false;
+            }
+        }
+        space.entries = Entries::InPlace { len: len as u8, list };
+        true
     }
 
     /// Where the bits go when the dims get the sizes and the order that they have in `other`: the
