@@ -5,6 +5,7 @@
 //!
 //! May import everything below.
 
+pub mod operations;
 mod proof;
 mod question;
 

@@ -12,6 +12,7 @@ mod samples;
 mod shared;
 mod slice;
 mod spelling;
+mod tile;
 
 use super::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
 
@@ -33,11 +34,15 @@ impl Families for Neutral {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }
 
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
         cluster::check_shape(spec, shape)?;
         match spec.name.as_str() {
             "blocked" => blocked::resolve(spec, shape).map(Layout::Distributed),
-            "slice" => slice::resolve(spec, shape, all).map(Layout::Distributed),
+            "slice" => slice::resolve(spec, shape, all),
             "linear" => linear::resolve(spec, shape).map(Layout::Distributed),
             // Operands belong to who serves the parent.
             "dot_operand" | "dot_op" => match spec.parent.as_deref() {

@@ -28,12 +28,16 @@ impl VendorFamilies {
     }
 }
 
-const NAMES: [&str; 4] = ["dpas", "dpas_scale", "dot_operand", "dot_op"];
+// `subgroup_2d_block` alone is no layout; it is named so that its operands come here.
+const NAMES: [&str; 5] = ["dpas", "dpas_scale", "dot_operand", "dot_op", "subgroup_2d_block"];
 
 impl Families for VendorFamilies {
     fn names(&self) -> Vec<String> {
-        // `subgroup_2d_block` alone is no layout; it is named so that its operands come here.
-        NAMES.iter().chain(&["subgroup_2d_block"]).map(|&name| name.to_owned()).collect()
+        NAMES.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
     }
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {

@@ -49,6 +49,10 @@ impl Families for VendorFamilies {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }
 
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         samples::typical(&self.architecture, use_case)
     }
