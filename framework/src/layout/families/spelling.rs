@@ -63,12 +63,13 @@ fn shared_linear() -> Spelling {
 
 /// A padded layout in the words that its text has: the blocks of a cluster by their bases, and
 /// offsets that follow the axes one after the other by the order of the axes.
-pub(super) fn padded_in_words(mut spec: FamilySpec) -> FamilySpec {
-    let read = spec.parameters();
+pub(super) fn padded_in_words(given: FamilySpec) -> FamilySpec {
+    let mut spec = given.clone();
+    let read = given.parameters();
     let Ok(offsets) = read.bases(&["offset_bases"]) else { return spec };
     let own_blocks = read.bases_or_none(&["block_bases"]).ok();
     let cluster = read.bases_or_none(&["cga_layout"]).unwrap_or_default();
-    let shape = read.numbers(&["shape"]).ok();
+    let shape = read.numbers(&["shape"]).ok().map(|shape| shape.to_vec());
     let blocks = match (&shape, own_blocks) {
         (_, Some(blocks)) if cluster.is_empty() => Some(blocks),
         (Some(shape), Some(blocks)) if blocks.is_empty() => block_bases(&spec, &cluster, shape),
