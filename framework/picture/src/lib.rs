@@ -56,16 +56,21 @@
 //!
 //! Views refuse what they cannot draw with a [`PictureError`] that says what to do instead.
 
+mod access;
 mod arrange;
+mod banks;
 mod cell;
 mod error;
 mod fill;
 mod grid;
 pub mod html;
 mod picture;
+mod plane;
+mod runs;
 pub mod svg;
 pub mod terminal;
 pub mod view;
+mod wavefront;
 
 pub use cell::Cell;
 pub use error::PictureError;

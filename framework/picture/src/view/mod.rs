@@ -4,6 +4,8 @@
 
 mod link;
 mod matrix;
+mod memory;
 
 pub use link::{element_link, position_link};
 pub use matrix::{bit_names, matrix, matrix_grid};
+pub use memory::{MemoryView, memory};
