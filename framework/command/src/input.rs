@@ -4,8 +4,8 @@ use std::num::IntErrorKind;
 use std::time::Duration;
 
 use tilewright::kernel::Element;
-use tilewright::layout::LinearLayout;
-use tilewright::pipeline::{LayoutQuestion, Session};
+use tilewright::layout::{Layout, LinearLayout};
+use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
 use tilewright::plugin::{Discovery, HostCommand, LoadError, Registry};
 
 use crate::Global;
@@ -89,8 +89,27 @@ pub fn distributed(
     shape: &[u64],
 ) -> Result<LinearLayout, Failure> {
     let question = LayoutQuestion::from_text(text).map_err(|error| Failure::of_question(name, text, error))?;
-    question.resolve(session, target, shape).map_err(|error| match Failure::from(error) {
+    question.resolve(session, target, shape).map_err(|error| of_named(name, error))
+}
+
+/// A layout of any kind given as `name`.
+pub fn layout(
+    session: &Session,
+    name: &str,
+    text: &str,
+    target: Option<&str>,
+    shape: &[u64],
+) -> Result<Layout, Failure> {
+    match LayoutQuestion::from_text(text).map_err(|error| Failure::of_question(name, text, error))? {
+        LayoutQuestion::Given(layout) => Ok(Layout::Distributed(*layout)),
+        LayoutQuestion::Family(spec) => session.layout(target, &spec, shape).map_err(|error| of_named(name, error)),
+    }
+}
+
+/// The failure to resolve the layout given as `name`.
+fn of_named(name: &str, error: PipelineError) -> Failure {
+    match Failure::from(error) {
         Failure::Input(message) => Failure::Input(format!("{name}: {message}")),
         other => other,
-    })
+    }
 }

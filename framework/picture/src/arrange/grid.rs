@@ -10,7 +10,7 @@ const FULL: f64 = 11.0;
 const SMALLEST: f64 = 4.5;
 const COMPACT: f64 = 9.0;
 /// Side of a small cell.
-const SMALL: f64 = 14.0;
+const SMALL: f64 = 16.0;
 /// Columns and cells up to which every cell is drawn large enough for its text.
 const FULL_COLUMNS: usize = 40;
 const FULL_CELLS: usize = 2048;

@@ -2,10 +2,20 @@
 //!
 //! A view reads layouts and builds a [`Picture`](crate::Picture); each has a file of its own.
 
+mod axes;
+mod global;
+mod hardware;
+mod instruction;
+mod layout;
 mod link;
 mod matrix;
 mod memory;
+mod positions;
+mod tensor;
 
+pub use global::{GlobalView, global};
+pub use instruction::instruction;
+pub use layout::{ColourBy, LayoutOptions, layout};
 pub use link::{element_link, position_link};
 pub use matrix::{bit_names, matrix, matrix_grid};
 pub use memory::{MemoryView, memory};

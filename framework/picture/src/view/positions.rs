@@ -1,0 +1,202 @@
+//! How the positions of a layout's input space are named and coloured: holders of elements, offsets
+//! of a memory, places of tensor memory.
+
+use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout, Space};
+
+use crate::Fill;
+
+use super::ColourBy;
+
+/// The positions of a layout, each by its packed input.
+pub(super) struct Positions<'a> {
+    ins: &'a Space,
+    kind: Kind<'a>,
+    colour: ColourBy,
+}
+
+enum Kind<'a> {
+    /// Registers of lanes: the dims that stand before the register, most major first.
+    Distributed(Vec<Dim>),
+    /// Offsets, and how many elements lie together in the memory as in the tensor.
+    Memory { memory: &'a MemoryLayout, vector: u64, line: u64 },
+    /// Any other dims, most major first.
+    Other(Vec<Dim>),
+}
+
+impl<'a> Positions<'a> {
+    pub fn new(layout: &'a Layout, colour: ColourBy) -> Self {
+        let ins = layout.linear().ins();
+        let known = |dim: &Dim| [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK].contains(dim);
+        let kind = match layout {
+            Layout::Memory(memory) => Kind::memory(memory),
+            Layout::Distributed(_) if ins.dims().all(|dim| known(&dim)) => {
+                let holders = [Dim::BLOCK, Dim::WARP, Dim::LANE];
+                Kind::Distributed(holders.into_iter().filter(|&dim| ins.contains(dim)).collect())
+            }
+            Layout::Distributed(_) | Layout::TensorMemory(_) => Kind::Other(ins.dims().rev().collect()),
+        };
+        Self { ins, kind, colour }
+    }
+
+    pub fn at(&self, input: u64, dim: Dim) -> u64 {
+        self.ins.coordinate(input, dim)
+    }
+
+    /// What a cell says of a position, one line for the warp and one for lane and register where
+    /// there are several warps.
+    pub fn lines(&self, input: u64) -> Vec<String> {
+        match &self.kind {
+            Kind::Distributed(_) => {
+                let group = self.group(input);
+                let lane = format!("T{}:{}", self.at(input, Dim::LANE), self.at(input, Dim::REGISTER));
+                if group.is_empty() { vec![lane] } else { vec![group, lane] }
+            }
+            _ => vec![self.place(input)],
+        }
+    }
+
+    /// Block and warp, where there are several: `B0W1`.
+    fn group(&self, input: u64) -> String {
+        let part = |letter, dim| match self.ins.bits_of(dim) {
+            0 => String::new(),
+            _ => format!("{letter}{}", self.at(input, dim)),
+        };
+        part('B', Dim::BLOCK) + &part('W', Dim::WARP)
+    }
+
+    /// A position that is no register of a lane.
+    fn place(&self, input: u64) -> String {
+        match &self.kind {
+            Kind::Memory { memory, .. } => {
+                let offset = memory.physical_offset(self.at(input, Dim::OFFSET));
+                match self.ins.bits_of(Dim::BLOCK) {
+                    0 => offset.to_string(),
+                    _ => format!("B{}/{offset}", self.at(input, Dim::BLOCK)),
+                }
+            }
+            Kind::Distributed(dims) | Kind::Other(dims) => {
+                dims.iter().map(|&dim| self.at(input, dim).to_string()).collect::<Vec<_>>().join(":")
+            }
+        }
+    }
+
+    /// The first of an element's positions, with what can be said of the others in little room.
+    pub fn lines_of_all(&self, inputs: &[u64]) -> Vec<String> {
+        let Some((&first, copies)) = inputs.split_first() else {
+            return vec!["-".to_owned()];
+        };
+        let mut lines = self.lines(first);
+        let Some(last) = lines.last_mut().filter(|_| !copies.is_empty()) else {
+            return lines;
+        };
+        *last = self.pair(first, copies).unwrap_or_else(|| format!("{last} x{}", inputs.len()));
+        lines
+    }
+
+    /// Two copies that differ in the lane or in the register alone: `T3,T7:1`, `T3:1,5`.
+    fn pair(&self, first: u64, copies: &[u64]) -> Option<String> {
+        let (Kind::Distributed(_), &[copy]) = (&self.kind, copies) else { return None };
+        let at = |input, dim| self.at(input, dim);
+        let (lane, register) = (at(first, Dim::LANE), at(first, Dim::REGISTER));
+        let differ = first ^ copy;
+        if differ & !self.ins.mask_of(Dim::LANE) == 0 {
+            return Some(format!("T{lane},T{}:{register}", at(copy, Dim::LANE)));
+        }
+        (differ & !self.ins.mask_of(Dim::REGISTER) == 0)
+            .then(|| format!("T{lane}:{register},{}", at(copy, Dim::REGISTER)))
+    }
+
+    /// The position in words.
+    pub fn said(&self, input: u64) -> String {
+        if let Kind::Memory { memory, .. } = &self.kind
+            && !memory.padding.is_empty()
+        {
+            let offset = self.at(input, Dim::OFFSET);
+            return format!("offset {} (unpadded {offset})", memory.physical_offset(offset));
+        }
+        let dims = self.ins.iter().rev().filter(|&(dim, bits)| bits > 0 || dim == Dim::REGISTER);
+        dims.map(|(dim, _)| format!("{dim} {}", self.at(input, dim))).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether a cell of this position goes on the run of the cell before.
+    pub fn continues(&self, before: u64, input: u64) -> bool {
+        match &self.kind {
+            Kind::Distributed(_) => (before ^ input) & !self.ins.mask_of(Dim::REGISTER) == 0,
+            _ => input == before + 1,
+        }
+    }
+
+    /// The name of a run from one position to another.
+    pub fn run_name(&self, first: u64, last: u64) -> String {
+        match &self.kind {
+            Kind::Distributed(_) => format!("{}T{}", self.group(first), self.at(first, Dim::LANE)),
+            _ if first == last => self.place(first),
+            _ => format!("{}..", self.place(first)),
+        }
+    }
+
+    /// What this position shares with others that are framed with it: its lane.
+    pub fn kin(&self, input: u64) -> Option<String> {
+        match &self.kind {
+            Kind::Distributed(dims) => {
+                let names: Vec<_> = dims.iter().map(|&dim| format!("{dim} {}", self.at(input, dim))).collect();
+                Some(names.join(" "))
+            }
+            _ => None,
+        }
+    }
+
+    pub fn fill(&self, input: u64) -> Fill {
+        let of = |dim| 1u64 << self.ins.bits_of(dim);
+        let at = |dim| self.at(input, dim);
+        match &self.kind {
+            Kind::Memory { vector, line, .. } => Fill::hue(at(Dim::OFFSET) % line / vector, (line / vector).max(1)),
+            Kind::Other(dims) => {
+                let dim = dims.first().copied().unwrap_or(Dim::ROW);
+                Fill::hue(at(dim), of(dim))
+            }
+            Kind::Distributed(_) => match self.colour {
+                ColourBy::Lane => Fill::hue(at(Dim::LANE), of(Dim::LANE)),
+                ColourBy::Warp => Fill::shaded(at(Dim::WARP), of(Dim::WARP), at(Dim::LANE), of(Dim::LANE)),
+                ColourBy::Register => Fill::hue(at(Dim::REGISTER), of(Dim::REGISTER)),
+            },
+        }
+    }
+
+    /// What the texts and the colours of cells mean.
+    pub fn key(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        match &self.kind {
+            Kind::Distributed(_) => {
+                let mut form = "T3:1 is lane 3, register 1".to_owned();
+                form += if self.ins.bits_of(Dim::WARP) > 0 { "; W is the warp" } else { "" };
+                form += if self.ins.bits_of(Dim::BLOCK) > 0 { "; B is the block" } else { "" };
+                lines.push(form + &format!("; colours by {}", self.colour.name()));
+            }
+            Kind::Memory { vector, .. } => lines.push(format!(
+                "numbers are offsets in elements; colours by place in a line of memory, {vector} elements at a time"
+            )),
+            Kind::Other(dims) => {
+                let names: Vec<_> = dims.iter().map(Dim::to_string).collect();
+                lines.push(format!("numbers are {}; colours by {}", names.join(":"), names.first().map_or("", |n| n)));
+            }
+        }
+        lines
+    }
+}
+
+impl<'a> Kind<'a> {
+    /// A line of memory is as long as the tensor's most minor axis.
+    fn memory(memory: &'a MemoryLayout) -> Self {
+        let line = line_of(&memory.linear);
+        Self::Memory { memory, vector: memory.linear.consecutive_elements().clamp(1, line), line }
+    }
+}
+
+/// Elements of a memory that are drawn as one line: as many as the tensor's last axis has, where
+/// they are neither too many nor too few.
+pub(super) fn line_of(linear: &LinearLayout) -> u64 {
+    let axes = super::axes::in_order(linear.outs());
+    let bits = axes.last().map_or(0, |&(_, bits)| bits);
+    1 << bits.clamp(3, 7).min(linear.in_bits(Dim::OFFSET))
+}
