@@ -23,7 +23,7 @@ pub(crate) struct Access {
     pub registers: Vec<u64>,
     /// For each lane the byte address of its first element; none for lanes that take no part.
     pub addresses: Vec<Option<u64>>,
-    /// For each lane its elements as packed coordinates of the tensor, in the order of addresses.
+    /// For each lane its elements as packed coordinates of the memory's tensor, in the order of addresses.
     pub held: Vec<Vec<u64>>,
 }
 
@@ -66,17 +66,18 @@ impl Question<'_> {
                 remedy: "draw a layout of bytes that hold several elements each".to_owned(),
             });
         }
-        let order: Vec<Dim> = self.registers.outs().dims().collect();
-        let memory = self.memory.linear.transpose_outs(&order)?;
-        let distinct = self.registers.without_broadcast(Dim::REGISTER);
-        let places = distinct.apply(self.registers)?.invert_and_compose(&memory)?;
+        let order: Vec<Dim> = self.memory.linear.outs().dims().collect();
+        let holders = self.registers.transpose_outs(&order)?;
+        let distinct = holders.without_broadcast(Dim::REGISTER);
+        let places = distinct.apply(&holders)?.invert_and_compose(&self.memory.linear)?;
         let (elements, vector) = self.widest(&places)?;
         let action = distinct.then(&vector)?;
         let registers: Vec<u64> = (0..1 << self.registers.in_bits(Dim::REGISTER)).collect();
         let registers = action.apply_values(&registers);
         let places = vector.apply(&places)?;
         let element_bytes = u64::from(self.element_bits / 8);
-        let access = |(index, registers): (usize, &[u64])| self.access(&places, index as u64 * elements, registers);
+        let access =
+            |(index, registers): (usize, &[u64])| self.access(&holders, &places, index as u64 * elements, registers);
         let list = registers.chunks(elements as usize).enumerate().map(access).collect();
         Ok(Accesses { elements, element_bytes, list })
     }
@@ -101,7 +102,7 @@ impl Question<'_> {
     }
 
     /// The access that begins at a register, counted in the order of `places`.
-    fn access(&self, places: &LinearLayout, first: u64, registers: &[u64]) -> Access {
+    fn access(&self, holders: &LinearLayout, places: &LinearLayout, first: u64, registers: &[u64]) -> Access {
         let (ins, outs) = (places.ins(), places.outs());
         let bytes = u64::from(self.element_bits / 8);
         let at = |dim: Dim, index: u64| ins.shift_of(dim).map_or(0, |shift| index << shift);
@@ -111,11 +112,11 @@ impl Question<'_> {
             let offset = outs.coordinate(places.apply_packed(input), Dim::OFFSET);
             (lane & idle == 0).then(|| self.memory.physical_offset(offset) * bytes)
         };
-        let own = self.registers.ins();
+        let own = holders.ins();
         let place = |dim: Dim, index: u64| own.shift_of(dim).map_or(0, |shift| index << shift);
         let element = |register: u64, lane: u64| {
             let input = place(Dim::REGISTER, register) | place(Dim::LANE, lane) | place(Dim::WARP, self.warp);
-            self.registers.apply_packed(input)
+            holders.apply_packed(input)
         };
         let lanes = 0..1u64 << ins.bits_of(Dim::LANE);
         Access {

@@ -16,6 +16,8 @@ pub(crate) struct Banked<'a> {
     memory: &'a MemoryLayout,
     element_bits: u32,
     row: &'a BankRow,
+    /// Elements that have one colour: those of a bank, or of an access that is wider.
+    group: u64,
     plane: Plane<'a>,
 }
 
@@ -30,9 +32,17 @@ struct Stored {
 }
 
 impl<'a> Banked<'a> {
-    pub fn new(memory: &'a MemoryLayout, element_bits: u32, row: &'a BankRow) -> Result<Self, PictureError> {
+    /// `together` bytes, at least those of a bank, get one colour.
+    pub fn new(
+        memory: &'a MemoryLayout,
+        element_bits: u32,
+        row: &'a BankRow,
+        together: u64,
+    ) -> Result<Self, PictureError> {
         small_enough("the memory", memory.linear.ins().bits())?;
-        Ok(Self { memory, element_bits, row, plane: Plane::new(memory.linear.outs())? })
+        let bytes = together.clamp(u64::from(row.bank_bytes), row.wavefront_bytes());
+        let group = (bytes * 8 / u64::from(element_bits)).max(1);
+        Ok(Self { memory, element_bits, row, group, plane: Plane::new(memory.linear.outs())? })
     }
 
     /// All elements of all blocks.
@@ -63,21 +73,22 @@ impl<'a> Banked<'a> {
         grid.row_axis = "byte".to_owned();
         grid.column_axis = "bank".to_owned();
         grid.row_headings = (0..down).map(|row| self.byte(row * across).to_string()).collect();
-        let in_word = (u64::from(self.row.bank_bytes) * 8 / u64::from(self.element_bits)).max(1);
-        let starts = (0..across).step_by(in_word as usize);
-        grid.column_bands = starts.map(|start| Band::new(start as usize, self.bank(start).to_string())).collect();
+        let starts = (0..across).step_by(self.group as usize);
+        let banks = |start: u64| from_to(self.bank(start), self.row.bank(self.byte(start + self.group) - 1));
+        grid.column_bands = starts.map(|start| Band::new(start as usize, banks(start))).collect();
         for offset in 0..self.memory.allocated_elements() {
             let padding =
                 Cell::new("pad").fill(Fill::tone(Tone::Quiet)).hover(format!("byte {}: padding", self.byte(offset)));
             grid.set((offset / across) as usize, (offset % across) as usize, padding);
         }
+        let group = self.group as usize;
         let mut runs = Runs::default();
         for stored in self.all().filter(|stored| stored.block == 0) {
             let (row, column) = ((stored.offset / across) as usize, (stored.offset % across) as usize);
             runs.add(row, column, self.plane.coordinates(stored.element));
             grid.set(row, column, self.cell(&stored, self.plane.name(stored.element)));
         }
-        grid.runs = runs.named(one_axis_counts_up, range_of_elements);
+        grid.runs = runs.named(|column| column % group == 0, one_axis_counts_up, range_of_elements);
         grid
     }
 
@@ -91,17 +102,23 @@ impl<'a> Banked<'a> {
             let cell = self.cell(&stored, stored.offset.to_string()).line(format!("b{}", self.bank(stored.offset)));
             grid.set(row, column, cell);
         }
-        let next = |_: &[u64], last: &[u64], next: &[u64]| next[0] == last[0] + 1 && next[1] >= last[1];
-        grid.runs =
-            runs.named(next, |first, last| format!("{} b{}", from_to(first[0], last[0]), from_to(first[1], last[1])));
+        let next = |_: &[u64], last: &[u64], next: &[u64]| next[0] == last[0] + 1 && next[0] % self.group != 0;
+        let name =
+            |first: &[u64], last: &[u64]| format!("{} b{}", from_to(first[0], last[0]), from_to(first[1], last[1]));
+        grid.runs = runs.named(|_| false, next, name);
         grid
+    }
+
+    fn fill(&self, offset: u64) -> Fill {
+        let groups = (self.row.wavefront_bytes() * 8 / u64::from(self.element_bits) / self.group).max(1);
+        Fill::hue(offset / self.group % groups, groups)
     }
 
     fn cell(&self, stored: &Stored, text: String) -> Cell {
         let bank = self.bank(stored.offset);
         let name = self.plane.name(stored.element);
         let cell = Cell::new(text)
-            .fill(Fill::hue(bank, u64::from(self.row.banks)))
+            .fill(self.fill(stored.offset))
             .link(element_link(&self.plane.coordinates(stored.element)))
             .kin(format!("bank {bank}"))
             .hover(format!("element {name}"))
@@ -134,8 +151,9 @@ impl<'a> Banked<'a> {
 
     /// The matrix of the offset's bits: of which coordinate bits each is the sum.
     pub fn address_grid(&self) -> Result<Grid, PictureError> {
-        let mut grid =
-            matrix_grid(&self.address()?.sublayout(&self.address()?.ins().dims().collect::<Vec<_>>(), &[Dim::OFFSET])?);
+        let address = self.address()?;
+        let coordinates: Vec<Dim> = address.ins().dims().collect();
+        let mut grid = matrix_grid(&address.sublayout(&coordinates, &[Dim::OFFSET])?);
         grid.row_axis = "offset".to_owned();
         grid.column_axis = "coordinate".to_owned();
         grid.row_bands.clear();

@@ -16,17 +16,21 @@ impl Runs {
         self.cells.insert((row, column), numbers);
     }
 
-    /// The longest runs of neighbours. `follows` says of a run's first and last numbers whether the
-    /// next ones belong to it; `name` names a run by its first and last numbers.
+    /// The longest runs of neighbours. `begins` says of a column whether a run must begin there; `follows`
+    /// of a run's first and last numbers whether the next ones belong to it; `name` names a run by its
+    /// first and last numbers.
     pub fn named(
         &self,
+        begins: impl Fn(usize) -> bool,
         follows: impl Fn(&[u64], &[u64], &[u64]) -> bool,
         name: impl Fn(&[u64], &[u64]) -> String,
     ) -> Vec<Run> {
         let mut runs: Vec<(Run, &[u64], &[u64])> = Vec::new();
         for (&(row, column), numbers) in &self.cells {
             match runs.last_mut() {
-                Some((run, first, last)) if run.row == row && run.end == column && follows(first, last, numbers) => {
+                Some((run, first, last))
+                    if (run.row, run.end) == (row, column) && !begins(column) && follows(first, last, numbers) =>
+                {
                     run.end = column + 1;
                     *last = numbers;
                 }
@@ -85,7 +89,7 @@ mod tests {
         let mut runs = Runs::default();
         let cells = [(0, 0, [0, 6]), (0, 1, [0, 7]), (0, 2, [1, 7]), (0, 4, [2, 7]), (1, 0, [3, 7])];
         cells.iter().for_each(|&(row, column, at)| runs.add(row, column, at.to_vec()));
-        let named = runs.named(one_axis_counts_up, range_of_elements);
+        let named = runs.named(|_| false, one_axis_counts_up, range_of_elements);
         let names: Vec<_> = named.iter().map(|run| (run.row, run.start, run.end, run.name.as_str())).collect();
         assert_eq!(names, [(0, 0, 2, "0,6-7"), (0, 2, 3, "1,7"), (0, 4, 5, "2,7"), (1, 0, 1, "3,7")]);
     }

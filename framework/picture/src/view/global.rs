@@ -55,7 +55,7 @@ pub fn global(view: &GlobalView<'_>) -> Result<Picture, PictureError> {
         warp: view.warp,
         copies: true,
     };
-    let requests = Requests { view, accesses: question.answer()?, plane: Plane::new(view.layout.outs())? };
+    let requests = Requests { view, accesses: question.answer()?, plane: Plane::new(memory.linear.outs())? };
     let mut picture = Picture::new(format!("{} in global memory of {}", view.name, view.target.name));
     picture.caption = requests.said();
     picture.add(requests.one());
@@ -263,12 +263,10 @@ impl Requests<'_> {
 
     /// Links each sector with the elements that lie in it.
     fn link_sectors(&self, grid: &mut Grid, memory: &MemoryLayout, across: u64) {
-        let order: Vec<Dim> = self.view.layout.outs().dims().collect();
-        let Ok(linear) = memory.linear.transpose_outs(&order) else { return };
         for offset in 0..memory.allocated_elements() {
             let at = offset * self.accesses.element_bytes / self.sector_bytes();
             if let Some(cell) = grid.cell_mut((at / across) as usize, (at % across) as usize) {
-                cell.links.push(element_link(&self.plane.coordinates(linear.apply_packed(offset))));
+                cell.links.push(element_link(&self.plane.coordinates(memory.linear.apply_packed(offset))));
             }
         }
     }
@@ -293,7 +291,7 @@ impl Requests<'_> {
             }
         }
         let same = |_: &[u64], last: &[u64], next: &[u64]| last == next;
-        grid.runs = runs.named(same, |first, _| format!("T{}#{}", first[0], first[1]));
+        grid.runs = runs.named(|_| false, same, |first, _| format!("T{}#{}", first[0], first[1]));
         for element in 0..1u64 << self.view.layout.outs().bits() {
             let (row, column) = self.plane.place(element);
             if let Some(cell) = grid.cell_mut(row, column) {

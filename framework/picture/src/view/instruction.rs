@@ -1,5 +1,5 @@
-//! An instruction's operands: the tableau of a product, A at the left, B on top, the result between
-//! them; and what a move carries between registers and memory.
+//! An instruction's operands: the tableau of a product, A at the left, B on top, the result at the
+//! lower right; and what a move carries between registers and memory.
 
 use std::collections::BTreeMap;
 
@@ -156,7 +156,7 @@ fn products(picture: &mut Picture, product: &Product<'_>) -> Result<(), PictureE
         Some(c) => format!("C {} and {}", c.element, d.said()),
         None => d.said(),
     };
-    picture.caption.push(format!("{} at the left, {} on top, {result} between them", a.said(), b.said()));
+    picture.caption.push(format!("{} at the left, {} on top, {result} at the lower right", a.said(), b.said()));
     for block in 0..blocks {
         if block > 0 && block % ABREAST == 0 {
             picture.start_row();
@@ -172,23 +172,25 @@ impl Product<'_> {
     fn tableau(&self, block: usize) -> Grid {
         let (m, n, k) = (self.d.size(0), self.d.size(1), self.a.size(1));
         let mut grid = Grid::new(k + 1 + m, k + 1 + n);
-        let number = |index: usize| match index {
-            at if at < k => at.to_string(),
-            at if at == k => String::new(),
-            at => (at - k - 1).to_string(),
-        };
-        grid.row_headings = (0..k + 1 + m).map(number).collect();
-        grid.column_headings = (0..k + 1 + n).map(number).collect();
-        grid.row_bands = vec![Band::new(0, "k"), Band::new(k, ""), Band::new(k + 1, "m")];
-        grid.column_bands = vec![Band::new(0, "k"), Band::new(k, ""), Band::new(k + 1, "n")];
+        grid.in_full = true;
+        let beyond = |index: usize| if index > k { (index - k - 1).to_string() } else { String::new() };
+        grid.row_headings = (0..k + 1 + m).map(beyond).collect();
+        grid.column_headings = (0..k + 1 + n).map(beyond).collect();
+        grid.row_bands = vec![Band::new(0, ""), Band::new(k + 1, "m")];
+        grid.column_bands = vec![Band::new(0, ""), Band::new(k + 1, "n")];
         for row in 0..k + 1 {
-            for column in 0..k + 1 + n {
+            for column in 0..k + 1 {
                 grid.set(row, column, Cell::absent());
             }
         }
-        for row in 0..k + 1 + m {
-            grid.set(row, k, Cell::absent());
+        for index in 0..k + 1 {
+            // The gap beside B and above A numbers K.
+            let name = if index < k { index.to_string() } else { "k".to_owned() };
+            grid.set(index, k, Cell::absent().line(name.clone()));
+            grid.set(k, index, Cell::absent().line(name));
         }
+        (0..m).for_each(|row| grid.set(k + 1 + row, k, Cell::absent()));
+        (0..n).for_each(|column| grid.set(k, k + 1 + column, Cell::absent()));
         for inner in 0..k {
             (0..n).for_each(|column| {
                 grid.set(inner, k + 1 + column, self.b.cell(inner, column, block).kin(format!("n {column}")));

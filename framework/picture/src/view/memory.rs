@@ -45,7 +45,8 @@ pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
         None => view.plain_row()?,
     };
     picture.caption.push(banks_in_words(row));
-    let banked = Banked::new(view.memory, view.element_bits, row)?;
+    let together = view.together(&served);
+    let banked = Banked::new(view.memory, view.element_bits, row, together)?;
     let memory =
         Panel::grid("memory", banked.memory_grid()).caption("in each cell the element; its colour is the bank");
     picture.add(match banked.padding() {
@@ -81,6 +82,15 @@ struct Variant {
 }
 
 impl<'a> MemoryView<'a> {
+    /// Bytes that are coloured alike: those of an access, or where there is none of the elements that lie
+    /// together in the memory as in the tensor.
+    fn together(&self, served: &[Served<'_>]) -> u64 {
+        let accessed = served.iter().map(|served| served.accesses.bytes()).max();
+        let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0);
+        let run = consecutive(&self.memory.linear) * u64::from(self.element_bits);
+        accessed.unwrap_or(run.min(u64::from(widest)) / 8)
+    }
+
     /// The row of plain accesses where no access is given: that of the widest loads.
     fn plain_row(&self) -> Result<&'a BankRow, PictureError> {
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0);
@@ -140,7 +150,7 @@ impl<'a> MemoryView<'a> {
         }
         for (variant, served) in &compared {
             picture.start_row();
-            let banked = Banked::new(&variant.memory, self.element_bits, row)?;
+            let banked = Banked::new(&variant.memory, self.element_bits, row, self.together(served))?;
             picture.add(Panel::grid(variant.name, banked.tensor_grid()));
             let plane = Plane::new(variant.memory.linear.outs())?;
             for served in served {
@@ -191,6 +201,16 @@ fn plain(linear: &LinearLayout) -> Option<MemoryLayout> {
     let blocks = linear.sublayout(&[Dim::BLOCK], &same).ok()?;
     let plain = if linear.ins().contains(Dim::BLOCK) { plain.concat_ins(&blocks).ok()? } else { plain };
     Some(MemoryLayout::linear(plain))
+}
+
+/// Elements that lie side by side in memory as along an axis of the tensor, everywhere.
+fn consecutive(linear: &LinearLayout) -> u64 {
+    let steps = linear.columns_of(Dim::OFFSET);
+    let first = steps.first().copied().unwrap_or(0);
+    let in_order = (0..).zip(steps).take_while(|&(bit, &step)| step == first << bit).count();
+    let others = steps[in_order..].iter().fold(0, |all, step| all | step);
+    let apart = (others.trailing_zeros().saturating_sub(first.trailing_zeros()) as usize).min(in_order);
+    1 << apart.min(63)
 }
 
 fn banks_in_words(row: &BankRow) -> String {
