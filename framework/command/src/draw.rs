@@ -7,6 +7,12 @@ mod instruction;
 mod layout;
 mod matrix;
 mod memory;
+mod compose;
+mod difference;
+mod divide;
+mod layout;
+mod matrix;
+mod question;
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
@@ -33,6 +39,12 @@ pub enum Command {
     Global(global::Options),
     /// Who holds each element of an instruction's operands.
     Instruction(instruction::Options),
+    /// Where two layouts of one tensor differ.
+    Difference(difference::Options),
+    /// One layout after another, step by step.
+    Compose(compose::Options),
+    /// A tile taken out of a layout.
+    Divide(divide::Options),
 }
 
 /// Where the picture goes, and which part of it.
@@ -57,6 +69,9 @@ pub fn run(global: &Global, command: &Command) -> Result<(), Failure> {
         Command::Memory(options) => memory::run(global, options),
         Command::Global(options) => global::run(global, options),
         Command::Instruction(options) => instruction::run(global, options),
+        Command::Difference(options) => difference::run(global, options),
+        Command::Compose(options) => compose::run(global, options),
+        Command::Divide(options) => divide::run(global, options),
     }
 }
 
@@ -82,15 +97,6 @@ impl Destination {
         };
         std::fs::write(file, text).map_err(|error| Failure::Input(format!("{}: {error}", file.display())))
     }
-}
-
-/// The title of a picture of one layout: its shape and its text, cut where that is long.
-pub fn title(layout: &str, shape: &str) -> String {
-    const MOST: usize = 120;
-    let text = layout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = text.chars().take(MOST).collect();
-    let dots = if cut.len() < text.len() { "..." } else { "" };
-    format!("{shape}  {cut}{dots}")
 }
 
 fn print(picture: &Picture) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use std::num::IntErrorKind;
 use std::time::Duration;
 
 use tilewright::kernel::Element;
-use tilewright::layout::{Layout, LinearLayout};
+use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
 use tilewright::plugin::{Discovery, HostCommand, LoadError, Registry};
 
@@ -92,7 +92,8 @@ pub fn distributed(
     question.resolve(session, target, shape).map_err(|error| of_named(name, error))
 }
 
-/// A layout of any kind given as `name`.
+/// A layout of any kind given as `name`; one given by its bases is a memory layout where it has
+/// offsets.
 pub fn layout(
     session: &Session,
     name: &str,
@@ -101,6 +102,9 @@ pub fn layout(
     shape: &[u64],
 ) -> Result<Layout, Failure> {
     match LayoutQuestion::from_text(text).map_err(|error| Failure::of_question(name, text, error))? {
+        LayoutQuestion::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
+            Ok(Layout::Memory(MemoryLayout::linear(*layout)))
+        }
         LayoutQuestion::Given(layout) => Ok(Layout::Distributed(*layout)),
         LayoutQuestion::Family(spec) => session.layout(target, &spec, shape).map_err(|error| of_named(name, error)),
     }

@@ -47,7 +47,7 @@ pub enum Tone {
 pub struct Rgb(pub u8, pub u8, pub u8);
 
 const WHITE: Rgb = Rgb(255, 255, 255);
-const INK: Rgb = Rgb(17, 17, 17);
+const INK: Rgb = Rgb(0, 0, 0);
 
 /// Blue, orange, green, purple, sky, vermillion, yellow, grey.
 const HUES: [Rgb; 8] = [

@@ -1,6 +1,8 @@
 //! A grid of cells with headings, bands of rows and columns, and names for stretches of cells.
 
-use crate::Cell;
+use std::ops::Range;
+
+use crate::{Cell, Tone};
 
 /// Rows or columns from `start` up to the next band: a thick border before, a heading over them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +35,17 @@ pub struct Run {
     pub name: String,
 }
 
+/// A heavy frame around a rectangle of cells; text renderers leave it out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Its rows.
+    pub rows: Range<usize>,
+    /// Its columns.
+    pub columns: Range<usize>,
+    /// Its colour.
+    pub tone: Tone,
+}
+
 /// A grid of cells. Headings may be fewer than rows or columns; those that lack are blank.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grid {
@@ -52,6 +65,8 @@ pub struct Grid {
     pub runs: Vec<Run>,
     /// Whether every cell is large enough for its text however many there are.
     pub in_full: bool,
+    /// Frames around rectangles of cells.
+    pub frames: Vec<Frame>,
     rows: usize,
     columns: usize,
     cells: Vec<Cell>,
@@ -124,7 +139,7 @@ impl Grid {
 
     /// The rows and columns of the given ranges only, cut at the grid's own size.
     #[must_use]
-    pub fn cropped(&self, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> Self {
+    pub fn cropped(&self, rows: Range<usize>, columns: Range<usize>) -> Self {
         let rows = rows.start.min(self.rows)..rows.end.min(self.rows);
         let columns = columns.start.min(self.columns)..columns.end.min(self.columns);
         let mut part = Self::new(rows.len(), columns.len());
@@ -134,7 +149,7 @@ impl Grid {
                 part.set(to, across, self.row(row)[column].clone());
             }
         }
-        let headings = |all: &[String], range: &std::ops::Range<usize>| {
+        let headings = |all: &[String], range: &Range<usize>| {
             range.clone().map(|index| all.get(index).cloned().unwrap_or_default()).collect()
         };
         part.row_axis.clone_from(&self.row_axis);
@@ -153,13 +168,23 @@ impl Grid {
                 name: run.name.clone(),
             })
             .collect();
+        part.frames = self.frames.iter().filter_map(|frame| cropped_frame(frame, &rows, &columns)).collect();
         part
     }
 }
 
 /// The bands that reach into `range`, the first of them cut at its start.
-fn cropped_bands(bands: &[Band], range: &std::ops::Range<usize>) -> Vec<Band> {
+fn cropped_bands(bands: &[Band], range: &Range<usize>) -> Vec<Band> {
     let ends = bands.iter().skip(1).map(|band| band.start).chain(std::iter::once(usize::MAX));
     let reaching = bands.iter().zip(ends).filter(|(band, end)| band.start < range.end && *end > range.start);
     reaching.map(|(band, _)| Band::new(band.start.max(range.start) - range.start, band.heading.clone())).collect()
+}
+
+/// The part of a frame within the given rows and columns.
+fn cropped_frame(frame: &Frame, rows: &Range<usize>, columns: &Range<usize>) -> Option<Frame> {
+    let cut = |part: &Range<usize>, kept: &Range<usize>| {
+        let (start, end) = (part.start.max(kept.start), part.end.min(kept.end));
+        (start < end).then(|| start - kept.start..end - kept.start)
+    };
+    Some(Frame { rows: cut(&frame.rows, rows)?, columns: cut(&frame.columns, columns)?, tone: frame.tone })
 }

@@ -10,8 +10,9 @@
 //! has a title, a caption and a [`Content`]:
 //!
 //! - a [`Grid`] of [`Cell`]s with headings, [`Band`]s of rows and of columns (a thick border before each,
-//!   and a heading over it), and [`Run`]s: names of stretches of a row, shown instead of the cells'
-//!   texts where cells are too small for theirs. A bit matrix is a grid too;
+//!   and a heading over it), [`Frame`]s around rectangles of cells, and [`Run`]s: names of stretches of
+//!   a row, shown instead of the cells' texts where cells are too small for theirs. A bit matrix is a
+//!   grid too: [`view::matrix_grid`];
 //! - a [`Table`] of text, a note (lines of text), or an operator between two panels.
 //!
 //! A [`Cell`] has lines of text, a [`Fill`], perhaps a [`Tone`]d mark around it, links, kin, and what to
@@ -75,5 +76,5 @@ mod wavefront;
 pub use cell::Cell;
 pub use error::PictureError;
 pub use fill::{Fill, Rgb, Tone};
-pub use grid::{Band, Grid, Run};
+pub use grid::{Band, Frame, Grid, Run};
 pub use picture::{Anchor, Arrow, Content, Panel, Picture, Table};

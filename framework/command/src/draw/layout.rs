@@ -5,6 +5,7 @@ use tilewright::layout::Dim;
 use tilewright_picture::view::{self, ColourBy, LayoutOptions};
 
 use super::Destination;
+use super::question::{Question, repeated};
 use crate::failure::Failure;
 use crate::{Global, input};
 
@@ -13,20 +14,30 @@ use crate::{Global, input};
 pub struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
     layout: String,
-    /// The tensor's shape, as 16x16.
-    #[arg(long, value_name = "SHAPE")]
-    shape: String,
-    /// Resolve families through this target's plugin only.
-    #[arg(long, value_name = "NAME")]
-    target: Option<String>,
+    #[command(flatten)]
+    question: Question,
+    #[command(flatten)]
+    view: ViewOptions,
+    #[command(flatten)]
+    destination: Destination,
+}
+
+/// How a layout is drawn.
+#[derive(Debug, Args)]
+pub struct ViewOptions {
     /// What the hues of a distributed layout tell apart.
     #[arg(long, visible_alias = "color", value_enum, default_value_t = Colour::Lane)]
     colour: Colour,
+    #[command(flatten)]
+    plane: PlaneOptions,
+}
+
+/// Which axes are drawn.
+#[derive(Debug, Args)]
+pub struct PlaneOptions {
     /// The two axes that are rows and columns, as dim0,dim1; the others are slices.
     #[arg(long, value_name = "ROWS,COLUMNS", value_parser = plane)]
-    dims: Option<(Dim, Dim)>,
-    #[command(flatten)]
-    destination: Destination,
+    pub dims: Option<(Dim, Dim)>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -36,19 +47,25 @@ enum Colour {
     Register,
 }
 
+impl ViewOptions {
+    fn options(&self) -> LayoutOptions {
+        let colour = match self.colour {
+            Colour::Lane => ColourBy::Lane,
+            Colour::Warp => ColourBy::Warp,
+            Colour::Register => ColourBy::Register,
+        };
+        LayoutOptions { colour, plane: self.plane.dims }
+    }
+}
+
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
-    let shape = input::shape(&options.shape)?;
-    let layout = input::layout(&session, "LAYOUT", &options.layout, options.target.as_deref(), &shape)?;
-    let colour = match options.colour {
-        Colour::Lane => ColourBy::Lane,
-        Colour::Warp => ColourBy::Warp,
-        Colour::Register => ColourBy::Register,
-    };
-    let how = LayoutOptions { colour, plane: options.dims };
-    let title = super::title(&options.layout, &options.shape);
-    options.destination.draw(view::layout(&title, &layout, &how)?)
+    let layout = options.question.layout(&session, "LAYOUT", &options.layout)?;
+    let title = format!("layout of a tensor of {}", options.question.shape);
+    let mut picture = view::layout(&title, &layout, &options.view.options())?;
+    picture.caption.splice(0..0, repeated("", &options.layout));
+    options.destination.draw(picture)
 }
 
 fn plane(text: &str) -> Result<(Dim, Dim), String> {

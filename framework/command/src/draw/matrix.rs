@@ -4,6 +4,7 @@ use clap::Args;
 use tilewright_picture::view;
 
 use super::Destination;
+use super::question::{Question, repeated};
 use crate::failure::Failure;
 use crate::{Global, input};
 
@@ -12,12 +13,8 @@ use crate::{Global, input};
 pub struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
     layout: String,
-    /// The tensor's shape, as 16x16.
-    #[arg(long, value_name = "SHAPE")]
-    shape: String,
-    /// Resolve families through this target's plugin only.
-    #[arg(long, value_name = "NAME")]
-    target: Option<String>,
+    #[command(flatten)]
+    question: Question,
     #[command(flatten)]
     destination: Destination,
 }
@@ -25,8 +22,9 @@ pub struct Options {
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
-    let shape = input::shape(&options.shape)?;
-    let layout = input::layout(&session, "LAYOUT", &options.layout, options.target.as_deref(), &shape)?;
-    let title = super::title(&options.layout, &options.shape);
-    options.destination.draw(view::matrix(&title, layout.linear()))
+    let layout = options.question.layout(&session, "LAYOUT", &options.layout)?;
+    let title = format!("matrix over F2, for a tensor of {}", options.question.shape);
+    let mut picture = view::matrix(&title, layout.linear());
+    picture.caption.splice(0..0, repeated("", &options.layout));
+    options.destination.draw(picture)
 }

@@ -11,6 +11,14 @@ const SMALLEST: f64 = 4.5;
 const COMPACT: f64 = 9.0;
 /// Side of a small cell.
 const SMALL: f64 = 16.0;
+/// Width of the widest small cell.
+const SMALL_WIDEST: f64 = 24.0;
+/// Width up to which a cell that is drawn in full is widened for the heading of its band.
+const FULL_WIDEST: f64 = 40.0;
+/// Size of a heading over a narrow band.
+const BAND: f64 = 8.0;
+/// Room left beside a text in a small cell.
+const BESIDE: f64 = 1.5;
 /// Columns and cells up to which every cell is drawn large enough for its text.
 const FULL_COLUMNS: usize = 40;
 const FULL_CELLS: usize = 2048;
@@ -71,7 +79,7 @@ impl PlacedGrid<'_> {
 pub(crate) fn place(grid: &Grid, x: f64, y: f64) -> PlacedGrid<'_> {
     let is_large = grid.columns() > FULL_COLUMNS || grid.rows() * grid.columns() > FULL_CELLS;
     let compact = is_large && !grid.in_full;
-    let (cell_width, cell_height) = if compact { (SMALL, SMALL) } else { full_size(grid) };
+    let (cell_width, cell_height) = if compact { (small_width(grid), SMALL) } else { full_size(grid) };
     let row_headings = grid.row_headings.iter().map(|text| width(text, FULL)).fold(0.0, f64::max);
     let bands = grid.row_bands.iter().map(|band| width(&band.heading, FULL)).fold(0.0, f64::max);
     let band_width = if bands > 0.0 { bands + 8.0 } else { 0.0 };
@@ -99,7 +107,22 @@ fn full_size(grid: &Grid) -> (f64, f64) {
         widest = widest.max(cell.lines.iter().map(|line| line.chars().count()).max().unwrap_or(0));
     }
     let height = (lines as f64 * (FULL + 2.0) + 8.0).max(24.0);
-    ((widest as f64 * PITCH * FULL + 8.0).max(24.0), height)
+    let bands = spans(&grid.column_bands, grid.columns());
+    let bands = bands.map(|(band, end)| width(&band.heading, BAND) / (end - band.start) as f64).fold(0.0, f64::max);
+    ((widest as f64 * PITCH * FULL + 8.0).max(24.0).max(bands.min(FULL_WIDEST)), height)
+}
+
+/// Width of small cells: such that all texts fit, within limits.
+fn small_width(grid: &Grid) -> f64 {
+    let need = |text: &str| width(text, SMALLEST) + BESIDE;
+    let runs = grid.runs.iter().map(|run| need(&run.name) / (run.end - run.start).max(1) as f64);
+    let widest = if grid.runs.is_empty() {
+        let cells = (0..grid.rows()).flat_map(|row| grid.row(row));
+        cells.flat_map(|cell| &cell.lines).map(|line| need(line)).fold(0.0, f64::max)
+    } else {
+        runs.fold(0.0, f64::max)
+    };
+    widest.ceil().clamp(SMALL, SMALL_WIDEST)
 }
 
 impl PlacedGrid<'_> {
@@ -189,7 +212,7 @@ fn fitting(characters: usize, wide: f64, high: f64, compact: bool) -> Option<f64
     if !compact {
         return Some(FULL);
     }
-    let size = COMPACT.min((wide - 1.5) / (characters.max(1) as f64 * PITCH)).min(high - 2.0);
+    let size = COMPACT.min((wide - BESIDE) / (characters.max(1) as f64 * PITCH)).min(high - 2.0);
     (size >= SMALLEST).then_some(size)
 }
 

@@ -13,6 +13,7 @@ pub(super) fn draw(out: &mut String, placed: &PlacedGrid<'_>) {
     fills(out, placed);
     lines(out, placed);
     texts(out, placed);
+    frames(out, placed);
     marks(out, placed);
 }
 
@@ -151,6 +152,23 @@ fn ink(placed: &PlacedGrid<'_>, label: &Label) -> Rgb {
             None => Rgb(17, 17, 17),
         },
         _ => Rgb(68, 68, 68),
+    }
+}
+
+/// Frames, half a cell's line inside their cells so that neighbouring ones can be told apart.
+fn frames(out: &mut String, placed: &PlacedGrid<'_>) {
+    for frame in &placed.grid.frames {
+        let (left, top) = (placed.left_of(frame.columns.start), placed.top_of(frame.rows.start));
+        let (right, low) = (placed.left_of(frame.columns.end), placed.top_of(frame.rows.end));
+        let _ = writeln!(
+            out,
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"2\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>",
+            number(left + 1.5),
+            number(top + 1.5),
+            number(right - left - 3.0),
+            number(low - top - 3.0),
+            frame.tone.rgb().hex()
+        );
     }
 }
 

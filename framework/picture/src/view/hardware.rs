@@ -9,16 +9,17 @@ use super::axes::Plane;
 use super::element_link;
 use super::positions::{Positions, line_of};
 
-/// Rows that one panel holds; further warps get panels of their own.
-const MOST_ROWS: u32 = 7;
+/// Rows and columns that one panel holds, as a power of two; further warps get panels of their own.
+const MOST_ACROSS: u32 = 7;
 
 /// Bits of the packed input: those that vary along columns, along rows, and from panel to panel.
 struct Sides {
     columns: u64,
     rows: u64,
     panels: u64,
-    /// Rows of one warp, as a power of two, where a panel holds several.
-    band: Option<u32>,
+    /// Bits of `rows` that tell the bands of rows, and those of `columns` likewise: warps, blocks.
+    row_bands: u64,
+    column_bands: u64,
     row_axis: String,
     column_axis: String,
 }
@@ -45,7 +46,15 @@ impl Sides {
             let columns = deposit(line - 1, ins.mask_of(Dim::OFFSET));
             let rows = ins.mask_of(Dim::OFFSET) & !columns;
             let (row_axis, column_axis) = ("offset".to_owned(), format!("offset within {line}"));
-            return Self { columns, rows, panels: all & !(columns | rows), band: None, row_axis, column_axis };
+            return Self {
+                columns,
+                rows,
+                panels: all & !(columns | rows),
+                row_bands: 0,
+                column_bands: 0,
+                row_axis,
+                column_axis,
+            };
         }
         let across = [Dim::REGISTER, Dim::COL].into_iter().find(|&dim| ins.contains(dim));
         let across = across.or_else(|| ins.dims().next());
@@ -54,16 +63,19 @@ impl Sides {
         let down = down.or_else(|| ins.dims().find(|&dim| Some(dim) != across));
         let inner = down.map_or(0, |dim| ins.mask_of(dim));
         let others = all & !(columns | inner);
-        let together = (inner | others).count_ones() <= MOST_ROWS;
         let name = |dim: Option<Dim>| dim.map_or_else(String::new, |dim| dim.to_string());
-        Self {
-            columns,
-            rows: if together { inner | others } else { inner },
-            panels: if together { 0 } else { others },
-            band: (together && others != 0).then_some(inner.count_ones()),
-            row_axis: name(down),
-            column_axis: name(across),
+        let (registers, lanes, warps) = (columns.count_ones(), inner.count_ones(), others.count_ones());
+        let (row_axis, column_axis) = (name(down), name(across));
+        let mut sides = Self { columns, rows: inner, panels: 0, row_bands: 0, column_bands: 0, row_axis, column_axis };
+        // Whichever way leaves the longer side shorter; cells are wider than high.
+        if lanes + warps <= (registers + warps).max(lanes) + 1 && lanes + warps <= MOST_ACROSS {
+            (sides.rows, sides.row_bands) = (inner | others, others);
+        } else if registers + warps <= MOST_ACROSS {
+            (sides.columns, sides.column_bands) = (columns | others, others);
+        } else {
+            sides.panels = others;
         }
+        sides
     }
 }
 
@@ -71,16 +83,19 @@ fn grid(linear: &LinearLayout, plane: &Plane, positions: &Positions<'_>, sides: 
     let (rows, columns) = (1usize << sides.rows.count_ones(), 1usize << sides.columns.count_ones());
     let mut grid = Grid::new(rows, columns);
     (grid.row_axis, grid.column_axis) = (sides.row_axis.clone(), sides.column_axis.clone());
-    grid.column_headings = (0..columns).map(|column| column.to_string()).collect();
-    let inner = sides.band.map_or(rows, |bits| 1 << bits);
+    let bands = |side: u64, bands: u64, size: usize| -> Vec<Band> {
+        let step = 1 << (side & !bands).count_ones();
+        let starts = (0..size).step_by(step).filter(|_| bands != 0);
+        starts.map(|start| Band::new(start, named(linear, deposit(start as u64, side), bands))).collect()
+    };
+    grid.row_bands = bands(sides.rows, sides.row_bands, rows);
+    grid.column_bands = bands(sides.columns, sides.column_bands, columns);
+    let registers = 1 << (sides.columns & !sides.column_bands).count_ones();
+    grid.column_headings = (0..columns).map(|column| (column % registers).to_string()).collect();
+    let lanes = 1 << (sides.rows & !sides.row_bands).count_ones();
     let is_memory = linear.ins().contains(Dim::OFFSET);
-    let heading = |row: usize| if is_memory { row * columns } else { row % inner };
+    let heading = |row: usize| if is_memory { row * columns } else { row % lanes };
     grid.row_headings = (0..rows).map(|row| heading(row).to_string()).collect();
-    if inner < rows {
-        let inner_mask = deposit(inner as u64 - 1, sides.rows);
-        let name = |start: usize| named(linear, deposit(start as u64, sides.rows), sides.rows & !inner_mask);
-        grid.row_bands = (0..rows).step_by(inner).map(|start| Band::new(start, name(start))).collect();
-    }
     for row in 0..rows {
         let of_row = fixed | deposit(row as u64, sides.rows);
         let held: Vec<Vec<u64>> = (0..columns)

@@ -55,23 +55,16 @@ pub struct LayoutOptions {
 /// # Errors
 /// More than 2^16 positions or elements, or more than 64 slices; axes that the tensor lacks.
 pub fn layout(title: &str, layout: &Layout, options: &LayoutOptions) -> Result<Picture, PictureError> {
+    small_enough(layout)?;
     let linear = layout.linear();
-    let bits = linear.ins().bits().max(linear.outs().bits());
-    if bits > MOST_BITS {
-        return Err(PictureError::TooLarge {
-            what: "the layout".to_owned(),
-            bits,
-            most: MOST_BITS,
-            remedy: "draw it for a smaller shape, or draw its matrix".to_owned(),
-        });
-    }
     let plane = Plane::new(linear.outs(), options.plane)?;
     let positions = Positions::new(layout, options.colour);
     let holders = Holders::of(linear);
     let mut picture = Picture::new(title);
     picture.caption = positions.key();
     picture.caption.extend(said_of_copies(&holders));
-    let slices = tensor::panels(linear, &plane, &holders, &positions);
+    let slice = |number| tensor::panel(linear, &plane, &holders, &positions, number);
+    let slices: Vec<_> = (0..plane.slice_count()).map(slice).collect();
     let hardware = hardware::panels(linear, &plane, &positions);
     let together = slices.len() == 1 && hardware.len() == 1;
     add_all(&mut picture, slices);
@@ -80,6 +73,21 @@ pub fn layout(title: &str, layout: &Layout, options: &LayoutOptions) -> Result<P
     }
     add_all(&mut picture, hardware);
     Ok(picture)
+}
+
+/// Refuses layouts whose positions or elements are too many to draw.
+pub(super) fn small_enough(layout: &Layout) -> Result<(), PictureError> {
+    let linear = layout.linear();
+    let bits = linear.ins().bits().max(linear.outs().bits());
+    if bits <= MOST_BITS {
+        return Ok(());
+    }
+    Err(PictureError::TooLarge {
+        what: "the layout".to_owned(),
+        bits,
+        most: MOST_BITS,
+        remedy: "draw it for a smaller shape, or draw its matrix".to_owned(),
+    })
 }
 
 fn add_all(picture: &mut Picture, panels: Vec<Panel>) {

@@ -2,12 +2,16 @@
 
 use tilewright::layout::{LinearLayout, Space};
 
-use crate::{Band, Cell, Fill, Grid, Panel, Picture, Tone};
+use crate::{Band, Cell, Fill, Frame, Grid, Panel, Picture, Tone};
 
 /// The picture of a layout's matrix.
 #[must_use]
 pub fn matrix(title: &str, layout: &LinearLayout) -> Picture {
     let mut picture = Picture::new(title);
+    picture.caption.push(
+        "a column for each input bit, a row for each bit of the tensor's coordinates; frames: identity blocks"
+            .to_owned(),
+    );
     picture.add(Panel::grid("matrix over F2", matrix_grid(layout)));
     picture
 }
@@ -42,7 +46,37 @@ pub fn matrix_grid(layout: &LinearLayout) -> Grid {
             grid.set(row, column, cell);
         }
     }
+    grid.frames = identity_blocks(layout);
     grid
+}
+
+/// Where two or more bits of an input dim go, in order, to as many bits of one out dim and nowhere else.
+fn identity_blocks(layout: &LinearLayout) -> Vec<Frame> {
+    let mut blocks: Vec<Frame> = Vec::new();
+    let mut column = 0;
+    for (_, bits) in layout.ins().iter() {
+        for bit in 0..bits as usize {
+            let image = layout.columns()[column + bit];
+            if !image.is_power_of_two() {
+                continue;
+            }
+            let row = image.trailing_zeros() as usize;
+            let starts_dim = layout.outs().dims().any(|dim| layout.outs().shift_of(dim) == Some(row as u32));
+            match blocks.last_mut() {
+                Some(last) if bit > 0 && !starts_dim && last.columns.end == column + bit && last.rows.end == row => {
+                    (last.columns.end, last.rows.end) = (column + bit + 1, row + 1);
+                }
+                _ => blocks.push(Frame {
+                    rows: row..row + 1,
+                    columns: column + bit..column + bit + 1,
+                    tone: Tone::Strong,
+                }),
+            }
+        }
+        column += bits as usize;
+    }
+    blocks.retain(|block| block.rows.len() > 1);
+    blocks
 }
 
 /// The names of a space's bits in order, each its weight in its dim: `1`, `2`, `4`, ...

@@ -3,6 +3,7 @@
 //! A view reads layouts and builds a [`Picture`](crate::Picture); each has a file of its own.
 
 mod axes;
+mod difference;
 mod global;
 mod hardware;
 mod instruction;
@@ -11,11 +12,14 @@ mod link;
 mod matrix;
 mod memory;
 mod positions;
+mod steps;
 mod tensor;
 
+pub use difference::difference;
 pub use global::{GlobalView, global};
 pub use instruction::instruction;
 pub use layout::{ColourBy, LayoutOptions, layout};
 pub use link::{element_link, position_link};
 pub use matrix::{bit_names, matrix, matrix_grid};
 pub use memory::{MemoryView, memory};
+pub use steps::{composition, division};

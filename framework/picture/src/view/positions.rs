@@ -12,6 +12,8 @@ pub(super) struct Positions<'a> {
     ins: &'a Space,
     kind: Kind<'a>,
     colour: ColourBy,
+    /// Bits of the packed input on which no element depends.
+    idle: u64,
 }
 
 enum Kind<'a> {
@@ -35,7 +37,18 @@ impl<'a> Positions<'a> {
             }
             Layout::Distributed(_) | Layout::TensorMemory(_) => Kind::Other(ins.dims().rev().collect()),
         };
-        Self { ins, kind, colour }
+        let columns = layout.linear().columns().iter().enumerate();
+        let idle = columns.filter(|&(_, &column)| column == 0).fold(0, |all, (bit, _)| all | 1 << bit);
+        Self { ins, kind, colour, idle }
+    }
+
+    /// The coordinate along a dim without the bits on which nothing depends, and how many there are:
+    /// positions that hold the same have the same colour.
+    fn class(&self, input: u64, dim: Dim) -> (u64, u64) {
+        let (at, idle) = (self.at(input, dim), self.ins.coordinate(self.idle, dim));
+        let used = (0..self.ins.bits_of(dim)).filter(|bit| idle >> bit & 1 == 0);
+        let index = used.clone().enumerate().fold(0, |index, (to, from)| index | (at >> from & 1) << to);
+        (index, 1 << used.count())
     }
 
     pub fn at(&self, input: u64, dim: Dim) -> u64 {
@@ -80,30 +93,41 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The first of an element's positions, with what can be said of the others in little room.
+    /// The first of an element's positions, with what can be said of the others in little room: two
+    /// that differ in one dim are both named, `T3,T7:1`; more are counted, `T3:1 x4`.
     pub fn lines_of_all(&self, inputs: &[u64]) -> Vec<String> {
         let Some((&first, copies)) = inputs.split_first() else {
             return vec!["-".to_owned()];
         };
         let mut lines = self.lines(first);
-        let Some(last) = lines.last_mut().filter(|_| !copies.is_empty()) else {
-            return lines;
-        };
-        *last = self.pair(first, copies).unwrap_or_else(|| format!("{last} x{}", inputs.len()));
+        match copies {
+            [] => {}
+            &[copy] if self.are_told_apart_by(first, copy, Dim::WARP) && self.ins.bits_of(Dim::BLOCK) == 0 => {
+                lines[0] = format!("W{},W{}", self.at(first, Dim::WARP), self.at(copy, Dim::WARP));
+            }
+            copies => {
+                if let Some(last) = lines.last_mut() {
+                    *last = self.pair(first, copies).unwrap_or_else(|| format!("{last} x{}", inputs.len()));
+                }
+            }
+        }
         lines
+    }
+
+    fn are_told_apart_by(&self, a: u64, b: u64, dim: Dim) -> bool {
+        matches!(self.kind, Kind::Distributed(_)) && (a ^ b) & !self.ins.mask_of(dim) == 0
     }
 
     /// Two copies that differ in the lane or in the register alone: `T3,T7:1`, `T3:1,5`.
     fn pair(&self, first: u64, copies: &[u64]) -> Option<String> {
-        let (Kind::Distributed(_), &[copy]) = (&self.kind, copies) else { return None };
-        let at = |input, dim| self.at(input, dim);
-        let (lane, register) = (at(first, Dim::LANE), at(first, Dim::REGISTER));
-        let differ = first ^ copy;
-        if differ & !self.ins.mask_of(Dim::LANE) == 0 {
-            return Some(format!("T{lane},T{}:{register}", at(copy, Dim::LANE)));
+        let &[copy] = copies else { return None };
+        let [(lane, register), (lane_of_copy, register_of_copy)] =
+            [first, copy].map(|input| (self.at(input, Dim::LANE), self.at(input, Dim::REGISTER)));
+        if self.are_told_apart_by(first, copy, Dim::LANE) {
+            return Some(format!("T{lane},T{lane_of_copy}:{register}"));
         }
-        (differ & !self.ins.mask_of(Dim::REGISTER) == 0)
-            .then(|| format!("T{lane}:{register},{}", at(copy, Dim::REGISTER)))
+        let by_register = self.are_told_apart_by(first, copy, Dim::REGISTER);
+        by_register.then(|| format!("T{lane}:{register},{register_of_copy}"))
     }
 
     /// The position in words.
@@ -155,11 +179,15 @@ impl<'a> Positions<'a> {
                 let dim = dims.first().copied().unwrap_or(Dim::ROW);
                 Fill::hue(at(dim), of(dim))
             }
-            Kind::Distributed(_) => match self.colour {
-                ColourBy::Lane => Fill::hue(at(Dim::LANE), of(Dim::LANE)),
-                ColourBy::Warp => Fill::shaded(at(Dim::WARP), of(Dim::WARP), at(Dim::LANE), of(Dim::LANE)),
-                ColourBy::Register => Fill::hue(at(Dim::REGISTER), of(Dim::REGISTER)),
-            },
+            Kind::Distributed(_) => {
+                let [(lane, lanes), (warp, warps), (register, registers)] =
+                    [Dim::LANE, Dim::WARP, Dim::REGISTER].map(|dim| self.class(input, dim));
+                match self.colour {
+                    ColourBy::Lane => Fill::hue(lane, lanes),
+                    ColourBy::Warp => Fill::shaded(warp, warps, lane, lanes),
+                    ColourBy::Register => Fill::hue(register, registers),
+                }
+            }
         }
     }
 
@@ -172,6 +200,9 @@ impl<'a> Positions<'a> {
                 form += if self.ins.bits_of(Dim::WARP) > 0 { "; W is the warp" } else { "" };
                 form += if self.ins.bits_of(Dim::BLOCK) > 0 { "; B is the block" } else { "" };
                 lines.push(form + &format!("; colours by {}", self.colour.name()));
+                if self.idle != 0 {
+                    lines.push("positions that hold the same elements have the same colour".to_owned());
+                }
             }
             Kind::Memory { vector, .. } => lines.push(format!(
                 "numbers are offsets in elements; colours by place in a line of memory, {vector} elements at a time"
@@ -189,7 +220,11 @@ impl<'a> Kind<'a> {
     /// A line of memory is as long as the tensor's most minor axis.
     fn memory(memory: &'a MemoryLayout) -> Self {
         let line = line_of(&memory.linear);
-        Self::Memory { memory, vector: memory.linear.consecutive_elements().clamp(1, line), line }
+        // Elements together along the last axis, but no fewer than eight pieces to a line.
+        let axes = super::axes::in_order(memory.linear.outs());
+        let minor_first: Vec<_> = axes.into_iter().rev().map(|(dim, _)| dim).collect();
+        let together = memory.linear.transpose_outs(&minor_first).map_or(1, |linear| linear.consecutive_elements());
+        Self::Memory { memory, vector: together.clamp(1, (line / 8).max(1)), line }
     }
 }
 

@@ -41,15 +41,18 @@ impl Holders {
     }
 }
 
-/// A panel for each slice of the tensor.
-pub(super) fn panels(linear: &LinearLayout, plane: &Plane, holders: &Holders, positions: &Positions<'_>) -> Vec<Panel> {
-    let slice = |number| {
-        let fixed = plane.slice(number);
-        let names: Vec<_> = fixed.iter().map(|(dim, at)| format!("{dim} = {at}")).collect();
-        let title = if names.is_empty() { "tensor".to_owned() } else { format!("tensor, {}", names.join(", ")) };
-        Panel::grid(title, grid(linear, plane, &fixed, holders, positions))
-    };
-    (0..plane.slice_count()).map(slice).collect()
+/// The panel of a slice of the tensor.
+pub(super) fn panel(
+    linear: &LinearLayout,
+    plane: &Plane,
+    holders: &Holders,
+    positions: &Positions<'_>,
+    slice: u64,
+) -> Panel {
+    let fixed = plane.slice(slice);
+    let names: Vec<_> = fixed.iter().map(|(dim, at)| format!("{dim} = {at}")).collect();
+    let title = if names.is_empty() { "tensor".to_owned() } else { format!("tensor, {}", names.join(", ")) };
+    Panel::grid(title, grid(linear, plane, &fixed, holders, positions))
 }
 
 fn grid(
