@@ -2,16 +2,17 @@
 //!
 //! Each subcommand is a file; it builds a picture, and this one decides where it goes.
 
+mod compose;
+mod conversion;
+mod difference;
+mod divide;
 mod global;
 mod instruction;
 mod layout;
-mod matrix;
-mod memory;
-mod compose;
-mod difference;
-mod divide;
 mod layout;
 mod matrix;
+mod matrix;
+mod memory;
 mod question;
 
 use std::ffi::OsStr;
@@ -39,6 +40,8 @@ pub enum Command {
     Global(global::Options),
     /// Who holds each element of an instruction's operands.
     Instruction(instruction::Options),
+    /// How the elements of a tensor move from one layout to another.
+    Conversion(conversion::Options),
     /// Where two layouts of one tensor differ.
     Difference(difference::Options),
     /// One layout after another, step by step.
@@ -69,6 +72,7 @@ pub fn run(global: &Global, command: &Command) -> Result<(), Failure> {
         Command::Memory(options) => memory::run(global, options),
         Command::Global(options) => global::run(global, options),
         Command::Instruction(options) => instruction::run(global, options),
+        Command::Conversion(options) => conversion::run(global, options),
         Command::Difference(options) => difference::run(global, options),
         Command::Compose(options) => compose::run(global, options),
         Command::Divide(options) => divide::run(global, options),

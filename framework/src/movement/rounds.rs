@@ -21,6 +21,13 @@ impl Plan {
             Steps::Renaming(_) | Steps::Scratch(_) => None,
         }
     }
+
+    /// Whether lanes that hold copies first keep a share of them each, so that what is stored or
+    /// exchanged is not what the source layout says.
+    #[must_use]
+    pub fn spreads_copies(&self) -> bool {
+        matches!(self.steps, Steps::Sequence(..))
+    }
 }
 
 impl Rounds<'_> {

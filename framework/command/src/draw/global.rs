@@ -4,6 +4,7 @@ use clap::Args;
 use tilewright_picture::view::{self, GlobalView};
 
 use super::Destination;
+use super::question::repeated;
 use crate::failure::Failure;
 use crate::{Global, input};
 
@@ -45,7 +46,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         given => given.to_vec(),
     };
     let view = GlobalView {
-        name: &super::title(&options.layout, &options.shape),
+        name: &format!("{} {}", options.shape, options.element),
         layout: &layout,
         order: &order,
         element_bits: input::element_bits(&options.element)?,
@@ -53,5 +54,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         warp: options.warp,
         line_bytes: options.line,
     };
-    options.destination.draw(view::global(&view)?)
+    let mut picture = view::global(&view)?;
+    picture.caption.splice(0..0, repeated("", &options.layout));
+    options.destination.draw(picture)
 }

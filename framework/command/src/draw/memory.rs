@@ -5,6 +5,7 @@ use tilewright::layout::{Layout, MemoryLayout};
 use tilewright_picture::view::{self, MemoryView};
 
 use super::Destination;
+use super::question::repeated;
 use crate::failure::Failure;
 use crate::{Global, input};
 
@@ -57,12 +58,14 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     };
     let (store, load) = (accessed("--store", &options.store)?, accessed("--load", &options.load)?);
     let view = MemoryView {
-        name: &super::title(&options.layout, &options.shape),
+        name: &format!("{} {}", options.shape, options.element),
         memory: &memory,
         element_bits: input::element_bits(&options.element)?,
         target,
         store: store.as_ref(),
         load: load.as_ref(),
     };
-    options.destination.draw(view::memory(&view)?)
+    let mut picture = view::memory(&view)?;
+    picture.caption.splice(0..0, repeated("", &options.layout));
+    options.destination.draw(picture)
 }

@@ -106,7 +106,7 @@ fn grid(linear: &LinearLayout, plane: &Plane, positions: &Positions<'_>, sides: 
                 coordinates
             })
             .collect();
-        name_runs(&mut grid, row, &held);
+        name_runs(&mut grid, row, &held, positions.is_painted());
     }
     grid
 }
@@ -122,20 +122,24 @@ fn cell(input: u64, coordinates: &[u64], positions: &Positions<'_>) -> Cell {
     cell
 }
 
-/// Names stretches of elements that follow one another along the last axis: `3,8..11`.
-fn name_runs(grid: &mut Grid, row: usize, held: &[Vec<u64>]) {
+/// Names stretches of elements that follow one another along the last axis: `3,8..11`. Where they may
+/// differ in colour a stretch ends where the colour does.
+fn name_runs(grid: &mut Grid, row: usize, held: &[Vec<u64>], by_colour: bool) {
     let follows = |a: &Vec<u64>, b: &Vec<u64>| match (a.split_last(), b.split_last()) {
         (Some((x, before)), Some((y, after))) => before == after && *y == x + 1,
         _ => false,
     };
+    let cells: Vec<_> = held.iter().zip(grid.row(row).iter().map(|cell| cell.fill)).collect();
+    let mut runs = Vec::new();
     let mut start = 0;
-    for part in held.chunk_by(follows) {
-        let first: Vec<_> = part[0].iter().map(u64::to_string).collect();
-        let last = part.last().and_then(|last| last.last()).filter(|_| part.len() > 1);
+    for part in cells.chunk_by(|a, b| follows(a.0, b.0) && (!by_colour || a.1 == b.1)) {
+        let first: Vec<_> = part[0].0.iter().map(u64::to_string).collect();
+        let last = part.last().and_then(|last| last.0.last()).filter(|_| part.len() > 1);
         let name = first.join(",") + &last.map_or_else(String::new, |last| format!("..{last}"));
-        grid.runs.push(Run { row, start, end: start + part.len(), name });
+        runs.push(Run { row, start, end: start + part.len(), name });
         start += part.len();
     }
+    grid.runs.extend(runs);
 }
 
 /// The bits of `index`, the lowest first, at the places where `mask` has ones.

@@ -90,7 +90,7 @@ pub(super) fn small_enough(layout: &Layout) -> Result<(), PictureError> {
     })
 }
 
-fn add_all(picture: &mut Picture, panels: Vec<Panel>) {
+pub(super) fn add_all(picture: &mut Picture, panels: Vec<Panel>) {
     for (index, panel) in panels.into_iter().enumerate() {
         if index > 0 && index % ABREAST == 0 {
             picture.start_row();

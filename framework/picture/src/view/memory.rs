@@ -38,7 +38,7 @@ pub struct MemoryView<'a> {
 /// # Errors
 /// [`PictureError`]: a tensor that is too large, accesses that the target or the layout does not allow.
 pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
-    let mut picture = Picture::new(format!("{} on {}", view.name, view.target.name));
+    let mut picture = Picture::new(format!("{} in shared memory of {}", view.name, view.target.name));
     let served = view.accessed(view.memory)?;
     let row = match served.first() {
         Some(served) => served.row,
@@ -69,9 +69,9 @@ pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
 }
 
 /// The accesses of one direction, or of both where banks serve both alike.
-struct Served<'a> {
+pub(super) struct Served<'a> {
     name: &'static str,
-    row: &'a BankRow,
+    pub row: &'a BankRow,
     accesses: Accesses,
 }
 
@@ -84,7 +84,7 @@ struct Variant {
 impl<'a> MemoryView<'a> {
     /// Bytes that are coloured alike: those of an access, or where there is none of the elements that lie
     /// together in the memory as in the tensor.
-    fn together(&self, served: &[Served<'_>]) -> u64 {
+    pub(super) fn together(&self, served: &[Served<'_>]) -> u64 {
         let accessed = served.iter().map(|served| served.accesses.bytes()).max();
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0);
         let run = consecutive(&self.memory.linear) * u64::from(self.element_bits);
@@ -106,7 +106,7 @@ impl<'a> MemoryView<'a> {
     }
 
     /// The accesses of warp 0 to a layout of the tensor.
-    fn accessed(&self, memory: &MemoryLayout) -> Result<Vec<Served<'a>>, PictureError> {
+    pub(super) fn accessed(&self, memory: &MemoryLayout) -> Result<Vec<Served<'a>>, PictureError> {
         let mut all: Vec<Served<'a>> = Vec::new();
         let sides = [("stores", Direction::Store, self.store), ("loads", Direction::Load, self.load)];
         for (name, direction, registers) in sides {
@@ -213,7 +213,7 @@ fn consecutive(linear: &LinearLayout) -> u64 {
     1 << apart.min(63)
 }
 
-fn banks_in_words(row: &BankRow) -> String {
+pub(super) fn banks_in_words(row: &BankRow) -> String {
     let widths: Vec<_> = row.access_bits.iter().map(u32::to_string).collect();
     let phase = Subspace::span(row.phase.iter().copied()).dimension();
     format!(
@@ -244,7 +244,7 @@ impl Served<'_> {
     }
 
     /// The wavefronts of the access that takes the most: a row each, a column for each bank.
-    fn panel(&self, plane: &Plane<'_>) -> Panel {
+    pub(super) fn panel(&self, plane: &Plane<'_>) -> Panel {
         let cost = |index: &usize| self.wavefronts(&self.accesses.list[*index]).len();
         let worst = (0..self.accesses.list.len()).rev().max_by_key(cost).unwrap_or(0);
         let Some(access) = self.accesses.list.get(worst) else { return Panel::note(self.name, ["none"]) };

@@ -3,6 +3,7 @@
 //! A view reads layouts and builds a [`Picture`](crate::Picture); each has a file of its own.
 
 mod axes;
+mod conversion;
 mod difference;
 mod global;
 mod hardware;
@@ -11,10 +12,12 @@ mod layout;
 mod link;
 mod matrix;
 mod memory;
+mod origin;
 mod positions;
 mod steps;
 mod tensor;
 
+pub use conversion::{ConversionView, conversion};
 pub use difference::difference;
 pub use global::{GlobalView, global};
 pub use instruction::instruction;
