@@ -4,6 +4,7 @@ use tilewright::f2::Solver;
 use tilewright::layout::{ColumnAction, Dim, LinearLayout, MemoryLayout};
 
 use crate::PictureError;
+use crate::plane::small_enough;
 
 /// The accesses of one warp, each as wide as both layouts and the hardware allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +67,7 @@ impl Question<'_> {
                 remedy: "draw a layout of bytes that hold several elements each".to_owned(),
             });
         }
+        small_enough("the accesses", self.registers.ins().bits())?;
         let order: Vec<Dim> = self.memory.linear.outs().dims().collect();
         let holders = self.registers.transpose_outs(&order)?;
         let distinct = holders.without_broadcast(Dim::REGISTER);

@@ -40,6 +40,8 @@ impl<'a> Banked<'a> {
         together: u64,
     ) -> Result<Self, PictureError> {
         small_enough("the memory", memory.linear.ins().bits())?;
+        // Padding may be far larger than the tensor.
+        small_enough("the memory with its padding", memory.allocated_elements().max(4).ilog2() - 2)?;
         let bytes = together.clamp(u64::from(row.bank_bytes), row.wavefront_bytes());
         let group = (bytes * 8 / u64::from(element_bits)).max(1);
         Ok(Self { memory, element_bits, row, group, plane: Plane::new(memory.linear.outs())? })

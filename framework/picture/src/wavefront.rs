@@ -66,3 +66,64 @@ fn words(row: &BankRow, accesses: &Accesses, access: &Access, lanes: &[u64]) -> 
     }
     banks
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tilewright::target::{Direction, Evidence};
+
+    use super::*;
+
+    fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
+        BankRow {
+            directions: vec![Direction::Load],
+            access_bits: vec![32],
+            instruction: None,
+            banks,
+            bank_bytes,
+            phase: phase.to_vec(),
+            evidence: Evidence::Assumed,
+            source: "made up".to_owned(),
+        }
+    }
+
+    fn any_row() -> impl Strategy<Value = BankRow> {
+        (0..6u32, 0..4u32, prop::collection::vec(0..16u64, 0..5))
+            .prop_map(|(banks, bytes, phase)| row(1 << banks, 1 << bytes, &phase))
+    }
+
+    proptest! {
+        /// As many as the target counts; a lane is served by each bank that holds bytes of its own, once.
+        #[test]
+        fn every_lane_is_served_once_in_the_counted_wavefronts(
+            row in any_row(),
+            addresses in prop::collection::vec(prop::option::weighted(0.8, 0..200u64), 16),
+            elements in 1..9u64,
+        ) {
+            let accesses = Accesses { elements, element_bytes: 2, list: Vec::new() };
+            let held = (0..16).map(|lane| (0..elements).map(|element| lane * 16 + element).collect()).collect();
+            let access = Access { registers: Vec::new(), addresses: addresses.clone(), held };
+            let found = wavefronts(&row, &accesses, &access);
+            let bytes = accesses.bytes();
+            let counted = tilewright::target::wavefronts(&row, &addresses, bytes as u32);
+            prop_assert_eq!(found.len() as u64, counted);
+            for (lane, first) in addresses.iter().enumerate() {
+                let served = found.iter().flat_map(|wavefront| wavefront.banks.iter().flatten());
+                let words: Vec<u64> =
+                    served.filter(|word| word.lanes.contains(&(lane as u64))).map(|word| word.number).collect();
+                let width = u64::from(row.bank_bytes);
+                let mut wanted: Vec<u64> = match first {
+                    Some(first) => (*first..first + bytes).map(|byte| byte / width).collect(),
+                    None => Vec::new(),
+                };
+                wanted.dedup();
+                prop_assert_eq!(sorted(words), wanted);
+            }
+        }
+    }
+
+    fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
+        numbers.sort_unstable();
+        numbers
+    }
+}

@@ -73,7 +73,7 @@ impl GlobalView<'_> {
         };
         let mut sorted = self.order.to_vec();
         sorted.sort_unstable();
-        let rank = self.layout.outs().len();
+        let rank = self.layout.outs().dims().filter(|dim| dim.tensor_axis().is_some()).count();
         if !sorted.into_iter().eq(0..rank) {
             let reason = format!("the order {:?} does not name each of the {rank} axes once", self.order);
             return wrong(reason, "name the fastest axis first, as 1,0");

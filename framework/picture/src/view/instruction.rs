@@ -19,13 +19,13 @@ const ABREAST: usize = 4;
 /// # Errors
 /// [`PictureError`]: an operand that is too large, or that no picture shows.
 pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
-    let operands: Vec<Part<'_>> = row.operands.iter().filter_map(Part::of).collect();
+    let mut operands = Vec::new();
+    for operand in &row.operands {
+        operands.extend(Part::of(operand)?);
+    }
     let mut picture = Picture::new(row.name.clone());
     picture.caption.push("T3:1 is lane 3, register 1, counted in elements; colours are lanes".to_owned());
     picture.caption.push(row.source.clone());
-    for part in &operands {
-        small_enough(&format!("operand {}", part.role), part.layout.ins().bits().max(part.layout.outs().bits()))?;
-    }
     let role = |name: &str| operands.iter().find(|part| part.role == name);
     let mut drawn: Vec<&str> = Vec::new();
     if let (Some(a), Some(b), Some(d)) = (role("a"), role("b"), role("d")) {
@@ -79,14 +79,15 @@ struct Product<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(operand: &'a Operand) -> Option<Self> {
-        let Operand::Register { role, element, bits, layout } = operand else { return None };
+    fn of(operand: &'a Operand) -> Result<Option<Self>, PictureError> {
+        let Operand::Register { role, element, bits, layout } = operand else { return Ok(None) };
+        small_enough(&format!("operand {role}"), layout.ins().bits().max(layout.outs().bits()))?;
         let mut held: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
-        for input in 0..1u64 << layout.ins().bits().min(20) {
+        for input in 0..1u64 << layout.ins().bits() {
             let at = |dim| layout.ins().coordinate(input, dim);
             held.entry(layout.apply_packed(input)).or_default().push((at(Dim::LANE), at(Dim::REGISTER)));
         }
-        Some(Self { role, element, bits: *bits, layout, held })
+        Ok(Some(Self { role, element, bits: *bits, layout, held }))
     }
 
     fn size(&self, axis: usize) -> usize {
