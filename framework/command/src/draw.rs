@@ -9,8 +9,6 @@ mod divide;
 mod global;
 mod instruction;
 mod layout;
-mod layout;
-mod matrix;
 mod matrix;
 mod memory;
 mod question;

@@ -102,12 +102,28 @@ pub fn layout(
     shape: &[u64],
 ) -> Result<Layout, Failure> {
     match LayoutQuestion::from_text(text).map_err(|error| Failure::of_question(name, text, error))? {
+        LayoutQuestion::Given(layout) if !is_of_shape(&layout, shape) => {
+            let outs =
+                layout.outs().iter().map(|(dim, bits)| format!("{dim} 2^{bits}")).collect::<Vec<_>>().join(" x ");
+            Err(Failure::Input(format!("{name}: the layout is of a tensor of {outs}, which is not the shape given")))
+        }
         LayoutQuestion::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
             Ok(Layout::Memory(MemoryLayout::linear(*layout)))
         }
         LayoutQuestion::Given(layout) => Ok(Layout::Distributed(*layout)),
         LayoutQuestion::Family(spec) => session.layout(target, &spec, shape).map_err(|error| of_named(name, error)),
     }
+}
+
+/// Whether a layout that leads to a tensor leads to one of this shape.
+fn is_of_shape(layout: &LinearLayout, shape: &[u64]) -> bool {
+    let outs = layout.outs();
+    let leads_to_tensor = outs.dims().all(|dim| dim.tensor_axis().is_some());
+    let mut sizes = shape.iter().enumerate();
+    let fits = |(axis, &size): (usize, &u64)| {
+        outs.iter().any(|(dim, bits)| dim.tensor_axis() == Some(axis) && 1u64.checked_shl(bits) == Some(size))
+    };
+    !leads_to_tensor || (outs.len() == shape.len() && sizes.all(fits))
 }
 
 /// The failure to resolve the layout given as `name`.

@@ -23,9 +23,8 @@ fn memory_of(layout: &Layout) -> &MemoryLayout {
 }
 
 fn padded(shape: &[u64], interval: i64, padding: i64) -> Layout {
-    let spec = FamilySpec::new("padded_shared")
-        .with("interval_padding_pairs", [[interval, padding]])
-        .with("order", [1i64, 0]);
+    let spec =
+        FamilySpec::new("padded_shared").with("interval_padding_pairs", [[interval, padding]]).with("order", [1i64, 0]);
     resolved(&spec, shape)
 }
 
@@ -127,10 +126,7 @@ fn a_column_of_words_conflicts_unless_it_is_swizzled() {
 #[test]
 fn lanes_that_wait_are_framed_in_later_wavefronts_of_their_phase() {
     // Column by column, single words: every lane in the same bank.
-    let rows = linear(
-        &[(Dim::REGISTER, vec![]), (Dim::LANE, vec![vec![1, 0], vec![2, 0], vec![4, 0]])],
-        &[8, 1],
-    );
+    let rows = linear(&[(Dim::REGISTER, vec![]), (Dim::LANE, vec![vec![1, 0], vec![2, 0], vec![4, 0]])], &[8, 1]);
     let spread = linear(&[(Dim::OFFSET, vec![vec![0, 1], vec![0, 2], vec![0, 4]])], &[1, 8]);
     let memory = spread.direct_sum(&LinearLayout::identity(8, Dim::OFFSET, Dim::tensor(0)).expect("a size"));
     let memory = Layout::Memory(MemoryLayout::linear(memory.expect("a sum")));
@@ -156,7 +152,8 @@ fn lanes_that_wait_are_framed_in_later_wavefronts_of_their_phase() {
 
 fn requests(layout: &LinearLayout, bits: u32, order: &[usize]) -> Picture {
     let machine = machine();
-    let view = GlobalView { name: "tensor", layout, order, element_bits: bits, target: &machine, warp: 0, line_bytes: 128 };
+    let view =
+        GlobalView { name: "tensor", layout, order, element_bits: bits, target: &machine, warp: 0, line_bytes: 128 };
     view::global(&view).expect("a picture")
 }
 

@@ -1,24 +1,24 @@
 //! Where the parts of a grid go: cells, headings, bands.
 
-use crate::{Band, Grid};
+use crate::{Band, Grid, Run};
 
 use super::{BODY, PITCH, width};
 
 /// Font size of the cells of a grid that is drawn in full, and of headings.
 const FULL: f64 = 11.0;
 /// Sizes between which a text in a small cell may be.
-const SMALLEST: f64 = 4.5;
+const SMALLEST: f64 = 5.0;
 const COMPACT: f64 = 9.0;
 /// Side of a small cell.
 const SMALL: f64 = 16.0;
 /// Width of the widest small cell.
-const SMALL_WIDEST: f64 = 24.0;
+const SMALL_WIDEST: f64 = 28.0;
 /// Width up to which a cell that is drawn in full is widened for the heading of its band.
 const FULL_WIDEST: f64 = 40.0;
 /// Size of a heading over a narrow band.
 const BAND: f64 = 8.0;
 /// Room left beside a text in a small cell.
-const BESIDE: f64 = 1.5;
+const BESIDE: f64 = 2.5;
 /// Columns and cells up to which every cell is drawn large enough for its text.
 const FULL_COLUMNS: usize = 40;
 const FULL_CELLS: usize = 2048;
@@ -152,9 +152,8 @@ impl PlacedGrid<'_> {
         }
         for (band, end) in spans(&self.grid.column_bands, self.grid.columns()) {
             let (from, to) = (self.left_of(band.start), self.left_of(end));
-            let size = FULL.min((to - from) / (band.heading.chars().count().max(1) as f64 * PITCH));
-            if !band.heading.is_empty() && size >= SMALLEST {
-                self.label((from + to) / 2.0, self.y - 20.0, size, Place::Heading, &band.heading);
+            if let Some((size, text)) = band_heading(&band.heading, to - from) {
+                self.label((from + to) / 2.0, self.y - 20.0, size, Place::Heading, text);
             }
         }
     }
@@ -195,16 +194,29 @@ impl PlacedGrid<'_> {
         }
     }
 
+    /// The names of runs, in one size where that suits all, each in its own where some do not fit.
     fn run_names(&mut self) {
-        for run in &self.grid.runs {
-            let span = (run.end - run.start) as f64 * self.cell_width;
-            if let Some(size) = fitting(run.name.chars().count(), span, self.cell_height, true) {
-                let x = self.left_of(run.start) + span / 2.0;
-                let y = self.top_of(run.row) + self.cell_height / 2.0 + size * 0.35;
-                self.label(x, y, size, Place::Cell(run.row, run.start), &run.name);
-            }
-        }
+        let span = |run: &Run| (run.end - run.start) as f64 * self.cell_width;
+        let fit = |run: &Run| fitting(run.name.chars().count(), span(run), self.cell_height, true);
+        let sizes: Vec<_> = self.grid.runs.iter().map(fit).collect();
+        let smallest = sizes.iter().map(|size| size.unwrap_or(0.0)).fold(COMPACT, f64::min);
+        let labels = self.grid.runs.iter().zip(sizes).filter_map(|(run, size)| {
+            let size = if smallest >= SMALLEST { smallest } else { size? };
+            let x = self.left_of(run.start) + span(run) / 2.0;
+            let y = self.top_of(run.row) + self.cell_height / 2.0 + size * 0.35;
+            Some(Label { x, y, size, place: Place::Cell(run.row, run.start), text: run.name.clone() })
+        });
+        let labels: Vec<_> = labels.collect();
+        self.labels.extend(labels);
     }
+}
+
+/// How a band's heading fits over it: whole, or its last word (the number), or not at all.
+fn band_heading(heading: &str, wide: f64) -> Option<(f64, &str)> {
+    let size = |text: &str| FULL.min(wide / (text.chars().count().max(1) as f64 * PITCH));
+    let last = heading.rsplit(' ').next().unwrap_or(heading);
+    let fits = |text: &'_ str| !text.is_empty() && size(text) >= BAND - 0.5;
+    [heading, last].into_iter().find(|text| fits(text)).map(|text| (size(text), text))
 }
 
 /// The size at which a text fits a place; none where it would be too small to read.

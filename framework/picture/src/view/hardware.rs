@@ -94,7 +94,8 @@ fn grid(linear: &LinearLayout, plane: &Plane, positions: &Positions<'_>, sides: 
     grid.column_headings = (0..columns).map(|column| (column % registers).to_string()).collect();
     let lanes = 1 << (sides.rows & !sides.row_bands).count_ones();
     let is_memory = linear.ins().contains(Dim::OFFSET);
-    let heading = |row: usize| if is_memory { row * columns } else { row % lanes };
+    let heading =
+        |row: usize| if is_memory { positions.physical((row * columns) as u64) } else { (row % lanes) as u64 };
     grid.row_headings = (0..rows).map(|row| heading(row).to_string()).collect();
     for row in 0..rows {
         let of_row = fixed | deposit(row as u64, sides.rows);
@@ -106,7 +107,7 @@ fn grid(linear: &LinearLayout, plane: &Plane, positions: &Positions<'_>, sides: 
                 coordinates
             })
             .collect();
-        name_runs(&mut grid, row, &held, positions.is_painted());
+        name_runs(&mut grid, row, &held);
     }
     grid
 }
@@ -122,23 +123,25 @@ fn cell(input: u64, coordinates: &[u64], positions: &Positions<'_>) -> Cell {
     cell
 }
 
-/// Names stretches of elements that follow one another along the last axis: `3,8..11`. Where they may
-/// differ in colour a stretch ends where the colour does.
-fn name_runs(grid: &mut Grid, row: usize, held: &[Vec<u64>], by_colour: bool) {
-    let follows = |a: &Vec<u64>, b: &Vec<u64>| match (a.split_last(), b.split_last()) {
-        (Some((x, before)), Some((y, after))) => before == after && *y == x + 1,
+/// Names stretches of one colour and of elements that follow one another along the last axis: `3,8..11`.
+fn name_runs(grid: &mut Grid, row: usize, held: &[Vec<u64>]) {
+    let follows = |a: usize, b: usize| match (held[a].split_last(), held[b].split_last()) {
+        (Some((x, before)), Some((y, after))) => {
+            before == after && *y == x + 1 && grid.row(row)[a].fill == grid.row(row)[b].fill
+        }
         _ => false,
     };
-    let cells: Vec<_> = held.iter().zip(grid.row(row).iter().map(|cell| cell.fill)).collect();
-    let mut runs = Vec::new();
-    let mut start = 0;
-    for part in cells.chunk_by(|a, b| follows(a.0, b.0) && (!by_colour || a.1 == b.1)) {
-        let first: Vec<_> = part[0].0.iter().map(u64::to_string).collect();
-        let last = part.last().and_then(|last| last.0.last()).filter(|_| part.len() > 1);
-        let name = first.join(",") + &last.map_or_else(String::new, |last| format!("..{last}"));
-        runs.push(Run { row, start, end: start + part.len(), name });
-        start += part.len();
-    }
+    let columns: Vec<usize> = (0..held.len()).collect();
+    let runs: Vec<_> = columns
+        .chunk_by(|&a, &b| follows(a, b))
+        .map(|part| {
+            let (start, end) = (part[0], part[0] + part.len());
+            let first: Vec<_> = held[start].iter().map(u64::to_string).collect();
+            let last = held[end - 1].last().filter(|_| part.len() > 1);
+            let name = first.join(",") + &last.map_or_else(String::new, |last| format!("..{last}"));
+            Run { row, start, end, name }
+        })
+        .collect();
     grid.runs.extend(runs);
 }
 

@@ -2,7 +2,7 @@
 
 use tilewright::layout::{Dim, Layout};
 
-use crate::{Panel, Picture, PictureError};
+use crate::{Content, Panel, Picture, PictureError};
 
 use super::axes::Plane;
 use super::positions::Positions;
@@ -12,8 +12,9 @@ use super::{hardware, tensor};
 /// Positions or elements beyond which nothing is drawn, as a power of two.
 pub(super) const MOST_BITS: u32 = 16;
 
-/// Grids side by side, before a new row of panels is begun.
+/// Grids side by side, and columns of all of them together, before a new row of panels is begun.
 const ABREAST: usize = 4;
+const COLUMNS_ABREAST: usize = 256;
 
 /// What the hues of a distributed layout tell apart. Other layouts have one scheme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,8 +92,11 @@ pub(super) fn small_enough(layout: &Layout) -> Result<(), PictureError> {
 }
 
 pub(super) fn add_all(picture: &mut Picture, panels: Vec<Panel>) {
+    let columns = |panel: &Panel| if let Content::Grid(grid) = &panel.content { grid.columns() } else { 1 };
+    let widest = panels.iter().map(columns).max().unwrap_or(1).max(1);
+    let abreast = (COLUMNS_ABREAST / widest).clamp(1, ABREAST);
     for (index, panel) in panels.into_iter().enumerate() {
-        if index > 0 && index % ABREAST == 0 {
+        if index > 0 && index % abreast == 0 {
             picture.start_row();
         }
         picture.add(panel);

@@ -39,7 +39,12 @@ impl<'a> Positions<'a> {
                 let holders = [Dim::BLOCK, Dim::WARP, Dim::LANE];
                 Kind::Distributed(holders.into_iter().filter(|&dim| ins.contains(dim)).collect())
             }
-            Layout::Distributed(_) | Layout::TensorMemory(_) => Kind::Other(ins.dims().rev().collect()),
+            Layout::Distributed(_) | Layout::TensorMemory(_) => {
+                let mut dims: Vec<_> = ins.dims().rev().collect();
+                // Tensor memory is addressed by row, then column.
+                dims.sort_by_key(|&dim| dim == Dim::COL);
+                Kind::Other(dims)
+            }
         };
         let columns = layout.linear().columns().iter().enumerate();
         let idle = columns.filter(|&(_, &column)| column == 0).fold(0, |all, (bit, _)| all | 1 << bit);
@@ -49,11 +54,6 @@ impl<'a> Positions<'a> {
     /// With other colours.
     pub fn painted(self, paint: Paint<'a>) -> Self {
         Self { paint: Some(paint), ..self }
-    }
-
-    /// Whether neighbours may differ in their colours although one lane holds them.
-    pub fn is_painted(&self) -> bool {
-        self.paint.is_some()
     }
 
     /// The coordinate along a dim without the bits on which nothing depends, and how many there are:
@@ -67,6 +67,14 @@ impl<'a> Positions<'a> {
 
     pub fn at(&self, input: u64, dim: Dim) -> u64 {
         self.ins.coordinate(input, dim)
+    }
+
+    /// Where an offset lies in the memory, padding counted.
+    pub fn physical(&self, offset: u64) -> u64 {
+        match &self.kind {
+            Kind::Memory { memory, .. } => memory.physical_offset(offset),
+            _ => offset,
+        }
     }
 
     /// What a cell says of a position, one line for the warp and one for lane and register where
@@ -163,15 +171,13 @@ impl<'a> Positions<'a> {
         dims.map(|(dim, _)| format!("{dim} {}", self.at(input, dim))).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether a cell of this position goes on the run of the cell before.
+    /// Whether a cell of this position goes on the run of the cell before; a run has one colour.
     pub fn continues(&self, before: u64, input: u64) -> bool {
-        if self.is_painted() && self.fill(before) != self.fill(input) {
-            return false;
-        }
-        match &self.kind {
-            Kind::Distributed(_) => (before ^ input) & !self.ins.mask_of(Dim::REGISTER) == 0,
+        let goes_on = match &self.kind {
+            Kind::Distributed(_) => self.are_told_apart_by(before, input, Dim::REGISTER),
             _ => input == before + 1,
-        }
+        };
+        goes_on && self.fill(before) == self.fill(input)
     }
 
     /// The name of a run from one position to another.

@@ -1,0 +1,80 @@
+//! Pictures as they were last looked at. Where one changes on purpose, look at it and run this test
+//! with `TILEWRIGHT_BLESS=1` to keep it.
+
+mod samples;
+
+use std::path::Path;
+
+use samples::{accumulator, blocked, linear, small, swizzled};
+use tilewright::layout::Dim;
+use tilewright_picture::terminal::Style;
+use tilewright_picture::view::{self, LayoutOptions};
+use tilewright_picture::{Picture, svg, terminal};
+
+fn check(name: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
+        std::fs::write(&file, text).expect("a folder that can be written");
+        return;
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let first = kept.lines().zip(text.lines()).position(|(kept, drawn)| kept != drawn);
+    let line = first.map_or("its end".to_owned(), |line| format!("line {}", line + 1));
+    assert!(kept == text, "{name} has changed, from {line} on: look at it, and bless it where it is right");
+}
+
+fn layout(layout: &tilewright::layout::Layout) -> Picture {
+    view::layout("layout", layout, &LayoutOptions::default()).expect("a picture")
+}
+
+fn check_both(name: &str, picture: &Picture) {
+    check(&format!("{name}.svg"), &svg::render(picture));
+    check(&format!("{name}.txt"), &terminal::render(picture, &Style::plain()));
+}
+
+#[test]
+fn a_blocked_layout() {
+    check_both("blocked", &layout(&small()));
+}
+
+#[test]
+fn several_warps() {
+    check("warps.svg", &svg::render(&layout(&blocked(&[8, 16], &[1, 2], &[4, 8], &[2, 1]))));
+}
+
+#[test]
+fn a_large_grid() {
+    check("large.svg", &svg::render(&layout(&blocked(&[32, 128], &[1, 16], &[4, 8], &[1, 1]))));
+}
+
+#[test]
+fn a_swizzle() {
+    check_both("swizzle", &layout(&swizzled(&[8, 16], 2, 1, 8)));
+}
+
+#[test]
+fn a_matrix() {
+    check_both("matrix", &view::matrix("matrix", accumulator().linear()));
+}
+
+#[test]
+fn a_difference() {
+    let (a, b) = (small(), blocked(&[8, 16], &[1, 4], &[8, 4], &[1, 1]));
+    let picture = view::difference("difference", ("A", &a), ("B", &b), &LayoutOptions::default());
+    check_both("difference", &picture.expect("a picture"));
+}
+
+#[test]
+fn a_composition() {
+    let b = swizzled(&[16, 8], 2, 1, 4).linear().invert().expect("a memory layout");
+    let picture = view::composition("composition", ("A", accumulator().linear()), ("B", &b));
+    check_both("composition", &picture.expect("a picture"));
+}
+
+#[test]
+fn a_division() {
+    let lanes = vec![vec![0, 2], vec![0, 4], vec![1, 0], vec![2, 0], vec![4, 0]];
+    let tile = linear(&[(Dim::REGISTER, vec![vec![0, 1]]), (Dim::LANE, lanes)], &[8, 8]);
+    let picture = view::division("division", ("A", accumulator().linear()), ("B", &tile));
+    check_both("division", &picture.expect("a picture"));
+}
