@@ -2,8 +2,8 @@
 
 mod samples;
 
-use samples::{blocked, grid, linear, resolved, swizzled};
-use tilewright::layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
+use samples::{blocked, grid, linear, padded, swizzled};
+use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright::target::TargetDescription;
 use tilewright_picture::view::{self, GlobalView, MemoryView};
 use tilewright_picture::{Content, Picture, Table, Tone};
@@ -20,12 +20,6 @@ fn memory_of(layout: &Layout) -> &MemoryLayout {
         Layout::Memory(memory) => memory,
         other => panic!("no memory layout: {other:?}"),
     }
-}
-
-fn padded(shape: &[u64], interval: i64, padding: i64) -> Layout {
-    let spec =
-        FamilySpec::new("padded_shared").with("interval_padding_pairs", [[interval, padding]]).with("order", [1i64, 0]);
-    resolved(&spec, shape)
 }
 
 /// Each lane holds one row, in registers.

@@ -64,7 +64,7 @@ fn every_register_says_where_its_element_was_and_how_far_that_is() {
         }
     }
     let counts: Vec<_> = picture.legend.iter().map(|(_, said)| said.as_str()).collect();
-    assert_eq!(counts, ["stays in its register: 8 of 64", "to another lane of its warp: 56 of 64"]);
+    assert_eq!(counts, ["not moved: 8 of 64", "to another lane of its warp: 56 of 64"]);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_conversion_to_itself_stays() {
     let plan = movement::convert(&src, &src, 32, &machine()).expect("a plan");
     let picture = drawn(&src, &src, &plan);
     assert!(picture.caption.iter().any(|line| line == "every element is in its place"), "{:?}", picture.caption);
-    assert_eq!(picture.legend, [(Fill::tone(Tone::Good), "stays in its register: 64 of 64".to_owned())]);
+    assert_eq!(picture.legend, [(Fill::tone(Tone::Good), "not moved: 64 of 64".to_owned())]);
 }
 
 fn operand(role: &str, registers: Vec<Vec<u64>>, lanes: Vec<Vec<u64>>, shape: &[u64]) -> Operand {

@@ -63,11 +63,20 @@ fn lines(out: &mut String, placed: &PlacedGrid<'_>) {
     let banded = inner(&placed.grid.row_bands, rows).into_iter().map(across);
     let thick: String = banded.chain(inner(&placed.grid.column_bands, columns).into_iter().map(down)).collect();
     let _ = writeln!(out, "<path d=\"{thick}\" stroke=\"{INK}\" stroke-width=\"2\"/>");
-    let outer = (0..=rows).map(|row| edges.across(row, Edge::Outer));
-    let frame: String = outer.chain((0..=columns).map(|column| edges.down(column, Edge::Outer))).collect();
+    if (0..rows).flat_map(|row| placed.grid.row(row)).any(crate::Cell::is_absent) {
+        let outer = (0..=rows).map(|row| edges.across(row, Edge::Outer));
+        let frame: String = outer.chain((0..=columns).map(|column| edges.down(column, Edge::Outer))).collect();
+        let _ = writeln!(
+            out,
+            "<path d=\"{frame}\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.5\" stroke-linecap=\"square\"/>"
+        );
+        return;
+    }
+    let (right, low) = placed.end();
+    let (x, y, wide, high) = (number(placed.x), number(placed.y), number(right - placed.x), number(low - placed.y));
     let _ = writeln!(
         out,
-        "<path d=\"{frame}\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.5\" stroke-linecap=\"square\"/>"
+        "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.5\"/>"
     );
 }
 

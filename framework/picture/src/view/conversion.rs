@@ -45,14 +45,11 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     let origins = Origins::new(view.src, view.dst)?;
     let rounds = view.plan.rounds();
     let mut picture = Picture::new(format!("{} on {}", view.name, view.target.name));
-    picture.caption.push(view.said());
-    picture
-        .caption
-        .push("T3:1 is lane 3, register 1; before: colours by lane; after: by how far an element moves".to_owned());
-    let all: usize = origins.counts().iter().map(|(_, count)| count).sum();
-    let legend =
-        origins.counts().into_iter().map(|(way, count)| (way.fill(), format!("{}: {count} of {all}", way.said())));
-    picture.legend = legend.collect();
+    picture.legend = key(&origins);
+    let ways: Vec<_> = picture.legend.iter().map(|(_, said)| said.as_str()).collect();
+    picture.caption = vec![view.said(), format!("of the elements, {}", ways.join("; "))];
+    let cells = "T3:1 is lane 3, register 1; before: colours by lane; after: by how far an element moves";
+    picture.caption.push(cells.to_owned());
     let ins = view.dst.ins();
     let paint = |input: u64| {
         let (way, from) = origins.of(input);
@@ -63,11 +60,7 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     let sides = [("before", view.src, &before), ("after", view.dst, &after)];
     add_tensors(&mut picture, sides)?;
     picture.add(Panel::table("plan", numbers(view.plan)));
-    for (name, linear, positions) in sides {
-        picture.start_row();
-        let plane = Plane::new(linear.outs(), None)?;
-        add_all(&mut picture, titled(name, hardware::panels(linear, &plane, positions)));
-    }
+    add_hardware(&mut picture, sides)?;
     picture.start_row();
     if let Some(rounds) = rounds {
         picture.add(view.exchange(rounds)?);
@@ -76,24 +69,46 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     Ok(picture)
 }
 
-/// The slices of the tensor, before and after beside each other.
-fn add_tensors(
-    picture: &mut Picture,
-    sides: [(&'static str, &LinearLayout, &Positions<'_>); 2],
-) -> Result<(), PictureError> {
+/// What the colours mean, and how many elements each is for.
+fn key(origins: &Origins) -> Vec<(Fill, String)> {
+    let counts = origins.counts();
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
+    counts.into_iter().map(|(way, count)| (way.fill(), format!("{}: {count} of {all}", way.said()))).collect()
+}
+
+/// A layout of the conversion with its name, and how its positions are drawn.
+type Side<'a> = (&'static str, &'a LinearLayout, &'a Positions<'a>);
+
+/// The slices of the tensor, before and after.
+fn add_tensors(picture: &mut Picture, sides: [Side<'_>; 2]) -> Result<(), PictureError> {
     let holders = sides.map(|(_, linear, _)| Holders::of(linear));
-    let slices = Plane::new(sides[0].1.outs(), None)?.slice_count();
-    for slice in 0..slices {
+    let planes = [Plane::new(sides[0].1.outs(), None)?, Plane::new(sides[1].1.outs(), None)?];
+    for slice in 0..planes[0].slice_count() {
         if slice > 0 {
             picture.start_row();
         }
-        for ((name, linear, positions), holders) in sides.iter().zip(&holders) {
-            let plane = Plane::new(linear.outs(), None)?;
-            let panel = tensor::panel(linear, &plane, holders, positions, slice);
-            titled(name, vec![panel]).into_iter().for_each(|panel| {
-                picture.add(panel);
-            });
+        let mut panels = Vec::new();
+        for (((name, linear, positions), holders), plane) in sides.iter().zip(&holders).zip(&planes) {
+            panels.extend(titled(name, vec![tensor::panel(linear, plane, holders, positions, slice)]));
         }
+        add_all(picture, panels);
+    }
+    Ok(())
+}
+
+/// The hardware before and after: beside each other where each is one panel.
+fn add_hardware(picture: &mut Picture, sides: [Side<'_>; 2]) -> Result<(), PictureError> {
+    let mut all = Vec::new();
+    for (name, linear, positions) in sides {
+        let plane = Plane::new(linear.outs(), None)?;
+        all.push(titled(name, hardware::panels(linear, &plane, positions)));
+    }
+    if all.iter().all(|panels| panels.len() == 1) {
+        all = vec![all.concat()];
+    }
+    for panels in all {
+        picture.start_row();
+        add_all(picture, panels);
     }
     Ok(())
 }
@@ -223,9 +238,7 @@ impl ConversionView<'_> {
         let Some(first) = served.first() else { return Ok(()) };
         let banked = Banked::new(&memory, self.element_bits, first.row, view.together(&served))?;
         let scratch = Panel::grid("scratch memory", banked.memory_grid());
-        picture.add(
-            scratch.caption("in each cell the element; its colour is the bank").caption(banks_in_words(first.row)),
-        );
+        picture.add(scratch.caption("in each cell the element; colours are banks").caption(banks_in_words(first.row)));
         picture.add(Panel::grid("bits of the offset", banked.address_grid()?));
         let elements = plane::Plane::new(memory.linear.outs())?;
         picture.start_row();

@@ -47,8 +47,7 @@ pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
     picture.caption.push(banks_in_words(row));
     let together = view.together(&served);
     let banked = Banked::new(view.memory, view.element_bits, row, together)?;
-    let memory =
-        Panel::grid("memory", banked.memory_grid()).caption("in each cell the element; its colour is the bank");
+    let memory = Panel::grid("memory", banked.memory_grid()).caption("in each cell the element; colours are banks");
     picture.add(match banked.padding() {
         Some(padding) => memory.caption(padding),
         None => memory,
@@ -207,10 +206,13 @@ fn plain(linear: &LinearLayout) -> Option<MemoryLayout> {
 fn consecutive(linear: &LinearLayout) -> u64 {
     let steps = linear.columns_of(Dim::OFFSET);
     let first = steps.first().copied().unwrap_or(0);
+    let shift = first.trailing_zeros().min(63);
     let in_order = (0..).zip(steps).take_while(|&(bit, &step)| step == first << bit).count();
-    let others = steps[in_order..].iter().fold(0, |all, step| all | step);
-    let apart = (others.trailing_zeros().saturating_sub(first.trailing_zeros()) as usize).min(in_order);
-    1 << apart.min(63)
+    let apart = |bits: usize| {
+        let low = ((1u64 << bits) - 1) << shift;
+        steps[bits..].iter().all(|step| step & low == 0)
+    };
+    (0..=in_order).rev().find(|&bits| apart(bits)).map_or(1, |bits| 1 << bits)
 }
 
 pub(super) fn banks_in_words(row: &BankRow) -> String {

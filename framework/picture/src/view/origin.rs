@@ -27,7 +27,7 @@ impl Way {
 
     pub fn said(self) -> &'static str {
         match self {
-            Self::Stays => "stays in its register",
+            Self::Stays => "not moved",
             Self::Lane => "to another register of its lane",
             Self::Warp => "to another lane of its warp",
             Self::Block => "to another warp",
@@ -38,10 +38,10 @@ impl Way {
     pub fn fill(self) -> Fill {
         match self {
             Self::Stays => Fill::tone(Tone::Good),
-            Self::Lane => Fill::hue(4, 8),
+            Self::Lane => Fill::shaded(4, 8, 1, 3),
             Self::Warp => Fill::tone(Tone::Warn),
-            Self::Block => Fill::hue(5, 8),
-            Self::Cluster => Fill::hue(3, 8),
+            Self::Block => Fill::shaded(5, 8, 1, 3),
+            Self::Cluster => Fill::shaded(3, 8, 1, 3),
         }
     }
 }
