@@ -54,7 +54,11 @@ fn every_cell_of_the_tensor_names_a_holder_of_its_element() {
 
 #[test]
 fn every_cell_of_the_hardware_names_the_element_that_is_there() {
-    for layout in [small(), accumulator(), blocked(&[32, 64], &[1, 4], &[8, 4], &[2, 2])] {
+    let across = blocked(&[32, 64], &[1, 4], &[8, 4], &[2, 2]);
+    let turned = [Dim::WARP, Dim::REGISTER, Dim::BLOCK, Dim::LANE];
+    let turned = Layout::Distributed(across.linear().transpose_ins(&turned).expect("a layout"));
+    let down = blocked(&[32, 64], &[1, 16], &[8, 4], &[2, 1]);
+    for layout in [small(), accumulator(), across, turned, down] {
         let picture = drawn(&layout);
         let hardware = grid(&picture, "hardware");
         let mut seen = BTreeSet::new();

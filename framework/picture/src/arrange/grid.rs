@@ -11,8 +11,11 @@ const SMALLEST: f64 = 5.0;
 const COMPACT: f64 = 9.0;
 /// Side of a small cell.
 const SMALL: f64 = 16.0;
-/// Width of the widest small cell.
-const SMALL_WIDEST: f64 = 28.0;
+/// Size of text that small cells are widened for, and how wide they become: in grids of at most
+/// `MEDIUM_COLUMNS` columns, and in larger ones.
+const MEDIUM: (f64, f64) = (8.0, 44.0);
+const LARGE: (f64, f64) = (6.0, 30.0);
+const MEDIUM_COLUMNS: usize = 64;
 /// Width up to which a cell that is drawn in full is widened for the heading of its band.
 const FULL_WIDEST: f64 = 40.0;
 /// Size of a heading over a narrow band.
@@ -114,7 +117,8 @@ fn full_size(grid: &Grid) -> (f64, f64) {
 
 /// Width of small cells: such that all texts fit, within limits.
 fn small_width(grid: &Grid) -> f64 {
-    let need = |text: &str| width(text, SMALLEST) + BESIDE;
+    let (size, most) = if grid.columns() <= MEDIUM_COLUMNS { MEDIUM } else { LARGE };
+    let need = |text: &str| width(text, size) + BESIDE;
     let runs = grid.runs.iter().map(|run| need(&run.name) / (run.end - run.start).max(1) as f64);
     let widest = if grid.runs.is_empty() {
         let cells = (0..grid.rows()).flat_map(|row| grid.row(row));
@@ -122,7 +126,7 @@ fn small_width(grid: &Grid) -> f64 {
     } else {
         runs.fold(0.0, f64::max)
     };
-    widest.ceil().clamp(SMALL, SMALL_WIDEST)
+    widest.ceil().clamp(SMALL, most)
 }
 
 impl PlacedGrid<'_> {

@@ -1,7 +1,7 @@
 //! The hardware view: rows of lanes and columns of registers, each cell the element that it holds.
 //! A memory is drawn likewise: lines of so many elements.
 
-use tilewright::layout::{Dim, LinearLayout};
+use tilewright::layout::{Dim, LinearLayout, Space};
 
 use crate::{Band, Cell, Grid, Panel, Run};
 
@@ -10,68 +10,101 @@ use super::element_link;
 use super::positions::{Positions, line_of};
 
 /// Rows and columns that one panel holds, as a power of two; further warps get panels of their own.
-const MOST_ACROSS: u32 = 7;
+const MOST_ACROSS: usize = 7;
 
-/// Bits of the packed input: those that vary along columns, along rows, and from panel to panel.
-struct Sides {
-    columns: u64,
-    rows: u64,
-    panels: u64,
-    /// Bits of `rows` that tell the bands of rows, and those of `columns` likewise: warps, blocks.
-    row_bands: u64,
-    column_bands: u64,
-    row_axis: String,
-    column_axis: String,
+/// Bits of the packed input, by their places, the fastest first: those that vary along one side.
+struct Side {
+    places: Vec<u32>,
+    /// How many of them, from the first on, vary within a band.
+    inner: usize,
+    axis: String,
 }
 
-/// A panel, or one for each group of warps where there are many.
+/// Which bits vary along the columns, along the rows, and from panel to panel.
+struct Sides {
+    columns: Side,
+    rows: Side,
+    panels: Vec<u32>,
+}
+
+/// A panel, or one for each warp where there are many.
 pub(super) fn panels(linear: &LinearLayout, plane: &Plane, positions: &Positions<'_>) -> Vec<Panel> {
-    let sides = Sides::of(linear);
-    let title = if linear.ins().contains(Dim::OFFSET) { "memory" } else { "hardware" };
+    let is_memory = linear.ins().contains(Dim::OFFSET);
+    let sides = if is_memory { Sides::of_memory(linear) } else { Sides::of_lanes(linear.ins()) };
+    let title = if is_memory { "memory" } else { "hardware" };
     let panel = |number: u64| {
-        let fixed = deposit(number, sides.panels);
-        let name = named(linear, fixed, sides.panels);
+        let fixed = deposit(number, &sides.panels);
+        let name = named(linear.ins(), fixed, &sides.panels);
         let title = if name.is_empty() { title.to_owned() } else { format!("{title}, {name}") };
         Panel::grid(title, grid(linear, plane, positions, &sides, fixed))
     };
-    (0..1u64 << sides.panels.count_ones()).map(panel).collect()
+    (0..1u64 << sides.panels.len()).map(panel).collect()
+}
+
+impl Side {
+    fn new(places: Vec<u32>, axis: String) -> Self {
+        Self { inner: places.len(), places, axis }
+    }
+
+    fn len(&self) -> usize {
+        1 << self.places.len()
+    }
+
+    /// With further bits, the slowest, as bands.
+    fn in_bands(&mut self, ins: &Space, places: Vec<u32>) {
+        let mut names: Vec<String> = ins
+            .dims()
+            .rev()
+            .filter(|&dim| of_dim(ins, dim).any(|p| places.contains(&p)))
+            .map(|d| d.to_string())
+            .collect();
+        names.push(std::mem::take(&mut self.axis));
+        self.axis = names.join(", ");
+        self.places.extend(places);
+    }
+
+    fn bands(&self, ins: &Space) -> Vec<Band> {
+        let (_, above) = self.places.split_at(self.inner);
+        let bands = (0..1u64 << above.len()).filter(|_| !above.is_empty());
+        bands.map(|band| Band::new((band as usize) << self.inner, named(ins, deposit(band, above), above))).collect()
+    }
 }
 
 impl Sides {
-    fn of(linear: &LinearLayout) -> Self {
-        let ins = linear.ins();
-        let all = if ins.bits() >= 64 { u64::MAX } else { (1 << ins.bits()) - 1 };
-        if ins.contains(Dim::OFFSET) {
-            let line = line_of(linear);
-            let columns = deposit(line - 1, ins.mask_of(Dim::OFFSET));
-            let rows = ins.mask_of(Dim::OFFSET) & !columns;
-            let (row_axis, column_axis) = ("offset".to_owned(), format!("offset within {line}"));
-            return Self {
-                columns,
-                rows,
-                panels: all & !(columns | rows),
-                row_bands: 0,
-                column_bands: 0,
-                row_axis,
-                column_axis,
-            };
+    /// Offsets in lines; blocks are panels.
+    fn of_memory(linear: &LinearLayout) -> Self {
+        let line = line_of(linear);
+        let offset: Vec<_> = of_dim(linear.ins(), Dim::OFFSET).collect();
+        let (columns, rows) = offset.split_at(line.trailing_zeros() as usize);
+        Self {
+            columns: Side::new(columns.to_vec(), format!("offset within {line}")),
+            rows: Side::new(rows.to_vec(), "offset".to_owned()),
+            panels: (0..linear.ins().bits()).filter(|place| !offset.contains(place)).collect(),
         }
+    }
+
+    /// Registers across and lanes down; warps whichever way leaves the longer side shorter.
+    fn of_lanes(ins: &Space) -> Self {
         let across = [Dim::REGISTER, Dim::COL].into_iter().find(|&dim| ins.contains(dim));
         let across = across.or_else(|| ins.dims().next());
-        let columns = across.map_or(0, |dim| ins.mask_of(dim));
         let down = [Dim::LANE, Dim::ROW].into_iter().find(|&dim| ins.contains(dim));
         let down = down.or_else(|| ins.dims().find(|&dim| Some(dim) != across));
-        let inner = down.map_or(0, |dim| ins.mask_of(dim));
-        let others = all & !(columns | inner);
-        let name = |dim: Option<Dim>| dim.map_or_else(String::new, |dim| dim.to_string());
-        let (registers, lanes, warps) = (columns.count_ones(), inner.count_ones(), others.count_ones());
-        let (row_axis, column_axis) = (name(down), name(across));
-        let mut sides = Self { columns, rows: inner, panels: 0, row_bands: 0, column_bands: 0, row_axis, column_axis };
-        // Whichever way leaves the longer side shorter; cells are wider than high.
+        let side = |dim: Option<Dim>| match dim {
+            Some(dim) => Side::new(of_dim(ins, dim).collect(), dim.to_string()),
+            None => Side::new(Vec::new(), String::new()),
+        };
+        let mut sides = Self { columns: side(across), rows: side(down), panels: Vec::new() };
+        let others = ins.dims().filter(|&dim| Some(dim) != across && Some(dim) != down);
+        let others: Vec<_> = others.flat_map(|dim| of_dim(ins, dim)).collect();
+        let (registers, lanes, warps) = (sides.columns.places.len(), sides.rows.places.len(), others.len());
+        // Cells are wider than they are high: one bit more may go down.
+        if others.is_empty() {
+            return sides;
+        }
         if lanes + warps <= (registers + warps).max(lanes) + 1 && lanes + warps <= MOST_ACROSS {
-            (sides.rows, sides.row_bands) = (inner | others, others);
+            sides.rows.in_bands(ins, others);
         } else if registers + warps <= MOST_ACROSS {
-            (sides.columns, sides.column_bands) = (columns | others, others);
+            sides.columns.in_bands(ins, others);
         } else {
             sides.panels = others;
         }
@@ -80,28 +113,24 @@ impl Sides {
 }
 
 fn grid(linear: &LinearLayout, plane: &Plane, positions: &Positions<'_>, sides: &Sides, fixed: u64) -> Grid {
-    let (rows, columns) = (1usize << sides.rows.count_ones(), 1usize << sides.columns.count_ones());
+    let (rows, columns) = (sides.rows.len(), sides.columns.len());
     let mut grid = Grid::new(rows, columns);
-    (grid.row_axis, grid.column_axis) = (sides.row_axis.clone(), sides.column_axis.clone());
-    let bands = |side: u64, bands: u64, size: usize| -> Vec<Band> {
-        let step = 1 << (side & !bands).count_ones();
-        let starts = (0..size).step_by(step).filter(|_| bands != 0);
-        starts.map(|start| Band::new(start, named(linear, deposit(start as u64, side), bands))).collect()
-    };
-    grid.row_bands = bands(sides.rows, sides.row_bands, rows);
-    grid.column_bands = bands(sides.columns, sides.column_bands, columns);
-    let registers = 1 << (sides.columns & !sides.column_bands).count_ones();
+    (grid.row_axis, grid.column_axis) = (sides.rows.axis.clone(), sides.columns.axis.clone());
+    (grid.row_bands, grid.column_bands) = (sides.rows.bands(linear.ins()), sides.columns.bands(linear.ins()));
+    let registers = 1 << sides.columns.inner;
     grid.column_headings = (0..columns).map(|column| (column % registers).to_string()).collect();
-    let lanes = 1 << (sides.rows & !sides.row_bands).count_ones();
+    let lanes = 1 << sides.rows.inner;
     let is_memory = linear.ins().contains(Dim::OFFSET);
-    let heading =
-        |row: usize| if is_memory { positions.physical((row * columns) as u64) } else { (row % lanes) as u64 };
+    let heading = |row: usize| match is_memory {
+        true => positions.physical((row * columns) as u64),
+        false => (row % lanes) as u64,
+    };
     grid.row_headings = (0..rows).map(|row| heading(row).to_string()).collect();
     for row in 0..rows {
-        let of_row = fixed | deposit(row as u64, sides.rows);
+        let of_row = fixed | deposit(row as u64, &sides.rows.places);
         let held: Vec<Vec<u64>> = (0..columns)
             .map(|column| {
-                let input = of_row | deposit(column as u64, sides.columns);
+                let input = of_row | deposit(column as u64, &sides.columns.places);
                 let coordinates = plane.coordinates(linear.outs(), linear.apply_packed(input));
                 grid.set(row, column, cell(input, &coordinates, positions));
                 coordinates
@@ -145,15 +174,19 @@ fn name_runs(grid: &mut Grid, row: usize, held: &[Vec<u64>]) {
     grid.runs.extend(runs);
 }
 
-/// The bits of `index`, the lowest first, at the places where `mask` has ones.
-fn deposit(index: u64, mask: u64) -> u64 {
-    let places = (0..64).filter(|place| mask >> place & 1 == 1);
-    places.enumerate().filter(|(bit, _)| index >> bit & 1 == 1).fold(0, |out, (_, place)| out | 1 << place)
+/// The places of a dim's bits in the packed input.
+fn of_dim(ins: &Space, dim: Dim) -> std::ops::Range<u32> {
+    let start = ins.shift_of(dim).unwrap_or(0);
+    start..start + ins.bits_of(dim)
 }
 
-/// The coordinates of the dims that `mask` covers: `block 0 warp 1`.
-fn named(linear: &LinearLayout, input: u64, mask: u64) -> String {
-    let ins = linear.ins();
-    let dims = ins.dims().rev().filter(|&dim| ins.mask_of(dim) & mask != 0);
+/// The bits of `index`, the lowest first, at the given places.
+fn deposit(index: u64, places: &[u32]) -> u64 {
+    places.iter().enumerate().fold(0, |out, (bit, place)| out | (index >> bit & 1) << place)
+}
+
+/// The coordinates of the dims that have bits at these places: `block 0 warp 1`.
+fn named(ins: &Space, input: u64, places: &[u32]) -> String {
+    let dims = ins.dims().rev().filter(|&dim| of_dim(ins, dim).any(|place| places.contains(&place)));
     dims.map(|dim| format!("{dim} {}", ins.coordinate(input, dim))).collect::<Vec<_>>().join(" ")
 }

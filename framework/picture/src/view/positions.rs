@@ -185,7 +185,8 @@ impl<'a> Positions<'a> {
         match &self.kind {
             Kind::Distributed(_) => format!("{}T{}", self.group(first), self.at(first, Dim::LANE)),
             _ if first == last => self.place(first),
-            _ => format!("{}..", self.place(first)),
+            Kind::Memory { .. } => format!("{}..{}", self.place(first), self.physical(self.at(last, Dim::OFFSET))),
+            Kind::Other(_) => format!("{}..", self.place(first)),
         }
     }
 
