@@ -1,9 +1,11 @@
-//! Layout families of this vendor: results and operands of its matrix instructions.
+//! Layout families of this vendor: results, operands and scales of its matrix instructions, and
+//! rotating shared memory.
 //!
 //! Parameters have the names of Triton's layouts; the spellings of its attributes in text are
 //! taken as well.
 
 mod mfma;
+mod rotating;
 mod samples;
 mod scales;
 mod wmma;
@@ -12,7 +14,8 @@ use tilewright::layout::families::cluster::check_shape;
 use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse};
 
 /// The families that this plugin serves: `amd_mfma`, `amd_wmma`, and `dot_operand`, also spelled
-/// `dot_op`, of both, and the scales of operands, `mfma_scale` and `wmma_scale`.
+/// `dot_op`, of both, the scales of operands, `mfma_scale` and `wmma_scale`, and the memory layout
+/// `amd_rotating_shared`.
 ///
 /// All architectures have the same families; the samples are those of one.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +31,8 @@ impl VendorFamilies {
     }
 }
 
-const NAMES: [&str; 6] = ["amd_mfma", "amd_wmma", "dot_operand", "dot_op", "mfma_scale", "wmma_scale"];
+const NAMES: [&str; 7] =
+    ["amd_mfma", "amd_wmma", "dot_operand", "dot_op", "mfma_scale", "wmma_scale", "amd_rotating_shared"];
 
 impl Families for VendorFamilies {
     fn names(&self) -> Vec<String> {
@@ -41,6 +45,9 @@ impl Families for VendorFamilies {
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
         check_shape(spec, shape)?;
+        if spec.name == "amd_rotating_shared" {
+            return rotating::resolve(spec, shape).map(Layout::Memory);
+        }
         if shape.len() < 2 {
             return Err(FamilyError::Shape {
                 family: spec.name.clone(),

@@ -1,11 +1,10 @@
-//! Instruction rows of this vendor: the dense matrix instructions of CDNA.
-//!
-//! Layouts are derived by rule from M, N, K, the number of independent blocks and the element
-//! width; tests check them against the output of the vendor's calculator.
+//! `mfma`: the dense matrix instructions of CDNA, for waves of 64 lanes.
 
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::Instruction;
+
+use super::{Element, product};
 
 const SOURCE: &str = "AMD Matrix Instruction Calculator; CDNA instruction set manuals";
 const LANES: u64 = 64;
@@ -87,24 +86,22 @@ const GFX942: [Entry; 2] = [
     ("v_mfma_f32_16x16x8_xf32", [16, 16, 8], 1, XF32, Some(16)),
 ];
 
-/// What gfx950 alone has. The mnemonics that end in `f8f6f4` take their types as modifiers, which
-/// the rows' names carry.
-const GFX950: [Entry; 14] = [
+/// What gfx950 alone has, but for the products of types that modifiers choose, see [`mixed`].
+const GFX950: [Entry; 6] = [
     ("v_mfma_f32_32x32x16_f16", [32, 32, 16], 1, F16, None),
     ("v_mfma_f32_16x16x32_f16", [16, 16, 32], 1, F16, None),
     ("v_mfma_f32_32x32x16_bf16", [32, 32, 16], 1, BF16, None),
     ("v_mfma_f32_16x16x32_bf16", [16, 16, 32], 1, BF16, None),
     ("v_mfma_i32_32x32x32_i8", [32, 32, 32], 1, I8, None),
     ("v_mfma_i32_16x16x64_i8", [16, 16, 64], 1, I8, None),
-    ("v_mfma_f32_32x32x64_f8f6f4(fp8,fp8)", [32, 32, 64], 1, ["f32", "fp8", "fp8"], None),
-    ("v_mfma_f32_32x32x64_f8f6f4(fp8,bf8)", [32, 32, 64], 1, ["f32", "fp8", "bf8"], None),
-    ("v_mfma_f32_32x32x64_f8f6f4(bf8,fp8)", [32, 32, 64], 1, ["f32", "bf8", "fp8"], None),
-    ("v_mfma_f32_32x32x64_f8f6f4(bf8,bf8)", [32, 32, 64], 1, ["f32", "bf8", "bf8"], None),
-    ("v_mfma_f32_16x16x128_f8f6f4(fp8,fp8)", [16, 16, 128], 1, ["f32", "fp8", "fp8"], None),
-    ("v_mfma_f32_16x16x128_f8f6f4(fp8,bf8)", [16, 16, 128], 1, ["f32", "fp8", "bf8"], None),
-    ("v_mfma_f32_16x16x128_f8f6f4(bf8,fp8)", [16, 16, 128], 1, ["f32", "bf8", "fp8"], None),
-    ("v_mfma_f32_16x16x128_f8f6f4(bf8,bf8)", [16, 16, 128], 1, ["f32", "bf8", "bf8"], None),
 ];
+
+/// Mnemonics of gfx950 that take the types of both factors as modifiers.
+const MIXED: [(&str, [u64; 3]); 2] =
+    [("v_mfma_f32_32x32x64_f8f6f4", [32, 32, 64]), ("v_mfma_f32_16x16x128_f8f6f4", [16, 16, 128])];
+
+/// Types that they take; those of six bits are left out, since layouts count in powers of two.
+const MIXED_TYPES: [&str; 3] = ["fp8", "bf8", "fp4"];
 
 const F32: [&str; 3] = ["f32", "f32", "f32"];
 const XF32: [&str; 3] = ["f32", "xf32", "xf32"];
@@ -113,9 +110,8 @@ const BF16: [&str; 3] = ["f32", "bf16", "bf16"];
 const I8: [&str; 3] = ["i32", "i8", "i8"];
 const F64: [&str; 3] = ["f64", "f64", "f64"];
 
-/// The instructions of an architecture: `gfx908`, `gfx90a`, `gfx942`, `gfx950`; none for others.
-#[must_use]
-pub fn rows(architecture: &str) -> Vec<Instruction> {
+/// The instructions of `gfx908`, `gfx90a`, `gfx942`, `gfx950`; none for others.
+pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     let (tables, timed): (&[&[Entry]], bool) = match architecture {
         "gfx908" => (&[&GFX908], true),
         "gfx90a" => (&[&GFX908, &GFX90A], true),
@@ -126,41 +122,35 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     };
     // A row that is no layout would be a mistake in the tables above; tests count the rows.
     let mut rows: Vec<_> = tables.iter().copied().flatten().filter_map(|entry| row(entry).ok()).collect();
+    if architecture == "gfx950" {
+        rows.extend(mixed().filter_map(Result::ok));
+    }
     if !timed {
         rows.iter_mut().for_each(|row| row.cycles = None);
     }
     rows
 }
 
-fn row(&(name, [m, n, k], blocks, [out, a, b], cycles): &Entry) -> Result<Instruction, LayoutError> {
-    let register = |role: &str, element: &str, layout| Operand::Register {
-        role: role.to_owned(),
-        element: element.to_owned(),
-        bits: bits(element),
-        layout,
-    };
-    Ok(Instruction {
-        name: name.to_owned(),
-        kind: InstructionKind::Matrix,
-        operands: vec![
-            register("d", out, result(m, n, blocks, bits(out))?),
-            register("a", a, operand(0, m, 1, k, blocks)?),
-            register("b", b, operand(1, n, 0, k, blocks)?),
-            register("c", out, result(m, n, blocks, bits(out))?),
-        ],
-        cycles: cycles.map(f64::from),
-        semantics: Semantics::Contract,
-        source: SOURCE.to_owned(),
+/// The products of each pair of [`MIXED_TYPES`]; the rows' names carry the modifiers.
+fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
+    let pairs = MIXED_TYPES.into_iter().flat_map(|a| MIXED_TYPES.map(|b| (a, b)));
+    pairs.flat_map(|(a, b)| {
+        MIXED.map(|(name, shape)| {
+            let mut row = row(&(name, shape, 1, ["f32", a, b], None))?;
+            row.name = format!("{name}({a},{b})");
+            Ok(row)
+        })
     })
 }
 
-fn bits(element: &str) -> u32 {
-    match element {
-        "f64" => 64,
-        "f32" | "xf32" | "i32" => 32,
-        "f16" | "bf16" => 16,
-        _ => 8,
-    }
+fn row(&(name, [m, n, k], blocks, types, cycles): &Entry) -> Result<Instruction, LayoutError> {
+    let [out, of_a, of_b] = types.map(Element::of);
+    let operands = [
+        (out, result(m, n, blocks, out.bits)?),
+        (of_a, operand(0, m, 1, k, blocks)?),
+        (of_b, operand(1, n, 0, k, blocks)?),
+    ];
+    Ok(product(name.to_owned(), operands, cycles, SOURCE))
 }
 
 /// Lanes along the rows or columns, then over blocks, then along K; a lane holds what is left of
