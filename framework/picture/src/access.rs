@@ -60,6 +60,7 @@ pub(crate) struct Question<'a> {
 impl Question<'_> {
     /// The accesses.
     pub fn answer(&self) -> Result<Accesses, PictureError> {
+        sound_element(self.element_bits)?;
         if self.element_bits < 8 {
             return Err(PictureError::NotDrawable {
                 what: "the accesses".to_owned(),
@@ -134,4 +135,16 @@ impl Question<'_> {
         let all: Vec<u64> = columns(Dim::REGISTER).chain(columns(Dim::LANE)).collect();
         Solver::new(&all).free_columns() >> self.registers.in_bits(Dim::REGISTER)
     }
+}
+
+/// Refuses widths that no element in memory has.
+pub(crate) fn sound_element(bits: u32) -> Result<(), PictureError> {
+    if bits.is_power_of_two() && bits <= 128 {
+        return Ok(());
+    }
+    Err(PictureError::NotDrawable {
+        what: "the memory".to_owned(),
+        reason: format!("no element has {bits} bits"),
+        remedy: "give a power of two from 1 to 128".to_owned(),
+    })
 }

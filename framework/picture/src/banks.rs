@@ -5,6 +5,7 @@
 use tilewright::layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright::target::BankRow;
 
+use crate::access::sound_element;
 use crate::plane::{Plane, small_enough};
 use crate::runs::{Runs, from_to, one_axis_counts_up, range_of_elements};
 use crate::view::{element_link, matrix_grid};
@@ -39,6 +40,7 @@ impl<'a> Banked<'a> {
         row: &'a BankRow,
         together: u64,
     ) -> Result<Self, PictureError> {
+        sound_element(element_bits)?;
         small_enough("the memory", memory.linear.ins().bits())?;
         // Padding may be far larger than the tensor.
         small_enough("the memory with its padding", memory.allocated_elements().max(4).ilog2() - 2)?;

@@ -208,4 +208,16 @@ fn what_cannot_be_drawn_is_said() {
     assert!(message(GlobalView { warp: 1, ..view }).contains("there is no warp 1 of 1"));
     assert!(message(GlobalView { line_bytes: 16, ..view }).contains("sectors of 32"));
     assert!(message(GlobalView { element_bits: 4, ..view }).contains("an element has 4 bits"));
+    assert!(message(GlobalView { element_bits: 24, ..view }).contains("no element has 24 bits"));
+    let memory = swizzled(&[8, 16], 2, 1, 8);
+    for bits in [0, 24] {
+        let memory = memory_of(&memory);
+        let view = MemoryView { name: "", memory, element_bits: bits, target: &machine, store: None, load: None };
+        assert!(view::memory(&view).expect_err("no picture").to_string().contains("no element has"));
+    }
+    let huge = memory_of(&memory).clone();
+    let padding = vec![tilewright::layout::Padding { interval: 2, padding: 1 << 40 }];
+    let huge = MemoryLayout { padding, ..huge };
+    let view = MemoryView { name: "", memory: &huge, element_bits: 16, target: &machine, store: None, load: None };
+    assert!(view::memory(&view).expect_err("no picture").to_string().contains("the memory with its padding"));
 }

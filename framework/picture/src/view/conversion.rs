@@ -198,7 +198,8 @@ impl ConversionView<'_> {
             }
         }
         for (register, lane) in (0..registers).flat_map(|register| (0..lanes).map(move |lane| (register, lane))) {
-            let input = self.dst.ins().pack(&[(Dim::REGISTER, register), (Dim::LANE, lane)])?;
+            let at = |dim, index: u64| self.dst.ins().shift_of(dim).map_or(0, |shift| index << shift);
+            let input = at(Dim::REGISTER, register) | at(Dim::LANE, lane);
             let element = self.dst.apply_packed(input);
             if let Some(cell) = grid.cell_mut(rounds.of(register, lane) as usize, lane as usize) {
                 cell.links.push(element_link(&elements.coordinates(element)));

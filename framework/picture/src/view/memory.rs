@@ -8,7 +8,7 @@ use tilewright::target::{BankRow, Direction, TargetDescription};
 
 use crate::access::{Access, Accesses, Question};
 use crate::banks::Banked;
-use crate::plane::Plane;
+use crate::plane::{Plane, small_enough};
 use crate::runs::ranges;
 use crate::view::element_link;
 use crate::wavefront::{Wavefront, wavefronts};
@@ -39,6 +39,7 @@ pub struct MemoryView<'a> {
 /// [`PictureError`]: a tensor that is too large, accesses that the target or the layout does not allow.
 pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
     let mut picture = Picture::new(format!("{} in shared memory of {}", view.name, view.target.name));
+    small_enough("the memory", view.memory.linear.ins().bits())?;
     let served = view.accessed(view.memory)?;
     let row = match served.first() {
         Some(served) => served.row,
