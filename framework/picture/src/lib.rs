@@ -56,6 +56,11 @@
 //! since no palette tells 64 lanes apart.
 //!
 //! Views refuse what they cannot draw with a [`PictureError`] that says what to do instead.
+//!
+//! # What may import what
+//!
+//! The model (`picture`, `grid`, `cell`, `fill`) imports nothing; `arrange` and the renderers import the
+//! model; `view` imports the model and `tilewright`'s layouts, and no renderer.
 
 mod access;
 mod arrange;

@@ -85,9 +85,9 @@ impl Sides {
 
     /// Registers across and lanes down; warps whichever way leaves the longer side shorter.
     fn of_lanes(ins: &Space) -> Self {
-        let across = [Dim::REGISTER, Dim::COL].into_iter().find(|&dim| ins.contains(dim));
-        let across = across.or_else(|| ins.dims().next());
-        let down = [Dim::LANE, Dim::ROW].into_iter().find(|&dim| ins.contains(dim));
+        let first_of = |wanted: [Dim; 2]| wanted.into_iter().find(|&dim| ins.contains(dim));
+        let down = first_of([Dim::LANE, Dim::ROW]);
+        let across = first_of([Dim::REGISTER, Dim::COL]).or_else(|| ins.dims().find(|&dim| Some(dim) != down));
         let down = down.or_else(|| ins.dims().find(|&dim| Some(dim) != across));
         let side = |dim: Option<Dim>| match dim {
             Some(dim) => Side::new(of_dim(ins, dim).collect(), dim.to_string()),
