@@ -92,7 +92,9 @@ impl Question<'_> {
         for bits in widths.into_iter().rev() {
             let elements = u64::from(bits / self.element_bits);
             let (found, action) = places.largest_vector(Dim::REGISTER, Dim::OFFSET, elements);
-            let unbroken = |p: &tilewright::layout::Padding| p.interval % elements == 0 && p.padding % elements == 0;
+            let unbroken = |p: &tilewright::layout::Padding| {
+                p.interval.is_multiple_of(elements) && p.padding.is_multiple_of(elements)
+            };
             if found == elements && self.memory.padding.iter().all(unbroken) {
                 return Ok((elements, action));
             }

@@ -92,7 +92,7 @@ impl<'a> Banked<'a> {
             runs.add(row, column, self.plane.coordinates(stored.element));
             grid.set(row, column, self.cell(&stored, self.plane.name(stored.element)));
         }
-        grid.runs = runs.named(|column| column % group == 0, one_axis_counts_up, range_of_elements);
+        grid.runs = runs.named(|column| column.is_multiple_of(group), one_axis_counts_up, range_of_elements);
         grid
     }
 
@@ -106,7 +106,8 @@ impl<'a> Banked<'a> {
             let cell = self.cell(&stored, stored.offset.to_string()).line(format!("b{}", self.bank(stored.offset)));
             grid.set(row, column, cell);
         }
-        let next = |_: &[u64], last: &[u64], next: &[u64]| next[0] == last[0] + 1 && next[0] % self.group != 0;
+        let next =
+            |_: &[u64], last: &[u64], next: &[u64]| next[0] == last[0] + 1 && !next[0].is_multiple_of(self.group);
         let name =
             |first: &[u64], last: &[u64]| format!("{} b{}", from_to(first[0], last[0]), from_to(first[1], last[1]));
         grid.runs = runs.named(|_| false, next, name);

@@ -225,7 +225,7 @@ fn slots(data: &LinearLayout, address: &LinearLayout, bytes: u64) -> Grid {
         let at = |dim| data.ins().coordinate(input, dim);
         let to = data.apply_packed(input);
         let (row, first) = (data.outs().coordinate(to, slot), data.outs().coordinate(to, byte));
-        if first % bytes != 0 {
+        if !first.is_multiple_of(bytes) {
             continue;
         }
         let (lane, register) = (at(Dim::LANE), at(Dim::REGISTER));

@@ -274,7 +274,7 @@ impl Served<'_> {
         let title = format!("{}, {} bytes a lane", self.name, self.accesses.bytes());
         Panel::grid(title, grid)
             .caption(format!(
-                "access {worst} of {}, registers {}: {} wavefronts, {verdict}",
+                "access {worst} of {}, registers {}; wavefronts: {}, {verdict}",
                 self.accesses.list.len(),
                 ranges(&access.registers),
                 wavefronts.len()
