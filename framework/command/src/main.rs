@@ -10,6 +10,7 @@ mod draw;
 mod failure;
 mod input;
 mod layout;
+mod notation;
 mod targets;
 
 use std::path::PathBuf;

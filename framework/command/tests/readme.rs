@@ -35,6 +35,7 @@ fn every_command_runs_and_says_what_it_should() {
         let name = line.split("tilewright ").nth(1).and_then(|rest| rest.split_whitespace().next());
         match name.unwrap_or_default() {
             "targets" => lists_all_targets(&said.out),
+            "layout" if line.contains("--as cute") => assert_eq!(said.out, "((8,4),(2,2)):((16,1),(8,4))\n"),
             "layout" => shows_every_element(&said.out),
             "draw" => draws_every_element(&said.out),
             "convert" => explains(&said.out),

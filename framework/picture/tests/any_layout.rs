@@ -42,14 +42,21 @@ fn layouts() -> impl Strategy<Value = Layout> {
     ]
 }
 
+/// Whether a cell has a colour, or the legend.
+fn is_painted(picture: &Picture) -> bool {
+    let mut cells = grids(picture).into_iter().flat_map(|(_, grid)| (0..grid.rows()).flat_map(|row| grid.row(row)));
+    !picture.legend.is_empty() || cells.any(|cell| cell.fill.rgb().is_some())
+}
+
 /// Draws a picture every way there is.
 fn render(picture: &Picture) {
     let svg = svg::render(picture);
     roxmltree::Document::parse(&svg).expect("XML");
-    html::render(picture);
+    assert!(html::render(picture).ends_with("</html>\n"));
     for colours in [Colours::None, Colours::Numbered, Colours::Exact] {
         for width in [None, Some(1), Some(80)] {
-            terminal::render(picture, &Style { colours, width, remedy: String::new() });
+            let text = terminal::render(picture, &Style { colours, width, remedy: String::new() });
+            assert_eq!(text.contains('\u{1b}'), colours != Colours::None && is_painted(picture));
         }
     }
 }

@@ -59,11 +59,11 @@ pub fn padded(shape: &[u64], interval: i64, padding: i64) -> Layout {
 
 /// The grids of a picture with their panels' titles.
 pub fn grids(picture: &Picture) -> Vec<(&str, &Grid)> {
-    let grid = |content| match content {
-        &Content::Grid(ref grid) => Some(grid),
+    let panels = picture.panels().filter_map(|panel| match &panel.content {
+        Content::Grid(grid) => Some((panel.title.as_str(), grid)),
         _ => None,
-    };
-    picture.panels().filter_map(|panel| Some((panel.title.as_str(), grid(&panel.content)?))).collect()
+    });
+    panels.collect()
 }
 
 /// The only grid whose title starts so.

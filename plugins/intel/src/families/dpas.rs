@@ -4,12 +4,13 @@
 //! (`systolic_depth` * `ops_per_channel`) x `execution_size`. A sub-group repeats it over
 //! `rep_cluster`, sub-groups follow each other along N and then M.
 
-use tilewright::layout::families::cluster::{
-    cluster_layout, identity_but, identity_nd, over_tensor, row_major, tile_of,
-};
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::layout::families::cluster::{Part, layout_of, over_tensor, row_major, spread, tile_of};
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers};
 
 use super::operand_axes;
+
+/// An input, so many positions of it, and the axis along which they go.
+type Along = (Dim, u64, usize);
 
 /// The instruction that a layout belongs to, spread over the sub-groups of a work-group.
 struct Dpas {
@@ -21,9 +22,9 @@ struct Dpas {
     /// Elements of 32 bits of K.
     packed: u64,
     lanes: u64,
-    warps: Vec<u64>,
+    warps: Numbers,
     /// How often a sub-group repeats the instruction, by axis of the result.
-    repetition: Vec<u64>,
+    repetition: Numbers,
     /// Scales along K of one instruction.
     scales: u64,
     cluster: Vec<Vec<u64>>,
@@ -68,29 +69,24 @@ impl Dpas {
         self.lanes / self.execution
     }
 
-    fn result_parts(&self, m: usize, n: usize) -> Option<Vec<(Dim, u64, usize)>> {
+    fn result_parts(&self, m: usize, n: usize) -> Option<[Along; 3]> {
         let above = self.repeat.checked_div(self.rows()).filter(|&above| above > 0)?;
-        Some(vec![(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
+        Some([(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
     }
 
     /// A: lanes along K, two 8-bit elements at a time, and then along the rows.
-    fn left_parts(&self, k: usize, m: usize) -> Option<Vec<(Dim, u64, usize)>> {
+    fn left_parts(&self, k: usize, m: usize) -> Option<[Along; 4]> {
         let together = if self.packed >= 4 { self.packed / 2 } else { 1 };
         let along_k = self.depth * self.packed / together;
         let rows = self.lanes.checked_div(along_k).filter(|&rows| rows > 0)?;
         let above = self.repeat.checked_div(rows).filter(|&above| above > 0)?;
-        Some(vec![
-            (Dim::REGISTER, together, k),
-            (Dim::LANE, along_k, k),
-            (Dim::LANE, rows, m),
-            (Dim::REGISTER, above, m),
-        ])
+        Some([(Dim::REGISTER, together, k), (Dim::LANE, along_k, k), (Dim::LANE, rows, m), (Dim::REGISTER, above, m)])
     }
 
     /// B: a register holds 32 bits of K, lanes go along the columns and then along K.
-    fn right_parts(&self, k: usize, n: usize) -> Option<Vec<(Dim, u64, usize)>> {
+    fn right_parts(&self, k: usize, n: usize) -> Option<[Along; 4]> {
         let above = self.depth.checked_div(self.rows()).filter(|&above| above > 0)?;
-        Some(vec![
+        Some([
             (Dim::REGISTER, self.packed, k),
             (Dim::LANE, self.execution, n),
             (Dim::LANE, self.rows(), k),
@@ -108,14 +104,12 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let rank = shape.len();
     let dpas = Dpas::read(spec, rank)?;
     let (m, n) = (rank - 2, rank - 1);
-    let mut parts = dpas.result_parts(m, n).ok_or_else(|| unfit(spec))?;
-    parts.extend([(Dim::REGISTER, dpas.repetition[n], n), (Dim::REGISTER, dpas.repetition[m], m)]);
-    let cluster = cluster_layout(spec, &dpas.cluster, rank)?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let warps = identity_nd(Dim::WARP, &dpas.warps, &row_major(rank))?;
-        over_tensor(&tile_of(&row_major(rank), &parts)?.direct_sum(&warps)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let [columns, rows, above] = dpas.result_parts(m, n).ok_or_else(|| unfit(spec))?;
+    let (along, down) = ((Dim::REGISTER, dpas.repetition[n], n), (Dim::REGISTER, dpas.repetition[m], m));
+    let parts = [columns, rows, above, along, down];
+    let order = row_major(rank);
+    let warps = spread(Dim::WARP, &dpas.warps, &order, None);
+    layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &dpas.cluster, shape)
 }
 
 /// The layout of the left or right operand.
@@ -124,8 +118,8 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     let dpas = Dpas::read(spec, rank)?;
     let (k, other) = operand_axes(is_left, rank);
     let parts = if is_left { dpas.left_parts(k, other) } else { dpas.right_parts(k, other) };
-    let mut parts = parts.ok_or_else(|| unfit(spec))?;
-    parts.push((Dim::REGISTER, dpas.repetition[other], other));
+    let [a, b, c, d] = parts.ok_or_else(|| unfit(spec))?;
+    let parts = [a, b, c, d, (Dim::REGISTER, dpas.repetition[other], other)];
     let mut order = row_major(rank);
     if !is_left {
         order.swap(0, 1);
@@ -134,12 +128,9 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {
         basis[k] = 0;
     }
-    let cluster = cluster_layout(spec, &bases, rank)?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let warps = identity_but(k, Dim::WARP, &dpas.warps, &row_major(rank))?;
-        over_tensor(&tile_of(&order, &parts)?.direct_sum(&warps)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let warp_order = row_major(rank);
+    let warps = spread(Dim::WARP, &dpas.warps, &warp_order, Some(k));
+    layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &bases, shape)
 }
 
 /// The layout of the scales of the left or right operand: rows or columns x groups along K.

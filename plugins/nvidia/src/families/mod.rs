@@ -7,11 +7,12 @@
 mod mma;
 mod samples;
 mod shared;
+mod spelling;
 mod tensor_memory;
 mod tensor_memory_access;
 
 use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
 
 /// The families that this plugin serves: `nvidia_mma` (versions 2 and 3), `dot_operand`, also
 /// spelled `dot_op`, of it, `nvmma_shared`, `tensor_memory` and `tensor_memory_scales`, each also
@@ -48,8 +49,16 @@ impl Families for VendorFamilies {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }
 
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         samples::typical(&self.architecture, use_case)
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        spelling::all()
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {

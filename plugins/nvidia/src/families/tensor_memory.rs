@@ -4,7 +4,9 @@
 //! Tensor memory of a block has 128 rows, of which each warp reaches 32. A zero basis of rows 32 or
 //! 64 means that warps hold the same; any other zero basis is a place that holds nothing.
 
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::f2::Columns;
+use tilewright::layout::families::cluster::identity_nd;
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
 
 /// Rows of tensor memory.
 const ROWS: u64 = 128;
@@ -31,8 +33,7 @@ impl Tiling {
             (read.power(&["block_m"])?, read.power(&["block_n"])?)
         };
         let stride = read.power(&["col_stride"])?;
-        // The reader of text takes `twoCTAs` apart as it does any other word.
-        let paired = read.flag_or(&["two_ctas", "two_ct_as"], false)?;
+        let paired = read.flag_or(&["two_ctas"], false)?;
         let padded = read.flag_or(&["fp4_padded"], false)?;
         one_block(spec, &read.bases_or_none(&["cga_layout"])?)?;
         read.finish()?;
@@ -51,37 +52,30 @@ impl Tiling {
     /// Rows and columns of `shape`: first the block, then blocks down the rows, then along them.
     fn over(&self, shape: [u64; 2]) -> Result<LinearLayout, LayoutError> {
         let columns = self.columns.min(shape[1]);
-        let spaced = LinearLayout::zeros(self.stride, Dim::COL, Dim::tensor(1), 1)?;
-        let along = spaced.direct_sum(&LinearLayout::identity(columns, Dim::COL, Dim::tensor(1))?)?;
-        let (mut rows, mut covered) = (powers(self.rows, 0), [self.rows, columns]);
-        if self.rows < ROWS {
-            // Rows 16 to 31 of a warp take the next block, where there is one.
-            let next = if shape[0] > self.rows {
-                covered[0] *= 2;
-                vec![self.rows, 0]
-            } else if shape[1] > columns {
-                covered[1] *= 2;
-                vec![0, columns]
-            } else {
-                vec![0, 0]
-            };
-            rows.insert(4, next);
+        let mut covered = [self.rows, columns];
+        // Rows 16 to 31 of a warp take the next block, where there is one.
+        let next = if self.rows == ROWS {
+            None
+        } else if shape[0] > self.rows {
+            covered[0] *= 2;
+            Some(self.rows)
+        } else if shape[1] > columns {
+            covered[1] *= 2;
+            Some(columns * self.rows)
+        } else {
+            Some(0)
+        };
+        let outs = Space::of_sizes(&[(Dim::tensor(0), covered[0]), (Dim::tensor(1), covered[1])])?;
+        let ins = Space::of_sizes(&[(Dim::ROW, ROWS), (Dim::COL, self.stride.saturating_mul(columns))])?;
+        let mut places: Columns = (0..self.rows.trailing_zeros()).map(|bit| 1 << bit).collect();
+        if let Some(next) = next {
+            places.insert(4, next);
         }
-        let sizes = [(Dim::tensor(0), covered[0]), (Dim::tensor(1), covered[1])];
-        let tile = LinearLayout::from_bases(&[(Dim::ROW, rows), (Dim::COL, along_columns(&along))], &sizes)?;
-        let down = LinearLayout::identity(shape[0] / covered[0], Dim::COL, Dim::tensor(0))?;
-        tile.direct_sum(&down)?.direct_sum(&LinearLayout::identity(shape[1] / covered[1], Dim::COL, Dim::tensor(1))?)
+        places.extend((0..self.stride.trailing_zeros()).map(|_| 0));
+        places.extend((0..columns.trailing_zeros()).map(|bit| covered[0] << bit));
+        let tile = LinearLayout::from_columns(ins, outs, &places)?;
+        tile.direct_sum(&identity_nd(Dim::COL, &[shape[0] / covered[0], shape[1] / covered[1]], &[0, 1])?)
     }
-}
-
-/// The units of one of two axes, up to `size`.
-fn powers(size: u64, axis: usize) -> Vec<Vec<u64>> {
-    let unit = |bit: u32| if axis == 0 { vec![1 << bit, 0] } else { vec![0, 1 << bit] };
-    (0..size.trailing_zeros()).map(unit).collect()
-}
-
-fn along_columns(along: &LinearLayout) -> Vec<Vec<u64>> {
-    along.bases_of(Dim::COL).into_iter().map(|basis| vec![0, basis[0]]).collect()
 }
 
 fn one_block(spec: &FamilySpec, bases: &[Vec<u64>]) -> Result<(), FamilyError> {
@@ -116,17 +110,24 @@ pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     read.finish()?;
     let [rows, groups] = matrix(spec, shape, SCALE_ROWS)?;
     let packed = groups.min(SCALES_PACKED);
-    let (down, along) = (Dim::tensor(0), Dim::tensor(1));
-    let parts = [
-        LinearLayout::identity(SCALE_ROWS, Dim::ROW, down),
-        LinearLayout::zeros(ROWS / SCALE_ROWS, Dim::ROW, down, 1),
-        LinearLayout::identity(packed, Dim::COL, along),
-        LinearLayout::zeros(SCALES_PACKED / packed, Dim::COL, along, 1),
-        LinearLayout::identity(rows / SCALE_ROWS, Dim::COL, down),
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let outs = Space::of_sizes(&[(Dim::tensor(0), rows), (Dim::tensor(1), groups)])?;
+        let units = |from: u64, to: u64| (from.trailing_zeros()..to.trailing_zeros()).map(|bit| 1u64 << bit);
+        let along = |unit: u64| rows << unit.trailing_zeros();
+        let mut places = Columns::new();
+        places.extend(units(1, SCALE_ROWS));
+        places.extend(units(SCALE_ROWS, ROWS).map(|_| 0));
+        let row_bits = places.len() as u32;
+        places.extend(units(1, packed).map(along));
+        places.extend(units(packed, SCALES_PACKED).map(|_| 0));
+        places.extend(units(SCALE_ROWS, rows));
         // An instruction reads the scales of 64 rows at least.
-        LinearLayout::zeros(if rows == SCALE_ROWS { 2 } else { 1 }, Dim::COL, down, 1),
-        LinearLayout::identity(groups / packed, Dim::COL, along),
-    ];
-    let sum = parts.into_iter().try_fold(LinearLayout::empty(), |sum, part| sum.direct_sum(&part?));
-    sum.map_err(|error| FamilyError::of_layout(&spec.name, &error))
+        places.extend((rows == SCALE_ROWS).then_some(0));
+        places.extend(units(packed, groups).map(along));
+        let mut ins = Space::default();
+        ins.push(Dim::ROW, row_bits)?;
+        ins.push(Dim::COL, places.len() as u32 - row_bits)?;
+        LinearLayout::from_columns(ins, outs, &places)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
