@@ -17,7 +17,7 @@ fn dim1() -> Dim {
 }
 
 fn apply(layout: &LinearLayout, input: &[(Dim, u64)]) -> Vec<(Dim, u64)> {
-    layout.apply(input).expect("in range")
+    layout.apply(input).expect("in range").to_vec()
 }
 
 fn resolved(text: &str, shape: [u64; 2]) -> Layout {

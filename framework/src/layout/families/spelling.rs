@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::cluster::{cluster_layout, row_major, share_of};
-use crate::layout::{Attribute, Dim, FamilySpec, Omitted, ParameterSpelling, Place, Spelling};
+use crate::layout::{Attribute, Dim, FamilySpec, Numbers, Omitted, ParameterSpelling, Place, Spelling};
 
 pub(super) fn all() -> Vec<Spelling> {
     vec![blocked(), slice(), linear(), dot_operand(), swizzled_shared(), padded_shared(), shared_linear()]
@@ -64,17 +64,7 @@ fn shared_linear() -> Spelling {
 /// A padded layout in the words that its text has: the blocks of a cluster by their bases, and
 /// offsets that follow the axes one after the other by the order of the axes.
 pub(super) fn padded_in_words(mut spec: FamilySpec) -> FamilySpec {
-    let read = spec.parameters();
-    let Ok(offsets) = read.bases(&["offset_bases"]) else { return spec };
-    let own_blocks = read.bases_or_none(&["block_bases"]).ok();
-    let cluster = read.bases_or_none(&["cga_layout"]).unwrap_or_default();
-    let shape = read.numbers(&["shape"]).ok();
-    let blocks = match (&shape, own_blocks) {
-        (_, Some(blocks)) if cluster.is_empty() => Some(blocks),
-        (Some(shape), Some(blocks)) if blocks.is_empty() => block_bases(&spec, &cluster, shape),
-        _ => None,
-    };
-    let Some(blocks) = blocks else { return spec };
+    let Some(InElements { offsets, blocks, shape }) = in_elements(&spec) else { return spec };
     spec.attributes.remove("cga_layout");
     let shape = shape.unwrap_or_else(|| reached(&offsets));
     if let Some(order) = order_of(&offsets, &shape).filter(|_| blocks.is_empty()) {
@@ -83,6 +73,27 @@ pub(super) fn padded_in_words(mut spec: FamilySpec) -> FamilySpec {
         return spec.with("order", numbers(order.iter().map(|&axis| axis as u64))).with("shape", numbers(shape));
     }
     spec.with("block_bases", Attribute::List(blocks.into_iter().map(numbers).collect()))
+}
+
+/// What a padded layout of bases says, its blocks in elements too.
+struct InElements {
+    offsets: Vec<Vec<u64>>,
+    blocks: Vec<Vec<u64>>,
+    shape: Option<Numbers>,
+}
+
+fn in_elements(spec: &FamilySpec) -> Option<InElements> {
+    let read = spec.parameters();
+    let offsets = read.bases(&["offset_bases"]).ok()?;
+    let own_blocks = read.bases_or_none(&["block_bases"]).ok();
+    let cluster = read.bases_or_none(&["cga_layout"]).unwrap_or_default();
+    let shape = read.numbers(&["shape"]).ok();
+    let blocks = match (&shape, own_blocks) {
+        (_, Some(blocks)) if cluster.is_empty() => blocks,
+        (Some(shape), Some(blocks)) if blocks.is_empty() => block_bases(spec, &cluster, shape)?,
+        _ => return None,
+    };
+    Some(InElements { offsets, blocks, shape })
 }
 
 /// The bases of the blocks in elements, from those in units of one block's share.
@@ -96,7 +107,7 @@ fn block_bases(spec: &FamilySpec, cluster: &[Vec<u64>], shape: &[u64]) -> Option
 }
 
 /// The shape that bases reach, axis by axis.
-fn reached(bases: &[Vec<u64>]) -> Vec<u64> {
+fn reached(bases: &[Vec<u64>]) -> Numbers {
     let rank = bases.iter().map(Vec::len).max().unwrap_or(0);
     let all = |axis: usize| bases.iter().fold(0, |all, basis| all | basis.get(axis).copied().unwrap_or(0));
     (0..rank).map(|axis| all(axis).checked_add(1).and_then(u64::checked_next_power_of_two).unwrap_or(0)).collect()
