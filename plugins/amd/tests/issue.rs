@@ -55,11 +55,9 @@ fn every_row_is_one_line_with_its_registers() {
             let issued = |line: &&str| line.split_whitespace().next() == Some(mnemonic);
             let found: Vec<&str> = text.lines().filter(issued).collect();
             let [line] = found[..] else { panic!("{architecture} {}: {text}", row.name) };
-            let operands = line.trim().strip_prefix(mnemonic).unwrap().split(", ");
-            let found: Vec<u32> = operands
-                .take(4)
-                .map(|operand| registers(operand.split(' ').next().unwrap_or(operand).trim()))
-                .collect();
+            let operands = line.trim().strip_prefix(mnemonic).unwrap().trim_start().split(", ").take(4);
+            let found: Vec<u32> =
+                operands.map(|operand| registers(operand.split(' ').next().unwrap_or_default())).collect();
             assert_eq!(found, expected_registers(&row), "{architecture}: {line}");
             for (role, modifier) in [("a", "cbsz"), ("b", "blgp")] {
                 let code = row.name.split_once('(').and_then(|(_, types)| types.trim_end_matches(')').split_once(','));

@@ -8,7 +8,7 @@ mod code;
 use tilewright::pipeline::{Disproof, prove_instruction};
 use tilewright::target::Instruction;
 
-use super::layouts::word;
+use super::law::word;
 use crate::{Case, Context, Group, Level, Verdict};
 
 /// The group `instructions`.

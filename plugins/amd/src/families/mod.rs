@@ -8,10 +8,11 @@ mod mfma;
 mod rotating;
 mod samples;
 mod scales;
+mod spelling;
 mod wmma;
 
 use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse};
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, Spelling};
 
 /// The families that this plugin serves: `amd_mfma`, `amd_wmma`, and `dot_operand`, also spelled
 /// `dot_op`, of both, the scales of operands, `mfma_scale` and `wmma_scale`, and the memory layout
@@ -39,8 +40,16 @@ impl Families for VendorFamilies {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }
 
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         samples::typical(&self.architecture, use_case)
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        spelling::all()
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {

@@ -51,7 +51,9 @@ impl Builtin {
             let count = bits / element.bits();
             (count * element.bits() == bits && count.is_power_of_two()).then_some(Passed { element, letters, count })
         };
-        let operands = [passed(narrow(a), a_bits)?, passed(wide(b), b_bits)?, passed(summed(d)?, c_bits)?];
+        let summed = summed(d)?;
+        let rows = c_bits / summed.0.bits();
+        let operands = [passed(narrow(a, a_bits / rows), a_bits)?, passed(wide(b), b_bits)?, passed(summed, c_bits)?];
         let short = format!("intel_sub_group_{}_{}_matrix_mad_k{depth}", type_name(a), type_name(b));
         // A type of several letters that comes again is named by its number among those before it.
         let mut types = String::new();
@@ -90,12 +92,13 @@ fn type_name(element: &str) -> &str {
     }
 }
 
-/// A passes sixteen bits a row and lane, of tf32 a number.
-fn narrow(element: &str) -> (Element, &'static str) {
+/// A passes what a lane has of a row: sixteen bits, or where there are eight lanes a word; of tf32
+/// numbers.
+fn narrow(element: &str, bits: u32) -> (Element, &'static str) {
     match element {
-        "tf32" => (Element::F32, "f"),
-        "u8" => (Element::I16, "t"),
-        _ => (Element::I16, "s"),
+        "u8" if bits == 16 => (Element::I16, "t"),
+        "f16" | "bf16" | "s8" if bits == 16 => (Element::I16, "s"),
+        _ => wide(element),
     }
 }
 
@@ -154,18 +157,20 @@ mod tests {
     #[test]
     fn builtins_have_the_names_of_the_extension() {
         // As compilers mangle the extension's declarations, `half` as `Dh`.
-        for (row, name) in [
-            ("dpas.8x8.f32.f16.f16.f32", "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f"),
-            ("dpas.8x1.f32.f16.f16.f32", "_Z38intel_sub_group_f16_f16_matrix_mad_k16sDv8_if"),
-            ("dpas.8x4.f16.f16.f16.f16", "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv4_sDv8_iDv4_Dh"),
-            ("dpas.8x8.bf16.bf16.bf16.bf16", "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iS_"),
-            ("dpas.8x8.s32.s8.u8.s32", "_Z36intel_sub_group_i8_u8_matrix_mad_k32Dv8_sDv8_jDv8_i"),
-            ("dpas.8x8.s32.s8.s8.s32", "_Z36intel_sub_group_i8_i8_matrix_mad_k32Dv8_sDv8_iS0_"),
-            ("dpas.8x2.s32.u8.s8.s32", "_Z36intel_sub_group_u8_i8_matrix_mad_k32Dv2_tDv8_iDv2_i"),
-            ("dpas.8x8.f32.tf32.tf32.f32", "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8Dv4_fDv8_fS0_"),
-            ("dpas.8x1.f32.tf32.tf32.f32", "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8fDv8_ff"),
+        for (architecture, row, name) in [
+            ("dg2", "dpas.8x8.f32.f16.f16.f32", "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_iS_Dv8_f"),
+            ("dg2", "dpas.8x1.s32.u8.s8.s32", "_Z36intel_sub_group_u8_i8_matrix_mad_k32jDv8_ii"),
+            ("pvc", "dpas.8x8.f32.f16.f16.f32", "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f"),
+            ("pvc", "dpas.8x1.f32.f16.f16.f32", "_Z38intel_sub_group_f16_f16_matrix_mad_k16sDv8_if"),
+            ("pvc", "dpas.8x4.f16.f16.f16.f16", "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv4_sDv8_iDv4_Dh"),
+            ("pvc", "dpas.8x8.bf16.bf16.bf16.bf16", "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iS_"),
+            ("pvc", "dpas.8x8.s32.s8.u8.s32", "_Z36intel_sub_group_i8_u8_matrix_mad_k32Dv8_sDv8_jDv8_i"),
+            ("pvc", "dpas.8x8.s32.s8.s8.s32", "_Z36intel_sub_group_i8_i8_matrix_mad_k32Dv8_sDv8_iS0_"),
+            ("pvc", "dpas.8x2.s32.u8.s8.s32", "_Z36intel_sub_group_u8_i8_matrix_mad_k32Dv2_tDv8_iDv2_i"),
+            ("pvc", "dpas.8x8.f32.tf32.tf32.f32", "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8Dv4_fDv8_fS0_"),
+            ("pvc", "dpas.8x1.f32.tf32.tf32.f32", "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8fDv8_ff"),
         ] {
-            let rows = rows("pvc");
+            let rows = rows(architecture);
             let found = rows.iter().find(|known| known.name == row).and_then(Builtin::of);
             assert_eq!(found.map(|builtin| builtin.name).as_deref(), Some(name), "{row}");
         }

@@ -1,11 +1,9 @@
-//! The CuTe operations of a batch: `op` is `cute.` and a name, `inputs` a list of layouts, tilers
-//! (a layout or a list of them), shapes and numbers; the result is text in CuTe's notation, or numbers.
+//! The operations on CuTe layouts: a list of inputs in, a layout as text or numbers out.
 
 use serde_json::{Value as Json, json};
 
-use tilewright::cute::{self, CuteError, IntTuple, Layout, Swizzle, Tiler};
-
-use super::Refusal;
+use super::{OperationError, find, wrong};
+use crate::cute::{self, CuteError, IntTuple, Layout, Swizzle, Tiler};
 
 /// A table lists so many values at most.
 const LONGEST_TABLE: u64 = 1 << 16;
@@ -27,6 +25,16 @@ enum Operation {
     TileToShape,
     Table,
     Swizzle,
+}
+
+impl Operation {
+    fn most_inputs(&self) -> usize {
+        match self {
+            Self::One(_) | Self::Table => 1,
+            Self::TileToShape => 3,
+            _ => 2,
+        }
+    }
 }
 
 const OPERATIONS: [(&str, Operation); 31] = [
@@ -63,16 +71,29 @@ const OPERATIONS: [(&str, Operation); 31] = [
     ("zipped_product", Operation::Cut(cute::zipped_product)),
 ];
 
-/// Answers the operation of that name.
-pub fn perform(name: &str, request: &Json) -> Result<Json, Refusal> {
-    let operation = OPERATIONS.iter().find(|(known, _)| *known == name).ok_or_else(|| {
-        let known: Vec<_> = OPERATIONS.iter().map(|(name, _)| *name).collect();
-        Refusal::new("unknown_op", format!("unknown operation `cute.{name}`; known are {}", known.join(", ")))
-    })?;
-    let inputs = request.get("inputs").and_then(Json::as_array).ok_or_else(|| bad("`inputs` must be a list"))?;
+/// Performs the operation `name` on `inputs`: layouts and shapes as text in CuTe's notation, tilers (a
+/// layout, or a list of tilers), and numbers, in the order in which CuTe's functions take them.
+///
+/// # Errors
+/// [`OperationError`]; where no layout is the result, [`OperationError::Undefined`] with the first
+/// coordinate at which every candidate is wrong.
+///
+/// ```
+/// use serde_json::json;
+/// use tilewright::pipeline::operations::cute;
+/// assert_eq!(cute("composition", &[json!("(4,8):(8,1)"), json!("8:2")])?, json!("(2,4):(16,1)"));
+/// assert!(cute("composition", &[json!("(6,4):(4,1)"), json!("(2,3):(4,1)")]).is_err());
+/// # Ok::<(), tilewright::pipeline::operations::OperationError>(())
+/// ```
+pub fn cute(name: &str, inputs: &[Json]) -> Result<Json, OperationError> {
+    let operation = find(&OPERATIONS, name)?;
+    let most = operation.most_inputs();
+    if inputs.len() > most {
+        return Err(wrong(format!("`{name}` takes {most} inputs at most, not {}", inputs.len())));
+    }
     let first = || layout(inputs, 0);
     let second = || layout(inputs, 1);
-    let result = match &operation.1 {
+    let result = match operation {
         Operation::One(one) => one(&first()?),
         Operation::Two(two) => two(&first()?, &second()?),
         Operation::Cut(cut) => cut(&first()?, &tiler(input(inputs, 1)?, 0)?),
@@ -91,70 +112,66 @@ pub fn perform(name: &str, request: &Json) -> Result<Json, Refusal> {
     result.map(|layout| json!(layout.to_string())).map_err(no_result)
 }
 
-fn table(layout: &Layout) -> Result<Json, Refusal> {
+fn table(layout: &Layout) -> Result<Json, OperationError> {
     if layout.size() > LONGEST_TABLE {
-        return Err(bad(&format!("a table of {} values; {LONGEST_TABLE} are listed at most", layout.size())));
+        return Err(wrong(format!("a table of {} values; {LONGEST_TABLE} are listed at most", layout.size())));
     }
     Ok(layout.values().collect())
 }
 
-fn swizzled(inputs: &[Json]) -> Result<Json, Refusal> {
+fn swizzled(inputs: &[Json]) -> Result<Json, OperationError> {
     let given = input(inputs, 0)?;
     let part = |name: &str| given.get(name).and_then(Json::as_i64);
     let swizzle = match (given.as_str(), part("B"), part("M"), part("S")) {
         (Some(text), ..) => text.parse().map_err(no_layout)?,
         (None, Some(bits), Some(base), Some(shift)) => {
-            let word = |part: i64| u32::try_from(part).map_err(|_| bad("`B` and `M` must be small whole numbers"));
-            let shift = i32::try_from(shift).map_err(|_| bad("`S` must be a small integer"))?;
+            let word = |part: i64| u32::try_from(part).map_err(|_| wrong("`B` and `M` must be small whole numbers"));
+            let shift = i32::try_from(shift).map_err(|_| wrong("`S` must be a small integer"))?;
             Swizzle::new(word(bits)?, word(base)?, shift).map_err(no_layout)?
         }
-        _ => return Err(bad("the first input must be a swizzle: text, or an object with `B`, `M` and `S`")),
+        _ => return Err(wrong("the first input must be a swizzle: text, or an object with `B`, `M` and `S`")),
     };
     let numbers =
         input(inputs, 1)?.as_array().and_then(|list| list.iter().map(Json::as_u64).collect::<Option<Vec<_>>>());
-    let numbers = numbers.ok_or_else(|| bad("the second input must be a list of whole numbers"))?;
+    let numbers = numbers.ok_or_else(|| wrong("the second input must be a list of whole numbers"))?;
     Ok(numbers.into_iter().map(|number| swizzle.apply(number)).collect())
 }
 
-fn input(inputs: &[Json], at: usize) -> Result<&Json, Refusal> {
-    inputs.get(at).ok_or_else(|| bad(&format!("`inputs` has {} values: value {at} is missing", inputs.len())))
+fn input(inputs: &[Json], at: usize) -> Result<&Json, OperationError> {
+    inputs.get(at).ok_or_else(|| wrong(format!("`inputs` has {} values: value {at} is missing", inputs.len())))
 }
 
-fn text(inputs: &[Json], at: usize) -> Result<&str, Refusal> {
-    input(inputs, at)?.as_str().ok_or_else(|| bad(&format!("input {at} must be text")))
+fn text(inputs: &[Json], at: usize) -> Result<&str, OperationError> {
+    input(inputs, at)?.as_str().ok_or_else(|| wrong(format!("input {at} must be text")))
 }
 
-fn layout(inputs: &[Json], at: usize) -> Result<Layout, Refusal> {
+fn layout(inputs: &[Json], at: usize) -> Result<Layout, OperationError> {
     text(inputs, at)?.parse().map_err(no_layout)
 }
 
-fn tuple(inputs: &[Json], at: usize) -> Result<IntTuple, Refusal> {
+fn tuple(inputs: &[Json], at: usize) -> Result<IntTuple, OperationError> {
     text(inputs, at)?.parse().map_err(no_layout)
 }
 
-fn number(inputs: &[Json]) -> Result<u64, Refusal> {
-    input(inputs, 1)?.as_u64().ok_or_else(|| bad("input 1 must be a whole number"))
+fn number(inputs: &[Json]) -> Result<u64, OperationError> {
+    input(inputs, 1)?.as_u64().ok_or_else(|| wrong("input 1 must be a whole number"))
 }
 
-fn tiler(given: &Json, depth: usize) -> Result<Tiler, Refusal> {
+fn tiler(given: &Json, depth: usize) -> Result<Tiler, OperationError> {
     match given {
         Json::String(text) => Ok(Tiler::Layout(text.parse().map_err(no_layout)?)),
         Json::Array(modes) if depth < DEEPEST => {
             Ok(Tiler::Modes(modes.iter().map(|mode| tiler(mode, depth + 1)).collect::<Result<_, _>>()?))
         }
-        _ => Err(bad("a tiler is a layout as text or a list of tilers")),
+        _ => Err(wrong("a tiler is a layout as text or a list of tilers")),
     }
 }
 
-fn bad(message: &str) -> Refusal {
-    Refusal::new("bad_request", message.to_owned())
-}
-
-fn no_layout(error: CuteError) -> Refusal {
-    Refusal::new("bad_layout", error.to_string())
+fn no_layout(error: CuteError) -> OperationError {
+    OperationError::Layout(error.to_string())
 }
 
 /// An operation that is not defined on what was given.
-fn no_result(error: CuteError) -> Refusal {
-    Refusal::new("unsupported", error.to_string())
+fn no_result(error: CuteError) -> OperationError {
+    OperationError::Undefined(error.to_string())
 }
