@@ -9,13 +9,22 @@ use tilewright_intel::instructions::rows;
 
 use crate::kernels;
 
-fn assembly(row: &Instruction) -> String {
+const ARCHITECTURES: [&str; 3] = ["pvc", "dg2", "xe2"];
+
+fn assembly(architecture: &str, row: &Instruction) -> String {
     let kernel = instruction_kernel("issue", row).expect("a kernel");
     // The object is what the validator of the standard looks at, where it is installed.
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
-    let artifact = kernels::target("pvc").compile(&kernels::module(kernel), &options);
-    let artifact = artifact.unwrap_or_else(|error| panic!("{}: {error}", row.name));
+    let artifact = kernels::target(architecture).compile(&kernels::module(kernel), &options);
+    let artifact = artifact.unwrap_or_else(|error| panic!("{architecture} {}: {error}", row.name));
     artifact.text(Emit::Assembly).expect("assembly is text").to_owned()
+}
+
+fn all_rows() -> Vec<(&'static str, Instruction)> {
+    let all: Vec<_> =
+        ARCHITECTURES.iter().flat_map(|&name| rows(name).into_iter().map(move |row| (name, row))).collect();
+    assert!(ARCHITECTURES.iter().all(|name| all.iter().any(|(of, _)| of == name)), "each has rows");
+    all
 }
 
 /// The line of an opcode, words in single spaces.
@@ -28,8 +37,8 @@ fn only(text: &str, opcode: &str) -> Vec<String> {
 
 #[test]
 fn every_row_is_one_call_of_its_builtin() {
-    for row in rows("pvc") {
-        let text = assembly(&row);
+    for (architecture, row) in all_rows() {
+        let text = assembly(architecture, &row);
         // `%12 = OpFunctionCall %7 %3 %9 %10 %11`
         let call = only(&text, "OpFunctionCall");
         assert_eq!(call.len(), 4 + 3, "{}: {call:?}", row.name);
@@ -63,15 +72,16 @@ fn a_builtin_is_declared_once_for_all_its_calls() {
 
 #[test]
 fn on_the_emulator_every_row_is_a_plain_product() {
-    for row in rows("pvc") {
-        let proved = prove_instruction(&row, &kernels::product("pvc"));
-        proved.unwrap_or_else(|error| panic!("{}: {error}", row.name));
+    for (architecture, row) in all_rows() {
+        let proved = prove_instruction(&row, &kernels::product(architecture));
+        proved.unwrap_or_else(|error| panic!("{architecture} {}: {error}", row.name));
     }
 }
 
 #[test]
 fn what_an_architecture_lacks_is_unsupported_by_name() {
-    let row = rows("pvc").into_iter().next().expect("a row");
+    // Only instructions of sixteen columns multiply tf32.
+    let row = rows("pvc").into_iter().find(|row| row.name == "dpas.8x8.f32.tf32.tf32.f32").expect("a row");
     let kernel = instruction_kernel("issue", &row).expect("a kernel");
     let refused = kernels::target("dg2").compile(&kernels::module(kernel), &CompileOptions::default());
     assert!(matches!(&refused, Err(CompileError::Unsupported(message)) if message.contains(&row.name)), "{refused:?}");

@@ -157,7 +157,8 @@ impl Globals {
             )
         });
         require(passed, instruction, "kernels take numbers and pointers to global memory")?;
-        require(self.types.get(&returned) == Some(&Ty::Void), instruction, "kernels return nothing")?;
+        let given = matches!(self.types.get(&returned), Some(Ty::Void | Ty::Int(_) | Ty::Float(_) | Ty::Vector(..)));
+        require(given, instruction, "functions return nothing or numbers")?;
         Ok(Ty::Function(returned, parameters.to_vec()))
     }
 
@@ -275,10 +276,14 @@ impl Globals {
         require(self.inputs.insert(variable, which).is_none(), instruction, "the variable is two inputs")
     }
 
-    /// A function without blocks is one of another module.
-    pub(super) fn check_import(&self, function: &Function) -> Result<(), Fault> {
-        let imported = function.def_id().is_some_and(|id| self.imports.contains(&id));
-        if imported { Ok(()) } else { Err(Fault::module("a function has no blocks")) }
+    /// A function without blocks is one of another module; one with blocks is a kernel.
+    pub(super) fn check_function(&self, function: &Function) -> Result<(), Fault> {
+        let definition = function.def.as_ref().ok_or_else(|| Fault::module("a function has no OpFunction"))?;
+        let imported = self.imports.contains(&result(definition)?);
+        let declared = function.blocks.is_empty();
+        require(imported == declared, definition, "imported functions have no blocks, and no others")?;
+        let nothing = self.types.get(&result_type(definition)?) == Some(&Ty::Void);
+        require(declared || nothing, definition, "kernels return nothing")
     }
 
     // Questions.
