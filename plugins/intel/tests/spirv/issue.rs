@@ -39,12 +39,12 @@ fn only(text: &str, opcode: &str) -> Vec<String> {
 fn every_row_is_one_call_of_its_builtin() {
     for (architecture, row) in all_rows() {
         let text = assembly(architecture, &row);
-        // `%12 = OpFunctionCall %7 %3 %9 %10 %11`
+        // `%12 = OpFunctionCall %7 %3 %9 %10 %11`: the type of the result, the function, its operands.
         let call = only(&text, "OpFunctionCall");
-        assert_eq!(call.len(), 4 + 3, "{}: {call:?}", row.name);
+        assert_eq!(call.len(), 5 + 3, "{}: {call:?}", row.name);
         let linkage = text.lines().find(|line| line.contains("LinkageAttributes")).expect("an import");
         let words: Vec<_> = linkage.split_whitespace().collect();
-        assert_eq!((words[1], words[4]), (call[3].as_str(), "Import"), "{linkage}");
+        assert_eq!((words[1], words[4]), (call[4].as_str(), "Import"), "{linkage}");
         // `dpas.8x4.s32.s8.u8.s32` is `intel_sub_group_i8_u8_matrix_mad_k32`.
         let parts: Vec<_> = row.name.split('.').collect();
         let [a, b] = [3, 4].map(|at| parts[at].replace("s8", "i8"));
