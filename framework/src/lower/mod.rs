@@ -3,5 +3,9 @@
 //! May import `f2`, `layout`, `target`, `kernel`, `movement`.
 
 mod conversion;
+mod reduction;
+mod registers;
 
-pub use conversion::{conversion_kernel, row_major};
+pub use conversion::conversion_kernel;
+pub use reduction::reduction_kernel;
+pub use registers::row_major;

@@ -31,6 +31,11 @@ impl Thread {
         builder.compare(Compare::Ne, bit, zero)
     }
 
+    /// The lane whose index differs in the bits of `mask`.
+    pub(super) fn neighbour(self, builder: &mut Builder, mask: u32) -> Value {
+        builder.binary_const(Binary::Xor, self.lane, mask)
+    }
+
     /// Whether all thread bits in `mask` are zero, as `i1`; `None` where the mask is empty.
     pub(super) fn all_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
         let lane_mask = (1u64 << self.lane_bits) - 1;

@@ -1,14 +1,14 @@
-//! Showing that a plan does what it says: its kernel is run on the emulator, every register of every
+//! Showing that plans do what they say: a plan's kernel is run on the emulator, every register of every
 //! lane is compared with what the destination layout says, and what was executed with what the plan
 //! counted.
 
 use thiserror::Error;
 
 use crate::emulator::{self, Argument, Fault, GlobalMemory, Limits, MemoryError, Report};
-use crate::kernel::{self, Counts, Module};
+use crate::kernel::{self, Counts, Kernel, Module};
 use crate::layout::{Dim, LinearLayout};
-use crate::lower::{conversion_kernel, row_major};
-use crate::movement::{MovementError, Plan};
+use crate::lower::{conversion_kernel, reduction_kernel, row_major};
+use crate::movement::{Bound, MovementError, Plan, Reduction};
 use crate::target::TargetDescription;
 
 /// What a plan does wrong: a fault of this framework.
@@ -71,25 +71,73 @@ pub fn prove_conversion(
     target: &TargetDescription,
 ) -> Result<Report, Disproof> {
     let kernel = conversion_kernel("convert", src, dst, element_bits, plan)?;
+    let (report, written) = executed(kernel, src, dst, &[element_bits], target)?;
+    compare_registers(dst, element_bits, &written[0], |index| element(index, element_bits))?;
+    compare_counts(&plan.counts, &plan.bound, &report.counts)?;
+    Ok(report)
+}
+
+/// Runs a reduction, by adding, on the emulator and compares every result and every count.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong.
+pub fn prove_reduction(
+    src: &LinearLayout,
+    axis: Dim,
+    element_bits: &[u32],
+    reduction: &Reduction,
+    target: &TargetDescription,
+) -> Result<Report, Disproof> {
+    let kernel = reduction_kernel("reduce", src, element_bits, reduction)?;
+    let (report, written) = executed(kernel, src, &reduction.result, element_bits, target)?;
+    for (&bits, written) in element_bits.iter().zip(&written) {
+        let sums = sums_along(src, axis, bits);
+        compare_registers(&reduction.result, bits, written, |index| sums[index as usize])?;
+    }
+    compare_counts(&reduction.counts, &reduction.bound, &report.counts)?;
+    Ok(report)
+}
+
+/// The sums along an axis of the row-major test tensor, row-major, one addition an element.
+fn sums_along(src: &LinearLayout, axis: Dim, bits: u32) -> Vec<u64> {
+    let mut dims: Vec<(Dim, u32)> = src.outs().iter().collect();
+    dims.sort_by_key(|&(dim, _)| dim);
+    let inner: u32 = dims.iter().skip_while(|(dim, _)| *dim != axis).skip(1).map(|(_, bits)| bits).sum();
+    let along = src.out_bits(axis);
+    let mut sums = vec![0u64; 1 << (src.outs().bits() - along)];
+    for index in 0..1u64 << src.outs().bits() {
+        let result = index >> (inner + along) << inner | index & ((1 << inner) - 1);
+        let sum = sums[result as usize].wrapping_add(element(index, bits));
+        sums[result as usize] = if bits < 64 { sum & ((1 << bits) - 1) } else { sum };
+    }
+    sums
+}
+
+/// Runs a kernel of as many tensors in and out as there are widths: what it did, and what it wrote.
+fn executed(
+    kernel: Kernel,
+    src: &LinearLayout,
+    dst: &LinearLayout,
+    element_bits: &[u32],
+    target: &TargetDescription,
+) -> Result<(Report, Vec<Vec<u8>>), Disproof> {
     let module = Module { kernels: vec![kernel] };
     kernel::verify(&module)?;
-    let bytes = (element_bits / 8) as usize;
-    let tensor: Vec<u8> = (0..1u64 << src.outs().bits())
-        .flat_map(|index| element(index, element_bits).to_le_bytes().into_iter().take(bytes))
-        .collect();
     let mut memory = GlobalMemory::new();
-    let input = memory.allocate_with(&tensor);
-    let output = memory.allocate(bytes << dst.ins().bits());
+    let tensor = |bits: u32| -> Vec<u8> {
+        let elements = 0..1u64 << src.outs().bits();
+        elements.flat_map(|index| element(index, bits).to_le_bytes().into_iter().take((bits / 8) as usize)).collect()
+    };
+    let inputs: Vec<_> = element_bits.iter().map(|&bits| memory.allocate_with(&tensor(bits))).collect();
+    let outputs: Vec<_> =
+        element_bits.iter().map(|&bits| memory.allocate(((bits / 8) as usize) << dst.ins().bits())).collect();
     let grid = [1 << src.in_bits(Dim::BLOCK), 1, 1];
-    let arguments = [Argument::Buffer(input), Argument::Buffer(output)];
+    let arguments: Vec<_> = inputs.iter().chain(&outputs).map(|&buffer| Argument::Buffer(buffer)).collect();
     let report = emulator::run(&module.kernels[0], target, grid, &arguments, &mut memory, &Limits::default());
     let report = report.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
-    compare_elements(dst, element_bits, memory.read_all(output)?)?;
-    if report.counts != plan.counts {
-        return Err(Disproof::Counts { planned: Box::new(plan.counts), executed: Box::new(report.counts) });
-    }
-    compare_bound(plan, &report.counts)?;
-    Ok(report)
+    let written =
+        outputs.iter().map(|&output| Ok(memory.read_all(output)?.to_vec())).collect::<Result<_, Disproof>>()?;
+    Ok((report, written))
 }
 
 /// Element `index` of the tensor: a pattern in which neighbours differ in all bytes.
@@ -99,7 +147,13 @@ fn element(index: u64, bits: u32) -> u64 {
     if bits >= 64 { value } else { value & ((1 << bits) - 1) }
 }
 
-fn compare_elements(dst: &LinearLayout, bits: u32, written: &[u8]) -> Result<(), Disproof> {
+/// Compares every register of every lane with the element that its layout says.
+fn compare_registers(
+    dst: &LinearLayout,
+    bits: u32,
+    written: &[u8],
+    expected: impl Fn(u64) -> u64,
+) -> Result<(), Disproof> {
     let bytes = (bits / 8) as usize;
     let (lane_bits, warp_bits) = (dst.in_bits(Dim::LANE), dst.in_bits(Dim::WARP));
     for place in 0..1u64 << dst.ins().bits() {
@@ -111,7 +165,7 @@ fn compare_elements(dst: &LinearLayout, bits: u32, written: &[u8]) -> Result<(),
         found[..bytes].copy_from_slice(&written[start..start + bytes]);
         let found = u64::from_le_bytes(found);
         let index = row_major(dst, dst.apply_packed(place));
-        let expected = element(index, bits);
+        let expected = expected(index);
         if found != expected {
             let place = dst.ins().unpack(place).map(|(dim, value)| format!("{dim} {value}"));
             let place = place.collect::<Vec<_>>().join(", ");
@@ -121,8 +175,10 @@ fn compare_elements(dst: &LinearLayout, bits: u32, written: &[u8]) -> Result<(),
     Ok(())
 }
 
-fn compare_bound(plan: &Plan, executed: &Counts) -> Result<(), Disproof> {
-    let bound = plan.bound;
+fn compare_counts(planned: &Counts, bound: &Bound, executed: &Counts) -> Result<(), Disproof> {
+    if executed != planned {
+        return Err(Disproof::Counts { planned: Box::new(*planned), executed: Box::new(*executed) });
+    }
     let compared = [
         ("wavefronts stored", executed.wavefronts_stored, bound.wavefronts_stored),
         ("wavefronts loaded", executed.wavefronts_loaded, bound.wavefronts_loaded),
