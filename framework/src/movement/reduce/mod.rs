@@ -135,7 +135,7 @@ fn bound(question: &Question, target: &TargetDescription) -> Bound {
     }
     let in_block: u64 =
         question.element_bits.iter().map(|&bits| u64::from(bits) << question.result.outs().bits()).sum();
-    let leaving = in_block * ((1 << question.part_bits) - 1) >> question.block_bits();
+    let leaving = (in_block * ((1 << question.part_bits) - 1)) >> question.block_bits();
     let moved = |direction| {
         let rows = target.shared.banks.iter().filter(|row| row.directions.contains(&direction));
         let most = rows.map(|row| row.wavefront_bytes() * 8).max().unwrap_or(1).max(1);
