@@ -2,10 +2,12 @@
 //!
 //! May import `f2`, `layout`, `target`, `kernel`, `movement`.
 
+mod access;
 mod conversion;
 mod reduction;
 mod registers;
 
+pub use access::{load_kernel, store_kernel};
 pub use conversion::conversion_kernel;
 pub use reduction::reduction_kernel;
 pub use registers::row_major;

@@ -78,6 +78,12 @@ pub enum MovementError {
         /// The axis.
         axis: Dim,
     },
+    /// The memory does not hold what the registers want, in the same block.
+    #[error("the memory layout does not hold the registers' elements in their own block: {reason}")]
+    Memory {
+        /// What the algebra says.
+        reason: String,
+    },
     /// A tuple without tensors.
     #[error("there are no tensors to reduce: give the width of at least one")]
     NoTensors,

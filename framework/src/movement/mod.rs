@@ -7,6 +7,7 @@
 //!
 //! May import `f2`, `layout`, `target`, `kernel`; never `vendor` or `emulator`.
 
+mod access;
 mod address;
 mod bound;
 mod conflicts;
@@ -23,6 +24,7 @@ mod swizzle;
 use crate::layout::LinearLayout;
 use crate::target::TargetDescription;
 
+pub use access::{SharedAccess, load_shared, store_shared};
 pub use address::{LinearAddress, Thread};
 pub use bound::Bound;
 pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};

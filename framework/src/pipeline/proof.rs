@@ -6,9 +6,9 @@ use thiserror::Error;
 
 use crate::emulator::{self, Argument, Fault, GlobalMemory, Limits, MemoryError, Report};
 use crate::kernel::{self, Counts, Kernel, Module};
-use crate::layout::{Dim, LinearLayout};
-use crate::lower::{conversion_kernel, reduction_kernel, row_major};
-use crate::movement::{Bound, MovementError, Plan, Reduction};
+use crate::layout::{Dim, LinearLayout, MemoryLayout};
+use crate::lower::{conversion_kernel, load_kernel, reduction_kernel, row_major, store_kernel};
+use crate::movement::{Bound, MovementError, Plan, Reduction, SharedAccess};
 use crate::target::TargetDescription;
 
 /// What a plan does wrong: a fault of this framework.
@@ -98,6 +98,73 @@ pub fn prove_reduction(
     Ok(report)
 }
 
+/// Runs stores to shared memory on the emulator and compares what memory holds, and every count.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong.
+pub fn prove_store(
+    registers: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    access: &SharedAccess,
+    target: &TargetDescription,
+) -> Result<Report, Disproof> {
+    let kernel = store_kernel("store", registers, memory, element_bits, access)?;
+    let tensor = (0..1u64 << registers.outs().bits()).map(|index| element(index, element_bits));
+    let offsets = 1u64 << memory.linear.in_bits(Dim::OFFSET);
+    let bytes = (element_bits / 8) as usize;
+    let buffers = [little_endian(tensor, bytes), places(memory, bytes)];
+    let (report, written) = run(kernel, &buffers, &[bytes * offsets as usize], 1, target)?;
+    for (offset, found) in (0..offsets).zip(written[0].chunks(bytes)) {
+        let index = row_major(&memory.linear, memory.linear.apply_packed(offset));
+        let (found, expected) = (word(found), element(index, element_bits));
+        if found != expected {
+            let place = format!("offset {offset}");
+            return Err(Disproof::WrongElement { place, found, element: index, expected });
+        }
+    }
+    let executed = Counts { shared_loads: 0, wavefronts_loaded: 0, barriers: 0, ..report.counts };
+    compare_counts(&access.counts, &access.bound, &executed)?;
+    Ok(report)
+}
+
+/// Runs loads from shared memory on the emulator and compares every register, and every count.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong.
+pub fn prove_load(
+    registers: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    access: &SharedAccess,
+    target: &TargetDescription,
+) -> Result<Report, Disproof> {
+    let kernel = load_kernel("load", registers, memory, element_bits, access)?;
+    let bytes = (element_bits / 8) as usize;
+    let by_offset = (0..1u64 << memory.linear.in_bits(Dim::OFFSET))
+        .map(|offset| element(row_major(&memory.linear, memory.linear.apply_packed(offset)), element_bits));
+    let buffers = [little_endian(by_offset, bytes), places(memory, bytes)];
+    let (report, written) = run(kernel, &buffers, &[bytes << registers.ins().bits()], 1, target)?;
+    compare_registers(registers, element_bits, &written[0], |index| element(index, element_bits))?;
+    let executed = Counts { shared_stores: 0, wavefronts_stored: 0, barriers: 0, ..report.counts };
+    compare_counts(&access.counts, &access.bound, &executed)?;
+    Ok(report)
+}
+
+/// For each linear offset the physical one in bytes, as `i32`.
+fn places(memory: &MemoryLayout, bytes: usize) -> Vec<u8> {
+    let offsets = 0..1u64 << memory.linear.in_bits(Dim::OFFSET);
+    little_endian(offsets.map(|offset| memory.physical_offset(offset) * bytes as u64), 4)
+}
+
+fn little_endian(values: impl Iterator<Item = u64>, bytes: usize) -> Vec<u8> {
+    values.flat_map(|value| value.to_le_bytes().into_iter().take(bytes)).collect()
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
 /// The sums along an axis of the row-major test tensor, row-major, one addition an element.
 fn sums_along(src: &LinearLayout, axis: Dim, bits: u32) -> Vec<u64> {
     let mut dims: Vec<(Dim, u32)> = src.outs().iter().collect();
@@ -121,19 +188,30 @@ fn executed(
     element_bits: &[u32],
     target: &TargetDescription,
 ) -> Result<(Report, Vec<Vec<u8>>), Disproof> {
+    let tensor = |&bits: &u32| {
+        little_endian((0..1u64 << src.outs().bits()).map(|index| element(index, bits)), (bits / 8) as usize)
+    };
+    let inputs: Vec<_> = element_bits.iter().map(tensor).collect();
+    let outputs: Vec<_> = element_bits.iter().map(|bits| ((bits / 8) as usize) << dst.ins().bits()).collect();
+    run(kernel, &inputs, &outputs, 1 << src.in_bits(Dim::BLOCK), target)
+}
+
+/// Runs a kernel whose parameters are buffers, first read, then written: what it did and wrote.
+fn run(
+    kernel: Kernel,
+    inputs: &[Vec<u8>],
+    outputs: &[usize],
+    blocks: u32,
+    target: &TargetDescription,
+) -> Result<(Report, Vec<Vec<u8>>), Disproof> {
     let module = Module { kernels: vec![kernel] };
     kernel::verify(&module)?;
     let mut memory = GlobalMemory::new();
-    let tensor = |bits: u32| -> Vec<u8> {
-        let elements = 0..1u64 << src.outs().bits();
-        elements.flat_map(|index| element(index, bits).to_le_bytes().into_iter().take((bits / 8) as usize)).collect()
-    };
-    let inputs: Vec<_> = element_bits.iter().map(|&bits| memory.allocate_with(&tensor(bits))).collect();
-    let outputs: Vec<_> =
-        element_bits.iter().map(|&bits| memory.allocate(((bits / 8) as usize) << dst.ins().bits())).collect();
-    let grid = [1 << src.in_bits(Dim::BLOCK), 1, 1];
+    let inputs: Vec<_> = inputs.iter().map(|bytes| memory.allocate_with(bytes)).collect();
+    let outputs: Vec<_> = outputs.iter().map(|&bytes| memory.allocate(bytes)).collect();
     let arguments: Vec<_> = inputs.iter().chain(&outputs).map(|&buffer| Argument::Buffer(buffer)).collect();
-    let report = emulator::run(&module.kernels[0], target, grid, &arguments, &mut memory, &Limits::default());
+    let limits = Limits::default();
+    let report = emulator::run(&module.kernels[0], target, [blocks, 1, 1], &arguments, &mut memory, &limits);
     let report = report.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
     let written =
         outputs.iter().map(|&output| Ok(memory.read_all(output)?.to_vec())).collect::<Result<_, Disproof>>()?;
