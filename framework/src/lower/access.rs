@@ -1,10 +1,10 @@
-//! Kernels around accesses of shared memory, by which their code is looked at, run and checked.
+//! Kernels around accesses of shared and of global memory, by which their code is looked at, run and checked.
 
 use crate::kernel::{Binary, Builder, Compare, Element, Kernel, Scope, SpecialRegister, Type, Value};
 use crate::layout::{Dim, LinearLayout, MemoryLayout};
-use crate::movement::{MovementError, SharedAccess};
+use crate::movement::{GlobalAccess, MovementError, SharedAccess};
 
-use super::registers::{begin, integer, read_tensor, write_registers};
+use super::registers::{begin, integer, read_tensor, row_major_places, write_registers};
 
 /// A kernel that reads a row-major tensor into the layout `registers`, stores it to shared memory by
 /// `access`, and writes out what memory holds.
@@ -106,4 +106,25 @@ fn element_of(builder: &mut Builder, parameter: u32, index: Value, element: Elem
     let bytes = builder.binary_const(Binary::Mul, index, element.bits() / 8);
     let base = builder.parameter(parameter);
     builder.advance(base, bytes)
+}
+
+/// A kernel that copies a tensor between two buffers of global memory, row-major, through registers:
+/// loaded by one access, stored by the other.
+///
+/// # Errors
+/// [`MovementError::ElementBits`] where no element has this width.
+pub fn copy_kernel(
+    name: &str,
+    registers: &LinearLayout,
+    element_bits: u32,
+    load: &GlobalAccess,
+    store: &GlobalAccess,
+) -> Result<Kernel, MovementError> {
+    let element = integer(element_bits)?;
+    let mut builder = begin(name, registers, &["tensor", "copy"]);
+    let mut from = row_major_places(&mut builder, 0, registers, element);
+    let values = load.emit_load(&mut builder, &mut from);
+    let mut to = row_major_places(&mut builder, 1, registers, element);
+    store.emit_store(&mut builder, &values, &mut to);
+    Ok(builder.finish())
 }

@@ -7,7 +7,7 @@ mod conversion;
 mod reduction;
 mod registers;
 
-pub use access::{load_kernel, store_kernel};
+pub use access::{copy_kernel, load_kernel, store_kernel};
 pub use conversion::conversion_kernel;
 pub use reduction::reduction_kernel;
 pub use registers::row_major;

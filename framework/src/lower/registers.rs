@@ -2,7 +2,7 @@
 
 use crate::kernel::{Binary, Builder, Element, Launch, Space, SpecialRegister, Type, Value};
 use crate::layout::{Dim, LinearLayout};
-use crate::movement::{LinearAddress, MovementError, Thread};
+use crate::movement::{LinearAddress, MovementError, Place, Thread};
 
 /// A kernel for the block of a layout, whose parameters are pointers to global memory.
 pub(super) fn begin(name: &str, layout: &LinearLayout, parameters: &[&str]) -> Builder {
@@ -30,22 +30,36 @@ pub fn row_major(layout: &LinearLayout, packed: u64) -> u64 {
 
 /// Reads a row-major tensor of a parameter's memory into the registers of a layout.
 pub(super) fn read_tensor(builder: &mut Builder, parameter: u32, src: &LinearLayout, element: Element) -> Vec<Value> {
+    let mut place = row_major_places(builder, parameter, src, element);
+    (0..1usize << src.in_bits(Dim::REGISTER))
+        .map(|register| {
+            let Place { pointer, offset, predicate } = place(builder, register);
+            builder.load(Type::Scalar(element), pointer, offset, predicate)
+        })
+        .collect()
+}
+
+/// Where each register's element lies in a row-major tensor of a parameter's memory.
+pub(super) fn row_major_places(
+    builder: &mut Builder,
+    parameter: u32,
+    layout: &LinearLayout,
+    element: Element,
+) -> impl FnMut(&mut Builder, usize) -> Place + use<> {
     let bytes = u64::from(element.bits() / 8);
-    let columns = |dim| src.columns_of(dim).iter().map(|&column| row_major(src, column) * bytes);
+    let columns = |dim| layout.columns_of(dim).iter().map(|&column| row_major(layout, column) * bytes);
     let threads: Vec<u64> = columns(Dim::LANE).chain(columns(Dim::WARP)).collect();
-    let thread = Thread::new(builder, src.in_bits(Dim::LANE));
+    let thread = Thread::new(builder, layout.in_bits(Dim::LANE));
     let blocks: Vec<u64> = columns(Dim::BLOCK).collect();
     let base = builder.parameter(parameter);
     let base = at_block(builder, base, &blocks);
     let mut addresses = LinearAddress::new(builder, thread, base, &threads, bytes);
-    let registers = src.columns_of(Dim::REGISTER);
-    let index = |register: u64| row_major(src, crate::f2::multiply(registers, register));
-    (0..1u64 << registers.len())
-        .map(|register| {
-            let (pointer, offset) = addresses.at(builder, index(register));
-            builder.load(Type::Scalar(element), pointer, offset, None)
-        })
-        .collect()
+    let registers: Vec<u64> =
+        layout.columns_of(Dim::REGISTER).iter().map(|&column| row_major(layout, column)).collect();
+    move |builder, register| {
+        let (pointer, offset) = addresses.at(builder, crate::f2::multiply(&registers, register as u64));
+        Place { pointer, offset, predicate: None }
+    }
 }
 
 /// The base moved by the block's share. Blocks and threads of a layout that is no distributed one

@@ -7,8 +7,8 @@ use thiserror::Error;
 use crate::emulator::{self, Argument, Fault, GlobalMemory, Limits, MemoryError, Report};
 use crate::kernel::{self, Counts, Kernel, Module};
 use crate::layout::{Dim, LinearLayout, MemoryLayout};
-use crate::lower::{conversion_kernel, load_kernel, reduction_kernel, row_major, store_kernel};
-use crate::movement::{Bound, MovementError, Plan, Reduction, SharedAccess};
+use crate::lower::{conversion_kernel, copy_kernel, load_kernel, reduction_kernel, row_major, store_kernel};
+use crate::movement::{Bound, GlobalAccess, MovementError, Plan, Reduction, SharedAccess};
 use crate::target::TargetDescription;
 
 /// What a plan does wrong: a fault of this framework.
@@ -46,6 +46,16 @@ pub enum Disproof {
         planned: Box<Counts>,
         /// What was executed.
         executed: Box<Counts>,
+    },
+    /// The plan counted other units of global memory than those that were touched.
+    #[error("{what}: the plan counts {planned} units of global memory, {executed} were touched")]
+    Transactions {
+        /// Loads or stores.
+        what: &'static str,
+        /// What the plan counts.
+        planned: u64,
+        /// What was touched.
+        executed: u64,
     },
     /// What was executed is below the bound that no plan can go below.
     #[error("{what}: {executed} were executed, below the bound of {bound}")]
@@ -148,6 +158,38 @@ pub fn prove_load(
     compare_registers(registers, element_bits, &written[0], |index| element(index, element_bits))?;
     let executed = Counts { shared_stores: 0, wavefronts_stored: 0, barriers: 0, ..report.counts };
     compare_counts(&access.counts, &access.bound, &executed)?;
+    Ok(report)
+}
+
+/// Copies a row-major tensor through registers on the emulator and compares every element, and how
+/// many units of memory each access takes.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong.
+pub fn prove_copy(
+    registers: &LinearLayout,
+    element_bits: u32,
+    load: &GlobalAccess,
+    store: &GlobalAccess,
+    target: &TargetDescription,
+) -> Result<Report, Disproof> {
+    let kernel = copy_kernel("copy", registers, element_bits, load, store)?;
+    let bytes = (element_bits / 8) as usize;
+    let elements = || (0..1u64 << registers.outs().bits()).map(|index| element(index, element_bits));
+    let (report, written) =
+        run(kernel, &[little_endian(elements(), bytes)], &[bytes << registers.outs().bits()], 1, target)?;
+    for (index, (found, expected)) in (0..).zip(written[0].chunks(bytes).zip(elements())) {
+        if word(found) != expected {
+            let place = format!("element {index} of the copy");
+            return Err(Disproof::WrongElement { place, found: word(found), element: index, expected });
+        }
+    }
+    let transactions = [(load, report.transactions_loaded, "loads"), (store, report.transactions_stored, "stores")];
+    for (access, executed, what) in transactions {
+        if executed != access.transactions {
+            return Err(Disproof::Transactions { what, planned: access.transactions, executed });
+        }
+    }
     Ok(report)
 }
 
