@@ -32,6 +32,19 @@ impl Thread {
         builder.compare(Compare::Ne, bit, zero)
     }
 
+    /// The lane whose index has the bits of `ones` set, of the others those of `zeros` clear, and else
+    /// is this one's.
+    pub(super) fn lane_with(self, builder: &mut Builder, ones: u32, zeros: u32) -> Value {
+        let mut lane = self.lane;
+        if ones != 0 {
+            lane = builder.binary_const(Binary::Or, lane, ones);
+        }
+        if zeros & !ones != 0 {
+            lane = builder.binary_const(Binary::And, lane, !(zeros & !ones));
+        }
+        lane
+    }
+
     /// The lane whose index differs in the bits of `mask`.
     pub(super) fn neighbour(self, builder: &mut Builder, mask: u32) -> Value {
         builder.binary_const(Binary::Xor, self.lane, mask)
@@ -39,6 +52,15 @@ impl Thread {
 
     /// Whether all thread bits in `mask` are zero, as `i1`; `None` where the mask is empty.
     pub(super) fn all_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
+        self.all_equal(builder, mask, false)
+    }
+
+    /// Whether all thread bits in `mask` are one, as `i1`; `None` where the mask is empty.
+    pub(super) fn all_ones(self, builder: &mut Builder, mask: u64) -> Option<Value> {
+        self.all_equal(builder, mask, true)
+    }
+
+    fn all_equal(self, builder: &mut Builder, mask: u64, ones: bool) -> Option<Value> {
         let lane_mask = (1u64 << self.lane_bits) - 1;
         let mut condition = None;
         for (index, part) in [(self.lane, mask & lane_mask), (self.warp, mask >> self.lane_bits)] {
@@ -46,8 +68,8 @@ impl Thread {
                 continue;
             }
             let bits = builder.binary_const(Binary::And, index, part as u32);
-            let zero = builder.i32(0);
-            let here = builder.compare(Compare::Eq, bits, zero);
+            let wanted = builder.i32(if ones { part as u32 } else { 0 });
+            let here = builder.compare(Compare::Eq, bits, wanted);
             condition = Some(match condition {
                 None => here,
                 Some(before) => builder.binary(Binary::And, before, here),

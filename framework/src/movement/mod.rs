@@ -18,9 +18,11 @@ mod local;
 mod plan;
 mod price;
 mod reduce;
+mod scan;
 mod shared;
 mod spread;
 mod swizzle;
+mod tuples;
 
 use crate::layout::LinearLayout;
 use crate::target::TargetDescription;
@@ -33,8 +35,10 @@ pub use conversion::{Conversion, MovementError};
 pub use global::{GlobalAccess, GlobalTensor, Place, Stride, access_global, coalesced_layout};
 pub use plan::{Path, Plan, Rejected, SharedBits};
 pub use price::cost;
-pub use reduce::{Combine, Reduction, reduce};
+pub use reduce::{Reduction, reduce};
+pub use scan::{Scan, ScanDirection, scan};
 pub use swizzle::Swizzle;
+pub use tuples::Combine;
 
 /// The cheapest plan that converts a tensor of elements of `element_bits` bits from layout `src`
 /// to layout `dst` on `target`.

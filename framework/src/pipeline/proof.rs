@@ -5,10 +5,12 @@
 use thiserror::Error;
 
 use crate::emulator::{self, Argument, Fault, GlobalMemory, Limits, MemoryError, Report};
-use crate::kernel::{self, Counts, Kernel, Module};
+use crate::kernel::{self, Binary, Counts, Kernel, Module};
 use crate::layout::{Dim, LinearLayout, MemoryLayout};
-use crate::lower::{conversion_kernel, copy_kernel, load_kernel, reduction_kernel, row_major, store_kernel};
-use crate::movement::{Bound, GlobalAccess, MovementError, Plan, Reduction, SharedAccess};
+use crate::lower::{
+    conversion_kernel, copy_kernel, load_kernel, reduction_kernel, row_major, scan_kernel, store_kernel,
+};
+use crate::movement::{Bound, GlobalAccess, MovementError, Plan, Reduction, Scan, ScanDirection, SharedAccess};
 use crate::target::TargetDescription;
 
 /// What a plan does wrong: a fault of this framework.
@@ -106,6 +108,68 @@ pub fn prove_reduction(
     }
     compare_counts(&reduction.counts, &reduction.bound, &report.counts)?;
     Ok(report)
+}
+
+/// Runs a scan on the emulator and compares every result and every count. A single tensor is added
+/// up; two of one width are the factors and summands of maps `x -> m x + b`, which are composed, and
+/// whose order matters.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong.
+pub fn prove_scan(
+    src: &LinearLayout,
+    axis: Dim,
+    element_bits: &[u32],
+    direction: ScanDirection,
+    scan: &Scan,
+    target: &TargetDescription,
+) -> Result<Report, Disproof> {
+    let kernel = scan_kernel("scan", src, element_bits, scan, &mut |builder, earlier, later| match (earlier, later) {
+        (&[m, b], &[n, c]) => {
+            let factor = builder.binary(Binary::Mul, m, n);
+            let moved = builder.binary(Binary::Mul, b, n);
+            vec![factor, builder.binary(Binary::Add, moved, c)]
+        }
+        _ => earlier.iter().zip(later).map(|(&a, &b)| builder.binary(Binary::Add, a, b)).collect(),
+    })?;
+    let (report, written) = executed(kernel, src, src, element_bits, target)?;
+    let expected = scanned(src, axis, element_bits, direction);
+    for ((&bits, written), expected) in element_bits.iter().zip(&written).zip(&expected) {
+        compare_registers(src, bits, written, |index| expected[index as usize])?;
+    }
+    compare_counts(&scan.counts, &scan.bound, &report.counts)?;
+    Ok(report)
+}
+
+/// The scan of the row-major test tensors, one element after the other.
+fn scanned(src: &LinearLayout, axis: Dim, element_bits: &[u32], direction: ScanDirection) -> Vec<Vec<u64>> {
+    let mut dims: Vec<(Dim, u32)> = src.outs().iter().collect();
+    dims.sort_by_key(|&(dim, _)| dim);
+    let step = 1u64 << dims.iter().skip_while(|(dim, _)| *dim != axis).skip(1).map(|(_, bits)| bits).sum::<u32>();
+    let length = 1u64 << src.out_bits(axis);
+    let elements = 1u64 << src.outs().bits();
+    let low = |value: u64, bits: u32| if bits < 64 { value & ((1 << bits) - 1) } else { value };
+    let mut results: Vec<Vec<u64>> =
+        element_bits.iter().map(|&bits| (0..elements).map(|index| element(index, bits)).collect()).collect();
+    for first in (0..elements).filter(|index| index / step % length == 0) {
+        for turn in 1..length {
+            let (before, own) = match direction {
+                ScanDirection::Up => (first + (turn - 1) * step, first + turn * step),
+                ScanDirection::Down => (first + (length - turn) * step, first + (length - 1 - turn) * step),
+            };
+            let (before, own) = (before as usize, own as usize);
+            if let [factors, summands] = results.as_mut_slice() {
+                let factor = factors[own];
+                factors[own] = low(factors[before].wrapping_mul(factor), element_bits[0]);
+                summands[own] = low(summands[before].wrapping_mul(factor).wrapping_add(summands[own]), element_bits[1]);
+                continue;
+            }
+            for (values, &bits) in results.iter_mut().zip(element_bits) {
+                values[own] = low(values[before].wrapping_add(values[own]), bits);
+            }
+        }
+    }
+    results
 }
 
 /// Runs stores to shared memory on the emulator and compares what memory holds, and every count.

@@ -1,11 +1,9 @@
 //! Combining between the lanes of a warp.
 
-use crate::kernel::{Builder, Cast, Counts, Element, Type, Value};
+use crate::kernel::{Builder, Counts, Value};
 
-use super::super::address::{Thread, integer};
-use super::Combine;
-
-const WORD_BITS: u32 = 32;
+use super::super::address::Thread;
+use super::super::tuples::{Combine, exchanged, words};
 
 /// One step: lanes that differ in a bit combine what they hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +34,6 @@ pub(super) fn counts(steps: &[LaneStep], element_bits: &[u32], register_bits: u3
     counts
 }
 
-/// Words that so many elements fill.
-fn words(element_bits: u32, elements: u64) -> u64 {
-    (elements * u64::from(element_bits)).div_ceil(u64::from(WORD_BITS))
-}
-
 impl LaneStep {
     /// The tuples after the step, one for each register that is left.
     pub(super) fn emit(
@@ -65,7 +58,8 @@ impl LaneStep {
         };
         let kept: Vec<_> = tuples.chunks(2).map(|pair| choose(builder, pair, true)).collect();
         let sent: Vec<_> = tuples.chunks(2).map(|pair| choose(builder, pair, false)).collect();
-        let received = exchanged(builder, thread, lane, &sent);
+        let other = thread.neighbour(builder, 1 << lane);
+        let received = exchanged(builder, other, &sent);
         kept.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect()
     }
 }
@@ -78,68 +72,7 @@ pub(super) fn butterfly(
     tuples: Vec<Vec<Value>>,
     combine: &mut Combine,
 ) -> Vec<Vec<Value>> {
-    let received = exchanged(builder, thread, lane, &tuples);
-    tuples.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect()
-}
-
-/// The tuples of the lane that differs in one bit; narrow elements travel together.
-fn exchanged(builder: &mut Builder, thread: Thread, lane: u32, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let other = thread.neighbour(builder, 1 << lane);
-    let tensors = tuples.first().map_or(0, Vec::len);
-    let mut received: Vec<Vec<Value>> = vec![Vec::with_capacity(tensors); tuples.len()];
-    for tensor in 0..tensors {
-        let values: Vec<Value> = tuples.iter().map(|tuple| tuple[tensor]).collect();
-        let bits = values.first().map_or(WORD_BITS, |&value| builder.type_of(value).bits());
-        let together = (WORD_BITS / bits).max(1) as usize;
-        let moved: Vec<Value> =
-            values.chunks(together).flat_map(|group| exchanged_group(builder, other, group)).collect();
-        received.iter_mut().zip(moved).for_each(|(tuple, value)| tuple.push(value));
-    }
-    received
-}
-
-/// Values that fill at most a word, or one that fills two.
-fn exchanged_group(builder: &mut Builder, lane: Value, group: &[Value]) -> Vec<Value> {
-    let element = group.first().map(|&value| builder.type_of(value));
-    let bits: Vec<Value> = group.iter().map(|&value| to_integer(builder, value)).collect();
-    let packed = builder.pack(&bits);
-    let width = builder.type_of(packed).bits();
-    let whole = builder.cast(Cast::Bits, packed, integer(width));
-    let moved = if width > WORD_BITS {
-        let halves = builder.cast(Cast::Bits, whole, Type::Vector(Element::I32, 2));
-        let parts: Vec<Value> = (0..2)
-            .map(|half| {
-                let part = builder.extract(halves, half);
-                builder.exchange(part, lane)
-            })
-            .collect();
-        let both = builder.pack(&parts);
-        builder.cast(Cast::Bits, both, integer(width))
-    } else {
-        let word = builder.cast(Cast::ExtendU, whole, integer(WORD_BITS));
-        let moved = builder.exchange(word, lane);
-        builder.cast(Cast::Truncate, moved, integer(width))
-    };
-    let elements = builder.type_of(packed);
-    let elements = builder.cast(Cast::Bits, moved, elements);
-    (0..group.len() as u32)
-        .map(|index| {
-            let value = builder.extract(elements, index);
-            from_integer(builder, value, element)
-        })
-        .collect()
-}
-
-/// The bits of a value as an integer.
-pub(super) fn to_integer(builder: &mut Builder, value: Value) -> Value {
-    let bits = builder.type_of(value).bits();
-    builder.cast(Cast::Bits, value, integer(bits))
-}
-
-/// The value whose bits an integer has.
-pub(super) fn from_integer(builder: &mut Builder, value: Value, ty: Option<Type>) -> Value {
-    match ty {
-        Some(ty) => builder.cast(Cast::Bits, value, ty),
-        None => value,
-    }
+    let received = exchanged(builder, other, &tuples);
+    tuples.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect()
 }

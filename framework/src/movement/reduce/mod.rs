@@ -14,13 +14,10 @@ use crate::layout::{Dim, LinearLayout};
 use crate::target::{Direction, TargetDescription};
 
 use super::address::Thread;
+use super::tuples::{Combine, by_tensor, moved};
 use super::{Bound, MovementError, Plan, convert, cost};
 use lanes::{LaneStep, butterfly};
 use question::Question;
-
-/// Combines two tuples of values, element by element, into one: the reduction's operation, which must
-/// be associative and commutative.
-pub type Combine<'a> = dyn FnMut(&mut Builder, &[Value], &[Value]) -> Vec<Value> + 'a;
 
 /// How a tensor, or a tuple of tensors of one layout, is reduced along an axis.
 #[derive(Debug, Clone)]
@@ -165,7 +162,7 @@ impl Reduction {
         for step in &self.before {
             kept = step.emit(builder, thread, kept, combine);
         }
-        let parts = self.moved(builder, &kept);
+        let parts = moved(builder, &self.moves, &kept);
         let mut results: Vec<Vec<Value>> = Vec::new();
         for group in parts.chunks(1 << self.parts_in_registers) {
             let mut sum = group[0].clone();
@@ -177,21 +174,6 @@ impl Reduction {
         for &lane in &self.after {
             results = butterfly(builder, thread, lane, results, combine);
         }
-        (0..inputs.len()).map(|tensor| results.iter().map(|tuple| tuple[tensor]).collect()).collect()
-    }
-
-    /// The tuples where the conversion puts them.
-    fn moved(&self, builder: &mut Builder, kept: &[Vec<Value>]) -> Vec<Vec<Value>> {
-        let columns: Vec<Vec<Value>> = (self.moves.iter().enumerate())
-            .map(|(tensor, plan)| {
-                let values: Vec<Value> = kept.iter().map(|tuple| tuple[tensor]).collect();
-                let element = values.first().map(|&value| builder.type_of(value));
-                let bits: Vec<Value> = values.iter().map(|&value| lanes::to_integer(builder, value)).collect();
-                let moved = plan.emit(builder, &bits);
-                moved.into_iter().map(|value| lanes::from_integer(builder, value, element)).collect()
-            })
-            .collect();
-        let count = columns.first().map_or(0, Vec::len);
-        (0..count).map(|register| columns.iter().map(|values: &Vec<Value>| values[register]).collect()).collect()
+        by_tensor(&results, inputs.len())
     }
 }
