@@ -34,7 +34,7 @@ pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};
 pub use conversion::{Conversion, MovementError};
 pub use global::{GlobalAccess, GlobalTensor, Place, Stride, access_global, coalesced_layout};
 pub use plan::{Path, Plan, Rejected, SharedBits};
-pub use price::cost;
+pub use price::{cost, slots};
 pub use reduce::{Reduction, reduce};
 pub use scan::{Scan, ScanDirection, scan};
 pub use swizzle::Swizzle;
@@ -53,7 +53,7 @@ pub fn convert(
     target: &TargetDescription,
 ) -> Result<Plan, MovementError> {
     let (plans, rejected) = candidates(src, dst, element_bits, target)?;
-    let cheapest = plans.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
+    let cheapest = plans.into_iter().min_by(price::order);
     cheapest.ok_or_else(|| MovementError::Impossible {
         reasons: rejected.iter().map(|r| format!("{}: {}", r.path, r.reason)).collect::<Vec<_>>().join("; "),
     })
@@ -80,7 +80,7 @@ pub fn candidates(
         (Path::Shared, shared::plan(&conversion, target)),
     ];
     let mut weigh = |plan: Plan| match plans.iter_mut().find(|known| known.path == plan.path) {
-        Some(known) if known.cost <= plan.cost => {}
+        Some(known) if price::order(known, &plan).is_le() => {}
         Some(known) => *known = plan,
         None => plans.push(plan),
     };

@@ -9,8 +9,9 @@ use super::address::{LinearAddress, Thread};
 use super::bound;
 use super::conversion::Side;
 use super::plan::{Path, Plan, SharedBits, Steps};
+use super::price::{self, cost};
 use super::swizzle;
-use super::{Conversion, Swizzle, cost};
+use super::{Conversion, Swizzle};
 
 /// How data goes through scratch memory.
 #[derive(Debug, Clone)]
@@ -72,7 +73,7 @@ pub(super) fn plan(conversion: &Conversion, target: &TargetDescription) -> Resul
     let layouts = layouts(conversion, &coordinates, &src, &dst, target);
     let plans = layouts.iter().filter_map(|layout| scratch(conversion, &coordinates, &src, &dst, layout, target));
     let plans = plans.map(|scratch| priced(conversion, scratch, target));
-    let cheapest = plans.min_by(|a, b| a.cost.total_cmp(&b.cost).then(a.shared_bytes.cmp(&b.shared_bytes)));
+    let cheapest = plans.min_by(price::order);
     cheapest.ok_or_else(|| "the target has no access of the element's width to shared memory".to_owned())
 }
 
@@ -294,7 +295,7 @@ fn vector_width(
 }
 
 fn priced(conversion: &Conversion, scratch: Scratch, target: &TargetDescription) -> Plan {
-    let counts = scratch.counts();
+    let counts = scratch.counts(target);
     let bound = bound::of_shared(conversion, target);
     let stages = scratch.rounds();
     Plan {
@@ -355,7 +356,7 @@ impl Scratch {
         self.store.rounds.len() as u64
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self, target: &TargetDescription) -> Counts {
         let accesses = |side: &Accesses| side.rounds.iter().map(|round| round.len() as u64).sum::<u64>();
         let (stores, loads) = (accesses(&self.store), accesses(&self.load));
         let barriers = 2 * self.rounds() - 1;
@@ -367,6 +368,7 @@ impl Scratch {
             ..Counts::default()
         };
         match self.scope {
+            Scope::Warp if target.shared.warp_ordered => {}
             Scope::Warp => counts.warp_barriers = barriers,
             Scope::Block => counts.barriers = barriers,
         }

@@ -15,7 +15,7 @@ use crate::target::{Direction, TargetDescription};
 
 use super::address::Thread;
 use super::tuples::{Combine, by_tensor, moved};
-use super::{Bound, MovementError, Plan, convert, cost};
+use super::{Bound, MovementError, Plan, convert, cost, slots};
 use lanes::{LaneStep, butterfly};
 use question::Question;
 
@@ -65,7 +65,8 @@ pub fn reduce(
     for given in 0..=question.most_given() {
         for in_lanes in 0..=question.most_parts_in_lanes() {
             let candidate = build(&question, given, in_lanes, target)?;
-            if cheapest.as_ref().is_none_or(|known| candidate.cost < known.cost) {
+            let rank = (slots(&candidate.counts), candidate.cost);
+            if cheapest.as_ref().is_none_or(|known| rank < (slots(&known.counts), known.cost)) {
                 cheapest = Some(candidate);
             }
         }

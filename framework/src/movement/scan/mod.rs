@@ -16,7 +16,7 @@ use crate::target::TargetDescription;
 
 use super::address::Thread;
 use super::tuples::{Combine, by_register, by_tensor, moved};
-use super::{Bound, MovementError, Plan, convert, cost};
+use super::{Bound, MovementError, Plan, convert, cost, slots};
 use levels::Level;
 use question::Question;
 use totals::Totals;
@@ -71,7 +71,7 @@ pub fn scan(
     if let Some(lines) = question.lines_in_registers() {
         let within = Question::new(&lines, axis, element_bits, direction)?;
         if let Ok(moved) = by_lines(&question, &within, src, &lines, target)
-            && moved.cost < best.cost
+            && (slots(&moved.counts), moved.cost) < (slots(&best.counts), best.cost)
         {
             best = moved;
         }
