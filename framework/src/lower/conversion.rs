@@ -4,7 +4,7 @@ use crate::kernel::Kernel;
 use crate::layout::LinearLayout;
 use crate::movement::{MovementError, Plan};
 
-use super::registers::{begin, integer, read_tensor, write_registers};
+use super::registers::around;
 
 /// A kernel that reads a tensor into the layout `src`, converts it by `plan`, and writes the
 /// registers out.
@@ -24,10 +24,5 @@ pub fn conversion_kernel(
     element_bits: u32,
     plan: &Plan,
 ) -> Result<Kernel, MovementError> {
-    let element = integer(element_bits)?;
-    let mut builder = begin(name, src, &["tensor", "registers"]);
-    let registers = read_tensor(&mut builder, 0, src, element);
-    let converted = plan.emit(&mut builder, &registers);
-    write_registers(&mut builder, 1, dst, element, &converted);
-    Ok(builder.finish())
+    around(name, src, dst, &[element_bits], |builder, tensors| vec![plan.emit(builder, &tensors[0])])
 }

@@ -4,7 +4,7 @@ use crate::kernel::{Binary, Kernel};
 use crate::layout::LinearLayout;
 use crate::movement::{MovementError, Reduction};
 
-use super::registers::{begin, integer, read_tensor, write_registers};
+use super::registers::around;
 
 /// A kernel that reads tensors into the layout `src`, reduces them together by adding (integers,
 /// modulo their width), and writes the registers of the results out.
@@ -20,17 +20,9 @@ pub fn reduction_kernel(
     element_bits: &[u32],
     reduction: &Reduction,
 ) -> Result<Kernel, MovementError> {
-    let elements = element_bits.iter().map(|&bits| integer(bits)).collect::<Result<Vec<_>, _>>()?;
-    let parameters: Vec<&str> = [vec!["tensor"; elements.len()], vec!["registers"; elements.len()]].concat();
-    let mut builder = begin(name, src, &parameters);
-    let read = |builder: &mut _, (parameter, &element)| read_tensor(builder, parameter, src, element);
-    let inputs: Vec<_> = (0u32..).zip(&elements).map(|tensor| read(&mut builder, tensor)).collect();
-    let results = reduction.emit(&mut builder, &inputs, &mut |builder, left, right| {
-        left.iter().zip(right).map(|(&left, &right)| builder.binary(Binary::Add, left, right)).collect()
-    });
-    let first = elements.len() as u32;
-    for ((parameter, &element), values) in (first..).zip(&elements).zip(&results) {
-        write_registers(&mut builder, parameter, &reduction.result, element, values);
-    }
-    Ok(builder.finish())
+    around(name, src, &reduction.result, element_bits, |builder, tensors| {
+        reduction.emit(builder, tensors, &mut |builder, left, right| {
+            left.iter().zip(right).map(|(&left, &right)| builder.binary(Binary::Add, left, right)).collect()
+        })
+    })
 }

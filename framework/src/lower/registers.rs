@@ -1,6 +1,6 @@
 //! Whole tensors between global memory and registers, for kernels around one movement.
 
-use crate::kernel::{Binary, Builder, Element, Launch, Space, SpecialRegister, Type, Value};
+use crate::kernel::{Binary, Builder, Element, Kernel, Launch, Space, SpecialRegister, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::{LinearAddress, MovementError, Place, Thread};
 
@@ -15,6 +15,30 @@ pub(super) fn begin(name: &str, layout: &LinearLayout, parameters: &[&str]) -> B
 pub(super) fn integer(bits: u32) -> Result<Element, MovementError> {
     let element = Element::integer(bits).filter(|element| element.bits() >= 8);
     element.ok_or(MovementError::ElementBits(bits))
+}
+
+/// A kernel that reads row-major tensors into the layout `src`, does something with their registers, and
+/// writes the registers of as many results of layout `dst`.
+///
+/// The parameters are pointers to global memory: one a tensor, then one a result.
+pub(super) fn around(
+    name: &str,
+    src: &LinearLayout,
+    dst: &LinearLayout,
+    element_bits: &[u32],
+    act: impl FnOnce(&mut Builder, &[Vec<Value>]) -> Vec<Vec<Value>>,
+) -> Result<Kernel, MovementError> {
+    let elements = element_bits.iter().map(|&bits| integer(bits)).collect::<Result<Vec<_>, _>>()?;
+    let parameters: Vec<&str> = [vec!["tensor"; elements.len()], vec!["registers"; elements.len()]].concat();
+    let mut builder = begin(name, src, &parameters);
+    let read = |builder: &mut _, (parameter, &element)| read_tensor(builder, parameter, src, element);
+    let inputs: Vec<_> = (0u32..).zip(&elements).map(|tensor| read(&mut builder, tensor)).collect();
+    let results = act(&mut builder, &inputs);
+    let first = elements.len() as u32;
+    for ((parameter, &element), values) in (first..).zip(&elements).zip(&results) {
+        write_registers(&mut builder, parameter, dst, element, values);
+    }
+    Ok(builder.finish())
 }
 
 /// The index of an element in row-major order (the last axis fastest), from its packed coordinate.

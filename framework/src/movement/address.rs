@@ -85,15 +85,26 @@ impl Thread {
     pub fn product(self, builder: &mut Builder, columns: &[u64]) -> Value {
         let mut sum = None;
         for (index, columns) in self.parts(columns) {
-            for (mask, shift) in diagonals(columns) {
-                let term = shifted(builder, index, mask, shift);
-                sum = Some(match sum {
-                    None => term,
-                    Some(before) => builder.binary(Binary::Xor, before, term),
-                });
-            }
+            add_product(builder, &mut sum, index, columns);
         }
         sum.unwrap_or_else(|| builder.i32(0))
+    }
+}
+
+/// The matrix of the given columns times the bits of an `i32`.
+pub(super) fn product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
+    let mut sum = None;
+    add_product(builder, &mut sum, value, columns);
+    sum.unwrap_or_else(|| builder.i32(0))
+}
+
+fn add_product(builder: &mut Builder, sum: &mut Option<Value>, index: Value, columns: &[u64]) {
+    for (mask, shift) in diagonals(columns) {
+        let term = shifted(builder, index, mask, shift);
+        *sum = Some(match *sum {
+            None => term,
+            Some(before) => builder.binary(Binary::Xor, before, term),
+        });
     }
 }
 

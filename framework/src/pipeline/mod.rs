@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-pub use proof::{Disproof, prove_conversion, prove_copy, prove_load, prove_reduction, prove_scan, prove_store};
+pub use proof::{
+    Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_store,
+};
 pub use question::{LayoutQuestion, QuestionError};
 
 use crate::kernel::{self, Module};

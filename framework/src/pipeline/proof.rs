@@ -8,9 +8,9 @@ use crate::emulator::{self, Argument, Fault, GlobalMemory, Limits, MemoryError, 
 use crate::kernel::{self, Binary, Counts, Kernel, Module};
 use crate::layout::{Dim, LinearLayout, MemoryLayout};
 use crate::lower::{
-    conversion_kernel, copy_kernel, load_kernel, reduction_kernel, row_major, scan_kernel, store_kernel,
+    conversion_kernel, copy_kernel, gather_kernel, load_kernel, reduction_kernel, row_major, scan_kernel, store_kernel,
 };
-use crate::movement::{Bound, GlobalAccess, MovementError, Plan, Reduction, Scan, ScanDirection, SharedAccess};
+use crate::movement::{Bound, Gather, GlobalAccess, MovementError, Plan, Reduction, Scan, ScanDirection, SharedAccess};
 use crate::target::TargetDescription;
 
 /// What a plan does wrong: a fault of this framework.
@@ -143,21 +143,17 @@ pub fn prove_scan(
 
 /// The scan of the row-major test tensors, one element after the other.
 fn scanned(src: &LinearLayout, axis: Dim, element_bits: &[u32], direction: ScanDirection) -> Vec<Vec<u64>> {
-    let mut dims: Vec<(Dim, u32)> = src.outs().iter().collect();
-    dims.sort_by_key(|&(dim, _)| dim);
-    let step = 1u64 << dims.iter().skip_while(|(dim, _)| *dim != axis).skip(1).map(|(_, bits)| bits).sum::<u32>();
-    let length = 1u64 << src.out_bits(axis);
-    let elements = 1u64 << src.outs().bits();
-    let low = |value: u64, bits: u32| if bits < 64 { value & ((1 << bits) - 1) } else { value };
+    let lines = Lines::new(src, axis);
+    let (length, elements) = (1u64 << lines.along, 1u64 << src.outs().bits());
     let mut results: Vec<Vec<u64>> =
         element_bits.iter().map(|&bits| (0..elements).map(|index| element(index, bits)).collect()).collect();
-    for first in (0..elements).filter(|index| index / step % length == 0) {
+    for line in 0..elements / length {
+        let at = |place: u64| lines.element(line, place) as usize;
         for turn in 1..length {
             let (before, own) = match direction {
-                ScanDirection::Up => (first + (turn - 1) * step, first + turn * step),
-                ScanDirection::Down => (first + (length - turn) * step, first + (length - 1 - turn) * step),
+                ScanDirection::Up => (at(turn - 1), at(turn)),
+                ScanDirection::Down => (at(length - turn), at(length - 1 - turn)),
             };
-            let (before, own) = (before as usize, own as usize);
             if let [factors, summands] = results.as_mut_slice() {
                 let factor = factors[own];
                 factors[own] = low(factors[before].wrapping_mul(factor), element_bits[0]);
@@ -170,6 +166,64 @@ fn scanned(src: &LinearLayout, axis: Dim, element_bits: &[u32], direction: ScanD
         }
     }
     results
+}
+
+/// Runs a gather on the emulator, with indices in no order, and compares every element and, but for the
+/// wavefronts of its loads, which depend on the indices, every count.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong.
+pub fn prove_gather(
+    src: &LinearLayout,
+    indices: &LinearLayout,
+    axis: Dim,
+    element_bits: u32,
+    gather: &Gather,
+    target: &TargetDescription,
+) -> Result<Report, Disproof> {
+    let kernel = gather_kernel("gather", src, indices, element_bits, gather)?;
+    let bytes = (element_bits / 8) as usize;
+    let index = |place: u64| element(place, 64) >> 40 & ((1 << src.out_bits(axis)) - 1);
+    let tensor = little_endian((0..1u64 << src.outs().bits()).map(|at| element(at, element_bits)), bytes);
+    let places = little_endian((0..1u64 << indices.outs().bits()).map(index), 4);
+    let blocks = 1 << src.in_bits(Dim::BLOCK);
+    let (report, written) = run(kernel, &[tensor, places], &[bytes << indices.ins().bits()], blocks, target)?;
+    let (line, wanted) = (Lines::new(src, axis), Lines::new(indices, axis));
+    compare_registers(indices, element_bits, &written[0], |place| {
+        element(line.element(wanted.line(place), index(place)), element_bits)
+    })?;
+    let at_least = report.counts.wavefronts_loaded >= gather.counts.wavefronts_loaded;
+    let loaded = if at_least { gather.counts.wavefronts_loaded } else { report.counts.wavefronts_loaded };
+    let executed = Counts { wavefronts_loaded: loaded, ..report.counts };
+    compare_counts(&gather.counts, &Bound::default(), &executed)?;
+    Ok(report)
+}
+
+/// The lines of a row-major tensor along an axis.
+struct Lines {
+    /// Log2 of the elements between neighbours of a line.
+    inner: u32,
+    /// Log2 of the elements of a line.
+    along: u32,
+}
+
+impl Lines {
+    fn new(layout: &LinearLayout, axis: Dim) -> Self {
+        let mut dims: Vec<(Dim, u32)> = layout.outs().iter().collect();
+        dims.sort_by_key(|&(dim, _)| dim);
+        let inner = dims.iter().skip_while(|(dim, _)| *dim != axis).skip(1).map(|(_, bits)| bits).sum();
+        Self { inner, along: layout.out_bits(axis) }
+    }
+
+    /// The number of the line that an element is in: its row-major index without the axis.
+    fn line(&self, element: u64) -> u64 {
+        element >> (self.inner + self.along) << self.inner | element & ((1 << self.inner) - 1)
+    }
+
+    /// The element at a place of a line.
+    fn element(&self, line: u64, place: u64) -> u64 {
+        (line >> self.inner << self.along | place) << self.inner | line & ((1 << self.inner) - 1)
+    }
 }
 
 /// Runs stores to shared memory on the emulator and compares what memory holds, and every count.
@@ -273,17 +327,18 @@ fn word(bytes: &[u8]) -> u64 {
 
 /// The sums along an axis of the row-major test tensor, row-major, one addition an element.
 fn sums_along(src: &LinearLayout, axis: Dim, bits: u32) -> Vec<u64> {
-    let mut dims: Vec<(Dim, u32)> = src.outs().iter().collect();
-    dims.sort_by_key(|&(dim, _)| dim);
-    let inner: u32 = dims.iter().skip_while(|(dim, _)| *dim != axis).skip(1).map(|(_, bits)| bits).sum();
-    let along = src.out_bits(axis);
-    let mut sums = vec![0u64; 1 << (src.outs().bits() - along)];
+    let lines = Lines::new(src, axis);
+    let mut sums = vec![0u64; 1 << (src.outs().bits() - lines.along)];
     for index in 0..1u64 << src.outs().bits() {
-        let result = index >> (inner + along) << inner | index & ((1 << inner) - 1);
-        let sum = sums[result as usize].wrapping_add(element(index, bits));
-        sums[result as usize] = if bits < 64 { sum & ((1 << bits) - 1) } else { sum };
+        let sum = &mut sums[lines.line(index) as usize];
+        *sum = low(sum.wrapping_add(element(index, bits)), bits);
     }
     sums
+}
+
+/// The low bits of a number.
+fn low(value: u64, bits: u32) -> u64 {
+    if bits < 64 { value & ((1 << bits) - 1) } else { value }
 }
 
 /// Runs a kernel of as many tensors in and out as there are widths: what it did, and what it wrote.
