@@ -128,7 +128,7 @@ impl Shared {
                 let offset = builder.binary(Binary::Xor, thread, along);
                 let pointer = builder.advance(buffer, offset);
                 let line = multiply(&self.registers, register as u64) * bytes;
-                let apart = self.threads.iter().chain(&self.index).fold(0, |all, c| all | c * bytes) & line == 0;
+                let apart = self.threads.iter().chain(&self.index).fold(0, |all, c| all | (c * bytes)) & line == 0;
                 match apart {
                     true => builder.load(Type::Scalar(self.element), pointer, line as i32, None),
                     false => {
