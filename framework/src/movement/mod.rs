@@ -16,6 +16,7 @@ mod local;
 mod means;
 mod plan;
 mod price;
+mod rounds;
 mod shared;
 mod spread;
 mod swizzle;
@@ -29,6 +30,7 @@ pub use conversion::{Conversion, MovementError};
 pub use means::Means;
 pub use plan::{Path, Plan, Rejected, SharedBits};
 pub use price::{cost, slots};
+pub use rounds::Rounds;
 pub use swizzle::Swizzle;
 
 /// The best plan that converts a tensor of elements of `element_bits` bits from layout `src` to
@@ -48,7 +50,7 @@ pub fn convert<'a>(
     let conversion = Conversion::new(src, dst, element_bits, means.target)?;
     let mut weighed = Weighed { quick: true, ..Weighed::default() };
     weighed.all(&conversion, &means);
-    weighed.plans.into_iter().min_by(price::order).ok_or_else(|| MovementError::Impossible {
+    weighed.plans.into_iter().min_by(Plan::compare).ok_or_else(|| MovementError::Impossible {
         reasons: weighed.rejected.iter().map(|r| format!("{}: {}", r.path, r.reason)).collect::<Vec<_>>().join("; "),
     })
 }
@@ -107,7 +109,7 @@ impl Weighed {
             Err(reason) => return self.rejected.push(Rejected { path, reason }),
         };
         match self.plans.iter_mut().find(|known| known.path == plan.path) {
-            Some(known) if price::order(known, &plan).is_le() => {}
+            Some(known) if known.compare(&plan).is_le() => {}
             Some(known) => *known = plan,
             None => self.plans.push(plan),
         }

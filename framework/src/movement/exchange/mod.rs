@@ -37,21 +37,30 @@ const WORD_BITS: u32 = 32;
 pub(super) struct Exchanges {
     element: Element,
     lane_bits: u32,
-    words: Words,
-    rounds: Vec<Round>,
+    pub(super) words: Words,
+    pub(super) rounds: Vec<Round>,
     selects: Selects,
     /// The words of the destination.
     taken: Vec<Word>,
+    /// Columns of `P`: what each thread bit adds to the round in which a word is taken.
+    pub(super) taken_columns: Vec<u64>,
     /// Columns of the source thread, one for each thread bit.
-    source_thread: Vec<u64>,
+    pub(super) source_thread: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Round {
+pub(super) struct Round {
     /// What a thread offers; `None` where every thread would read from itself.
     offered: Option<Word>,
     /// Source thread for thread 0.
-    thread: u64,
+    pub(super) thread: u64,
+}
+
+impl Round {
+    /// Whether every thread would read from itself.
+    pub(super) fn stays(&self) -> bool {
+        self.offered.is_none()
+    }
 }
 
 /// The best way that takes fewer wavefront slots than `most`.
@@ -92,7 +101,7 @@ fn priced(conversion: &Conversion, exchanges: Exchanges, exchange_bits: u32, tar
         cost: cost(&issued, conversion.warps(), 1, target),
         bound,
         above_bound: above.then(|| exchanges.why_above(bound.exchanges)),
-        steps: Steps::Exchanges(exchanges),
+        steps: Steps::Exchanges(Box::new(exchanges)),
     }
 }
 
@@ -148,6 +157,7 @@ impl Question<'_> {
                     rounds,
                     selects,
                     taken,
+                    taken_columns: taking.dst_columns.clone(),
                     source_thread: taking.source_thread.clone(),
                 };
                 least = slots(&found.counts());

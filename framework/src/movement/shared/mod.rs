@@ -206,7 +206,7 @@ fn priced(conversion: &Conversion, scratch: Scratch, bound: bound::Bound, target
         cost: cost(&counts, conversion.warps(), stages, target),
         bound,
         above_bound: why_above(&counts, &bound, &scratch),
-        steps: Steps::Scratch(scratch),
+        steps: Steps::Scratch(Box::new(scratch)),
     }
 }
 
