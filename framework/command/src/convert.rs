@@ -79,7 +79,8 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let question = options.conversion.question(&session)?;
     let target = session.catalogue().get(&options.conversion.target)?;
     let movement = |error| Failure::from(PipelineError::Movement(error));
-    let means = Means::of(target);
+    let served = session.served(&target.name)?;
+    let means = Means::of(target).with_instructions(served.as_ref().map_or(&[], |target| target.instructions()));
     let means = options.max_scratch.map_or(means, |bytes| means.with_scratch(bytes));
     let plan = movement::convert(&question.src, &question.dst, question.element_bits, means).map_err(movement)?;
     let mut out = std::io::stdout().lock();

@@ -4,12 +4,11 @@
 
 use thiserror::Error;
 
-use crate::emulator::{self, Argument, Fault, GlobalMemory, Limits, MemoryError, Report};
+use crate::emulator::{Argument, Emulator, Fault, GlobalMemory, Limits, Meanings, MemoryError, Report};
 use crate::kernel::{self, Counts, Module};
 use crate::layout::{Dim, LinearLayout};
 use crate::lower::{conversion_kernel, row_major};
-use crate::movement::{MovementError, Plan};
-use crate::target::TargetDescription;
+use crate::movement::{Means, MovementError, Plan};
 
 /// What a plan does wrong: a fault of this framework.
 #[derive(Debug, Error)]
@@ -59,17 +58,19 @@ pub enum Disproof {
     },
 }
 
-/// Runs the plan's kernel on the emulator and compares everything.
+/// Runs the plan's kernel on the emulator and compares everything; the instructions of `means` mean
+/// what their rows say.
 ///
 /// # Errors
 /// [`Disproof`]: the first thing that is wrong.
-pub fn prove_conversion(
+pub fn prove_conversion<'a>(
     src: &LinearLayout,
     dst: &LinearLayout,
     element_bits: u32,
     plan: &Plan,
-    target: &TargetDescription,
+    means: impl Into<Means<'a>>,
 ) -> Result<Report, Disproof> {
+    let means = means.into();
     let kernel = conversion_kernel("convert", src, dst, element_bits, plan)?;
     let module = Module { kernels: vec![kernel] };
     kernel::verify(&module)?;
@@ -82,8 +83,10 @@ pub fn prove_conversion(
     let output = memory.allocate(bytes << dst.ins().bits());
     let grid = [1 << src.in_bits(Dim::BLOCK), 1, 1];
     let arguments = [Argument::Buffer(input), Argument::Buffer(output)];
-    let report = emulator::run(&module.kernels[0], target, grid, &arguments, &mut memory, &Limits::default());
-    let report = report.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
+    let meanings = Meanings::of(means.instructions);
+    let report = Emulator::new(&module.kernels[0], means.target)
+        .and_then(|emulator| emulator.with_meanings(&meanings).run(grid, &arguments, &mut memory, &Limits::default()))
+        .map_err(|fault| Disproof::Fault(Box::new(fault)))?;
     compare_elements(dst, element_bits, memory.read_all(output)?)?;
     if report.counts != plan.counts {
         return Err(Disproof::Counts { planned: Box::new(plan.counts), executed: Box::new(report.counts) });

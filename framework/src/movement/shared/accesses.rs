@@ -20,7 +20,7 @@ impl<'a> Memory<'a> {
         Self { layout, offsets: Solver::new(&layout.columns) }
     }
 
-    fn offset(&self, vector: u64) -> u64 {
+    pub(super) fn offset(&self, vector: u64) -> u64 {
         self.offsets.solve(vector).unwrap_or(0)
     }
 }
@@ -28,16 +28,29 @@ impl<'a> Memory<'a> {
 /// The figures of one side.
 #[derive(Debug, Clone)]
 pub(super) struct Figures {
-    /// For each thread bit, what it adds to the offset, in elements.
-    thread_columns: Columns,
+    /// For each thread bit, what it adds to the offset whose address it gives, in elements.
+    pub(super) thread_columns: Columns,
     /// Threads with one of these bits set take no part.
-    idle: u64,
+    pub(super) idle: u64,
     /// Log2 of the elements of an access.
-    width: u32,
+    pub(super) width: u32,
     /// Accesses of all rounds.
     pub(super) accesses: u64,
     /// Wavefronts that one access takes.
     pub(super) each: u64,
+    /// The instruction by which registers move; plain accesses where there is none.
+    pub(super) by: Option<Move>,
+}
+
+/// An instruction that moves a tile.
+#[derive(Debug, Clone)]
+pub(super) struct Move {
+    /// The name of its row.
+    pub(super) name: String,
+    /// The element that each bit of a place in its registers adds.
+    pub(super) elements: Columns,
+    /// What numbers accesses.
+    pub(super) steps: Columns,
 }
 
 impl Figures {
@@ -83,7 +96,7 @@ pub(super) fn figures(
     let lanes: Columns = thread_columns[..conversion.lane_bits as usize].iter().map(|column| column * bytes).collect();
     let each = linear_wavefronts_without(row, &lanes, idle, (bytes as u32) << width);
     let accesses = 1u64 << (side.span.dimension() - width + coordinates.rounds);
-    Some(Figures { thread_columns, idle, width, accesses, each })
+    Some(Figures { thread_columns, idle, width, accesses, each, by: None })
 }
 
 /// Log2 of the elements of one access: as many as lie together in memory and in one thread, at the
@@ -108,18 +121,13 @@ impl Accesses {
     pub(super) fn new(figures: Figures, coordinates: &Coordinates, side: &Located, memory: &Memory<'_>) -> Self {
         let registers = Solver::new(&side.registers);
         let register = |vector: u64| registers.solve(vector).unwrap_or(0);
+        let step = |whole: u64| (memory.offset(whole), register(whole));
         let vector = &memory.layout.columns[..figures.width as usize];
-        let low = (1u64 << figures.width) - 1;
-        // Register vectors that number accesses: whole vectors apart, within one round.
-        let mut space = Subspace::span(vector.iter().copied());
-        let mut steps = SmallVec::new();
-        for &kept in &side.kept {
-            let whole = kept ^ multiply(vector, memory.offset(kept) & low);
-            if space.insert(whole) {
-                steps.push((memory.offset(whole), register(whole)));
-            }
-        }
-        let elements = vector.iter().map(|&column| register(column)).collect();
+        let (elements, steps) = match &figures.by {
+            Some(by) => (&by.elements[..], by.steps.iter().map(|&whole| step(whole)).collect()),
+            None => (vector, apart(side, memory, vector).map(step).collect()),
+        };
+        let elements = elements.iter().map(|&column| register(column)).collect();
         let rounds = (0..coordinates.rounds).map(|round| register(1 << (coordinates.kept + round))).collect();
         Self { figures, elements, steps, rounds }
     }
@@ -150,6 +158,11 @@ impl Accesses {
         self.figures.accesses << self.figures.width
     }
 
+    /// The instruction by which registers move; plain accesses where there is none.
+    pub(super) fn instruction(&self) -> Option<&str> {
+        self.figures.by.as_ref().map(|by| by.name.as_str())
+    }
+
     /// Threads with one of these bits set take no part.
     pub(super) fn idle(&self) -> u64 {
         self.figures.idle
@@ -159,6 +172,16 @@ impl Accesses {
     pub(super) fn thread_columns(&self) -> &[u64] {
         &self.figures.thread_columns
     }
+}
+
+/// Register vectors that number plain accesses: whole vectors apart, within one round.
+fn apart(side: &Located, memory: &Memory<'_>, vector: &[u64]) -> impl Iterator<Item = u64> {
+    let low = (1u64 << vector.len()) - 1;
+    let mut space = Subspace::span(vector.iter().copied());
+    side.kept.iter().filter_map(move |&kept| {
+        let whole = kept ^ multiply(vector, memory.offset(kept) & low);
+        space.insert(whole).then_some(whole)
+    })
 }
 
 impl Located {

@@ -1,6 +1,6 @@
 //! Accesses of scratch memory as kernel IR.
 
-use crate::kernel::{Builder, Cast, Element, Type, Value};
+use crate::kernel::{Builder, Cast, Element, Op, Type, Value};
 
 use super::super::address::{LinearAddress, Thread, integer};
 use super::Scratch;
@@ -29,14 +29,28 @@ impl Scratch {
             for access in self.store.of_round(round) {
                 let elements: Vec<_> = access.registers.iter().map(|&r| registers[r as usize]).collect();
                 let value = widened(builder, &elements);
-                let (pointer, offset) = store.at(builder, access.offset);
-                builder.store(pointer, offset, value, active);
+                let place = store.at(builder, access.offset);
+                match self.store.instruction() {
+                    None => builder.store(place.0, place.1, value, active),
+                    Some(name) => {
+                        let pointer = moved(builder, place);
+                        let words = words(builder, value);
+                        builder.effect(Op::Instruction { name: name.to_owned(), operands: vec![pointer, words] });
+                    }
+                }
             }
             builder.barrier(self.scope);
             for access in self.load.of_round(round) {
                 let count = access.registers.len() as u32;
-                let (pointer, offset) = load.at(builder, access.offset);
-                let value = builder.load(wide_type(self.element, count), pointer, offset, None);
+                let place = load.at(builder, access.offset);
+                let value = match self.load.instruction() {
+                    None => builder.load(wide_type(self.element, count), place.0, place.1, None),
+                    Some(name) => {
+                        let pointer = moved(builder, place);
+                        let ty = Type::of(Element::I32, self.element.bits() * count / 32);
+                        builder.value(ty, Op::Instruction { name: name.to_owned(), operands: vec![pointer] })
+                    }
+                };
                 let elements = narrowed(builder, value, self.element, count);
                 for (&register, element) in access.registers.iter().zip(elements) {
                     loaded[register as usize] = Some(element);
@@ -46,6 +60,21 @@ impl Scratch {
         let registers = 0..1u64 << self.loaded_as.len();
         registers.filter_map(|register| loaded[crate::f2::multiply(&self.loaded_as, register) as usize]).collect()
     }
+}
+
+/// A pointer with its immediate, as instructions take it.
+fn moved(builder: &mut Builder, (pointer, offset): (Value, i32)) -> Value {
+    if offset == 0 {
+        return pointer;
+    }
+    let offset = builder.i32(offset as u32);
+    builder.advance(pointer, offset)
+}
+
+/// A value as 32-bit words.
+fn words(builder: &mut Builder, value: Value) -> Value {
+    let ty = Type::of(Element::I32, builder.type_of(value).bits() / 32);
+    builder.cast(Cast::Bits, value, ty)
 }
 
 /// The type in which a vector of elements crosses to memory: 32-bit words where it has any.

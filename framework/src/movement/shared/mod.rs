@@ -4,18 +4,20 @@
 mod accesses;
 mod coordinates;
 mod emit;
+mod layouts;
+mod tile;
 
-use crate::f2::{Columns, Solver, Subspace, multiply};
+use crate::f2::{Columns, Solver, multiply};
 use crate::kernel::{Counts, Element, Scope};
 use crate::target::{Direction, TargetDescription};
 
 use super::bound;
 use super::plan::{Path, Plan, SharedBits, Steps};
 use super::price::cost;
-use super::swizzle;
 use super::{Conversion, Means, Swizzle};
 use accesses::{Accesses, Figures, Memory, figures};
 use coordinates::{Coordinates, Located};
+use tile::Tile;
 
 /// How data goes through scratch memory.
 #[derive(Debug, Clone)]
@@ -41,123 +43,83 @@ pub(super) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
     let src = coordinates.located(&conversion.src, Direction::Store);
     let dst = coordinates.located(&conversion.dst, Direction::Load);
     let bound = bound::of_shared(conversion, target);
-    let idle = idle(&src);
-    let mut best: Option<(Swizzle, Figures, Figures)> = None;
-    for layout in Layouts::new(conversion, &coordinates, &src, &dst, target) {
-        let memory = Memory::new(&layout);
-        let of = |side, idle| figures(conversion, &coordinates, side, &memory, idle, target);
-        let (Some(store), Some(load)) = (of(&src, idle), of(&dst, 0)) else { continue };
-        let met = store.wavefronts() <= bound.wavefronts_stored && load.wavefronts() <= bound.wavefronts_loaded;
-        let better = |(_, other_store, other_load): &(Swizzle, Figures, Figures)| {
-            let key = |store: &Figures, load: &Figures| {
-                let (stored, loaded) = (store.wavefronts(), load.wavefronts());
-                let table = &target.costs;
-                let cycles = stored as f64 * table.shared_store_wavefront.cycles
-                    + loaded as f64 * table.shared_load_wavefront.cycles;
-                (stored + loaded, cycles)
-            };
-            key(&store, &load) < key(other_store, other_load)
-        };
-        if best.as_ref().is_none_or(better) {
-            best = Some((layout, store, load));
-        }
-        if met {
+    let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, idle: idle(&src), target };
+    let mut best = Best { chosen: None, bound };
+    for layout in sides.plain_layouts() {
+        best.weigh(&sides, layout, &[]);
+        if best.meets_bound() {
             break;
         }
     }
-    let (layout, store, load) = best.ok_or("the target has no access of the element's width to shared memory")?;
+    if !best.meets_bound() {
+        let tiles = Tile::all(means.instructions);
+        sides.tiled_layouts(&tiles).into_iter().for_each(|layout| best.weigh(&sides, layout, &tiles));
+    }
+    let none = "the target has no access of the element's width to shared memory";
+    let (layout, store, load) = best.chosen.ok_or(none)?;
     let scratch = scratch(conversion, &coordinates, (&src, store), (&dst, load), &layout);
     Ok(priced(conversion, scratch, bound, target))
+}
+
+/// Both sides, in coordinates.
+struct Sides<'a> {
+    conversion: &'a Conversion,
+    coordinates: &'a Coordinates,
+    src: &'a Located,
+    dst: &'a Located,
+    /// Thread bits of the source that only tell copies apart.
+    idle: u64,
+    target: &'a TargetDescription,
+}
+
+/// The best layout so far, with the figures of its stores and loads.
+struct Best {
+    chosen: Option<(Swizzle, Figures, Figures)>,
+    bound: bound::Bound,
+}
+
+impl Best {
+    fn weigh(&mut self, sides: &Sides<'_>, layout: Swizzle, tiles: &[Tile<'_>]) {
+        let memory = Memory::new(&layout);
+        let of = |side, idle| sides.figures(side, &memory, idle, tiles);
+        let (Some(store), Some(load)) = (of(sides.src, sides.idle), of(sides.dst, 0)) else { return };
+        let price = |store: &Figures, load: &Figures| {
+            let (stored, loaded) = (store.wavefronts(), load.wavefronts());
+            let table = &sides.target.costs;
+            let cycles = stored as f64 * table.shared_store_wavefront.cycles
+                + loaded as f64 * table.shared_load_wavefront.cycles;
+            (stored + loaded, cycles)
+        };
+        let known = self.chosen.as_ref().map(|(_, store, load)| price(store, load));
+        if known.is_none_or(|known| price(&store, &load) < known) {
+            self.chosen = Some((layout, store, load));
+        }
+    }
+
+    fn meets_bound(&self) -> bool {
+        let bound = &self.bound;
+        self.chosen.as_ref().is_some_and(|(_, store, load)| {
+            store.wavefronts() <= bound.wavefronts_stored && load.wavefronts() <= bound.wavefronts_loaded
+        })
+    }
+}
+
+impl Sides<'_> {
+    /// The figures of a side by the best of plain accesses and the given tiles.
+    fn figures(&self, side: &Located, memory: &Memory<'_>, idle: u64, tiles: &[Tile<'_>]) -> Option<Figures> {
+        let plain = figures(self.conversion, self.coordinates, side, memory, idle, self.target);
+        let tiled = tiles
+            .iter()
+            .filter(|tile| tile.direction == side.direction)
+            .filter_map(|tile| tile.figures(self.conversion, self.coordinates, side, memory, idle, self.target));
+        plain.into_iter().chain(tiled).min_by_key(|figures| (figures.wavefronts(), figures.accesses))
+    }
 }
 
 /// Thread bits that only tell copies apart: of the copies the first is stored.
 fn idle(src: &Located) -> u64 {
     let columns: Columns = src.registers.iter().chain(&src.threads).copied().collect();
     Solver::new(&columns).free_columns() >> src.registers.len()
-}
-
-/// Layouts worth trying: every vector width, the widest first, each filled up so that one side can go
-/// wider or not.
-struct Layouts {
-    layouts: std::vec::IntoIter<Shape>,
-    kept: u32,
-}
-
-/// What a layout is chosen from.
-struct Shape {
-    writer: Columns,
-    reader: Columns,
-    vector: Columns,
-    bank_first: Columns,
-    bank_bits: u32,
-}
-
-impl Iterator for Layouts {
-    type Item = Swizzle;
-
-    fn next(&mut self) -> Option<Swizzle> {
-        let shape = self.layouts.next()?;
-        let Shape { writer, reader, vector, bank_first, bank_bits } = shape;
-        Some(swizzle::choose(&writer, &reader, &vector, &bank_first, self.kept, bank_bits))
-    }
-}
-
-impl Layouts {
-    fn new(
-        conversion: &Conversion,
-        coordinates: &Coordinates,
-        src: &Located,
-        dst: &Located,
-        target: &TargetDescription,
-    ) -> Self {
-        let widest = target.shared.access_bits.iter().copied().max().unwrap_or(0) / conversion.element.bits();
-        let widest = widest.max(1).ilog2() as usize;
-        let common = src.span.intersection(&dst.span);
-        let lines = lines(target);
-        let mut layouts = Vec::new();
-        for vector_bits in (0..=widest.min(common.dimension() as usize)).rev() {
-            let vector = &common.basis()[..vector_bits];
-            for (src_extra, dst_extra, first) in fills(vector, src, dst, widest - vector_bits) {
-                let phase = |side: &Located, extra: usize| {
-                    side.phase(conversion.lane_bits, conversion.element.bits() << (vector_bits + extra), target)
-                };
-                let (Some(writer), Some(reader)) = (phase(src, src_extra), phase(dst, dst_extra)) else { continue };
-                layouts.extend(lines.iter().map(|line| {
-                    let vector_bytes = conversion.element_bytes() << vector_bits;
-                    let bank_bits = (line / vector_bytes).max(1).ilog2().max(first.len() as u32);
-                    let (writer, reader) = (writer.clone(), reader.clone());
-                    Shape { writer, reader, vector: vector.into(), bank_first: first.clone(), bank_bits }
-                }));
-            }
-        }
-        Self { layouts: layouts.into_iter(), kept: coordinates.kept }
-    }
-}
-
-/// What may fill the banks first: nothing, or up to `most` more registers of one side, so that it can
-/// go wider; with their numbers on either side.
-fn fills(vector: &[u64], src: &Located, dst: &Located, most: usize) -> Vec<(usize, usize, Columns)> {
-    let mut fills = vec![(0, 0, Columns::new())];
-    for extra in 1..=most {
-        fills.extend(fill(vector, &src.kept, extra).map(|fill| (extra, 0, fill)));
-        fills.extend(fill(vector, &dst.kept, extra).map(|fill| (0, extra, fill)));
-    }
-    fills
-}
-
-/// `extra` register vectors that are independent of the vector.
-fn fill(vector: &[u64], registers: &[u64], extra: usize) -> Option<Columns> {
-    let mut space = Subspace::span(vector.iter().copied());
-    let fill: Columns = registers.iter().copied().filter(|&column| space.insert(column)).take(extra).collect();
-    (fill.len() == extra).then_some(fill)
-}
-
-/// The different numbers of bytes that a wavefront moves.
-fn lines(target: &TargetDescription) -> Vec<u64> {
-    let mut lines: Vec<_> = target.shared.banks.iter().map(crate::target::BankRow::wavefront_bytes).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    lines
 }
 
 fn scratch(
@@ -246,9 +208,13 @@ impl Scratch {
     fn counts(&self, target: &TargetDescription) -> Counts {
         let (store, load) = (&self.store.figures, &self.load.figures);
         let barriers = 2 * self.rounds() - 1;
+        let split = |side: &Figures| if side.by.is_some() { (0, side.accesses) } else { (side.accesses, 0) };
+        let ((shared_stores, matrix_stores), (shared_loads, matrix_loads)) = (split(store), split(load));
         let mut counts = Counts {
-            shared_stores: store.accesses,
-            shared_loads: load.accesses,
+            shared_stores,
+            shared_loads,
+            matrix_stores,
+            matrix_loads,
             wavefronts_stored: store.wavefronts(),
             wavefronts_loaded: load.wavefronts(),
             ..Counts::default()
