@@ -25,6 +25,7 @@ mod arithmetic;
 mod fault;
 mod meaning;
 mod memory;
+mod moves;
 mod program;
 mod run;
 mod shared;

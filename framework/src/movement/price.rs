@@ -41,9 +41,12 @@ pub fn slots(counts: &Counts) -> f64 {
     whole as f64 + (counts.permutes + counts.selects) as f64 / 4.0 + 10.0 * counts.barriers as f64
 }
 
-/// Which of two plans for one question is better: that of fewer slots, then that of fewer cycles by
-/// the target's table, then that of less scratch memory.
-pub(super) fn order(a: &Plan, b: &Plan) -> Ordering {
-    let by_slots = slots(&a.counts).total_cmp(&slots(&b.counts));
-    by_slots.then(a.cost.total_cmp(&b.cost)).then(a.shared_bytes.cmp(&b.shared_bytes))
+impl Plan {
+    /// Orders plans for one question, the better first: that of fewer slots, then that of fewer cycles
+    /// by the target's table, then that of less scratch memory.
+    #[must_use]
+    pub fn compare(&self, other: &Self) -> Ordering {
+        let by_slots = slots(&self.counts).total_cmp(&slots(&other.counts));
+        by_slots.then(self.cost.total_cmp(&other.cost)).then(self.shared_bytes.cmp(&other.shared_bytes))
+    }
 }

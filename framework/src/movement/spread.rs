@@ -10,22 +10,23 @@ use crate::target::TargetDescription;
 use super::conversion::Side;
 use super::exchange;
 use super::plan::{Path, Plan, Steps};
-use super::{Conversion, bound, shared};
+use super::{Conversion, Means, Weighed, bound, price, shared};
 
-/// Plans that first spread copies.
-pub(super) fn plans(conversion: &Conversion, target: &TargetDescription) -> Vec<Plan> {
-    let mut plans = Vec::new();
+/// Weighs plans that first spread copies.
+pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut Weighed) {
     for spread in sources(conversion) {
         let first = conversion.between(&conversion.src, &spread);
-        let Ok(before) = exchange::plan(&first, target) else { continue };
+        let Ok(before) = exchange::plan(&first, means.target, weighed.most()) else { continue };
         if before.counts.exchanges > 0 {
             continue;
         }
         let second = conversion.between(&spread, &conversion.dst);
-        let afters = [exchange::plan(&second, target), shared::plan(&second, target)];
-        plans.extend(afters.into_iter().flatten().map(|after| sequence(conversion, before.clone(), after, target)));
+        let left = weighed.most() - price::slots(&before.counts);
+        let afters = [exchange::plan(&second, means.target, left), shared::plan(&second, means)];
+        for after in afters.into_iter().flatten() {
+            weighed.add(after.path, Ok(sequence(conversion, before.clone(), after, means.target)));
+        }
     }
-    plans
 }
 
 /// The source with copies spread over warps, then lanes, and over lanes alone: but for a vector of
@@ -38,6 +39,9 @@ fn sources(conversion: &Conversion) -> Vec<Side> {
     };
     let warps = copies(lane_bits..conversion.src.threads.len());
     let lanes = copies(0..lane_bits);
+    if warps.is_empty() && lanes.is_empty() {
+        return Vec::new();
+    }
     let given = order_of_giving(conversion);
     let vector_bits = (128 / conversion.element.bits()).trailing_zeros() as usize;
     let unless_vector = given.len().saturating_sub(vector_bits);

@@ -4,10 +4,10 @@
 //! Forms: `Intermediate` is LLVM IR, `Assembly` is PTX, `Object` is a cubin where `ptxas` is found and
 //! the PTX itself where it is not (drivers load either); the payload's format says which.
 
-use tilewright::kernel::{Kernel, Module, Scope};
+use tilewright::kernel::{Kernel, Module, Scope, Type};
 use tilewright::target::TargetDescription;
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload};
-use tilewright_llvm::values::IntValue;
+use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
     Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, shared_bytes,
 };
@@ -134,6 +134,33 @@ impl Dialect for Ptx<'_> {
             Scope::Block => ("llvm.nvvm.barrier.cta.sync.aligned.all", emit.i32(0)),
         };
         emit.call(intrinsic, &[], &[operand.into()]).map(|_| ())
+    }
+
+    fn instruction<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        name: &str,
+        operands: &[(Type, BasicValueEnum<'ctx>)],
+        results: &[Type],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        // `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16` is `llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16`,
+        // overloaded by the pointer.
+        let intrinsic = format!("llvm.nvvm.{}", name.replace(".shared", ""));
+        let wrong = || CompileError::Invalid(format!("instruction `{name}` has other operands or results"));
+        match (name.split('.').next(), operands, results) {
+            (Some("ldmatrix"), &[(_, pointer)], &[_]) => {
+                let words = emit.call_words(&intrinsic, &[pointer.get_type()], &[pointer])?;
+                Ok(vec![emit.joined(&words)?])
+            }
+            (Some("stmatrix"), &[(_, pointer), (_, words)], []) => {
+                let words = emit.words(words)?;
+                let given: Vec<_> = std::iter::once(pointer).chain(words.into_iter().map(Into::into)).collect();
+                emit.call(&intrinsic, &[pointer.get_type()], &given)?;
+                Ok(Vec::new())
+            }
+            (Some("ldmatrix" | "stmatrix"), ..) => Err(wrong()),
+            _ => Err(CompileError::Unsupported(format!("instruction `{name}` has no code generation on this target"))),
+        }
     }
 
     fn permute_bytes<'ctx>(

@@ -15,6 +15,8 @@ mod rounds;
 mod selects;
 mod words;
 
+use smallvec::SmallVec;
+
 use crate::f2::multiply;
 use crate::kernel::{Counts, Element};
 use crate::target::TargetDescription;
@@ -23,7 +25,7 @@ use super::Conversion;
 use super::bound;
 use super::conversion::{Origin, Position};
 use super::plan::{Path, Plan, Steps};
-use super::price::{self, cost};
+use super::price::{cost, slots};
 use rounds::{choose_destinations, offers, stay_at_home};
 use selects::{Selects, Word, by_parities};
 use words::{WordMap, Words};
@@ -35,24 +37,34 @@ const WORD_BITS: u32 = 32;
 pub(super) struct Exchanges {
     element: Element,
     lane_bits: u32,
-    words: Words,
-    rounds: Vec<Round>,
+    pub(super) words: Words,
+    pub(super) rounds: Vec<Round>,
     selects: Selects,
     /// The words of the destination.
     taken: Vec<Word>,
+    /// Columns of `P`: what each thread bit adds to the round in which a word is taken.
+    pub(super) taken_columns: Vec<u64>,
     /// Columns of the source thread, one for each thread bit.
-    source_thread: Vec<u64>,
+    pub(super) source_thread: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Round {
+pub(super) struct Round {
     /// What a thread offers; `None` where every thread would read from itself.
     offered: Option<Word>,
     /// Source thread for thread 0.
-    thread: u64,
+    pub(super) thread: u64,
 }
 
-pub(super) fn plan(conversion: &Conversion, target: &TargetDescription) -> Result<Plan, String> {
+impl Round {
+    /// Whether every thread would read from itself.
+    pub(super) fn stays(&self) -> bool {
+        self.offered.is_none()
+    }
+}
+
+/// The best way that takes fewer wavefront slots than `most`.
+pub(super) fn plan(conversion: &Conversion, target: &TargetDescription, most: f64) -> Result<Plan, String> {
     let exchange_bits = target.index_exchange_bits().ok_or("the target has no exchange by lane index")?;
     if exchange_bits != WORD_BITS {
         return Err(format!("exchanges of {exchange_bits} bits; words of {WORD_BITS} are planned"));
@@ -63,11 +75,17 @@ pub(super) fn plan(conversion: &Conversion, target: &TargetDescription) -> Resul
     let map = WordMap::new(origin, &words);
     let few_selects = choose_destinations(&map);
     let few_exchanges = stay_at_home(&map).filter(|columns| Some(columns) != few_selects.as_ref());
-    let ways = few_selects.iter().chain(&few_exchanges);
-    let plans = ways.flat_map(|columns| build(conversion, &words, &map, columns));
-    let plans = plans.map(|exchanges| priced(conversion, exchanges, exchange_bits, target));
-    let cheapest = plans.min_by(price::order);
-    cheapest.ok_or_else(|| "threads ask one thread for several words in any order".to_owned())
+    if few_selects.is_none() && few_exchanges.is_none() {
+        return Err("threads ask one thread for several words in any order".to_owned());
+    }
+    let mut best: Option<Exchanges> = None;
+    for columns in few_selects.iter().chain(&few_exchanges) {
+        let question = Question { conversion, words: &words, map: &map };
+        let least = best.as_ref().map_or(most, |best| most.min(slots(&best.counts())));
+        best = question.best(columns, least).or(best);
+    }
+    let best = best.ok_or_else(|| format!("takes {most} wavefront slots or more"))?;
+    Ok(priced(conversion, best, exchange_bits, target))
 }
 
 fn priced(conversion: &Conversion, exchanges: Exchanges, exchange_bits: u32, target: &TargetDescription) -> Plan {
@@ -83,7 +101,7 @@ fn priced(conversion: &Conversion, exchanges: Exchanges, exchange_bits: u32, tar
         cost: cost(&issued, conversion.warps(), 1, target),
         bound,
         above_bound: above.then(|| exchanges.why_above(bound.exchanges)),
-        steps: Steps::Exchanges(exchanges),
+        steps: Steps::Exchanges(Box::new(exchanges)),
     }
 }
 
@@ -97,79 +115,115 @@ fn stays_in_warp(conversion: &Conversion, origin: &Origin) -> Result<(), String>
     Ok(())
 }
 
-/// The ways to exchange with the given `P`: parities in either order, and what stays in its thread
-/// selected on its own or along with what comes.
-fn build(conversion: &Conversion, words: &Words, map: &WordMap, dst_columns: &[u64]) -> Vec<Exchanges> {
-    let asked: Vec<Position> =
-        map.of_threads.iter().zip(dst_columns).map(|(own, &word)| own.plus(map.of_word(word))).collect();
-    let source_thread: Vec<u64> = asked.iter().map(|p| p.thread).collect();
-    let src_columns = offers(&asked, &source_thread);
-    let several = by_parities(dst_columns, &src_columns, false).0.len() > 1;
-    let variants: &[(bool, bool)] =
-        if several { &[(false, false), (false, true), (true, false), (true, true)] } else { &[(false, false)] };
-    let way = |&(reversed, apart): &(bool, bool)| {
-        let taking = Taking { map, source_thread: &source_thread, src_columns: &src_columns, dst_columns };
-        let (rounds, selects, taken) = taking.selected(reversed, apart);
-        Exchanges {
-            element: conversion.element,
-            lane_bits: conversion.lane_bits,
-            words: words.clone(),
-            rounds,
-            selects,
-            taken,
-            source_thread: source_thread.clone(),
-        }
-    };
-    variants.iter().map(way).collect()
-}
-
-/// What is taken from where.
-struct Taking<'a> {
+/// What is exchanged, in words.
+struct Question<'a> {
+    conversion: &'a Conversion,
+    words: &'a Words,
     map: &'a WordMap,
-    source_thread: &'a [u64],
-    src_columns: &'a [u64],
-    dst_columns: &'a [u64],
 }
 
-impl Taking<'_> {
+/// What is taken from where: the columns of `P`, of `Q`, and of the source thread.
+struct Taking {
+    dst_columns: Vec<u64>,
+    src_columns: Vec<u64>,
+    source_thread: Vec<u64>,
+    /// For each round the source word that thread 0 offers, and the source thread of thread 0; `None`
+    /// where every thread would read from itself.
+    rounds: Vec<(u64, Option<u64>)>,
+}
+
+impl Question<'_> {
+    /// The best of the ways with the given `P`: parities in either order, and what stays in its thread
+    /// selected on its own or along with what comes. `None` where each takes `most` slots or more.
+    fn best(&self, dst_columns: &[u64], most: f64) -> Option<Exchanges> {
+        let taking = Taking::new(self.map, dst_columns);
+        let parts = u64::from(self.conversion.element.bits().div_ceil(WORD_BITS));
+        let moving = taking.rounds.iter().filter(|(_, thread)| thread.is_some()).count() as u64;
+        let mut best = None;
+        let mut least = most;
+        let parities = by_parities(&taking.dst_columns, &taking.src_columns, false).0.len();
+        let variants = [(false, false), (false, true), (true, false), (true, true)];
+        for (reversed, apart) in variants.into_iter().take(if parities > 1 { 4 } else { 1 }) {
+            // A way is better only with fewer selects than this.
+            let selects = ((least - (moving * parts) as f64) * 4.0).ceil();
+            if selects < 0.0 {
+                break;
+            }
+            if let Some((rounds, selects, taken)) = taking.selected(reversed, apart, selects as usize) {
+                let found = Exchanges {
+                    element: self.conversion.element,
+                    lane_bits: self.conversion.lane_bits,
+                    words: self.words.clone(),
+                    rounds,
+                    selects,
+                    taken,
+                    taken_columns: taking.dst_columns.clone(),
+                    source_thread: taking.source_thread.clone(),
+                };
+                least = slots(&found.counts());
+                best = Some(found);
+            }
+        }
+        best
+    }
+}
+
+impl Taking {
+    fn new(map: &WordMap, dst_columns: &[u64]) -> Self {
+        let asked = map.of_threads.iter().zip(dst_columns).map(|(own, &word)| own.plus(map.of_word(word)));
+        let asked: Vec<Position> = asked.collect();
+        let source_thread: Vec<u64> = asked.iter().map(|p| p.thread).collect();
+        let src_columns = offers(&asked, &source_thread);
+        let identity = source_thread.iter().enumerate().all(|(bit, &thread)| thread == 1 << bit);
+        let rounds = (0..1u64 << map.of_words.len()).map(|dst| {
+            let source = map.of_word(dst);
+            // What a thread offers is counted from thread 0, so the source thread's share comes off.
+            let src = source.register ^ multiply(&src_columns, source.thread);
+            (src, (!identity || source.thread != 0).then_some(source.thread))
+        });
+        let rounds = rounds.collect();
+        Self { dst_columns: dst_columns.to_vec(), src_columns, source_thread, rounds }
+    }
+
     /// The rounds, the selects, and the words of the destination. What stays is selected `apart`, or
-    /// along with what is received.
-    fn selected(&self, reversed: bool, apart: bool) -> (Vec<Round>, Selects, Vec<Word>) {
-        let (parities, taken, offered) = by_parities(self.dst_columns, self.src_columns, reversed);
+    /// along with what is received. `None` with `most` selects or more.
+    fn selected(&self, reversed: bool, apart: bool, most: usize) -> Option<(Vec<Round>, Selects, Vec<Word>)> {
+        let (parities, taken, offered) = by_parities(&self.dst_columns, &self.src_columns, reversed);
         let mut selects = Selects::new(parities);
         let combinations = selects.combinations();
-        let identity = self.source_thread.iter().enumerate().all(|(bit, &thread)| thread == 1 << bit);
-        let mut rounds = Vec::with_capacity(1 << self.map.of_words.len());
-        // What a thread offers in each round, as a word of the source.
-        let mut first: Vec<u64> = Vec::with_capacity(rounds.capacity());
-        let mut stays: Vec<Option<Word>> = Vec::with_capacity(rounds.capacity());
-        for dst in 0..1u64 << self.map.of_words.len() {
-            let source = self.map.of_word(dst);
-            // What a thread offers is counted from thread 0, so the source thread's share comes off.
-            let src = source.register ^ multiply(self.src_columns, source.thread);
-            let here = identity && source.thread == 0;
-            let table = |_: ()| -> Vec<Word> {
-                (0..combinations).map(|p| Word::Source((src ^ offered.word(p)) as u32)).collect()
-            };
-            let value = (!here || apart).then(|| selects.value(&table(())));
-            rounds.push(Round { offered: value.filter(|_| !here), thread: source.thread });
-            stays.push(value.filter(|_| here));
-            first.push(src);
+        let mut rounds = Vec::with_capacity(self.rounds.len());
+        let mut staying = vec![None; self.rounds.len()];
+        let mut table: SmallVec<[Word; 32]> = SmallVec::new();
+        for (&(src, thread), stays) in self.rounds.iter().zip(&mut staying) {
+            let mut value = None;
+            if thread.is_some() || apart {
+                table.clear();
+                table.extend((0..combinations).map(|parity| Word::Source((src ^ offered.word(parity)) as u32)));
+                value = Some(selects.value(&table));
+            }
+            if thread.is_none() {
+                *stays = value;
+            }
+            rounds.push(Round { offered: value.filter(|_| thread.is_some()), thread: thread.unwrap_or(0) });
         }
         let from = |dst: u64, parity: usize| {
-            let round = dst ^ taken.word(parity);
-            let staying = || Word::Source((first[round as usize] ^ offered.word(parity)) as u32);
-            match rounds[round as usize].offered {
-                Some(_) => Word::Received(round as u32),
-                None => stays[round as usize].unwrap_or_else(staying),
+            let round = (dst ^ taken.word(parity)) as usize;
+            match (self.rounds[round], staying[round]) {
+                ((_, Some(_)), _) => Word::Received(round as u32),
+                (_, Some(selected)) => selected,
+                ((src, None), None) => Word::Source((src ^ offered.word(parity)) as u32),
             }
         };
         let mut words = Vec::with_capacity(rounds.len());
         for dst in 0..rounds.len() as u64 {
-            let table: Vec<Word> = (0..combinations).map(|parity| from(dst, parity)).collect();
+            table.clear();
+            table.extend((0..combinations).map(|parity| from(dst, parity)));
             words.push(selects.value(&table));
+            if selects.selects.len() >= most {
+                return None;
+            }
         }
-        (rounds, selects, words)
+        Some((rounds, selects, words))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Which word a thread takes in, and which it offers, in each round.
 
+use smallvec::SmallVec;
+
 use crate::f2::Solver;
 
 use super::super::conversion::Position;
@@ -7,11 +9,30 @@ use super::words::WordMap;
 
 /// The columns of `P`: for each thread bit the word that it adds to the round's. Every combination
 /// of thread bits that reads from thread 0 must read word 0.
+///
+/// Thread bits that need no change of word come first; for each of the others one word bit is found
+/// whose source thread is not among those that are asked already. Where neither side has copies that
+/// always succeeds: of two spaces of equal dimension (the words, and what reads from thread 0) there
+/// is a common complement, which this is. With copies it may not; then some combinations are tried.
 pub(super) fn choose_destinations(map: &WordMap) -> Option<Vec<u64>> {
-    let mut chosen = Vec::new();
-    let mut budget = 100_000u32;
-    search(map, &mut Pairs::default(), &mut chosen, &mut budget).then_some(chosen)
+    let mut pairs = Pairs::default();
+    let mut chosen: Vec<Option<u64>> = map.of_threads.iter().map(|&own| pairs.insert(own).then_some(0)).collect();
+    for (bit, &own) in map.of_threads.iter().enumerate() {
+        if chosen[bit].is_none() {
+            let mut singles = map.of_words.iter().enumerate();
+            let found = singles.find(|(_, word)| pairs.insert(own.plus(**word)));
+            chosen[bit] = found.map(|(word, _)| 1 << word);
+        }
+    }
+    let greedy: Option<Vec<u64>> = chosen.into_iter().collect();
+    greedy.or_else(|| {
+        let (mut chosen, mut budget) = (Vec::new(), MOST_TRIED);
+        search(map, &Pairs::default(), &mut chosen, &mut budget).then_some(chosen)
+    })
 }
+
+/// How many words are tried before the search is given up.
+const MOST_TRIED: u32 = 2000;
 
 /// The columns of a `P` with which every thread reads from itself in the rounds of words that all
 /// threads hold already; the other rounds are no more than the words that are missing. `None` where
@@ -26,7 +47,7 @@ pub(super) fn stay_at_home(map: &WordMap) -> Option<Vec<u64>> {
 /// A span of (source thread, source word) pairs in which a zero thread always has a zero word.
 #[derive(Clone, Default)]
 struct Pairs {
-    pivots: Vec<Position>,
+    pivots: SmallVec<[Position; 12]>,
 }
 
 impl Pairs {
@@ -46,7 +67,7 @@ impl Pairs {
     }
 }
 
-fn search(map: &WordMap, pairs: &mut Pairs, chosen: &mut Vec<u64>, budget: &mut u32) -> bool {
+fn search(map: &WordMap, pairs: &Pairs, chosen: &mut Vec<u64>, budget: &mut u32) -> bool {
     let Some(own) = map.of_threads.get(chosen.len()).copied() else { return true };
     let words = 1u64 << map.of_words.len().min(16);
     // No change of word first, since it needs no select; then single bits; then all others.
@@ -62,7 +83,7 @@ fn search(map: &WordMap, pairs: &mut Pairs, chosen: &mut Vec<u64>, budget: &mut 
             continue;
         }
         chosen.push(word);
-        if search(map, &mut extended, chosen, budget) {
+        if search(map, &extended, chosen, budget) {
             return true;
         }
         chosen.pop();

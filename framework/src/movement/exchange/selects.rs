@@ -5,6 +5,7 @@
 //! what was folded once is not folded again (a reduced ordered decision diagram).
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use smallvec::SmallVec;
 
@@ -35,7 +36,33 @@ pub(super) struct Selects {
     /// Masks of thread bits.
     pub(super) parities: Vec<u64>,
     pub(super) selects: Vec<Select>,
-    known: HashMap<Select, u32>,
+    known: HashMap<Select, u32, BuildHasherDefault<Mixer>>,
+}
+
+/// A quick hash of a few small numbers, which nobody outside chooses.
+#[derive(Debug, Clone, Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as u64);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
 }
 
 /// A linear map from threads to words as a function of parities.

@@ -6,7 +6,7 @@ use super::WORD_BITS;
 
 /// How registers make up words, on each side.
 #[derive(Debug, Clone)]
-pub(super) struct Words {
+pub(in super::super) struct Words {
     /// Source register bits inside a word, the lowest element bit first.
     pub(super) src_inner: Vec<u32>,
     /// Source register bits that number words.
@@ -51,7 +51,7 @@ impl Words {
         spread(word, &self.src_outer) | spread(element, &self.src_inner)
     }
 
-    pub(super) fn dst_word(&self, register: u64) -> (u64, u64) {
+    pub(in super::super) fn dst_word(&self, register: u64) -> (u64, u64) {
         (gather(register, &self.dst_outer), gather(register, &self.dst_inner))
     }
 }

@@ -1,11 +1,10 @@
 //! Running a kernel on tensors of known elements, and comparing what it wrote.
 
-use crate::emulator::{self, Argument, GlobalMemory, Limits, Report};
+use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
 use crate::kernel::{self, Counts, Kernel, Module};
 use crate::layout::{Dim, LinearLayout};
 use crate::lower::row_major;
-use crate::movement::Bound;
-use crate::target::TargetDescription;
+use crate::movement::{Bound, Means};
 
 use super::Disproof;
 
@@ -24,13 +23,14 @@ pub(super) fn low(value: u64, bits: u32) -> u64 {
     if bits < 64 { value & ((1 << bits) - 1) } else { value }
 }
 
-/// Runs a kernel whose parameters are buffers, first read, then written: what it did and wrote.
+/// Runs a kernel whose parameters are buffers, first read, then written: what it did and wrote. The
+/// instructions of `means` mean what their rows say.
 pub(super) fn run(
     kernel: Kernel,
     inputs: &[Vec<u8>],
     outputs: &[usize],
     blocks: u32,
-    target: &TargetDescription,
+    means: Means<'_>,
 ) -> Result<(Report, Vec<Vec<u8>>), Disproof> {
     let module = Module { kernels: vec![kernel] };
     kernel::verify(&module)?;
@@ -38,9 +38,12 @@ pub(super) fn run(
     let inputs: Vec<_> = inputs.iter().map(|bytes| memory.allocate_with(bytes)).collect();
     let outputs: Vec<_> = outputs.iter().map(|&bytes| memory.allocate(bytes)).collect();
     let arguments: Vec<_> = inputs.iter().chain(&outputs).map(|&buffer| Argument::Buffer(buffer)).collect();
-    let limits = Limits::default();
-    let report = emulator::run(&module.kernels[0], target, [blocks, 1, 1], &arguments, &mut memory, &limits);
-    let report = report.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
+    let meanings = Meanings::of(means.instructions);
+    let report = Emulator::new(&module.kernels[0], means.target)
+        .and_then(|emulator| {
+            emulator.with_meanings(&meanings).run([blocks, 1, 1], &arguments, &mut memory, &Limits::default())
+        })
+        .map_err(|fault| Disproof::Fault(Box::new(fault)))?;
     let written =
         outputs.iter().map(|&output| Ok(memory.read_all(output)?.to_vec())).collect::<Result<_, Disproof>>()?;
     Ok((report, written))

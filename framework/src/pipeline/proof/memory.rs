@@ -26,7 +26,7 @@ pub fn prove_store(
     let offsets = 1u64 << memory.linear.in_bits(Dim::OFFSET);
     let bytes = (element_bits / 8) as usize;
     let buffers = [little_endian(tensor, bytes), places(memory, bytes)];
-    let (report, written) = run(kernel, &buffers, &[bytes * offsets as usize], 1, target)?;
+    let (report, written) = run(kernel, &buffers, &[bytes * offsets as usize], 1, target.into())?;
     for (offset, found) in (0..offsets).zip(written[0].chunks(bytes)) {
         let index = row_major(&memory.linear, memory.linear.apply_packed(offset));
         let (found, expected) = (word(found), element(index, element_bits));
@@ -56,7 +56,7 @@ pub fn prove_load(
     let by_offset = (0..1u64 << memory.linear.in_bits(Dim::OFFSET))
         .map(|offset| element(row_major(&memory.linear, memory.linear.apply_packed(offset)), element_bits));
     let buffers = [little_endian(by_offset, bytes), places(memory, bytes)];
-    let (report, written) = run(kernel, &buffers, &[bytes << registers.ins().bits()], 1, target)?;
+    let (report, written) = run(kernel, &buffers, &[bytes << registers.ins().bits()], 1, target.into())?;
     compare_registers(registers, element_bits, &written[0], |index| element(index, element_bits))?;
     let executed = Counts { shared_stores: 0, wavefronts_stored: 0, barriers: 0, ..report.counts };
     compare_counts(&access.counts, &access.bound, &executed)?;
@@ -79,7 +79,7 @@ pub fn prove_copy(
     let bytes = (element_bits / 8) as usize;
     let elements = || (0..1u64 << registers.outs().bits()).map(|index| element(index, element_bits));
     let (report, written) =
-        run(kernel, &[little_endian(elements(), bytes)], &[bytes << registers.outs().bits()], 1, target)?;
+        run(kernel, &[little_endian(elements(), bytes)], &[bytes << registers.outs().bits()], 1, target.into())?;
     for (index, (found, expected)) in (0..).zip(written[0].chunks(bytes).zip(elements())) {
         if word(found) != expected {
             let place = format!("element {index} of the copy");

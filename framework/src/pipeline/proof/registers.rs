@@ -4,25 +4,26 @@ use crate::emulator::Report;
 use crate::kernel::{Binary, Counts, Kernel};
 use crate::layout::{Dim, LinearLayout};
 use crate::lower::{conversion_kernel, gather_kernel, reduction_kernel, scan_kernel};
-use crate::movement::{Bound, Gather, Plan, Reduction, Scan, ScanDirection};
+use crate::movement::{Bound, Gather, Means, Plan, Reduction, Scan, ScanDirection};
 use crate::target::TargetDescription;
 
 use super::Disproof;
 use super::execute::{compare_counts, compare_registers, element, little_endian, low, run};
 
-/// Runs the plan's kernel on the emulator and compares everything.
+/// Runs the plan's kernel on the emulator and compares everything; the instructions of `means` mean
+/// what their rows say.
 ///
 /// # Errors
 /// [`Disproof`]: the first thing that is wrong.
-pub fn prove_conversion(
+pub fn prove_conversion<'a>(
     src: &LinearLayout,
     dst: &LinearLayout,
     element_bits: u32,
     plan: &Plan,
-    target: &TargetDescription,
+    means: impl Into<Means<'a>>,
 ) -> Result<Report, Disproof> {
     let kernel = conversion_kernel("convert", src, dst, element_bits, plan)?;
-    let (report, written) = executed(kernel, src, dst, &[element_bits], target)?;
+    let (report, written) = executed(kernel, src, dst, &[element_bits], means.into())?;
     compare_registers(dst, element_bits, &written[0], |index| element(index, element_bits))?;
     compare_counts(&plan.counts, &plan.bound, &report.counts)?;
     Ok(report)
@@ -40,7 +41,7 @@ pub fn prove_reduction(
     target: &TargetDescription,
 ) -> Result<Report, Disproof> {
     let kernel = reduction_kernel("reduce", src, element_bits, reduction)?;
-    let (report, written) = executed(kernel, src, &reduction.result, element_bits, target)?;
+    let (report, written) = executed(kernel, src, &reduction.result, element_bits, target.into())?;
     for (&bits, written) in element_bits.iter().zip(&written) {
         let sums = sums_along(src, axis, bits);
         compare_registers(&reduction.result, bits, written, |index| sums[index as usize])?;
@@ -71,7 +72,7 @@ pub fn prove_scan(
         }
         _ => earlier.iter().zip(later).map(|(&a, &b)| builder.binary(Binary::Add, a, b)).collect(),
     })?;
-    let (report, written) = executed(kernel, src, src, element_bits, target)?;
+    let (report, written) = executed(kernel, src, src, element_bits, target.into())?;
     let expected = scanned(src, axis, element_bits, direction);
     for ((&bits, written), expected) in element_bits.iter().zip(&written).zip(&expected) {
         compare_registers(src, bits, written, |index| expected[index as usize])?;
@@ -126,7 +127,7 @@ pub fn prove_gather(
     let tensor = little_endian((0..1u64 << src.outs().bits()).map(|at| element(at, element_bits)), bytes);
     let places = little_endian((0..1u64 << indices.outs().bits()).map(index), 4);
     let blocks = 1 << src.in_bits(Dim::BLOCK);
-    let (report, written) = run(kernel, &[tensor, places], &[bytes << indices.ins().bits()], blocks, target)?;
+    let (report, written) = run(kernel, &[tensor, places], &[bytes << indices.ins().bits()], blocks, target.into())?;
     let (line, wanted) = (Lines::new(src, axis), Lines::new(indices, axis));
     compare_registers(indices, element_bits, &written[0], |place| {
         element(line.element(wanted.line(place), index(place)), element_bits)
@@ -182,12 +183,12 @@ fn executed(
     src: &LinearLayout,
     dst: &LinearLayout,
     element_bits: &[u32],
-    target: &TargetDescription,
+    means: Means<'_>,
 ) -> Result<(Report, Vec<Vec<u8>>), Disproof> {
     let tensor = |&bits: &u32| {
         little_endian((0..1u64 << src.outs().bits()).map(|index| element(index, bits)), (bits / 8) as usize)
     };
     let inputs: Vec<_> = element_bits.iter().map(tensor).collect();
     let outputs: Vec<_> = element_bits.iter().map(|bits| ((bits / 8) as usize) << dst.ins().bits()).collect();
-    run(kernel, &inputs, &outputs, 1 << src.in_bits(Dim::BLOCK), target)
+    run(kernel, &inputs, &outputs, 1 << src.in_bits(Dim::BLOCK), means)
 }
