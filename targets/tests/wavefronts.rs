@@ -61,7 +61,7 @@ fn all_words() -> Vec<Words> {
     let mut add = |target, directions, bits, lanes, phases, banks| {
         all.push(Words { target, directions, bits, lanes, phases, banks });
     };
-    for target in ["a100", "rtx4090", "h100", "gh200"] {
+    for target in ["a100", "rtx4090", "rtx5090", "h100", "gh200", "h200", "b200"] {
         add(target, BOTH, NARROW, 32, consecutive(32, 32), 32);
         add(target, BOTH, &[64], 32, ranges([0..16, 16..32]), 32);
         add(target, BOTH, &[128], 32, ranges([0..8, 8..16, 16..24, 24..32]), 32);
@@ -86,10 +86,12 @@ fn all_words() -> Vec<Words> {
         add("rx7900xtx", &[Store], &[128], lanes, consecutive(lanes, 8), 32);
         add("rx9070xt", BOTH, &[128], lanes, consecutive(lanes, 8), 32);
     }
-    for lanes in [16, 32] {
-        add("max1550", BOTH, NARROW, lanes, consecutive(lanes, 16), 16);
-        add("max1550", BOTH, &[64], lanes, consecutive(lanes, 8), 16);
-        add("max1550", BOTH, &[128], lanes, consecutive(lanes, 4), 16);
+    for (target, choices) in [("max1550", [16, 32].as_slice()), ("a770", &[8, 16, 32]), ("b580", &[16, 32])] {
+        for &lanes in choices {
+            add(target, BOTH, NARROW, lanes, consecutive(lanes, lanes.min(16)), 16);
+            add(target, BOTH, &[64], lanes, consecutive(lanes, 8), 16);
+            add(target, BOTH, &[128], lanes, consecutive(lanes, 4), 16);
+        }
     }
     all
 }

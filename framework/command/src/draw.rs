@@ -3,10 +3,14 @@
 //! Each subcommand is a file; it builds a picture, and this one decides where it goes.
 
 mod compose;
+mod conversion;
 mod difference;
 mod divide;
+mod global;
+mod instruction;
 mod layout;
 mod matrix;
+mod memory;
 mod question;
 
 use std::ffi::OsStr;
@@ -28,6 +32,14 @@ pub enum Command {
     Layout(layout::Options),
     /// The matrix over F2.
     Matrix(matrix::Options),
+    /// A memory layout in the banks of a target, and the conflicts of accesses to it.
+    Memory(memory::Options),
+    /// The bytes, sectors and lines of global memory that a warp's accesses touch.
+    Global(global::Options),
+    /// Who holds each element of an instruction's operands.
+    Instruction(instruction::Options),
+    /// How the elements of a tensor move from one layout to another.
+    Conversion(conversion::Options),
     /// Where two layouts of one tensor differ.
     Difference(difference::Options),
     /// One layout after another, step by step.
@@ -55,6 +67,10 @@ pub fn run(global: &Global, command: &Command) -> Result<(), Failure> {
     match command {
         Command::Layout(options) => layout::run(global, options),
         Command::Matrix(options) => matrix::run(global, options),
+        Command::Memory(options) => memory::run(global, options),
+        Command::Global(options) => global::run(global, options),
+        Command::Instruction(options) => instruction::run(global, options),
+        Command::Conversion(options) => conversion::run(global, options),
         Command::Difference(options) => difference::run(global, options),
         Command::Compose(options) => compose::run(global, options),
         Command::Divide(options) => divide::run(global, options),

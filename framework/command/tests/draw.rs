@@ -129,6 +129,55 @@ fn two_layouts_are_compared_composed_and_divided() {
     assert!(text.contains("the marked bits are in the way"), "{text}");
 }
 
+/// A lane to a row of 128 bytes: all lanes begin in one bank unless rows are swizzled or padded.
+const ROW_A_LANE: &str =
+    "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [1, 0]}>";
+
+#[test]
+fn swizzle_and_padding_of_the_seed_have_no_conflicts() {
+    // 32x64 elements of 16 bits: 8 accesses of 16 bytes a lane, four phases of eight lanes each.
+    let swizzled = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+    let padded = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [32, 64]}>";
+    for memory in [swizzled, padded] {
+        let question = ["memory", "--target", "h100", "--shape", "32x64", "--element", "f16"];
+        let text = drawn(&[&question[..], &[memory, "--access", ROW_A_LANE]].concat());
+        let numbers = |name: &str| -> Vec<u64> {
+            let at =
+                text.lines().position(|line| line.contains("bytes a lane") && line.contains("least")).expect("a table");
+            let line = text.lines().skip(at).find(|line| line.contains(name)).expect("a row");
+            let after = line.split_once("stores and loads").expect("both alike").1;
+            after.split_whitespace().map_while(|word| word.parse().ok()).collect()
+        };
+        assert_eq!(numbers("this one"), [16, 8, 32, 32], "{memory}");
+        assert_eq!(numbers("without swizzle"), [16, 8, 256, 32], "{memory}");
+        assert_eq!(numbers("best swizzle"), [16, 8, 32, 32], "{memory}");
+    }
+}
+
+#[test]
+fn requests_operands_and_conversions_are_drawn() {
+    let question = ["--target", "h100", "--shape", "32x64", "--element", "f16"];
+    let text = drawn(&[&["global"], &question[..], &[ROW_A_LANE]].concat());
+    assert!(text.contains("warp 0: 8 requests touch 256 sectors of 32 bytes, and 128 are least"), "{text}");
+    let text = drawn(&[&["global", "--order", "0,1"], &question[..], &[ROW_A_LANE]].concat());
+    assert!(text.contains("a lane moves 2 bytes at once"), "{text}");
+    let text = drawn(&["instruction", "--target", "mi300x", "v_mfma_f32_32x32x8_f16"]);
+    assert!(text.contains("A 32x8 f16 at the left, B 8x32 f16 on top, C and D 32x32 f32"), "{text}");
+    let text = drawn(&[&["conversion"], &question[..], &[ROW_A_LANE, ROW_A_LANE]].concat());
+    assert!(text.contains("every element is in its place"), "{text}");
+}
+
+#[test]
+fn what_movement_cannot_draw_says_what_to_do() {
+    let question = ["--target", "h100", "--shape", "32x64", "--element", "f16"];
+    let message = refused(&[&["memory"], &question[..], &[ROW_A_LANE]].concat());
+    assert!(message.contains("no layout of shared memory; `draw layout` draws"), "{message}");
+    let message = refused(&["instruction", "--target", "h100", "m16n8k16"]);
+    assert!(message.contains("instructions called `m16n8k16`; there are mma.sync.aligned.m16n8k16"), "{message}");
+    let message = refused(&[&["global", "--warp", "1"], &question[..], &[ROW_A_LANE]].concat());
+    assert!(message.contains("there is no warp 1 of 1"), "{message}");
+}
+
 #[test]
 fn what_cannot_be_drawn_says_what_to_do() {
     let cases: [(&[&str], &str); 6] = [

@@ -26,6 +26,18 @@ impl Cell {
         Self { lines: vec![text.into()], ..Self::default() }
     }
 
+    /// A place of a grid without a cell, as in a corner that nothing fills.
+    #[must_use]
+    pub fn absent() -> Self {
+        Self { fill: Fill::Absent, ..Self::default() }
+    }
+
+    /// Whether there is a cell.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        self.fill == Fill::Absent
+    }
+
     /// With one more line of text.
     #[must_use]
     pub fn line(mut self, text: impl Into<String>) -> Self {

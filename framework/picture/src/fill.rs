@@ -23,6 +23,8 @@ pub enum Fill {
     },
     /// A verdict.
     Tone(Tone),
+    /// No cell at all: nothing is drawn, no lines around it either.
+    Absent,
 }
 
 /// What a colour says.
@@ -85,7 +87,7 @@ impl Fill {
     #[must_use]
     pub fn rgb(self) -> Option<Rgb> {
         match self {
-            Self::Empty => None,
+            Self::Empty | Self::Absent => None,
             Self::Tone(tone) => Some(tone.rgb()),
             Self::Hue { index, of, shade, shades } => Some(hue(index, of, shade, shades)),
         }

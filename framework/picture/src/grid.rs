@@ -63,6 +63,8 @@ pub struct Grid {
     pub column_bands: Vec<Band>,
     /// Names of stretches of cells, for large grids.
     pub runs: Vec<Run>,
+    /// Whether every cell is large enough for its text however many there are.
+    pub in_full: bool,
     /// Frames around rectangles of cells.
     pub frames: Vec<Frame>,
     rows: usize,
@@ -141,6 +143,7 @@ impl Grid {
         let rows = rows.start.min(self.rows)..rows.end.min(self.rows);
         let columns = columns.start.min(self.columns)..columns.end.min(self.columns);
         let mut part = Self::new(rows.len(), columns.len());
+        part.in_full = self.in_full;
         for (to, row) in rows.clone().enumerate() {
             for (across, column) in columns.clone().enumerate() {
                 part.set(to, across, self.row(row)[column].clone());

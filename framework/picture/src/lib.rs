@@ -62,16 +62,21 @@
 //! The model (`picture`, `grid`, `cell`, `fill`) imports nothing; `arrange` and the renderers import the
 //! model; `view` imports the model and `tilewright`'s layouts, and no renderer.
 
+mod access;
 mod arrange;
+mod banks;
 mod cell;
 mod error;
 mod fill;
 mod grid;
 pub mod html;
 mod picture;
+mod plane;
+mod runs;
 pub mod svg;
 pub mod terminal;
 pub mod view;
+mod wavefront;
 
 pub use cell::Cell;
 pub use error::PictureError;

@@ -1,35 +1,17 @@
 //! Pictures as they were last looked at. Where one changes on purpose, look at it and run this test
 //! with `TILEWRIGHT_BLESS=1` to keep it.
 
+mod kept;
 mod samples;
 
-use std::path::Path;
-
+use kept::{check, check_both};
 use samples::{accumulator, blocked, linear, small, swizzled};
 use tilewright::layout::Dim;
-use tilewright_picture::terminal::Style;
 use tilewright_picture::view::{self, LayoutOptions};
-use tilewright_picture::{Picture, svg, terminal};
-
-fn check(name: &str, text: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
-        std::fs::write(&file, text).expect("a folder that can be written");
-        return;
-    }
-    let kept = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let first = kept.lines().zip(text.lines()).position(|(kept, drawn)| kept != drawn);
-    let line = first.map_or("its end".to_owned(), |line| format!("line {}", line + 1));
-    assert!(kept == text, "{name} has changed, from {line} on: look at it, and bless it where it is right");
-}
+use tilewright_picture::{Picture, svg};
 
 fn layout(layout: &tilewright::layout::Layout) -> Picture {
     view::layout("layout", layout, &LayoutOptions::default()).expect("a picture")
-}
-
-fn check_both(name: &str, picture: &Picture) {
-    check(&format!("{name}.svg"), &svg::render(picture));
-    check(&format!("{name}.txt"), &terminal::render(picture, &Style::plain()));
 }
 
 #[test]

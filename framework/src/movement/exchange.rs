@@ -28,44 +28,44 @@ const WORD_BITS: u32 = 32;
 pub(super) struct Exchanges {
     element: Element,
     lane_bits: u32,
-    words: Words,
-    rounds: Vec<Round>,
+    pub(super) words: Words,
+    pub(super) rounds: Vec<Round>,
     /// Selects before the rounds.
     offered: Vec<Step>,
     /// Selects after the rounds.
-    taken: Vec<Step>,
+    pub(super) taken: Vec<Step>,
     /// Columns of the source thread, one for each thread bit.
-    source_thread: Vec<u64>,
+    pub(super) source_thread: Vec<u64>,
 }
 
 /// Exchanges words that differ by `word_bits` in the threads where the parity of `thread_mask` is
 /// odd.
 #[derive(Debug, Clone, Copy)]
-struct Swap {
-    word_bits: u64,
-    thread_mask: u64,
+pub(super) struct Swap {
+    pub(super) word_bits: u64,
+    pub(super) thread_mask: u64,
 }
 
 /// A swap, and the words whose value after it is wanted: each is a select.
 #[derive(Debug, Clone)]
-struct Step {
-    swap: Swap,
+pub(super) struct Step {
+    pub(super) swap: Swap,
     words: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Round {
+pub(super) struct Round {
     /// Source word that thread 0 offers.
     src: u64,
     /// Source thread for thread 0.
-    thread: u64,
+    pub(super) thread: u64,
     /// Whether every thread reads from itself.
-    stays: bool,
+    pub(super) stays: bool,
 }
 
 /// How registers make up words, on each side.
 #[derive(Debug, Clone)]
-struct Words {
+pub(super) struct Words {
     /// Source register bits inside a word, the lowest element bit first.
     src_inner: Vec<u32>,
     /// Source register bits that number words.
@@ -154,7 +154,7 @@ impl Words {
         spread(word, &self.src_outer) | spread(element, &self.src_inner)
     }
 
-    fn dst_word(&self, register: u64) -> (u64, u64) {
+    pub(super) fn dst_word(&self, register: u64) -> (u64, u64) {
         (gather(register, &self.dst_outer), gather(register, &self.dst_inner))
     }
 }

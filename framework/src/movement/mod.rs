@@ -15,6 +15,7 @@ mod exchange;
 mod local;
 mod plan;
 mod price;
+mod rounds;
 mod shared;
 mod spread;
 mod swizzle;
@@ -28,6 +29,7 @@ pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};
 pub use conversion::{Conversion, MovementError};
 pub use plan::{Path, Plan, Rejected, SharedBits};
 pub use price::cost;
+pub use rounds::Rounds;
 pub use swizzle::Swizzle;
 
 /// The cheapest plan that converts a tensor of elements of `element_bits` bits from layout `src`

@@ -80,7 +80,8 @@ impl PlacedGrid<'_> {
 
 /// The grid with everything around it, the corner of all that at a place.
 pub(crate) fn place(grid: &Grid, x: f64, y: f64) -> PlacedGrid<'_> {
-    let compact = grid.columns() > FULL_COLUMNS || grid.rows() * grid.columns() > FULL_CELLS;
+    let is_large = grid.columns() > FULL_COLUMNS || grid.rows() * grid.columns() > FULL_CELLS;
+    let compact = is_large && !grid.in_full;
     let (cell_width, cell_height) = if compact { (small_width(grid), SMALL) } else { full_size(grid) };
     let row_headings = grid.row_headings.iter().map(|text| width(text, FULL)).fold(0.0, f64::max);
     let bands = grid.row_bands.iter().map(|band| width(&band.heading, FULL)).fold(0.0, f64::max);

@@ -41,10 +41,9 @@ fn fills(out: &mut String, placed: &PlacedGrid<'_>) {
 /// Lines between cells, ends of runs, borders of bands, and the frame.
 fn lines(out: &mut String, placed: &PlacedGrid<'_>) {
     let (rows, columns) = (placed.grid.rows(), placed.grid.columns());
-    let (right, low) = placed.end();
-    let (wide, high) = (number(right - placed.x), number(low - placed.y));
-    let down = |column: usize| format!("M{} {}v{high}", number(placed.left_of(column)), number(placed.y));
-    let across = |row: usize| format!("M{} {}h{wide}", number(placed.x), number(placed.top_of(row)));
+    let edges = Edges { placed };
+    let across = |row: usize| edges.across(row, Edge::Any);
+    let down = |column: usize| edges.down(column, Edge::Any);
     let thin: String = (1..rows).map(across).chain((1..columns).map(down)).collect();
     let weight = if placed.compact { 0.25 } else { 0.6 };
     let _ = writeln!(out, "<path d=\"{thin}\" stroke=\"#000\" stroke-opacity=\"0.35\" stroke-width=\"{weight}\"/>");
@@ -61,15 +60,79 @@ fn lines(out: &mut String, placed: &PlacedGrid<'_>) {
     let inner = |bands: &[Band], all: usize| -> Vec<usize> {
         spans(bands, all).map(|(band, _)| band.start).filter(|&start| start > 0).collect()
     };
-    let rows = inner(&placed.grid.row_bands, rows);
-    let columns = inner(&placed.grid.column_bands, columns);
-    let thick: String = rows.into_iter().map(across).chain(columns.into_iter().map(down)).collect();
+    let banded = inner(&placed.grid.row_bands, rows).into_iter().map(across);
+    let thick: String = banded.chain(inner(&placed.grid.column_bands, columns).into_iter().map(down)).collect();
     let _ = writeln!(out, "<path d=\"{thick}\" stroke=\"{INK}\" stroke-width=\"2\"/>");
-    let (x, y) = (number(placed.x), number(placed.y));
+    if (0..rows).flat_map(|row| placed.grid.row(row)).any(crate::Cell::is_absent) {
+        let outer = (0..=rows).map(|row| edges.across(row, Edge::Outer));
+        let frame: String = outer.chain((0..=columns).map(|column| edges.down(column, Edge::Outer))).collect();
+        let _ = writeln!(
+            out,
+            "<path d=\"{frame}\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.5\" stroke-linecap=\"square\"/>"
+        );
+        return;
+    }
+    let (right, low) = placed.end();
+    let (x, y, wide, high) = (number(placed.x), number(placed.y), number(right - placed.x), number(low - placed.y));
     let _ = writeln!(
         out,
         "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.5\"/>"
     );
+}
+
+/// The lines along the edges of the cells that there are.
+struct Edges<'a, 'b> {
+    placed: &'a PlacedGrid<'b>,
+}
+
+/// Which edges.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    /// Those of any cell.
+    Any,
+    /// Those with a cell on one side only.
+    Outer,
+}
+
+impl Edges<'_, '_> {
+    fn is_there(&self, row: Option<usize>, column: Option<usize>) -> bool {
+        let cell = row.zip(column).and_then(|(row, column)| self.placed.grid.cell(row, column));
+        cell.is_some_and(|cell| !cell.is_absent())
+    }
+
+    /// The stretches of `0..all` in which one of the two sides has cells, or only one.
+    fn stretches(&self, all: usize, which: Edge, sides: impl Fn(usize) -> (bool, bool)) -> Vec<(usize, usize)> {
+        let drawn = |at: usize| match (which, sides(at)) {
+            (Edge::Any, (a, b)) => a || b,
+            (Edge::Outer, (a, b)) => a != b,
+        };
+        let drawn: Vec<_> = (0..all).filter(|&at| drawn(at)).collect();
+        drawn.chunk_by(|a, b| a + 1 == *b).map(|part| (part[0], part[0] + part.len())).collect()
+    }
+
+    /// The line above a row.
+    fn across(&self, row: usize, which: Edge) -> String {
+        let sides = |at| (self.is_there(row.checked_sub(1), Some(at)), self.is_there(Some(row), Some(at)));
+        let stretches = self.stretches(self.placed.grid.columns(), which, sides);
+        let y = number(self.placed.top_of(row));
+        let line = |(start, end): (usize, usize)| {
+            let wide = (end - start) as f64 * self.placed.cell_width;
+            format!("M{} {y}h{}", number(self.placed.left_of(start)), number(wide))
+        };
+        stretches.into_iter().map(line).collect()
+    }
+
+    /// The line before a column.
+    fn down(&self, column: usize, which: Edge) -> String {
+        let sides = |at| (self.is_there(Some(at), column.checked_sub(1)), self.is_there(Some(at), Some(column)));
+        let stretches = self.stretches(self.placed.grid.rows(), which, sides);
+        let x = number(self.placed.left_of(column));
+        let line = |(start, end): (usize, usize)| {
+            let high = (end - start) as f64 * self.placed.cell_height;
+            format!("M{x} {}v{}", number(self.placed.top_of(start)), number(high))
+        };
+        stretches.into_iter().map(line).collect()
+    }
 }
 
 /// Texts, one group for each size, place and ink.

@@ -91,7 +91,7 @@ pub(super) fn small_enough(layout: &Layout) -> Result<(), PictureError> {
     })
 }
 
-fn add_all(picture: &mut Picture, panels: Vec<Panel>) {
+pub(super) fn add_all(picture: &mut Picture, panels: Vec<Panel>) {
     let columns = |panel: &Panel| if let Content::Grid(grid) = &panel.content { grid.columns() } else { 1 };
     let widest = panels.iter().map(columns).max().unwrap_or(1).max(1);
     let abreast = (COLUMNS_ABREAST / widest).clamp(1, ABREAST);

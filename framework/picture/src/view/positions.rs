@@ -14,7 +14,11 @@ pub(super) struct Positions<'a> {
     colour: ColourBy,
     /// Bits of the packed input on which no element depends.
     idle: u64,
+    paint: Option<Paint<'a>>,
 }
+
+/// A colour of its own for each position, and what is said of it.
+pub(super) type Paint<'a> = &'a dyn Fn(u64) -> (Fill, String);
 
 enum Kind<'a> {
     /// Registers of lanes: the dims that stand before the register, most major first.
@@ -44,7 +48,12 @@ impl<'a> Positions<'a> {
         };
         let columns = layout.linear().columns().iter().enumerate();
         let idle = columns.filter(|&(_, &column)| column == 0).fold(0, |all, (bit, _)| all | 1 << bit);
-        Self { ins, kind, colour, idle }
+        Self { ins, kind, colour, idle, paint: None }
+    }
+
+    /// With other colours.
+    pub fn painted(self, paint: Paint<'a>) -> Self {
+        Self { paint: Some(paint), ..self }
     }
 
     /// The coordinate along a dim without the bits on which nothing depends, and how many there are:
@@ -145,6 +154,13 @@ impl<'a> Positions<'a> {
 
     /// The position in words.
     pub fn said(&self, input: u64) -> String {
+        match self.paint {
+            Some(paint) => format!("{}: {}", self.place_in_words(input), paint(input).1),
+            None => self.place_in_words(input),
+        }
+    }
+
+    fn place_in_words(&self, input: u64) -> String {
         if let Kind::Memory { memory, .. } = &self.kind
             && !memory.padding.is_empty()
         {
@@ -186,6 +202,9 @@ impl<'a> Positions<'a> {
     }
 
     pub fn fill(&self, input: u64) -> Fill {
+        if let Some(paint) = self.paint {
+            return paint(input).0;
+        }
         let of = |dim| 1u64 << self.ins.bits_of(dim);
         let at = |dim| self.at(input, dim);
         match &self.kind {

@@ -50,6 +50,13 @@ pub fn swizzled(shape: &[u64], vec: i64, per_phase: i64, max_phase: i64) -> Layo
     resolved(&spec, shape)
 }
 
+/// Rows without swizzle, `padding` elements left out after every `interval`.
+pub fn padded(shape: &[u64], interval: i64, padding: i64) -> Layout {
+    let spec =
+        FamilySpec::new("padded_shared").with("interval_padding_pairs", [[interval, padding]]).with("order", [1i64, 0]);
+    resolved(&spec, shape)
+}
+
 /// The grids of a picture with their panels' titles.
 pub fn grids(picture: &Picture) -> Vec<(&str, &Grid)> {
     let panels = picture.panels().filter_map(|panel| match &panel.content {

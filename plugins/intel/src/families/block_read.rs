@@ -34,10 +34,9 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
         (Dim::REGISTER, height / rows, row),
         (Dim::REGISTER, blocks, column),
     ];
+    // Blocks are repeated down the rows first, for either operand.
     let mut order = row_major(rank);
-    if !is_left {
-        order.swap(0, 1);
-    }
+    order.swap(0, 1);
     let warp_order = row_major(rank);
     let warps = spread(Dim::WARP, &warps, &warp_order, Some(k));
     layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &bases, shape)

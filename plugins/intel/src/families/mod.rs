@@ -4,7 +4,7 @@
 //! Parameters have the names of the attributes of Intel's Triton backend, in snake case.
 
 mod block_read;
-mod dpas;
+pub(crate) mod dpas;
 mod samples;
 mod spelling;
 

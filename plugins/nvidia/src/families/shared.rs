@@ -30,7 +30,7 @@ impl Swizzle {
             bytes: read.number(&["swizzle_byte_width", "swizzling_byte_width"])?,
             element_bits: read.number(&["element_bitwidth", "element_bit_width"])?,
             transposed: read.flag_or(&["transposed"], false)?,
-            padded: read.flag_or(&["fp4_padded"], false)?,
+            padded: read.flag_or(&["fp4_padded", "fp4padded"], false)?,
             cluster: read.bases_or_none(&["cga_layout"])?,
         };
         let own_rank = read.number_or(&["rank"], rank as u64)?;

@@ -62,11 +62,13 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) ->
         return Err(read.wrong("memory", "is no layout of tensor memory"));
     };
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    // Another shape of the same memory may do, so it is the shape that is refused.
+    let unfit = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
     let (neighbours, words) = in_words(&memory, bits).map_err(failed)?.ok_or_else(|| {
-        read.wrong("memory", &format!("its columns hold elements of {bits} bits neither packed nor a word apart"))
+        unfit(format!("columns of `memory` hold elements of {bits} bits neither packed nor a word apart"))
     })?;
     let reached = through(&words, &variant, warps).map_err(failed)?.ok_or_else(|| {
-        read.wrong("instr_variant", "reaches places that hold nothing, or more columns than the tensor has")
+        unfit("`instr_variant` reaches places that hold nothing, or more columns than there are".to_owned())
     })?;
     let packed = LinearLayout::identity(neighbours, Dim::REGISTER, Dim::tensor(1));
     let cluster = cluster_layout(spec, &[], 2)?;
@@ -88,7 +90,8 @@ fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayou
         packed *= 2;
     }
     let apart = 32 / (bits * packed);
-    if apart == 1 {
+    // A single column is padded to the word that it is alone in.
+    if apart == 1 || rest.in_bits(Dim::COL) == 0 {
         return Ok(Some((packed, rest)));
     }
     let empty = LinearLayout::zeros(apart, Dim::COL, column, 1)?;
@@ -116,7 +119,9 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     let (mut registers, mut lanes) = (places(atom.registers), places(&atom.lanes));
     let mut warp_places = places(&[[32, 0], [64, 0]]);
     let checked = registers.iter().chain(&lanes[..if atom.all_rows { 4 } else { 5 }]).copied().collect();
-    if !reading([(Dim::LANE, checked)], columns)?.compose(memory)?.is_injective() {
+    let outs: Vec<_> = memory.outs().dims().collect();
+    let of_block = memory.sublayout(&[Dim::ROW, Dim::COL], &outs)?;
+    if !reading([(Dim::LANE, checked)], columns)?.compose(&of_block)?.is_injective() {
         return Ok(None);
     }
     let mut groups = warps / 4;
@@ -141,9 +146,11 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     registers.extend(upper_rows_to_registers.then_some(16));
     warp_places.extend(column_places(atom.columns * own, tiled));
     warp_places.extend((0..(groups / tiled).trailing_zeros()).map(|_| 0));
-    reading([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_places)], columns)?
-        .compose(memory)
-        .map(Some)
+    let places = reading([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_places)], columns)?;
+    // Each block of a cluster reads its own memory.
+    let own = LinearLayout::identity(1 << memory.in_bits(Dim::BLOCK), Dim::BLOCK, Dim::BLOCK)?;
+    let places = if memory.ins().contains(Dim::BLOCK) { places.direct_sum(&own)? } else { places };
+    places.compose(memory).map(Some)
 }
 
 /// The bits of `count` columns from `first` on, both powers of two.
