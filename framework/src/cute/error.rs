@@ -182,6 +182,12 @@ pub enum CuteError {
         /// The offset.
         offset: u64,
     },
+    /// A padded memory layout has no text.
+    #[error("this padded layout is no CuTe layout: {reason}")]
+    Padded {
+        /// Why.
+        reason: &'static str,
+    },
     /// A linear layout maps two inputs to one place where a chain of swizzles cannot.
     #[error(
         "basis {basis} of {dim} is a sum of others: only a layout that is injective but for zero bases is a chain of swizzles"

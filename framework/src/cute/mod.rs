@@ -16,7 +16,7 @@
 //! # Ok::<(), tilewright::cute::CuteError>(())
 //! ```
 //!
-//! Imports: [`crate::layout`] (the bridge only).
+//! Imports: [`crate::layout`] (the bridge and the layouts of tensors only).
 
 mod bridge;
 mod coalesce;
@@ -30,6 +30,7 @@ mod product;
 mod recast;
 mod select;
 mod swizzle;
+mod tensor;
 mod text;
 mod thread_value;
 mod tuple;
@@ -48,5 +49,6 @@ pub use product::{
 pub use recast::{downcast, recast, upcast};
 pub use select::Selection;
 pub use swizzle::{ComposedLayout, Swizzle};
+pub use tensor::{of_tensor, to_distributed, to_memory};
 pub use thread_value::ThreadValue;
 pub use tuple::{IntTuple, MAX_DEPTH, Tree, View};
