@@ -176,7 +176,17 @@ fn operations_count_once_for_every_issue_by_at_least_one_lane() {
         ..Counts::default()
     };
     // Lane 7 has seven turns of the last loop, and no other lane has more.
-    assert_eq!(report(1, text).counts, expected);
+    let report = run_body(1, text, false).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(report.counts, expected);
+}
+
+/// Where the hardware orders what a warp does, its barriers hold back the compiler only.
+#[test]
+fn barriers_of_a_warp_are_free_where_its_accesses_are_ordered() {
+    let barriers = |ordered| run_body(1, "barrier warp all\n barrier block all", ordered);
+    let counts = |ordered| barriers(ordered).unwrap_or_else(|fault| panic!("{fault}")).counts;
+    assert_eq!((counts(false).warp_barriers, counts(true).warp_barriers), (1, 0));
+    assert_eq!((counts(false).barriers, counts(true).barriers), (1, 1));
 }
 
 #[test]

@@ -1,29 +1,72 @@
 //! Conversions on an invented machine: every candidate plan of every pair of layouts moves every
 //! element to where the destination layout says, replicas included, and does exactly what the plan
-//! counted, never less than the plan's bound.
+//! counted, never less than the plan's bound. The machine has instructions that move tiles between
+//! registers and shared memory, one for rows of words, one for columns of 16-bit elements.
 
 use proptest::prelude::*;
 
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::movement::{self, Path, Plan};
+use tilewright::layout::{Bases, Dim, LinearLayout};
+use tilewright::movement::{self, Means, Path, Plan};
 use tilewright::pipeline::prove_conversion;
-use tilewright::target::TargetDescription;
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
 fn machine() -> TargetDescription {
     TargetDescription::from_toml("small.toml", include_str!("machines/small.toml")).expect("the machine is sound")
 }
 
-/// Checks every candidate; says by which paths.
-fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Path> {
-    let target = machine();
-    let (plans, _) = movement::candidates(src, dst, bits, &target).expect("the question is sound");
-    for plan in &plans {
-        if let Err(wrong) = prove_conversion(src, dst, bits, plan, &target) {
-            panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
+/// Moves two tiles, each of four slots of eight bytes whose addresses four lanes give. Lane 0 of each
+/// pair of lanes has the first word of a slot, lane 1 the second; or, for columns, a lane has one 16-bit
+/// element of two slots in each word.
+fn tile(name: &str, loads: bool, columns: bool) -> Instruction {
+    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+    let (lanes, bytes): (Bases, Bases) = if columns {
+        (vec![vec![2, 0], vec![0, 2], vec![0, 4]], vec![vec![0, 1], vec![1, 0]])
+    } else {
+        (vec![vec![0, 4], vec![1, 0], vec![2, 0]], vec![vec![0, 1], vec![0, 2]])
+    };
+    let data = [(Dim::REGISTER, vec![vec![4, 0]]), (Dim::LANE, lanes), (byte, bytes)];
+    let data = LinearLayout::from_bases(&data, &[(slot, 8), (byte, 8)]).expect("sizes fit");
+    let address = LinearLayout::identity(8, Dim::LANE, slot).expect("sizes fit");
+    let registers = Operand::Register {
+        role: "d".to_owned(),
+        element: "b32".to_owned(),
+        bits: 32,
+        layout: LinearLayout::identity(16, Dim::REGISTER, Dim::tensor(0)).expect("sizes fit"),
+    };
+    let memory = Operand::Access { data, address, alignment: 8 };
+    Instruction {
+        name: name.to_owned(),
+        kind: InstructionKind::SharedMove,
+        operands: if loads { vec![registers, memory] } else { vec![memory, registers] },
+        cycles: None,
+        semantics: Semantics::Move,
+        source: "invented".to_owned(),
+    }
+}
+
+fn tiles() -> Vec<Instruction> {
+    let all = [("load_rows", true, false), ("load_columns", true, true), ("store_rows", false, false)];
+    all.iter()
+        .chain(&[("store_columns", false, true)])
+        .map(|&(name, loads, columns)| tile(name, loads, columns))
+        .collect()
+}
+
+/// Checks every candidate, with and without instructions.
+fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Plan> {
+    let (target, instructions) = (machine(), tiles());
+    let mut all = Vec::new();
+    for means in [Means::of(&target), Means::of(&target).with_instructions(&instructions)] {
+        let (plans, _) = movement::candidates(src, dst, bits, means).expect("the question is sound");
+        for plan in plans {
+            if let Err(wrong) = prove_conversion(src, dst, bits, &plan, means) {
+                panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
+            }
+            check_rounds(src, dst, &plan);
+            all.push(plan);
         }
     }
-    plans.iter().for_each(|plan| check_rounds(src, dst, plan));
-    plans.iter().map(|plan| plan.path).collect()
+    all
 }
 
 /// Where a plan says that a thread receives an element from another, that other thread has it; and
@@ -132,7 +175,7 @@ fn renamed_registers_cost_nothing() {
     let dst = layout(6, 1, &[0, 1, 2, 3, 5, 4], &mixed(6, &[]));
     let plan = movement::convert(&src, &dst, 32, &machine()).expect("possible");
     assert_eq!((plan.path, plan.counts), (Path::Register, Default::default()));
-    assert!(check_all(&src, &dst, 32).contains(&Path::Register));
+    assert!(check_all(&src, &dst, 32).iter().any(|plan| plan.path == Path::Register));
 }
 
 #[test]
@@ -160,6 +203,23 @@ fn the_transpose_of_seed_figure_5_needs_no_conflicts() {
 }
 
 #[test]
+fn columns_of_narrow_elements_are_moved_as_tiles() {
+    // A square tensor of 16-bit elements, rows in the lanes of one layout, columns in the other's: no
+    // two elements of a lane on one side are together on the other.
+    let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let dst = layout(6, 0, &[3, 4, 5, 0, 1, 2], &mixed(6, &[]));
+    let by = |matrix: bool| {
+        let tiled = |plan: &Plan| plan.counts.matrix_stores + plan.counts.matrix_loads > 0;
+        let plans = check_all(&src, &dst, 16).into_iter();
+        plans.filter(|plan| plan.path == Path::Shared).find(|plan| tiled(plan) == matrix).expect("a plan")
+    };
+    // 1024 bits are 4 wavefronts of 32 bytes each way; elements one by one are twice as many.
+    let wavefronts = |plan: Plan| (plan.counts.wavefronts_stored + plan.counts.wavefronts_loaded, plan.above_bound);
+    assert_eq!(wavefronts(by(true)), (8, None));
+    assert_eq!(wavefronts(by(false)).0, 12);
+}
+
+#[test]
 fn scratch_that_does_not_fit_is_used_in_rounds() {
     // 512 elements of 8 bytes are 4096 bytes; the machine has 2048.
     let src = layout(9, 0, &[0, 1, 2, 3, 4, 5, 6, 7, 8], &mixed(9, &[]));
@@ -170,6 +230,21 @@ fn scratch_that_does_not_fit_is_used_in_rounds() {
     // Store, wait, load, wait, store, wait, load.
     assert_eq!(shared.counts.warp_barriers, 3);
     check_all(&src, &dst, 64);
+}
+
+#[test]
+fn a_plan_is_held_to_the_scratch_that_it_may_use() {
+    let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let dst = layout(6, 0, &[1, 0, 3, 2, 5, 4], &mixed(6, &[]));
+    let target = machine();
+    for bytes in [64, 128, 256] {
+        let means = Means::of(&target).with_scratch(bytes);
+        let (plans, _) = movement::candidates(&src, &dst, 32, means).expect("sound");
+        let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+        // 64 elements of 4 bytes.
+        assert_eq!((shared.shared_bytes, shared.counts.warp_barriers), (bytes, 2 * 256 / bytes - 1));
+        prove_conversion(&src, &dst, 32, shared, means).expect("the plan is right");
+    }
 }
 
 #[test]

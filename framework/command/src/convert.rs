@@ -3,12 +3,13 @@
 use std::io::Write;
 
 use clap::Args;
-use comfy_table::{Table, presets};
+use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value as Json, json};
 
 use tilewright::layout::LinearLayout;
-use tilewright::movement::{self, Path, Plan, Swizzle};
+use tilewright::movement::{self, Means, Path, Plan, Rejected, Swizzle, slots};
 use tilewright::pipeline::{PipelineError, Session};
+use tilewright::target::TargetDescription;
 
 use crate::failure::Failure;
 use crate::{Global, input};
@@ -60,6 +61,13 @@ impl Conversion {
 pub struct Options {
     #[command(flatten)]
     conversion: Conversion,
+    /// Bytes of shared memory that the conversion may use: where that is too little for the tensor, it
+    /// goes in several rounds. All that the target has where not given.
+    #[arg(long, value_name = "BYTES")]
+    max_scratch: Option<u64>,
+    /// Show the other ways that were weighed, and why the plan won.
+    #[arg(long, conflicts_with = "json")]
+    explain: bool,
     /// Print the plan as JSON.
     #[arg(long)]
     json: bool,
@@ -71,27 +79,90 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let question = options.conversion.question(&session)?;
     let target = session.catalogue().get(&options.conversion.target)?;
     let movement = |error| Failure::from(PipelineError::Movement(error));
-    let plan = movement::convert(&question.src, &question.dst, question.element_bits, target).map_err(movement)?;
+    let served = session.served(&target.name)?;
+    let means = Means::of(target).with_instructions(served.as_ref().map_or(&[], |target| target.instructions()));
+    let means = options.max_scratch.map_or(means, |bytes| means.with_scratch(bytes));
+    let plan = movement::convert(&question.src, &question.dst, question.element_bits, means).map_err(movement)?;
     let mut out = std::io::stdout().lock();
     if options.json {
         writeln!(out, "{}", answer(&plan))?;
         return Ok(());
     }
-    let (candidates, closed) =
-        movement::candidates(&question.src, &question.dst, question.element_bits, target).map_err(movement)?;
     write!(out, "{}", explained(&plan, &question.src))?;
-    writeln!(out, "\nways weighed, in cycles of the block on {}:", target.name)?;
+    if options.explain {
+        let weighed =
+            movement::candidates(&question.src, &question.dst, question.element_bits, means).map_err(movement)?;
+        write!(out, "{}", ways(&plan, &weighed.0, &weighed.1, target))?;
+    }
+    Ok(())
+}
+
+/// The ways that were weighed, the best first, with what each takes of a warp and why it lost.
+fn ways(plan: &Plan, candidates: &[Plan], closed: &[Rejected], target: &TargetDescription) -> String {
+    let mut candidates: Vec<&Plan> = candidates.iter().collect();
+    candidates.sort_by(|a, b| a.compare(b));
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
+    table.set_header([
+        "way",
+        "slots",
+        "cycles",
+        "exchanges",
+        "selects",
+        "permutes",
+        "stored",
+        "loaded",
+        "barriers",
+        "bytes",
+        "",
+    ]);
+    for column in table.column_iter_mut().skip(1).take(9) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
     for candidate in &candidates {
-        let chosen = if candidate.path == plan.path { "chosen" } else { "" };
-        table.add_row([candidate.path.to_string(), format!("{:.0}", candidate.cost), chosen.to_owned()]);
+        let counts = candidate.counts;
+        let numbers = [
+            counts.exchanges,
+            counts.selects,
+            counts.permutes,
+            counts.wavefronts_stored,
+            counts.wavefronts_loaded,
+            counts.barriers + counts.warp_barriers,
+            candidate.shared_bytes,
+        ];
+        let mut row = vec![candidate.path.to_string(), format!("{}", slots(&counts)), format!("{:.0}", candidate.cost)];
+        row.extend(numbers.map(|number| number.to_string()));
+        row.push(verdict(plan, candidate, &candidates));
+        table.add_row(row);
     }
-    for closed in &closed {
-        table.add_row([closed.path.to_string(), "-".to_owned(), format!("closed: {}", closed.reason)]);
+    for way in closed.iter().filter(|way| candidates.iter().all(|plan| plan.path != way.path)) {
+        let mut row = vec![way.path.to_string()];
+        row.extend(std::iter::repeat_n("-".to_owned(), 9));
+        row.push(format!("closed: {}", way.reason));
+        table.add_row(row);
     }
-    writeln!(out, "{}", table.trim_fmt())?;
-    Ok(())
+    format!(
+        "\nways weighed, in wavefront slots of a warp, then in cycles of the block on {}:\n{}\n",
+        target.name,
+        table.trim_fmt()
+    )
+}
+
+/// Why a candidate is chosen or not.
+fn verdict(plan: &Plan, candidate: &Plan, candidates: &[&Plan]) -> String {
+    let others = || candidates.iter().filter(|other| other.path != candidate.path);
+    let (own, best) = (slots(&candidate.counts), slots(&plan.counts));
+    if candidate.path == plan.path {
+        return match others().filter(|other| slots(&other.counts) == own).count() {
+            _ if others().next().is_none() => "chosen: the only way".to_owned(),
+            0 => "chosen: the fewest slots".to_owned(),
+            _ => "chosen: of the fewest slots the fewest cycles".to_owned(),
+        };
+    }
+    match own - best {
+        0.0 => format!("as many slots, {:.0} cycles more", candidate.cost - plan.cost),
+        more => format!("{more} slots more"),
+    }
 }
 
 /// The plan as people read it.
@@ -120,7 +191,12 @@ fn explained(plan: &Plan, src: &LinearLayout) -> String {
         }
     }
     let mut text = format!("path {}: {}\n", plan.path, meaning(plan.path));
-    text += &format!("cost {:.0} cycles of the block, {} bytes of shared memory\n", plan.cost, plan.shared_bytes);
+    text += &format!(
+        "price {} wavefront slots a warp, cost {:.0} cycles of the block, {} bytes of shared memory\n",
+        slots(&counts),
+        plan.cost,
+        plan.shared_bytes
+    );
     if table.row_count() > 0 {
         text += &format!("\n{}\n", table.trim_fmt());
     }
@@ -176,6 +252,7 @@ pub fn answer(plan: &Plan) -> Json {
         "permutes": counts.permutes,
         "selects": counts.selects,
         "shared_bytes": plan.shared_bytes,
+        "slots": slots(&counts),
         "cost": plan.cost,
         "bound": plan.bound,
     })

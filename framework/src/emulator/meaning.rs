@@ -209,17 +209,12 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// The bank row that names the instruction, or else that of plain accesses, of the given direction
-    /// and width.
+    /// The instruction's own bank row, of the given direction; where it has none, that of plain
+    /// accesses of the width.
     fn bank_row(&self, direction: Direction, bits: u32) -> Result<&'a BankRow, LaneFault> {
         let name = self.instruction.name;
-        let serves = |row: &&BankRow| {
-            row.directions.contains(&direction) && row.access_bits.contains(&bits) && row.bank_bytes > 0
-        };
-        let rows = || self.target.shared.banks.iter().filter(serves);
-        let own = rows().find(|row| row.instruction.as_deref() == Some(name));
-        let plain = || rows().find(|row| row.instruction.is_none());
+        let row = self.target.instruction_bank_row(name, direction, bits);
         let missing = || FaultKind::NoBankRow { direction, bits, instruction: Some(name.to_owned()) };
-        own.or_else(plain).ok_or_else(|| missing().into())
+        row.filter(|row| row.bank_bytes > 0).ok_or_else(|| missing().into())
     }
 }

@@ -25,7 +25,7 @@ pub struct Counts {
     pub wavefronts_loaded: u64,
     /// Barriers of the block.
     pub barriers: u64,
-    /// Barriers of one warp.
+    /// Barriers of one warp, on targets that do not order a warp's accesses by themselves.
     pub warp_barriers: u64,
     /// Byte permutes.
     pub permutes: u64,

@@ -26,7 +26,7 @@ impl Move {
     #[inline]
     fn apply(self, packed: u64) -> u64 {
         // Runs are never empty and lie within the word, so no shift reaches 64.
-        (packed >> (self.from & 63) & u64::MAX >> (64 - self.bits & 63)) << (self.to & 63)
+        (packed >> (self.from & 63) & u64::MAX >> ((64 - self.bits) & 63)) << (self.to & 63)
     }
 }
 

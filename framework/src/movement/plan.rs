@@ -78,8 +78,8 @@ pub struct SharedBits {
 #[derive(Debug, Clone)]
 pub(super) enum Steps {
     Renaming(Renaming),
-    Exchanges(Exchanges),
-    Scratch(Scratch),
+    Exchanges(Box<Exchanges>),
+    Scratch(Box<Scratch>),
     Sequence(Box<Plan>, Box<Plan>),
 }
 

@@ -1,7 +1,11 @@
-//! What counts cost on a target.
+//! What counts cost on a target, and what they cost anywhere.
+
+use std::cmp::Ordering;
 
 use crate::kernel::Counts;
 use crate::target::TargetDescription;
+
+use super::Plan;
 
 /// Cycles of a block: what its warps issue, one after the other on each pipe, plus the latency of
 /// each stage that the next one waits for.
@@ -23,4 +27,26 @@ pub fn cost(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription
     let waited: f64 = per_warp.iter().filter(|(count, _)| *count > 0).map(|(_, cost)| cost.latency).sum();
     let barriers = counts.barriers as f64 * (table.block_barrier.cycles + table.block_barrier.latency);
     issued * warps as f64 + waited * stages as f64 + barriers
+}
+
+/// The price of the counts in wavefront slots of a warp, the same on every target: an exchange and a
+/// wavefront are one, a byte permute or a select a quarter, a barrier of the block ten, of a warp one.
+///
+/// Compilers are compared by it (the shared-memory path of all vendors moves about one wavefront or
+/// one exchange a cycle, while the latencies of most tables are assumed), so no plan is chosen over
+/// one of fewer slots.
+#[must_use]
+pub fn slots(counts: &Counts) -> f64 {
+    let whole = counts.exchanges + counts.wavefronts_stored + counts.wavefronts_loaded + counts.warp_barriers;
+    whole as f64 + (counts.permutes + counts.selects) as f64 / 4.0 + 10.0 * counts.barriers as f64
+}
+
+impl Plan {
+    /// Orders plans for one question, the better first: that of fewer slots, then that of fewer cycles
+    /// by the target's table, then that of less scratch memory.
+    #[must_use]
+    pub fn compare(&self, other: &Self) -> Ordering {
+        let by_slots = slots(&self.counts).total_cmp(&slots(&other.counts));
+        by_slots.then(self.cost.total_cmp(&other.cost)).then(self.shared_bytes.cmp(&other.shared_bytes))
+    }
 }

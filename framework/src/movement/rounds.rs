@@ -40,7 +40,7 @@ impl Rounds<'_> {
     /// Whether nothing leaves a thread in a round, so that no exchange is issued for it.
     #[must_use]
     pub fn stays(&self, round: u64) -> bool {
-        self.0.rounds.get(round as usize).is_none_or(|round| round.stays)
+        self.0.rounds.get(round as usize).is_none_or(super::exchange::Round::stays)
     }
 
     /// The thread from which a thread receives in a round.
@@ -54,8 +54,6 @@ impl Rounds<'_> {
     #[must_use]
     pub fn of(&self, register: u64, thread: u64) -> u64 {
         let (word, _) = self.0.words.dst_word(register);
-        let odd = |mask: u64| (mask & thread).count_ones() % 2 == 1;
-        let taken = self.0.taken.iter().map(|step| &step.swap).filter(|swap| odd(swap.thread_mask));
-        taken.fold(word, |word, swap| word ^ swap.word_bits)
+        word ^ multiply(&self.0.taken_columns, thread)
     }
 }

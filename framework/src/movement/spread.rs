@@ -10,26 +10,27 @@ use crate::target::TargetDescription;
 use super::conversion::Side;
 use super::exchange;
 use super::plan::{Path, Plan, Steps};
-use super::{Conversion, bound, shared};
+use super::{Conversion, Means, Weighed, bound, price, shared};
 
-/// Plans that first spread copies.
-pub(super) fn plans(conversion: &Conversion, target: &TargetDescription) -> Vec<Plan> {
-    let mut plans = Vec::new();
+/// Weighs plans that first spread copies.
+pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut Weighed) {
     for spread in sources(conversion) {
         let first = conversion.between(&conversion.src, &spread);
-        let Ok(before) = exchange::plan(&first, target) else { continue };
+        let Ok(before) = exchange::plan(&first, means.target, weighed.most()) else { continue };
         if before.counts.exchanges > 0 {
             continue;
         }
         let second = conversion.between(&spread, &conversion.dst);
-        let afters = [exchange::plan(&second, target), shared::plan(&second, target)];
-        plans.extend(afters.into_iter().flatten().map(|after| sequence(conversion, before.clone(), after, target)));
+        let left = weighed.most() - price::slots(&before.counts);
+        let afters = [exchange::plan(&second, means.target, left), shared::plan(&second, means)];
+        for after in afters.into_iter().flatten() {
+            weighed.add(after.path, Ok(sequence(conversion, before.clone(), after, means.target)));
+        }
     }
-    plans
 }
 
-/// The source with copies spread over warps, over warps and lanes but for a vector of registers, and
-/// as far as it goes.
+/// The source with copies spread over warps, then lanes, and over lanes alone: but for a vector of
+/// registers, and as far as it goes.
 fn sources(conversion: &Conversion) -> Vec<Side> {
     let lane_bits = conversion.lane_bits as usize;
     let own = Subspace::span(conversion.src.registers.iter().copied());
@@ -37,24 +38,33 @@ fn sources(conversion: &Conversion) -> Vec<Side> {
         bits.rev().filter(|&bit| own.contains(conversion.src.threads[bit])).collect::<Vec<_>>()
     };
     let warps = copies(lane_bits..conversion.src.threads.len());
-    let all = [warps.clone(), copies(0..lane_bits)].concat();
+    let lanes = copies(0..lane_bits);
+    if warps.is_empty() && lanes.is_empty() {
+        return Vec::new();
+    }
     let given = order_of_giving(conversion);
     let vector_bits = (128 / conversion.element.bits()).trailing_zeros() as usize;
-    let mut counts = vec![warps.len(), given.len().saturating_sub(vector_bits), given.len()];
-    for count in &mut counts {
-        *count = (*count).min(all.len()).min(given.len());
+    let unless_vector = given.len().saturating_sub(vector_bits);
+    let both = [&warps[..], &lanes].concat();
+    let over_both = [warps.len(), unless_vector, given.len()].map(|count| (&both, count));
+    let over_lanes = (1..=given.len()).map(|count| (&lanes, count));
+    let mut spreads: Vec<(&[usize], usize)> = Vec::new();
+    for (threads, count) in over_both.into_iter().chain(over_lanes) {
+        let count = count.min(threads.len()).min(given.len());
+        let spread = (&threads[..count], count);
+        if count > 0 && !spreads.contains(&spread) {
+            spreads.push(spread);
+        }
     }
-    counts.sort_unstable();
-    counts.dedup();
-    let spread = |count: usize| {
+    let spread = |(threads, count): (&[usize], usize)| {
         let mut side = conversion.src.clone();
-        for (&bit, &column) in all.iter().zip(&given).take(count) {
+        for (&bit, &column) in threads.iter().zip(&given) {
             side.threads[bit] = column;
         }
         side.registers = given.iter().rev().copied().take(given.len() - count).collect();
         side
     };
-    counts.into_iter().filter(|&count| count > 0).map(spread).collect()
+    spreads.into_iter().map(spread).collect()
 }
 
 /// The source's register columns without copies, those to be given to threads first: what threads

@@ -10,18 +10,21 @@ pub mod operations;
 mod proof;
 mod question;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
 
 pub use instruction_proof::prove_instruction;
-pub use proof::{Disproof, prove_conversion};
+pub use proof::{
+    Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_store,
+};
 pub use question::{LayoutQuestion, QuestionError};
 
 use crate::kernel::{self, Module};
 use crate::layout::{Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, Spellings, families::Neutral};
 use crate::lower;
-use crate::movement::{self, MovementError, Plan};
+use crate::movement::{self, Means, MovementError, Plan};
 use crate::plugin::{Registry, RegistryError};
 use crate::target::{Catalogue, CatalogueError};
 use crate::vendor::{Artifact, CompileError, CompileOptions, Target};
@@ -31,7 +34,20 @@ use crate::vendor::{Artifact, CompileError, CompileOptions, Target};
 pub struct Session {
     catalogue: Catalogue,
     registry: Registry,
+    plans: Mutex<HashMap<Asked, Plan>>,
 }
+
+/// A conversion that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Asked {
+    target: String,
+    src: LinearLayout,
+    dst: LinearLayout,
+    element_bits: u32,
+}
+
+/// Plans that a session keeps; with more than these it begins anew.
+const MOST_PLANS: usize = 4096;
 
 /// Why a question has no answer.
 #[derive(Debug, Error)]
@@ -64,7 +80,7 @@ impl Session {
     /// A session over the given targets and plugins; opens nothing yet.
     #[must_use]
     pub fn new(catalogue: Catalogue, registry: Registry) -> Self {
-        Self { catalogue, registry }
+        Self { catalogue, registry, plans: Mutex::default() }
     }
 
     /// The targets that can be named.
@@ -153,10 +169,23 @@ impl Session {
         }
     }
 
-    /// The cheapest plan for a conversion on a target.
+    /// The target of this name where a plugin serves it.
     ///
     /// # Errors
-    /// [`PipelineError::Target`], [`PipelineError::Movement`].
+    /// [`PipelineError::Target`]; [`PipelineError::Plugin`] where its plugin cannot be opened.
+    pub fn served(&self, name: &str) -> Result<Option<Arc<dyn Target>>, PipelineError> {
+        let description = self.catalogue.get(name)?;
+        match self.registry.serves(&description.architecture) {
+            Some(_) => Ok(Some(self.registry.target(description)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The best plan for a conversion on a target, by the target's instructions too where a plugin
+    /// serves it. A question that was asked before is answered from memory.
+    ///
+    /// # Errors
+    /// [`PipelineError::Target`], [`PipelineError::Plugin`], [`PipelineError::Movement`].
     pub fn convert(
         &self,
         target: &str,
@@ -164,7 +193,21 @@ impl Session {
         dst: &LinearLayout,
         element_bits: u32,
     ) -> Result<Plan, PipelineError> {
-        Ok(movement::convert(src, dst, element_bits, self.catalogue.get(target)?)?)
+        let asked = Asked { target: target.to_owned(), src: src.clone(), dst: dst.clone(), element_bits };
+        let plans = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plan) = plans().get(&asked) {
+            return Ok(plan.clone());
+        }
+        let served = self.served(target)?;
+        let instructions = served.as_ref().map_or(&[][..], |target| target.instructions());
+        let means = Means::of(self.catalogue.get(target)?).with_instructions(instructions);
+        let plan = movement::convert(src, dst, element_bits, means)?;
+        let mut plans = plans();
+        if plans.len() >= MOST_PLANS {
+            plans.clear();
+        }
+        plans.insert(asked, plan.clone());
+        Ok(plan)
     }
 
     /// A module with one kernel, `convert`, around the cheapest plan; see

@@ -105,27 +105,40 @@ pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
 
 /// The number of wavefronts of an access by all lanes of a warp whose addresses are linear over F2:
 /// the lane whose bits are set in `i` accesses the sum (xor) of `lanes[i]`.
+#[must_use]
+pub fn linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
+    linear_wavefronts_without(row, lanes, 0, bytes)
+}
+
+/// As [`linear_wavefronts`], of the lanes that have no bit of `idle`; the others take no part.
 ///
 /// Always what [`wavefronts`] says of these addresses. Where the accesses are aligned and their
 /// width is a power of two it takes no address in hand: the words that a phase touches are then a
 /// subspace (or, shifted by an aligned offset, a coset of one), and each bank that has any of them
 /// has as many as the subspace has vectors in bank zero.
 #[must_use]
-pub fn linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
+pub fn linear_wavefronts_without(row: &BankRow, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
     let bits = lanes.len() as u32;
     let aligned = bytes.is_power_of_two() && lanes.iter().all(|address| address & u64::from(bytes - 1) == 0);
     if !aligned {
-        let addresses: SmallVec<[Option<u64>; 64]> = (0..1 << bits).map(|lane| Some(image(lanes, lane))).collect();
+        let address = |lane: u64| (lane & idle == 0).then(|| image(lanes, lane));
+        let addresses: SmallVec<[Option<u64>; 64]> = (0..1 << bits).map(address).collect();
         return wavefronts(row, &addresses, bytes);
     }
-    let phase = Phase::of(row, bits);
+    let mut phase = Phase::of(row, bits).space;
+    let mut active = bits;
+    if idle & ((1 << bits) - 1) != 0 {
+        let units = Subspace::span((0..bits).map(|bit| 1 << bit).filter(|unit| idle & unit == 0));
+        active = units.dimension();
+        phase = phase.intersection(&units);
+    }
     let shift = row.bank_shift();
     let words_of_lane = bytes.trailing_zeros().saturating_sub(shift);
-    let touched = phase.space.basis().iter().map(|&lane| image(lanes, lane) >> shift);
+    let touched = phase.basis().iter().map(|&lane| image(lanes, lane) >> shift);
     let words = Subspace::span(touched.chain((0..words_of_lane).map(|bit| 1 << bit)));
     let banks = Subspace::span(words.basis().iter().map(|word| word & row.bank_mask()));
     let each = words.dimension() - banks.dimension();
-    1 << (bits - phase.space.dimension() + each)
+    1 << (active - phase.dimension() + each)
 }
 
 /// The sum of the vectors whose bits are set in `lane`.

@@ -129,6 +129,18 @@ impl TargetDescription {
         })
     }
 
+    /// The bank row for accesses by an instruction, of the given direction and width of a lane's part:
+    /// its own where it has one, else that of plain accesses.
+    #[must_use]
+    pub fn instruction_bank_row(&self, name: &str, direction: Direction, bits: u32) -> Option<&BankRow> {
+        let own = self.shared.banks.iter().find(|row| {
+            row.instruction.as_deref() == Some(name)
+                && row.directions.contains(&direction)
+                && row.access_bits.contains(&bits)
+        });
+        own.or_else(|| self.bank_row(direction, bits))
+    }
+
     /// Bits that one lane-index exchange moves; `None` where the target has none.
     #[must_use]
     pub fn index_exchange_bits(&self) -> Option<u32> {

@@ -15,7 +15,7 @@ mod instruction;
 mod nearest;
 mod read;
 
-pub use bank::{BankRow, Direction, linear_wavefronts, wavefronts};
+pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{ExchangeKind, ExchangeRow, Global, Lanes, Limits, Shared, TargetDescription, TargetFileError};

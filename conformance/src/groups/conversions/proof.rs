@@ -3,7 +3,7 @@
 use tilewright::kernel::{self, Module};
 use tilewright::layout::{Dim, FamilyError, LinearLayout};
 use tilewright::lower::conversion_kernel;
-use tilewright::movement::{self, MovementError, Plan};
+use tilewright::movement::{self, Means, MovementError, Plan};
 use tilewright::pipeline::prove_conversion;
 
 use super::super::artifact;
@@ -19,8 +19,8 @@ pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
         Err(error) => return unresolved(&error),
     };
     let bits = conversion.setting.element.bits();
-    let target = context.target().description();
-    let plans = match movement::candidates(&src, &dst, bits, target) {
+    let means = means(context);
+    let plans = match movement::candidates(&src, &dst, bits, means) {
         Ok((plans, rejected)) if plans.is_empty() => {
             let reasons: Vec<_> = rejected.iter().map(|way| format!("{}: {}", way.path, way.reason)).collect();
             return Verdict::unsupported(reasons.join("; "));
@@ -29,15 +29,20 @@ pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
         Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
     };
     for plan in &plans {
-        if let Err(wrong) = prove_conversion(&src, &dst, bits, plan, target) {
+        if let Err(wrong) = prove_conversion(&src, &dst, bits, plan, means) {
             return Verdict::fail(Level::Emulated, format!("path {}: {wrong}", plan.path));
         }
     }
-    let cheapest = plans.iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
-    match cheapest.and_then(above_bound) {
+    let best = plans.iter().min_by(|a, b| a.compare(b));
+    match best.and_then(above_bound) {
         None => Verdict::pass(Level::Emulated),
         Some(reason) => Verdict::quality(Level::Emulated, reason),
     }
+}
+
+/// All that the target has.
+fn means(context: &Context) -> Means<'_> {
+    Means::of(context.target().description()).with_instructions(context.target().instructions())
 }
 
 /// What a sample without a layout means: a family may have tensors that are too small for it, and
@@ -53,7 +58,7 @@ fn above_bound(plan: &Plan) -> Option<String> {
     plan.above_bound.as_ref().map(|reason| format!("path {}: {reason}", plan.path))
 }
 
-/// Compiles the cheapest plan's kernel twice: the target must give code, of the launch that was
+/// Compiles the best plan's kernel twice: the target must give code, of the launch that was
 /// asked for, the same both times. The level says whether a tool of the vendor's took it.
 pub fn compiled(context: &Context, conversion: &Conversion) -> Verdict {
     let module = match module(context, conversion) {
@@ -69,7 +74,7 @@ fn module(context: &Context, conversion: &Conversion) -> Result<Module, Verdict>
     let bits = conversion.setting.element.bits();
     fits_registers(context, &src, bits)?;
     fits_registers(context, &dst, bits)?;
-    let plan = movement::convert(&src, &dst, bits, context.target().description()).map_err(|error| match error {
+    let plan = movement::convert(&src, &dst, bits, means(context)).map_err(|error| match error {
         MovementError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => failed(error.to_string()),
     })?;

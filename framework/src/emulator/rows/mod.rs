@@ -11,6 +11,8 @@ mod number;
 mod product;
 mod transfer;
 
+use std::sync::OnceLock;
+
 use super::fault::LaneFault;
 use super::meaning::{Call, Meaning, Meanings};
 use crate::kernel::Signature;
@@ -28,16 +30,16 @@ impl Meanings {
     pub fn of_rows(rows: &[Instruction]) -> Self {
         let mut meanings = Self::new();
         for row in rows {
-            meanings.insert(&row.name, Row { signature: Signature::of(row), does: Does::of(row) });
+            meanings.insert(&row.name, Row { row: row.clone(), read: OnceLock::new() });
         }
         meanings
     }
 }
 
-/// The meaning of one row.
+/// The meaning of one row, which is read when it is first issued.
 struct Row {
-    signature: Signature,
-    does: Does,
+    row: Instruction,
+    read: OnceLock<(Signature, Does)>,
 }
 
 enum Does {
@@ -58,11 +60,11 @@ impl Does {
 
 impl Meaning for Row {
     fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
+        let (signature, does) = self.read.get_or_init(|| (Signature::of(&self.row), Does::of(&self.row)));
         let (operands, results): (Vec<_>, Vec<_>) = (call.operand_types().collect(), call.result_types().collect());
-        let checked =
-            self.signature.check(&operands, &results).and_then(|()| self.signature.check_launch(call.launch()));
+        let checked = signature.check(&operands, &results).and_then(|()| signature.check_launch(call.launch()));
         checked.map_err(|message| call.wrong(&message))?;
-        match &self.does {
+        match does {
             Does::Transfer(transfer) => transfer.execute(call),
             Does::Product(product) => product.execute(call),
             Does::Unknown(message) => Err(call.wrong(message)),

@@ -114,7 +114,8 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
         return Ok(None);
     }
     let upper_rows_are_empty = memory.columns_of(Dim::ROW).get(4).is_none_or(|&column| column == 0);
-    let places = |places: &[[u64; 2]]| -> Columns { places.iter().map(|&[row, column]| row | column * ROWS).collect() };
+    let places =
+        |places: &[[u64; 2]]| -> Columns { places.iter().map(|&[row, column]| row | (column * ROWS)).collect() };
     let (mut registers, mut lanes) = (places(atom.registers), places(&atom.lanes));
     let mut warp_places = places(&[[32, 0], [64, 0]]);
     let checked = registers.iter().chain(&lanes[..if atom.all_rows { 4 } else { 5 }]).copied().collect();
@@ -154,7 +155,7 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
 
 /// The bits of `count` columns from `first` on, both powers of two.
 fn column_places(first: u64, count: u64) -> impl Iterator<Item = u64> {
-    (0..count.trailing_zeros()).map(move |bit| ROWS * first << bit)
+    (0..count.trailing_zeros()).map(move |bit| (ROWS * first) << bit)
 }
 
 /// The layout from the given dims to places of a memory of so many columns.

@@ -1,0 +1,41 @@
+//! What a plan may use.
+
+use crate::target::{Instruction, TargetDescription};
+
+/// A target and the share of it that a plan may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Means<'a> {
+    /// The target.
+    pub target: &'a TargetDescription,
+    /// Rows of its instruction table; those that move data between registers and shared memory are
+    /// used.
+    pub instructions: &'a [Instruction],
+    /// Bytes of shared memory at most.
+    pub scratch_bytes: u64,
+}
+
+impl<'a> Means<'a> {
+    /// All that the target gives to a block without being asked at launch; no instructions.
+    #[must_use]
+    pub fn of(target: &'a TargetDescription) -> Self {
+        Self { target, instructions: &[], scratch_bytes: u64::from(target.shared.static_bytes) }
+    }
+
+    /// As before, with an instruction table.
+    #[must_use]
+    pub fn with_instructions(self, instructions: &'a [Instruction]) -> Self {
+        Self { instructions, ..self }
+    }
+
+    /// As before, but with no more than so many bytes of shared memory.
+    #[must_use]
+    pub fn with_scratch(self, bytes: u64) -> Self {
+        Self { scratch_bytes: self.scratch_bytes.min(bytes), ..self }
+    }
+}
+
+impl<'a> From<&'a TargetDescription> for Means<'a> {
+    fn from(target: &'a TargetDescription) -> Self {
+        Self::of(target)
+    }
+}
