@@ -6,6 +6,7 @@ use conformance::groups::algebra::Algebra;
 use conformance::groups::conversions::{self, Conversions};
 use conformance::groups::cute::Cute;
 use conformance::groups::families::Families;
+use conformance::groups::instructions::Instructions;
 use conformance::groups::layouts::Layouts;
 use conformance::{Group, OpenError, Products, Program, Targets};
 
@@ -18,6 +19,7 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Families),
         Box::new(Cute),
         Box::new(Layouts),
+        Box::new(Instructions),
         Box::new(Conversions::new("conversions", |_| true, conversions::emulated)),
         Box::new(Conversions::new("codegen", |conversion| conversion.setting.warps == 2, conversions::compiled)),
     ]

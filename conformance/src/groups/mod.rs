@@ -4,9 +4,11 @@
 //! rows, from its limits, and from known answers.
 
 pub mod algebra;
+mod artifact;
 pub mod conversions;
 pub mod cute;
 pub mod families;
+pub mod instructions;
 mod known;
 mod law;
 pub mod layouts;

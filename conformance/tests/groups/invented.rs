@@ -164,7 +164,15 @@ fn load(flaw: Flaw) -> Instruction {
     Instruction {
         name: "load.8x16".into(),
         kind: InstructionKind::SharedMove,
-        operands: vec![Operand::Access { data, address, alignment: if flaw == Flaw::AlignedTooFar { 32 } else { 16 } }],
+        operands: vec![
+            Operand::Register {
+                role: "d".into(),
+                element: "b32".into(),
+                bits: 32,
+                layout: layout(&[], &[[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], [8, 4]),
+            },
+            Operand::Access { data, address, alignment: if flaw == Flaw::AlignedTooFar { 32 } else { 16 } },
+        ],
         cycles: None,
         semantics: Semantics::Move,
         source: "invented".into(),

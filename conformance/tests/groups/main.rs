@@ -12,6 +12,7 @@ use conformance::groups::algebra::Algebra;
 use conformance::groups::conversions::{self, Conversions};
 use conformance::groups::cute::Cute;
 use conformance::groups::families::Families;
+use conformance::groups::instructions::Instructions;
 use conformance::groups::layouts::Layouts;
 use conformance::{Case, Context, Group, Level, Status, Verdict, list};
 
@@ -358,4 +359,44 @@ fn a_group_of_conversions_runs_the_given_check_on_the_chosen_ones() {
     assert!(cases.iter().any(|case| case.run(&context).status == Status::Pass));
     let fewer = conversions::all(&context).iter().filter(|c| c.setting.warps == 4).count();
     assert_eq!(cases.len(), fewer);
+}
+
+/// The cases of group `instructions` with their verdicts, without the group's name.
+fn issued(flaw: Flaw) -> BTreeMap<String, Verdict> {
+    let context = context(flaw);
+    let cases = list(&[Box::new(Instructions)], &context).expect("names are right");
+    let name = |case: &Case| case.name().split_once('/').expect("group and case").1.to_owned();
+    cases.iter().map(|case| (name(case), case.run(&context))).collect()
+}
+
+#[test]
+fn rows_mean_products_and_moves_on_the_emulator() {
+    let verdicts = issued(Flaw::None);
+    for name in ["meaning/multiply.8x8x4", "meaning/load.8x16"] {
+        assert_eq!(verdicts[name], Verdict::pass(Level::Emulated), "{name}");
+    }
+    // This target has no code for any, and says so, though not by the name of one that is in no table.
+    for name in ["code/multiply.8x8x4", "code/load.8x16"] {
+        assert_eq!(verdicts[name].status, Status::Unsupported, "{name}");
+    }
+    assert_eq!(verdicts["code/no-such-row"].status, Status::Fail);
+}
+
+#[test]
+fn rows_that_mean_nothing_are_found() {
+    for (flaw, name, words) in [
+        (Flaw::RowLosesFactor, "meaning/multiply.8x8x4", "no lane holds some element"),
+        (Flaw::RowHasOtherK, "meaning/multiply.8x8x4", "do not fit each other"),
+        (Flaw::AlignedTooFar, "meaning/load.8x16", "not a multiple of 32"),
+    ] {
+        let verdict = &issued(flaw)[name];
+        assert_eq!(
+            (verdict.status, verdict.level),
+            (Status::Fail, Some(Level::Emulated)),
+            "{name}: {}",
+            verdict.detail
+        );
+        assert!(verdict.detail.contains(words), "{name}: {}", verdict.detail);
+    }
+    assert!(issued(Flaw::TwoRowsOneName).contains_key("meaning/multiply.8x8x4"), "names stay unique");
 }

@@ -9,6 +9,7 @@ mod convert;
 mod draw;
 mod failure;
 mod input;
+mod instructions;
 mod layout;
 mod notation;
 mod targets;
@@ -53,6 +54,8 @@ struct Global {
 enum Command {
     /// List the targets.
     Targets(targets::Options),
+    /// List the instructions of a target.
+    Instructions(instructions::Options),
     /// Show which lane and register holds each element of a layout.
     Layout(layout::Options),
     /// Draw a layout: to the terminal, or as SVG or HTML.
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match &arguments.command {
         Command::Targets(options) => targets::run(&arguments.global, options),
+        Command::Instructions(options) => instructions::run(&arguments.global, options),
         Command::Layout(options) => layout::run(&arguments.global, options),
         Command::Draw(command) => draw::run(&arguments.global, command),
         Command::Convert(options) => convert::run(&arguments.global, options),

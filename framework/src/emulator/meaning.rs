@@ -8,7 +8,7 @@ use super::arithmetic::mask;
 use super::fault::{FaultKind, LaneFault};
 use super::program::Instruction;
 use super::shared::Accessor;
-use crate::kernel::{Counts, Element, Type};
+use crate::kernel::{Counts, Element, Launch, Type};
 use crate::target::{BankRow, Direction, TargetDescription};
 
 /// What a vendor instruction does to one warp, all of whose lanes issue it together.
@@ -75,6 +75,11 @@ impl<'a> Call<'a> {
         self.lanes as u32
     }
 
+    /// The launch, as far as it concerns one warp: of its warps, one.
+    pub(super) fn launch(&self) -> Launch {
+        Launch { lanes: self.lanes(), warps: 1 }
+    }
+
     /// Types of the operands.
     pub fn operand_types(&self) -> impl Iterator<Item = Type> {
         self.instruction.operands.iter().map(|&(_, ty)| ty)
@@ -122,19 +127,17 @@ impl<'a> Call<'a> {
     }
 
     /// Loads `bytes` bytes from every address; gives them one after the other, zeros where there is
-    /// no address. Counts a matrix load, and wavefronts by the instruction's own bank row.
+    /// no address. Counts a matrix load, and wavefronts by the instruction's own bank row, or where
+    /// there is none by that of plain loads of this width.
     ///
     /// # Errors
     /// What the access does wrong; more addresses than lanes.
     pub fn load_shared(&mut self, addresses: &[Option<u64>], bytes: u32, alignment: u32) -> Result<Vec<u8>, LaneFault> {
-        let mut data = vec![0; addresses.len() * bytes as usize];
-        self.shared(Direction::Load, addresses, bytes, alignment, &mut data)?;
-        self.counts.matrix_loads += 1;
-        Ok(data)
+        self.load_slots(addresses, &self.own_lanes(addresses), bytes, alignment)
     }
 
     /// Stores `bytes` bytes of `data` to every address, in the order of [`Call::load_shared`]. Counts
-    /// a matrix store, and wavefronts by the instruction's own bank row.
+    /// a matrix store, and wavefronts likewise.
     ///
     /// # Errors
     /// What the access does wrong; more addresses than lanes; too little data.
@@ -145,31 +148,62 @@ impl<'a> Call<'a> {
         alignment: u32,
         data: &[u8],
     ) -> Result<(), LaneFault> {
+        self.store_slots(addresses, &self.own_lanes(addresses), bytes, alignment, data)
+    }
+
+    /// [`Call::load_shared`] of slots whose addresses the given lanes give.
+    pub(super) fn load_slots(
+        &mut self,
+        addresses: &[Option<u64>],
+        lanes: &[u32],
+        bytes: u32,
+        alignment: u32,
+    ) -> Result<Vec<u8>, LaneFault> {
+        let mut data = vec![0; addresses.len() * bytes as usize];
+        self.shared(Direction::Load, addresses, lanes, (bytes, alignment), &mut data)?;
+        self.counts.matrix_loads += 1;
+        Ok(data)
+    }
+
+    /// [`Call::store_shared`] of slots whose addresses the given lanes give.
+    pub(super) fn store_slots(
+        &mut self,
+        addresses: &[Option<u64>],
+        lanes: &[u32],
+        bytes: u32,
+        alignment: u32,
+        data: &[u8],
+    ) -> Result<(), LaneFault> {
         if data.len() != addresses.len() * bytes as usize {
             return Err(self.wrong("its meaning stores more or less data than there are addresses"));
         }
-        self.shared(Direction::Store, addresses, bytes, alignment, &mut data.to_vec())?;
+        self.shared(Direction::Store, addresses, lanes, (bytes, alignment), &mut data.to_vec())?;
         self.counts.matrix_stores += 1;
         Ok(())
+    }
+
+    fn own_lanes(&self, addresses: &[Option<u64>]) -> Vec<u32> {
+        (0..addresses.len() as u32).collect()
     }
 
     fn shared(
         &mut self,
         direction: Direction,
         addresses: &[Option<u64>],
-        bytes: u32,
-        alignment: u32,
+        lanes: &[u32],
+        (bytes, alignment): (u32, u32),
         data: &mut [u8],
     ) -> Result<(), LaneFault> {
         if addresses.len() > self.lanes || bytes == 0 || !alignment.is_power_of_two() {
             return Err(self.wrong("its meaning makes an access that no warp can make"));
         }
         let row = self.bank_row(direction, bytes.saturating_mul(8))?;
-        for (lane, (address, data)) in addresses.iter().zip(data.chunks_exact_mut(bytes as usize)).enumerate() {
+        let slots = addresses.iter().zip(lanes).zip(data.chunks_exact_mut(bytes as usize));
+        for ((address, &lane), data) in slots {
             let Some(address) = *address else { continue };
             self.accessor.lane = lane as u8;
             shared_transfer(direction, address, data, alignment, None, &mut self.memories, &self.accessor)
-                .map_err(|kind| LaneFault { lane: Some(lane as u32), kind })?;
+                .map_err(|kind| LaneFault { lane: Some(lane), kind })?;
         }
         count_wavefronts(direction, row, addresses, bytes, self.counts);
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! An [`Emulator`] runs one kernel: all blocks of a grid, one after another, all warps and lanes of
 //! each, as the target's [`crate::target::TargetDescription`] says. It knows no vendor: vendor
-//! instructions get their [`Meaning`] from whoever knows their rows. Whatever a kernel may not do
+//! instructions get their [`Meaning`] from whoever knows them; [`Meanings::of_rows`] makes meanings of rows. Whatever a kernel may not do
 //! ends the run with a [`Fault`] that names the operation, warp and lane; otherwise a [`Report`]
 //! says what was counted. Runs are deterministic.
 //!
@@ -25,8 +25,8 @@ mod arithmetic;
 mod fault;
 mod meaning;
 mod memory;
-mod moves;
 mod program;
+mod rows;
 mod run;
 mod shared;
 mod warp;

@@ -78,6 +78,14 @@ impl Builder {
         value
     }
 
+    /// Appends an operation with a result of each of the given types.
+    pub fn values(&mut self, types: &[Type], op: Op) -> Vec<Value> {
+        let results: Vec<_> = types.iter().map(|&ty| (self.define(ty), ty)).collect();
+        let values = results.iter().map(|&(value, _)| value).collect();
+        self.append(results, op);
+        values
+    }
+
     /// Appends an operation without results.
     pub fn effect(&mut self, op: Op) {
         self.append(Vec::new(), op);
@@ -206,18 +214,12 @@ impl Builder {
 
     /// Appends an `if` with the given regions; results have the given types.
     pub fn if_else(&mut self, condition: Value, then: Region, otherwise: Region, types: &[Type]) -> Vec<Value> {
-        let results: Vec<_> = types.iter().map(|&ty| (self.define(ty), ty)).collect();
-        let values = results.iter().map(|&(value, _)| value).collect();
-        self.append(results, Op::If { condition, then, otherwise });
-        values
+        self.values(types, Op::If { condition, then, otherwise })
     }
 
     /// Appends a loop; `body` was begun with `i32` and the types of the carried values.
     pub fn for_loop(&mut self, from: Value, to: Value, step: Value, carried: &[Value], body: Region) -> Vec<Value> {
         let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect();
-        let results: Vec<_> = types.into_iter().map(|ty| (self.define(ty), ty)).collect();
-        let values = results.iter().map(|&(value, _)| value).collect();
-        self.append(results, Op::For { from, to, step, carried: carried.to_vec(), body });
-        values
+        self.values(&types, Op::For { from, to, step, carried: carried.to_vec(), body })
     }
 }

@@ -182,6 +182,14 @@ pub enum Violation {
     /// An instruction without a name.
     #[error("the instruction's name is empty; expected the name of a row of the target's table")]
     InstructionName,
+    /// A vendor instruction that does not fit its row.
+    #[error("instruction `{name}`: {message}")]
+    Instruction {
+        /// The row's name.
+        name: String,
+        /// What does not fit.
+        message: String,
+    },
     /// Regions nested too deep.
     #[error("regions nest deeper than {MAX_DEPTH}")]
     TooDeep,

@@ -5,6 +5,7 @@
 mod access;
 mod conversion;
 mod gather;
+mod instruction;
 mod reduction;
 mod registers;
 mod scan;
@@ -12,6 +13,7 @@ mod scan;
 pub use access::{copy_kernel, load_kernel, store_kernel};
 pub use conversion::conversion_kernel;
 pub use gather::gather_kernel;
+pub use instruction::instruction_kernel;
 pub use reduction::reduction_kernel;
 pub use registers::row_major;
 pub use scan::scan_kernel;

@@ -5,6 +5,7 @@
 //!
 //! May import everything below.
 
+mod instruction_proof;
 pub mod operations;
 mod proof;
 mod question;
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
 
+pub use instruction_proof::prove_instruction;
 pub use proof::{
     Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_store,
 };

@@ -12,12 +12,14 @@
 
 mod artifact;
 mod device;
+mod issue;
 
 use thiserror::Error;
 
 pub(crate) use artifact::byte_string;
 pub use artifact::{Artifact, CompileOptions, Emit, KernelMetadata, Payload};
 pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid};
+pub use issue::issued_row;
 
 use crate::kernel;
 use crate::layout::Families;

@@ -68,7 +68,7 @@ impl Target for AmdTarget {
     }
 
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
-        compile::compile(&self.description, module, options)
+        compile::compile(&self.description, &self.instructions, module, options)
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {

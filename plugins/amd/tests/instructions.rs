@@ -61,8 +61,8 @@ fn element(name: &Value) -> &str {
         "fp16" => "f16",
         "int8" => "i8",
         "int32" => "i32",
-        "amd_fp8" => "fp8",
-        "amd_bf8" => "bf8",
+        "amd_fp8" => "fp8_fnuz",
+        "amd_bf8" => "bf8_fnuz",
         other => other,
     }
 }

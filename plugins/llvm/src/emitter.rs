@@ -81,60 +81,6 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.integer(intrinsic, self.call(intrinsic, &[], &operands)?)
     }
 
-    /// [`Emitter::call`] of an intrinsic that gives an `i32` or a structure of them.
-    ///
-    /// # Errors
-    /// As [`Emitter::call`].
-    pub fn call_words(
-        &self,
-        intrinsic: &str,
-        overload: &[BasicTypeEnum<'ctx>],
-        operands: &[BasicValueEnum<'ctx>],
-    ) -> Result<Vec<IntValue<'ctx>>, CompileError> {
-        match self.call(intrinsic, overload, operands)? {
-            Some(BasicValueEnum::StructValue(words)) => (0..words.get_type().count_fields())
-                .map(|at| {
-                    let word = self.builder.build_extract_value(words, at, "").map_err(refused)?;
-                    self.integer(intrinsic, Some(word))
-                })
-                .collect(),
-            one => Ok(vec![self.integer(intrinsic, one)?]),
-        }
-    }
-
-    /// The words of an `i32` or of a vector of them.
-    ///
-    /// # Errors
-    /// [`CompileError::Backend`] where it is neither.
-    pub fn words(&self, value: BasicValueEnum<'ctx>) -> Result<Vec<IntValue<'ctx>>, CompileError> {
-        match value {
-            BasicValueEnum::IntValue(word) => Ok(vec![word]),
-            BasicValueEnum::VectorValue(vector) => (0..vector.get_type().get_size())
-                .map(|at| {
-                    let at = self.i32(at);
-                    let word = self.builder.build_extract_element(vector, at, "").map_err(refused)?;
-                    self.integer("words", Some(word))
-                })
-                .collect(),
-            _ => Err(CompileError::Backend("a value is neither an integer nor a vector of integers".to_owned())),
-        }
-    }
-
-    /// One word as it is, several as a vector.
-    ///
-    /// # Errors
-    /// [`CompileError::Backend`].
-    pub fn joined(&self, words: &[IntValue<'ctx>]) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        if let [word] = words {
-            return Ok((*word).into());
-        }
-        let mut vector = self.context.i32_type().vec_type(words.len() as u32).get_undef();
-        for (at, &word) in (0u32..).zip(words) {
-            vector = self.builder.build_insert_element(vector, word, self.i32(at), "").map_err(refused)?;
-        }
-        Ok(vector.into())
-    }
-
     /// The result of a call as an integer.
     ///
     /// # Errors

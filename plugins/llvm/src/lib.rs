@@ -24,12 +24,14 @@ mod ffi;
 mod generate;
 mod limits;
 mod memory;
+mod pieces;
 mod translate;
 
 pub use dialect::{Dialect, KernelForm, Machine, SharedForm};
 pub use emitter::{Emitter, Ordering};
 pub use generate::{Code, Form, compile};
 pub use limits::{check_limits, kernel_metadata, shared_bytes};
+pub use pieces::Given;
 
 /// LLVM values as hooks of a [`Dialect`] see them.
 pub mod values {

@@ -175,7 +175,7 @@ fn address_space(machine: &Machine, space: Space) -> u16 {
     }
 }
 
-fn llvm_element(context: &Context, element: Element) -> BasicTypeEnum<'_> {
+pub(crate) fn llvm_element(context: &Context, element: Element) -> BasicTypeEnum<'_> {
     match element {
         Element::I1 => context.bool_type().into(),
         Element::I8 => context.i8_type().into(),

@@ -5,8 +5,8 @@ use tilewright::layout::{Dim, FamilyError, LinearLayout};
 use tilewright::lower::conversion_kernel;
 use tilewright::movement::{self, Means, MovementError, Plan};
 use tilewright::pipeline::prove_conversion;
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit};
 
+use super::super::artifact;
 use super::Conversion;
 use crate::{Context, Level, Verdict};
 
@@ -65,26 +65,7 @@ pub fn compiled(context: &Context, conversion: &Conversion) -> Verdict {
         Ok(module) => module,
         Err(verdict) => return verdict,
     };
-    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
-    let compile = || context.target().compile(&module, &options);
-    let artifact = match compile() {
-        Ok(artifact) => artifact,
-        Err(CompileError::Unsupported(reason)) => return Verdict::unsupported(reason),
-        Err(CompileError::Plugin(message)) => return Verdict::crash(message),
-        Err(error) => return Verdict::fail(Level::Codegen, error.to_string()),
-    };
-    if let Err(wrong) = fits(&module, &artifact) {
-        return Verdict::fail(Level::Codegen, wrong);
-    }
-    match compile() {
-        Ok(again) if again == artifact => {}
-        Ok(_) => return Verdict::fail(Level::Codegen, "compiling the module again gives other code"),
-        Err(error) => return Verdict::fail(Level::Codegen, format!("compiling the module again: {error}")),
-    }
-    match artifact.taken_by {
-        Some(tool) => Verdict::pass(Level::Codegen).with_detail(format!("taken by {tool}")),
-        None => Verdict::pass(Level::Layout).with_detail("code was generated; no assembler is here to take it"),
-    }
+    artifact::compiled(context, &module)
 }
 
 fn module(context: &Context, conversion: &Conversion) -> Result<Module, Verdict> {
@@ -112,28 +93,4 @@ fn fits_registers(context: &Context, layout: &LinearLayout, bits: u32) -> Result
         return Ok(());
     }
     Err(Verdict::unsupported(format!("a lane would hold {needed} registers of 32 bits; it has {limit} at most")))
-}
-
-/// Whether the artifact is code for the module's kernel.
-fn fits(module: &Module, artifact: &Artifact) -> Result<(), String> {
-    let [kernel] = &module.kernels[..] else { return Err("one kernel was to be compiled".to_owned()) };
-    let [metadata] = &artifact.kernels[..] else {
-        return Err(format!("the artifact describes {} kernels, the module has one", artifact.kernels.len()));
-    };
-    let wanted = (&kernel.name, kernel.launch.lanes, kernel.launch.warps);
-    if (&metadata.name, metadata.lanes, metadata.warps) != wanted {
-        return Err(format!("the artifact describes {metadata:?}; asked for were {wanted:?}"));
-    }
-    if metadata.shared_bytes < kernel.shared_bytes() {
-        let (has, needs) = (metadata.shared_bytes, kernel.shared_bytes());
-        return Err(format!("the artifact has {has} bytes of shared memory, the kernel needs {needs}"));
-    }
-    let text = artifact.text(Emit::Assembly).ok_or("no assembly text was given")?;
-    if !text.contains(&kernel.name) {
-        return Err(format!("the assembly does not name the kernel `{}`", kernel.name));
-    }
-    match artifact.payload(Emit::Object) {
-        Some(object) if !object.bytes.is_empty() => Ok(()),
-        _ => Err("no object was given".to_owned()),
-    }
 }

@@ -38,7 +38,7 @@ pub(super) fn run(
     let inputs: Vec<_> = inputs.iter().map(|bytes| memory.allocate_with(bytes)).collect();
     let outputs: Vec<_> = outputs.iter().map(|&bytes| memory.allocate(bytes)).collect();
     let arguments: Vec<_> = inputs.iter().chain(&outputs).map(|&buffer| Argument::Buffer(buffer)).collect();
-    let meanings = Meanings::of(means.instructions);
+    let meanings = Meanings::of_rows(means.instructions);
     let report = Emulator::new(&module.kernels[0], means.target)
         .and_then(|emulator| {
             emulator.with_meanings(&meanings).run([blocks, 1, 1], &arguments, &mut memory, &Limits::default())

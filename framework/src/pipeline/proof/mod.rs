@@ -15,13 +15,16 @@ use crate::movement::MovementError;
 pub use memory::{prove_copy, prove_load, prove_store};
 pub use registers::{prove_conversion, prove_gather, prove_reduction, prove_scan};
 
-/// What a plan does wrong: a fault of this framework.
+/// What a plan, or an instruction, does wrong: a fault of this framework.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Disproof {
     /// The question is none.
     #[error(transparent)]
     Movement(#[from] MovementError),
+    /// The row of an instruction says too little or contradicts itself; its author's fault.
+    #[error("the row: {0}")]
+    Row(String),
     /// The kernel breaks a rule of the kernel IR.
     #[error("the kernel is invalid: {0}")]
     Invalid(#[from] kernel::VerifyError),

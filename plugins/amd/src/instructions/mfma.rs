@@ -2,7 +2,7 @@
 
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::Instruction;
+use tilewright::target::{Instruction, Operand};
 
 use super::{Element, product};
 
@@ -128,7 +128,24 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     if !timed {
         rows.iter_mut().for_each(|row| row.cycles = None);
     }
+    if architecture == "gfx942" {
+        rows.iter_mut().flat_map(|row| &mut row.operands).for_each(without_negative_zero);
+    }
     rows
+}
+
+/// On gfx942 the types of eight bits have neither infinities nor a negative zero; later ones are OCP's.
+fn without_negative_zero(operand: &mut Operand) {
+    if let Operand::Register { element, .. } = operand
+        && matches!(element.as_str(), "fp8" | "bf8")
+    {
+        element.push_str("_fnuz");
+    }
+}
+
+/// Whether gfx908 or gfx90a has an instruction of this name.
+pub(crate) fn had_by_first_generations(name: &str) -> bool {
+    GFX908.iter().chain(&GFX90A).any(|entry| entry.0 == name)
 }
 
 /// The products of each pair of [`MIXED_TYPES`]; the rows' names carry the modifiers.

@@ -7,6 +7,7 @@
 mod mfma;
 mod wmma;
 
+pub(crate) use mfma::had_by_first_generations;
 use tilewright::layout::LinearLayout;
 use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
 

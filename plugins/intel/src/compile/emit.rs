@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rspirv::dr::{Builder, Instruction, Module, Operand};
+use rspirv::dr::{Builder, Function, Instruction, Module, Operand};
 use rspirv::spirv::{
-    AddressingModel, BuiltIn, Capability, Decoration, LoopControl, MemoryModel, Op, SelectionControl, SourceLanguage,
-    StorageClass, Word,
+    AddressingModel, BuiltIn, Capability, Decoration, FunctionControl, LinkageType, LoopControl, MemoryModel, Op,
+    SelectionControl, SourceLanguage, StorageClass, Word,
 };
 use tilewright::kernel::Element;
 use tilewright::vendor::CompileError;
@@ -27,6 +27,10 @@ pub(super) struct Emitter {
     /// Types, constants and inputs by what they are.
     globals: HashMap<(Op, Option<Word>, Vec<Operand>), Word>,
     inputs: HashMap<BuiltIn, Word>,
+    /// Functions of other modules by name.
+    imports: HashMap<String, Word>,
+    /// Their declarations.
+    declarations: Vec<Function>,
     /// Label of the block being written.
     block: Word,
 }
@@ -38,15 +42,26 @@ impl Emitter {
         builder.memory_model(AddressingModel::Physical64, MemoryModel::OpenCL);
         builder.source(SourceLanguage::OpenCL_C, OPENCL_VERSION, None, None::<String>);
         let capabilities = BTreeSet::from([Capability::Kernel, Capability::Addresses, Capability::Linkage]);
-        Self { builder, architecture, capabilities, globals: HashMap::new(), inputs: HashMap::new(), block: 0 }
+        Self {
+            builder,
+            architecture,
+            capabilities,
+            globals: HashMap::new(),
+            inputs: HashMap::new(),
+            imports: HashMap::new(),
+            declarations: Vec::new(),
+            block: 0,
+        }
     }
 
     /// The finished module.
     pub(super) fn finish(mut self) -> Module {
-        // Only a module without entry points is there to be linked.
-        if !self.builder.module_ref().entry_points.is_empty() {
+        // Only a module without entry points, or one that imports, is there to be linked.
+        if !self.builder.module_ref().entry_points.is_empty() && self.imports.is_empty() {
             self.capabilities.remove(&Capability::Linkage);
         }
+        // Declarations come before definitions.
+        self.builder.module_mut().functions.splice(..0, std::mem::take(&mut self.declarations));
         for &capability in &self.capabilities {
             self.builder.capability(capability);
         }
@@ -196,6 +211,35 @@ impl Emitter {
         let instruction = Instruction::new(Op::Variable, Some(pointer), Some(id), operands);
         self.builder.module_mut().types_global_values.push(instruction);
         id
+    }
+
+    /// A function of another module.
+    pub(super) fn import(&mut self, name: &str, result: Word, parameters: &[Word]) -> Word {
+        if let Some(&function) = self.imports.get(name) {
+            return function;
+        }
+        let ty = self.function_type(result, parameters);
+        let id = self.builder.id();
+        let mut function = Function::new();
+        let operands = vec![Operand::FunctionControl(FunctionControl::NONE), Operand::IdRef(ty)];
+        function.def = Some(Instruction::new(Op::Function, Some(result), Some(id), operands));
+        for &parameter in parameters {
+            let number = self.builder.id();
+            let parameter = Instruction::new(Op::FunctionParameter, Some(parameter), Some(number), Vec::new());
+            function.parameters.push(parameter);
+        }
+        function.end = Some(Instruction::new(Op::FunctionEnd, None, None, Vec::new()));
+        self.declarations.push(function);
+        let linkage = [Operand::LiteralString(name.to_owned()), Operand::LinkageType(LinkageType::Import)];
+        self.builder.decorate(id, Decoration::LinkageAttributes, linkage);
+        self.imports.insert(name.to_owned(), id);
+        id
+    }
+
+    /// A call of a function.
+    pub(super) fn call(&mut self, result: Word, function: Word, operands: &[Word]) -> Result<Word, CompileError> {
+        let operands = std::iter::once(function).chain(operands.iter().copied()).map(Operand::IdRef).collect();
+        self.with_operands(Op::FunctionCall, result, operands)
     }
 
     // Instructions in blocks.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, FunctionControl, Op, Word};
 use tilewright::kernel::{Element, Kernel, Op as KernelOp, Region, Space, SpecialRegister, Statement, Type, Value};
-use tilewright::vendor::CompileError;
+use tilewright::vendor::{CompileError, issued_row};
 
 use super::Machine;
 use super::emit::{Emitter, backend};
@@ -233,8 +233,8 @@ impl Lowering<'_> {
 
     /// A statement without regions.
     fn plain(&mut self, op: &KernelOp, results: &[(Value, Type)]) -> Result<(), CompileError> {
-        if let KernelOp::Instruction { name, .. } = op {
-            return self.instruction(name);
+        if let KernelOp::Instruction { name, operands } = op {
+            return self.instruction(name, operands, results);
         }
         match (op.has_single_result(), results) {
             (true, &[(value, ty)]) => {
@@ -294,11 +294,16 @@ impl Lowering<'_> {
         }
     }
 
-    fn instruction(&self, name: &str) -> Result<(), CompileError> {
-        if self.machine.instructions.iter().any(|row| row.name == name) {
-            return Err(unsupported(format!("instruction `{name}` has no code yet")));
-        }
-        Err(invalid(format!("the target has no instruction `{name}`")))
+    fn instruction(&mut self, name: &str, operands: &[Value], results: &[(Value, Type)]) -> Result<(), CompileError> {
+        let held = operands.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
+        let given: Vec<Type> = held.iter().map(|held| held.ty).collect();
+        let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
+        let row = issued_row(self.machine.instructions, name, self.kernel.launch, &given, &types)?;
+        let &[(result, ty)] = results else {
+            return Err(unsupported(format!("instruction `{name}` has no code")));
+        };
+        let value = self.emitter.instruction(row, &held, ty)?;
+        self.define(result, value)
     }
 
     fn constant(&mut self, ty: Type, bits: u64) -> Result<Held, CompileError> {

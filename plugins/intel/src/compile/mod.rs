@@ -16,6 +16,7 @@ mod control;
 mod emit;
 mod header;
 mod held;
+mod instruction;
 mod kernel;
 mod memory;
 mod outside;

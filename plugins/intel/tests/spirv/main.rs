@@ -2,6 +2,7 @@
 
 mod codegen;
 mod evaluate;
+mod issue;
 mod kernels;
 mod meaning;
 mod rejection;

@@ -130,9 +130,17 @@ fn statements_have_the_results_of_their_operations() {
     let store = Op::Store { pointer: P, value: N, predicate: None, offset: 0, alignment: 4 };
     invalid(kernel(vec![(vec![(2, I32)], store)]), "1 results");
     invalid(kernel(vec![(vec![], Op::Yield { values: vec![] })]), "ends no region");
+    let instruction = Op::Instruction { name: "dpas.8x1.f32.f16.f16.f32".to_owned(), operands: vec![] };
+    invalid(kernel(vec![(vec![], instruction.clone())]), "3 operands, 0 are given");
+    invalid(kernel(vec![(vec![(2, I32), (3, I32)], instruction)]), "3 operands, 0 are given");
+}
+
+#[test]
+fn an_instruction_of_no_table_is_unsupported() {
     let instruction = Op::Instruction { name: "nonsuch".to_owned(), operands: vec![] };
-    invalid(kernel(vec![(vec![], instruction.clone())]), "no instruction `nonsuch`");
-    invalid(kernel(vec![(vec![(2, I32), (3, I32)], instruction)]), "no instruction `nonsuch`");
+    let refused = kernels::compile(&kernels::module(kernel(vec![(vec![], instruction)])));
+    let Err(CompileError::Unsupported(message)) = refused else { panic!("{refused:?}") };
+    assert!(message.contains("no instruction `nonsuch`"), "{message}");
 }
 
 #[test]

@@ -276,6 +276,8 @@ impl<'a> Graph<'a> {
         let values = match opcode {
             Op::Branch | Op::SelectionMerge | Op::LoopMerge => &[],
             Op::BranchConditional => instruction.operands.get(..1).unwrap_or_default(),
+            // What is called is a function, and no value.
+            Op::FunctionCall => instruction.operands.get(1..).unwrap_or_default(),
             _ => instruction.operands.as_slice(),
         };
         Ok(values.iter().filter_map(Operand::id_ref_any).map(|used| (used, place)).collect())

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rspirv::dr::{Instruction, Module, Operand};
-use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass, Word};
+use rspirv::dr::{Function, Instruction, Module, Operand};
+use rspirv::spirv::{BuiltIn, Decoration, LinkageType, Op, StorageClass, Word};
 
 use super::{Fault, id, literal, require, result, result_type};
 
@@ -54,6 +54,8 @@ pub(super) struct Globals {
     pub variables: HashMap<Word, StorageClass>,
     /// The input that a variable stands for.
     inputs: HashMap<Word, BuiltIn>,
+    /// Functions that other modules have.
+    imports: HashSet<Word>,
 }
 
 impl Globals {
@@ -155,7 +157,8 @@ impl Globals {
             )
         });
         require(passed, instruction, "kernels take numbers and pointers to global memory")?;
-        require(self.types.get(&returned) == Some(&Ty::Void), instruction, "kernels return nothing")?;
+        let given = matches!(self.types.get(&returned), Some(Ty::Void | Ty::Int(_) | Ty::Float(_) | Ty::Vector(..)));
+        require(given, instruction, "functions return nothing or numbers")?;
         Ok(Ty::Function(returned, parameters.to_vec()))
     }
 
@@ -231,6 +234,18 @@ impl Globals {
                 Some([Operand::Decoration(Decoration::BuiltIn), Operand::BuiltIn(which)]) => {
                     self.add_input(instruction, *which)?;
                 }
+                Some(
+                    [
+                        Operand::Decoration(Decoration::LinkageAttributes),
+                        Operand::LiteralString(name),
+                        Operand::LinkageType(LinkageType::Import),
+                    ],
+                ) => {
+                    let function = id(instruction, 0)?;
+                    require(self.functions.contains_key(&function), instruction, "functions are imported")?;
+                    require(!name.is_empty(), instruction, "imports have names")?;
+                    require(self.imports.insert(function), instruction, "a function is imported once")?;
+                }
                 _ => return Err(Fault::of(instruction, "this decoration is not one that kernels use")),
             }
         }
@@ -259,6 +274,16 @@ impl Globals {
         require(numbers == Some(expected), instruction, "the input has another type")?;
         require(!self.inputs.values().any(|&known| known == which), instruction, "the input is declared twice")?;
         require(self.inputs.insert(variable, which).is_none(), instruction, "the variable is two inputs")
+    }
+
+    /// A function without blocks is one of another module; one with blocks is a kernel.
+    pub(super) fn check_function(&self, function: &Function) -> Result<(), Fault> {
+        let definition = function.def.as_ref().ok_or_else(|| Fault::module("a function has no OpFunction"))?;
+        let imported = self.imports.contains(&result(definition)?);
+        let declared = function.blocks.is_empty();
+        require(imported == declared, definition, "imported functions have no blocks, and no others")?;
+        let nothing = self.types.get(&result_type(definition)?) == Some(&Ty::Void);
+        require(declared || nothing, definition, "kernels return nothing")
     }
 
     // Questions.

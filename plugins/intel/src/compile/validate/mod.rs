@@ -57,7 +57,10 @@ pub fn validate(words: &[u32]) -> Result<(), Fault> {
     let globals = globals::Globals::check(&module)?;
     for function in &module.functions {
         let values = operations::check(&globals, function)?;
-        control::check(&globals, &values, function)?;
+        globals.check_function(function)?;
+        if !function.blocks.is_empty() {
+            control::check(&globals, &values, function)?;
+        }
     }
     entry::check(&globals, &module)
 }

@@ -86,6 +86,7 @@ impl Values<'_> {
             O::PtrAccessChain | O::AccessChain => self.chain(instruction),
             O::Load | O::Store => self.access(instruction),
             O::GroupNonUniformShuffle | O::ControlBarrier => self.collective(instruction),
+            O::FunctionCall => self.call(instruction),
             // Control flow checks these.
             O::Phi | O::Branch | O::BranchConditional | O::SelectionMerge | O::LoopMerge | O::Return => Ok(()),
             _ => Err(Fault::of(instruction, "this instruction is not one that kernels use")),
@@ -259,6 +260,18 @@ impl Values<'_> {
             }
             _ => Err(Fault::of(instruction, "accesses to memory say their alignment")),
         }
+    }
+
+    /// The operands and the result are those of the function's type.
+    fn call(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let function = self.globals.functions.get(&id(instruction, 0)?).and_then(|&ty| self.globals.ty(ty));
+        let Some(Ty::Function(result, parameters)) = function else {
+            return Err(Fault::of(instruction, "functions are called"));
+        };
+        let count = instruction.operands.len();
+        let given = (1..count).map(|index| self.operand(instruction, index)).collect::<Result<Vec<_>, _>>()?;
+        require(given == *parameters, instruction, "the operands are of the function's types")?;
+        require(result_type(instruction)? == *result, instruction, "the result is of the function's type")
     }
 
     fn collective(&self, instruction: &Instruction) -> Result<(), Fault> {

@@ -3,10 +3,12 @@
 //! Forms: `Intermediate` is LLVM IR, `Assembly` is AMDGCN assembly, `Object` is a code object (ELF) of
 //! LLVM's default version for the processor.
 
-use tilewright::kernel::{Kernel, Module, Scope};
-use tilewright::target::TargetDescription;
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload};
-use tilewright_llvm::values::IntValue;
+mod instruction;
+
+use tilewright::kernel::{Kernel, Module, Scope, Type};
+use tilewright::target::{Instruction, TargetDescription};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
+use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
     Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, kernel_metadata,
 };
@@ -22,11 +24,12 @@ const SHARED_ONLY: Option<(&str, &str)> = Some(("amdgpu-synchronize-as", "local"
 /// Compiles a module for a product.
 pub(crate) fn compile(
     target: &TargetDescription,
+    rows: &[Instruction],
     module: &Module,
     options: &CompileOptions,
 ) -> Result<Artifact, CompileError> {
     check_limits(target, module)?;
-    let dialect = Amdgcn { target };
+    let dialect = Amdgcn { target, rows };
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
@@ -56,6 +59,7 @@ pub(crate) fn compile(
 /// AMDGCN, as LLVM writes it.
 struct Amdgcn<'a> {
     target: &'a TargetDescription,
+    rows: &'a [Instruction],
 }
 
 impl Amdgcn<'_> {
@@ -167,5 +171,17 @@ impl Dialect for Amdgcn<'_> {
     ) -> Result<IntValue<'ctx>, CompileError> {
         // Here bytes 0 to 3 are the second operand's, 4 to 7 the first's.
         emit.call_i32("llvm.amdgcn.perm", &[b, a, emit.i32(u32::from_le_bytes(bytes))])
+    }
+
+    fn instruction<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        name: &str,
+        operands: &[(Type, BasicValueEnum<'ctx>)],
+        results: &[Type],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        let types: Vec<Type> = operands.iter().map(|&(ty, _)| ty).collect();
+        let row = issued_row(self.rows, name, emit.launch(), &types, results)?;
+        instruction::emit(emit, row, operands, results)
     }
 }

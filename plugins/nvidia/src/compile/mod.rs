@@ -4,9 +4,11 @@
 //! Forms: `Intermediate` is LLVM IR, `Assembly` is PTX, `Object` is a cubin where `ptxas` is found and
 //! the PTX itself where it is not (drivers load either); the payload's format says which.
 
+mod instruction;
+
 use tilewright::kernel::{Kernel, Module, Scope, Type};
-use tilewright::target::TargetDescription;
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload};
+use tilewright::target::{Instruction, TargetDescription};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
     Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, shared_bytes,
@@ -26,11 +28,12 @@ const ALL_LANES: u32 = u32::MAX;
 /// Compiles a module for a product.
 pub(crate) fn compile(
     target: &TargetDescription,
+    rows: &[Instruction],
     module: &Module,
     options: &CompileOptions,
 ) -> Result<Artifact, CompileError> {
     check_limits(target, module)?;
-    let dialect = Ptx { target };
+    let dialect = Ptx { target, rows, version: instruction::ptx_version(&target.architecture, module) };
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
@@ -70,6 +73,9 @@ fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec
 /// PTX, as LLVM writes it.
 struct Ptx<'a> {
     target: &'a TargetDescription,
+    rows: &'a [Instruction],
+    /// The version, times ten, that instructions ask for.
+    version: Option<u32>,
 }
 
 impl Dialect for Ptx<'_> {
@@ -78,7 +84,7 @@ impl Dialect for Ptx<'_> {
             triple: "nvptx64-nvidia-cuda".to_owned(),
             cpu: self.target.architecture.clone(),
             // Without a feature `+ptxNN` LLVM takes the lowest PTX version that has the processor.
-            features: String::new(),
+            features: self.version.map(|version| format!("+ptx{version}")).unwrap_or_default(),
             global: 1,
             shared: 3,
         }
@@ -136,33 +142,6 @@ impl Dialect for Ptx<'_> {
         emit.call(intrinsic, &[], &[operand.into()]).map(|_| ())
     }
 
-    fn instruction<'ctx>(
-        &self,
-        emit: &Emitter<'_, 'ctx>,
-        name: &str,
-        operands: &[(Type, BasicValueEnum<'ctx>)],
-        results: &[Type],
-    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
-        // `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16` is `llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16`,
-        // overloaded by the pointer.
-        let intrinsic = format!("llvm.nvvm.{}", name.replace(".shared", ""));
-        let wrong = || CompileError::Invalid(format!("instruction `{name}` has other operands or results"));
-        match (name.split('.').next(), operands, results) {
-            (Some("ldmatrix"), &[(_, pointer)], &[_]) => {
-                let words = emit.call_words(&intrinsic, &[pointer.get_type()], &[pointer])?;
-                Ok(vec![emit.joined(&words)?])
-            }
-            (Some("stmatrix"), &[(_, pointer), (_, words)], []) => {
-                let words = emit.words(words)?;
-                let given: Vec<_> = std::iter::once(pointer).chain(words.into_iter().map(Into::into)).collect();
-                emit.call(&intrinsic, &[pointer.get_type()], &given)?;
-                Ok(Vec::new())
-            }
-            (Some("ldmatrix" | "stmatrix"), ..) => Err(wrong()),
-            _ => Err(CompileError::Unsupported(format!("instruction `{name}` has no code generation on this target"))),
-        }
-    }
-
     fn permute_bytes<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -172,5 +151,17 @@ impl Dialect for Ptx<'_> {
     ) -> Result<IntValue<'ctx>, CompileError> {
         let selector = bytes.iter().rev().fold(0, |selector, &byte| selector << 4 | u32::from(byte));
         emit.call_i32("llvm.nvvm.prmt", &[a, b, emit.i32(selector)])
+    }
+
+    fn instruction<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        name: &str,
+        operands: &[(Type, BasicValueEnum<'ctx>)],
+        results: &[Type],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        let types: Vec<Type> = operands.iter().map(|&(ty, _)| ty).collect();
+        let row = issued_row(self.rows, name, emit.launch(), &types, results)?;
+        instruction::emit(emit, row, operands, results)
     }
 }

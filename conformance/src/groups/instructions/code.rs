@@ -1,0 +1,31 @@
+//! Instructions as code: one kernel that issues a row once.
+
+use tilewright::kernel::{Builder, Launch, Module, Op};
+use tilewright::lower::instruction_kernel;
+use tilewright::target::Instruction;
+use tilewright::vendor::CompileError;
+
+use super::super::artifact;
+use crate::{Context, Level, Verdict};
+
+/// Compiles the kernel twice; see [`artifact::compiled`].
+pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
+    match instruction_kernel("issue", row) {
+        Ok(kernel) => artifact::compiled(context, &Module { kernels: vec![kernel] }),
+        Err(wrong) => Verdict::fail(Level::Layout, wrong),
+    }
+}
+
+/// An instruction that no table has is unsupported, by its name.
+pub(super) fn unknown(context: &Context) -> Verdict {
+    const NAME: &str = "no.such.row";
+    let lanes = context.target().description().lanes.default;
+    let mut builder = Builder::new("unknown", Launch { lanes, warps: 1 }, &[]);
+    builder.effect(Op::Instruction { name: NAME.to_owned(), operands: Vec::new() });
+    let module = Module { kernels: vec![builder.finish()] };
+    match context.target().compile(&module, &artifact::options()) {
+        Err(CompileError::Unsupported(message)) if message.contains(NAME) => Verdict::pass(Level::Layout),
+        Err(CompileError::Plugin(message)) => Verdict::crash(message),
+        other => Verdict::fail(Level::Codegen, format!("expected that `{NAME}` is unsupported, found {other:?}")),
+    }
+}

@@ -1,0 +1,54 @@
+//! Group `instructions`: each row of a target's instruction table is an instruction. Shown on the
+//! emulator, by its result, and as code that a tool takes.
+//!
+//! That operands cover their tiles is shown by the group `layouts`.
+
+mod code;
+
+use std::collections::BTreeSet;
+
+use tilewright::pipeline::{Disproof, prove_instruction};
+use tilewright::target::Instruction;
+
+use super::law::word;
+use crate::{Case, Context, Group, Level, Verdict};
+
+/// The group `instructions`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Instructions;
+
+impl Group for Instructions {
+    fn name(&self) -> &str {
+        "instructions"
+    }
+
+    fn cases(&self, context: &Context) -> Vec<Case> {
+        let (mut cases, mut seen) = (Vec::new(), BTreeSet::new());
+        for row in context.target().instructions() {
+            let name = word(&row.name);
+            // That no two rows have one name is for the group `layouts` to say.
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            cases.push(case(format!("meaning/{name}"), row, meaning));
+            cases.push(case(format!("code/{name}"), row, code::compiled));
+        }
+        cases.push(Case::new("instructions/code/no-such-row", |context| code::unknown(context)));
+        cases
+    }
+}
+
+fn case(name: String, row: &Instruction, check: fn(&Context, &Instruction) -> Verdict) -> Case {
+    let row = row.clone();
+    Case::new(format!("instructions/{name}"), move |context| check(context, &row))
+}
+
+/// Runs the instruction once: a product must be that of matrices, computed element by element, and a
+/// move must bring every byte to its place.
+fn meaning(context: &Context, row: &Instruction) -> Verdict {
+    match prove_instruction(row, context.target().description()) {
+        Ok(_) => Verdict::pass(Level::Emulated),
+        Err(wrong @ (Disproof::Row(_) | Disproof::Invalid(_))) => Verdict::fail(Level::Layout, wrong.to_string()),
+        Err(wrong) => Verdict::fail(Level::Emulated, wrong.to_string()),
+    }
+}

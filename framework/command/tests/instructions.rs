@@ -1,0 +1,46 @@
+//! The table of a target's instructions.
+
+mod command;
+
+use command::{run, tilewright};
+use serde_json::Value as Json;
+
+#[test]
+fn a_table_has_a_line_for_each_instruction() {
+    let said = run(tilewright().args(["instructions", "--target", "rx7900xtx"]));
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let lines: Vec<Vec<&str>> = said.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["instruction", "shape", "types", "cycles", "source"]);
+    // RDNA 3 has six, for waves of 32 and of 64 lanes.
+    assert_eq!(lines.len(), 1 + 12, "{}", said.out);
+    let product = lines.iter().find(|line| line[0] == "v_wmma_f32_16x16x16_bf16").expect("it is listed");
+    assert_eq!(product[1..7], ["16x16x16", "f32", "bf16", "bf16", "f32", "32"]);
+}
+
+#[test]
+fn the_same_as_json_lines() {
+    let said = run(tilewright().args(["instructions", "--target", "a100", "--json"]));
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let lines: Vec<Json> = said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let named = |name: &str| lines.iter().find(|line| line["name"] == name).unwrap_or_else(|| panic!("no {name}"));
+    let product = named("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32");
+    assert_eq!((&product["kind"], &product["shape"]), (&"matrix".into(), &"16x8x16".into()));
+    assert_eq!(product["types"], serde_json::json!({"d": "f32", "a": "bf16", "b": "bf16", "c": "f32"}));
+    let moved = named("ldmatrix.sync.aligned.m8n8.x4.shared.b16");
+    assert_eq!((&moved["kind"], &moved["shape"]), (&"shared_move".into(), &"32 slots of 16 bytes".into()));
+    assert!(moved["source"].as_str().is_some_and(|source| source.contains("PTX ISA")), "{moved}");
+}
+
+#[test]
+fn blocks_of_a_product_are_told() {
+    let said = run(tilewright().args(["instructions", "--target", "mi100", "--json"]));
+    let line = said.out.lines().find(|line| line.contains("v_mfma_f32_4x4x1f32")).expect("it is listed");
+    let line: Json = serde_json::from_str(line).expect("JSON");
+    assert_eq!((&line["shape"], &line["cycles"]), (&"4x4x1, 16 blocks".into(), &8.0.into()));
+}
+
+#[test]
+fn a_target_that_is_not_known_is_named() {
+    let said = run(tilewright().args(["instructions", "--target", "nosuch"]));
+    assert!(said.failed(2).contains("nosuch"), "{}", said.err);
+}

@@ -1,0 +1,73 @@
+//! What instructions do, from their rows alone.
+//!
+//! A row whose semantics is Move moves bytes between registers and shared memory ([`transfer`]); one
+//! whose semantics is Contract multiplies matrices ([`product`]). How values of the kernel IR carry
+//! operands is what [`crate::kernel::Signature`] says of the row.
+//!
+//! May import `layout`, `target`, `kernel` and the rest of the emulator.
+
+mod held;
+mod number;
+mod product;
+mod transfer;
+
+use std::sync::OnceLock;
+
+use super::fault::LaneFault;
+use super::meaning::{Call, Meaning, Meanings};
+use crate::kernel::Signature;
+use crate::target::{Instruction, Semantics};
+
+use product::Product;
+use transfer::Transfer;
+
+impl Meanings {
+    /// The meanings of all rows of a target.
+    ///
+    /// A row that says too little, such as one of an element type that is not known here, has a
+    /// meaning too: the fault [`super::FaultKind::Instruction`], which says what is missing.
+    #[must_use]
+    pub fn of_rows(rows: &[Instruction]) -> Self {
+        let mut meanings = Self::new();
+        for row in rows {
+            meanings.insert(&row.name, Row { row: row.clone(), read: OnceLock::new() });
+        }
+        meanings
+    }
+}
+
+/// The meaning of one row, which is read when it is first issued.
+struct Row {
+    row: Instruction,
+    read: OnceLock<(Signature, Does)>,
+}
+
+enum Does {
+    Transfer(Transfer),
+    Product(Product),
+    Unknown(String),
+}
+
+impl Does {
+    fn of(row: &Instruction) -> Self {
+        let found = match row.semantics {
+            Semantics::Move => Transfer::of(row).map(Self::Transfer),
+            Semantics::Contract => Product::of(row).map(Self::Product),
+        };
+        found.unwrap_or_else(Self::Unknown)
+    }
+}
+
+impl Meaning for Row {
+    fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
+        let (signature, does) = self.read.get_or_init(|| (Signature::of(&self.row), Does::of(&self.row)));
+        let (operands, results): (Vec<_>, Vec<_>) = (call.operand_types().collect(), call.result_types().collect());
+        let checked = signature.check(&operands, &results).and_then(|()| signature.check_launch(call.launch()));
+        checked.map_err(|message| call.wrong(&message))?;
+        match does {
+            Does::Transfer(transfer) => transfer.execute(call),
+            Does::Product(product) => product.execute(call),
+            Does::Unknown(message) => Err(call.wrong(message)),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Products of matrices: `d = a * b + c`, for each block of the row's tiles.
+//!
+//! Floating point: a sum begins with the element of `c`, takes one product after the other, K
+//! ascending, each by a fused multiply-add that is rounded to nearest even in the type of `d`,
+//! subnormals kept. Vendors promise no order and at least the accumulator's precision, so a result
+//! that must not depend on the order (small integers) is the same on hardware; others differ within
+//! the error of a sum of so many terms. Integers: sums wrap.
+//!
+//! Elements narrower than what they lie in are in its low bits. What a result has above them is
+//! unspecified, and made up here from a pattern.
+
+use super::super::arithmetic::{mask, sign_extend};
+use super::super::fault::LaneFault;
+use super::super::meaning::Call;
+use super::held::Held;
+use super::number::{Number, Sum};
+use crate::kernel::is_result;
+use crate::layout::{Dim, LinearLayout};
+use crate::target::{Instruction, Operand};
+
+/// Above an element in a wider place.
+const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
+
+/// One operand: its elements, and where lanes hold them.
+struct Tile {
+    /// Number among the operands of the instruction.
+    operand: usize,
+    number: Number,
+    /// Bits of a place.
+    bits: u32,
+    /// Rows, columns and blocks as powers of two.
+    shape: [u32; 3],
+    /// By element (row, then column, then block fastest last): lane and register of all that hold it.
+    places: Vec<Vec<(u32, u32)>>,
+}
+
+/// One such instruction.
+pub(super) struct Product {
+    a: Tile,
+    b: Tile,
+    c: Tile,
+    d: Tile,
+    /// The type of floating-point sums.
+    sum: Option<Sum>,
+}
+
+impl Product {
+    pub(super) fn of(row: &Instruction) -> Result<Self, String> {
+        let tile = |role| Tile::of(row, role);
+        let (a, b, c, d) = (tile("a")?, tile("b")?, tile("c")?, tile("d")?);
+        let [m, k, blocks] = a.shape;
+        let n = b.shape[1];
+        if b.shape != [k, n, blocks] || d.shape != [m, n, blocks] || c.shape != d.shape {
+            return Err("the tiles of its operands do not fit each other".to_owned());
+        }
+        let integers = [&a, &b, &c, &d].map(|tile| matches!(tile.number, Number::Integer { .. }));
+        let sum = match integers {
+            [true, true, true, true] => None,
+            [false, false, false, false] => {
+                Some(element(row, "d").and_then(Sum::named).ok_or("its sums have no type")?)
+            }
+            _ => return Err("it multiplies integers with floating-point numbers".to_owned()),
+        };
+        Ok(Self { a, b, c, d, sum })
+    }
+
+    pub(super) fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
+        let (a, b, c) = (self.a.elements(call)?, self.b.elements(call)?, self.c.elements(call)?);
+        let ty = call.result_types().next().ok_or_else(|| call.wrong("it has no result"))?;
+        let mut held = Held::zeros(call.lanes(), ty);
+        let [m, n, blocks] = self.d.shape.map(|bits| 1usize << bits);
+        let k = 1usize << self.a.shape[1];
+        for block in 0..blocks {
+            for row in 0..m {
+                for column in 0..n {
+                    let at = (block * m + row) * n + column;
+                    let factors =
+                        (0..k).map(|k_at| (a[(block * m + row) * k + k_at], b[(block * k + k_at) * n + column]));
+                    let bits = self.summed(c[at], factors);
+                    self.d.put(&mut held, at, bits);
+                }
+            }
+        }
+        held.into_result(call, ty)
+    }
+
+    /// The bits of one element of the result.
+    fn summed(&self, c: u64, factors: impl Iterator<Item = (u64, u64)>) -> u64 {
+        let Some(sum) = self.sum else {
+            let add = |sum: i64, (a, b)| sum.wrapping_add(integer(self.a.number, a) * integer(self.b.number, b));
+            return factors.fold(integer(self.c.number, c), add) as u64 & mask(self.d.number.bits());
+        };
+        let add = |total, (a, b)| sum.multiply_add(total, float(self.a.number, a), float(self.b.number, b));
+        sum.encode(factors.fold(float(self.c.number, c), add))
+    }
+}
+
+fn integer(number: Number, bits: u64) -> i64 {
+    match number {
+        Number::Integer { bits: width, signed: true } => sign_extend(bits, width),
+        _ => bits as i64,
+    }
+}
+
+fn float(number: Number, bits: u64) -> f64 {
+    match number {
+        Number::Float(format) => format.decode(bits),
+        Number::Integer { .. } => integer(number, bits) as f64,
+    }
+}
+
+/// The name of the element type of an operand.
+fn element<'a>(row: &'a Instruction, wanted: &str) -> Option<&'a str> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Register { role, element, .. } if role == wanted => Some(element.as_str()),
+        _ => None,
+    })
+}
+
+impl Tile {
+    fn of(row: &Instruction, wanted: &str) -> Result<Self, String> {
+        let missing = || format!("its row has no register operand `{wanted}`");
+        let is_wanted = |operand: &Operand| matches!(operand, Operand::Register { role, .. } if role == wanted);
+        let found = row.operands.iter().find(|operand| is_wanted(operand)).ok_or_else(missing)?;
+        let Operand::Register { element, bits, layout, .. } = found else { return Err(missing()) };
+        let number =
+            Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))?;
+        if number.bits() > *bits {
+            return Err(format!("elements of type `{element}` do not fit into {bits} bits"));
+        }
+        let others = row.operands.iter().filter(|operand| !is_result(operand));
+        let operand = others.take_while(|operand| !is_wanted(operand)).count();
+        let shape = [0, 1, 2].map(|axis| layout.out_bits(Dim::tensor(axis)));
+        if shape.iter().sum::<u32>() != layout.outs().bits() {
+            return Err(format!("operand `{wanted}` has other axes than dim0, dim1 and dim2"));
+        }
+        Ok(Self { operand, number, bits: *bits, shape, places: places(layout, shape) })
+    }
+
+    /// The bits of all elements.
+    fn elements(&self, call: &Call<'_>) -> Result<Vec<u64>, LaneFault> {
+        let ty = call.operand_types().nth(self.operand).ok_or_else(|| call.wrong("an operand is missing"))?;
+        let held = Held::operand(call, self.operand, ty)?;
+        let at = |&(lane, register): &(u32, u32)| held.get(lane, register * self.bits, self.number.bits());
+        let mut elements = Vec::with_capacity(self.places.len());
+        for places in &self.places {
+            let mut all = places.iter().map(|place| (place, at(place)));
+            let Some((&(first, _), bits)) = all.next() else {
+                return Err(call.wrong("no lane holds some element of an operand"));
+            };
+            if let Some((&(other, _), _)) = all.find(|&(_, other)| other != bits) {
+                let message = format!("lanes {first} and {other} hold different values of one element");
+                return Err(call.wrong(&format!("operand {}: {message}", self.operand)));
+            }
+            elements.push(bits);
+        }
+        Ok(elements)
+    }
+
+    /// Gives one element of the result to all lanes that hold it.
+    fn put(&self, held: &mut Held, at: usize, bits: u64) {
+        let bits = if self.number.bits() < self.bits { bits | UNSPECIFIED << self.number.bits() } else { bits };
+        for &(lane, register) in self.places.get(at).into_iter().flatten() {
+            held.set(lane, register * self.bits, self.bits, bits);
+        }
+    }
+}
+
+/// All places of each element; elements by block, then row, then column.
+fn places(layout: &LinearLayout, [rows, columns, blocks]: [u32; 3]) -> Vec<Vec<(u32, u32)>> {
+    let mut places = vec![Vec::new(); 1 << (rows + columns + blocks)];
+    let (ins, outs) = (layout.ins(), layout.outs());
+    for place in 0..1u64 << ins.bits() {
+        let image = layout.apply_packed(place);
+        let [row, column, block] = [0, 1, 2].map(|axis| outs.coordinate(image, Dim::tensor(axis)));
+        let element = (block << rows | row) << columns | column;
+        let at = (ins.coordinate(place, Dim::LANE) as u32, ins.coordinate(place, Dim::REGISTER) as u32);
+        places[element as usize].push(at);
+    }
+    places
+}

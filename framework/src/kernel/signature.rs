@@ -1,0 +1,199 @@
+//! What a vendor instruction takes and gives as values of the kernel IR, said by its row.
+//!
+//! The operand of role `d` is the result; all others are operands, in the order of the row. What a
+//! lane holds of a register operand is one scalar or vector of exactly as many bits, the layout's
+//! register 0 in the lowest: which element type carries the bits says nothing. Shared memory that
+//! lanes address is one `ptr.shared`.
+//!
+//! May import `target` and the types of this floor.
+
+use std::fmt;
+
+use super::{Element, Kernel, Launch, Op, Region, Space, Type, Value, VerifyError, Violation};
+use crate::layout::Dim;
+use crate::target::{Instruction, Operand};
+
+/// What one operand or result of an instruction must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carried {
+    /// A scalar or vector, not of `i1`, of so many bits.
+    Bits(u32),
+    /// An address in shared memory.
+    SharedAddress,
+    /// Something that values of the kernel IR do not carry yet.
+    Nothing,
+}
+
+impl Carried {
+    /// What carries an operand.
+    #[must_use]
+    pub fn of(operand: &Operand) -> Self {
+        match operand {
+            Operand::Register { bits, layout, .. } => {
+                let registers = 1u32.checked_shl(layout.in_bits(Dim::REGISTER)).unwrap_or(0);
+                bits.checked_mul(registers).filter(|&bits| bits > 0).map_or(Self::Nothing, Self::Bits)
+            }
+            Operand::Access { .. } => Self::SharedAddress,
+            _ => Self::Nothing,
+        }
+    }
+
+    /// Whether values of this type carry it.
+    #[must_use]
+    pub fn fits(self, ty: Type) -> bool {
+        match self {
+            Self::Bits(bits) => ty.element().is_some_and(|element| element != Element::I1) && ty.bits() == bits,
+            Self::SharedAddress => ty == Type::Pointer(Space::Shared),
+            Self::Nothing => false,
+        }
+    }
+
+    /// The type that is used where nothing speaks for another: 32-bit words, or one narrower integer.
+    #[must_use]
+    pub fn usual_type(self) -> Option<Type> {
+        match self {
+            Self::Bits(bits) if bits >= 32 => Some(Type::of(Element::I32, bits / 32)),
+            Self::Bits(bits) => Element::integer(bits).filter(|&element| element != Element::I1).map(Type::Scalar),
+            Self::SharedAddress => Some(Type::Pointer(Space::Shared)),
+            Self::Nothing => None,
+        }
+    }
+}
+
+impl fmt::Display for Carried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bits(bits) => write!(f, "a scalar or vector of {bits} bits"),
+            Self::SharedAddress => f.write_str("ptr.shared"),
+            Self::Nothing => f.write_str("something that no value can carry"),
+        }
+    }
+}
+
+/// The operands and results of an instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// What it takes, in order.
+    pub operands: Vec<Carried>,
+    /// What it gives: one value or none.
+    pub results: Vec<Carried>,
+    /// Lanes of the warps that can issue it; `None` where its operands disagree.
+    pub lanes: Option<u32>,
+}
+
+/// Whether an operand is what the instruction gives.
+#[must_use]
+pub fn is_result(operand: &Operand) -> bool {
+    matches!(operand, Operand::Register { role, .. } if role == "d")
+}
+
+impl Signature {
+    /// The signature of a row.
+    #[must_use]
+    pub fn of(row: &Instruction) -> Self {
+        let carried = |results: bool| {
+            let chosen = row.operands.iter().filter(move |operand| is_result(operand) == results);
+            chosen.map(Carried::of).collect()
+        };
+        Self { operands: carried(false), results: carried(true), lanes: lanes(row) }
+    }
+
+    /// Whether these types fit; says what does not.
+    ///
+    /// # Errors
+    /// A sentence about the first operand or result that does not fit.
+    pub fn check(&self, operands: &[Type], results: &[Type]) -> Result<(), String> {
+        for (what, expected, found) in [("operand", &self.operands, operands), ("result", &self.results, results)] {
+            if expected.len() != found.len() {
+                return Err(format!("it has {} {what}s, {} are given", expected.len(), found.len()));
+            }
+            for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
+                if !expected.fits(*found) {
+                    return Err(format!("{what} {index} is {found}; expected {expected}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether warps of this launch can issue it; says why not.
+    ///
+    /// # Errors
+    /// A sentence with both numbers of lanes.
+    pub fn check_launch(&self, launch: Launch) -> Result<(), String> {
+        match self.lanes {
+            Some(lanes) if lanes == launch.lanes => Ok(()),
+            Some(lanes) => Err(format!("it is for warps of {lanes} lanes; the kernel's have {}", launch.lanes)),
+            None => Err("its operands are for different numbers of lanes".to_owned()),
+        }
+    }
+}
+
+fn lanes(row: &Instruction) -> Option<u32> {
+    let mut all = row.operands.iter().filter_map(|operand| match operand {
+        Operand::Register { layout, .. } => Some(layout.in_bits(Dim::LANE)),
+        Operand::Access { data, .. } => Some(data.in_bits(Dim::LANE)),
+        _ => None,
+    });
+    let first = all.next()?;
+    (all.all(|bits| bits == first)).then(|| 1u32.checked_shl(first)).flatten()
+}
+
+/// Checks the vendor instructions of a kernel against the target's rows, after
+/// [`super::verify`] has passed: that there is such a row, that operands and results fit it, and that
+/// the kernel's warps have its lanes.
+///
+/// # Errors
+/// [`Violation::Instruction`] for the first that does not fit.
+pub fn verify_instructions(kernel: &Kernel, rows: &[Instruction]) -> Result<(), VerifyError> {
+    let mut types = Vec::new();
+    let parameters = kernel.parameters.iter().enumerate().map(|(number, p)| (Value(number as u32), p.ty));
+    parameters.for_each(|(value, ty)| set(&mut types, value, ty));
+    let mut number = 0;
+    region(kernel, &kernel.body, rows, &mut types, &mut number)
+}
+
+fn set(types: &mut Vec<Option<Type>>, value: Value, ty: Type) {
+    let number = value.0 as usize;
+    if types.len() <= number {
+        types.resize(number + 1, None);
+    }
+    types[number] = Some(ty);
+}
+
+fn region(
+    kernel: &Kernel,
+    part: &Region,
+    rows: &[Instruction],
+    types: &mut Vec<Option<Type>>,
+    number: &mut usize,
+) -> Result<(), VerifyError> {
+    part.arguments.iter().for_each(|&(value, ty)| set(types, value, ty));
+    for statement in &part.statements {
+        let operation = *number;
+        *number += 1;
+        if let Op::Instruction { name, operands } = &statement.op {
+            let given = operands.iter().map(|value| types.get(value.0 as usize).copied().flatten());
+            let given: Vec<Type> = given.map(|ty| ty.unwrap_or(Type::Scalar(Element::I1))).collect();
+            let results: Vec<Type> = statement.results.iter().map(|&(_, ty)| ty).collect();
+            check(rows, name, &given, &results, kernel.launch).map_err(|message| VerifyError {
+                kernel: kernel.name.clone(),
+                operation: Some(operation),
+                name: statement.op.name(),
+                violation: Violation::Instruction { name: name.clone(), message },
+            })?;
+        }
+        for inner in statement.op.regions() {
+            region(kernel, inner, rows, types, number)?;
+        }
+        statement.results.iter().for_each(|&(value, ty)| set(types, value, ty));
+    }
+    Ok(())
+}
+
+fn check(rows: &[Instruction], name: &str, operands: &[Type], results: &[Type], launch: Launch) -> Result<(), String> {
+    let row = rows.iter().find(|row| row.name == name);
+    let signature = Signature::of(row.ok_or("the target has no row of this name")?);
+    signature.check(operands, results)?;
+    signature.check_launch(launch)
+}

@@ -1,0 +1,290 @@
+//! Showing what a vendor instruction does, as its row has it: one is run on the emulator between
+//! registers whose contents follow from the row's layouts, and the result is compared with a product
+//! of matrices, or a copy of bytes, computed here element by element.
+//!
+//! Matrices have small integers, of which every sum is exact whatever its order; those of integers
+//! have all values.
+
+use super::Disproof;
+use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
+use crate::kernel::{self, Carried, Module, is_result};
+use crate::layout::{Dim, LinearLayout};
+use crate::lower::instruction_kernel;
+use crate::target::{Instruction, Operand, Semantics, TargetDescription};
+
+/// Runs an instruction once and compares everything that it gives.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong, with the row or with the emulator.
+pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Result<Report, Disproof> {
+    let module = Module { kernels: vec![instruction_kernel("issue", row).map_err(Disproof::Row)?] };
+    kernel::verify(&module)?;
+    kernel::verify_instructions(&module.kernels[0], std::slice::from_ref(row))?;
+    let question = match row.semantics {
+        Semantics::Contract => Question::product(row),
+        Semantics::Move => Question::copy(row),
+    };
+    let question = question.map_err(Disproof::Row)?;
+    let mut memory = GlobalMemory::new();
+    let buffers: Vec<_> = question.contents.iter().map(|bytes| memory.allocate_with(bytes)).collect();
+    let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).collect();
+    let meanings = Meanings::of_rows(std::slice::from_ref(row));
+    let emulator = Emulator::new(&module.kernels[0], target).map(|emulator| emulator.with_meanings(&meanings));
+    let run = emulator.and_then(|emulator| emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()));
+    let report = run.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
+    question.compare(memory.read_all(buffers[question.answer])?)?;
+    Ok(report)
+}
+
+/// What the operands hold, and what the answer is.
+struct Question {
+    /// For each operand of the row, what the kernel finds there.
+    contents: Vec<Vec<u8>>,
+    /// Which operand is the answer.
+    answer: usize,
+    /// Of each of its fields: which lane holds it where, bits from the start, width, expected bits.
+    expected: Vec<Expected>,
+}
+
+struct Expected {
+    place: String,
+    at: u64,
+    bits: u32,
+    element: u64,
+    value: u64,
+}
+
+impl Question {
+    fn compare(&self, found: &[u8]) -> Result<(), Disproof> {
+        for Expected { place, at, bits, element, value } in &self.expected {
+            let found = field(found, *at, *bits);
+            if found != *value {
+                let place = place.clone();
+                return Err(Disproof::WrongElement { place, found, element: *element, expected: *value });
+            }
+        }
+        Ok(())
+    }
+
+    fn product(row: &Instruction) -> Result<Self, String> {
+        let matrix = |role, seed| Matrix::of(row, role, seed);
+        let (a, b, c) = (matrix("a", 1)?, matrix("b", 2)?, matrix("c", 3)?);
+        let mut contents = Vec::new();
+        let (mut answer, mut expected) = (0, Vec::new());
+        for (index, operand) in row.operands.iter().enumerate() {
+            let Operand::Register { role, element, bits, layout } = operand else {
+                return Err("a product takes register operands only".to_owned());
+            };
+            let mut bytes = vec![0; bytes_of(operand)?];
+            let kind = Kind::named(element)?;
+            let matrix = [("a", &a), ("b", &b), ("c", &c)].into_iter().find(|(name, _)| name == role);
+            each_place(layout, *bits, |at, coordinate, place| {
+                let Some((_, matrix)) = matrix else {
+                    let total = total(&a, &b, &c, coordinate);
+                    let element = coordinate[0] << 32 | coordinate[1];
+                    let value = kind.encode(total)?;
+                    expected.push(Expected { place, at, bits: kind.bits().min(*bits), element, value });
+                    return Ok(());
+                };
+                put(&mut bytes, at, kind.bits(), kind.encode(matrix.at(coordinate))?);
+                Ok(())
+            })?;
+            if is_result(operand) {
+                answer = index;
+            }
+            contents.push(bytes);
+        }
+        Ok(Self { contents, answer, expected })
+    }
+
+    fn copy(row: &Instruction) -> Result<Self, String> {
+        let access = row.operands.iter().position(|operand| matches!(operand, Operand::Access { .. }));
+        let register = row.operands.iter().position(|operand| matches!(operand, Operand::Register { .. }));
+        let (Some(access), Some(register)) = (access, register) else {
+            return Err("a move has registers and an access".to_owned());
+        };
+        let Operand::Access { data, .. } = &row.operands[access] else { return Err("no access".to_owned()) };
+        let loads = row.operands.iter().any(is_result);
+        let mut contents = vec![Vec::new(); row.operands.len()];
+        contents[register] = vec![0; bytes_of(&row.operands[register])?];
+        contents[access] = vec![0; 1 << data.outs().bits()];
+        let (from, answer) = if loads { (access, register) } else { (register, access) };
+        for (index, byte) in contents[from].iter_mut().enumerate() {
+            *byte = scrambled(index as u64, 4) as u8;
+        }
+        let lane_bytes = contents[register].len() as u64 >> data.in_bits(Dim::LANE);
+        let mut expected = Vec::new();
+        for place in 0..1u64 << data.ins().bits() {
+            let at = |dim| data.ins().coordinate(place, dim);
+            let byte = Dim::named("byte");
+            let image = image(data, place);
+            let in_lane = at(Dim::REGISTER) << data.in_bits(byte) | at(byte);
+            let in_register = at(Dim::LANE) * lane_bytes + in_lane;
+            let in_slot = data.outs().coordinate(image, Dim::named("slot")) << data.out_bits(byte)
+                | data.outs().coordinate(image, byte);
+            let (source, target) = if loads { (in_slot, in_register) } else { (in_register, in_slot) };
+            let value = contents[from].get(source as usize).copied().ok_or("its access moves more than it holds")?;
+            let place = format!("lane {}, byte {in_lane}", at(Dim::LANE));
+            expected.push(Expected { place, at: 8 * target, bits: 8, element: source, value: u64::from(value) });
+        }
+        Ok(Self { contents, answer, expected })
+    }
+}
+
+/// Bytes that all lanes hold of a register operand.
+fn bytes_of(operand: &Operand) -> Result<usize, String> {
+    match (Carried::of(operand), operand) {
+        (Carried::Bits(bits), Operand::Register { layout, .. }) => {
+            Ok(((u64::from(bits) << layout.in_bits(Dim::LANE)) / 8) as usize)
+        }
+        (carried, _) => Err(format!("an operand is {carried}")),
+    }
+}
+
+/// Calls `visit` for each register of each lane with the bit at which it begins, counted over all
+/// lanes, the coordinates of its element, and words for the place.
+fn each_place(
+    layout: &LinearLayout,
+    bits: u32,
+    mut visit: impl FnMut(u64, [u64; 3], String) -> Result<(), String>,
+) -> Result<(), String> {
+    let registers = layout.in_bits(Dim::REGISTER);
+    for lane in 0..1u64 << layout.in_bits(Dim::LANE) {
+        for register in 0..1u64 << registers {
+            let place = layout.ins().pack(&[(Dim::REGISTER, register), (Dim::LANE, lane)]);
+            let image = image(layout, place.map_err(|error| error.to_string())?);
+            let coordinate = [0, 1, 2].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
+            let at = ((lane << registers) + register) * u64::from(bits);
+            visit(at, coordinate, format!("register {register} of lane {lane}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The sum of the columns of a place's bits.
+fn image(layout: &LinearLayout, place: u64) -> u64 {
+    let chosen = layout.columns().iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1);
+    chosen.fold(0, |sum, (_, column)| sum ^ column)
+}
+
+/// A factor or summand: any integers that its elements can be.
+struct Matrix {
+    kind: Kind,
+    seed: u64,
+    /// Size along dim1.
+    second: u64,
+}
+
+impl Matrix {
+    fn of(row: &Instruction, wanted: &str, seed: u64) -> Result<Self, String> {
+        let found = row.operands.iter().find_map(|operand| match operand {
+            Operand::Register { role, element, layout, .. } if role == wanted => Some((element, layout)),
+            _ => None,
+        });
+        let (element, layout) = found.ok_or_else(|| format!("there is no operand `{wanted}`"))?;
+        Ok(Self { kind: Kind::named(element)?, seed, second: 1 << layout.out_bits(Dim::tensor(1)) })
+    }
+
+    fn at(&self, [row, column, block]: [u64; 3]) -> i64 {
+        let noise = scrambled((block << 16 | row) << 16 | column, self.seed);
+        match self.kind {
+            Kind::Integer { bits, signed: true } => ((noise << (64 - bits)) as i64) >> (64 - bits),
+            Kind::Integer { bits, signed: false } => (noise & ((1 << bits) - 1)) as i64,
+            Kind::Float { .. } => (noise % 5) as i64 - 2,
+        }
+    }
+}
+
+/// One element of the result.
+fn total(a: &Matrix, b: &Matrix, c: &Matrix, [row, column, block]: [u64; 3]) -> i64 {
+    let products = (0..a.second).map(|k| a.at([row, k, block]) * b.at([k, column, block]));
+    products.sum::<i64>() + c.at([row, column, block])
+}
+
+/// A number that looks like any other.
+fn scrambled(index: u64, seed: u64) -> u64 {
+    let mixed = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.wrapping_mul(0xd1b5_4a32_d192_ed03);
+    let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed ^ mixed >> 29
+}
+
+/// How integers are written as elements of a type.
+#[derive(Clone, Copy)]
+enum Kind {
+    Integer {
+        bits: u32,
+        signed: bool,
+    },
+    /// Widths of exponent and mantissa, the bias, and unused low bits.
+    Float {
+        exponent: u32,
+        mantissa: u32,
+        bias: i64,
+        below: u32,
+    },
+}
+
+impl Kind {
+    fn named(name: &str) -> Result<Self, String> {
+        let integer = |bits, signed| Self::Integer { bits, signed };
+        let float = |exponent, mantissa, bias| Self::Float { exponent, mantissa, bias, below: 0 };
+        Ok(match name {
+            "s32" | "i32" => integer(32, true),
+            "s8" | "i8" | "iu8" => integer(8, true),
+            "u8" => integer(8, false),
+            "s4" | "iu4" => integer(4, true),
+            "u4" => integer(4, false),
+            "s2" => integer(2, true),
+            "u2" => integer(2, false),
+            "f64" => float(11, 52, 1023),
+            "f32" => float(8, 23, 127),
+            "tf32" | "xf32" => Self::Float { exponent: 8, mantissa: 10, bias: 127, below: 13 },
+            "bf16" => float(8, 7, 127),
+            "f16" => float(5, 10, 15),
+            "e5m2" | "bf8" => float(5, 2, 15),
+            "e4m3" | "fp8" => float(4, 3, 7),
+            "bf8_fnuz" => float(5, 2, 16),
+            "fp8_fnuz" => float(4, 3, 8),
+            "e2m1" | "fp4" => float(2, 1, 1),
+            _ => return Err(format!("elements of type `{name}` are not known here")),
+        })
+    }
+
+    fn bits(self) -> u32 {
+        match self {
+            Self::Integer { bits, .. } => bits,
+            Self::Float { exponent, mantissa, below, .. } => 1 + exponent + mantissa + below,
+        }
+    }
+
+    /// The bits of an integer: wrapped, or where it is a floating-point number exact.
+    fn encode(self, value: i64) -> Result<u64, String> {
+        let Self::Float { exponent, mantissa, bias, below } = self else {
+            return Ok(value as u64 & ((1 << self.bits()) - 1));
+        };
+        if value == 0 {
+            return Ok(0);
+        }
+        let (magnitude, sign) = (value.unsigned_abs(), u64::from(value < 0));
+        let top = magnitude.ilog2();
+        let fraction = (magnitude ^ 1 << top) << mantissa >> top;
+        if fraction << top >> mantissa != magnitude ^ 1 << top {
+            return Err(format!("{value} is no number of {mantissa} bits of mantissa"));
+        }
+        let biased = (i64::from(top) + bias) as u64;
+        Ok(((sign << exponent | biased) << mantissa | fraction) << below)
+    }
+}
+
+/// `bits` bits from bit `at` on.
+fn field(bytes: &[u8], at: u64, bits: u32) -> u64 {
+    let bit = |index: u64| u64::from(bytes[(index / 8) as usize] >> (index % 8) & 1);
+    (0..u64::from(bits)).fold(0, |value, index| value | bit(at + index) << index)
+}
+
+fn put(bytes: &mut [u8], at: u64, bits: u32, value: u64) {
+    for index in 0..u64::from(bits) {
+        let (byte, bit) = (((at + index) / 8) as usize, (at + index) % 8);
+        bytes[byte] = bytes[byte] & !(1 << bit) | ((value >> index & 1) as u8) << bit;
+    }
+}

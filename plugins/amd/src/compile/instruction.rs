@@ -1,0 +1,155 @@
+//! How rows of the instruction table become LLVM's intrinsics. Inline assembly would not do: only of
+//! its own instructions LLVM knows which must be kept apart by waiting.
+//!
+//! A row is named by its mnemonic; the intrinsic's name follows from it by rule, its further operands
+//! by [`pattern`].
+
+use tilewright::kernel::{Element, Type};
+use tilewright::target::{Instruction, Operand, Semantics};
+use tilewright::vendor::CompileError;
+use tilewright_llvm::values::{BasicTypeEnum, BasicValueEnum};
+use tilewright_llvm::{Emitter, Given};
+
+use crate::instructions::had_by_first_generations;
+
+/// One operand of an intrinsic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Argument {
+    A,
+    B,
+    C,
+    /// A modifier.
+    Modifier(u32),
+    /// Code of the type of A's elements.
+    FormatA,
+    /// Code of the type of B's elements.
+    FormatB,
+}
+use Argument::{A, B, C, FormatA, FormatB, Modifier};
+
+/// No negation, no broadcast, no saturation, the lower half of a register, no scale.
+const OFF: Argument = Modifier(0);
+/// Elements of integers have a sign.
+const SIGNED: Argument = Modifier(1);
+
+/// The intrinsic of a row.
+#[derive(Debug, PartialEq, Eq)]
+struct Call {
+    name: String,
+    arguments: &'static [Argument],
+    /// Operands whose types choose among overloads.
+    overload: &'static [&'static str],
+}
+
+impl Call {
+    fn of(row: &Instruction) -> Option<Self> {
+        let mnemonic = row.name.split('(').next()?.strip_prefix("v_")?;
+        let words: Vec<&str> = mnemonic.split('_').filter(|word| !is_blocks(word)).collect();
+        let (&[kind, out, shape], factors) = words.split_first_chunk::<3>()?;
+        let (name, overload) = match (kind, factors) {
+            ("mfma", ["f8f6f4"]) => (format!("mfma.scale.{out}.{shape}.f8f6f4"), &["a", "b"][..]),
+            ("mfma", _) => (mfma_name(out, shape, factors), &[][..]),
+            _ => (format!("{kind}.{out}.{shape}.{}", factors.join(".")), &["d", "a"][..]),
+        };
+        Some(Self { name: format!("llvm.amdgcn.{name}"), arguments: pattern(kind, out, shape, factors)?, overload })
+    }
+}
+
+/// `2b`, `4b`, `16b`: how many blocks an instruction multiplies.
+fn is_blocks(word: &str) -> bool {
+    word.strip_suffix('b').is_some_and(|count| count.chars().all(|digit| digit.is_ascii_digit()) && !count.is_empty())
+}
+
+/// What the first generations had keeps the intrinsic of its first name, `32x32x8f16`, under its later
+/// one, `32x32x8_f16`; what came later is named with a dot.
+fn mfma_name(out: &str, shape: &str, factors: &[&str]) -> String {
+    let fields = factors.join("_");
+    let variant = if fields == "bf16" { "_1k" } else { "" };
+    let first = format!("{shape}{fields}{variant}");
+    if had_by_first_generations(&format!("v_mfma_{out}_{first}")) {
+        return format!("mfma.{out}.{}", first.replace('_', "."));
+    }
+    let dot = if factors.is_empty() { "" } else { "." };
+    let rest = factors.join(".");
+    format!("mfma.{out}.{shape}{dot}{rest}")
+}
+
+/// The operands of an intrinsic in order.
+fn pattern(kind: &str, out: &str, shape: &str, factors: &[&str]) -> Option<&'static [Argument]> {
+    Some(match (kind, shape, factors) {
+        ("mfma", _, ["f8f6f4"]) => &[A, B, C, FormatA, FormatB, OFF, OFF, OFF, OFF],
+        ("mfma", ..) => &[A, B, C, OFF, OFF, OFF],
+        ("wmma", "16x16x64", ["iu8"]) => &[SIGNED, A, SIGNED, B, C, OFF, OFF, OFF],
+        ("wmma", _, ["iu8" | "iu4"]) => &[SIGNED, A, SIGNED, B, C, OFF],
+        ("wmma", "16x16x16", _) if out == "f16" || out == "bf16" => &[A, B, C, OFF],
+        ("wmma", "16x16x16", _) => &[A, B, C],
+        ("wmma", "16x16x64" | "16x16x128", _) => &[A, B, OFF, C, OFF, OFF],
+        ("wmma", ..) => &[OFF, A, OFF, B, OFF, C, OFF, OFF],
+        _ => return None,
+    })
+}
+
+/// The code of one row; operands and results fit it.
+pub(super) fn emit<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    row: &Instruction,
+    operands: &[(Type, BasicValueEnum<'ctx>)],
+    results: &[Type],
+) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+    let unsupported = || CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name));
+    let call = Call::of(row).filter(|_| row.semantics == Semantics::Contract).ok_or_else(unsupported)?;
+    let (&[(_, a), (_, b), (_, c)], &[result]) = (operands, results) else { return Err(unsupported()) };
+    let given = |argument: &Argument| match argument {
+        A => Ok(Given::Bits(a)),
+        B => Ok(Given::Bits(b)),
+        C => Ok(Given::Bits(c)),
+        Modifier(number) => Ok(Given::Number(*number)),
+        FormatA => format_code(row, "a").map(Given::Number),
+        FormatB => format_code(row, "b").map(Given::Number),
+    };
+    let given = call.arguments.iter().map(given).collect::<Result<Vec<_>, _>>()?;
+    let overload = call.overload.iter().map(|role| overload_type(emit, row, role)).collect::<Result<Vec<_>, _>>()?;
+    let value = emit.call_fitting(&call.name, &overload, &given)?;
+    let value =
+        value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{}` gives nothing", call.name)))?;
+    Ok(vec![emit.bits_as(value, emit.plain_type(result)?)?])
+}
+
+/// The element type of an operand, and the bits that a lane holds of it.
+fn held<'a>(row: &'a Instruction, wanted: &str) -> Result<(&'a str, u32), CompileError> {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Register { role, element, bits, layout } if role == wanted => {
+            Some((element.as_str(), bits << layout.in_bits(tilewright::layout::Dim::REGISTER)))
+        }
+        _ => None,
+    });
+    found.ok_or_else(|| CompileError::Backend(format!("instruction `{}` has no operand `{wanted}`", row.name)))
+}
+
+/// The codes of element types in the modifiers `cbsz` and `blgp`: CDNA 4 ISA reference.
+fn format_code(row: &Instruction, role: &str) -> Result<u32, CompileError> {
+    match held(row, role)?.0 {
+        "fp8" => Ok(0),
+        "bf8" => Ok(1),
+        "fp4" => Ok(4),
+        other => Err(CompileError::Unsupported(format!("instruction `{}`: factors of {other}", row.name))),
+    }
+}
+
+/// The type by which LLVM knows an operand: narrow elements are words, and `bf16` is an integer but
+/// where K is 32.
+fn overload_type<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    row: &Instruction,
+    role: &str,
+) -> Result<BasicTypeEnum<'ctx>, CompileError> {
+    let (element, bits) = held(row, role)?;
+    let element = match element {
+        "f32" => Element::F32,
+        "f16" => Element::F16,
+        "bf16" if row.name.contains("16x16x32") => Element::Bf16,
+        "bf16" => Element::I16,
+        _ => Element::I32,
+    };
+    emit.plain_type(Type::of(element, bits / element.bits()))
+}

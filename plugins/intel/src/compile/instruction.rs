@@ -1,0 +1,178 @@
+//! How rows of the instruction table become SPIR-V: `dpas` as a call of the OpenCL builtin that stands
+//! for it, imported by its mangled name.
+//!
+//! Source: the OpenCL extensions cl_intel_subgroup_matrix_multiply_accumulate and its variant for
+//! tf32; names are mangled as by the Itanium C++ ABI. The repeat count is the length of the vectors of
+//! A and of the result; B always has eight words.
+
+use tilewright::kernel::{Element, Type};
+use tilewright::layout::Dim;
+use tilewright::target::{Instruction, Operand, Semantics};
+use tilewright::vendor::CompileError;
+
+use super::emit::Emitter;
+use super::held::{Held, invalid, unsupported};
+
+/// A value as a builtin takes it: the element, its letters in mangled names, how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Passed {
+    element: Element,
+    letters: &'static str,
+    count: u32,
+}
+
+impl Passed {
+    fn ty(self) -> Type {
+        Type::of(self.element, self.count)
+    }
+
+    fn mangled(self) -> String {
+        if self.count == 1 { self.letters.to_owned() } else { format!("Dv{}_{}", self.count, self.letters) }
+    }
+}
+
+/// The builtin of a row, and how it takes A, B and what is added.
+#[derive(Debug, PartialEq, Eq)]
+struct Builtin {
+    name: String,
+    operands: [Passed; 3],
+}
+
+impl Builtin {
+    fn of(row: &Instruction) -> Option<Self> {
+        let (d, _) = held(row, "d")?;
+        let ((a, a_bits), (b, b_bits), (_, c_bits)) = (held(row, "a")?, held(row, "b")?, held(row, "c")?);
+        let depth = match a {
+            "tf32" => 8,
+            "f16" | "bf16" => 16,
+            _ => 32,
+        };
+        let passed = |(element, letters): (Element, &'static str), bits: u32| {
+            let count = bits / element.bits();
+            (count * element.bits() == bits && count.is_power_of_two()).then_some(Passed { element, letters, count })
+        };
+        let summed = summed(d)?;
+        let rows = c_bits / summed.0.bits();
+        let operands = [passed(narrow(a, a_bits / rows), a_bits)?, passed(wide(b), b_bits)?, passed(summed, c_bits)?];
+        let short = format!("intel_sub_group_{}_{}_matrix_mad_k{depth}", type_name(a), type_name(b));
+        // A type of several letters that comes again is named by its number among those before it.
+        let mut types = String::new();
+        let mut before: Vec<String> = Vec::new();
+        for operand in operands {
+            let mangled = operand.mangled();
+            let known = before.iter().position(|known| *known == mangled);
+            match known.filter(|_| operand.count > 1) {
+                Some(0) => types.push_str("S_"),
+                Some(index) => types.push_str(&format!("S{}_", index - 1)),
+                None => types.push_str(&mangled),
+            }
+            if operand.count > 1 && known.is_none() {
+                before.push(mangled);
+            }
+        }
+        Some(Self { name: format!("_Z{}{short}{types}", short.len()), operands })
+    }
+}
+
+/// The element type of an operand, and the bits that a lane holds of it.
+fn held<'a>(row: &'a Instruction, wanted: &str) -> Option<(&'a str, u32)> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Register { role, element, bits, layout } if role == wanted => {
+            Some((element.as_str(), bits << layout.in_bits(Dim::REGISTER)))
+        }
+        _ => None,
+    })
+}
+
+/// A factor's type in the builtin's name.
+fn type_name(element: &str) -> &str {
+    match element {
+        "s8" => "i8",
+        other => other,
+    }
+}
+
+/// A passes what a lane has of a row: sixteen bits, or where there are eight lanes a word; of tf32
+/// numbers.
+fn narrow(element: &str, bits: u32) -> (Element, &'static str) {
+    match element {
+        "u8" if bits == 16 => (Element::I16, "t"),
+        "f16" | "bf16" | "s8" if bits == 16 => (Element::I16, "s"),
+        _ => wide(element),
+    }
+}
+
+/// B passes words, of tf32 numbers.
+fn wide(element: &str) -> (Element, &'static str) {
+    match element {
+        "tf32" => (Element::F32, "f"),
+        "u8" => (Element::I32, "j"),
+        _ => (Element::I32, "i"),
+    }
+}
+
+fn summed(element: &str) -> Option<(Element, &'static str)> {
+    match element {
+        "f32" => Some((Element::F32, "f")),
+        "s32" => Some((Element::I32, "i")),
+        "f16" => Some((Element::F16, "Dh")),
+        "bf16" => Some((Element::I16, "s")),
+        _ => None,
+    }
+}
+
+impl Emitter {
+    /// The code of one row; operands and results fit it.
+    pub(super) fn instruction(
+        &mut self,
+        row: &Instruction,
+        operands: &[Held],
+        result: Type,
+    ) -> Result<Held, CompileError> {
+        let builtin = Builtin::of(row).filter(|_| row.semantics == Semantics::Contract);
+        let builtin = builtin.ok_or_else(|| unsupported(format!("instruction `{}` has no code", row.name)))?;
+        let mut given = Vec::with_capacity(operands.len());
+        let mut types = Vec::with_capacity(operands.len());
+        for (operand, passed) in operands.iter().zip(&builtin.operands) {
+            let operand = self.bits(operand, passed.ty())?;
+            let &[part] = operand.parts.as_slice() else {
+                return Err(invalid(format!("instruction `{}`: an operand is in several parts", row.name)));
+            };
+            given.push(part);
+            types.push(self.part_type(passed.ty()));
+        }
+        let [_, _, summed] = builtin.operands;
+        let ty = self.part_type(summed.ty());
+        let function = self.import(&builtin.name, ty, &types);
+        let value = self.call(ty, function, &given)?;
+        self.bits(&Held::new(summed.ty(), vec![value]), result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instructions::rows;
+
+    #[test]
+    fn builtins_have_the_names_of_the_extension() {
+        // As compilers mangle the extension's declarations, `half` as `Dh`.
+        for (architecture, row, name) in [
+            ("dg2", "dpas.8x8.f32.f16.f16.f32", "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_iS_Dv8_f"),
+            ("dg2", "dpas.8x1.s32.u8.s8.s32", "_Z36intel_sub_group_u8_i8_matrix_mad_k32jDv8_ii"),
+            ("pvc", "dpas.8x8.f32.f16.f16.f32", "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f"),
+            ("pvc", "dpas.8x1.f32.f16.f16.f32", "_Z38intel_sub_group_f16_f16_matrix_mad_k16sDv8_if"),
+            ("pvc", "dpas.8x4.f16.f16.f16.f16", "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv4_sDv8_iDv4_Dh"),
+            ("pvc", "dpas.8x8.bf16.bf16.bf16.bf16", "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iS_"),
+            ("pvc", "dpas.8x8.s32.s8.u8.s32", "_Z36intel_sub_group_i8_u8_matrix_mad_k32Dv8_sDv8_jDv8_i"),
+            ("pvc", "dpas.8x8.s32.s8.s8.s32", "_Z36intel_sub_group_i8_i8_matrix_mad_k32Dv8_sDv8_iS0_"),
+            ("pvc", "dpas.8x2.s32.u8.s8.s32", "_Z36intel_sub_group_u8_i8_matrix_mad_k32Dv2_tDv8_iDv2_i"),
+            ("pvc", "dpas.8x8.f32.tf32.tf32.f32", "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8Dv4_fDv8_fS0_"),
+            ("pvc", "dpas.8x1.f32.tf32.tf32.f32", "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8fDv8_ff"),
+        ] {
+            let rows = rows(architecture);
+            let found = rows.iter().find(|known| known.name == row).and_then(Builtin::of);
+            assert_eq!(found.map(|builtin| builtin.name).as_deref(), Some(name), "{row}");
+        }
+    }
+}

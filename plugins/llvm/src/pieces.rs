@@ -1,0 +1,179 @@
+//! What vendors' instructions are written with: values read as other types of as many bits, taken
+//! apart and put together, and inline assembly.
+
+use inkwell::InlineAsmDialect;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::intrinsics::Intrinsic;
+use inkwell::types::{BasicMetadataTypeEnum, BasicType};
+use inkwell::values::{BasicMetadataValueEnum, CallSiteValue};
+use tilewright::kernel::Type;
+use tilewright::vendor::CompileError;
+
+use crate::Emitter;
+use crate::emitter::refused;
+use crate::translate::llvm_element;
+use crate::values::{BasicTypeEnum, BasicValue, BasicValueEnum};
+
+fn backend(message: impl Into<String>) -> CompileError {
+    CompileError::Backend(message.into())
+}
+
+/// An operand of a call by [`Emitter::call_fitting`].
+#[derive(Debug, Clone, Copy)]
+pub enum Given<'ctx> {
+    /// A value, read as the type of the parameter, which has as many bits.
+    Bits(BasicValueEnum<'ctx>),
+    /// A constant of the parameter's integer type.
+    Number(u32),
+}
+
+impl<'ctx> Emitter<'_, 'ctx> {
+    /// The LLVM type of a scalar or vector.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] for a pointer, or a vector of fewer than two elements.
+    pub fn plain_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
+        let element = ty.element().ok_or_else(|| backend(format!("{ty} is neither scalar nor vector")))?;
+        Ok(match (llvm_element(self.context, element), ty) {
+            (BasicTypeEnum::FloatType(element), Type::Vector(_, count)) if count > 1 => element.vec_type(count).into(),
+            (BasicTypeEnum::IntType(element), Type::Vector(_, count)) if count > 1 => element.vec_type(count).into(),
+            (element, Type::Scalar(_)) => element,
+            _ => return Err(backend(format!("{ty} is no type of LLVM"))),
+        })
+    }
+
+    /// The bits of a value as another type of as many bits.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] where it has another number of bits; the module's verifier finds
+    /// that.
+    pub fn bits_as(
+        &self,
+        value: BasicValueEnum<'ctx>,
+        ty: BasicTypeEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        if value.get_type() == ty {
+            return Ok(value);
+        }
+        self.builder.build_bit_cast(value, ty, "").map_err(refused)
+    }
+
+    /// The elements of a value's bits read as `ty`, a scalar or vector of as many bits.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`].
+    pub fn pieces(&self, value: BasicValueEnum<'ctx>, ty: Type) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        match self.bits_as(value, self.plain_type(ty)?)? {
+            BasicValueEnum::VectorValue(vector) => {
+                let element = |index| self.builder.build_extract_element(vector, self.i32(index), "").map_err(refused);
+                (0..ty.count()).map(element).collect()
+            }
+            scalar => Ok(vec![scalar]),
+        }
+    }
+
+    /// The value of type `ty` whose bits are those of elements of type `pieces`, the first lowest.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`].
+    pub fn joined(
+        &self,
+        parts: &[BasicValueEnum<'ctx>],
+        pieces: Type,
+        ty: Type,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let whole = match (self.plain_type(pieces)?, parts) {
+            (BasicTypeEnum::VectorType(vector), parts) => {
+                let mut whole = vector.get_poison();
+                for (index, &part) in (0..).zip(parts) {
+                    whole = self.builder.build_insert_element(whole, part, self.i32(index), "").map_err(refused)?;
+                }
+                whole.as_basic_value_enum()
+            }
+            (_, &[single]) => single,
+            (_, parts) => return Err(backend(format!("{} parts of a {pieces}", parts.len()))),
+        };
+        self.bits_as(whole, self.plain_type(ty)?)
+    }
+
+    /// A call of one of LLVM's intrinsics, operands read as the types of its parameters.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] where this LLVM lacks the intrinsic or it takes other operands.
+    pub fn call_fitting(
+        &self,
+        intrinsic: &str,
+        overload: &[BasicTypeEnum<'ctx>],
+        operands: &[Given<'ctx>],
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        let wrong = |what: &str| backend(format!("LLVM's intrinsic `{intrinsic}` {what}"));
+        let found = Intrinsic::find(intrinsic).ok_or_else(|| wrong("does not exist in this LLVM"))?;
+        let function = found.get_declaration(self.module, overload).ok_or_else(|| wrong("needs overload types"))?;
+        let expected = function.get_type().get_param_types();
+        if expected.len() != operands.len() {
+            return Err(wrong(&format!("takes {} operands, not {}", expected.len(), operands.len())));
+        }
+        let mut fitting = Vec::with_capacity(operands.len());
+        for (&operand, ty) in operands.iter().zip(expected) {
+            let ty = BasicTypeEnum::try_from(ty).map_err(|()| wrong("takes something that is no value"))?;
+            fitting.push(match (operand, ty) {
+                (Given::Bits(value), ty) => self.bits_as(value, ty)?,
+                (Given::Number(number), BasicTypeEnum::IntType(ty)) => ty.const_int(u64::from(number), false).into(),
+                (Given::Number(_), _) => return Err(wrong("takes no number there")),
+            });
+        }
+        self.call(intrinsic, overload, &fitting)
+    }
+
+    /// The fields of a call's result: of a structure all, of another value itself.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`].
+    pub fn fields(&self, value: Option<BasicValueEnum<'ctx>>) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        match value {
+            Some(BasicValueEnum::StructValue(fields)) => {
+                let field = |index| self.builder.build_extract_value(fields, index, "").map_err(refused);
+                (0..fields.get_type().count_fields()).map(field).collect()
+            }
+            Some(value) => Ok(vec![value]),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Inline assembly that all lanes of a warp issue together and that does nothing but give its
+    /// results. `$0`, `$1`, ... are the results and then the operands.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`].
+    pub fn assembly(
+        &self,
+        text: &str,
+        constraints: &str,
+        operands: &[BasicValueEnum<'ctx>],
+        results: &[BasicTypeEnum<'ctx>],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        let parameters: Vec<BasicMetadataTypeEnum> = operands.iter().map(|value| value.get_type().into()).collect();
+        let ty = match results {
+            [] => self.context.void_type().fn_type(&parameters, false),
+            [single] => single.fn_type(&parameters, false),
+            several => self.context.struct_type(several, false).fn_type(&parameters, false),
+        };
+        let dialect = Some(InlineAsmDialect::ATT);
+        let (text, constraints) = (text.to_owned(), constraints.to_owned());
+        let code = self.context.create_inline_asm(ty, text, constraints, false, false, dialect, false);
+        let operands: Vec<BasicMetadataValueEnum> = operands.iter().map(|&value| value.into()).collect();
+        let call = self.builder.build_indirect_call(ty, code, &operands, "").map_err(refused)?;
+        self.mark_convergent(call);
+        self.fields(call.try_as_basic_value().basic())
+    }
+
+    /// What all lanes issue together may not be moved under control that only some reach.
+    fn mark_convergent(&self, call: CallSiteValue<'ctx>) {
+        for flag in ["convergent", "nounwind"] {
+            let kind = Attribute::get_named_enum_kind_id(flag);
+            call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+        }
+        let memory = Attribute::get_named_enum_kind_id("memory");
+        call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(memory, 0));
+    }
+}

@@ -1,0 +1,137 @@
+//! How rows of the instruction table become PTX: products as inline assembly, whose mnemonic is the
+//! row's name; matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
+
+use tilewright::kernel::{Carried, Element, Module, Op, Region, Type, is_result};
+use tilewright::target::{Instruction, Operand, Semantics};
+use tilewright::vendor::CompileError;
+use tilewright_llvm::Emitter;
+use tilewright_llvm::values::BasicValueEnum;
+
+/// A value with its type in the kernel IR.
+pub(super) type Typed<'ctx> = (Type, BasicValueEnum<'ctx>);
+
+/// The code of one row; operands and results fit it.
+pub(super) fn emit<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    row: &Instruction,
+    operands: &[Typed<'ctx>],
+    results: &[Type],
+) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+    match (&row.semantics, results) {
+        (Semantics::Contract, &[result]) => product(emit, row, operands, result).map(|value| vec![value]),
+        (Semantics::Move, &[result]) => load(emit, row, operands, result).map(|value| vec![value]),
+        (Semantics::Move, []) => store(emit, row, operands).map(|()| Vec::new()),
+        _ => Err(CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name))),
+    }
+}
+
+/// The registers that PTX gives an operand: their type and the letter of their constraint.
+fn registers(operand: &Operand) -> Result<(Type, char), CompileError> {
+    let Operand::Register { element, .. } = operand else {
+        return Err(CompileError::Backend("a product has an operand that is no register".to_owned()));
+    };
+    let (register, letter) = match element.as_str() {
+        "f64" => (Element::F64, 'd'),
+        "f32" => (Element::F32, 'f'),
+        _ => (Element::I32, 'r'),
+    };
+    match Carried::of(operand) {
+        Carried::Bits(bits) if bits >= register.bits() => Ok((Type::of(register, bits / register.bits()), letter)),
+        carried => Err(CompileError::Backend(format!("an operand is {carried}, which fills no register"))),
+    }
+}
+
+/// `mnemonic {d...}, {a...}, {b...}, {c...};`
+fn product<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    row: &Instruction,
+    operands: &[Typed<'ctx>],
+    result: Type,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let (mut groups, mut constraints, mut given, mut results) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut whole = result;
+    let mut next = 0;
+    let mut values = operands.iter();
+    for operand in &row.operands {
+        let (ty, letter) = registers(operand)?;
+        let group: Vec<_> = (next..next + ty.count()).map(|number| format!("${number}")).collect();
+        next += ty.count();
+        groups.push(format!("{{{}}}", group.join(",")));
+        if is_result(operand) {
+            constraints.extend((0..ty.count()).map(|_| format!("={letter}")));
+            let element = Type::Scalar(ty.element().unwrap_or(Element::I32));
+            results = vec![emit.plain_type(element)?; ty.count() as usize];
+            whole = ty;
+        } else {
+            constraints.extend((0..ty.count()).map(|_| letter.to_string()));
+            let missing = || CompileError::Backend(format!("`{}` lacks an operand", row.name));
+            given.extend(emit.pieces(values.next().ok_or_else(missing)?.1, ty)?);
+        }
+    }
+    let text = format!("{} {};", row.name, groups.join(", "));
+    let parts = emit.assembly(&text, &constraints.join(","), &given, &results)?;
+    emit.joined(&parts, whole, result)
+}
+
+/// The intrinsic of a matrix move: the row's name without the memory, which the pointer's type says.
+fn intrinsic(row: &Instruction) -> String {
+    format!("llvm.nvvm.{}", row.name.replace(".shared", ""))
+}
+
+fn load<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    row: &Instruction,
+    operands: &[Typed<'ctx>],
+    result: Type,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let [(_, address)] = *operands else {
+        return Err(CompileError::Backend(format!("`{}` loads from one address", row.name)));
+    };
+    let parts = emit.fields(emit.call(&intrinsic(row), &[address.get_type()], &[address])?)?;
+    emit.joined(&parts, words(result), result)
+}
+
+fn store<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'ctx>]) -> Result<(), CompileError> {
+    let [(_, address), (ty, stored)] = *operands else {
+        return Err(CompileError::Backend(format!("`{}` stores to one address", row.name)));
+    };
+    let mut given = vec![address];
+    given.extend(emit.pieces(stored, words(ty))?);
+    emit.call(&intrinsic(row), &[address.get_type()], &given).map(|_| ())
+}
+
+/// The 32-bit registers of a value.
+fn words(ty: Type) -> Type {
+    Type::of(Element::I32, ty.bits() / 32)
+}
+
+/// The least version of PTX, times ten, that has all instructions of a module, where that is more than
+/// LLVM takes for the processor by itself: PTX ISA, "PTX ISA Notes" of `mma` and `ldmatrix`.
+///
+/// LLVM refuses a version that is too low for the processor, so none is asked for without need.
+pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
+    fn of(region: &Region) -> Option<u32> {
+        let versions = region.statements.iter().map(|statement| match &statement.op {
+            Op::Instruction { name, .. } => Some(version(name)),
+            op => op.regions().into_iter().filter_map(of).max(),
+        });
+        versions.flatten().max()
+    }
+    let wanted = module.kernels.iter().filter_map(|kernel| of(&kernel.body)).max()?;
+    let own = PROCESSORS.iter().rev().find(|(name, _)| architecture.starts_with(name))?.1;
+    (wanted > own).then_some(wanted)
+}
+
+/// The version that LLVM takes for a processor. Later ones have all instructions.
+const PROCESSORS: [(&str, u32); 6] =
+    [("sm_", 87), ("sm_75", 63), ("sm_8", 70), ("sm_89", 78), ("sm_90", 78), ("sm_100", 86)];
+
+fn version(name: &str) -> u32 {
+    let eight_bit_floats = name.contains("e4m3") || name.contains("e5m2");
+    match (eight_bit_floats, name.contains(".f16.")) {
+        (true, true) => 87,
+        (true, false) => 84,
+        // What else came later came with a processor that asks for as much by itself.
+        (false, _) => 65,
+    }
+}
