@@ -33,7 +33,7 @@ impl Group for Instructions {
             cases.push(case(format!("meaning/{name}"), row, meaning));
             cases.push(case(format!("code/{name}"), row, code::compiled));
         }
-        cases.push(Case::new("instructions/code/no-such-row", |context| code::unknown(context)));
+        cases.push(Case::new("instructions/code/no-such-row", code::unknown));
         cases
     }
 }
