@@ -233,6 +233,23 @@ fn scratch_that_does_not_fit_is_used_in_rounds() {
 }
 
 #[test]
+fn warps_that_hold_the_same_store_a_share_each() {
+    // Four warps hold all 64 elements each and want a quarter.
+    let bases = |lanes: [u64; 3], warps: [u64; 2], registers: &[u64]| {
+        let bases = |columns: &[u64]| columns.iter().map(|&c| vec![c & 3, c >> 2]).collect::<Vec<_>>();
+        let dims = [(Dim::REGISTER, registers), (Dim::LANE, &lanes[..]), (Dim::WARP, &warps[..]), (Dim::BLOCK, &[])];
+        let dims = dims.map(|(dim, columns)| (dim, bases(columns)));
+        LinearLayout::from_bases(&dims, &[(Dim::tensor(0), 4), (Dim::tensor(1), 16)]).expect("sizes fit")
+    };
+    let (src, dst) = (bases([1, 2, 4], [0, 0], &[8, 16, 32]), bases([8, 16, 32], [1, 2], &[4]));
+    let plans = check_all(&src, &dst, 32);
+    let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+    // A quarter of 256 bytes is two wavefronts a warp.
+    assert_eq!((shared.counts.wavefronts_stored, shared.counts.selects), (2, 0));
+    assert_eq!(shared.bound.wavefronts_stored, 2);
+}
+
+#[test]
 fn a_plan_is_held_to_the_scratch_that_it_may_use() {
     let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 0, &[1, 0, 3, 2, 5, 4], &mixed(6, &[]));

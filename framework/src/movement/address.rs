@@ -52,24 +52,29 @@ impl Thread {
 
     /// Whether all thread bits in `mask` are zero, as `i1`; `None` where the mask is empty.
     pub(super) fn all_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
-        self.all_equal(builder, mask, false)
+        self.has(builder, mask, 0)
     }
 
     /// Whether all thread bits in `mask` are one, as `i1`; `None` where the mask is empty.
     pub(super) fn all_ones(self, builder: &mut Builder, mask: u64) -> Option<Value> {
-        self.all_equal(builder, mask, true)
+        self.has(builder, mask, mask)
     }
 
-    fn all_equal(self, builder: &mut Builder, mask: u64, ones: bool) -> Option<Value> {
+    /// Whether the thread bits in `mask` are those of `bits`, as `i1`; `None` where the mask is empty.
+    pub(super) fn has(self, builder: &mut Builder, mask: u64, bits: u64) -> Option<Value> {
         let lane_mask = (1u64 << self.lane_bits) - 1;
+        let parts = [
+            (self.lane, mask & lane_mask, bits & lane_mask),
+            (self.warp, mask >> self.lane_bits, bits >> self.lane_bits),
+        ];
         let mut condition = None;
-        for (index, part) in [(self.lane, mask & lane_mask), (self.warp, mask >> self.lane_bits)] {
-            if part == 0 {
+        for (index, mask, bits) in parts {
+            if mask == 0 {
                 continue;
             }
-            let bits = builder.binary_const(Binary::And, index, part as u32);
-            let wanted = builder.i32(if ones { part as u32 } else { 0 });
-            let here = builder.compare(Compare::Eq, bits, wanted);
+            let own = builder.binary_const(Binary::And, index, mask as u32);
+            let wanted = builder.i32(bits as u32);
+            let here = builder.compare(Compare::Eq, own, wanted);
             condition = Some(match condition {
                 None => here,
                 Some(before) => builder.binary(Binary::And, before, here),

@@ -66,9 +66,9 @@ fn cases() -> Vec<Case> {
             blocked(&[1, 1], &[16, 4], &[1, 4], &[1, 0]),
         ),
         case(
-            "words of one warp",
+            "bytes of one warp",
             Path::Shared,
-            32,
+            8,
             &[32, 32],
             single([1, 0]),
             blocked(&[4, 1], &[8, 8], &[1, 1], &[1, 0]),
@@ -220,7 +220,7 @@ fn the_cases_are_what_they_are_for() {
     let split = of("lanes permuted, 64-bit elements").plan.counts.exchanges;
     assert_eq!((packed, split), (1, 2), "4 bytes a lane in one exchange; 8 bytes a lane in two");
     // LLVM would drop the block barrier of a block of one warp; plans ask for none there.
-    assert_eq!(of("words of one warp").movement().block_barriers, 0);
+    assert_eq!(of("bytes of one warp").movement().block_barriers, 0);
 }
 
 /// What is read here reads real assembly.

@@ -30,7 +30,7 @@ impl<'a> Memory<'a> {
 pub(super) struct Figures {
     /// For each thread bit, what it adds to the offset whose address it gives, in elements.
     pub(super) thread_columns: Columns,
-    /// Threads with one of these bits set take no part.
+    /// Bits that tell threads with the same elements apart: of these one makes each access.
     pub(super) idle: u64,
     /// Log2 of the elements of an access.
     pub(super) width: u32,
@@ -38,6 +38,9 @@ pub(super) struct Figures {
     pub(super) accesses: u64,
     /// Wavefronts that one access takes.
     pub(super) each: u64,
+    /// Bits of warps that hold the same: bit `i` of an access's number says which of the two warps that
+    /// differ in the `i`-th of these makes it.
+    pub(super) shared_by: SmallVec<[u32; 4]>,
     /// The instruction by which registers move; plain accesses where there is none.
     pub(super) by: Option<Move>,
 }
@@ -54,9 +57,9 @@ pub(super) struct Move {
 }
 
 impl Figures {
-    /// Wavefronts of all accesses.
+    /// Wavefronts of the accesses that a warp makes.
     pub(super) fn wavefronts(&self) -> u64 {
-        self.accesses * self.each
+        (self.accesses * self.each) >> self.shared_by.len()
     }
 }
 
@@ -78,6 +81,8 @@ pub(super) struct Accesses {
 pub(super) struct Access {
     pub(super) offset: u64,
     pub(super) registers: SmallVec<[u64; 16]>,
+    /// The bits of [`Accesses::idle`] in the threads that make it.
+    pub(super) made_by: u64,
 }
 
 /// The figures of a side on a layout; `None` where the target has no access of the element's width.
@@ -95,8 +100,12 @@ pub(super) fn figures(
     let bytes = conversion.element_bytes();
     let lanes: Columns = thread_columns[..conversion.lane_bits as usize].iter().map(|column| column * bytes).collect();
     let each = linear_wavefronts_without(row, &lanes, idle, (bytes as u32) << width);
-    let accesses = 1u64 << (side.span.dimension() - width + coordinates.rounds);
-    Some(Figures { thread_columns, idle, width, accesses, each, by: None })
+    let numbered = side.span.dimension() - width;
+    let accesses = 1u64 << (numbered + coordinates.rounds);
+    let copies = (conversion.lane_bits..thread_columns.len() as u32)
+        .filter(|&bit| idle >> bit & 1 == 1 && thread_columns[bit as usize] == 0);
+    let shared_by = copies.take(numbered as usize).collect();
+    Some(Figures { thread_columns, idle, width, accesses, each, shared_by, by: None })
 }
 
 /// Log2 of the elements of one access: as many as lie together in memory and in one thread, at the
@@ -144,7 +153,9 @@ impl Accesses {
                 }
             }
             let registers = (0..self.vector_elements()).map(|element| register ^ multiply(&self.elements, element));
-            Access { offset, registers: registers.collect() }
+            let shared = self.figures.shared_by.iter().enumerate();
+            let made_by = shared.fold(0, |bits, (at, by)| bits | (number >> at & 1) << by);
+            Access { offset, registers: registers.collect(), made_by }
         })
     }
 
@@ -163,7 +174,7 @@ impl Accesses {
         self.figures.by.as_ref().map(|by| by.name.as_str())
     }
 
-    /// Threads with one of these bits set take no part.
+    /// Bits that tell threads with the same elements apart: of these one makes each access.
     pub(super) fn idle(&self) -> u64 {
         self.figures.idle
     }

@@ -20,7 +20,7 @@ impl Scratch {
         let thread = Thread::new(builder, self.lane_bits);
         let mut store = self.store.addresses(builder, thread, buffer, self.element);
         let mut load = self.load.addresses(builder, thread, buffer, self.element);
-        let active = thread.all_zero(builder, self.store.idle());
+        let mut makers: Vec<(u64, Option<Value>)> = Vec::new();
         let mut loaded: Vec<Option<Value>> = vec![None; 1 << self.loaded_as.len()];
         for round in 0..self.rounds() {
             if round > 0 {
@@ -31,7 +31,16 @@ impl Scratch {
                 let value = widened(builder, &elements);
                 let place = store.at(builder, access.offset);
                 match self.store.instruction() {
-                    None => builder.store(place.0, place.1, value, active),
+                    None => {
+                        let made_by = access.made_by;
+                        let known = makers.iter().find(|(maker, _)| *maker == made_by).map(|&(_, active)| active);
+                        let active = known.unwrap_or_else(|| {
+                            let active = thread.has(builder, self.store.idle(), made_by);
+                            makers.push((made_by, active));
+                            active
+                        });
+                        builder.store(place.0, place.1, value, active);
+                    }
                     Some(name) => {
                         let pointer = moved(builder, place);
                         let words = words(builder, value);

@@ -181,8 +181,13 @@ fn why_above(counts: &Counts, bound: &bound::Bound, scratch: &Scratch) -> Option
     ];
     for (what, have, least, accesses) in sides {
         if have > least {
+            let copies = if accesses.idle() & ((1 << scratch.lane_bits) - 1) == 0 {
+                ""
+            } else {
+                ", and lanes that hold copies sit out: a share for each costs selects"
+            };
             reasons.push(format!(
-                "{what}: {have} wavefronts against {least}: each access moves {} bytes a lane in {} wavefronts",
+                "{what}: {have} wavefronts against {least}: each access moves {} bytes a lane in {} wavefronts{copies}",
                 accesses.vector_elements() * u64::from(scratch.element.bits() / 8),
                 accesses.figures.each
             ));

@@ -157,7 +157,15 @@ impl<'a> Tile<'a> {
         let width = registers.order.len() as u32;
         let accesses = 1u64 << (side.span.dimension().checked_sub(width)? + coordinates.rounds);
         let by = Move { name: self.name.to_owned(), elements: registers.order, steps: registers.steps };
-        Some(Figures { thread_columns: address, idle: 0, width, accesses, each, by: Some(by) })
+        Some(Figures {
+            thread_columns: address,
+            idle: 0,
+            width,
+            accesses,
+            each,
+            shared_by: SmallVec::new(),
+            by: Some(by),
+        })
     }
 
     /// Whether lanes in the slot are at their places, and nothing else of a thread moves inside slots.
@@ -224,8 +232,9 @@ struct Registers {
 /// The single input bit that is the given output bit.
 fn source(data: &LinearLayout, dim: Dim, bit: u32) -> Option<Source> {
     let wanted = 1u64 << (data.outs().shift_of(dim)? + bit);
-    let kinds: [(Dim, fn(u32) -> Source); 3] =
-        [(Dim::named("byte"), Source::Byte), (Dim::REGISTER, Source::Register), (Dim::LANE, Source::Lane)];
+    type Kind = fn(u32) -> Source;
+    let byte: (Dim, Kind) = (Dim::named("byte"), Source::Byte);
+    let kinds = [byte, (Dim::REGISTER, Source::Register), (Dim::LANE, Source::Lane)];
     let mut found = kinds.iter().flat_map(|(dim, kind)| {
         let columns = data.columns_of(*dim).iter().enumerate();
         columns.filter(|&(_, &column)| column & wanted != 0).map(move |(at, &column)| (kind(at as u32), column))
