@@ -5,7 +5,7 @@ mod known_answers;
 #[path = "../../../framework/tests/known_answers/thread_value.rs"]
 mod thread_value;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use known_answers::full_text;
 use serde_json::Value;
@@ -109,7 +109,8 @@ fn matrix_moves_are_as_published() {
     let mut checked = BTreeSet::new();
     for atom in atoms(MOVES, "reference/copy_instruction_tv_layouts.json") {
         let Some(name) = move_of(atom["name"].as_str().expect("a name")) else { continue };
-        let row = by_name(&name).unwrap_or_else(|| panic!("{} has no row {name}", atom["name"]));
+        let row = rows("sm_100a").into_iter().find(|row| row.name == name);
+        let row = row.unwrap_or_else(|| panic!("{} has no row {name}", atom["name"]));
         let is_load = name.starts_with("ld");
         let (memory, registers) =
             if is_load { ("SrcLayout_bits", "DstLayout_bits") } else { ("DstLayout_bits", "SrcLayout_bits") };
@@ -119,22 +120,35 @@ fn matrix_moves_are_as_published() {
         let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
         let words = 1 << data.in_bits(Dim::REGISTER);
         assert_eq!(registers.size(1), words * 32, "{name}");
+        // The published table gives the bit of the tile; a row of 16 bytes is 128 bits, and the row that a
+        // lane addresses is a slot.
+        let slot_of = |lane: u64| address.apply(&[(Dim::LANE, lane)]).expect("a lane")[0].1;
+        let row_of: BTreeMap<u64, u64> = (0..32).map(|lane| (slot_of(lane), memory.index(lane, 0) / 128)).collect();
+        assert_eq!(row_of.len() as u64, 1 << data.out_bits(slot), "{name}: every slot is addressed");
         for lane in 0..32 {
-            // The published table gives the bit of the tile; a row of 16 bytes is 128 bits.
-            let given = address.apply(&[(Dim::LANE, lane)]).expect("a lane");
-            assert_eq!(given, [(slot, memory.index(lane, 0) / 128)], "{name}, lane {lane}");
+            assert_eq!(row_of[&slot_of(lane)], memory.index(lane, 0) / 128, "{name}, lane {lane}");
             for at in 0..words * 4 {
                 let bit = registers.index(lane, at * 8);
                 let found = data.apply(&[(Dim::REGISTER, at / 4), (Dim::LANE, lane), (byte, at % 4)]).expect("a byte");
-                assert_eq!(found, [(slot, bit / 128), (byte, bit % 128 / 8)], "{name}, lane {lane}, byte {at}");
+                let found = (row_of[&found[0].1], found[1].1);
+                assert_eq!(found, (bit / 128, bit % 128 / 8), "{name}, lane {lane}, byte {at}");
             }
         }
         checked.insert(name);
     }
-    assert_eq!(checked.len(), 12, "every ldmatrix and stmatrix has a published counterpart");
+    assert_eq!(checked.len(), 12 + 5, "every ldmatrix and stmatrix has a published counterpart");
 }
 
 fn move_of(atom: &str) -> Option<String> {
+    if let Some((count, kind)) = atom.strip_prefix("SM100_U8x").and_then(|rest| rest.split_once('_')) {
+        // Named after bytes, four in each register; a matrix of 16 rows has two registers.
+        let registers = count.parse::<u32>().ok()? / 4;
+        return match kind {
+            "LDSM_T" => Some(format!("ldmatrix.sync.aligned.m16n16.x{}.trans.shared.b8", registers / 2)),
+            "STSM_T" => Some(format!("stmatrix.sync.aligned.m16n8.x{registers}.trans.shared.b8")),
+            _ => None,
+        };
+    }
     let (_, rest) = atom.strip_prefix("SM75_U").or_else(|| atom.strip_prefix("SM90_U"))?.split_once('x')?;
     let (count, kind) = rest.split_once('_')?;
     let (name, trans) = match kind {
@@ -216,6 +230,8 @@ fn rows_follow_the_architecture() {
     assert!(names("sm_90a").iter().any(|name| name.starts_with("stmatrix")));
     assert!(!names("sm_89").iter().any(|name| name.starts_with("stmatrix")));
     assert_eq!(names("sm_90").len(), rows("sm_90").len(), "names are unique");
+    let bytes = |architecture| names(architecture).iter().filter(|name| name.ends_with(".b8")).count();
+    assert_eq!(["sm_90a", "sm_100", "sm_100a", "sm_120a"].map(bytes), [0, 0, 5, 5]);
     for other in ["", "sm_", "sm_x", "compute_80", "gfx942", "sm_99999999999"] {
         assert!(rows(other).is_empty(), "{other}");
     }

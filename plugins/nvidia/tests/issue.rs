@@ -132,6 +132,7 @@ fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
             // a plain access of all lanes that copies it.
             let counts = report.counts;
             let register = row.operands.iter().find(|operand| matches!(operand, Operand::Register { .. }));
+            // Eight slots of 16 bytes are one wavefront.
             let matrices = expected_registers(register.unwrap()) as u64;
             let is_load = counts.matrix_loads == 1;
             let moved = if is_load { counts.wavefronts_loaded } else { counts.wavefronts_stored };
@@ -187,6 +188,10 @@ fn matrix_moves_on_the_emulator_are_as_published() {
     for atom in table["atoms"].as_array().unwrap() {
         // `SM75_U16x4_LDSM_T`: transposed ones count 16-bit values, two a matrix.
         let words: Vec<_> = atom["name"].as_str().unwrap().split('_').collect();
+        if words[0] == "SM100" {
+            // Those of bytes address their rows in another order; their places are compared elsewhere.
+            continue;
+        }
         let (_, count) = words[1].split_once('x').unwrap();
         let is_load = words[2] == "LDSM";
         let transposed = words[3] == "T";

@@ -15,6 +15,6 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     let digits = architecture.strip_prefix("sm_").unwrap_or("").trim_end_matches(|c: char| c.is_ascii_lowercase());
     let Ok(capability) = digits.parse::<u32>() else { return Vec::new() };
     let mut rows = mma::rows(capability);
-    rows.extend(matrix_move::rows(capability));
+    rows.extend(matrix_move::rows(architecture, capability));
     rows
 }
