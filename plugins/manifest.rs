@@ -23,6 +23,19 @@ pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
     println!("cargo:rerun-if-changed={}", file.display());
 }
 
+/// Puts the known answers about the plugin's families beside its library, for conformance suites.
+#[allow(dead_code)] // Not every plugin has such answers.
+pub fn bring_answers(name: &str, file: &str) {
+    let beside = libraries().join(format!("{name}.answers.jsonl"));
+    let copied = std::fs::read_to_string(file).and_then(|text| write_as_old(&beside, &text));
+    if let Err(error) = copied {
+        eprintln!("error: cannot copy the known answers {file} to {}: {error}", beside.display());
+        std::process::exit(1);
+    }
+    println!("cargo:rerun-if-changed={file}");
+    println!("cargo:rerun-if-changed={}", beside.display());
+}
+
 /// Dated back, since cargo would take a file that is younger than the start of this script as changed
 /// after it, and build all again each time.
 fn write_as_old(file: &Path, text: &str) -> std::io::Result<()> {

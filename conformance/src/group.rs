@@ -8,12 +8,13 @@ use tilewright::layout::families::Neutral;
 use tilewright::layout::{FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse};
 use tilewright::vendor::Target;
 
-use crate::Case;
+use crate::{Answers, Case};
 
-/// What cases are built from and run against: one target.
+/// What cases are built from and run against: one target, and the known answers at hand.
 #[derive(Clone)]
 pub struct Context {
     target: Arc<dyn Target>,
+    answers: Arc<Answers>,
 }
 
 impl fmt::Debug for Context {
@@ -23,10 +24,22 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// The context of a target.
+    /// The context of a target, with the known answers that the suite carries.
     #[must_use]
     pub fn new(target: Arc<dyn Target>) -> Self {
-        Self { target }
+        Self::with_answers(target, Arc::new(Answers::carried()))
+    }
+
+    /// The context of a target and known answers.
+    #[must_use]
+    pub fn with_answers(target: Arc<dyn Target>, answers: Arc<Answers>) -> Self {
+        Self { target, answers }
+    }
+
+    /// The known answers at hand, also those about families of other targets.
+    #[must_use]
+    pub fn answers(&self) -> &Answers {
+        &self.answers
     }
 
     /// The target.

@@ -10,6 +10,7 @@
 //!
 //! The suite reaches vendors' code through [`tilewright::vendor::Target`] only, and links none.
 
+mod answers;
 mod case;
 mod filter;
 mod group;
@@ -21,6 +22,7 @@ mod report;
 mod runner;
 mod targets;
 
+pub use answers::{Answers, AnswersError, Row, Rows};
 pub use case::{Case, Verdict};
 pub use filter::{Filter, FilterError};
 pub use group::{Context, Group, ListError, list};

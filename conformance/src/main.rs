@@ -2,7 +2,10 @@
 
 use std::process::ExitCode;
 
+use conformance::groups::algebra::Algebra;
 use conformance::groups::conversions::{self, Conversions};
+use conformance::groups::cute::Cute;
+use conformance::groups::families::Families;
 use conformance::groups::layouts::Layouts;
 use conformance::{Group, OpenError, Products, Program, Targets};
 
@@ -11,6 +14,9 @@ fn groups() -> Vec<Box<dyn Group>> {
     // Code generators are slow beside the emulator, and care for the kind of kernel rather than for
     // each pair of layouts: two warps stand for all numbers of them.
     vec![
+        Box::new(Algebra),
+        Box::new(Families),
+        Box::new(Cute),
         Box::new(Layouts),
         Box::new(Conversions::new("conversions", |_| true, conversions::emulated)),
         Box::new(Conversions::new("codegen", |conversion| conversion.setting.warps == 2, conversions::compiled)),

@@ -10,7 +10,7 @@ use tilewright::plugin::{self, Discovery, HostCommand, Registry};
 use tilewright::target::{Catalogue, TargetDescription};
 use tilewright::vendor::Target;
 
-use crate::{OpenError, Targets};
+use crate::{OpenError, Targets, answers};
 
 /// The argument with which a program starts itself to serve a plugin.
 const PLUGIN_HOST: &str = "plugin-host";
@@ -67,5 +67,10 @@ impl Targets for Products {
         let description = self.catalogue.get(name).map_err(|error| OpenError::Unknown(error.to_string()))?;
         let broken = |message: String| OpenError::Broken { target: name.to_owned(), message };
         self.registry.target(description).map_err(|error| broken(error.to_string()))
+    }
+
+    fn answers(&self, name: &str) -> Option<PathBuf> {
+        let plugin = self.registry.serves(&self.catalogue.get(name).ok()?.architecture)?;
+        answers::beside(plugin.file.as_deref()?, &plugin.name)
     }
 }

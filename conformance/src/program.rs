@@ -11,7 +11,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::report::{Human, Lines};
 use crate::runner::serve;
-use crate::{Batch, Context, Exit, Filter, Group, OpenError, Report, Runner, Targets, Worker, list};
+use crate::{
+    Answers, AnswersError, Batch, Context, Exit, Filter, Group, OpenError, Report, Runner, Targets, Worker, list,
+};
+
+/// Environment variable with a directory of known answers, besides those of `--answers`.
+const ANSWERS_VARIABLE: &str = "TILEWRIGHT_SHARED";
 
 /// Finds the targets that there are, with the given plugin files in front of all others.
 pub type OpenTargets = Box<dyn Fn(&[PathBuf]) -> Result<Box<dyn Targets>, OpenError>>;
@@ -66,6 +71,10 @@ struct Which {
     /// A plugin library to use before those that are found, as often as wanted.
     #[arg(long = "plugin", value_name = "FILE")]
     plugins: Vec<PathBuf>,
+    /// A file or directory of known answers besides those that the suite and the plugin bring, as often
+    /// as wanted.
+    #[arg(long = "answers", value_name = "PATH")]
+    answers: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -106,6 +115,12 @@ impl From<OpenError> for Stop {
     }
 }
 
+impl From<AnswersError> for Stop {
+    fn from(error: AnswersError) -> Self {
+        Self(Exit::Usage, error.to_string())
+    }
+}
+
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
         Self(Exit::Harness, format!("cannot write the results: {error}"))
@@ -138,7 +153,8 @@ impl Program {
             return list_targets(&*targets, arguments.message_format);
         }
         let names = chosen_targets(&*targets, &arguments.which.targets)?;
-        let cases = self.chosen_cases(&*targets, &names, &arguments.globs)?;
+        let answers = arguments.which.answers()?;
+        let cases = self.chosen_cases(&*targets, &names, &answers, &arguments.globs)?;
         if arguments.list {
             return list_cases(&cases, arguments.message_format);
         }
@@ -151,7 +167,8 @@ impl Program {
         let open = || -> Result<Context, String> {
             let targets = (self.targets)(&which.plugins).map_err(|error| error.to_string())?;
             let [name] = &which.targets[..] else { return Err("a worker has one target".to_owned()) };
-            targets.open(name).map(Context::new).map_err(|error| error.to_string())
+            let answers = which.answers().map_err(|error| error.to_string())?;
+            context(&*targets, name, &answers).map_err(|Stop(_, message)| message)
         };
         serve(&self.groups, open)?;
         Ok(Exit::Ok)
@@ -162,13 +179,14 @@ impl Program {
         &self,
         targets: &dyn Targets,
         names: &[String],
+        answers: &Answers,
         globs: &[String],
     ) -> Result<BTreeMap<String, Vec<String>>, Stop> {
         let filter = Filter::new(globs).map_err(|error| Stop(Exit::Usage, error.to_string()))?;
         let mut all = Vec::new();
         let mut chosen = BTreeMap::new();
         for target in names {
-            let context = Context::new(Arc::clone(&targets.open(target)?));
+            let context = context(targets, target, answers)?;
             let cases = list(&self.groups, &context).map_err(|error| Stop(Exit::Harness, error.to_string()))?;
             let cases: Vec<_> = cases.iter().map(|case| case.name().to_owned()).collect();
             chosen.insert(target.clone(), cases.iter().filter(|name| filter.chooses(name)).cloned().collect());
@@ -192,10 +210,33 @@ impl Program {
         for plugin in &arguments.which.plugins {
             worker.extend(["--plugin".into(), plugin.into()]);
         }
+        for path in &arguments.which.answers {
+            worker.extend(["--answers".into(), path.into()]);
+        }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = arguments.jobs.map_or(processors, usize::from);
         Ok(Runner { worker: Worker::new(program, worker), jobs, timeout: arguments.timeout })
     }
+}
+
+impl Which {
+    /// The known answers that every target is asked.
+    fn answers(&self) -> Result<Answers, AnswersError> {
+        let mut answers = Answers::carried();
+        let of_environment = std::env::var_os(ANSWERS_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        self.answers.iter().chain(&of_environment).try_for_each(|path| answers.add(path))?;
+        Ok(answers)
+    }
+}
+
+/// The context of a target, with what its plugin brings.
+fn context(targets: &dyn Targets, name: &str, answers: &Answers) -> Result<Context, Stop> {
+    let target = targets.open(name)?;
+    let mut answers = answers.clone();
+    if let Some(file) = targets.answers(name) {
+        answers.add(&file)?;
+    }
+    Ok(Context::with_answers(target, Arc::new(answers)))
 }
 
 fn chosen_targets(targets: &dyn Targets, asked: &[String]) -> Result<Vec<String>, Stop> {
@@ -276,8 +317,11 @@ fn run(runner: &Runner, cases: &BTreeMap<String, Vec<String>>, arguments: &Argum
 
 /// The command that runs one case again.
 fn repro(target: &str, name: &str, arguments: &Arguments) -> String {
-    let plugins: String = arguments.which.plugins.iter().map(|file| format!(" --plugin {}", quoted(file))).collect();
-    format!("conformance --target {target}{plugins} {name}")
+    let of = |option: &str, files: &[PathBuf]| -> String {
+        files.iter().map(|file| format!(" {option} {}", quoted(file))).collect()
+    };
+    let (plugins, answers) = (of("--plugin", &arguments.which.plugins), of("--answers", &arguments.which.answers));
+    format!("conformance --target {target}{plugins}{answers} {name}")
 }
 
 fn quoted(file: &std::path::Path) -> String {

@@ -1,5 +1,6 @@
 //! Where targets come from, as far as the suite must know.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -16,6 +17,12 @@ pub trait Targets: Send + Sync {
     /// # Errors
     /// [`OpenError`].
     fn open(&self, name: &str) -> Result<Arc<dyn Target>, OpenError>;
+
+    /// The file of known answers that came with a target's plugin, where one did.
+    fn answers(&self, name: &str) -> Option<PathBuf> {
+        let _ = name;
+        None
+    }
 }
 
 /// Why a target cannot be tested.

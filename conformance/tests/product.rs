@@ -1,8 +1,10 @@
 //! The product's own command, with the targets and plugins of this repository.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use serde_json::Value;
 
 fn conformance(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_conformance")).args(arguments).output().expect("the command starts")
@@ -44,6 +46,72 @@ fn every_target_lists_operands_that_its_families_feed() {
 fn instruction_rows_of_every_target_hold() {
     let output = conformance(&["--target", "all", "layouts/instructions"]);
     assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+}
+
+/// The folder of all known answers, where it is at hand.
+fn all_known() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
+    let named = std::env::var_os("TILEWRIGHT_SHARED").map(PathBuf::from);
+    let found = named.unwrap_or_else(|| root.join("../shared"));
+    if found.join("oracle").is_dir() {
+        return Some(found);
+    }
+    eprintln!("not checked: there is no {} (TILEWRIGHT_SHARED names it)", found.display());
+    None
+}
+
+/// One target of each plugin and, with all known answers at hand, all of them: each combination of
+/// families is asked of the plugin that serves it.
+#[test]
+fn known_answers_are_right_of_every_plugin() {
+    let all = all_known();
+    let mut arguments =
+        vec!["--target", "h100", "--target", "mi250", "--target", "max1550", "--message-format", "json"];
+    if let Some(folder) = &all {
+        arguments.extend(["--answers", folder.to_str().expect("a path of text")]);
+    }
+    arguments.push("*/answers");
+    let output = conformance(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+    let stdout = text(&output.stdout);
+    let cases = stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let cases: Vec<_> = cases.filter(|event| event["event"] == "case").collect();
+    let passed = |name: &str| cases.iter().any(|case| case["name"] == name && case["status"] == "pass");
+    for case in &cases {
+        let name = case["name"].as_str().expect("a name");
+        assert!(passed(name), "no plugin serves {name}");
+    }
+    // What the plugins bring, without anything else.
+    for name in ["families/answers/dot_operand-of-amd_mfma", "families/answers/nvmma_shared"] {
+        assert!(passed(name), "{name}");
+    }
+    let count = |case: &Value| -> usize {
+        let detail = case["detail"].as_str().unwrap_or_default();
+        detail.split(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
+    };
+    let mut most: BTreeMap<&str, usize> = BTreeMap::new();
+    for case in &cases {
+        let rows = most.entry(case["name"].as_str().expect("a name")).or_default();
+        *rows = count(case).max(*rows);
+    }
+    let rows: usize = most.values().sum();
+    assert!(rows > if all.is_some() { 7500 } else { 700 }, "{rows} rows");
+}
+
+/// What a family is asked that makes no sense is refused, in every plugin.
+#[test]
+fn nonsense_is_refused_by_every_plugin() {
+    let targets = ["--target", "h100", "--target", "mi250", "--target", "max1550"];
+    let output = conformance(&[&targets[..], &["families/refusals"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+}
+
+#[test]
+fn answers_that_cannot_be_read_are_one_clear_message() {
+    let output = conformance(&["--target", "h100", "--list", "--answers", "/nowhere/answers.jsonl"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = text(&output.stderr);
+    assert!(message.starts_with("error: known answers /nowhere/answers.jsonl") && message.lines().count() == 1);
 }
 
 #[test]

@@ -34,19 +34,30 @@ fn algebra(criterion: &mut Criterion) {
     criterion.bench_function("apply_packed", |b| b.iter(|| black_box(&rows).apply_packed(black_box(0b11_0110_1101))));
     criterion.bench_function("compose", |b| b.iter(|| black_box(&rows).compose(black_box(&inverse))));
     criterion.bench_function("invert", |b| b.iter(|| black_box(&rows).invert()));
+    criterion.bench_function("pseudoinvert", |b| b.iter(|| black_box(&rows).pseudoinvert()));
     criterion
         .bench_function("invert_and_compose", |b| b.iter(|| black_box(&rows).invert_and_compose(black_box(&columns))));
     criterion.bench_function("direct_sum", |b| b.iter(|| black_box(&rows).direct_sum(black_box(&quarter))));
 }
 
 fn families(criterion: &mut Criterion) {
-    let parent = blocked("[1, 8]", "[4, 8]", "[1, 0]");
-    criterion.bench_function("family_blocked", |b| b.iter(|| Neutral.resolve(black_box(&parent), &SHAPE, &Neutral)));
-    let slice = family(
-        "#ttg.slice<{dim = 1, parent = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], \
-         warpsPerCTA = [4, 1], order = [1, 0]}>}>",
-    );
-    criterion.bench_function("family_slice", |b| b.iter(|| Neutral.resolve(black_box(&slice), &SHAPE[..1], &Neutral)));
+    let parent =
+        "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
+    let layouts = [
+        ("family_blocked", parent.to_owned(), 2),
+        ("family_slice", format!("#ttg.slice<{{dim = 1, parent = {parent}}}>"), 1),
+        ("family_dot_operand", format!("#ttg.dot_op<{{opIdx = 0, parent = {parent}}}>"), 2),
+        (
+            "family_swizzled_shared",
+            "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>".to_owned(),
+            2,
+        ),
+    ];
+    for (name, text, rank) in layouts {
+        let (spec, shape) = (family(&text), &SHAPE[..rank]);
+        Neutral.resolve(&spec, shape, &Neutral).expect("a layout");
+        criterion.bench_function(name, |b| b.iter(|| Neutral.resolve(black_box(&spec), black_box(shape), &Neutral)));
+    }
 }
 
 fn planning(criterion: &mut Criterion) {

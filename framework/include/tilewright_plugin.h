@@ -105,7 +105,9 @@ typedef struct TilewrightPlugin {
     TilewrightError *(*target_create)(TilewrightSlice description, TilewrightTarget **out);
     void (*target_destroy)(TilewrightTarget *target);
     /* {"families": [names], "instructions": [rows], "samples": [{"use": {"lanes": 32, "warps": 4,
-     * "element_bits": 16}, "samples": [...]}, ...]}; "samples" may be left out */
+     * "element_bits": 16}, "samples": [...]}, ...], "spellings": [{"family", "dialect", "attribute",
+     * "braces", "parameters": [{"name", "words": [...]}, ...]}, ...]}; "samples" and "spellings" may
+     * be left out */
     TilewrightError *(*target_info)(const TilewrightTarget *target, TilewrightBlob **out);
     /* {"spec": ..., "shape": [...]} gives {"layout": ...} */
     TilewrightError *(*resolve_family)(const TilewrightTarget *target, TilewrightSlice request,

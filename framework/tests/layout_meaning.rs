@@ -151,6 +151,9 @@ proptest! {
             x.ins().clone(), a.outs().clone(),
             &x.columns().iter().map(|column| column & ((1 << a.outs().bits()) - 1)).collect::<Vec<_>>(),
         ).expect("columns fit");
+        // The same map with its out dims listed the other way has the same solutions.
+        let turned = b.transpose_outs(&[dims()[1], dims()[0]]).expect("the same dims");
+        prop_assert_eq!(solve(&a, &turned), solve(&a, &b));
         match solve(&a, &b) {
             Ok(found) => prop_assert_eq!(found.compose(&a).expect("it fits"), b),
             Err(error) => {

@@ -62,10 +62,34 @@ fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Plan> {
             if let Err(wrong) = prove_conversion(src, dst, bits, &plan, means) {
                 panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
             }
+            check_rounds(src, dst, &plan);
             all.push(plan);
         }
     }
     all
+}
+
+/// Where a plan says that a thread receives an element from another, that other thread has it; and
+/// as many rounds leave their threads as exchanges are counted.
+fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &Plan) {
+    let Some(rounds) = plan.rounds() else { return };
+    let threads = 1u64 << (LANE_BITS as u32 + src.in_bits(Dim::WARP));
+    let element = |layout: &LinearLayout, register: u64, thread: u64| {
+        layout.apply_packed(register | thread << layout.in_bits(Dim::REGISTER))
+    };
+    for thread in 0..threads {
+        for register in 0..1u64 << dst.in_bits(Dim::REGISTER) {
+            let round = rounds.of(register, thread);
+            let giver = rounds.source(round, thread);
+            assert!(round < rounds.count() && giver >> LANE_BITS == thread >> LANE_BITS);
+            assert!(!rounds.stays(round) || giver == thread);
+            let wanted = element(dst, register, thread);
+            let given = (0..1u64 << src.in_bits(Dim::REGISTER)).any(|r| element(src, r, giver) == wanted);
+            assert!(given, "round {round}: thread {giver} has not what {thread} wants in {register}");
+        }
+    }
+    let moving = (0..rounds.count()).filter(|&round| !rounds.stays(round)).count() as u64;
+    assert!([moving, 2 * moving].contains(&plan.counts.exchanges), "{moving} rounds, {:?}", plan.counts);
 }
 
 const LANE_BITS: usize = 3;

@@ -47,6 +47,22 @@ fn any_row() -> impl Strategy<Value = BankRow> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
+    /// Every lane is in one phase, and lanes are together where they differ by a vector of the row's
+    /// span; a row may speak of more lanes than there are.
+    #[test]
+    fn phases_are_cosets(row in any_row(), bits in 0..7u32) {
+        let phases = row.phases(bits);
+        let of = |lane: u64| phases.iter().position(|phase| phase.contains(&lane));
+        prop_assert_eq!(phases.iter().map(Vec::len).sum::<usize>(), 1 << bits);
+        let space = span(&row.phase);
+        for lane in 0..1u64 << bits {
+            prop_assert!(of(lane).is_some());
+            for other in 0..1u64 << bits {
+                prop_assert_eq!(of(lane) == of(other), space.contains(&(lane ^ other)));
+            }
+        }
+    }
+
     /// Also with fewer lanes than the phase speaks of, numbers of lanes that are no power of two, and
     /// accesses of any width at any address.
     #[test]

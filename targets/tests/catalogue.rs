@@ -32,12 +32,21 @@ fn these_products_are_built_in() {
         catalogue.iter().map(|target| (target.name.as_str(), target.architecture.as_str())).collect();
     let expected = [
         ("a100", "sm_80"),
+        ("a770", "dg2"),
+        ("b200", "sm_100a"),
+        ("b580", "xe2"),
         ("gh200", "sm_90a"),
         ("h100", "sm_90a"),
+        ("h200", "sm_90a"),
         ("max1550", "pvc"),
+        ("mi100", "gfx908"),
         ("mi250", "gfx90a"),
         ("mi300x", "gfx942"),
+        ("mi355x", "gfx950"),
         ("rtx4090", "sm_89"),
+        ("rtx5090", "sm_120"),
+        ("rx7900xtx", "gfx1100"),
+        ("rx9070xt", "gfx1201"),
     ];
     assert_eq!(products, expected);
 }
@@ -65,11 +74,22 @@ fn what_is_assumed_says_so_and_every_source_is_named() {
     for (name, direction, bits) in [
         ("mi250", Direction::Load, 128),
         ("mi300x", Direction::Load, 64),
+        ("mi100", Direction::Load, 128),
+        ("mi355x", Direction::Load, 32),
+        ("rx7900xtx", Direction::Load, 128),
+        ("rx9070xt", Direction::Store, 64),
         ("max1550", Direction::Store, 32),
         ("h100", Direction::Load, 128),
+        ("b200", Direction::Load, 128),
+        ("a770", Direction::Store, 32),
+        ("b580", Direction::Store, 32),
     ] {
         let target = target(name);
         assert_eq!(target.bank_row(direction, bits).expect("a row").evidence, Evidence::Assumed, "{name}");
+    }
+    // Phases that somebody measured.
+    for (direction, bits) in [(Direction::Load, 64), (Direction::Load, 128), (Direction::Store, 64)] {
+        assert_eq!(target("mi355x").bank_row(direction, bits).expect("a row").evidence, Evidence::Measured);
     }
     for (file, _) in FILES {
         let target = target(file.trim_end_matches(".toml"));
@@ -90,17 +110,52 @@ fn what_is_assumed_says_so_and_every_source_is_named() {
 #[test]
 fn products_differ_where_they_should() {
     // Bytes of shared memory that one block can have.
-    for (name, kib) in
-        [("a100", 163), ("rtx4090", 99), ("h100", 227), ("gh200", 227), ("mi250", 64), ("mi300x", 64), ("max1550", 128)]
-    {
+    for (name, kib) in [
+        ("a100", 163),
+        ("rtx4090", 99),
+        ("rtx5090", 99),
+        ("h100", 227),
+        ("gh200", 227),
+        ("h200", 227),
+        ("b200", 227),
+        ("mi100", 64),
+        ("mi250", 64),
+        ("mi300x", 64),
+        ("mi355x", 160),
+        ("rx7900xtx", 64),
+        ("rx9070xt", 64),
+        ("max1550", 128),
+        ("a770", 64),
+        ("b580", 128),
+    ] {
         assert_eq!(target(name).shared.bytes, kib * 1024, "{name}");
     }
-    for (name, choices) in [("a100", vec![32]), ("mi250", vec![64]), ("mi300x", vec![64]), ("max1550", vec![16, 32])] {
-        assert_eq!(target(name).lanes.choices, choices, "{name}");
+    for (name, default, choices) in [
+        ("a100", 32, vec![32]),
+        ("b200", 32, vec![32]),
+        ("mi100", 64, vec![64]),
+        ("mi250", 64, vec![64]),
+        ("mi300x", 64, vec![64]),
+        ("mi355x", 64, vec![64]),
+        ("rx7900xtx", 32, vec![32, 64]),
+        ("rx9070xt", 32, vec![32, 64]),
+        ("max1550", 16, vec![16, 32]),
+        ("a770", 8, vec![8, 16, 32]),
+        ("b580", 16, vec![16, 32]),
+    ] {
+        assert_eq!((target(name).lanes.default, target(name).lanes.choices), (default, choices), "{name}");
     }
-    assert!(target("mi250").shared.warp_ordered && target("mi300x").shared.warp_ordered);
+    // Shared memory is handed out in pieces of so many bytes.
+    for (name, grain) in [("mi100", 512), ("mi300x", 512), ("mi355x", 1280), ("rx7900xtx", 1024), ("rx9070xt", 1024)] {
+        assert_eq!(target(name).shared.grain_bytes, grain, "{name}");
+    }
+    for name in ["mi100", "mi250", "mi300x", "mi355x", "rx7900xtx", "rx9070xt"] {
+        assert!(target(name).shared.warp_ordered, "{name}");
+    }
     assert!(!target("h100").shared.warp_ordered && !target("max1550").shared.warp_ordered);
-    assert_eq!((target("a100").limits.blocks_per_cluster, target("h100").limits.blocks_per_cluster), (1, 8));
+    for (name, blocks) in [("a100", 1), ("rtx4090", 1), ("h100", 8), ("b200", 8), ("rtx5090", 8), ("a770", 1)] {
+        assert_eq!(target(name).limits.blocks_per_cluster, blocks, "{name}");
+    }
     assert_eq!((target("mi250").global.transaction_bytes, target("mi300x").global.transaction_bytes), (64, 128));
     assert_ne!(target("mi250").bank_row(Direction::Load, 128), target("mi250").bank_row(Direction::Store, 128));
 }
@@ -115,9 +170,10 @@ fn every_target_exchanges_words_between_lanes() {
 #[test]
 fn an_unknown_name_is_answered_with_the_nearest_and_all() {
     let catalogue = catalogue_with(None).expect("the built-in files read");
-    let error = catalogue.get("mi300").expect_err("there is none").to_string();
-    let known = "a100, gh200, h100, max1550, mi250, mi300x, rtx4090";
-    assert_eq!(error, format!("unknown target `mi300` (did you mean `mi300x`?); known are {known}"));
+    let error = catalogue.get("mi300z").expect_err("there is none").to_string();
+    let known: Vec<_> = FILES.iter().map(|(file, _)| file.trim_end_matches(".toml")).collect();
+    let known = known.join(", ");
+    assert_eq!(error, format!("unknown target `mi300z` (did you mean `mi300x`?); known are {known}"));
     let error = catalogue.get("abacus").expect_err("there is none").to_string();
     assert_eq!(error, format!("unknown target `abacus`; known are {known}"));
 }
@@ -149,9 +205,9 @@ fn a_missing_directory_is_an_error_that_names_it_and_the_variable() {
 #[test]
 fn a_copied_file_whose_name_was_not_changed_is_an_error_there() {
     let directory = directory("copied");
-    fs::write(directory.join("h200.toml"), text("h100")).expect("the file can be written");
+    fs::write(directory.join("mi300z.toml"), text("h100")).expect("the file can be written");
     let error = catalogue_with(Some(directory.as_os_str())).expect_err("the name is another's");
-    let place = directory.join("h200.toml");
-    let rule = "`name`: the file h200.toml must describe `h200`; change this name or the file's";
+    let place = directory.join("mi300z.toml");
+    let rule = "`name`: the file mi300z.toml must describe `mi300z`; change this name or the file's";
     assert_eq!(error.to_string(), format!("in {SEARCH_PATH}: {}:3:8: {rule}", place.display()));
 }

@@ -44,6 +44,16 @@ fn interleaved() -> Vec<Vec<usize>> {
     ]
 }
 
+/// The four groups of a read of 128 bits with 64 banks, as they were measured: sixteen lanes each.
+fn interleaved_by_sixteen() -> Vec<Vec<usize>> {
+    let half = [
+        [0, 1, 2, 3, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25, 26, 27],
+        [4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 28, 29, 30, 31],
+    ];
+    let upper = half.map(|lanes| lanes.map(|lane| lane + 32));
+    half.into_iter().chain(upper).map(Vec::from).collect()
+}
+
 fn all_words() -> Vec<Words> {
     const BOTH: &[Direction] = &[Store, Load];
     const NARROW: &[u32] = &[8, 16, 32];
@@ -51,21 +61,37 @@ fn all_words() -> Vec<Words> {
     let mut add = |target, directions, bits, lanes, phases, banks| {
         all.push(Words { target, directions, bits, lanes, phases, banks });
     };
-    for target in ["a100", "rtx4090", "h100", "gh200"] {
+    for target in ["a100", "rtx4090", "rtx5090", "h100", "gh200", "h200", "b200"] {
         add(target, BOTH, NARROW, 32, consecutive(32, 32), 32);
         add(target, BOTH, &[64], 32, ranges([0..16, 16..32]), 32);
         add(target, BOTH, &[128], 32, ranges([0..8, 8..16, 16..24, 24..32]), 32);
     }
-    for target in ["mi250", "mi300x"] {
+    for target in ["mi100", "mi250", "mi300x"] {
         add(target, BOTH, NARROW, 64, ranges([0..32, 32..64]), 32);
         add(target, BOTH, &[64], 64, ranges([0..16, 16..32, 32..48, 48..64]), 32);
         add(target, &[Load], &[128], 64, interleaved(), 32);
         add(target, &[Store], &[128], 64, consecutive(64, 8), 32);
     }
-    for lanes in [16, 32] {
-        add("max1550", BOTH, NARROW, lanes, consecutive(lanes, 16), 16);
-        add("max1550", BOTH, &[64], lanes, consecutive(lanes, 8), 16);
-        add("max1550", BOTH, &[128], lanes, consecutive(lanes, 4), 16);
+    add("mi355x", BOTH, NARROW, 64, ranges([0..32, 32..64]), 32);
+    add("mi355x", &[Load], &[64], 64, ranges([0..32, 32..64]), 64);
+    add("mi355x", &[Store], &[64], 64, consecutive(64, 16), 32);
+    add("mi355x", &[Load], &[128], 64, interleaved_by_sixteen(), 64);
+    add("mi355x", &[Store], &[128], 64, consecutive(64, 8), 32);
+    for lanes in [32, 64] {
+        for target in ["rx7900xtx", "rx9070xt"] {
+            add(target, BOTH, NARROW, lanes, consecutive(lanes, 32), 32);
+            add(target, BOTH, &[64], lanes, consecutive(lanes, 16), 32);
+        }
+        add("rx7900xtx", &[Load], &[128], lanes, interleaved()[..lanes / 8].to_vec(), 32);
+        add("rx7900xtx", &[Store], &[128], lanes, consecutive(lanes, 8), 32);
+        add("rx9070xt", BOTH, &[128], lanes, consecutive(lanes, 8), 32);
+    }
+    for (target, choices) in [("max1550", [16, 32].as_slice()), ("a770", &[8, 16, 32]), ("b580", &[16, 32])] {
+        for &lanes in choices {
+            add(target, BOTH, NARROW, lanes, consecutive(lanes, lanes.min(16)), 16);
+            add(target, BOTH, &[64], lanes, consecutive(lanes, 8), 16);
+            add(target, BOTH, &[128], lanes, consecutive(lanes, 4), 16);
+        }
     }
     all
 }

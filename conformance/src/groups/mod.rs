@@ -1,10 +1,16 @@
 //! The groups of the product's suite.
 //!
 //! None knows a vendor: cases come from the samples of a target's families, from its instruction
-//! rows, and from its limits.
+//! rows, from its limits, and from known answers.
 
+pub mod algebra;
 pub mod conversions;
+pub mod cute;
+pub mod families;
+mod known;
+mod law;
 pub mod layouts;
+mod samples;
 mod setting;
 mod walk;
 

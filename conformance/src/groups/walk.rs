@@ -4,7 +4,7 @@
 use tilewright::layout::{Dim, LinearLayout};
 
 /// Layouts of more positions than this are not walked.
-pub(super) const MOST_POSITIONS_BITS: u32 = 22;
+const MOST_POSITIONS_BITS: u32 = 22;
 
 /// Calls `visit(position, element)` for every position; both are packed as the layout packs them,
 /// the first dim in the lowest bits.
@@ -50,6 +50,13 @@ fn packed(layout: &LinearLayout, dim: Dim, basis: &[u64]) -> Result<u64, String>
         shift += bits;
     }
     Ok(packed)
+}
+
+/// The element of each position, by brute force.
+pub(super) fn table(layout: &LinearLayout) -> Result<Vec<u64>, String> {
+    let mut table = vec![0; 1 << layout.ins().bits().min(MOST_POSITIONS_BITS)];
+    walk(layout, |position, element| table[position as usize] = element)?;
+    Ok(table)
 }
 
 /// How many positions hold each element.

@@ -1,9 +1,11 @@
 //! An invented GPU with a matrix instruction, that can be made to lie in many ways.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use tilewright::kernel::Module;
-use tilewright::layout::families::cluster::over_tensor;
+use tilewright::layout::families::cluster::{check_shape, over_tensor};
 use tilewright::layout::{
-    Dim, Families, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding, Sample, SampleUse,
+    Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding, Sample, SampleUse,
 };
 use tilewright::target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
@@ -25,6 +27,24 @@ pub enum Flaw {
     OverlapsInMemory,
     /// The family does not read the parameter that its samples have.
     ForgetsParameter,
+    /// The layout is of a tensor of half the rows.
+    OtherShape,
+    /// Each element of the result is held twice, and no column is zero: two are the same.
+    HoldsTwice,
+    /// The layout has its registers in another order each time that it is asked.
+    Forgetful,
+    /// The family takes any parameter.
+    AcceptsParameters,
+    /// The family takes any word for a number.
+    AcceptsWords,
+    /// The family takes any shape, as the next powers of two.
+    AcceptsShapes,
+    /// The family panics at a shape that it does not expect.
+    PanicsAtShapes,
+    /// Errors name another family.
+    BlamesAnother,
+    /// No sample shows the family `gapped`.
+    HidesGapped,
     /// The plugin's process ends under each request.
     Breaks,
     /// Tensors of less than 32 rows are refused.
@@ -57,7 +77,7 @@ impl Invented {
     pub fn new(flaw: Flaw) -> Self {
         let text = include_str!("../invented.toml").replace("NAME", "invented");
         let description = TargetDescription::from_toml("invented.toml", &text).expect("the invented file is right");
-        Self { description, rows: rows(flaw), families: Tiles { flaw } }
+        Self { description, rows: rows(flaw), families: Tiles { flaw, asked: AtomicU64::new(0) } }
     }
 }
 
@@ -154,6 +174,7 @@ fn load(flaw: Flaw) -> Instruction {
 /// Families `tile` (a part of the instruction, over warps along M) and `gapped` (padded memory).
 struct Tiles {
     flaw: Flaw,
+    asked: AtomicU64,
 }
 
 impl Families for Tiles {
@@ -162,40 +183,22 @@ impl Families for Tiles {
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _all: &dyn Families) -> Result<Layout, FamilyError> {
-        if self.flaw == Flaw::Breaks {
-            return Err(FamilyError::Plugin("its process ended: signal 11".to_owned()));
+        match self.flaw {
+            Flaw::Breaks => Err(FamilyError::Plugin("its process ended: signal 11".to_owned())),
+            Flaw::PanicsAtShapes => {
+                assert_eq!(shape.len(), 2, "a matrix");
+                self.build(spec, shape)
+            }
+            Flaw::BlamesAnother => self
+                .build(spec, shape)
+                .map_err(|error| FamilyError::Layout { family: "blocked".to_owned(), message: error.to_string() }),
+            Flaw::AcceptsShapes if shape.len() == 2 => {
+                let sizes: Vec<_> = shape.iter().map(|size| size.clamp(&1, &(1 << 20)).next_power_of_two()).collect();
+                self.build(spec, &sizes)
+            }
+            Flaw::OtherShape if shape.len() == 2 => self.build(spec, &[(shape[0] / 2).max(1), shape[1]]),
+            _ => self.build(spec, shape),
         }
-        if self.flaw == Flaw::RefusesSmall && shape[0] < 32 {
-            let message = "tiles have 32 rows or more".to_owned();
-            return Err(FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message });
-        }
-        let of = |error| FamilyError::of_layout(&spec.name, &error);
-        let read = spec.parameters();
-        if spec.name == "gapped" {
-            read.finish()?;
-            return Ok(Layout::Memory(self.gapped(shape)));
-        }
-        let part = match read.required(&["part"])? {
-            tilewright::layout::Attribute::Text(part) => part.as_str(),
-            _ => return Err(read.wrong("part", "must be a word")),
-        };
-        if self.flaw != Flaw::ForgetsParameter {
-            read.number(&["warps"])?;
-        }
-        read.finish()?;
-        if shape.len() != 2 {
-            let message = "tiles have two axes".to_owned();
-            return Err(FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message });
-        }
-        let warps = read.number_or(&["warps"], 1)?;
-        let along_m = if part == "b" {
-            LinearLayout::zeros(warps, Dim::WARP, Dim::tensor(0), 1)
-        } else {
-            LinearLayout::identity(warps, Dim::WARP, Dim::tensor(0))
-        };
-        let tile = self.tile(part, shape).direct_sum(&along_m.map_err(of)?).map_err(of)?;
-        let one_block = LinearLayout::from_bases(&[(Dim::BLOCK, vec![])], &[(Dim::tensor(0), 1), (Dim::tensor(1), 1)]);
-        over_tensor(&tile, &one_block.map_err(of)?, shape).map(Layout::Distributed).map_err(of)
     }
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
@@ -204,15 +207,66 @@ impl Families for Tiles {
         }
         let part = |part: &str| {
             FamilySpec::new("tile")
-                .with("part", tilewright::layout::Attribute::Text(part.to_owned()))
+                .with("part", Attribute::Text(part.to_owned()))
                 .with("warps", i64::from(use_case.warps))
         };
         let sample = |role: &str| Sample::new(&format!("tile-{role}"), part(role)).feeding("multiply.8x8x4", role);
-        vec![sample("d"), sample("a"), sample("b"), Sample::new("gapped", FamilySpec::new("gapped"))]
+        let mut samples = vec![sample("d"), sample("a"), sample("b")];
+        if self.flaw != Flaw::HidesGapped {
+            samples.push(Sample::new("gapped", FamilySpec::new("gapped")));
+        }
+        samples
     }
 }
 
 impl Tiles {
+    fn build(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
+        check_shape(spec, shape)?;
+        let refused = |message: &str| {
+            Err(FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message: message.to_owned() })
+        };
+        if shape.len() != 2 {
+            return refused("tiles have two axes");
+        }
+        if self.flaw == Flaw::RefusesSmall && shape[0] < 32 {
+            return refused("tiles have 32 rows or more");
+        }
+        if spec.name == "gapped" {
+            spec.parameters().finish()?;
+            return Ok(Layout::Memory(self.gapped(shape)));
+        }
+        let (part, warps) = self.parameters(spec)?;
+        let of = |error| FamilyError::of_layout(&spec.name, &error);
+        let along_m = if part == "b" {
+            LinearLayout::zeros(warps, Dim::WARP, Dim::tensor(0), 1)
+        } else {
+            LinearLayout::identity(warps, Dim::WARP, Dim::tensor(0))
+        };
+        let tile = self.tile(&part, shape).direct_sum(&along_m.map_err(of)?).map_err(of)?;
+        let one_block = LinearLayout::from_bases(&[(Dim::BLOCK, vec![])], &[(Dim::tensor(0), 1), (Dim::tensor(1), 1)]);
+        over_tensor(&tile, &one_block.map_err(of)?, shape).map(Layout::Distributed).map_err(of)
+    }
+
+    /// The part and the number of warps.
+    fn parameters(&self, spec: &FamilySpec) -> Result<(String, u64), FamilyError> {
+        let read = spec.parameters();
+        let part = match read.required(&["part"])? {
+            Attribute::Text(part) if ["a", "b", "d"].contains(&part.as_str()) => part.clone(),
+            _ => return Err(read.wrong("part", "must be `a`, `b` or `d`")),
+        };
+        let warps = match read.required(&["warps"])? {
+            Attribute::Text(_) if self.flaw == Flaw::AcceptsWords => 4,
+            _ => read.number(&["warps"])?,
+        };
+        if self.flaw == Flaw::ForgetsParameter {
+            return Err(read.wrong("warps", "is not a parameter of this family"));
+        }
+        if self.flaw != Flaw::AcceptsParameters {
+            read.finish()?;
+        }
+        Ok((part, warps))
+    }
+
     fn tile(&self, part: &str, shape: &[u64]) -> LinearLayout {
         let reorders = |part: &str| match self.flaw {
             Flaw::OneFactorReordersK => part == "a",
@@ -222,6 +276,10 @@ impl Tiles {
         match (self.flaw, part) {
             (Flaw::LosesRows, "d") => layout(&[[0, 1]], &[[0, 2], [0, 4], [0, 0], [2, 0], [4, 0]], [8, 8]),
             (Flaw::MixesLanes, "d") => layout(&[[0, 1]], &[[0, 2], [0, 4], [1, 0], [3, 0], [4, 0]], [8, 8]),
+            (Flaw::HoldsTwice, "d") => layout(&[[0, 1], [4, 0]], &[[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
+            (Flaw::Forgetful, "d") if self.asked.fetch_add(1, Ordering::Relaxed) % 2 == 1 => {
+                layout(&[[0, 2]], &[[0, 1], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8])
+            }
             (Flaw::HalfWarp, "d") => layout(&[[0, 1], [0, 2]], &[[0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
             (Flaw::ChangesWithShape, "d") if shape[0] > 64 => {
                 layout(&[[0, 1]], &[[1, 0], [2, 0], [4, 0], [0, 2], [0, 4]], [8, 8])

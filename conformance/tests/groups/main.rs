@@ -1,12 +1,17 @@
 //! The groups, shown by an invented GPU: its cases hold as long as it tells the truth, and each lie
 //! is found by the laws that it breaks, and by no others.
 
+mod answers;
 mod invented;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use conformance::groups::algebra::Algebra;
 use conformance::groups::conversions::{self, Conversions};
+use conformance::groups::cute::Cute;
+use conformance::groups::families::Families;
 use conformance::groups::layouts::Layouts;
 use conformance::{Case, Context, Group, Level, Status, Verdict, list};
 
@@ -16,26 +21,43 @@ fn context(flaw: Flaw) -> Context {
     Context::new(Arc::new(Invented::new(flaw)))
 }
 
-/// The cases of group `layouts` in which `wanted` is found, with their verdicts.
-fn verdicts(flaw: Flaw) -> BTreeMap<String, Verdict> {
-    let context = context(flaw);
-    let cases = list(&[Box::new(Layouts)], &context).expect("names are right");
-    cases.iter().map(|case| (case.name().to_owned(), case.run(&context))).collect()
+fn groups() -> Vec<Box<dyn Group>> {
+    vec![Box::new(Algebra), Box::new(Families), Box::new(Cute), Box::new(Layouts)]
 }
 
-/// The laws (second word) that fail for the target's own samples and rows, the third word or more
-/// being the sample.
+/// The cases of all groups of laws, with their verdicts; a panic is what the runner makes of it.
+fn verdicts_in(context: &Context) -> BTreeMap<String, Verdict> {
+    let cases = list(&groups(), context).expect("names are right");
+    let run = |case: &Case| {
+        let ended = catch_unwind(AssertUnwindSafe(|| case.run(context)));
+        ended.unwrap_or_else(|_| Verdict::crash("panicked"))
+    };
+    cases.iter().map(|case| (case.name().to_owned(), run(case))).collect()
+}
+
+fn verdicts(flaw: Flaw) -> BTreeMap<String, Verdict> {
+    verdicts_in(&context(flaw))
+}
+
+/// What of a case's name says the group, the law and what it is shown on, without the setting.
+fn law_of(name: &str) -> String {
+    let words: Vec<_> = name.split('/').collect();
+    let words = match words[..] {
+        ["layouts", ..] => &words[1..4.min(words.len())],
+        ["families", "refusals", ..] => &words[..4],
+        _ => &words[..3.min(words.len())],
+    };
+    words.join("/")
+}
+
+/// The laws that do not pass, which must then fail and say why.
 fn failing(flaw: Flaw) -> BTreeSet<String> {
     let failed = verdicts(flaw).into_iter().filter(|(_, verdict)| verdict.status != Status::Pass);
     failed
         .map(|(name, verdict)| {
             assert_eq!(verdict.status, Status::Fail, "{name}: {}", verdict.detail);
             assert!(!verdict.detail.is_empty(), "{name} says why");
-            let words: Vec<_> = name.split('/').collect();
-            match words[1] {
-                "instructions" | "operands" => words[1..4.min(words.len())].join("/"),
-                _ => words[1..3].join("/"),
-            }
+            law_of(&name)
         })
         .collect()
 }
@@ -50,52 +72,158 @@ fn an_honest_target_passes_everything_by_algebra() {
     for (name, verdict) in &verdicts {
         assert_eq!((verdict.status, verdict.level), (Status::Pass, Some(Level::Layout)), "{name}: {}", verdict.detail);
     }
-    assert!(verdicts.len() >= 300, "{} cases", verdicts.len());
-    for law in
-        ["definition", "notation", "inverse", "division", "growth", "slices", "witness", "instructions", "operands"]
-    {
-        let of_law = |name: &&String| name.starts_with(&format!("layouts/{law}/"));
-        assert!(verdicts.keys().any(|name| of_law(&name)), "{law} has cases");
+    assert!(verdicts.len() >= 600, "{} cases", verdicts.len());
+    let laws = [
+        "algebra/answers/compose",
+        "algebra/composition/gapped",
+        "algebra/division/tile-d",
+        "algebra/identity/tile-d",
+        "algebra/inverse/tile-d",
+        "algebra/parts/tile-d",
+        "algebra/queries/tile-d",
+        "algebra/sum/gapped",
+        "algebra/witness/tile-d",
+        "cute/answers/composition",
+        "cute/bridge/tile-d",
+        "cute/composition/tile-d",
+        "cute/division/gapped",
+        "cute/inverse/tile-d",
+        "families/answers/blocked",
+        "families/answers/slice-of-blocked",
+        "families/bases/gapped",
+        "families/definition/tile-d",
+        "families/growth/tile-d",
+        "families/notation/gapped",
+        "families/refusals/missing/tile-d",
+        "families/refusals/shapes/gapped",
+        "families/refusals/types/tile-d",
+        "families/refusals/unknown/gapped",
+        "families/shown/gapped",
+        "families/slices/tile-d",
+        "instructions/names",
+        "operands/multiply.8x8x4/a",
+    ];
+    let shown: BTreeSet<_> = verdicts.keys().map(|name| law_of(name)).collect();
+    for law in laws {
+        assert!(shown.contains(law), "{law} has cases");
     }
 }
 
 #[test]
 fn elements_that_nobody_holds_are_found() {
-    let expected = ["definition/tile-d", "inverse/tile-d", "operands/multiply.8x8x4/d", "slices/tile-d"];
+    let expected = [
+        "algebra/inverse/tile-d",
+        "families/definition/tile-d",
+        "families/slices/tile-d",
+        "operands/multiply.8x8x4/d",
+        // Nothing leads from a whole tensor to a layout that lacks elements.
+        "algebra/witness/tile-d",
+    ];
     let failing = failing(Flaw::LosesRows);
     assert!(set(expected).is_subset(&failing), "{failing:?}");
-    // Nothing leads from a whole tensor to a layout that lacks elements.
-    assert!(failing.contains("witness/tile-d"), "{failing:?}");
 }
 
 #[test]
 fn columns_of_two_bits_are_found() {
-    assert_eq!(failing(Flaw::MixesLanes), set(["definition/tile-d", "operands/multiply.8x8x4/d", "slices/tile-d"]));
+    let failing = failing(Flaw::MixesLanes);
+    let expected = ["families/definition/tile-d", "families/slices/tile-d", "operands/multiply.8x8x4/d"];
+    assert!(set(expected).is_subset(&failing), "{failing:?}");
+    assert!(!failing.iter().any(|law| law.starts_with("algebra/")), "as a map it is sound: {failing:?}");
+}
+
+#[test]
+fn elements_that_are_held_twice_without_a_zero_column_are_found() {
+    let failing = failing(Flaw::HoldsTwice);
+    let expected = ["cute/bridge/tile-d", "families/definition/tile-d", "operands/multiply.8x8x4/d"];
+    assert!(set(expected).is_subset(&failing), "{failing:?}");
+    assert!(!failing.iter().any(|law| law.starts_with("algebra/")), "as a map it is sound: {failing:?}");
 }
 
 #[test]
 fn wrong_numbers_of_lanes_are_found() {
-    assert_eq!(failing(Flaw::HalfWarp), set(["definition/tile-d", "operands/multiply.8x8x4/d"]));
+    assert_eq!(failing(Flaw::HalfWarp), set(["families/definition/tile-d", "operands/multiply.8x8x4/d"]));
 }
 
 #[test]
 fn layouts_that_change_with_the_shape_are_found() {
-    assert_eq!(failing(Flaw::ChangesWithShape), set(["growth/tile-d"]));
+    assert_eq!(failing(Flaw::ChangesWithShape), set(["families/growth/tile-d"]));
+}
+
+#[test]
+fn layouts_of_another_shape_are_found() {
+    let failing = failing(Flaw::OtherShape);
+    for sample in ["tile-a", "tile-b", "tile-d", "gapped"] {
+        assert!(failing.contains(&format!("families/definition/{sample}")), "{sample}: {failing:?}");
+    }
+    assert!(failing.contains("algebra/witness/gapped"), "nothing leads from half a tensor to a whole one: {failing:?}");
+}
+
+#[test]
+fn families_that_answer_otherwise_when_asked_again_are_found() {
+    let failing = failing(Flaw::Forgetful);
+    assert!(failing.contains("families/definition/tile-d"), "{failing:?}");
+    assert!(!failing.contains("families/definition/tile-a"), "{failing:?}");
 }
 
 #[test]
 fn wrong_padding_is_found() {
-    assert_eq!(failing(Flaw::OverlapsInMemory), set(["definition/gapped"]));
+    let failing = failing(Flaw::OverlapsInMemory);
+    assert!(failing.contains("families/definition/gapped"), "{failing:?}");
+    assert!(failing.iter().all(|law| law.starts_with("families/") && law.ends_with("/gapped")), "{failing:?}");
 }
 
 #[test]
-fn parameters_that_nobody_reads_are_found() {
+fn samples_that_their_family_refuses_are_found() {
     let failing = failing(Flaw::ForgetsParameter);
     for part in ["a", "b", "d"] {
-        assert!(failing.contains(&format!("definition/tile-{part}")), "{failing:?}");
-        assert!(failing.contains(&format!("notation/tile-{part}")), "{failing:?}");
+        for group in ["algebra/inverse", "cute/bridge", "families/definition", "families/notation"] {
+            assert!(failing.contains(&format!("{group}/tile-{part}")), "{failing:?}");
+        }
     }
     assert!(!failing.iter().any(|law| law.contains("blocked") || law.contains("gapped")), "{failing:?}");
+}
+
+#[test]
+fn nonsense_that_is_accepted_is_found() {
+    let of_tiles = |law: &str| -> BTreeSet<String> {
+        ["tile-a", "tile-b", "tile-d"].map(|sample| format!("families/refusals/{law}/{sample}")).into()
+    };
+    assert_eq!(failing(Flaw::AcceptsParameters), of_tiles("unknown"));
+    assert_eq!(failing(Flaw::AcceptsWords), of_tiles("types"));
+    let mut shapes = of_tiles("shapes");
+    shapes.insert("families/refusals/shapes/gapped".to_owned());
+    assert_eq!(failing(Flaw::AcceptsShapes), shapes);
+}
+
+#[test]
+fn errors_that_blame_another_family_are_found() {
+    let failing = failing(Flaw::BlamesAnother);
+    for law in ["unknown", "shapes"] {
+        for sample in ["tile-d", "gapped"] {
+            assert!(failing.contains(&format!("families/refusals/{law}/{sample}")), "{failing:?}");
+        }
+    }
+}
+
+#[test]
+fn a_family_that_panics_at_nonsense_is_a_crash() {
+    let crashed: BTreeSet<_> = verdicts(Flaw::PanicsAtShapes)
+        .into_iter()
+        .filter(|(_, verdict)| verdict.status != Status::Pass)
+        .inspect(|(name, verdict)| assert_eq!(verdict.status, Status::Crash, "{name}: {}", verdict.detail))
+        .map(|(name, _)| law_of(&name))
+        .collect();
+    let expected = ["gapped", "tile-a", "tile-b", "tile-d"].map(|sample| format!("families/refusals/shapes/{sample}"));
+    assert_eq!(crashed, expected.into());
+}
+
+#[test]
+fn a_family_that_nothing_shows_is_skipped_visibly() {
+    let skipped: Vec<_> =
+        verdicts(Flaw::HidesGapped).into_iter().filter(|(_, verdict)| verdict.status != Status::Pass).collect();
+    let [(name, verdict)] = &skipped[..] else { panic!("{skipped:?}") };
+    assert_eq!((name.as_str(), verdict.status), ("families/shown/gapped", Status::Skip));
+    assert!(verdict.detail.contains("no sample and no known answer"), "{}", verdict.detail);
 }
 
 #[test]
@@ -146,7 +274,8 @@ fn impossible_alignments_are_found() {
 #[test]
 fn a_plugin_that_breaks_is_a_crash_of_its_own_cases() {
     for (name, verdict) in verdicts(Flaw::Breaks) {
-        let asks = name.contains("tile-") || name.contains("gapped");
+        // A family without parameters has none whose type could be wrong.
+        let asks = name.contains("/tile-") || name.contains("/gapped/") && !name.contains("/types/");
         let expected = if asks { Status::Crash } else { Status::Pass };
         assert_eq!(verdict.status, expected, "{name}: {}", verdict.detail);
         assert!(!asks || verdict.detail.contains("signal 11"), "{name}: {}", verdict.detail);
@@ -157,13 +286,15 @@ fn a_plugin_that_breaks_is_a_crash_of_its_own_cases() {
 fn a_shape_that_a_family_refuses_is_unsupported_with_its_reason() {
     let verdicts = verdicts(Flaw::RefusesSmall);
     let definition = |shape: &str| {
-        let name = format!("layouts/definition/tile-d/{shape}");
+        let name = format!("families/definition/tile-d/{shape}");
         verdicts.iter().find(|(case, _)| case.starts_with(&name)).map(|(_, verdict)| verdict)
     };
     let refused = definition("16x16").expect("there is a small one");
     assert_eq!((refused.status, refused.level), (Status::Unsupported, None));
     assert!(refused.detail.contains("tiles have 32 rows or more"), "{}", refused.detail);
     assert_eq!(definition("128x64").map(|verdict| verdict.status), Some(Status::Pass));
+    // Growth is still shown, from larger tensors.
+    assert_eq!(verdicts["families/growth/tile-d/f16/w4"].status, Status::Pass);
 }
 
 #[test]

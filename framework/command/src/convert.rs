@@ -18,15 +18,15 @@ use crate::{Global, input};
 #[derive(Debug, Args)]
 pub struct Conversion {
     /// The layout that there is.
-    src: String,
+    pub src: String,
     /// The layout that is wanted.
-    dst: String,
+    pub dst: String,
     /// The tensor's shape, as 128x64.
     #[arg(long, value_name = "SHAPE")]
-    shape: String,
+    pub shape: String,
     /// The element type: f16, i8, ... or a width in bits.
     #[arg(long, value_name = "TYPE")]
-    element: String,
+    pub element: String,
     /// The target.
     #[arg(long, value_name = "NAME")]
     pub target: String,

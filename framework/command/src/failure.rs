@@ -9,6 +9,7 @@ use tilewright::layout::NotationError;
 use tilewright::pipeline::{PipelineError, QuestionError};
 use tilewright::target::CatalogueError;
 use tilewright::vendor::CompileError;
+use tilewright_picture::PictureError;
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -85,6 +86,12 @@ impl From<PipelineError> for Failure {
             PipelineError::Family(tilewright::layout::FamilyError::Plugin(_)) => Self::Broken(message),
             _ => Self::Input(message),
         }
+    }
+}
+
+impl From<PictureError> for Failure {
+    fn from(error: PictureError) -> Self {
+        Self::Input(error.to_string())
     }
 }
 

@@ -4,8 +4,8 @@ use std::num::IntErrorKind;
 use std::time::Duration;
 
 use tilewright::kernel::Element;
-use tilewright::layout::LinearLayout;
-use tilewright::pipeline::{LayoutQuestion, Session};
+use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout};
+use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
 use tilewright::plugin::{Discovery, HostCommand, LoadError, Registry};
 
 use crate::Global;
@@ -89,8 +89,47 @@ pub fn distributed(
     shape: &[u64],
 ) -> Result<LinearLayout, Failure> {
     let question = LayoutQuestion::from_text(text).map_err(|error| Failure::of_question(name, text, error))?;
-    question.resolve(session, target, shape).map_err(|error| match Failure::from(error) {
+    question.resolve(session, target, shape).map_err(|error| of_named(name, error))
+}
+
+/// A layout of any kind given as `name`; one given by its bases is a memory layout where it has
+/// offsets.
+pub fn layout(
+    session: &Session,
+    name: &str,
+    text: &str,
+    target: Option<&str>,
+    shape: &[u64],
+) -> Result<Layout, Failure> {
+    match LayoutQuestion::from_text(text).map_err(|error| Failure::of_question(name, text, error))? {
+        LayoutQuestion::Given(layout) if !is_of_shape(&layout, shape) => {
+            let outs =
+                layout.outs().iter().map(|(dim, bits)| format!("{dim} 2^{bits}")).collect::<Vec<_>>().join(" x ");
+            Err(Failure::Input(format!("{name}: the layout is of a tensor of {outs}, which is not the shape given")))
+        }
+        LayoutQuestion::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
+            Ok(Layout::Memory(MemoryLayout::linear(*layout)))
+        }
+        LayoutQuestion::Given(layout) => Ok(Layout::Distributed(*layout)),
+        LayoutQuestion::Family(spec) => session.layout(target, &spec, shape).map_err(|error| of_named(name, error)),
+    }
+}
+
+/// Whether a layout that leads to a tensor leads to one of this shape.
+fn is_of_shape(layout: &LinearLayout, shape: &[u64]) -> bool {
+    let outs = layout.outs();
+    let leads_to_tensor = outs.dims().all(|dim| dim.tensor_axis().is_some());
+    let mut sizes = shape.iter().enumerate();
+    let fits = |(axis, &size): (usize, &u64)| {
+        outs.iter().any(|(dim, bits)| dim.tensor_axis() == Some(axis) && 1u64.checked_shl(bits) == Some(size))
+    };
+    !leads_to_tensor || (outs.len() == shape.len() && sizes.all(fits))
+}
+
+/// The failure to resolve the layout given as `name`.
+fn of_named(name: &str, error: PipelineError) -> Failure {
+    match Failure::from(error) {
         Failure::Input(message) => Failure::Input(format!("{name}: {message}")),
         other => other,
-    })
+    }
 }

@@ -10,6 +10,7 @@ use tilewright::layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
 use tilewright::pipeline::LayoutQuestion;
 
 use crate::failure::Failure;
+use crate::notation::Notation;
 use crate::{Global, input};
 
 /// What to show.
@@ -26,6 +27,9 @@ pub struct Options {
     /// Print the bases as JSON.
     #[arg(long)]
     json: bool,
+    /// Print the layout in this notation.
+    #[arg(long = "as", value_name = "NOTATION", conflicts_with = "json")]
+    notation: Option<Notation>,
 }
 
 /// Rows or columns beyond which a table is cut.
@@ -45,6 +49,11 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         LayoutQuestion::Family(spec) => resolved(&session, options, spec, &shape)?,
     };
     let mut out = std::io::stdout().lock();
+    if let Some(notation) = options.notation {
+        let spellings = session.spellings(options.target.as_deref())?;
+        writeln!(out, "{}", notation.of(&question, &layout, &spellings)?)?;
+        return Ok(());
+    }
     if options.json {
         writeln!(out, "{}", crate::batch::layout_answer(&layout))?;
         return Ok(());

@@ -6,9 +6,11 @@
 mod batch;
 mod compile;
 mod convert;
+mod draw;
 mod failure;
 mod input;
 mod layout;
+mod notation;
 mod targets;
 
 use std::path::PathBuf;
@@ -53,6 +55,9 @@ enum Command {
     Targets(targets::Options),
     /// Show which lane and register holds each element of a layout.
     Layout(layout::Options),
+    /// Draw a layout: to the terminal, or as SVG or HTML.
+    #[command(subcommand)]
+    Draw(draw::Command),
     /// Explain a conversion between two layouts on a target.
     Convert(convert::Options),
     /// Compile a kernel around a conversion.
@@ -72,6 +77,7 @@ fn main() -> ExitCode {
     let done = match &arguments.command {
         Command::Targets(options) => targets::run(&arguments.global, options),
         Command::Layout(options) => layout::run(&arguments.global, options),
+        Command::Draw(command) => draw::run(&arguments.global, command),
         Command::Convert(options) => convert::run(&arguments.global, options),
         Command::Compile(options) => compile::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),

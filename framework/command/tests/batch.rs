@@ -4,7 +4,7 @@
 
 mod command;
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -277,6 +277,23 @@ fn one_bad_line_never_stops_the_rest() {
         (with("target", json!("h1000")), "unknown_target"),
         (conversion("x", "no such target", [16, 8], 32, &rows, &rows).to_string(), "unknown_target"),
         (json!({"op": "invert"}).to_string(), "bad_request"),
+        (json!({"op": "invert", "inputs": []}).to_string(), "bad_request"),
+        (json!({"op": "equal", "inputs": {"a": {}, "b": {}, "c": {}}}).to_string(), "bad_request"),
+        (json!({"op": "cute.coalesce"}).to_string(), "bad_request"),
+        (json!({"op": "cute.coalesce", "inputs": {"layout": "4:1"}}).to_string(), "bad_request"),
+        (with("target", json!(7)), "bad_request"),
+        // A size of 2^64 is a number of 65 bits; so is this stride.
+        (
+            json!({"op": "strided_1d", "inputs": {"size": 2, "stride": 1u64 << 63, "in_dim": "a", "out_dim": "b"}})
+                .to_string(),
+            "undefined",
+        ),
+        (
+            json!({"op": "identity_1d", "inputs": {"size": 2, "in_dim": "a", "out_dim": "b"}})
+                .to_string()
+                .replace("\"size\":2", "\"size\":18446744073709551616"),
+            "bad_request",
+        ),
         (json!({"op": "invert", "inputs": {"layout": {"in_dims": 3}}}).to_string(), "bad_layout"),
         (
             json!({"op": "strided_1d", "inputs": {"size": 4, "stride": 3, "in_dim": "lane", "out_dim": "dim0"}})
@@ -305,6 +322,106 @@ fn one_bad_line_never_stops_the_rest() {
         assert_eq!(pair[1]["id"], number);
         assert!(pair[1]["result"]["bases"].is_object(), "{}", pair[1]);
     }
+}
+
+/// A misspelt optional field would otherwise be as good as none; what rows of known answers state
+/// besides the question is nothing to tell of.
+#[test]
+fn fields_that_nothing_reads_are_named() {
+    let params = json!({"kind": "swizzled_shared", "vec": 4, "per_phase": 1, "max_phase": 4, "order": [1, 0]});
+    let questions = [
+        json!({"id": 1, "op": "layout", "shape": [8, 16], "params": params, "taget": "h100"}),
+        json!({"id": 2, "op": "layout", "shape": [8, 16], "params": params, "family": "x", "expected": {}, "element_bits": 8}),
+        json!({"id": 3, "op": "cute.coalesce", "input": ["4:1"]}),
+        json!({"id": 4, "op": "cute.coalesce", "inputs": ["4:1"], "operation": "coalesce", "output": "4:1"}),
+    ];
+    let answers = answers(&questions.iter().map(|question| format!("{question}\n")).collect::<String>());
+    let ignored: Vec<_> = answers.iter().map(|answer| answer.get("ignored").cloned()).collect();
+    assert_eq!(ignored, [Some(json!(["taget"])), None, Some(json!(["input"])), None], "{answers:?}");
+    assert!(answers[0]["result"].is_object(), "the answer is there all the same");
+    assert_eq!(answers[2]["error"]["code"], "bad_request");
+}
+
+/// What the visible rows have not: more axes, other names, several clusters' bits, and dims at the edge
+/// of a word. Expected by hand, from the definitions.
+#[test]
+fn questions_unlike_the_rows() {
+    let edge: Vec<_> = (0..63).map(|bit| json!([1u64 << bit, 0])).collect();
+    let wide = json!({
+        "in_dims": [["a", 1u64 << 63], ["b", 2]], "out_dims": [["c", 1u64 << 63], ["d", 2]],
+        "bases": {"a": edge, "b": [[0, 1]]},
+    });
+    let named = |ins: &str, outs: &str, bases: Json| json!({"in_dims": [[ins, 4]], "out_dims": [[outs, 4]], "bases": {ins: bases}});
+    let questions = [
+        json!({
+            "id": 1, "op": "layout", "shape": [2, 2, 2, 2, 2, 2],
+            "params": {
+                "kind": "blocked", "size_per_thread": [1, 1, 1, 1, 1, 2], "threads_per_warp": [2, 1, 1, 1, 1, 1],
+                "warps_per_cta": [1, 2, 1, 1, 1, 1], "order": [5, 0, 2, 1, 3, 4],
+            },
+        }),
+        json!({
+            "id": 2, "op": "layout", "shape": [8, 8],
+            "params": {
+                "kind": "blocked", "size_per_thread": [1, 1], "threads_per_warp": [2, 2], "warps_per_cta": [1, 1],
+                "order": [0, 1], "cga_layout": [[0, 1], [0, 0], [1, 0]],
+            },
+        }),
+        json!({"id": 3, "op": "invert", "inputs": {"layout": wide}}),
+        json!({
+            "id": 4, "op": "compose",
+            "inputs": {"inner": named("größe", "x y", json!([[2], [3]])), "outer": named("x y", "", json!([[3], [1]]))},
+        }),
+    ];
+    let answers = answers(&questions.iter().map(|question| format!("{question}\n")).collect::<String>());
+    let bases = |at: usize| &answers[at]["result"]["bases"];
+    // The tensor's other axes go to registers, in the order that is given: dim2, dim3, dim4.
+    assert_eq!(
+        bases(0),
+        &json!({
+            "register": [[0, 0, 0, 0, 0, 1], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0]],
+            "lane": [[1, 0, 0, 0, 0, 0]], "warp": [[0, 1, 0, 0, 0, 0]], "block": [],
+        })
+    );
+    // Four blocks, each twice: a share of 4 x 4, of which lanes hold 2 x 2.
+    assert_eq!(
+        bases(1),
+        &json!({"register": [[2, 0], [0, 2]], "lane": [[1, 0], [0, 1]], "warp": [], "block": [[0, 4], [0, 0], [4, 0]]})
+    );
+    assert_eq!((&bases(2)["c"][62], &bases(2)["d"]), (&json!([1u64 << 62, 0]), &json!([[0, 1]])));
+    // 2 leads to 1, and 3 = 1 + 2 to 3 xor 1.
+    assert_eq!(answers[3]["result"]["bases"], json!({"größe": [[1], [2]]}), "{}", answers[3]);
+}
+
+/// Whoever asks line by line has each answer before the next question.
+#[test]
+fn answers_come_as_they_are_ready() {
+    let mut process = tilewright().arg("batch").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("batch");
+    let (mut input, output) = (process.stdin.take().expect("input"), process.stdout.take().expect("output"));
+    let mut lines = BufReader::new(output).lines();
+    for id in 0..3 {
+        let question = json!({"id": id, "op": "cute.coalesce", "inputs": ["(2,4):(1,2)"]});
+        // Part of the next line may have come already.
+        input.write_all(format!("{question}\n{{").as_bytes()).expect("it is read");
+        let answer: Json = serde_json::from_str(&lines.next().expect("an answer").expect("text")).expect("JSON");
+        assert_eq!(answer, json!({"id": id, "result": "8:1"}));
+        input.write_all(b"}\n").expect("it is read");
+        let refusal = lines.next().expect("an answer").expect("text");
+        assert!(refusal.contains("bad_request"), "{refusal}");
+    }
+    drop(input);
+    assert!(process.wait().expect("it ends").success());
+}
+
+/// A line beyond all bounds is passed over, not held.
+#[test]
+fn a_line_that_is_too_long_is_refused() {
+    let long = format!("{{\"id\": \"{}\"}}\n", "x".repeat(17 << 20));
+    let good = json!({"id": 2, "op": "cute.coalesce", "inputs": ["(2,4):(1,2)"]});
+    let answers = answers(&format!("{long}{good}\n"));
+    let [refused, next] = &answers[..] else { panic!("{} answers", answers.len()) };
+    assert_eq!(refused["error"]["code"], "bad_json");
+    assert_eq!(next, &json!({"id": 2, "result": "8:1"}));
 }
 
 #[test]

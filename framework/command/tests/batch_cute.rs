@@ -59,8 +59,9 @@ fn what_has_no_answer_is_refused_with_a_reason() {
         request("cute.composition", json!(["4:1"])),
         request("cute.table", json!(["1000000:1"])),
         request("cute.guess", json!([])),
+        request("cute.filter", json!(["4:1", "8:1"])),
     ]);
     let codes: Vec<_> = answers.iter().map(|answer| answer["error"]["code"].as_str().unwrap_or("none")).collect();
-    assert_eq!(codes, ["unsupported", "bad_layout", "bad_request", "bad_request", "unknown_op"]);
+    assert_eq!(codes, ["undefined", "bad_layout", "bad_request", "bad_request", "unknown_op", "bad_request"]);
     assert!(answers[0]["error"]["message"].as_str().is_some_and(|text| text.contains("at index")), "{}", answers[0]);
 }

@@ -35,7 +35,9 @@ fn every_command_runs_and_says_what_it_should() {
         let name = line.split("tilewright ").nth(1).and_then(|rest| rest.split_whitespace().next());
         match name.unwrap_or_default() {
             "targets" => lists_all_targets(&said.out),
+            "layout" if line.contains("--as cute") => assert_eq!(said.out, "((8,4),(2,2)):((16,1),(8,4))\n"),
             "layout" => shows_every_element(&said.out),
+            "draw" => draws_every_element(&said.out),
             "convert" => explains(&said.out),
             "compile" => is_code(&line, &said.out),
             "batch" => answers(&said.out),
@@ -43,7 +45,7 @@ fn every_command_runs_and_says_what_it_should() {
         }
         checked.insert(name.unwrap_or_default().to_owned());
     }
-    let all = ["batch", "compile", "convert", "layout", "targets"].map(str::to_owned);
+    let all = ["batch", "compile", "convert", "draw", "layout", "targets"].map(str::to_owned);
     assert_eq!(checked, BTreeSet::from(all), "the README shows every command");
 }
 
@@ -75,6 +77,16 @@ fn shows_every_element(out: &str) {
         .collect();
     let expected: Vec<Vec<String>> =
         (0..8).map(|i| (0..16).map(|j| format!("{}:{}", i % 4 * 8 + j / 2 % 8, i / 4 * 2 + j % 2)).collect()).collect();
+    assert_eq!(cells, expected, "{out}");
+}
+
+/// The layout of `shows_every_element` as a picture: lane and register of every element.
+fn draws_every_element(out: &str) {
+    let rows = out.lines().filter_map(|line| line.split_once('│')).filter(|(_, cells)| cells.contains('T'));
+    let cells: Vec<Vec<&str>> = rows.map(|(_, cells)| cells.split_whitespace().take(16).collect()).collect();
+    let expected: Vec<Vec<String>> = (0..8)
+        .map(|i| (0..16).map(|j| format!("T{}:{}", i % 4 * 8 + j / 2 % 8, i / 4 * 2 + j % 2)).collect())
+        .collect();
     assert_eq!(cells, expected, "{out}");
 }
 

@@ -4,7 +4,7 @@
 //! modes have pairwise disjoint bits: then no sum ever carries. The way back clears bits of the
 //! columns by row operations, each of which is a `Swizzle<1,M,S>`, until they are disjoint.
 
-use crate::layout::{Dim, LinearLayout, Space};
+use crate::layout::{AffineLayout, Dim, LinearLayout, Space};
 
 use super::{ComposedLayout, CuteError, Layout, Mode, Swizzle, Tree, View};
 
@@ -62,13 +62,40 @@ fn named_modes(layout: &Layout) -> Vec<(String, Mode)> {
 /// # Ok::<(), tilewright::cute::CuteError>(())
 /// ```
 pub fn to_linear(layout: &ComposedLayout, input: Dim, output: Dim) -> Result<LinearLayout, CuteError> {
-    let columns = swizzled_columns(layout)?;
+    let columns = linear_columns(layout)?;
     let bits = 64 - columns.iter().fold(0, |all, column| all | column).leading_zeros();
     let mut outs = Space::default();
     outs.push(output, bits)?;
     let mut ins = Space::default();
     ins.push(input, columns.len() as u32)?;
     Ok(LinearLayout::from_columns(ins, outs, &columns)?)
+}
+
+/// A layout with an offset, under swizzles or not, as an affine map of its integer coordinate.
+///
+/// # Errors
+/// As [`to_linear`]; [`CuteError::Offset`] where the offset shares bits with the layout's values,
+/// so that adding it carries.
+///
+/// ```
+/// use tilewright::cute::to_affine;
+/// use tilewright::layout::Dim;
+/// let moved = to_affine(&"Swizzle<1,0,2> o 4 o 4:1".parse()?, Dim::LANE, Dim::OFFSET)?;
+/// assert_eq!(moved.apply_packed(2), 7);
+/// # Ok::<(), tilewright::cute::CuteError>(())
+/// ```
+pub fn to_affine(layout: &ComposedLayout, input: Dim, output: Dim) -> Result<AffineLayout, CuteError> {
+    let reached = columns(layout.layout())?.into_iter().fold(0, |all, column| all | column);
+    if reached & layout.offset() != 0 {
+        return Err(CuteError::Offset { offset: layout.offset() });
+    }
+    let columns = swizzled_columns(layout)?;
+    let offset = swizzled(layout, layout.offset());
+    let bits = 64 - columns.iter().fold(offset, |all, column| all | column).leading_zeros();
+    let (mut ins, mut outs) = (Space::default(), Space::default());
+    ins.push(input, columns.len() as u32)?;
+    outs.push(output, bits)?;
+    Ok(AffineLayout::new(LinearLayout::from_columns(ins, outs, &columns)?, &[(output, offset)])?)
 }
 
 /// A layout, under swizzles or not, as a linear layout of one in dim for each of its modes (thread
@@ -86,7 +113,7 @@ pub fn to_linear_modes(layout: &ComposedLayout, ins: &[Dim], outs: &[(Dim, u64)]
             remedy: "name one in dim for each mode",
         });
     }
-    let columns = swizzled_columns(layout)?;
+    let columns = linear_columns(layout)?;
     let mut space = Space::default();
     for (mode, &dim) in modes.iter().zip(ins) {
         space.push(dim, mode.size().ilog2())?;
@@ -94,13 +121,20 @@ pub fn to_linear_modes(layout: &ComposedLayout, ins: &[Dim], outs: &[(Dim, u64)]
     Ok(LinearLayout::from_columns(space, Space::of_sizes(outs)?, &columns)?)
 }
 
-fn swizzled_columns(layout: &ComposedLayout) -> Result<Vec<u64>, CuteError> {
-    let columns = columns(layout.layout())?;
+fn linear_columns(layout: &ComposedLayout) -> Result<Vec<u64>, CuteError> {
+    let columns = swizzled_columns(layout)?;
     if layout.offset() != 0 {
         return Err(CuteError::Offset { offset: layout.offset() });
     }
-    let swizzled = |column| layout.swizzles().iter().rev().fold(column, |x, swizzle| swizzle.apply(x));
-    Ok(columns.into_iter().map(swizzled).collect())
+    Ok(columns)
+}
+
+fn swizzled_columns(layout: &ComposedLayout) -> Result<Vec<u64>, CuteError> {
+    Ok(columns(layout.layout())?.into_iter().map(|column| swizzled(layout, column)).collect())
+}
+
+fn swizzled(layout: &ComposedLayout, value: u64) -> u64 {
+    layout.swizzles().iter().rev().fold(value, |x, swizzle| swizzle.apply(x))
 }
 
 /// A linear layout as swizzles over a layout of powers of two with one mode for each in dim, the

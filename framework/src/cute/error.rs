@@ -124,6 +124,26 @@ pub enum CuteError {
         /// How many are looked at.
         most: u64,
     },
+    /// An arrangement does not number its places from 0 without gaps.
+    #[error("{layout} numbers {numbered} of its {size} places without a gap: give each place its own number from 0")]
+    NotNumbered {
+        /// The arrangement.
+        layout: String,
+        /// How many places have numbers that follow each other from 0.
+        numbered: u64,
+        /// How many places there are.
+        size: u64,
+    },
+    /// A thread-value layout leaves its tile.
+    #[error("element {last} lies outside the tile {tile} of {size} elements")]
+    OutsideTile {
+        /// The largest element.
+        last: u64,
+        /// The tile.
+        tile: String,
+        /// How many elements it has.
+        size: u64,
+    },
     /// The parameters are no swizzle.
     #[error("Swizzle<{bits},{base},{shift}>: {reason}")]
     Swizzle {
@@ -161,6 +181,12 @@ pub enum CuteError {
     Offset {
         /// The offset.
         offset: u64,
+    },
+    /// A padded memory layout has no text.
+    #[error("this padded layout is no CuTe layout: {reason}")]
+    Padded {
+        /// Why.
+        reason: &'static str,
     },
     /// A linear layout maps two inputs to one place where a chain of swizzles cannot.
     #[error(

@@ -16,24 +16,29 @@
 //! # Ok::<(), tilewright::cute::CuteError>(())
 //! ```
 //!
-//! Imports: [`crate::layout`] (the bridge only).
+//! Imports: [`crate::layout`] (the bridge and the layouts of tensors only).
 
 mod bridge;
 mod coalesce;
 mod composition;
+mod coordinates;
 mod divide;
 mod error;
 mod inverse;
 mod layout;
 mod product;
 mod recast;
+mod select;
 mod swizzle;
+mod tensor;
 mod text;
+mod thread_value;
 mod tuple;
 
-pub use bridge::{from_linear, to_linear, to_linear_modes};
+pub use bridge::{from_linear, to_affine, to_linear, to_linear_modes};
 pub use coalesce::{coalesce, coalesce_by, filter, filter_zeros};
 pub use composition::{Tiler, composition, composition_by};
+pub use coordinates::{CoordinateLayout, CoordinateMode};
 pub use divide::{flat_divide, logical_divide, tiled_divide, zipped_divide};
 pub use error::CuteError;
 pub use inverse::{complement, left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse};
@@ -42,5 +47,8 @@ pub use product::{
     blocked_product, flat_product, logical_product, raked_product, tile_to_shape, tiled_product, zipped_product,
 };
 pub use recast::{downcast, recast, upcast};
+pub use select::Selection;
 pub use swizzle::{ComposedLayout, Swizzle};
+pub use tensor::{of_tensor, to_distributed, to_memory};
+pub use thread_value::ThreadValue;
 pub use tuple::{IntTuple, MAX_DEPTH, Tree, View};

@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
-use super::{ComposedLayout, CuteError, IntTuple, Layout, MAX_DEPTH, Swizzle, Tree};
+use super::{
+    ComposedLayout, CoordinateLayout, CoordinateMode, CuteError, IntTuple, Layout, MAX_DEPTH, Selection, Swizzle, Tree,
+};
 
 struct Reader<'a> {
     text: &'a str,
@@ -51,9 +53,9 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn tuple(&mut self, depth: usize) -> Result<IntTuple, CuteError> {
+    fn tree<T>(&mut self, depth: usize, leaf: fn(&mut Self) -> Result<T, CuteError>) -> Result<Tree<T>, CuteError> {
         if !self.takes("(") {
-            return Ok(Tree::leaf(self.integer("an integer or `(`")?));
+            return Ok(Tree::leaf(leaf(self)?));
         }
         if depth == MAX_DEPTH {
             return Err(CuteError::TooDeep { depth: depth + 1 });
@@ -63,7 +65,7 @@ impl<'a> Reader<'a> {
             return Tree::tuple(modes);
         }
         loop {
-            modes.push(self.tuple(depth + 1)?);
+            modes.push(self.tree(depth + 1, leaf)?);
             if self.takes(")") {
                 return Tree::tuple(modes);
             }
@@ -71,10 +73,61 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn tuple(&mut self) -> Result<IntTuple, CuteError> {
+        self.tree(0, |reader| reader.integer("an integer or `(`"))
+    }
+
+    fn selection(&mut self) -> Result<Selection, CuteError> {
+        self.tree(
+            0,
+            |reader| {
+                if reader.takes("_") { Ok(None) } else { reader.integer("an integer, `_` or `(`").map(Some) }
+            },
+        )
+    }
+
+    /// `2@1`, `1@0+1@1` or `0`, as pairs of a step and its axis.
+    fn steps(&mut self) -> Result<Vec<(u64, u32)>, CuteError> {
+        let mut steps = Vec::new();
+        loop {
+            let step = self.integer("a stride such as `1@0`, or `(`")?;
+            if step == 0 && steps.is_empty() && !self.takes("@") {
+                return Ok(steps);
+            }
+            if step != 0 {
+                self.must("@", "`@` and an axis")?;
+            }
+            steps.push((step, self.small()?));
+            if !self.takes("+") {
+                return Ok(steps);
+            }
+        }
+    }
+
+    fn coordinates(&mut self) -> Result<CoordinateLayout, CuteError> {
+        let shape = self.tuple()?;
+        self.must(":", "`:` and strides such as `1@0`")?;
+        let steps = self.tree(0, Self::steps)?;
+        let axes = steps.leaves().into_iter().flatten().map(|(_, axis)| *axis as usize + 1).max().unwrap_or(0);
+        let modes = shape.zip(&steps, &mut |&shape, steps| {
+            let mut stride = vec![0u64; axes];
+            for &(step, axis) in steps {
+                stride[axis as usize] = step;
+            }
+            CoordinateMode { shape, stride }
+        });
+        let modes = modes.ok_or_else(|| CuteError::NotCongruent {
+            left: shape.to_string(),
+            right: "its strides".to_owned(),
+            remedy: "give every size a stride",
+        })?;
+        CoordinateLayout::new(axes, modes)
+    }
+
     fn layout(&mut self) -> Result<Layout, CuteError> {
-        let shape = self.tuple(0)?;
+        let shape = self.tuple()?;
         // A shape alone stands for its compact layout.
-        if self.takes(":") { Layout::new(&shape, &self.tuple(0)?) } else { Layout::compact(&shape) }
+        if self.takes(":") { Layout::new(&shape, &self.tuple()?) } else { Layout::compact(&shape) }
     }
 
     fn swizzle(&mut self) -> Result<Swizzle, CuteError> {
@@ -118,7 +171,23 @@ impl FromStr for IntTuple {
     type Err = CuteError;
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
-        Reader::whole(text, |reader| reader.tuple(0))
+        Reader::whole(text, |reader| reader.tuple())
+    }
+}
+
+impl FromStr for Selection {
+    type Err = CuteError;
+
+    fn from_str(text: &str) -> Result<Self, CuteError> {
+        Reader::whole(text, Reader::selection)
+    }
+}
+
+impl FromStr for CoordinateLayout {
+    type Err = CuteError;
+
+    fn from_str(text: &str) -> Result<Self, CuteError> {
+        Reader::whole(text, Reader::coordinates)
     }
 }
 

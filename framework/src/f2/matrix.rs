@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 /// The columns of a matrix: column `i` is the image of the `i`-th unit vector.
 ///
-/// Thirty-two columns are held without heap allocation; no layout of a real tile has more.
-pub type Columns = SmallVec<[u64; 32]>;
+/// Twenty-four columns are held without heap allocation; few layouts of real tiles have more.
+pub type Columns = SmallVec<[u64; 24]>;
 
 /// The product of the matrix with the given columns and the vector `x` (bits of `x` above the
 /// number of columns must be zero and are ignored).
@@ -30,14 +30,30 @@ pub fn multiply_columns(outer: &[u64], inner: &[u64]) -> Columns {
     inner.iter().map(|&column| multiply(outer, column)).collect()
 }
 
+/// The rank of the matrix with the given columns (at most 64).
+#[must_use]
+pub fn rank(columns: &[u64]) -> u32 {
+    // Unit vectors, as most layouts have them, need no elimination.
+    if columns.iter().all(|column| column & column.wrapping_sub(1) == 0) {
+        return columns.iter().fold(0, |all, column| all | column).count_ones();
+    }
+    Solver::new(columns).rank()
+}
+
 /// A matrix reduced once so that many right-hand sides can be solved for.
 ///
 /// Columns are taken in order; a column that depends on earlier ones is *free*: every solution
 /// leaves its unknown zero.
 #[derive(Debug, Clone)]
 pub struct Solver {
-    /// Reduced pivot vectors, each with the combination of columns that makes it.
+    /// Reduced pivot vectors, each with the combination of columns that makes it. The lowest bit of
+    /// each, its pivot bit, is in no other.
     pivots: SmallVec<[(u64, u64); 32]>,
+    /// For each pivot bit, which of `pivots` has it.
+    place: [u8; 64],
+    pivot_bits: u64,
+    /// The other bits that pivot vectors have.
+    tail_bits: u64,
     free: u64,
 }
 
@@ -46,34 +62,49 @@ impl Solver {
     #[must_use]
     pub fn new(columns: &[u64]) -> Self {
         debug_assert!(columns.len() <= 64);
-        let mut solver = Self { pivots: SmallVec::new(), free: 0 };
+        let mut solver = Self { pivots: SmallVec::new(), place: [0; 64], pivot_bits: 0, tail_bits: 0, free: 0 };
         for (index, &column) in columns.iter().enumerate() {
             let (rest, combination) = solver.reduce(column);
             let combination = combination ^ (1 << index);
             if rest == 0 {
                 solver.free |= 1 << index;
-                continue;
+            } else {
+                solver.add_pivot(rest, combination);
             }
-            let low = rest & rest.wrapping_neg();
-            for (vector, made_of) in &mut solver.pivots {
-                if *vector & low != 0 {
-                    *vector ^= rest;
-                    *made_of ^= combination;
-                }
-            }
-            solver.pivots.push((rest, combination));
         }
         solver
     }
 
-    fn reduce(&self, vector: u64) -> (u64, u64) {
-        let mut rest = vector;
-        let mut combination = 0;
-        for &(pivot, made_of) in &self.pivots {
-            if rest & (pivot & pivot.wrapping_neg()) != 0 {
-                rest ^= pivot;
-                combination ^= made_of;
+    /// Adds a vector without pivot bits; the other pivots lose its lowest bit.
+    #[inline]
+    fn add_pivot(&mut self, vector: u64, combination: u64) {
+        let low = vector & vector.wrapping_neg();
+        // Columns of most layouts are unit vectors or nearly so: then nobody has the bit.
+        if self.tail_bits & low != 0 {
+            for (other, made_of) in &mut self.pivots {
+                if *other & low != 0 {
+                    *other ^= vector;
+                    *made_of ^= combination;
+                }
             }
+        }
+        self.place[low.trailing_zeros() as usize] = self.pivots.len() as u8;
+        self.pivot_bits |= low;
+        self.tail_bits = (self.tail_bits | vector) & !low;
+        self.pivots.push((vector, combination));
+    }
+
+    /// What is left of `vector` without pivot bits, and the columns that were added for it.
+    #[inline]
+    fn reduce(&self, vector: u64) -> (u64, u64) {
+        let (mut rest, mut combination) = (vector, 0);
+        // A pivot vector changes no other pivot's bit, so those set at first are all there will be.
+        let mut hit = vector & self.pivot_bits;
+        while hit != 0 {
+            let (pivot, made_of) = self.pivots[usize::from(self.place[hit.trailing_zeros() as usize & 63])];
+            rest ^= pivot;
+            combination ^= made_of;
+            hit &= hit - 1;
         }
         (rest, combination)
     }
@@ -91,6 +122,7 @@ impl Solver {
     }
 
     /// The `x` with `A x = b` whose free unknowns are zero, or `None` where `b` is not in the image.
+    #[inline]
     #[must_use]
     pub fn solve(&self, b: u64) -> Option<u64> {
         let (rest, combination) = self.reduce(b);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Dim, LayoutError, LinearLayout};
+use super::{Coordinates, Dim, LayoutError, LinearLayout};
 
 /// The map `x -> A x xor b`: what flips and slices make of a linear layout, and no linear layout
 /// can say, since that maps zero to zero (seed 000, section 8).
@@ -68,9 +68,9 @@ impl AffineLayout {
     ///
     /// # Errors
     /// A dim that is not an input, or a coordinate beyond its size.
-    pub fn apply(&self, input: &[(Dim, u64)]) -> Result<Vec<(Dim, u64)>, LayoutError> {
-        let image = self.apply_packed(self.linear.ins.pack(input)?);
-        Ok(self.linear.outs.unpack(image).collect())
+    #[inline]
+    pub fn apply(&self, input: &[(Dim, u64)]) -> Result<Coordinates, LayoutError> {
+        Ok(Coordinates::of(&self.linear.outs, self.apply_packed(self.linear.ins.pack(input)?)))
     }
 
     /// The coordinates along an out dim in reverse: `y -> size - 1 - y`.

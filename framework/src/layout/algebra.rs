@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::f2::{Columns, Solver, Subspace, multiply};
 
 use super::shape::listed;
-use super::space::{Moves, low_mask, scatter};
+use super::space::{Moves, low_mask, place_columns, scatter};
 use super::{Dim, LayoutError, LinearLayout, Space};
 
 impl LinearLayout {
@@ -25,25 +25,19 @@ impl LinearLayout {
     /// # Errors
     /// More than 64 bits on a side.
     pub fn direct_sum(&self, outer: &Self) -> Result<Self, LayoutError> {
-        let ins = supremum(&self.ins, &outer.ins)?;
-        let outs = supremum(&self.outs, &outer.outs)?;
-        let inner_moves = self.outs.embedding(&outs)?;
-        // Out dim by out dim, the outer part goes above the inner one.
-        let mut outer_moves = Moves::new();
-        let mut from = 0;
-        for (dim, bits) in outer.outs.iter() {
-            if bits > 0 {
-                let to = outs.shift_of(dim).unwrap_or(0) + self.outs.bits_of(dim);
-                outer_moves.push((from, to, low_mask(bits)));
-            }
-            from += bits;
+        let mut sum = Self::default();
+        let mut places = [Moves::new(), Moves::new()];
+        if !self.ins.join(&outer.ins, &mut sum.ins, &mut places) {
+            (sum.ins, places) = self.ins.joined(&outer.ins, &supremum(&self.ins, &outer.ins)?)?;
         }
-        let mut columns = Columns::new();
-        for dim in ins.dims() {
-            columns.extend(self.columns_of(dim).iter().map(|&c| scatter(&inner_moves, c)));
-            columns.extend(outer.columns_of(dim).iter().map(|&c| scatter(&outer_moves, c)));
+        let mut moves = [Moves::new(), Moves::new()];
+        if !self.outs.join(&outer.outs, &mut sum.outs, &mut moves) {
+            (sum.outs, moves) = self.outs.joined(&outer.outs, &supremum(&self.outs, &outer.outs)?)?;
         }
-        Ok(Self { ins, outs, columns })
+        sum.columns.resize(sum.ins.bits() as usize, 0);
+        place_columns(&self.columns, &places[0], &moves[0], &mut sum.columns);
+        place_columns(&outer.columns, &places[1], &moves[1], &mut sum.columns);
+        Ok(sum)
     }
 
     /// `outer(self(x))`; `outer` may have larger input dims than `self` has out dims.
@@ -54,13 +48,14 @@ impl LinearLayout {
         if self.outs.len() != outer.ins.len() || self.outs.dims().any(|d| !outer.ins.contains(d)) {
             return Err(LayoutError::DimsDiffer { left: listed(&self.outs), right: listed(&outer.ins) });
         }
-        let columns = if self.outs == outer.ins {
-            self.columns.iter().map(|&column| multiply(&outer.columns, column)).collect()
+        let mut result = Self { ins: self.ins.clone(), outs: outer.outs.clone(), columns: Columns::new() };
+        if self.outs == outer.ins {
+            result.columns.extend(self.columns.iter().map(|&column| multiply(&outer.columns, column)));
         } else {
             let moves = self.outs.embedding(&outer.ins)?;
-            self.columns.iter().map(|&column| multiply(&outer.columns, scatter(&moves, column))).collect()
-        };
-        Ok(Self { ins: self.ins.clone(), outs: outer.outs.clone(), columns })
+            result.columns.extend(self.columns.iter().map(|&column| multiply(&outer.columns, scatter(&moves, column))));
+        }
+        Ok(result)
     }
 
     /// The inverse of an invertible layout.
@@ -73,8 +68,7 @@ impl LinearLayout {
         if rank != ins || rank != outs {
             return Err(LayoutError::NotInvertible { rank, ins, outs });
         }
-        let columns = (0..outs).filter_map(|bit| solver.solve(1 << bit)).collect();
-        Ok(Self { ins: self.outs.clone(), outs: self.ins.clone(), columns })
+        Ok(self.backwards(&solver))
     }
 
     /// A right inverse of a surjective layout: X with `self(X(y)) = y`, free variables zero.
@@ -87,8 +81,16 @@ impl LinearLayout {
         if solver.rank() != bits {
             return Err(LayoutError::NotSurjective { rank: solver.rank(), bits });
         }
-        let columns = (0..bits).filter_map(|bit| solver.solve(1 << bit)).collect();
-        Ok(Self { ins: self.outs.clone(), outs: self.ins.clone(), columns })
+        Ok(self.backwards(&solver))
+    }
+
+    /// From the out space to the input space, by this layout's solver, which reaches all of it.
+    fn backwards(&self, solver: &Solver) -> Self {
+        let mut result = Self { ins: self.outs.clone(), outs: self.ins.clone(), columns: Columns::new() };
+        for bit in 0..self.outs.bits() {
+            result.columns.extend(solver.solve(1 << bit));
+        }
+        result
     }
 
     /// The C with `self(x) = outer(C(x))`.
@@ -104,10 +106,11 @@ impl LinearLayout {
             return Err(LayoutError::DimsDiffer { left: listed(&self.outs), right: listed(&outer.outs) });
         }
         let moves = self.outs.embedding(&outer.outs)?;
-        let targets: Columns = self.columns.iter().map(|&column| scatter(&moves, column)).collect();
+        let mut targets = Columns::new();
+        targets.extend(self.columns.iter().map(|&column| scatter(&moves, column)));
         let kept = self.dims_kept(outer, &targets);
         let solver = Solver::new(&outer.columns);
-        let mut columns = Columns::new();
+        let mut result = Self { ins: self.ins.clone(), outs: outer.ins.clone(), columns: Columns::new() };
         let mut at = 0;
         for (dim, bits) in self.ins.iter() {
             let same = kept.contains(&dim).then(|| outer.ins.shift_of(dim)).flatten();
@@ -116,11 +119,11 @@ impl LinearLayout {
                     Some(shift) => 1 << (shift + bit),
                     None => solver.solve(targets[at]).ok_or(LayoutError::NoSolution { dim, bit })?,
                 };
-                columns.push(column);
+                result.columns.push(column);
                 at += 1;
             }
         }
-        Ok(Self { ins: self.ins.clone(), outs: outer.ins.clone(), columns })
+        Ok(result)
     }
 
     /// The dims that [`LinearLayout::invert_and_compose`] maps by the identity.
@@ -133,10 +136,12 @@ impl LinearLayout {
             if !outer.ins.contains(dim) || outer.columns_of(dim) != own {
                 continue;
             }
-            let others = outer.ins.dims().filter(|&d| d != dim);
-            let rest = Subspace::span(others.flat_map(|d| outer.columns_of(d).iter().copied()));
-            let image = Subspace::span(own.iter().copied());
-            if rest.intersection(&image).dimension() == 0 {
+            let place = outer.ins.range_of(dim);
+            let others = || outer.columns[..place.start].iter().chain(&outer.columns[place.end..]).copied();
+            let bits = |columns: &mut dyn Iterator<Item = u64>| columns.fold(0, |all, column| all | column);
+            // No bit in common, as in most layouts, is no element in common.
+            let apart = bits(&mut others()) & bits(&mut own.iter().copied()) == 0;
+            if apart || Subspace::span(others()).intersection(&Subspace::span(own.iter().copied())).dimension() == 0 {
                 kept.push(dim);
             }
         }
@@ -250,14 +255,14 @@ impl LinearLayout {
     }
 }
 
-/// The dims of both spaces, sizes multiplied, in an order that respects both where there is one.
+/// The dims of both spaces, each without bits.
 ///
 /// Both lists are read from the front. A dim that the other list lacks goes first, the left one
 /// before the right one. Where each front dim waits for the other list, no order respects both:
 /// the one that the other list has earlier goes first, the left one where they are level.
 fn supremum(left: &Space, right: &Space) -> Result<Space, LayoutError> {
-    let place = |space: &Space, dim| space.dims().position(|d| d == dim);
     let mut result = Space::default();
+    let place = |space: &Space, dim| space.dims().position(|d| d == dim);
     let (mut lefts, mut rights) = (left.dims().peekable(), right.dims().peekable());
     loop {
         while lefts.next_if(|&dim| result.contains(dim)).is_some() {}
@@ -271,6 +276,6 @@ fn supremum(left: &Space, right: &Space) -> Result<Space, LayoutError> {
                 _ => l,
             },
         };
-        result.push(dim, left.bits_of(dim) + right.bits_of(dim))?;
+        result.push_new(dim, 0)?;
     }
 }

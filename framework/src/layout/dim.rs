@@ -31,11 +31,24 @@ impl Dim {
     /// Column of tensor memory.
     pub const COL: Self = Self(6);
 
+    /// The number that stands for the name in this process.
+    #[inline]
+    pub(super) fn number(self) -> u16 {
+        self.0
+    }
+
+    /// The dim that [`Dim::number`] gave the number of.
+    #[inline]
+    pub(super) fn of_number(number: u16) -> Self {
+        Self(number)
+    }
+
     /// Axis `axis` of a tensor: `dim0`, `dim1`, ... as shaped.
     ///
     /// # Panics
     /// Where `axis` is 48 or more: a tensor of so many axes has more than 2^48 elements or axes
     /// of size one only.
+    #[inline]
     #[must_use]
     pub fn tensor(axis: usize) -> Self {
         assert!(axis < usize::from(TENSOR_AXES), "a tensor has at most {TENSOR_AXES} axes");
@@ -43,6 +56,7 @@ impl Dim {
     }
 
     /// The axis number, where this dim is an axis of a tensor.
+    #[inline]
     #[must_use]
     pub fn tensor_axis(self) -> Option<usize> {
         (TENSOR_BASE..RUN_TIME_BASE).contains(&self.0).then(|| usize::from(self.0 - TENSOR_BASE))

@@ -1,13 +1,12 @@
 //! Families: constructors of layouts from parameters and a shape, named the same way everywhere.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{LayoutError, LinearLayout, MemoryLayout};
+use super::{LayoutError, LinearLayout, MemoryLayout, Parameters, Spelling};
 
 /// The value of one parameter of a family.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -68,6 +67,11 @@ pub trait Families: Send + Sync {
     /// The names that [`Families::resolve`] serves.
     fn names(&self) -> Vec<String>;
 
+    /// Whether `name` is one of [`Families::names`].
+    fn serves(&self, name: &str) -> bool {
+        self.names().iter().any(|served| served == name)
+    }
+
     /// The layout that `spec` names for a tensor of `shape`. `all` resolves whatever `spec` derives
     /// from; an implementation that owns the parent need not ask it.
     ///
@@ -79,6 +83,12 @@ pub trait Families: Send + Sync {
     /// that is in no sample is shown by nothing. Empty where no kernel has such a block.
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         let _ = use_case;
+        Vec::new()
+    }
+
+    /// How attribute text spells the layouts of these families; one without a spelling is written by
+    /// rule, in its own words.
+    fn spellings(&self) -> Vec<Spelling> {
         Vec::new()
     }
 }
@@ -178,16 +188,18 @@ pub enum FamilyError {
 }
 
 /// The end of a message about an unknown name: the nearest known one.
-fn nearest(known: &[String], name: &str) -> String {
-    let best = known.iter().map(|candidate| (edit_distance(candidate, name), candidate)).min();
+pub(super) fn nearest<S: AsRef<str>>(known: &[S], name: &str) -> String {
+    let names: Vec<_> = known.iter().map(S::as_ref).collect();
+    let best = names.iter().map(|&candidate| (edit_distance(candidate, name), candidate)).min();
     match best {
         Some((distance, candidate)) if distance <= 3 => format!("; did you mean `{candidate}`?"),
-        _ if known.is_empty() => String::new(),
-        _ => format!("; known are {}", known.join(", ")),
+        _ if names.is_empty() => String::new(),
+        _ => format!("; known are {}", names.join(", ")),
     }
 }
 
-fn edit_distance(a: &str, b: &str) -> usize {
+/// Letters to put in, take out or change to make one word of the other.
+pub(super) fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {
@@ -226,7 +238,7 @@ impl FamilySpec {
     /// A reader of this spec's parameters.
     #[must_use]
     pub fn parameters(&self) -> Parameters<'_> {
-        Parameters { spec: self, read: RefCell::new(Vec::new()) }
+        Parameters::of(self)
     }
 }
 
@@ -251,192 +263,6 @@ impl<T: Into<Attribute> + Clone, const N: usize> From<[T; N]> for Attribute {
 impl<T: Into<Attribute> + Clone> From<&[T]> for Attribute {
     fn from(values: &[T]) -> Self {
         Self::List(values.iter().cloned().map(Into::into).collect())
-    }
-}
-
-/// Reads the parameters of a spec, each under its name or one of its other spellings, and in the
-/// end names those that nobody read.
-#[derive(Debug)]
-pub struct Parameters<'a> {
-    spec: &'a FamilySpec,
-    read: RefCell<Vec<String>>,
-}
-
-impl<'a> Parameters<'a> {
-    /// The raw value of a parameter; `names` are its spellings, the proper one first.
-    #[must_use]
-    pub fn optional(&self, names: &[&str]) -> Option<&'a Attribute> {
-        self.read.borrow_mut().extend(names.iter().map(|&name| name.to_owned()));
-        names.iter().find_map(|&name| self.spec.attributes.get(name))
-    }
-
-    /// The value of a parameter that must be there.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`] where it is not.
-    pub fn required(&self, names: &[&str]) -> Result<&'a Attribute, FamilyError> {
-        self.optional(names).ok_or_else(|| match self.misspelt(names) {
-            Some(given) => self.wrong(names[0], &format!("is missing; `{given}` was given: is it misspelt?")),
-            None => self.wrong(names[0], "is missing"),
-        })
-    }
-
-    /// A parameter that was given, that nobody has read, and whose name is nearly one of `names`.
-    fn misspelt(&self, names: &[&str]) -> Option<&'a str> {
-        let read = self.read.borrow();
-        let unread = self.spec.attributes.keys().filter(|given| !read.contains(given));
-        let near = unread.filter_map(|given| {
-            let distance = names.iter().map(|name| edit_distance(name, given)).min()?;
-            (distance <= 2 && distance * 3 <= given.len()).then_some((distance, given.as_str()))
-        });
-        near.min().map(|(_, given)| given)
-    }
-
-    /// A whole number, not negative.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`].
-    pub fn number(&self, names: &[&str]) -> Result<u64, FamilyError> {
-        self.as_number(names[0], self.required(names)?)
-    }
-
-    /// A whole number, not negative, or `default` where it is not given.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`].
-    pub fn number_or(&self, names: &[&str], default: u64) -> Result<u64, FamilyError> {
-        self.optional(names).map_or(Ok(default), |value| self.as_number(names[0], value))
-    }
-
-    /// True or false, or `default` where it is not given.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`].
-    pub fn flag_or(&self, names: &[&str], default: bool) -> Result<bool, FamilyError> {
-        match self.optional(names) {
-            None => Ok(default),
-            Some(Attribute::Bool(value)) => Ok(*value),
-            Some(_) => Err(self.wrong(names[0], "must be true or false")),
-        }
-    }
-
-    /// A list of whole numbers, not negative.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`].
-    pub fn numbers(&self, names: &[&str]) -> Result<Vec<u64>, FamilyError> {
-        self.as_numbers(names[0], self.required(names)?)
-    }
-
-    /// A power of two.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`].
-    pub fn power(&self, names: &[&str]) -> Result<u64, FamilyError> {
-        self.as_power(names[0], self.number(names)?)
-    }
-
-    /// A list of `count` powers of two.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`].
-    pub fn powers(&self, names: &[&str], count: usize) -> Result<Vec<u64>, FamilyError> {
-        let list = self.numbers(names)?;
-        if list.len() != count {
-            return Err(self.wrong(names[0], &format!("has {} entries, expected {count}", list.len())));
-        }
-        list.into_iter().map(|number| self.as_power(names[0], number)).collect()
-    }
-
-    /// A list that names each of the axes 0 to `rank` - 1 once.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`].
-    pub fn order(&self, names: &[&str], rank: usize) -> Result<Vec<usize>, FamilyError> {
-        let list = self.numbers(names)?;
-        let axes: Vec<usize> = list.iter().filter_map(|&axis| usize::try_from(axis).ok()).collect();
-        let mut sorted = axes.clone();
-        sorted.sort_unstable();
-        if list.len() == rank && sorted.into_iter().eq(0..rank) {
-            return Ok(axes);
-        }
-        Err(self.wrong(names[0], &format!("{list:?} must list each of the {rank} axes once, from 0 on")))
-    }
-
-    /// A list of lists of whole numbers, not negative: bases.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`].
-    pub fn bases(&self, names: &[&str]) -> Result<Vec<Vec<u64>>, FamilyError> {
-        self.as_bases(names[0], self.required(names)?)
-    }
-
-    /// A list of lists of whole numbers, empty where it is not given.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`].
-    pub fn bases_or_none(&self, names: &[&str]) -> Result<Vec<Vec<u64>>, FamilyError> {
-        self.optional(names).map_or(Ok(Vec::new()), |value| self.as_bases(names[0], value))
-    }
-
-    /// The layout that this one derives from.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`] where there is none.
-    pub fn parent(&self) -> Result<&'a FamilySpec, FamilyError> {
-        self.spec.parent.as_deref().ok_or_else(|| self.wrong("parent", "is missing"))
-    }
-
-    /// Checks that every parameter that was given has been read.
-    ///
-    /// # Errors
-    /// [`FamilyError::Parameter`] that names the first one that has not.
-    pub fn finish(&self) -> Result<(), FamilyError> {
-        let read = self.read.borrow();
-        match self.spec.attributes.keys().find(|name| !read.contains(name)) {
-            None => Ok(()),
-            Some(name) => Err(self.wrong(name, &format!("is not a parameter of this family{}", nearest(&read, name)))),
-        }
-    }
-
-    /// The error that says what is wrong with a parameter.
-    #[must_use]
-    pub fn wrong(&self, parameter: &str, message: &str) -> FamilyError {
-        FamilyError::Parameter {
-            family: self.spec.name.clone(),
-            parameter: parameter.to_owned(),
-            message: message.to_owned(),
-        }
-    }
-
-    fn as_number(&self, name: &str, value: &Attribute) -> Result<u64, FamilyError> {
-        match value {
-            Attribute::Int(number) => {
-                u64::try_from(*number).map_err(|_| self.wrong(name, &format!("{number} is negative")))
-            }
-            _ => Err(self.wrong(name, "must be a whole number")),
-        }
-    }
-
-    fn as_power(&self, name: &str, number: u64) -> Result<u64, FamilyError> {
-        if number.is_power_of_two() {
-            return Ok(number);
-        }
-        Err(self.wrong(name, &format!("{number} is no power of two")))
-    }
-
-    fn as_numbers(&self, name: &str, value: &Attribute) -> Result<Vec<u64>, FamilyError> {
-        match value {
-            Attribute::List(items) => items.iter().map(|item| self.as_number(name, item)).collect(),
-            _ => Err(self.wrong(name, "must be a list of whole numbers")),
-        }
-    }
-
-    fn as_bases(&self, name: &str, value: &Attribute) -> Result<Vec<Vec<u64>>, FamilyError> {
-        match value {
-            Attribute::List(items) => items.iter().map(|item| self.as_numbers(name, item)).collect(),
-            _ => Err(self.wrong(name, "must be a list of lists of whole numbers")),
-        }
     }
 }
 
@@ -469,11 +295,10 @@ impl<'a> FamilySet<'a> {
     }
 
     fn owner(&self, spec: &FamilySpec) -> Option<&'a dyn Families> {
-        let serves = |provider: &dyn Families| provider.names().contains(&spec.name);
         let of_parent = spec.parent.as_deref().and_then(|parent| self.owner(parent));
-        match of_parent.filter(|&provider| serves(provider)) {
+        match of_parent.filter(|provider| provider.serves(&spec.name)) {
             Some(provider) => Some(provider),
-            None => self.providers.iter().copied().find(|&provider| serves(provider)),
+            None => self.providers.iter().copied().find(|provider| provider.serves(&spec.name)),
         }
     }
 }
@@ -486,6 +311,10 @@ impl Families for FamilySet<'_> {
         names
     }
 
+    fn serves(&self, name: &str) -> bool {
+        self.providers.iter().any(|provider| provider.serves(name))
+    }
+
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
         match self.owner(spec) {
             Some(provider) => provider.resolve(spec, shape, all),
@@ -495,6 +324,10 @@ impl Families for FamilySet<'_> {
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         self.providers.iter().flat_map(|provider| provider.samples(use_case)).collect()
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        self.providers.iter().flat_map(|provider| provider.spellings()).collect()
     }
 }
 

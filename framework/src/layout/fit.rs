@@ -135,14 +135,16 @@ impl LinearLayout {
     /// # Errors
     /// A size that is no power of two.
     pub fn no_larger_than(&self, sizes: &[(Dim, u64)]) -> Result<Self, LayoutError> {
-        let mut result = self.clone();
-        for &(dim, size) in sizes {
-            let bits = Space::of_sizes(&[(dim, size)])?.bits();
-            if result.outs.bits_of(dim) > bits {
-                result = result.resize_out(dim, size)?;
-            }
+        if let Some(&(dim, size)) = sizes.iter().find(|(_, size)| !size.is_power_of_two()) {
+            return Err(LayoutError::NotPowerOfTwo { dim, size });
         }
-        Ok(result)
+        let allowed = |dim| sizes.iter().filter(move |&&(d, _)| d == dim).map(|&(_, size)| size.trailing_zeros()).min();
+        let cut = |dim, bits: u32| allowed(dim).map_or(bits, |most| bits.min(most));
+        if self.outs.iter().all(|(dim, bits)| cut(dim, bits) == bits) {
+            Ok(self.clone())
+        } else {
+            self.with_out_bits(cut)
+        }
     }
 
     /// This layout, repeated along every out dim that is smaller than the given size by more
@@ -157,5 +159,33 @@ impl LinearLayout {
             let missing = wanted.bits_of(dim).saturating_sub(bits);
             if missing == 0 { Ok(layout) } else { layout.direct_sum(&Self::identity(1 << missing, input, dim)?) }
         })
+    }
+    /// This layout onto exactly `outs`, which lists the same dims: cut where it is larger, coordinates
+    /// beyond becoming zero, and repeated where it is smaller, in this layout's order of out dims, by
+    /// more positions of `input`, which the result has even where nothing is repeated.
+    pub(super) fn fitted(&self, outs: Space, input: Dim) -> Result<Self, LayoutError> {
+        if outs.len() != self.outs.len() {
+            return Err(LayoutError::DimsDiffer { left: listed(&self.outs), right: listed(&outs) });
+        }
+        let moves = self.outs.resizing(&outs)?;
+        let missing = |dim, bits: u32| outs.bits_of(dim).saturating_sub(bits);
+        let repeated: u32 = self.outs.iter().map(|(dim, bits)| missing(dim, bits)).sum();
+        let mut result = Self::default();
+        for (dim, bits) in self.ins.iter() {
+            result.ins.push_new(dim, if dim == input { bits + repeated } else { bits })?;
+        }
+        if !self.ins.contains(input) {
+            result.ins.push_new(input, repeated)?;
+        }
+        let end = result.ins.range_of(input).end - repeated as usize;
+        let columns = &mut result.columns;
+        columns.extend(self.columns[..end].iter().map(|&column| scatter(&moves, column)));
+        for (dim, bits) in self.outs.iter() {
+            let start = outs.shift_of(dim).unwrap_or(0);
+            columns.extend((start + bits..start + bits + missing(dim, bits)).map(|bit| 1 << bit));
+        }
+        columns.extend(self.columns[end..].iter().map(|&column| scatter(&moves, column)));
+        result.outs = outs;
+        Ok(result)
     }
 }

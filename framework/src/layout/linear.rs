@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::f2::{Columns, Solver, multiply};
+use crate::f2::{Columns, Solver, multiply, rank};
 
 use super::space::low_mask;
-use super::{Dim, LayoutError, Space};
+use super::{Coordinates, Dim, LayoutError, Space};
 
 /// A linear map over F2 between labelled spaces (seed 000, Definition 4.1).
 ///
@@ -63,11 +63,15 @@ impl LinearLayout {
         if !stride.is_power_of_two() {
             return Err(LayoutError::StrideNotPowerOfTwo { stride });
         }
-        let ins = Space::of_sizes(&[(input, size)])?;
-        let mut outs = Space::default();
-        outs.push(output, ins.bits() + stride.trailing_zeros())?;
-        let columns = (0..ins.bits()).map(|bit| stride << bit).collect();
-        Ok(Self { ins, outs, columns })
+        if !size.is_power_of_two() {
+            return Err(LayoutError::NotPowerOfTwo { dim: input, size });
+        }
+        let bits = size.trailing_zeros();
+        let mut layout = Self::default();
+        layout.ins.push_new(input, bits)?;
+        layout.outs.push_new(output, bits + stride.trailing_zeros())?;
+        layout.columns.extend((0..bits).map(|bit| stride << bit));
+        Ok(layout)
     }
 
     /// `x -> 0` from `size` positions of `input` to `out_size` of `output`: replication.
@@ -87,24 +91,28 @@ impl LinearLayout {
     /// Sizes that are no powers of two, coordinates that do not fit, bases of the wrong length,
     /// dims named twice, or more than 64 bits on a side.
     pub fn from_bases(bases: &[(Dim, Bases)], outs: &[(Dim, u64)]) -> Result<Self, LayoutError> {
-        let outs = Space::of_sizes(outs)?;
-        let mut ins = Space::default();
-        let mut columns = Columns::new();
-        for (dim, images) in bases {
-            ins.push(*dim, images.len() as u32)?;
-            for (index, image) in images.iter().enumerate() {
-                if image.len() != outs.len() {
-                    return Err(LayoutError::BasisLength {
-                        dim: *dim,
-                        index,
-                        found: image.len(),
-                        expected: outs.len(),
-                    });
+        let lists = bases.iter().map(|(dim, images)| (*dim, images.iter().map(|image| image.iter().copied())));
+        Self::from_lists(lists, Space::of_sizes(outs)?)
+    }
+
+    /// As [`LinearLayout::from_bases`], from lists of any kind.
+    pub(super) fn from_lists<L, I>(lists: impl Iterator<Item = (Dim, L)>, outs: Space) -> Result<Self, LayoutError>
+    where
+        L: ExactSizeIterator<Item = I>,
+        I: ExactSizeIterator<Item = u64>,
+    {
+        let mut layout = Self { outs, ..Self::default() };
+        for (dim, images) in lists {
+            layout.ins.push(dim, u32::try_from(images.len()).unwrap_or(u32::MAX))?;
+            for (index, image) in images.enumerate() {
+                if image.len() != layout.outs.len() {
+                    let expected = layout.outs.len();
+                    return Err(LayoutError::BasisLength { dim, index, found: image.len(), expected });
                 }
-                columns.push(pack_in_order(&outs, image)?);
+                layout.columns.push(layout.outs.pack_in_order(image)?);
             }
         }
-        Ok(Self { ins, outs, columns })
+        Ok(layout)
     }
 
     /// The layout with the given bases; each out dim gets the least size that holds its coordinates.
@@ -169,8 +177,7 @@ impl LinearLayout {
     /// The columns of one input dim; empty where it is absent.
     #[must_use]
     pub fn columns_of(&self, dim: Dim) -> &[u64] {
-        let start = self.ins.shift_of(dim).unwrap_or(0) as usize;
-        &self.columns[start..start + self.ins.bits_of(dim) as usize]
+        &self.columns[self.ins.range_of(dim)]
     }
 
     /// The bases of one input dim as coordinates in the order of the out dims.
@@ -203,15 +210,15 @@ impl LinearLayout {
     ///
     /// # Errors
     /// A dim that is not an input, or a coordinate beyond its size.
-    pub fn apply(&self, input: &[(Dim, u64)]) -> Result<Vec<(Dim, u64)>, LayoutError> {
-        let image = self.apply_packed(self.ins.pack(input)?);
-        Ok(self.outs.unpack(image).collect())
+    #[inline]
+    pub fn apply(&self, input: &[(Dim, u64)]) -> Result<Coordinates, LayoutError> {
+        Ok(Coordinates::of(&self.outs, self.apply_packed(self.ins.pack(input)?)))
     }
 
     /// The rank of the matrix.
     #[must_use]
     pub fn rank(&self) -> u32 {
-        Solver::new(&self.columns).rank()
+        rank(&self.columns)
     }
 
     /// Whether every element is reached.
@@ -258,19 +265,6 @@ impl LinearLayout {
         let row = |bit: u32| self.columns.iter().map(|column| (column >> bit & 1) as u8).collect();
         (0..self.outs.bits()).map(row).collect()
     }
-}
-
-fn pack_in_order(outs: &Space, image: &[u64]) -> Result<u64, LayoutError> {
-    let mut packed = 0;
-    let mut shift = 0;
-    for ((dim, bits), &value) in outs.iter().zip(image) {
-        if value > low_mask(bits) {
-            return Err(LayoutError::CoordinateTooLarge { dim, value, bits });
-        }
-        packed |= value.checked_shl(shift).unwrap_or(0);
-        shift += bits;
-    }
-    Ok(packed)
 }
 
 impl fmt::Display for LinearLayout {

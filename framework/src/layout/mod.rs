@@ -11,7 +11,9 @@ mod affine;
 mod algebra;
 mod column_action;
 mod contiguity;
+mod coordinates;
 mod dim;
+mod enlarge;
 mod error;
 pub mod families;
 mod family;
@@ -19,16 +21,23 @@ mod fit;
 mod linear;
 mod memory;
 mod notation;
+mod parameters;
 mod shape;
 mod space;
 
 pub use affine::AffineLayout;
 pub use column_action::ColumnAction;
+pub use coordinates::Coordinates;
 pub use dim::Dim;
+pub use enlarge::{Enlarged, Share};
 pub use error::LayoutError;
 pub use family::{Attribute, Families, FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleOperand, SampleUse};
 pub use fit::solve;
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
-pub use notation::{NotationError, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};
+pub use notation::{
+    NotationError, Omitted, ParameterSpelling, Place, Spelling, Spellings, layout_from_json, layout_to_json,
+    parse_definitions, parse_spec, spec_from_json, spec_to_json,
+};
+pub use parameters::{Axes, Basis, GivenBases, Numbers, Parameters};
 pub use space::Space;

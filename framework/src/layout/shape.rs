@@ -2,7 +2,7 @@
 
 use crate::f2::Columns;
 
-use super::space::{low_mask, scatter};
+use super::space::{Move, scatter};
 use super::{Dim, LayoutError, LinearLayout, Space};
 
 impl LinearLayout {
@@ -11,10 +11,10 @@ impl LinearLayout {
     /// # Errors
     /// Where `order` is not a permutation of the out dims.
     pub fn transpose_outs(&self, order: &[Dim]) -> Result<Self, LayoutError> {
-        let outs = reordered(&self.outs, order)?;
-        let moves = self.outs.embedding(&outs)?;
-        let columns = self.columns.iter().map(|&column| scatter(&moves, column)).collect();
-        Ok(Self { ins: self.ins.clone(), outs, columns })
+        let mut result = Self { ins: self.ins.clone(), outs: reordered(&self.outs, order)?, columns: Columns::new() };
+        let moves = self.outs.embedding(&result.outs)?;
+        result.columns.extend(self.columns.iter().map(|&column| scatter(&moves, column)));
+        Ok(result)
     }
 
     /// The same map with the input dims listed in the given order.
@@ -123,19 +123,18 @@ impl LinearLayout {
         if !self.outs.contains(dim) {
             return Err(LayoutError::NoSuchDim { dim });
         }
+        self.with_out_bits(|d, bits| if d == dim { sized.bits() } else { bits })
+    }
+
+    /// The same map onto out dims of other sizes, given as bits by dim and bits before; coordinates
+    /// are cut to the bits that remain.
+    pub(super) fn with_out_bits(&self, sized: impl Fn(Dim, u32) -> u32) -> Result<Self, LayoutError> {
         let mut outs = Space::default();
-        for (d, bits) in self.outs.iter() {
-            outs.push(d, if d == dim { sized.bits() } else { bits })?;
+        for (dim, bits) in self.outs.iter() {
+            outs.push_new(dim, sized(dim, bits))?;
         }
-        let repack = |&column: &u64| {
-            let mut packed = 0;
-            for (d, value) in self.outs.unpack(column) {
-                let kept = value & low_mask(outs.bits_of(d));
-                packed |= kept.checked_shl(outs.shift_of(d).unwrap_or(0)).unwrap_or(0);
-            }
-            packed
-        };
-        let columns = self.columns.iter().map(repack).collect();
+        let moves = self.outs.resizing(&outs)?;
+        let columns = self.columns.iter().map(|&column| scatter(&moves, column)).collect();
         Ok(Self { ins: self.ins.clone(), outs, columns })
     }
 
@@ -160,9 +159,7 @@ impl LinearLayout {
             kept_outs.push(dim, bits)?;
         }
         let mut moves = kept_outs.embedding(&self.outs)?;
-        for (from, to, _) in &mut moves {
-            std::mem::swap(from, to);
-        }
+        moves.iter_mut().for_each(Move::reverse);
         let columns = kept_ins.dims().flat_map(|dim| self.columns_of(dim));
         let columns = columns.map(|&column| scatter(&moves, column)).collect();
         Ok(Self { ins: kept_ins, outs: kept_outs, columns })
@@ -179,16 +176,29 @@ impl LinearLayout {
     /// Drops the zero bases of one input dim, the others moving down.
     #[must_use]
     pub fn remove_zero_bases(&self, dim: Dim) -> Self {
-        let mut ins = Space::default();
-        let mut columns = Columns::new();
-        for (d, _) in self.ins.iter() {
-            let before = columns.len();
-            let own = self.columns_of(d).iter().copied();
-            columns.extend(own.filter(|&column| d != dim || column != 0));
-            // A space no larger than one that was valid is valid.
-            let _ = ins.push(d, (columns.len() - before) as u32);
+        let mut result = self.clone();
+        result.drop_zero_bases(dim);
+        result
+    }
+
+    /// As [`LinearLayout::remove_zero_bases`], in place.
+    pub(super) fn drop_zero_bases(&mut self, dim: Dim) {
+        let own = self.ins.range_of(dim);
+        let zeros = self.columns[own.clone()].iter().filter(|&&column| column == 0).count();
+        if zeros == 0 {
+            return;
         }
-        Self { ins, outs: self.outs.clone(), columns }
+        let mut at = 0;
+        self.columns.retain(|column| {
+            at += 1;
+            *column != 0 || !own.contains(&(at - 1))
+        });
+        let mut ins = Space::default();
+        for (d, bits) in self.ins.iter() {
+            // A space no larger than one that was valid is valid.
+            let _ = ins.push_new(d, if d == dim { bits - zeros as u32 } else { bits });
+        }
+        self.ins = ins;
     }
 
     /// The same outputs from more input dims: `other`'s are listed after these.
@@ -263,7 +273,7 @@ fn squeezed(space: &Space) -> Space {
     let mut result = Space::default();
     for (dim, bits) in space.iter().filter(|&(_, bits)| bits > 0) {
         // A selection of dims that were valid together.
-        let _ = result.push(dim, bits);
+        let _ = result.push_new(dim, bits);
     }
     result
 }

@@ -1,16 +1,93 @@
 //! Labelled spaces: the ordered dims of one side of a layout, each of a power-of-two size.
 
+use std::fmt;
+
 use smallvec::SmallVec;
 
 use super::{Dim, LayoutError};
 
-/// Pieces of a packed coordinate: from which bit to which, and the mask of a piece at bit zero.
-pub(super) type Moves = SmallVec<[(u32, u32, u64); 5]>;
+/// Runs of bits of a packed coordinate, and where they go.
+pub(super) type Moves = SmallVec<[Move; 8]>;
+
+/// A run of bits: from which bit on, to which, and how many.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Move {
+    from: u8,
+    to: u8,
+    bits: u8,
+}
+
+impl Move {
+    /// The run in the other direction.
+    pub(super) fn reverse(&mut self) {
+        std::mem::swap(&mut self.from, &mut self.to);
+    }
+
+    #[inline]
+    fn apply(self, packed: u64) -> u64 {
+        // Runs are never empty and lie within the word, so no shift reaches 64.
+        (packed >> (self.from & 63) & u64::MAX >> ((64 - self.bits) & 63)) << (self.to & 63)
+    }
+}
+
+/// How many dims a space holds in place. Four input dims and seven axes cover every kernel.
+const IN_PLACE: usize = 7;
 
 /// An ordered list of dims with their sizes (as powers of two), the most minor first.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Space {
-    dims: SmallVec<[(Dim, u8); 5]>,
+    entries: Entries,
+}
+
+/// The entries of a space. A list moves to the heap when it outgrows the array, and only then;
+/// unused places of the array are zero: so equal spaces are equal values.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Entries {
+    InPlace { len: u8, list: [Entry; IN_PLACE] },
+    OnHeap(Vec<Entry>),
+}
+
+/// A dim, its lowest bit in the packed coordinate, and its number of bits, in one word: two lists
+/// compare as words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Entry(u32);
+
+impl Entry {
+    const UNUSED: Self = Self(0);
+
+    #[inline]
+    fn new(dim: Dim, shift: u32, bits: u32) -> Self {
+        Self(u32::from(dim.number()) << 16 | shift << 8 | bits)
+    }
+
+    #[inline]
+    fn dim(self) -> Dim {
+        Dim::of_number((self.0 >> 16) as u16)
+    }
+
+    #[inline]
+    fn shift(self) -> u32 {
+        self.0 >> 8 & 0xff
+    }
+
+    #[inline]
+    fn bits(self) -> u32 {
+        self.0 & 0xff
+    }
+
+    /// This dim's coordinate of a packed coordinate.
+    #[inline]
+    fn coordinate(self, packed: u64) -> u64 {
+        // A shift of 64 occurs for dims of no bits only, whose mask is zero.
+        packed >> (self.shift() & 63) & low_mask(self.bits())
+    }
+}
+
+impl Default for Space {
+    #[inline]
+    fn default() -> Self {
+        Self { entries: Entries::InPlace { len: 0, list: [Entry::UNUSED; IN_PLACE] } }
+    }
 }
 
 impl Space {
@@ -33,105 +110,173 @@ impl Space {
     ///
     /// # Errors
     /// A dim that is there already, or more than 64 bits in all.
+    #[inline]
     pub fn push(&mut self, dim: Dim, bits: u32) -> Result<(), LayoutError> {
         if self.contains(dim) {
             return Err(LayoutError::DuplicateDim { dim });
         }
-        let total = self.bits() + bits;
-        if total > 64 {
-            return Err(LayoutError::TooManyBits { bits: total });
+        self.push_new(dim, bits)
+    }
+
+    /// Appends a dim that is known not to be there yet.
+    #[inline]
+    pub(super) fn push_new(&mut self, dim: Dim, bits: u32) -> Result<(), LayoutError> {
+        if self.fits(dim, bits) { Ok(()) } else { Err(self.overfull(bits)) }
+    }
+
+    #[cold]
+    fn overfull(&self, bits: u32) -> LayoutError {
+        LayoutError::TooManyBits { bits: self.bits().saturating_add(bits) }
+    }
+
+    /// Appends a dim that is known not to be there yet, where its bits fit.
+    #[inline]
+    fn fits(&mut self, dim: Dim, bits: u32) -> bool {
+        let shift = self.bits();
+        if bits > 64 - shift {
+            return false;
         }
-        self.dims.push((dim, bits as u8));
-        Ok(())
+        let entry = Entry::new(dim, shift, bits);
+        match &mut self.entries {
+            Entries::InPlace { len, list } => match list.get_mut(usize::from(*len)) {
+                Some(place) => {
+                    *place = entry;
+                    *len += 1;
+                }
+                None => {
+                    let mut all = list.to_vec();
+                    all.push(entry);
+                    self.entries = Entries::OnHeap(all);
+                }
+            },
+            Entries::OnHeap(list) => list.push(entry),
+        }
+        true
+    }
+
+    #[inline]
+    fn entries(&self) -> &[Entry] {
+        match &self.entries {
+            Entries::InPlace { len, list } => &list[..usize::from(*len)],
+            Entries::OnHeap(list) => list,
+        }
+    }
+
+    #[inline]
+    fn find(&self, dim: Dim) -> Option<Entry> {
+        self.entries().iter().copied().find(|entry| entry.dim() == dim)
     }
 
     /// Number of bits over all dims.
+    #[inline]
     #[must_use]
     pub fn bits(&self) -> u32 {
-        self.dims.iter().map(|&(_, bits)| u32::from(bits)).sum()
+        self.entries().last().map_or(0, |last| last.shift() + last.bits())
     }
 
     /// Number of dims.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.dims.len()
+        self.entries().len()
     }
 
     /// Whether there is no dim.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.dims.is_empty()
+        self.entries().is_empty()
+    }
+
+    /// The lowest bit and the number of bits of the dim at a place in the list; none beyond its end.
+    #[inline]
+    pub(super) fn place_at(&self, index: usize) -> (u32, u32) {
+        self.entries().get(index).map_or((0, 0), |entry| (entry.shift(), entry.bits()))
     }
 
     /// The dims with their bits, the most minor first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Dim, u32)> + ExactSizeIterator + '_ {
-        self.dims.iter().map(|&(dim, bits)| (dim, u32::from(bits)))
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Dim, u32)> + ExactSizeIterator + Clone + '_ {
+        self.entries().iter().map(|entry| (entry.dim(), entry.bits()))
     }
 
     /// The dims, the most minor first.
-    pub fn dims(&self) -> impl DoubleEndedIterator<Item = Dim> + ExactSizeIterator + '_ {
-        self.dims.iter().map(|&(dim, _)| dim)
+    pub fn dims(&self) -> impl DoubleEndedIterator<Item = Dim> + ExactSizeIterator + Clone + '_ {
+        self.entries().iter().map(|entry| entry.dim())
     }
 
     /// Whether `dim` is one of the dims.
+    #[inline]
     #[must_use]
     pub fn contains(&self, dim: Dim) -> bool {
-        self.dims.iter().any(|&(d, _)| d == dim)
+        self.find(dim).is_some()
     }
 
     /// Log2 of the size of `dim`; zero where it is absent.
+    #[inline]
     #[must_use]
     pub fn bits_of(&self, dim: Dim) -> u32 {
-        self.dims.iter().find(|&&(d, _)| d == dim).map_or(0, |&(_, bits)| u32::from(bits))
+        self.find(dim).map_or(0, Entry::bits)
     }
 
     /// Position of the lowest bit of `dim` in the packed coordinate.
+    #[inline]
     #[must_use]
     pub fn shift_of(&self, dim: Dim) -> Option<u32> {
-        let mut shift = 0;
-        for (d, bits) in self.iter() {
-            if d == dim {
-                return Some(shift);
-            }
-            shift += bits;
-        }
-        None
+        self.find(dim).map(Entry::shift)
+    }
+
+    /// The bits of `dim` in the packed coordinate, from the lowest on; none where it is absent.
+    #[inline]
+    pub(super) fn range_of(&self, dim: Dim) -> std::ops::Range<usize> {
+        self.find(dim).map_or(0..0, |entry| entry.shift() as usize..(entry.shift() + entry.bits()) as usize)
     }
 
     /// Mask of the bits of `dim` in the packed coordinate; zero where it is absent.
     #[must_use]
     pub fn mask_of(&self, dim: Dim) -> u64 {
-        self.shift_of(dim).map_or(0, |shift| low_mask(self.bits_of(dim)).checked_shl(shift).unwrap_or(0))
+        self.find(dim).map_or(0, |entry| low_mask(entry.bits()) << (entry.shift() & 63))
     }
 
     /// The coordinate along `dim` of a packed coordinate.
     #[must_use]
     pub fn coordinate(&self, packed: u64, dim: Dim) -> u64 {
-        self.shift_of(dim).map_or(0, |shift| packed.checked_shr(shift).unwrap_or(0) & low_mask(self.bits_of(dim)))
+        self.find(dim).map_or(0, |entry| entry.coordinate(packed))
     }
 
     /// All coordinates of a packed coordinate, in the order of the dims.
-    pub fn unpack(&self, packed: u64) -> impl Iterator<Item = (Dim, u64)> + '_ {
-        let mut rest = packed;
-        self.iter().map(move |(dim, bits)| {
-            let value = rest & low_mask(bits);
-            rest = rest.checked_shr(bits).unwrap_or(0);
-            (dim, value)
-        })
+    #[inline]
+    pub fn unpack(&self, packed: u64) -> impl ExactSizeIterator<Item = (Dim, u64)> + '_ {
+        self.entries().iter().map(move |entry| (entry.dim(), entry.coordinate(packed)))
     }
 
     /// The packed coordinate of `coordinates`; dims that are not named are at zero.
     ///
     /// # Errors
     /// A dim that is not of this space, or a coordinate beyond its size.
+    #[inline]
     pub fn pack(&self, coordinates: &[(Dim, u64)]) -> Result<u64, LayoutError> {
         let mut packed = 0;
         for &(dim, value) in coordinates {
-            let shift = self.shift_of(dim).ok_or(LayoutError::NoSuchDim { dim })?;
-            if value > low_mask(self.bits_of(dim)) {
-                return Err(LayoutError::CoordinateTooLarge { dim, value, bits: self.bits_of(dim) });
+            let entry = self.find(dim).ok_or(LayoutError::NoSuchDim { dim })?;
+            if value > low_mask(entry.bits()) {
+                return Err(LayoutError::CoordinateTooLarge { dim, value, bits: entry.bits() });
             }
-            packed ^= value.checked_shl(shift).unwrap_or(0);
+            packed ^= value << (entry.shift() & 63);
+        }
+        Ok(packed)
+    }
+
+    /// The packed coordinate of a coordinate along each dim, in the order of the dims.
+    ///
+    /// # Errors
+    /// A coordinate beyond its dim's size.
+    #[inline]
+    pub(super) fn pack_in_order(&self, coordinates: impl Iterator<Item = u64>) -> Result<u64, LayoutError> {
+        let mut packed = 0;
+        for (entry, value) in self.entries().iter().zip(coordinates) {
+            let bits = entry.bits();
+            if value > low_mask(bits) {
+                return Err(LayoutError::CoordinateTooLarge { dim: entry.dim(), value, bits });
+            }
+            packed |= value << (entry.shift() & 63);
         }
         Ok(packed)
     }
@@ -142,18 +287,109 @@ impl Space {
     /// A dim that `other` lacks or has smaller.
     pub(super) fn embedding(&self, other: &Self) -> Result<Moves, LayoutError> {
         let mut moves = Moves::new();
-        let mut from = 0;
-        for (dim, bits) in self.iter() {
-            let to = other.shift_of(dim).ok_or(LayoutError::NoSuchDim { dim })?;
-            if bits > other.bits_of(dim) {
-                return Err(LayoutError::SizeMismatch { dim, left: bits, right: other.bits_of(dim) });
+        for entry in self.entries() {
+            let dim = entry.dim();
+            let to = other.find(dim).ok_or(LayoutError::NoSuchDim { dim })?;
+            if entry.bits() > to.bits() {
+                return Err(LayoutError::SizeMismatch { dim, left: entry.bits(), right: to.bits() });
             }
-            if bits > 0 {
-                moves.push((from, to, low_mask(bits)));
-            }
-            from += bits;
+            add_move(&mut moves, entry.shift(), to.shift(), entry.bits());
         }
         Ok(moves)
+    }
+
+    /// The space in which each dim has the bits of both, those of `above` being the upper ones, and
+    /// where the bits of either go. Dims are listed as in `order`, which lists those of both.
+    ///
+    /// # Errors
+    /// More than 64 bits.
+    pub(super) fn joined(&self, above: &Self, order: &Self) -> Result<(Self, [Moves; 2]), LayoutError> {
+        let mut space = Self::default();
+        let mut moves = [Moves::new(), Moves::new()];
+        for listed in order.entries() {
+            let dim = listed.dim();
+            let own = self.find(dim).unwrap_or(Entry::UNUSED);
+            let other = above.find(dim).unwrap_or(Entry::UNUSED);
+            let shift = space.bits();
+            space.push_new(dim, own.bits() + other.bits())?;
+            add_move(&mut moves[0], own.shift(), shift, own.bits());
+            add_move(&mut moves[1], other.shift(), shift + own.bits(), other.bits());
+        }
+        Ok((space, moves))
+    }
+
+    /// [`Space::joined`] in one pass, for the usual case: the result lists the dims of this space and
+    /// then those that only `above` has, which lists them after all that it shares. False, and `space`
+    /// and `moves` of no use, where that is not so or the result does not fit in place.
+    #[inline]
+    pub(super) fn join(&self, above: &Self, space: &mut Self, moves: &mut [Moves; 2]) -> bool {
+        let (mut list, mut len, mut shift) = ([Entry::UNUSED; IN_PLACE], 0, 0);
+        let mut rest = above.entries();
+        let mut add = |dim: Dim, own: Entry, other: Entry| {
+            let bits = own.bits() + other.bits();
+            let Some(place) = list.get_mut(len).filter(|_| shift + bits <= 64) else { return false };
+            *place = Entry::new(dim, shift, bits);
+            add_move(&mut moves[0], own.shift(), shift, own.bits());
+            add_move(&mut moves[1], other.shift(), shift + own.bits(), other.bits());
+            (len, shift) = (len + 1, shift + bits);
+            true
+        };
+        for &own in self.entries() {
+            let other = match rest {
+                [first, later @ ..] if first.dim() == own.dim() => {
+                    rest = later;
+                    *first
+                }
+                _ => Entry::UNUSED,
+            };
+            if !add(own.dim(), own, other) {
+                return false;
+            }
+        }
+        for &other in rest {
+            if self.contains(other.dim()) || !add(other.dim(), Entry::UNUSED, other) {
+                return false;
+            }
+        }
+        space.entries = Entries::InPlace { len: len as u8, list };
+        true
+    }
+
+    /// Where the bits go when the dims get the sizes and the order that they have in `other`: the
+    /// lowest bits of each stay, those that no longer fit are dropped.
+    ///
+    /// # Errors
+    /// A dim that `other` lacks.
+    pub(super) fn resizing(&self, other: &Self) -> Result<Moves, LayoutError> {
+        let mut moves = Moves::new();
+        for entry in self.entries() {
+            let dim = entry.dim();
+            let to = other.find(dim).ok_or(LayoutError::NoSuchDim { dim })?;
+            add_move(&mut moves, entry.shift(), to.shift(), entry.bits().min(to.bits()));
+        }
+        Ok(moves)
+    }
+}
+
+/// Adds a run of bits, as part of the one before it where it goes on there on both sides.
+#[inline]
+fn add_move(moves: &mut Moves, from: u32, to: u32, bits: u32) {
+    if bits == 0 {
+        return;
+    }
+    if let Some(last) = moves.last_mut() {
+        let had = u32::from(last.bits);
+        if u32::from(last.from) + had == from && u32::from(last.to) + had == to {
+            last.bits += bits as u8;
+            return;
+        }
+    }
+    moves.push(Move { from: from as u8, to: to as u8, bits: bits as u8 });
+}
+
+impl fmt::Debug for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 
@@ -163,8 +399,24 @@ pub(super) fn low_mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// Moves the pieces of a packed coordinate as an embedding of spaces says.
+/// Moves the runs of a packed coordinate.
 #[inline]
-pub(super) fn scatter(moves: &[(u32, u32, u64)], packed: u64) -> u64 {
-    moves.iter().fold(0, |out, &(from, to, mask)| out | (((packed >> from) & mask) << to))
+pub(super) fn scatter(moves: &[Move], packed: u64) -> u64 {
+    moves.iter().fold(0, |out, run| out | run.apply(packed))
+}
+
+/// Moves columns to other places, the places being moved as input bits by `places`, and the bits of
+/// each column by `moves`. The places must be zero before.
+#[inline]
+pub(super) fn place_columns(columns: &[u64], places: &[Move], moves: &[Move], to: &mut [u64]) {
+    for place in places {
+        let count = usize::from(place.bits);
+        let from = &columns[usize::from(place.from)..][..count];
+        let to = &mut to[usize::from(place.to)..][..count];
+        for run in moves {
+            for (target, &column) in to.iter_mut().zip(from) {
+                *target |= run.apply(column);
+            }
+        }
+    }
 }

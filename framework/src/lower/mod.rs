@@ -2,6 +2,16 @@
 //!
 //! May import `f2`, `layout`, `target`, `kernel`, `movement`.
 
+mod access;
 mod conversion;
+mod gather;
+mod reduction;
+mod registers;
+mod scan;
 
-pub use conversion::{conversion_kernel, row_major};
+pub use access::{copy_kernel, load_kernel, store_kernel};
+pub use conversion::conversion_kernel;
+pub use gather::gather_kernel;
+pub use reduction::reduction_kernel;
+pub use registers::row_major;
+pub use scan::scan_kernel;

@@ -1,6 +1,7 @@
 //! Products of F2 matrices with the index of the running thread, as kernel IR.
 
 use crate::kernel::{Binary, Builder, Compare, Element, SpecialRegister, Type, Value};
+use crate::layout::Padding;
 
 /// The lane and the warp of the running thread.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +30,34 @@ impl Thread {
         let bit = self.product(builder, &columns);
         let zero = builder.i32(0);
         builder.compare(Compare::Ne, bit, zero)
+    }
+
+    /// The lane whose index has the bits of `ones` set, of the others those of `zeros` clear, and else
+    /// is this one's.
+    pub(super) fn lane_with(self, builder: &mut Builder, ones: u32, zeros: u32) -> Value {
+        let mut lane = self.lane;
+        if ones != 0 {
+            lane = builder.binary_const(Binary::Or, lane, ones);
+        }
+        if zeros & !ones != 0 {
+            lane = builder.binary_const(Binary::And, lane, !(zeros & !ones));
+        }
+        lane
+    }
+
+    /// The lane whose index differs in the bits of `mask`.
+    pub(super) fn neighbour(self, builder: &mut Builder, mask: u32) -> Value {
+        builder.binary_const(Binary::Xor, self.lane, mask)
+    }
+
+    /// Whether all thread bits in `mask` are zero, as `i1`; `None` where the mask is empty.
+    pub(super) fn all_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
+        self.has(builder, mask, 0)
+    }
+
+    /// Whether all thread bits in `mask` are one, as `i1`; `None` where the mask is empty.
+    pub(super) fn all_ones(self, builder: &mut Builder, mask: u64) -> Option<Value> {
+        self.has(builder, mask, mask)
     }
 
     /// Whether the thread bits in `mask` are those of `bits`, as `i1`; `None` where the mask is empty.
@@ -61,26 +90,39 @@ impl Thread {
     pub fn product(self, builder: &mut Builder, columns: &[u64]) -> Value {
         let mut sum = None;
         for (index, columns) in self.parts(columns) {
-            for (mask, shift) in diagonals(columns) {
-                let term = shifted(builder, index, mask, shift);
-                sum = Some(match sum {
-                    None => term,
-                    Some(before) => builder.binary(Binary::Xor, before, term),
-                });
-            }
+            add_product(builder, &mut sum, index, columns);
         }
         sum.unwrap_or_else(|| builder.i32(0))
     }
 }
 
-/// Addresses that are F2-linear in the thread and a constant: a part that depends on the thread,
-/// computed once for each constant that shares bits with it, and immediates.
+/// The matrix of the given columns times the bits of an `i32`.
+pub(super) fn product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
+    let mut sum = None;
+    add_product(builder, &mut sum, value, columns);
+    sum.unwrap_or_else(|| builder.i32(0))
+}
+
+fn add_product(builder: &mut Builder, sum: &mut Option<Value>, index: Value, columns: &[u64]) {
+    for (mask, shift) in diagonals(columns) {
+        let term = shifted(builder, index, mask, shift);
+        *sum = Some(match *sum {
+            None => term,
+            Some(before) => builder.binary(Binary::Xor, before, term),
+        });
+    }
+}
+
+/// Addresses that are F2-linear in the thread and a constant, then padded: a part that depends on the
+/// thread, computed once for each constant that shares bits with it, and immediates.
 #[derive(Debug)]
 pub struct LinearAddress {
     base: Value,
     thread_part: Value,
     thread_bits: u64,
     element_bytes: u64,
+    /// In bytes.
+    padding: Vec<Padding>,
     pointers: Vec<(u64, Value)>,
 }
 
@@ -89,24 +131,50 @@ impl LinearAddress {
     pub fn new(builder: &mut Builder, thread: Thread, base: Value, columns: &[u64], element_bytes: u64) -> Self {
         let thread_bits = columns.iter().fold(0, |all, column| all | column);
         let thread_part = thread.product(builder, columns);
-        Self { base, thread_part, thread_bits, element_bytes, pointers: Vec::new() }
+        Self { base, thread_part, thread_bits, element_bytes, padding: Vec::new(), pointers: Vec::new() }
+    }
+
+    /// The same with padding between the elements; intervals are powers of two.
+    pub(super) fn padded(mut self, padding: &[Padding]) -> Self {
+        let bytes = |p: &Padding| Padding {
+            interval: p.interval * self.element_bytes,
+            padding: p.padding * self.element_bytes,
+        };
+        self.padding = padding.iter().map(bytes).collect();
+        self
     }
 
     /// Pointer and immediate, in bytes, of a constant number of elements, added over F2.
+    ///
+    /// Bits that the thread does not set are added without a carry, so that the padding of the sum
+    /// is the sum of the paddings.
     pub fn at(&mut self, builder: &mut Builder, elements: u64) -> (Value, i32) {
         let bytes = elements * self.element_bytes;
-        let (shared, immediate) = (bytes & self.thread_bits, bytes & !self.thread_bits);
+        let (shared, apart) = (bytes & self.thread_bits, bytes & !self.thread_bits);
+        let immediate = apart + self.padding.iter().map(|p| apart / p.interval * p.padding).sum::<u64>();
         let known = self.pointers.iter().find(|(part, _)| *part == shared).map(|&(_, pointer)| pointer);
         let pointer = known.unwrap_or_else(|| {
             let moved = match shared {
                 0 => self.thread_part,
                 _ => builder.binary_const(Binary::Xor, self.thread_part, shared as u32),
             };
+            let moved = self.spaced(builder, moved);
             let pointer = builder.advance(self.base, moved);
             self.pointers.push((shared, pointer));
             pointer
         });
         (pointer, immediate as i32)
+    }
+
+    /// The offset with what padding lies before it.
+    fn spaced(&self, builder: &mut Builder, offset: Value) -> Value {
+        let mut sum = offset;
+        for p in &self.padding {
+            let intervals = builder.binary_const(Binary::ShrU, offset, p.interval.trailing_zeros());
+            let left_out = builder.binary_const(Binary::Mul, intervals, p.padding as u32);
+            sum = builder.binary(Binary::Add, sum, left_out);
+        }
+        sum
     }
 }
 

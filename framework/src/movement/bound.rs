@@ -56,7 +56,7 @@ pub(super) fn of_shared(conversion: &Conversion, target: &TargetDescription) -> 
 
 /// The most bits of different elements that one wavefront can move, where a lane has `held` bits of
 /// elements of `element` bits.
-fn most_at_once(target: &TargetDescription, direction: Direction, element: u64, held: u64) -> u64 {
+pub(super) fn most_at_once(target: &TargetDescription, direction: Direction, element: u64, held: u64) -> u64 {
     let widths = target.shared.access_bits.iter().filter(|&&bits| (element..=held).contains(&u64::from(bits)));
     let moved = widths.filter_map(|&bits| {
         let row = target.bank_row(direction, bits)?;

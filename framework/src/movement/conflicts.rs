@@ -4,7 +4,6 @@
 
 use thiserror::Error;
 
-use crate::f2::Subspace;
 use crate::layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
 use crate::target::{BankRow, Direction, Evidence, TargetDescription, wavefronts};
 
@@ -155,7 +154,7 @@ fn worst_excess(row: &BankRow, places: &LinearLayout, memory: &MemoryLayout, ele
         if outs.coordinate(places.apply_packed(rest), Dim::OFFSET) & low != 0 {
             continue;
         }
-        for phase in phases(row, lane_bits) {
+        for phase in row.phases(lane_bits) {
             let mut addresses = vec![None; 1 << lane_bits];
             for lane in phase {
                 addresses[lane as usize] = Some(address(rest | lane << lane_shift));
@@ -169,18 +168,4 @@ fn worst_excess(row: &BankRow, places: &LinearLayout, memory: &MemoryLayout, ele
         }
     }
     excess
-}
-
-/// The lanes of each phase of a warp of 2^`lane_bits` lanes.
-fn phases(row: &BankRow, lane_bits: u32) -> Vec<Vec<u64>> {
-    let space = Subspace::span(row.phase.iter().copied());
-    let mut phases: Vec<(u64, Vec<u64>)> = Vec::new();
-    for lane in 0..1u64 << lane_bits {
-        let coset = space.reduce(lane);
-        match phases.iter_mut().find(|(known, _)| *known == coset) {
-            Some((_, lanes)) => lanes.push(lane),
-            None => phases.push((coset, vec![lane])),
-        }
-    }
-    phases.into_iter().map(|(_, lanes)| lanes).collect()
 }

@@ -66,6 +66,27 @@ pub enum MovementError {
     /// No element has this width.
     #[error("elements of {0} bits cannot be moved: 8, 16, 32 and 64 can")]
     ElementBits(u32),
+    /// A basis moves along the axis of a reduction and along others at once.
+    #[error(
+        "basis {bit} of {dim} moves along {axis} and along other axes at once: convert to a layout whose bases move along one axis each"
+    )]
+    MixedAxis {
+        /// The in dim.
+        dim: Dim,
+        /// Which basis of it.
+        bit: u32,
+        /// The axis.
+        axis: Dim,
+    },
+    /// The memory does not hold what the registers want, in the same block.
+    #[error("the memory layout does not hold the registers' elements in their own block: {reason}")]
+    Memory {
+        /// What the algebra says.
+        reason: String,
+    },
+    /// A tuple without tensors.
+    #[error("there are no tensors to reduce: give the width of at least one")]
+    NoTensors,
     /// No way leads from one layout to the other.
     #[error("no way to convert: {reasons}")]
     Impossible {

@@ -7,31 +7,43 @@
 //!
 //! May import `f2`, `layout`, `target`, `kernel`; never `vendor` or `emulator`.
 
+mod access;
 mod address;
 mod bound;
 mod conflicts;
 mod conversion;
 mod exchange;
+mod gather;
+mod global;
 mod local;
 mod means;
 mod plan;
 mod price;
+mod reduce;
 mod rounds;
+mod scan;
 mod shared;
 mod spread;
 mod swizzle;
+mod tuples;
 
 use crate::layout::LinearLayout;
 
+pub use access::{SharedAccess, load_shared, store_shared};
 pub use address::{LinearAddress, Thread};
 pub use bound::Bound;
 pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};
 pub use conversion::{Conversion, MovementError};
+pub use gather::{Gather, gather};
+pub use global::{GlobalAccess, GlobalTensor, Place, Stride, access_global, coalesced_layout};
 pub use means::Means;
 pub use plan::{Path, Plan, Rejected, SharedBits};
 pub use price::{cost, slots};
+pub use reduce::{Reduction, reduce};
 pub use rounds::Rounds;
+pub use scan::{Scan, ScanDirection, scan};
 pub use swizzle::Swizzle;
+pub use tuples::Combine;
 
 /// The best plan that converts a tensor of elements of `element_bits` bits from layout `src` to
 /// layout `dst` by the given means, such as `&TargetDescription`: that of the fewest wavefront

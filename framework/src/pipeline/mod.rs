@@ -5,6 +5,7 @@
 //!
 //! May import everything below.
 
+pub mod operations;
 mod proof;
 mod question;
 
@@ -13,11 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
 
-pub use proof::{Disproof, prove_conversion};
+pub use proof::{
+    Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_store,
+};
 pub use question::{LayoutQuestion, QuestionError};
 
 use crate::kernel::{self, Module};
-use crate::layout::{FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, families::Neutral};
+use crate::layout::{Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, Spellings, families::Neutral};
 use crate::lower;
 use crate::movement::{self, Means, MovementError, Plan};
 use crate::plugin::{Registry, RegistryError};
@@ -132,6 +135,20 @@ impl Session {
             return Err(error);
         }
         Err(unknown.into())
+    }
+
+    /// How attribute text spells the families of a target, or of all plugins that can be opened.
+    ///
+    /// # Errors
+    /// [`PipelineError::Target`], [`PipelineError::Plugin`] of the target that is named.
+    pub fn spellings(&self, target: Option<&str>) -> Result<Spellings, PipelineError> {
+        let targets: Vec<_> = match target {
+            Some(name) => vec![self.target(name)?],
+            None => self.one_target_a_plugin().iter().filter_map(|name| self.target(name).ok()).collect(),
+        };
+        let neutral: &dyn Families = &Neutral;
+        let all = std::iter::once(neutral).chain(targets.iter().map(|target| target.families())).collect();
+        Ok(Spellings::of_families(&FamilySet::new(all)))
     }
 
     /// The linear map of a distributed layout.

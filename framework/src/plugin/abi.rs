@@ -105,7 +105,7 @@ pub struct PluginTable {
         Option<unsafe extern "C" fn(description: Slice, out: *mut *mut TargetHandle) -> *mut ErrorHandle>,
     /// Ends a target; no other call on it is running or follows.
     pub target_destroy: Option<unsafe extern "C" fn(target: *mut TargetHandle)>,
-    /// Names of the families, the instruction table, and samples of the families.
+    /// Names of the families, the instruction table, and samples and spellings of the families.
     pub target_info:
         Option<unsafe extern "C" fn(target: *const TargetHandle, out: *mut *mut BlobHandle) -> *mut ErrorHandle>,
     /// The layout that a family builds.

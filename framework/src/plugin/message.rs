@@ -7,7 +7,7 @@ use ciborium::Value;
 use serde::{Deserialize, Serialize};
 
 use super::wire::{self, WireError};
-use crate::layout::{FamilySpec, Layout, Sample, SampleUse};
+use crate::layout::{FamilySpec, Layout, Sample, SampleUse, Spelling};
 use crate::target::{BankRow, ExchangeRow, Instruction, TargetDescription};
 use crate::vendor::{Artifact, CompileOptions, Emit, Payload, Target};
 
@@ -30,6 +30,9 @@ pub(super) struct TargetInfo {
     /// Samples of the families, for each use that [`uses`] lists; a plugin need not have any.
     #[serde(default)]
     pub samples: Vec<SamplesOfUse>,
+    /// How attribute text spells the families; those without a spelling are written by rule.
+    #[serde(default)]
+    pub spellings: Vec<Spelling>,
 }
 
 /// The samples of a target's families for one use.
@@ -56,7 +59,12 @@ impl TargetInfo {
         let samples = uses(target.description())
             .map(|use_case| SamplesOfUse { use_case, samples: families.samples(use_case) })
             .filter(|of_use| !of_use.samples.is_empty());
-        Self { families: families.names(), instructions: target.instructions().to_vec(), samples: samples.collect() }
+        Self {
+            families: families.names(),
+            instructions: target.instructions().to_vec(),
+            samples: samples.collect(),
+            spellings: families.spellings(),
+        }
     }
 }
 
@@ -87,7 +95,10 @@ pub(super) fn read_description(bytes: &[u8]) -> Result<TargetDescription, WireEr
 }
 
 pub(super) fn read_target_info(bytes: &[u8]) -> Result<TargetInfo, WireError> {
-    read_without(bytes, |value| wire::skip_unknown_rows::<Instruction>(value, &["instructions"]))
+    read_without(bytes, |value| {
+        wire::skip_unknown_rows::<Instruction>(value, &["instructions"]);
+        wire::skip_unknown_rows::<Spelling>(value, &["spellings"]);
+    })
 }
 
 pub(super) fn read_options(bytes: &[u8]) -> Result<CompileOptions, WireError> {
@@ -98,12 +109,27 @@ pub(super) fn read_artifact(bytes: &[u8]) -> Result<Artifact, WireError> {
     read_without(bytes, |value| wire::skip_unknown_rows::<Payload>(value, &["payloads"]))
 }
 
+/// Reads bytes as every message that crosses, for the fuzzer.
+#[cfg(any(test, fuzzing))]
+pub fn read_every_message(bytes: &[u8]) {
+    use super::frame::{self, Answer, Request};
+    let _ = read_description(bytes);
+    let _ = read_target_info(bytes);
+    let _ = read_options(bytes);
+    let _ = read_artifact(bytes);
+    let _ = wire::read::<FamilyRequest>(bytes);
+    let _ = wire::read::<FamilyAnswer>(bytes);
+    let _ = wire::read::<PluginInfo>(bytes);
+    let _ = frame::read::<Request>(&mut &*bytes);
+    let _ = frame::read::<Answer>(&mut &*bytes);
+}
+
 #[cfg(test)]
 mod tests {
     use ciborium::value::Value;
     use proptest::prelude::*;
 
-    use super::super::frame::{self, Answer, Request};
+    use super::super::frame::{self, Request};
     use super::super::wire::{MAX_DEPTH, WIRE_VERSION, read, write};
     use super::*;
 
@@ -191,7 +217,8 @@ mod tests {
                 (text("source"), text("made up")),
             ])
         };
-        let info = TargetInfo { families: vec!["striped".to_owned()], instructions: Vec::new(), samples: Vec::new() };
+        let families = vec!["striped".to_owned()];
+        let info = TargetInfo { families, instructions: Vec::new(), samples: Vec::new(), spellings: Vec::new() };
         let with_rows = |rows: Vec<Value>| changed(&info, |value| set(value, "instructions", Value::Array(rows)));
         let read_rows = |rows| read_target_info(&with_rows(rows)).map(|info| info.instructions.len());
         assert_eq!(read_rows(vec![row("uniform".into())]), Ok(1));
@@ -244,22 +271,10 @@ mod tests {
         assert!(matches!(frame::read::<Request>(&mut [].as_slice()), Ok(None)));
     }
 
-    fn read_everything(bytes: &[u8]) {
-        let _ = read_description(bytes);
-        let _ = read_target_info(bytes);
-        let _ = read_options(bytes);
-        let _ = read_artifact(bytes);
-        let _ = read::<FamilyRequest>(bytes);
-        let _ = read::<FamilyAnswer>(bytes);
-        let _ = read::<PluginInfo>(bytes);
-        let _ = frame::read::<Request>(&mut &*bytes);
-        let _ = frame::read::<Answer>(&mut &*bytes);
-    }
-
     proptest! {
         #[test]
         fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            read_everything(&bytes);
+            read_every_message(&bytes);
         }
 
         #[test]
@@ -269,7 +284,7 @@ mod tests {
                 let at = at % bytes.len();
                 bytes[at] = byte;
             }
-            read_everything(&bytes);
+            read_every_message(&bytes);
         }
     }
 }

@@ -44,6 +44,8 @@ pub use isolated::HostCommand;
 pub use listener::{Level, Listener, listen, log, progress};
 pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, Manifest};
+#[cfg(fuzzing)]
+pub use message::read_every_message;
 pub use registry::{Duplicate, Origin, Plugin, Refusal, Registry, RegistryError};
 
 /// The crate behind [`register_targets!`](crate::register_targets), so that plugins need not name it.

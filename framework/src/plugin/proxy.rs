@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::message::{self, FamilyAnswer, FamilyRequest, TargetInfo};
 use super::wire::{self, WireError};
 use crate::kernel;
-use crate::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use crate::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
 use crate::target::{Instruction, TargetDescription};
 use crate::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
@@ -61,11 +61,16 @@ impl Proxy {
         channel.call(Call::Create { target, description: bytes }).map_err(failed)?;
         let remote = Arc::new(Remote { channel, target });
         let info = remote.channel.call(Call::Info { target }).map_err(failed)?;
-        let TargetInfo { families, instructions, samples } = message::read_target_info(&info)
+        let TargetInfo { families, instructions, samples, spellings } = message::read_target_info(&info)
             .map_err(|error| FactoryError::Failed(remote.nonsense("families and instructions", &error)))?;
         let samples = samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect();
-        let families =
-            ProxyFamilies { names: families, samples, remote: Arc::clone(&remote), known: RwLock::default() };
+        let families = ProxyFamilies {
+            names: families,
+            samples,
+            spellings,
+            remote: Arc::clone(&remote),
+            known: RwLock::default(),
+        };
         Ok(Self { description: description.clone(), families, instructions, remote })
     }
 }
@@ -106,6 +111,7 @@ impl Target for Proxy {
 struct ProxyFamilies {
     names: Vec<String>,
     samples: HashMap<SampleUse, Vec<Sample>>,
+    spellings: Vec<Spelling>,
     remote: Arc<Remote>,
     known: RwLock<HashMap<FamilySpec, HashMap<Vec<u64>, Layout>>>,
 }
@@ -133,6 +139,10 @@ impl Families for ProxyFamilies {
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         self.samples.get(&use_case).cloned().unwrap_or_default()
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        self.spellings.clone()
     }
 }
 

@@ -47,6 +47,27 @@ impl BankRow {
         u64::from(self.banks) * u64::from(self.bank_bytes)
     }
 
+    /// The bank that gives the byte at an address.
+    #[must_use]
+    pub fn bank(&self, address: u64) -> u64 {
+        (address >> self.bank_shift()) & self.bank_mask()
+    }
+
+    /// The lanes of each phase of a warp of 2^`lane_bits` lanes, in ascending order; the phases by
+    /// their first lanes.
+    #[must_use]
+    pub fn phases(&self, lane_bits: u32) -> Vec<Vec<u64>> {
+        let phase = Phase::of(self, lane_bits);
+        let lanes = |first| {
+            let mut lanes: Vec<u64> = phase.lanes(first).collect();
+            lanes.sort_unstable();
+            lanes
+        };
+        let mut phases: Vec<Vec<u64>> = phase.first_lanes().map(lanes).collect();
+        phases.sort_unstable();
+        phases
+    }
+
     /// Bits of an address within a word.
     fn bank_shift(&self) -> u32 {
         self.bank_bytes.max(1).ilog2()

@@ -24,6 +24,8 @@ pub enum Kind {
     Order,
     /// Coordinates for each of some bits.
     Bases,
+    /// A layout of another family.
+    Spec(&'static Signature),
     /// One of some words.
     Word(&'static [&'static str]),
     /// One of some numbers.
@@ -120,6 +122,7 @@ fn proper(kind: Kind, rank: usize) -> BoxedStrategy<Attribute> {
             let wild = vec(vec(coordinate, rank), 0..7);
             lists(prop_oneof![2 => Just(Vec::new()), 6 => units(rank), 1 => wild]).boxed()
         }
+        Kind::Spec(of) => spec(*of, rank).prop_map(|spec| Attribute::Spec(Box::new(spec))).boxed(),
         Kind::OneOf(numbers) => prop::sample::select(numbers).prop_map(Attribute::Int).boxed(),
         Kind::ListOf(all) => prop::sample::select(all).prop_map(Attribute::from).boxed(),
         Kind::Word(words) => prop::sample::select(words).prop_map(|word| Attribute::Text(word.to_owned())).boxed(),

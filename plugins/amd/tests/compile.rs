@@ -8,6 +8,7 @@ mod kernels;
 use kernels::{count, lines_of, module, target};
 use object::{Object, ObjectSymbol};
 use tilewright::kernel::{Kernel, Launch, Scope};
+use tilewright::target::TargetDescription;
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, DeviceError, Emit, Target};
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
 
@@ -63,7 +64,7 @@ fn a_kernel_says_what_launch_it_is_for() {
 
 #[test]
 fn wide_accesses_stay_wide_and_offsets_are_immediates() {
-    for architecture in ["gfx90a", "gfx942", "gfx950"] {
+    for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950"] {
         let text = assembly(architecture, kernels::through_shared(LAUNCH, Scope::Block));
         let lines = body(&text, "through_shared");
         assert_eq!((count(&lines, "ds_write_b128"), count(&lines, "ds_write")), (2, 2), "{text}");
@@ -75,13 +76,26 @@ fn wide_accesses_stay_wide_and_offsets_are_immediates() {
 }
 
 #[test]
+fn wide_accesses_of_rdna_stay_wide() {
+    for (architecture, lanes) in [("gfx1100", 32), ("gfx1100", 64), ("gfx1201", 32), ("gfx1201", 64)] {
+        let text = assembly(architecture, kernels::through_shared(Launch { lanes, warps: 4 }, Scope::Block));
+        let lines = body(&text, "through_shared");
+        assert_eq!((count(&lines, "ds_store_b128"), count(&lines, "ds_store")), (2, 2), "{text}");
+        assert_eq!((count(&lines, "ds_load_b128"), count(&lines, "ds_load")), (2, 2), "{text}");
+        assert_eq!((count(&lines, "global_load_b128"), count(&lines, "global_store_b128")), (2, 2), "{text}");
+    }
+}
+
+#[test]
 fn a_block_barrier_waits_for_shared_memory_and_flushes_no_cache() {
     for (architecture, barrier) in [
+        ("gfx908", "s_barrier"),
         ("gfx90a", "s_barrier"),
         ("gfx942", "s_barrier"),
         ("gfx950", "s_barrier"),
         ("gfx1100", "s_barrier"),
         ("gfx1200", "s_barrier_wait"),
+        ("gfx1201", "s_barrier_wait"),
     ] {
         let launch = Launch { lanes: lanes(architecture)[0], warps: 4 };
         let text = assembly(architecture, kernels::through_shared(launch, Scope::Block));
@@ -99,12 +113,16 @@ fn a_block_barrier_waits_for_shared_memory_and_flushes_no_cache() {
 
 #[test]
 fn a_warp_barrier_is_no_block_barrier_and_keeps_stores_before_loads() {
-    let text = assembly("gfx942", kernels::through_shared(LAUNCH, Scope::Warp));
-    let lines = body(&text, "through_shared");
-    assert_eq!(count(&lines, "s_barrier"), 0, "{text}");
-    let stored = lines.iter().rposition(|line| line.starts_with("ds_write")).unwrap();
-    let loaded = lines.iter().position(|line| line.starts_with("ds_read")).unwrap();
-    assert!(stored < loaded, "{text}");
+    for architecture in ["gfx908", "gfx942", "gfx950", "gfx1100", "gfx1201"] {
+        let launch = Launch { lanes: lanes(architecture)[0], warps: 4 };
+        let text = assembly(architecture, kernels::through_shared(launch, Scope::Warp));
+        let lines = body(&text, "through_shared");
+        assert_eq!(count(&lines, "s_barrier"), 0, "{text}");
+        let is = |line: &str, cdna, rdna| line.starts_with(cdna) || line.starts_with(rdna);
+        let stored = lines.iter().rposition(|line| is(line, "ds_write", "ds_store")).unwrap();
+        let loaded = lines.iter().position(|line| is(line, "ds_read", "ds_load")).unwrap();
+        assert!(stored < loaded, "{text}");
+    }
 }
 
 #[test]
@@ -119,18 +137,20 @@ fn exchanges_are_indexed_permutes_by_four_times_the_lane() {
 #[test]
 fn warps_of_64_on_processors_of_32_lanes_exchange_across_their_halves() {
     // A read within the half is one permute; one across it swaps the halves first.
-    for (lanes, mask, swaps) in [(64, 1, 0), (64, 33, 2), (32, 1, 0)] {
-        let text = assembly("gfx1100", kernels::exchange(Launch { lanes, warps: 1 }, mask));
-        let lines = body(&text, "exchange");
-        assert_eq!(count(&lines, "ds_bpermute_b32"), 2, "{text}");
-        assert_eq!(count(&lines, "v_permlane64_b32"), swaps, "{text}");
+    for architecture in ["gfx1100", "gfx1201"] {
+        for (lanes, mask, swaps) in [(64, 1, 0), (64, 33, 2), (32, 1, 0)] {
+            let text = assembly(architecture, kernels::exchange(Launch { lanes, warps: 1 }, mask));
+            let lines = body(&text, "exchange");
+            assert_eq!(count(&lines, "ds_bpermute_b32"), 2, "{text}");
+            assert_eq!(count(&lines, "v_permlane64_b32"), swaps, "{text}");
+        }
     }
 }
 
 #[test]
 fn kernels_of_one_module_choose_their_lanes() {
-    for choice in [32, 64] {
-        let text = assembly("gfx1100", kernels::copy(Launch { lanes: choice, warps: 2 }));
+    for (architecture, choice) in [("gfx1100", 32), ("gfx1100", 64), ("gfx1201", 32), ("gfx1201", 64)] {
+        let text = assembly(architecture, kernels::copy(Launch { lanes: choice, warps: 2 }));
         assert!(text.contains(&format!(".wavefront_size: {choice}")), "{text}");
         assert!(text.contains(&format!(".amdhsa_wavefront_size32 {}", u32::from(choice == 32))), "{text}");
         assert!(text.contains(&format!(".max_flat_workgroup_size: {}", 2 * choice)), "{text}");
@@ -220,6 +240,24 @@ fn launches_beyond_the_target_are_refused() {
     larger.shared.push(tilewright::kernel::SharedBuffer { bytes: 65536, alignment: 16 });
     let error = amd("gfx942").compile(&module(vec![larger]), &options).unwrap_err();
     assert!(error.to_string().contains("65536"), "{error}");
+}
+
+#[test]
+fn a_block_of_cdna_4_has_160_kib() {
+    let text = include_str!("../../../targets/mi355x.toml");
+    let target = AmdTarget::new(TargetDescription::from_toml("mi355x.toml", text).unwrap()).unwrap();
+    let with = |bytes| {
+        let mut kernel = kernels::through_shared(LAUNCH, Scope::Block);
+        kernel.shared[0].bytes = bytes;
+        target.compile(
+            &module(vec![kernel]),
+            &CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 },
+        )
+    };
+    let artifact = with(163_840).unwrap();
+    assert!(artifact.text(Emit::Assembly).unwrap().contains(".amdhsa_group_segment_fixed_size 163840"));
+    let error = with(163_856).unwrap_err();
+    assert!(matches!(&error, CompileError::Invalid(message) if message.contains("163840")), "{error}");
 }
 
 #[test]

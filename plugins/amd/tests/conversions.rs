@@ -11,9 +11,24 @@ use tilewright::target::TargetDescription;
 use tilewright::vendor::Emit;
 use tilewright_amd::AmdTarget;
 
+const CDNA: [(&str, &str); 4] = [
+    ("mi100.toml", include_str!("../../../targets/mi100.toml")),
+    ("mi250.toml", include_str!("../../../targets/mi250.toml")),
+    ("mi300x.toml", include_str!("../../../targets/mi300x.toml")),
+    ("mi355x.toml", include_str!("../../../targets/mi355x.toml")),
+];
+/// Each with the version of its matrix instructions.
+const RDNA: [(&str, &str, u32); 2] = [
+    ("rx7900xtx.toml", include_str!("../../../targets/rx7900xtx.toml"), 1),
+    ("rx9070xt.toml", include_str!("../../../targets/rx9070xt.toml"), 2),
+];
+
+fn target((file, text): (&str, &str)) -> AmdTarget {
+    AmdTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap()
+}
+
 fn mi250() -> AmdTarget {
-    let text = include_str!("../../../targets/mi250.toml");
-    AmdTarget::new(TargetDescription::from_toml("mi250.toml", text).unwrap()).unwrap()
+    target(CDNA[1])
 }
 
 /// An operand of `v_mfma_f32_32x32x8` and of its kin for bytes, for two by two warps.
@@ -66,17 +81,45 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// For warps of 32 lanes, the operands being those of `v_wmma_f32_16x16x16` and of its kin for bytes.
+fn cases_of_32_lanes(version: u32) -> Vec<Case> {
+    let rows = |size: u64| blocked(&[1, size], &[8, 4], &[4, 1], &[1, 0]);
+    let columns = |size: u64| blocked(&[size, 1], &[4, 8], &[1, 4], &[0, 1]);
+    let wide = |order: [u64; 2]| blocked(&[1, 1], &[4, 8], &[4, 1], &order);
+    let single = |order: [u64; 2]| blocked(&[1, 4], &[8, 4], &[1, 1], &order);
+    let operand = |index: u32, k_width: u32| {
+        format!(
+            "#ttg.dot_op<{{opIdx = {index}, parent = #ttg.amd_wmma<{{version = {version}, isTranspose = false, \
+             ctaLayout = {{warp = [[0, 1], [1, 0]]}}, instrShape = [16, 16, 16]}}>, kWidth = {k_width}}}>"
+        )
+    };
+    let width = if version == 1 { 16 } else { 8 };
+    vec![
+        case("blocked to wmma operand a", Path::Shared, 16, &[128, 64], rows(8), operand(0, width)),
+        case("blocked to wmma operand b", Path::Shared, 16, &[128, 64], rows(8), operand(1, width)),
+        case("bytes to wmma operand a", Path::Shared, 8, &[128, 64], rows(8), operand(0, width)),
+        case("words across warps", Path::Shared, 32, &[64, 64], rows(4), columns(4)),
+        case("64-bit elements across warps", Path::Shared, 64, &[64, 64], rows(2), columns(2)),
+        case("a source that warps replicate", Path::Shared, 16, &[16, 64], rows(8), columns(1)),
+        case("lanes permuted", Path::Shuffle, 32, &[16, 8], wide([1, 0]), wide([0, 1])),
+        case("lanes permuted, bytes packed", Path::Shuffle, 8, &[8, 16], single([1, 0]), single([0, 1])),
+        case("nothing to do", Path::None, 16, &[128, 64], rows(8), rows(8)),
+    ]
+}
+
 fn long(warps: [u64; 2]) -> String {
     let threads = if warps[1] == 1 { [4, 16] } else { [8, 8] };
     blocked(&[1, 4], &threads, &warps, &[1, 0])
 }
 
-/// Bits that an access to shared memory moves for one lane: `ds_read2st64_b32` moves 64. `None` for
-/// a mnemonic of another kind.
+/// Bits that an access to shared memory moves for one lane: `ds_read2st64_b32`, on RDNA
+/// `ds_load_2addr_stride64_b32`, moves 64. `None` for a mnemonic of another kind.
 fn bits(mnemonic: &str, access: &str) -> Option<u64> {
     let rest = mnemonic.strip_prefix(access)?;
-    let (accesses, rest) = rest.strip_prefix('2').map_or((1, rest), |rest| (2, rest));
-    let rest = rest.strip_prefix("st64").unwrap_or(rest).strip_prefix('_')?;
+    let pair = rest.strip_prefix('2').or_else(|| rest.strip_prefix("_2addr"));
+    let (accesses, rest) = pair.map_or((1, rest), |rest| (2, rest));
+    let far = rest.strip_prefix("st64").or_else(|| rest.strip_prefix("_stride64"));
+    let rest = far.unwrap_or(rest).strip_prefix('_')?;
     let width = rest.trim_start_matches(['b', 'u', 'i']).split('_').next()?;
     Some(accesses * width.parse::<u64>().unwrap_or_else(|_| panic!("a width in {mnemonic}")))
 }
@@ -93,13 +136,14 @@ fn instructions(assembly: &str) -> Vec<&str> {
 fn movement(assembly: &str) -> Movement {
     let mut movement = Movement::default();
     for mnemonic in instructions(assembly) {
-        if let Some(bits) = bits(mnemonic, "ds_write") {
+        let of = |cdna, rdna| bits(mnemonic, cdna).or_else(|| bits(mnemonic, rdna));
+        if let Some(bits) = of("ds_write", "ds_store") {
             movement.stored_bits += bits;
-        } else if let Some(bits) = bits(mnemonic, "ds_read") {
+        } else if let Some(bits) = of("ds_read", "ds_load") {
             movement.loaded_bits += bits;
         } else if mnemonic == "ds_bpermute_b32" {
             movement.exchanges += 1;
-        } else if mnemonic == "s_barrier" {
+        } else if mnemonic == "s_barrier" || mnemonic == "s_barrier_wait" {
             movement.block_barriers += 1;
         } else {
             // No other way between lanes, to shared memory, or to scratch.
@@ -127,10 +171,18 @@ fn goes_straight(assembly: &str, planned: &Planned) {
 
 #[test]
 fn the_assembly_moves_what_the_plan_says() {
-    let target = mi250();
-    for case in cases() {
-        let planned = case.planned(&target);
-        let artifact = planned.compiled(&target, &[Emit::Assembly]);
+    for product in CDNA {
+        moves_what_the_plan_says(&target(product), cases());
+    }
+    for (file, text, version) in RDNA {
+        moves_what_the_plan_says(&target((file, text)), cases_of_32_lanes(version));
+    }
+}
+
+fn moves_what_the_plan_says(target: &AmdTarget, cases: Vec<Case>) {
+    for case in cases {
+        let planned = case.planned(target);
+        let artifact = planned.compiled(target, &[Emit::Assembly]);
         let assembly = artifact.text(Emit::Assembly).unwrap();
         assert_eq!(movement(assembly), planned.movement(), "{}: {assembly}", case.name);
         goes_straight(assembly, &planned);
@@ -183,6 +235,11 @@ fn widths_are_read_from_mnemonics() {
         ("ds_bpermute_b32", None),
     ] {
         assert_eq!(bits(mnemonic, "ds_write"), expected, "{mnemonic}");
+    }
+    for (mnemonic, expected) in
+        [("ds_store_b128", 128), ("ds_store_2addr_b64", 128), ("ds_store_2addr_stride64_b32", 64), ("ds_store_b8", 8)]
+    {
+        assert_eq!(bits(mnemonic, "ds_store"), Some(expected), "{mnemonic}");
     }
     assert_eq!(bits("ds_read_u16_d16_hi", "ds_read"), Some(16));
     assert_eq!(bits("ds_read_i8", "ds_read"), Some(8));

@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use known_answers::{all_agree, chain, check_layout, sample_and_full};
 use serde_json::Value;
 use tilewright::layout::families::Neutral;
-use tilewright::layout::{Dim, Families, FamilySet, SampleUse};
+use tilewright::layout::{Dim, Families, FamilySet, Layout, SampleUse};
 use tilewright_amd::families::VendorFamilies;
 use tilewright_amd::instructions::rows;
 
+const ARCHITECTURES: [&str; 8] = ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "gfx1201", "gfx1250"];
 const SAMPLE: &str = include_str!("data/layouts.jsonl");
 
 #[test]
@@ -29,29 +30,50 @@ fn families_agree() {
 
 #[test]
 fn samples_are_layouts_and_feed_instructions_that_there_are() {
-    let mut feeding = 0;
-    for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950"] {
+    for architecture in ARCHITECTURES {
         let own = VendorFamilies::of(architecture);
         let instructions = rows(architecture);
-        for warps in [1, 2, 4, 8] {
-            for element_bits in [8, 16, 32, 64] {
-                let samples = own.samples(SampleUse { lanes: 64, warps, element_bits });
-                let names: BTreeSet<_> = samples.iter().map(|sample| &sample.name).collect();
-                assert_eq!(names.len(), samples.len(), "names are unique");
-                for sample in &samples {
-                    let layout = own.resolve(&sample.spec, &[128, 64], &own).expect("a sample is a layout");
-                    assert_eq!(1 << layout.linear().in_bits(Dim::WARP), warps, "{architecture}: {}", sample.name);
-                    let Some(operand) = &sample.operand else { continue };
-                    let found = instructions.iter().filter(|row| row.name == operand.instruction).count();
-                    assert_eq!(found, 1, "{architecture} has no `{}`", operand.instruction);
-                    feeding += 1;
+        let mut feeding = BTreeSet::new();
+        for lanes in [32, 64] {
+            for warps in [1, 2, 4, 8] {
+                for element_bits in [4, 8, 16, 32, 64] {
+                    let samples = own.samples(SampleUse { lanes, warps, element_bits });
+                    let names: BTreeSet<_> = samples.iter().map(|sample| &sample.name).collect();
+                    assert_eq!(names.len(), samples.len(), "names are unique");
+                    for sample in &samples {
+                        let layout = own.resolve(&sample.spec, &[128, 64], &own).expect("a sample is a layout");
+                        if matches!(layout, Layout::Distributed(_)) {
+                            let dims = [Dim::LANE, Dim::WARP].map(|dim| 1 << layout.linear().in_bits(dim));
+                            assert_eq!(dims, [lanes, warps], "{architecture}: {}", sample.name);
+                        }
+                        let Some(operand) = &sample.operand else { continue };
+                        let found = instructions.iter().filter(|row| row.name == operand.instruction).count();
+                        assert_eq!(found, 1, "{architecture} has no `{}`", operand.instruction);
+                        feeding.insert((operand.instruction.clone(), element_bits));
+                    }
                 }
             }
         }
+        assert!(feeding.len() >= 3, "{architecture}: {feeding:?}");
     }
-    assert!(feeding > 0);
     let none = VendorFamilies::of("unheard-of").samples(SampleUse { lanes: 64, warps: 4, element_bits: 16 });
     assert!(none.is_empty());
+}
+
+#[test]
+fn every_family_is_in_some_sample() {
+    let mut shown = BTreeSet::new();
+    for architecture in ARCHITECTURES {
+        let own = VendorFamilies::of(architecture);
+        for (lanes, element_bits) in [(32, 8), (64, 8), (32, 16), (64, 16)] {
+            let samples = own.samples(SampleUse { lanes, warps: 4, element_bits });
+            shown.extend(samples.into_iter().map(|sample| sample.spec.name));
+        }
+    }
+    let mut names: BTreeSet<_> = families().names().into_iter().collect();
+    // The short spelling of `dot_operand`.
+    names.remove("dot_op");
+    assert_eq!(shown, names);
 }
 
 fn families() -> VendorFamilies {

@@ -15,7 +15,8 @@ use tilewright_amd::instructions::rows;
 /// The dense instructions of each architecture as the calculator describes them.
 const CALCULATED: &str = include_str!("data/matrix_instructions.json");
 const GFX950: &str = include_str!("data/gfx950_instructions.json");
-const ARCHITECTURES: [(&str, &str); 3] = [("cdna1", "gfx908"), ("cdna2", "gfx90a"), ("cdna3", "gfx942")];
+const ARCHITECTURES: [(&str, &str); 5] =
+    [("cdna1", "gfx908"), ("cdna2", "gfx90a"), ("cdna3", "gfx942"), ("rdna3", "gfx1100"), ("rdna4", "gfx1201")];
 
 fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, u32, &'a LinearLayout) {
     let found = row.operands.iter().find_map(|operand| match operand {
@@ -76,9 +77,13 @@ fn operands_are_as_calculated() {
                 if entry["sparse"] == true {
                     continue;
                 }
-                let row = rows.iter().find(|row| row.name == *name);
-                check(row.unwrap_or_else(|| panic!("{architecture} has no {name}")), entry);
-                checked.insert(name.clone());
+                for (lanes, bases) in entry["waves"].as_object().expect("operands by lanes") {
+                    let halves = generation.starts_with("rdna") && lanes == "64";
+                    let name = if halves { format!("{name}(wave64)") } else { name.clone() };
+                    let row = rows.iter().find(|row| row.name == name);
+                    check(row.unwrap_or_else(|| panic!("{architecture} has no {name}")), entry, bases);
+                    checked.insert(name);
+                }
             }
             let all: BTreeSet<_> = rows.into_iter().map(|row| row.name).collect();
             assert_eq!(checked, all, "the dense instructions of {architecture}");
@@ -86,19 +91,27 @@ fn operands_are_as_calculated() {
     }
 }
 
-fn check(row: &Instruction, entry: &Value) {
+fn check(row: &Instruction, entry: &Value, bases: &Value) {
     assert_eq!(row.cycles, entry["cycles"].as_f64(), "{}", row.name);
     let types = [("a", &entry["in_a"]), ("b", &entry["in_b"]), ("c", &entry["out"]), ("d", &entry["out"])];
     for (role, of) in types {
         let (found, bits, layout) = register(row, role);
-        assert_eq!(
-            (found, u64::from(bits)),
-            (element(&of["name"]), of["bits"].as_u64().expect("bits")),
-            "{}",
-            row.name
-        );
-        let bases = &entry["waves"]["64"][if role == "c" { "d" } else { role }]["f2_bases"];
-        same_layout(layout, &published(bases, row, role)).unwrap_or_else(|why| panic!("{role} of {}: {why}", row.name));
+        assert_eq!(found, element(&of["name"]), "{}", row.name);
+        let bases = &bases[if role == "c" { "d" } else { role }]["f2_bases"];
+        if bases.is_null() {
+            // The calculator has no map where one half of each register is left as it was; that there is
+            // a register for each element, the assembler confirms.
+            assert_eq!((of["bits"].as_u64(), bits), (Some(16), 32), "{role} of {}", row.name);
+            continue;
+        }
+        assert_eq!(of["bits"].as_u64(), Some(u64::from(bits)), "{}", row.name);
+        let mut expected = published(bases, row, role);
+        if row.name == "v_wmma_i32_16x16x16_iu4(wave64)" && expected.in_bits(Dim::LANE) == 5 {
+            // A factor fills one register of 32 lanes; of the others RDNA 4's table says nothing.
+            let copies = LinearLayout::zeros(2, Dim::LANE, Dim::tensor(0), 1).expect("one lane bit");
+            expected = expected.direct_sum(&copies).expect("six lane bits");
+        }
+        same_layout(layout, &expected).unwrap_or_else(|why| panic!("{role} of {}: {why}", row.name));
     }
 }
 
@@ -126,41 +139,60 @@ fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
     layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims")
 }
 
+/// The spec of the family that an instruction's operands belong to.
+fn result_of(architecture: &str, shape: [u64; 3], bits: u32) -> FamilySpec {
+    let shape = shape.map(|size| size as i64);
+    let mfma = ["gfx908", "gfx90a", "gfx942", "gfx950"].iter().position(|&known| known == architecture);
+    match mfma {
+        Some(at) => FamilySpec::new("amd_mfma")
+            .with("version", at as i64 + 1)
+            .with("instr_shape", shape)
+            .with("transposed", false)
+            .with("warps_per_cta", [1, 1])
+            .with("element_bitwidth", i64::from(bits)),
+        None => {
+            let version = ["gfx1100", "gfx1201", "gfx1250"].iter().position(|&known| known == architecture);
+            let version = version.expect("a known architecture") as i64 + 1;
+            FamilySpec::new("amd_wmma").with("version", version).with("instr_shape", shape).with("transposed", false)
+        }
+    }
+}
+
 #[test]
 fn families_on_one_tile_are_the_operands_of_the_instruction() {
-    for (version, architecture) in [(1, "gfx908"), (2, "gfx90a"), (3, "gfx942"), (4, "gfx950")] {
+    for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"] {
         let mut checked = 0;
         for row in rows(architecture) {
             let ((_, bits, d), (_, _, a), (_, _, b)) = (register(&row, "d"), register(&row, "a"), register(&row, "b"));
-            if d.outs().len() > 2 {
+            if d.outs().len() > 2 || row.name.ends_with("(wave64)") {
                 continue;
             }
             let size = |layout: &LinearLayout, axis| 1u64 << layout.out_bits(Dim::tensor(axis));
             let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
-            let mfma = FamilySpec::new("amd_mfma")
-                .with("version", version)
-                .with("instr_shape", [m as i64, n as i64, k as i64])
-                .with("transposed", false)
-                .with("warps_per_cta", [1, 1])
-                .with("element_bitwidth", i64::from(bits));
-            let operand = |index: i64, layout: &LinearLayout| {
-                let width = 1i64 << layout.in_bits(Dim::REGISTER);
-                FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", width).of(mfma.clone())
+            let result = result_of(architecture, [m, n, k], bits);
+            let operand = |index: usize, layout: &LinearLayout| {
+                // Neighbours along K that a lane holds: its first registers, as long as they follow each other.
+                let registers = layout.bases_of(Dim::REGISTER);
+                let width = registers.iter().zip(0..).take_while(|(basis, bit)| basis[1 - index] == 1 << bit).count();
+                let spec = FamilySpec::new("dot_operand").with("operand_index", index as i64);
+                spec.with("k_width", 1i64 << width).of(result.clone())
             };
-            assert_eq!(of_one_warp(&mfma, &[m, n]), *d, "d of {}", row.name);
+            assert_eq!(of_one_warp(&result, &[m, n]), *d, "d of {}", row.name);
             assert_eq!(of_one_warp(&operand(0, a), &[m, k]), *a, "a of {}", row.name);
             assert_eq!(of_one_warp(&operand(1, b), &[k, n]), *b, "b of {}", row.name);
             checked += 1;
         }
-        assert!(checked >= 8, "{architecture}: {checked}");
+        assert!(checked >= 6, "{architecture}: {checked}");
     }
 }
 
 #[test]
 fn rows_follow_the_architecture() {
     let count = |architecture| rows(architecture).len();
-    assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [20, 27, 32, 44]);
-    for other in ["", "gfx1100", "sm_90", "gfx9"] {
+    assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [20, 27, 32, 54]);
+    // Both sizes of waves of RDNA have a row.
+    assert_eq!(["gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"].map(count), [12, 12, 22, 22, 12]);
+    for other in ["", "gfx1030", "sm_90", "gfx9"] {
         assert!(rows(other).is_empty(), "{other}");
     }
 }

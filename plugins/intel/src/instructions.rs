@@ -1,39 +1,45 @@
 //! Instruction rows of this vendor: the systolic dot product `dpas`.
 //!
-//! Layouts are derived by rule; a register of B holds 32 bits of K, one of A at most 16 bits.
-//! Tests check them against published tables and against the families.
+//! Layouts are derived by rule: a lane of B holds a column, 32 bits of K in a register; a row of A
+//! is spread over the lanes, which hold as many neighbouring bits of it as it takes.
+//! Tests check them against published tables, vendors' words and the families.
 
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
 use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
 
-const SOURCE: &str = "Intel Xe matrix extensions: dpas operands as in SYCL-TLA and Intel's Triton backend";
+use crate::families::dpas::neighbours;
+
+const SOURCE: &str = "OpenCL extension cl_intel_subgroup_matrix_multiply_accumulate: what each work item holds";
 
 /// Steps of the systolic array: 32-bit groups of K that one instruction sums.
 const DEPTH: u64 = 8;
 
-/// Types of d, a, b and c.
-const TYPES: [[&str; 4]; 9] = [
+/// Types of d, a, b and c that every architecture multiplies.
+const TYPES: [[&str; 4]; 6] = [
     ["f32", "f16", "f16", "f32"],
-    ["f16", "f16", "f16", "f16"],
     ["f32", "bf16", "bf16", "f32"],
-    ["bf16", "bf16", "bf16", "bf16"],
-    ["f32", "tf32", "tf32", "f32"],
     ["s32", "s8", "s8", "s32"],
     ["s32", "s8", "u8", "s32"],
     ["s32", "u8", "s8", "s32"],
     ["s32", "u8", "u8", "s32"],
 ];
 
-/// The instructions of an architecture, for sub-groups as wide as the instruction: `pvc`; none
-/// for others.
+/// Types that only instructions of 16 columns multiply.
+const WIDE_TYPES: [[&str; 4]; 3] =
+    [["f16", "f16", "f16", "f16"], ["bf16", "bf16", "bf16", "bf16"], ["f32", "tf32", "tf32", "f32"]];
+
+/// The instructions of an architecture, for sub-groups as wide as the instruction: the narrowest
+/// that there are. None for architectures that this plugin does not serve.
 #[must_use]
 pub fn rows(architecture: &str) -> Vec<Instruction> {
-    if architecture != "pvc" {
-        return Vec::new();
-    }
+    let (columns, more): (u64, &[[&str; 4]]) = match architecture {
+        "dg2" => (8, &[]),
+        "pvc" | "xe2" => (16, &WIDE_TYPES),
+        _ => return Vec::new(),
+    };
     let repeats = [1, 2, 4, 8].into_iter();
-    let all = repeats.flat_map(|repeat| TYPES.iter().map(move |&types| row(repeat, 16, types)));
+    let all = repeats.flat_map(|repeat| TYPES.iter().chain(more).map(move |&types| row(repeat, columns, types)));
     // A row that is no layout would be a mistake in the table above; tests count the rows.
     all.flatten().collect()
 }
@@ -74,10 +80,10 @@ fn result(rows: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
     tile_of(&[0, 1], &[(Dim::LANE, columns, 1), (Dim::REGISTER, rows, 0)])
 }
 
-/// Lanes along K, neighbouring bytes in pairs, then along the rows; lanes beyond the rows repeat
+/// Lanes along K, each with its part of a row, then along the rows; lanes beyond the rows repeat
 /// what the first ones hold.
 fn left(rows: u64, lanes: u64, packed: u64) -> Result<LinearLayout, LayoutError> {
-    let together = if packed >= 4 { packed / 2 } else { 1 };
+    let together = neighbours(DEPTH, packed, lanes);
     let along_k = DEPTH * packed / together;
     let along_rows = rows.min(lanes / along_k);
     let parts = [

@@ -77,10 +77,58 @@ fn same_places(row: &Instruction, role: &str, published: &Value, rows: u64, exch
     }
 }
 
+/// The OpenCL extension for these instructions: of `a` each work item holds its part of every row,
+/// 32 bits where a sub-group has 8 and 16 bits where it has 16; of `b` and the result it holds the
+/// column of its number.
+#[test]
+fn work_items_hold_what_the_extension_says() {
+    for (architecture, lanes) in [("dg2", 8u64), ("pvc", 16), ("xe2", 16)] {
+        for row in rows(architecture) {
+            let (element, bits, a) = register(&row, "a");
+            if element == "tf32" {
+                // Rows of eight elements: published tables say which lanes hold which.
+                continue;
+            }
+            let (part, registers) = (256 / lanes / u64::from(bits), 1 << a.in_bits(Dim::REGISTER));
+            let ((_, _, b), (_, _, d)) = (register(&row, "b"), register(&row, "d"));
+            let at = |layout: &LinearLayout, register, lane| {
+                let place = layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane)]).expect("in the tile");
+                (place[0].1, place[1].1)
+            };
+            for lane in 0..lanes {
+                for register in 0..registers {
+                    let place = (register / part, lane * part + register % part);
+                    assert_eq!(at(a, register, lane), place, "a of {} on {architecture}", row.name);
+                }
+                for register in 0..1 << b.in_bits(Dim::REGISTER) {
+                    assert_eq!(at(b, register, lane), (register, lane), "b of {} on {architecture}", row.name);
+                }
+                for register in 0..1 << d.in_bits(Dim::REGISTER) {
+                    assert_eq!(at(d, register, lane), (register, lane), "d of {} on {architecture}", row.name);
+                }
+            }
+            assert_eq!(b.in_bits(Dim::LANE), lanes.trailing_zeros());
+            assert_eq!(b.in_bits(Dim::REGISTER), (256 / bits).trailing_zeros());
+        }
+    }
+}
+
+/// Only sub-groups of 16 multiply tf32 and keep sums in 16 bits.
+#[test]
+fn narrow_instructions_multiply_fewer_types() {
+    let types = |architecture| -> BTreeSet<String> {
+        let name = |row: Instruction| row.name.splitn(3, '.').nth(2).map(str::to_owned);
+        rows(architecture).into_iter().filter_map(name).collect()
+    };
+    let more = &types("xe2") - &types("dg2");
+    assert!(types("dg2").is_subset(&types("xe2")));
+    assert_eq!(more.into_iter().collect::<Vec<_>>(), ["bf16.bf16.bf16.bf16", "f16.f16.f16.f16", "f32.tf32.tf32.f32"]);
+}
+
 #[test]
 fn families_on_one_tile_are_the_operands_of_the_instruction() {
     let mut checked = 0;
-    for row in rows("pvc") {
+    for row in ["pvc", "xe2", "dg2"].into_iter().flat_map(rows) {
         let ((_, _, d), (_, bits, a), (_, _, b)) = (register(&row, "d"), register(&row, "a"), register(&row, "b"));
         let size = |layout: &LinearLayout, axis| 1u64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
@@ -93,7 +141,7 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
             .with("systolic_depth", 8)
             .with("execution_size", n as i64)
             .with("ops_per_channel", i64::from(32 / bits))
-            .with("threads_per_warp", 16)
+            .with("threads_per_warp", n as i64)
             .with("warps_per_cta", [1, 1])
             .with("rep_cluster", [1, 1]);
         let operand = |index: i64| FamilySpec::new("dot_operand").with("operand_index", index).of(dpas.clone());
@@ -102,7 +150,7 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
         assert_eq!(of_one_warp(&operand(1), &[k, n]), *b, "b of {}", row.name);
         checked += 1;
     }
-    assert_eq!(checked, 35);
+    assert_eq!(checked, 35 + 35 + 24);
 }
 
 /// The part of a family's layout that belongs to one sub-group.
@@ -114,10 +162,11 @@ fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
 
 #[test]
 fn rows_follow_the_architecture() {
-    let names: BTreeSet<_> = rows("pvc").into_iter().map(|row| row.name).collect();
-    assert_eq!(names.len(), 36);
-    assert_eq!(rows("pvc").len(), 36, "names are unique");
-    for other in ["", "dg2", "sm_90", "gfx942"] {
+    for (architecture, count) in [("pvc", 36), ("xe2", 36), ("dg2", 24)] {
+        let names: BTreeSet<_> = rows(architecture).into_iter().map(|row| row.name).collect();
+        assert_eq!((names.len(), rows(architecture).len()), (count, count), "names are unique");
+    }
+    for other in ["", "dg", "sm_90", "gfx942"] {
         assert!(rows(other).is_empty(), "{other}");
     }
 }

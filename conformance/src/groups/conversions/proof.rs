@@ -1,7 +1,7 @@
 //! Conversions shown on the emulator, and as code that an assembler takes.
 
 use tilewright::kernel::{self, Module};
-use tilewright::layout::{Dim, LinearLayout};
+use tilewright::layout::{Dim, FamilyError, LinearLayout};
 use tilewright::lower::conversion_kernel;
 use tilewright::movement::{self, Means, MovementError, Plan};
 use tilewright::pipeline::prove_conversion;
@@ -16,7 +16,7 @@ use crate::{Context, Level, Verdict};
 pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
     let (src, dst) = match conversion.layouts(context) {
         Ok(layouts) => layouts,
-        Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
+        Err(error) => return unresolved(&error),
     };
     let bits = conversion.setting.element.bits();
     let means = means(context);
@@ -43,6 +43,15 @@ pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
 /// All that the target has.
 fn means(context: &Context) -> Means<'_> {
     Means::of(context.target().description()).with_instructions(context.target().instructions())
+}
+
+/// What a sample without a layout means: a family may have tensors that are too small for it, and
+/// says which.
+fn unresolved(error: &FamilyError) -> Verdict {
+    match error {
+        FamilyError::Shape { .. } => Verdict::unsupported(error.to_string()),
+        _ => Verdict::fail(Level::Layout, error.to_string()),
+    }
 }
 
 fn above_bound(plan: &Plan) -> Option<String> {
@@ -80,7 +89,7 @@ pub fn compiled(context: &Context, conversion: &Conversion) -> Verdict {
 
 fn module(context: &Context, conversion: &Conversion) -> Result<Module, Verdict> {
     let failed = |message: String| Verdict::fail(Level::Layout, message);
-    let (src, dst) = conversion.layouts(context).map_err(|error| failed(error.to_string()))?;
+    let (src, dst) = conversion.layouts(context).map_err(|error| unresolved(&error))?;
     let bits = conversion.setting.element.bits();
     fits_registers(context, &src, bits)?;
     fits_registers(context, &dst, bits)?;

@@ -5,23 +5,23 @@ use std::collections::BTreeSet;
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::target::{Instruction, Operand, Semantics};
 
+use super::super::law::{Checked, broken, case, require, word};
 use super::super::walk::covers_evenly;
-use super::{Checked, broken, case, require, word};
 use crate::{Case, Context};
 
 pub(super) fn cases(context: &Context) -> Vec<Case> {
-    let mut cases = vec![case("instructions/names".to_owned(), unique_names)];
+    let mut cases = vec![case("layouts/instructions/names".to_owned(), unique_names)];
     for row in context.target().instructions() {
         let name = word(&row.name);
         for (index, operand) in row.operands.iter().enumerate() {
             let (label, row) = (label(operand, index), row.clone());
             let check = move |context: &Context| operand_law(context, &row.operands[index]);
-            cases.push(case(format!("instructions/operand/{name}/{label}"), check));
+            cases.push(case(format!("layouts/instructions/operand/{name}/{label}"), check));
         }
         let multiplies = row.semantics == Semantics::Contract;
         if multiplies && ["a", "b", "d"].iter().all(|role| register(row, role).is_some()) {
             let row = row.clone();
-            cases.push(case(format!("instructions/products/{name}"), move |_| products(&row)));
+            cases.push(case(format!("layouts/instructions/products/{name}"), move |_| products(&row)));
         }
     }
     cases

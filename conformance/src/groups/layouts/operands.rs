@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use tilewright::layout::{Dim, LinearLayout, Sample, SampleOperand, SampleUse};
 
 use super::super::Setting;
+use super::super::law::{Checked, broken, case, distributed, require, word};
 use super::instructions::register;
-use super::{Checked, broken, case, distributed, require, word};
 use crate::{Case, Context, Verdict};
 
 pub(super) fn cases(context: &Context) -> Vec<Case> {
@@ -19,13 +19,14 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
         let samples = context.samples(setting.sample_use());
         let feeding: Vec<_> = samples.iter().filter_map(|sample| Some((sample, sample.operand.as_ref()?))).collect();
         for &(sample, operand) in &feeding {
-            let name = format!("operands/{}/{}/{}/{setting}", word(&operand.instruction), operand.role, sample.name);
+            let name =
+                format!("layouts/operands/{}/{}/{}/{setting}", word(&operand.instruction), operand.role, sample.name);
             let (sample, operand) = (sample.clone(), operand.clone());
             let uses = setting.sample_use();
             cases.push(case(name, move |context| tile(context, &sample, &operand, uses)));
         }
         for (a, b) in factors(&feeding) {
-            let name = format!("operands/{}/k/{}+{}/{setting}", word(&a.1.instruction), a.0.name, b.0.name);
+            let name = format!("layouts/operands/{}/k/{}+{}/{setting}", word(&a.1.instruction), a.0.name, b.0.name);
             let (a, b) = ((a.0.clone(), a.1.clone()), (b.0.clone(), b.1.clone()));
             let uses = setting.sample_use();
             cases.push(case(name, move |context| one_order_of_k(context, (&a.0, &a.1), (&b.0, &b.1), uses)));

@@ -7,13 +7,12 @@ use tilewright::movement::{BankModel, conflicts};
 use tilewright::pipeline::{LayoutQuestion, Session};
 
 use super::Refusal;
-use super::operations::{bad, checked, element_bits, field, shape};
+use super::operations::{bad, checked, element_bits, field, shape, target};
 
 /// The excess wavefronts of an access between `distributed` and `shared`, on the banks of `target`
 /// or, where that is absent, on 32 banks of four bytes.
 pub fn bank_conflicts(session: &Session, request: &Json) -> Result<Json, Refusal> {
-    let target = request.get("target").filter(|target| !target.is_null());
-    let target = target.map(|name| name.as_str().ok_or_else(|| bad("`target` must be a string"))).transpose()?;
+    let target = target(request)?;
     let description = target.map(|name| session.catalogue().get(name)).transpose();
     let description = description.map_err(|error| Refusal::new("unknown_target", error.to_string()))?;
     let model = description.map_or(BankModel::Plain, BankModel::Target);

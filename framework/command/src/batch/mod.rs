@@ -2,14 +2,14 @@
 //!
 //! Every line is an object with `id` and `op`; every answer is `{"id": ..., "result": ...}` or
 //! `{"id": ..., "error": {"code": ..., "message": ...}}`, in the order of the lines. A bad line gets
-//! an error and stops nothing.
+//! an error and stops nothing. Fields that nothing reads are named beside the answer, as `ignored`.
 
-mod algebra;
 mod conflicts;
-mod cute;
+mod fields;
+mod lines;
 mod operations;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -20,6 +20,8 @@ use tilewright::pipeline::Session;
 use crate::failure::Failure;
 use crate::{Global, input};
 
+use lines::{Line, Lines};
+
 pub use operations::layout_answer;
 
 /// Where the questions are.
@@ -28,9 +30,6 @@ pub struct Options {
     /// The file to read; standard input where it is absent or `-`.
     file: Option<PathBuf>,
 }
-
-/// Lines longer than this are refused, so that one line cannot take all memory.
-const LONGEST: usize = 16 << 20;
 
 /// Why a line has no result.
 pub struct Refusal {
@@ -43,49 +42,61 @@ pub struct Refusal {
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
-    let reader: Box<dyn BufRead> = match &options.file {
-        Some(path) if path.as_os_str() != "-" => {
-            let file = std::fs::File::open(path)
-                .map_err(|error| Failure::Input(format!("cannot read {}: {error}", path.display())))?;
-            Box::new(BufReader::new(file))
-        }
+    let reader: Box<dyn Read> = match &options.file {
+        Some(path) if path.as_os_str() != "-" => Box::new(
+            std::fs::File::open(path)
+                .map_err(|error| Failure::Input(format!("cannot read {}: {error}", path.display())))?,
+        ),
         _ => Box::new(std::io::stdin().lock()),
     };
-    let mut out = std::io::stdout().lock();
-    for line in reader.split(b'\n') {
-        let line = line?;
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
+    let mut lines = Lines::new(reader);
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    while let Some(line) = lines.next()? {
+        writeln!(out, "{}", answer(&session, line))?;
+        // Whoever asks line by line waits for the answer.
+        if !lines.is_next_at_hand() {
+            out.flush()?;
         }
-        writeln!(out, "{}", answer(&session, &line))?;
-        out.flush()?;
     }
+    out.flush()?;
     Ok(())
 }
 
-fn answer(session: &Session, line: &[u8]) -> Json {
-    let (id, result) = match parsed(line) {
-        Ok(request) => {
-            let id = request.get("id").cloned().unwrap_or(Json::Null);
-            (id, operations::perform(session, &request))
-        }
-        Err(refusal) => (Json::Null, Err(refusal)),
+fn answer(session: &Session, line: Line<'_>) -> Json {
+    let request = match parsed(line) {
+        Ok(request) => request,
+        Err(refusal) => return json!({ "id": null, "error": refusal.to_json() }),
     };
-    match result {
+    let id = request.get("id").cloned().unwrap_or(Json::Null);
+    let mut answer = match operations::perform(session, &request) {
         Ok(result) => json!({ "id": id, "result": result }),
-        Err(refusal) => json!({ "id": id, "error": { "code": refusal.code, "message": refusal.message } }),
+        Err(refusal) => json!({ "id": id, "error": refusal.to_json() }),
+    };
+    let ignored = fields::ignored(&request);
+    if !ignored.is_empty() {
+        answer["ignored"] = json!(ignored);
     }
+    answer
 }
 
-fn parsed(line: &[u8]) -> Result<Json, Refusal> {
-    if line.len() > LONGEST {
-        return Err(Refusal::new("bad_json", format!("a line of {} bytes; {LONGEST} are read at most", line.len())));
+fn parsed(line: Line<'_>) -> Result<Json, Refusal> {
+    match line {
+        Line::Whole(bytes) => {
+            serde_json::from_slice(bytes).map_err(|error| Refusal::new("bad_json", error.to_string()))
+        }
+        Line::TooLong => Err(Refusal::new(
+            "bad_json",
+            format!("a line of more than {} bytes, the most that is read", lines::LONGEST),
+        )),
     }
-    serde_json::from_slice(line).map_err(|error| Refusal::new("bad_json", error.to_string()))
 }
 
 impl Refusal {
     fn new(code: &'static str, message: String) -> Self {
         Self { code, message }
+    }
+
+    fn to_json(&self) -> Json {
+        json!({ "code": self.code, "message": self.message })
     }
 }

@@ -4,17 +4,18 @@ use serde_json::{Map, Value as Json, json};
 
 use tilewright::layout::{Dim, FamilyError, Layout, LinearLayout, MemoryLayout, layout_to_json, spec_from_json};
 use tilewright::movement::MovementError;
+use tilewright::pipeline::operations::{self, OperationError};
 use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
 use tilewright::vendor::CompileError;
 
 use crate::convert;
 
+use super::Refusal;
 use super::conflicts::bank_conflicts;
-use super::{Refusal, algebra};
 
-pub(super) type Operation = fn(&Session, &Json) -> Result<Json, Refusal>;
+type Operation = fn(&Session, &Json) -> Result<Json, Refusal>;
 
-/// The operations by name, those of the algebra aside.
+/// The operations that need targets; the others are those of the algebras.
 const OPERATIONS: [(&str, Operation); 3] =
     [("bank_conflicts", bank_conflicts), ("convert", convert), ("layout", layout)];
 
@@ -23,15 +24,23 @@ pub fn perform(session: &Session, request: &Json) -> Result<Json, Refusal> {
     let name = request.get("op").and_then(Json::as_str).ok_or_else(|| {
         Refusal::new("bad_request", "`op` is missing: expected an object with `id`, `op` and its fields".to_owned())
     })?;
-    if let Some(operation) = name.strip_prefix("cute.") {
-        return super::cute::perform(operation, request);
+    if let Some((_, operation)) = OPERATIONS.iter().find(|(known, _)| *known == name) {
+        return operation(session, request);
     }
-    let mut all = OPERATIONS.iter().chain(&algebra::OPERATIONS);
-    let operation = all.find(|(known, _)| *known == name).ok_or_else(|| {
-        let known: Vec<_> = OPERATIONS.iter().chain(&algebra::OPERATIONS).map(|(name, _)| *name).collect();
-        Refusal::new("unknown_op", format!("unknown operation `{name}`; known are {} and cute.*", known.join(", ")))
-    })?;
-    operation.1(session, request)
+    let Some(operation) = name.strip_prefix("cute.") else {
+        return match operations::algebra(name, request.get("inputs").unwrap_or(&Json::Null)) {
+            Err(OperationError::Unknown { name, known }) => Err(unknown(&name, &known)),
+            answer => Ok(answer?),
+        };
+    };
+    let list = field(request, "inputs")?.as_array().ok_or_else(|| bad("`inputs` must be a list"))?;
+    Ok(operations::cute(operation, list)?)
+}
+
+fn unknown(name: &str, of_algebra: &[&str]) -> Refusal {
+    let mut known: Vec<_> = OPERATIONS.iter().map(|(name, _)| *name).chain(of_algebra.iter().copied()).collect();
+    known.sort_unstable();
+    Refusal::new("unknown_op", format!("unknown operation `{name}`; known are {} and cute.*", known.join(", ")))
 }
 
 fn layout(session: &Session, request: &Json) -> Result<Json, Refusal> {
@@ -41,8 +50,11 @@ fn layout(session: &Session, request: &Json) -> Result<Json, Refusal> {
         None => spec_from_json(params),
     };
     let spec = spec.map_err(|error| Refusal::new("bad_layout", format!("`params`: {error}")))?;
-    let target = request.get("target").and_then(Json::as_str);
-    let layout = session.layout(target, &spec, &shape(request)?)?;
+    let layout = session.layout(target(request)?, &spec, &shape(request)?)?;
+    let linear = layout.linear();
+    if let Some((dim, _)) = linear.ins().iter().chain(linear.outs().iter()).find(|&(_, bits)| bits > 63) {
+        return Err(Refusal::new("bad_layout", format!("{dim} has 2^64 positions: at most 2^63 can be written")));
+    }
     let mut answer = layout_answer(&layout);
     // What the question states is no part of the answer.
     if let Json::Object(fields) = &mut answer
@@ -66,6 +78,12 @@ fn convert(session: &Session, request: &Json) -> Result<Json, Refusal> {
     };
     let (src, dst) = (layout("src")?, layout("dst")?);
     Ok(convert::answer(&session.convert(target, &src, &dst, bits)?))
+}
+
+/// The target of a request that may name one.
+pub(super) fn target(request: &Json) -> Result<Option<&str>, Refusal> {
+    let target = request.get("target").filter(|target| !target.is_null());
+    target.map(|name| name.as_str().ok_or_else(|| bad("`target` must be a string"))).transpose()
 }
 
 /// The layout, where it is of the tensor's shape and for the number of warps that the request states.
@@ -138,6 +156,19 @@ fn padding_answer(memory: &MemoryLayout, answer: &mut Map<String, Json>) {
     });
     answer.insert("physical_offsets".to_owned(), listed.collect());
     answer.insert("allocated_elements".to_owned(), json!(memory.allocated_elements()));
+}
+
+impl From<OperationError> for Refusal {
+    fn from(error: OperationError) -> Self {
+        let code = match &error {
+            OperationError::Unknown { .. } => "unknown_op",
+            OperationError::Inputs(_) => "bad_request",
+            OperationError::Layout(_) => "bad_layout",
+            OperationError::Undefined(_) => "undefined",
+            _ => "failed",
+        };
+        Self::new(code, error.to_string())
+    }
 }
 
 impl From<PipelineError> for Refusal {

@@ -1,8 +1,8 @@
 //! `blocked`: contiguous registers, then lanes, then warps (seed 000, Proposition 4.6; seed 002).
 
-use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use crate::layout::{Dim, FamilyError, FamilySpec, LinearLayout};
 
-use super::cluster::{cluster_layout, identity_nd, over_tensor};
+use super::tile::{layout_of, spread};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
@@ -13,22 +13,10 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     let order = read.order(&["order"], rank)?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
     read.finish()?;
-    let cluster = cluster_layout(spec, &cluster, rank)?;
-    build(&per_lane, &per_warp, &per_block, &order, &cluster, shape)
-        .map_err(|error| FamilyError::of_layout(&spec.name, &error))
-}
-
-fn build(
-    per_lane: &[u64],
-    per_warp: &[u64],
-    per_block: &[u64],
-    order: &[usize],
-    cluster: &LinearLayout,
-    shape: &[u64],
-) -> Result<LinearLayout, LayoutError> {
-    let registers = identity_nd(Dim::REGISTER, per_lane, order)?;
-    let lanes = identity_nd(Dim::LANE, per_warp, order)?;
-    let warps = identity_nd(Dim::WARP, per_block, order)?;
-    let tile = registers.direct_sum(&lanes)?.direct_sum(&warps)?;
-    Ok(over_tensor(&tile, cluster, shape)?.remove_zero_bases(Dim::REGISTER))
+    let parts = spread(Dim::REGISTER, &per_lane, &order, None)
+        .chain(spread(Dim::LANE, &per_warp, &order, None))
+        .chain(spread(Dim::WARP, &per_block, &order, None));
+    let mut layout = layout_of(spec, parts, &order, &cluster, shape)?;
+    layout.drop_zero_bases(Dim::REGISTER);
+    Ok(layout)
 }

@@ -1,11 +1,32 @@
 //! From one block's tile to the layout of a whole tensor over a cluster.
 
-use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use smallvec::SmallVec;
+
+use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers, Space};
+
+use super::tile::sum_of;
+pub use super::tile::{Part, identity_but, identity_nd, layout_of, row_major, spread, tile_of, tile_of_parts};
 
 /// The tensor dims of a shape, `dim0` first.
 #[must_use]
-pub fn tensor_dims(rank: usize) -> Vec<Dim> {
+pub fn tensor_dims(rank: usize) -> SmallVec<[Dim; 8]> {
     (0..rank).map(Dim::tensor).collect()
+}
+
+/// The space of a tensor's elements, `dim0` the most minor.
+///
+/// # Errors
+/// A size that is no power of two, or more than 64 bits.
+pub(super) fn tensor_space(shape: &[u64]) -> Result<Space, LayoutError> {
+    let mut space = Space::default();
+    for (axis, &size) in shape.iter().enumerate() {
+        let dim = Dim::tensor(axis);
+        if !size.is_power_of_two() {
+            return Err(LayoutError::NotPowerOfTwo { dim, size });
+        }
+        space.push_new(dim, size.trailing_zeros())?;
+    }
+    Ok(space)
 }
 
 /// Checks what every family needs of a shape: axes that are powers of two, 64 bits at most.
@@ -31,56 +52,6 @@ pub fn check_shape(spec: &FamilySpec, shape: &[u64]) -> Result<(), FamilyError> 
     Ok(())
 }
 
-/// The direct sum of the identities over the axes in `order` (the fastest first), `sizes` being
-/// listed by axis.
-///
-/// # Errors
-/// A size that is no power of two; an order that repeats an axis gives the sum as it says.
-pub fn identity_nd(input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearLayout, LayoutError> {
-    order.iter().try_fold(LinearLayout::empty(), |sum, &axis| {
-        sum.direct_sum(&LinearLayout::identity(sizes[axis], input, Dim::tensor(axis))?)
-    })
-}
-
-/// As [`identity_nd`], but all positions along the axis `replicated` hold the same.
-///
-/// # Errors
-/// As [`identity_nd`].
-pub fn identity_but(
-    replicated: usize,
-    input: Dim,
-    sizes: &[u64],
-    order: &[usize],
-) -> Result<LinearLayout, LayoutError> {
-    order.iter().try_fold(LinearLayout::empty(), |sum, &axis| {
-        let dim = Dim::tensor(axis);
-        let part = if axis == replicated {
-            LinearLayout::zeros(sizes[axis], input, dim, 1)?
-        } else {
-            LinearLayout::identity(sizes[axis], input, dim)?
-        };
-        sum.direct_sum(&part)
-    })
-}
-
-/// The direct sum of identities given one by one as input, size and axis, the lowest bits first.
-/// The result lists its axes in `order`, in which [`over_tensor`] repeats it.
-///
-/// # Errors
-/// A size that is no power of two, or more than 64 bits.
-pub fn tile_of(order: &[usize], parts: &[(Dim, u64, usize)]) -> Result<LinearLayout, LayoutError> {
-    let listed = order.iter().map(|&axis| (Dim::REGISTER, 1, axis));
-    listed.chain(parts.iter().copied()).try_fold(LinearLayout::empty(), |sum, (input, size, axis)| {
-        sum.direct_sum(&LinearLayout::identity(size, input, Dim::tensor(axis))?)
-    })
-}
-
-/// The axes of a tensor of this rank, the last one first: row-major order.
-#[must_use]
-pub fn row_major(rank: usize) -> Vec<usize> {
-    (0..rank).rev().collect()
-}
-
 /// The part of the cluster in a spec: `cga_layout`, from bits of the block index to units of the
 /// grid of blocks; without it, one block.
 ///
@@ -95,10 +66,24 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
     if let Some(basis) = bases.iter().find(|basis| basis.len() != rank) {
         return Err(wrong(format!("a basis has {} coordinates, expected {rank}", basis.len())));
     }
-    let extent = |axis: usize| bases.iter().fold(0, |all, basis| all | basis[axis]) + 1;
-    let sizes: Vec<_> = (0..rank).map(|axis| (Dim::tensor(axis), extent(axis).next_power_of_two())).collect();
-    let layout = LinearLayout::from_bases(&[(Dim::BLOCK, bases.to_vec())], &sizes);
-    layout.and_then(LinearLayout::require_surjective).map_err(|error| wrong(error.to_string()))
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let mut outs = Space::default();
+        if bases.is_empty() {
+            let ins = Space::of_sizes(&[(Dim::BLOCK, 1)])?;
+            return Ok(LinearLayout {
+                ins,
+                outs: tensor_space(&Numbers::from_elem(1, rank))?,
+                ..LinearLayout::empty()
+            });
+        }
+        for axis in 0..rank {
+            let extent = bases.iter().fold(0, |all, basis| all | basis[axis]);
+            outs.push_new(Dim::tensor(axis), 64 - extent.leading_zeros())?;
+        }
+        let lists = bases.iter().map(|basis| basis.iter().copied());
+        LinearLayout::from_lists([(Dim::BLOCK, lists)].into_iter(), outs)?.require_surjective()
+    };
+    build().map_err(|error| wrong(error.to_string()))
 }
 
 /// The layout of a tensor of `shape` from one block's `tile` and the `cluster`: the tile is cut to
@@ -108,17 +93,72 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
 /// # Errors
 /// More than 64 bits.
 pub fn over_tensor(tile: &LinearLayout, cluster: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+    repeated_by(Dim::REGISTER, tile, cluster, shape)
+}
+
+/// As [`over_tensor`], `input` taking the repetitions.
+///
+/// # Errors
+/// More than 64 bits.
+pub fn repeated_by(
+    input: Dim,
+    tile: &LinearLayout,
+    cluster: &LinearLayout,
+    shape: &[u64],
+) -> Result<LinearLayout, LayoutError> {
+    if cluster.outs.bits() == 0 {
+        return with_cluster(tile.fitted(tensor_space(shape)?, input)?, cluster);
+    }
     let cluster = no_larger_than(cluster, shape)?;
     let share = share_of(shape, &cluster);
-    let mut block = no_smaller_than(tile, &share, Dim::REGISTER)?;
-    block = no_larger_than(&block, &share)?;
-    let whole = block.transpose_outs(&tensor_dims(shape.len()))?.direct_sum(&cluster)?;
-    whole.transpose_outs(&tensor_dims(shape.len()))
+    with_cluster(tile.fitted(tensor_space(&share)?, input)?, &cluster)
+}
+
+/// The layout of a tensor over the blocks of a cluster, from that of one block's share of it.
+///
+/// # Errors
+/// What `block` and [`cluster_layout`] say, or more than 64 bits.
+pub fn over_blocks(
+    spec: &FamilySpec,
+    cluster: &[Vec<u64>],
+    shape: &[u64],
+    block: impl FnOnce(&[u64]) -> Result<LinearLayout, FamilyError>,
+) -> Result<LinearLayout, FamilyError> {
+    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    if cluster.is_empty() {
+        let mut whole = block(shape)?;
+        whole.ins.push(Dim::BLOCK, 0).map_err(failed)?;
+        return Ok(whole);
+    }
+    let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
+    with_cluster(block(&share_of(shape, &cluster))?, &cluster).map_err(failed)
+}
+
+/// `layout` over exactly the given shape, its out dims listed from `dim0` on: cut as
+/// [`no_larger_than`] cuts it, and repeated as [`no_smaller_than`] repeats it.
+///
+/// # Errors
+/// Where the layout's out dims are not the axes of the shape, or more than 64 bits.
+pub fn fitted(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
+    layout.fitted(tensor_space(shape)?, input)
+}
+
+/// One block's layout and those of the other blocks of the cluster, which lists the same axes.
+pub(super) fn with_cluster(mut block: LinearLayout, cluster: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+    if !cluster.columns.is_empty() || cluster.outs.bits() > 0 {
+        return block.direct_sum(cluster);
+    }
+    for dim in cluster.ins.dims() {
+        if !block.ins.contains(dim) {
+            block.ins.push_new(dim, 0)?;
+        }
+    }
+    Ok(block)
 }
 
 /// One block's share of a tensor of `shape`, by axis; the cluster is no larger than the tensor.
 #[must_use]
-pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> Vec<u64> {
+pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> Numbers {
     let part = |(axis, &size): (usize, &u64)| size.checked_shr(cluster.out_bits(Dim::tensor(axis))).unwrap_or(0).max(1);
     shape.iter().enumerate().map(part).collect()
 }
@@ -128,7 +168,8 @@ pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> Vec<u64> {
 /// # Errors
 /// A size that is no power of two.
 pub fn no_larger_than(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
-    let sizes: Vec<(Dim, u64)> = tensor_dims(shape.len()).into_iter().zip(shape.iter().copied()).collect();
+    let sizes: SmallVec<[(Dim, u64); 8]> =
+        shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
     layout.no_larger_than(&sizes)
 }
 
@@ -138,12 +179,10 @@ pub fn no_larger_than(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayo
 /// # Errors
 /// More than 64 bits.
 pub fn no_smaller_than(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
-    let mut result = layout.clone();
-    for dim in layout.outs().dims() {
-        let Some(&size) = dim.tensor_axis().and_then(|axis| shape.get(axis)) else { continue };
-        let have = layout.out_bits(dim);
-        let missing = size.trailing_zeros().saturating_sub(have);
-        result = result.direct_sum(&LinearLayout::identity(1 << missing, input, dim)?)?;
-    }
-    Ok(result)
+    let missing = layout.outs().iter().filter_map(|(dim, have)| {
+        let axis = dim.tensor_axis()?;
+        let size = shape.get(axis)?;
+        Some(Part::from((input, 1 << size.trailing_zeros().saturating_sub(have), axis)))
+    });
+    layout.direct_sum(&sum_of(missing)?)
 }

@@ -2,9 +2,9 @@
 //! Every lane holds all of K for its rows or columns; lanes and warps along K are replicas.
 //! Registers that move nothing are kept, unlike those of `blocked` itself.
 
-use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use crate::layout::{Dim, FamilyError, FamilySpec, LinearLayout};
 
-use super::cluster::{cluster_layout, identity_but, identity_nd, over_tensor};
+use super::tile::{layout_of, spread};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
@@ -31,23 +31,8 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
         basis[k_axis] = 0;
     }
     per_lane[k_axis] = shape[k_axis];
-    let cluster = cluster_layout(parent, &cluster, rank)?;
-    build(&per_lane, &per_warp, &per_block, k_axis, &order, &cluster, shape)
-        .map_err(|error| FamilyError::of_layout(&spec.name, &error))
-}
-
-fn build(
-    per_lane: &[u64],
-    per_warp: &[u64],
-    per_block: &[u64],
-    k_axis: usize,
-    order: &[usize],
-    cluster: &LinearLayout,
-    shape: &[u64],
-) -> Result<LinearLayout, LayoutError> {
-    let registers = identity_nd(Dim::REGISTER, per_lane, order)?;
-    let lanes = identity_but(k_axis, Dim::LANE, per_warp, order)?;
-    let warps = identity_but(k_axis, Dim::WARP, per_block, order)?;
-    let tile = registers.direct_sum(&lanes)?.direct_sum(&warps)?;
-    over_tensor(&tile, cluster, shape)
+    let parts = spread(Dim::REGISTER, &per_lane, &order, None)
+        .chain(spread(Dim::LANE, &per_warp, &order, Some(k_axis)))
+        .chain(spread(Dim::WARP, &per_block, &order, Some(k_axis)));
+    layout_of(parent, parts, &order, &cluster, shape)
 }

@@ -11,8 +11,10 @@ mod linear;
 mod samples;
 mod shared;
 mod slice;
+mod spelling;
+mod tile;
 
-use super::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use super::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
 
 /// The neutral families.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,11 +34,15 @@ impl Families for Neutral {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }
 
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
         cluster::check_shape(spec, shape)?;
         match spec.name.as_str() {
             "blocked" => blocked::resolve(spec, shape).map(Layout::Distributed),
-            "slice" => slice::resolve(spec, shape, all).map(Layout::Distributed),
+            "slice" => slice::resolve(spec, shape, all),
             "linear" => linear::resolve(spec, shape).map(Layout::Distributed),
             // Operands belong to who serves the parent.
             "dot_operand" | "dot_op" => match spec.parent.as_deref() {
@@ -52,5 +58,17 @@ impl Families for Neutral {
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         samples::typical(use_case)
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        spelling::all()
+    }
+}
+
+/// The same layout in the parameters that attribute text has words for, under their canonical names.
+pub(super) fn in_words(spec: FamilySpec) -> FamilySpec {
+    match spec.name.as_str() {
+        "padded_shared" => spelling::padded_in_words(spec),
+        _ => spec,
     }
 }

@@ -1,8 +1,9 @@
 //! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear` (seed 002).
 
-use crate::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout, Padding};
+use crate::layout::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding};
 
-use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, share_of, tensor_dims};
+use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, over_blocks, share_of, tensor_space};
+use super::linear::from_given;
 
 /// Rows of the fastest axis, row `r` xor-swizzled by `vec * ((r / per_phase) % max_phase)`.
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
@@ -13,15 +14,11 @@ pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout,
     let order = read.order(&["order"], shape.len())?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
     read.finish()?;
-    let cluster = cluster_layout(spec, &cluster, shape.len())?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let cluster = no_larger_than(&cluster, shape)?;
-        let share = share_of(shape, &cluster);
-        let block = swizzled_block(&share, &order, vec, per_phase, max_phase)?;
-        block.transpose_outs(&tensor_dims(shape.len()))?.direct_sum(&cluster)
+    let block = |share: &[u64]| {
+        swizzled_block(share, &order, vec, per_phase, max_phase)
+            .map_err(|error| FamilyError::of_layout(&spec.name, &error))
     };
-    let linear = build().map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
-    Ok(MemoryLayout { alignment: Some(16), ..MemoryLayout::linear(linear) })
+    Ok(MemoryLayout { linear: over_blocks(spec, &cluster, shape, block)?, padding: Vec::new(), alignment: Some(16) })
 }
 
 fn swizzled_block(
@@ -31,22 +28,19 @@ fn swizzled_block(
     per_phase: u64,
     max_phase: u64,
 ) -> Result<LinearLayout, LayoutError> {
-    let col_dim = Dim::tensor(order[0]);
-    let cols = share[order[0]];
-    let mut layout = LinearLayout::identity(cols, Dim::OFFSET, col_dim)?;
-    if let Some(&row_axis) = order.get(1) {
-        let rows = share[row_axis];
-        let mut bases: Vec<Vec<u64>> = (0..cols.trailing_zeros()).map(|bit| vec![1 << bit, 0]).collect();
-        for bit in 0..rows.trailing_zeros() {
+    let mut layout = LinearLayout { outs: tensor_space(share)?, ..LinearLayout::empty() };
+    let LinearLayout { ins, outs, columns } = &mut layout;
+    ins.push_new(Dim::OFFSET, outs.bits())?;
+    let shift = |axis: usize| outs.place_at(axis).0;
+    for (place, &axis) in order.iter().enumerate() {
+        for bit in 0..share[axis].trailing_zeros() {
             let row = 1u64 << bit;
-            let phase = (row / per_phase) % max_phase;
-            bases.push(vec![vec.wrapping_mul(phase) % cols, row]);
+            let moved = if place == 1 { vec.wrapping_mul(row / per_phase % max_phase) % share[order[0]] } else { 0 };
+            // Only a column of the fastest axis is moved; where that has one position, none is.
+            columns.push(row << shift(axis) | moved.checked_shl(shift(order[0])).unwrap_or(0));
         }
-        layout = LinearLayout::from_bases(&[(Dim::OFFSET, bases)], &[(col_dim, cols), (Dim::tensor(row_axis), rows)])?;
     }
-    order.iter().skip(2).try_fold(layout, |sum, &axis| {
-        sum.direct_sum(&LinearLayout::identity(share[axis], Dim::OFFSET, Dim::tensor(axis))?)
-    })
+    Ok(layout)
 }
 
 /// A linear part with gaps after every so many elements.
@@ -56,8 +50,8 @@ pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
     let cluster = read.bases_or_none(&["cga_layout"])?;
     let offsets = read.optional(&["offset_bases", "offset"]).is_some();
     let linear = if offsets {
-        let offsets = read.bases(&["offset_bases", "offset"])?;
-        let blocks = read.bases_or_none(&["block_bases", "block"])?;
+        let offsets = read.listed_bases(&["offset_bases", "offset"])?;
+        let blocks = read.listed_bases(&["block_bases", "block"])?;
         let own = read.optional(&["shape"]).map(|_| read.powers(&["shape"], shape.len())).transpose()?;
         read.finish()?;
         let own = own.as_deref().unwrap_or(shape);
@@ -72,8 +66,9 @@ pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
         let order = read.order(&["order"], shape.len())?;
         let _ = read.optional(&["shape"]);
         read.finish()?;
-        let cluster = cluster_layout(spec, &cluster, shape.len())?;
-        unswizzled(&order, &cluster, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?
+        over_blocks(spec, &cluster, shape, |share| {
+            swizzled_block(share, &order, 1, 1, 1).map_err(|error| FamilyError::of_layout(&spec.name, &error))
+        })?
     };
     let mut padding = Vec::new();
     for pair in &pairs {
@@ -100,18 +95,10 @@ fn is_addressable(linear: &LinearLayout, padding: &[Padding]) -> bool {
     padding.iter().try_fold(last, |sum, p| sum.checked_add(gap(p)?)).is_some_and(|physical| physical < 1 << 62)
 }
 
-/// Offsets along the axes in the given order, the fastest first, within each block's share.
-fn unswizzled(order: &[usize], cluster: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
-    let cluster = no_larger_than(cluster, shape)?;
-    let share = share_of(shape, &cluster);
-    let block = swizzled_block(&share, order, 1, 1, 1)?;
-    block.transpose_outs(&tensor_dims(shape.len()))?.direct_sum(&cluster)
-}
-
 /// One block's bases, and the blocks of the cluster side by side; `own` is the shape of both.
 fn over_cluster(
     spec: &FamilySpec,
-    offsets: Vec<Vec<u64>>,
+    offsets: GivenBases<'_>,
     cluster: &[Vec<u64>],
     own: &[u64],
     shape: &[u64],
@@ -119,8 +106,7 @@ fn over_cluster(
     let cluster = cluster_layout(spec, cluster, shape.len())?;
     let build = || -> Result<LinearLayout, LayoutError> {
         let cluster = no_larger_than(&cluster, own)?;
-        let share: Vec<_> = tensor_dims(own.len()).into_iter().zip(share_of(own, &cluster)).collect();
-        let block = LinearLayout::from_bases(&[(Dim::OFFSET, offsets)], &share)?;
+        let block = from_given(&[(Dim::OFFSET, offsets)], &share_of(own, &cluster))?;
         let whole = block.direct_sum(&cluster)?.require_surjective()?;
         no_larger_than(&no_smaller_than(&whole, shape, Dim::OFFSET)?, shape)
     };
@@ -130,9 +116,10 @@ fn over_cluster(
 /// Bases given one by one.
 pub(super) fn linear(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
+    let _ = read.required(&["offset_bases", "offset"])?;
     let bases = [
-        (Dim::OFFSET, read.bases(&["offset_bases", "offset"])?),
-        (Dim::BLOCK, read.bases_or_none(&["block_bases", "block"])?),
+        (Dim::OFFSET, read.listed_bases(&["offset_bases", "offset"])?),
+        (Dim::BLOCK, read.listed_bases(&["block_bases", "block"])?),
     ];
     let alignment = read.optional(&["alignment"]).map(|_| read.power(&["alignment"])).transpose()?;
     read.finish()?;
@@ -144,12 +131,12 @@ pub(super) fn linear(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
 
 fn explicit(
     spec: &FamilySpec,
-    bases: &[(Dim, Vec<Vec<u64>>)],
+    bases: &[(Dim, GivenBases<'_>)],
     own: &[u64],
     shape: &[u64],
 ) -> Result<LinearLayout, FamilyError> {
-    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
-    let outs: Vec<_> = tensor_dims(own.len()).into_iter().zip(own.iter().copied()).collect();
-    let layout = LinearLayout::from_bases(bases, &outs).and_then(LinearLayout::require_surjective).map_err(failed)?;
-    no_smaller_than(&layout, shape, Dim::OFFSET).and_then(|l| no_larger_than(&l, shape)).map_err(failed)
+    let build = || -> Result<LinearLayout, LayoutError> {
+        from_given(bases, own)?.require_surjective()?.fitted(tensor_space(shape)?, Dim::OFFSET)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }

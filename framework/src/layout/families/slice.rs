@@ -1,8 +1,10 @@
 //! `slice`: a distributed layout with one axis taken out (seed 000, Proposition 4.8).
 
-use crate::layout::{Dim, Families, FamilyError, FamilySpec, Layout, LinearLayout};
+use crate::layout::{Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Numbers};
 
-pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<LinearLayout, FamilyError> {
+use super::cluster::tensor_space;
+
+pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
     let read = spec.parameters();
     let axis = read.number(&["dim"])?;
     let parent = read.parent()?;
@@ -12,17 +14,24 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> R
         .ok()
         .filter(|&axis| axis <= rank)
         .ok_or_else(|| read.wrong("dim", &format!("{axis} is no axis of the parent, which has axes 0 to {rank}")))?;
-    let mut whole = shape.to_vec();
+    let mut whole = Numbers::from_slice(shape);
     whole.insert(axis, 1);
-    let Layout::Distributed(parent) = all.resolve(parent, &whole, all)? else {
+    let mut layout = all.resolve(parent, &whole, all)?;
+    let Layout::Distributed(sliced) = &mut layout else {
         return Err(read.wrong("parent", "is no distributed layout"));
     };
-    let failed = |error| FamilyError::of_layout(&spec.name, &error);
-    let ins: Vec<_> = parent.ins().dims().collect();
-    let outs: Vec<_> = (0..=rank).filter(|&a| a != axis).map(Dim::tensor).collect();
-    let mut sliced = parent.sublayout(&ins, &outs).map_err(failed)?;
-    for later in axis..rank {
-        sliced = sliced.rename_out(Dim::tensor(later + 1), Dim::tensor(later)).map_err(failed)?;
+    take_axis_out(sliced, &whole, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
+    Ok(layout)
+}
+
+/// Makes the parent's layout of `whole`, which has one more axis than `shape`, of one position, the
+/// slice's: the columns stay, the later axes move down by one.
+fn take_axis_out(layout: &mut LinearLayout, whole: &[u64], shape: &[u64]) -> Result<(), LayoutError> {
+    let expected = tensor_space(whole)?;
+    if layout.outs != expected {
+        return Err(LayoutError::DimsDiffer { left: format!("{:?}", layout.outs), right: format!("{expected:?}") });
     }
-    Ok(sliced.remove_zero_bases(Dim::REGISTER))
+    layout.outs = tensor_space(shape)?;
+    layout.drop_zero_bases(Dim::REGISTER);
+    Ok(())
 }

@@ -17,6 +17,7 @@ use super::price::cost;
 use super::{Conversion, Means, Swizzle};
 use accesses::{Accesses, Figures, Memory, figures};
 use coordinates::{Coordinates, Located};
+pub(super) use emit::{narrowed, wide_type, widened};
 use tile::Tile;
 
 /// How data goes through scratch memory.

@@ -3,10 +3,8 @@
 //! A wave of 64 lanes spreads first over the columns of a result and then over groups of its rows.
 //! Tiles of a wave follow each other along all of N before any along M.
 
-use tilewright::layout::families::cluster::{
-    cluster_layout, identity_but, identity_nd, over_tensor, row_major, tile_of,
-};
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::layout::families::cluster::{Part, layout_of, row_major, spread};
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LinearLayout, Numbers};
 
 const LANES: u64 = 64;
 
@@ -20,8 +18,8 @@ struct Mfma {
     transposed: bool,
     /// Rows that a lane holds side by side.
     height: u64,
-    warps: Vec<u64>,
-    tiles: Vec<u64>,
+    warps: Numbers,
+    tiles: Numbers,
     cluster: Vec<Vec<u64>>,
 }
 
@@ -36,7 +34,7 @@ impl Mfma {
         let element = read.number_or(&["element_bitwidth", "element_bit_width"], 32)?;
         let tiles = match read.optional(&["tiles_per_warp"]) {
             Some(_) => read.powers(&["tiles_per_warp"], rank)?,
-            None => vec![1; rank],
+            None => Numbers::from_elem(1, rank),
         };
         let cluster = read.bases_or_none(&["cga_layout"])?;
         read.finish()?;
@@ -67,41 +65,33 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     if [mfma.m, mfma.n] == [64, 4] && !mfma.transposed {
         return Err(spec.parameters().wrong("transposed", "a 64x4 result exists transposed only"));
     }
-    let cluster = cluster_layout(spec, &mfma.cluster, rank)?;
-    let build = || over_tensor(&result_tile(&mfma, shape)?, &cluster, shape);
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let (order, batch) = (row_major(rank), row_major(rank - 2));
+    // Warps that the matrix does not take are spread over the axes before it.
+    let parts = result_tile(&mfma, shape).into_iter().chain(spread(Dim::WARP, &mfma.warps, &batch, None));
+    layout_of(spec, parts, &order, &mfma.cluster, shape)
 }
 
 /// All of N for the rows of one tile of every warp.
-fn result_tile(mfma: &Mfma, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+fn result_tile(mfma: &Mfma, shape: &[u64]) -> [Part; 9] {
     let rank = shape.len();
     let (row, column) = (rank - 2, rank - 1);
     // A transposed result is that of the instruction with A and B exchanged.
     let (m_axis, m, n_axis, n) =
         if mfma.transposed { (column, mfma.n, row, mfma.m) } else { (row, mfma.m, column, mfma.n) };
     let covered = mfma.height * (LANES / n);
-    let mut parts = vec![
+    let across = mfma.n.saturating_mul(mfma.warps[column]).saturating_mul(mfma.tiles[column]);
+    [
         (Dim::REGISTER, mfma.height, m_axis),
         (Dim::LANE, n, n_axis),
         (Dim::LANE, LANES / n, m_axis),
         (Dim::REGISTER, (m / covered).max(1), m_axis),
-    ];
-    let across = mfma.n.saturating_mul(mfma.warps[column]).saturating_mul(mfma.tiles[column]);
-    parts.extend([
         (Dim::REGISTER, mfma.tiles[column], column),
         (Dim::WARP, mfma.warps[column], column),
         (Dim::REGISTER, (shape[column] / across).max(1), column),
         (Dim::REGISTER, mfma.tiles[row], row),
         (Dim::WARP, mfma.warps[row], row),
-    ]);
-    let tile = tile_of(&row_major(rank), &parts)?;
-    batch_warps(&tile, &mfma.warps)
-}
-
-/// Spreads the remaining warps over the axes before the matrix.
-fn batch_warps(tile: &LinearLayout, warps: &[u64]) -> Result<LinearLayout, LayoutError> {
-    let batch: Vec<usize> = (0..warps.len() - 2).rev().collect();
-    tile.direct_sum(&identity_nd(Dim::WARP, warps, &batch)?)
+    ]
+    .map(Part::from)
 }
 
 /// The layout of an operand in registers.
@@ -115,27 +105,23 @@ pub(super) fn operand(
     let mfma = Mfma::read(parent, rank)?;
     let (k_axis, other_axis, other) =
         if index == 0 { (rank - 1, rank - 2, mfma.m) } else { (rank - 2, rank - 1, mfma.n) };
+    let lanes_along_k = LANES / other;
+    // The operand with 64 rows or columns is 64x64: every lane has sixteen times as much of K.
+    let more = if other == LANES { 16 } else { 1 };
+    let k_tile = k_width.saturating_mul(lanes_along_k * more);
+    let tile = [
+        (Dim::REGISTER, k_width, k_axis),
+        (Dim::LANE, other, other_axis),
+        (Dim::LANE, lanes_along_k, k_axis),
+        (Dim::REGISTER, more, k_axis),
+        (Dim::REGISTER, (shape[k_axis] / k_tile).max(1), k_axis),
+        (Dim::REGISTER, mfma.tiles[other_axis], other_axis),
+    ];
+    let (mut order, warp_order) = (row_major(rank), row_major(rank));
+    if index == 1 {
+        order.swap(0, 1);
+    }
+    let warps = spread(Dim::WARP, &mfma.warps, &warp_order, Some(k_axis));
     // Blocks along K share it out among them, unlike those of other vendors' operands.
-    let cluster = cluster_layout(parent, &mfma.cluster, rank)?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let lanes_along_k = LANES / other;
-        // The operand with 64 rows or columns is 64x64: every lane has sixteen times as much of K.
-        let more = if other == LANES { 16 } else { 1 };
-        let k_tile = k_width.saturating_mul(lanes_along_k * more);
-        let parts = [
-            (Dim::REGISTER, k_width, k_axis),
-            (Dim::LANE, other, other_axis),
-            (Dim::LANE, lanes_along_k, k_axis),
-            (Dim::REGISTER, more, k_axis),
-            (Dim::REGISTER, (shape[k_axis] / k_tile).max(1), k_axis),
-            (Dim::REGISTER, mfma.tiles[other_axis], other_axis),
-        ];
-        let mut order = row_major(rank);
-        if index == 1 {
-            order.swap(0, 1);
-        }
-        let warps = identity_but(k_axis, Dim::WARP, &mfma.warps, &row_major(rank))?;
-        over_tensor(&tile_of(&order, &parts)?.direct_sum(&warps)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&parent.name, &error))
+    layout_of(parent, tile.map(Part::from).into_iter().chain(warps), &order, &mfma.cluster, shape)
 }

@@ -1,18 +1,22 @@
-//! Layout families of this vendor: results and operands of its matrix instructions.
+//! Layout families of this vendor: results, operands and scales of its matrix instructions, and
+//! rotating shared memory.
 //!
 //! Parameters have the names of Triton's layouts; the spellings of its attributes in text are
 //! taken as well.
 
 mod mfma;
+mod rotating;
 mod samples;
 mod scales;
+mod spelling;
 mod wmma;
 
 use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse};
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, Spelling};
 
 /// The families that this plugin serves: `amd_mfma`, `amd_wmma`, and `dot_operand`, also spelled
-/// `dot_op`, of both, and the scales of operands, `mfma_scale` and `wmma_scale`.
+/// `dot_op`, of both, the scales of operands, `mfma_scale` and `wmma_scale`, and the memory layout
+/// `amd_rotating_shared`.
 ///
 /// All architectures have the same families; the samples are those of one.
 #[derive(Debug, Clone, Default)]
@@ -28,19 +32,31 @@ impl VendorFamilies {
     }
 }
 
-const NAMES: [&str; 6] = ["amd_mfma", "amd_wmma", "dot_operand", "dot_op", "mfma_scale", "wmma_scale"];
+const NAMES: [&str; 7] =
+    ["amd_mfma", "amd_wmma", "dot_operand", "dot_op", "mfma_scale", "wmma_scale", "amd_rotating_shared"];
 
 impl Families for VendorFamilies {
     fn names(&self) -> Vec<String> {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }
 
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         samples::typical(&self.architecture, use_case)
     }
 
+    fn spellings(&self) -> Vec<Spelling> {
+        spelling::all()
+    }
+
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
         check_shape(spec, shape)?;
+        if spec.name == "amd_rotating_shared" {
+            return rotating::resolve(spec, shape).map(Layout::Memory);
+        }
         if shape.len() < 2 {
             return Err(FamilyError::Shape {
                 family: spec.name.clone(),

@@ -1,29 +1,101 @@
 //! Typical layouts of this vendor's families, for conformance suites: those of the matrix
-//! instructions with the largest K for elements of each width.
+//! instructions with the largest K for elements of each width, and memory to stage operands in.
 
 use std::cmp::Reverse;
 
-use tilewright::layout::{Dim, FamilySpec, LinearLayout, Sample, SampleUse};
+use tilewright::layout::{Attribute, Dim, FamilySpec, LinearLayout, Sample, SampleUse};
 use tilewright::target::{Instruction, Operand};
 
 use crate::instructions::rows;
 
+/// A family of results, and the version that an architecture has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Family {
+    Mfma(i64),
+    Wmma(i64),
+}
+
+impl Family {
+    fn of(architecture: &str) -> Option<Self> {
+        Some(match architecture {
+            "gfx908" => Self::Mfma(1),
+            "gfx90a" => Self::Mfma(2),
+            "gfx942" => Self::Mfma(3),
+            "gfx950" => Self::Mfma(4),
+            "gfx1250" => Self::Wmma(3),
+            name if name.starts_with("gfx11") => Self::Wmma(1),
+            name if name.starts_with("gfx12") => Self::Wmma(2),
+            _ => return None,
+        })
+    }
+
+    /// Lanes of the waves that the family is for.
+    fn lanes(self) -> u32 {
+        match self {
+            Self::Mfma(_) => 64,
+            Self::Wmma(_) => 32,
+        }
+    }
+}
+
 pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<Sample> {
-    let version = match architecture {
-        "gfx908" => 1,
-        "gfx90a" => 2,
-        "gfx942" => 3,
-        "gfx950" => 4,
-        _ => return Vec::new(),
-    };
-    if use_case.lanes != 64 || !use_case.warps.is_power_of_two() {
+    let Some(family) = Family::of(architecture) else { return Vec::new() };
+    let SampleUse { lanes, warps, element_bits } = use_case;
+    if !warps.is_power_of_two() || !element_bits.is_power_of_two() || element_bits > 128 {
         return Vec::new();
     }
-    let fitting: Vec<_> = rows(architecture).iter().filter_map(|row| Product::of(row, use_case.element_bits)).collect();
-    let sizes = [32, 16].into_iter();
-    let of_size = |size| fitting.iter().filter(move |product| product.m == size);
-    let largest = sizes.filter_map(|size| of_size(size).min_by_key(|product| Reverse(product.k)));
-    largest.flat_map(|product| product.samples(version, use_case.warps)).collect()
+    let mut samples = vec![rotating(element_bits)];
+    if lanes == family.lanes() {
+        let grid = Grid::of(warps);
+        let all = rows(architecture);
+        let fitting: Vec<_> = all.iter().filter_map(|row| Product::of(row, use_case)).collect();
+        for size in [32, 16] {
+            let of_size = fitting.iter().filter(|product| product.m == size);
+            let largest = of_size.min_by_key(|product| Reverse(product.k));
+            samples.extend(largest.into_iter().flat_map(|product| product.samples(family, grid)));
+        }
+        if element_bits == 8 {
+            samples.extend(scales(family, grid));
+        }
+    }
+    samples
+}
+
+/// Rows of 64 bytes and more, read and written along both axes, eight bytes at a time.
+fn rotating(element_bits: u32) -> Sample {
+    let spec = FamilySpec::new("amd_rotating_shared")
+        .with("vec", i64::from((64 / element_bits).clamp(1, 8)))
+        .with("per_phase", 1)
+        .with("max_phase", 8)
+        .with("order", [1, 0]);
+    Sample::new("shared-rotating", spec)
+}
+
+/// How the warps of a block lie over a result.
+#[derive(Debug, Clone, Copy)]
+struct Grid {
+    rows: i64,
+    columns: i64,
+}
+
+impl Grid {
+    /// As square as can be, the rows having more.
+    fn of(warps: u32) -> Self {
+        let columns = 1 << (warps.trailing_zeros() / 2);
+        Self { rows: i64::from(warps) / columns, columns }
+    }
+
+    fn sizes(self) -> [i64; 2] {
+        [self.rows, self.columns]
+    }
+
+    /// Where each bit of the warp's number leads, in tiles: along the columns first.
+    fn bases(self) -> Attribute {
+        let units = |size: i64| (0..size.trailing_zeros()).map(|bit| 1i64 << bit);
+        let bases: Vec<[i64; 2]> =
+            units(self.columns).map(|unit| [0, unit]).chain(units(self.rows).map(|unit| [unit, 0])).collect();
+        Attribute::from(&bases[..])
+    }
 }
 
 /// A matrix instruction with one block, for elements of one width.
@@ -39,7 +111,7 @@ struct Product {
 }
 
 impl Product {
-    fn of(row: &Instruction, element_bits: u32) -> Option<Self> {
+    fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
         let operand = |wanted: &str| {
             row.operands.iter().find_map(|operand| match operand {
                 Operand::Register { role, bits, layout, .. } if role == wanted => Some((*bits, layout)),
@@ -49,31 +121,74 @@ impl Product {
         let ((bits, a), (result_bits, d)) = (operand("a")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
-        let width = 1 << a.in_bits(Dim::REGISTER);
-        let fits = bits == element_bits && d.outs().len() == 2;
+        let along_k = a.bases_of(Dim::REGISTER).into_iter().zip(0..).take_while(|(basis, bit)| basis[1] == 1 << bit);
+        let width = 1 << along_k.count();
+        let lanes = 1u32 << a.in_bits(Dim::LANE);
+        let fits = bits == use_case.element_bits && lanes == use_case.lanes && d.outs().len() == 2;
         fits.then(|| Self { name: row.name.clone(), m, n, k, width, result_bits })
     }
 
-    fn samples(&self, version: i64, warps: u32) -> Vec<Sample> {
-        let along_columns = 1i64 << (warps.trailing_zeros() / 2);
-        let result = |transposed: bool| {
-            FamilySpec::new("amd_mfma")
+    fn result(&self, family: Family, grid: Grid, transposed: bool) -> FamilySpec {
+        let shape = [self.m, self.n, self.k];
+        match family {
+            Family::Mfma(version) => FamilySpec::new("amd_mfma")
                 .with("version", version)
-                .with("instr_shape", [self.m, self.n, self.k])
+                .with("instr_shape", shape)
                 .with("transposed", transposed)
-                .with("warps_per_cta", [i64::from(warps) / along_columns, along_columns])
-                .with("element_bitwidth", i64::from(self.result_bits))
-        };
+                .with("warps_per_cta", grid.sizes())
+                .with("element_bitwidth", i64::from(self.result_bits)),
+            Family::Wmma(version) => FamilySpec::new("amd_wmma")
+                .with("version", version)
+                .with("instr_shape", shape)
+                .with("transposed", transposed)
+                .with("warp_bases", grid.bases()),
+        }
+    }
+
+    fn samples(&self, family: Family, grid: Grid) -> Vec<Sample> {
+        let result = |transposed| self.result(family, grid, transposed);
         let operand = |index: i64| {
             let spec = FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", self.width);
             spec.of(result(false))
         };
-        let name = format!("mfma{}", self.m);
-        vec![
+        let name = match family {
+            Family::Mfma(_) => format!("mfma{}", self.m),
+            Family::Wmma(_) => format!("wmma{}", self.m),
+        };
+        let mut samples = vec![
             Sample::new(&name, result(false)).feeding(&self.name, "d"),
             Sample::new(&format!("{name}-a"), operand(0)).feeding(&self.name, "a"),
             Sample::new(&format!("{name}-b"), operand(1)).feeding(&self.name, "b"),
             Sample::new(&format!("{name}-transposed"), result(true)),
-        ]
+        ];
+        if matches!(family, Family::Mfma(_)) && self.m == 16 {
+            samples.push(Sample::new(&format!("{name}-tiles"), result(false).with("tiles_per_warp", [2, 2])));
+        }
+        samples
     }
+}
+
+/// The scales of both factors, where there are block-scaled instructions.
+fn scales(family: Family, grid: Grid) -> Vec<Sample> {
+    let sample = |index: i64, rows: i64| match family {
+        Family::Mfma(4) => {
+            let spec = FamilySpec::new("mfma_scale")
+                .with("operand_index", index)
+                .with("mdim", rows)
+                .with("tiles_per_warp", [1, 1])
+                .with("warps_per_cta", grid.sizes());
+            Some((format!("mfma{rows}-scale"), spec))
+        }
+        Family::Wmma(3) if rows == 16 => {
+            let spec = FamilySpec::new("wmma_scale")
+                .with("operand_index", index)
+                .with("mdim", rows)
+                .with("warp_bases", grid.bases());
+            Some((format!("wmma{rows}-scale"), spec))
+        }
+        _ => None,
+    };
+    let all = [(0, 32), (1, 32), (0, 16), (1, 16)];
+    let named = all.into_iter().filter_map(|(index, rows)| Some((sample(index, rows)?, ["a", "b"][index as usize])));
+    named.map(|((name, spec), operand)| Sample::new(&format!("{name}-{operand}"), spec)).collect()
 }

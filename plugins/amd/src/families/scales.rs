@@ -3,8 +3,9 @@
 //! A tensor of scales has a row for each row of A or column of B, and its second axis goes along K.
 //! Rows lie where those of the operand do; the lanes that the operand spreads along K differ.
 
-use tilewright::layout::families::cluster::{cluster_layout, identity_nd, over_tensor, row_major, tile_of};
-use tilewright::layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::f2::Columns;
+use tilewright::layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major};
+use tilewright::layout::{Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space};
 
 const LANES: u64 = 64;
 /// Elements of K that one instruction of gfx1250 contracts.
@@ -26,7 +27,7 @@ fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<(usize, u64), FamilyError
         return Err(FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message });
     }
     let given = read.optional(&["shape"]).map(|_| read.numbers(&["shape"])).transpose()?;
-    if given.is_some_and(|given| given != shape) {
+    if given.is_some_and(|given| given[..] != *shape) {
         return Err(read.wrong("shape", "is not that of the tensor"));
     }
     Ok((index, rows))
@@ -40,27 +41,20 @@ pub(super) fn mfma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
     let tiles = read.powers(&["tiles_per_warp"], 2)?;
     let warps = read.powers(&["warps_per_cta"], 2)?;
     read.finish()?;
-    let cluster = cluster_layout(spec, &[], 2)?;
     let along_k = LANES / rows;
-    let parts = [
-        (Dim::LANE, rows, 0),
-        (Dim::LANE, along_k, 1),
-        (Dim::REGISTER, (shape[1] / along_k).max(1), 1),
-        (Dim::REGISTER, tiles[index], 0),
-    ];
-    let build = || -> Result<LinearLayout, LayoutError> {
-        // Warps along the other operand's axis hold the same.
-        let spread = row_major(2).into_iter().try_fold(LinearLayout::empty(), |sum, axis| {
-            let sizes = [warps[axis]];
-            if axis == index {
-                sum.direct_sum(&identity_nd(Dim::WARP, &sizes, &[0])?)
-            } else {
-                sum.direct_sum(&LinearLayout::zeros(warps[axis], Dim::WARP, Dim::tensor(0), 1)?)
-            }
-        })?;
-        over_tensor(&tile_of(&row_major(2), &parts)?.direct_sum(&spread)?, &cluster, shape)
+    // Warps along the other operand's axis hold the same.
+    let warps_along = |axis: usize| {
+        if axis == index { Part::from((Dim::WARP, warps[axis], 0)) } else { Part::replicated(Dim::WARP, warps[axis]) }
     };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let parts = [
+        Part::from((Dim::LANE, rows, 0)),
+        Part::from((Dim::LANE, along_k, 1)),
+        Part::from((Dim::REGISTER, (shape[1] / along_k).max(1), 1)),
+        Part::from((Dim::REGISTER, tiles[index], 0)),
+        warps_along(1),
+        warps_along(0),
+    ];
+    layout_of(spec, parts.into_iter(), &row_major(2), &[], shape)
 }
 
 /// The scales of an operand of `wmma` on gfx1250.
@@ -71,8 +65,8 @@ pub(super) fn wmma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
     let n = read.number_or(&["ndim"], 16)?;
     let transposed = read.flag_or(&["transposed", "is_transposed"], false)?;
     let factor = read.number_or(&["scale_factor"], 32)?;
-    let registers = read.bases_or_none(&["reg_bases"])?;
-    let warps = read.bases_or_none(&["warp_bases"])?;
+    let registers = read.listed_bases(&["reg_bases"])?;
+    let warps = read.listed_bases(&["warp_bases"])?;
     read.finish()?;
     if n != 16 {
         return Err(read.wrong("ndim", &format!("{n} is not 16")));
@@ -80,15 +74,15 @@ pub(super) fn wmma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
     if factor != 16 && factor != 32 {
         return Err(read.wrong("scale_factor", &format!("{factor} is neither 16 nor 32")));
     }
-    let own = |name: &str, bases: &Bases| -> Result<Vec<u64>, FamilyError> {
-        let along = |basis: &Vec<u64>| match basis[..] {
-            [row, column] if row.max(column) < 1 << 32 => Ok([row, column][index]),
+    let own = |name: &str, bases: GivenBases<'_>| -> Result<Numbers, FamilyError> {
+        let along = |mut basis: Basis<'_>| match (basis.next(), basis.next(), basis.next()) {
+            (Some(row), Some(column), None) if row.max(column) < 1 << 32 => Ok([row, column][index]),
             _ => Err(read.wrong(name, "each basis must have two coordinates, below 2^32")),
         };
         bases.iter().map(along).collect()
     };
     let tiles = Tiles { m, of_operand: if (index == 0) == transposed { n } else { m }, k: WMMA_K / factor };
-    let (registers, warps) = (own("reg_bases", &registers)?, own("warp_bases", &warps)?);
+    let (registers, warps) = (own("reg_bases", registers)?, own("warp_bases", warps)?);
     let cluster = cluster_layout(spec, &[], 2)?;
     let build = || over_tensor(&tiles.spread(&registers, &warps, shape[1])?, &cluster, shape);
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
@@ -108,7 +102,7 @@ impl Tiles {
     /// The tiles of one block, `registers` and `warps` moving by so many tiles.
     fn spread(&self, registers: &[u64], warps: &[u64], groups: u64) -> Result<LinearLayout, LayoutError> {
         let tile = self.of_operand;
-        let mut own: Vec<u64> = registers.iter().filter(|&&by| by != 0).map(|by| by * tile).collect();
+        let mut own: Numbers = registers.iter().filter(|&&by| by != 0).map(|by| by * tile).collect();
         let units = registers.iter().chain(warps).fold(0, |all, by| all | by) + 1;
         let mut rows = tile * units.next_power_of_two();
         // The upper lanes take the upper rows; of 16 they take the next tile, so that one register
@@ -124,11 +118,14 @@ impl Tiles {
             own.remove(0)
         };
         let along_k = groups.max(self.k);
-        let mut register_bases: Bases = (0..along_k.trailing_zeros()).map(|bit| vec![1 << bit, 0]).collect();
-        register_bases.extend(own.into_iter().map(|row| vec![0, row]));
-        let lanes = [1, 2, 4, 8, upper].map(|row| vec![0, row]).to_vec();
-        let warps = warps.iter().map(|by| vec![0, by * tile]).collect();
-        let bases = [(Dim::REGISTER, register_bases), (Dim::LANE, lanes), (Dim::WARP, warps)];
-        LinearLayout::from_bases(&bases, &[(Dim::tensor(1), along_k), (Dim::tensor(0), rows)])?.require_surjective()
+        let k_bits = along_k.trailing_zeros();
+        let mut ins = Space::default();
+        ins.push(Dim::REGISTER, k_bits + own.len() as u32)?;
+        ins.push(Dim::LANE, 5)?;
+        ins.push(Dim::WARP, warps.len() as u32)?;
+        let moved = own.into_iter().chain([1, 2, 4, 8, upper]).chain(warps.iter().map(|by| by * tile));
+        let columns: Columns = (0..k_bits).map(|bit| 1 << bit).chain(moved.map(|row| row << k_bits)).collect();
+        let outs = Space::of_sizes(&[(Dim::tensor(1), along_k), (Dim::tensor(0), rows)])?;
+        LinearLayout::from_columns(ins, outs, &columns)?.require_surjective()
     }
 }

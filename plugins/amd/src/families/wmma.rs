@@ -3,31 +3,44 @@
 //! A wave of 32 lanes spreads sixteen lanes over the columns of a result; where the tiles of the
 //! warps lie, and how often a warp repeats its tile, is given by bases in units of tiles.
 
-use tilewright::layout::families::cluster::{cluster_layout, over_tensor, row_major, tile_of};
-use tilewright::layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::f2::Columns;
+use tilewright::layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major, tile_of_parts};
+use tilewright::layout::{
+    Bases, Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space,
+};
+
+/// Bases of a grid of tiles that are taken apart; few grids have as many.
+const MOST_PARTS: usize = 8;
 
 /// The instruction that a layout belongs to, spread over warps and blocks.
-struct Wmma {
+struct Wmma<'a> {
     version: u64,
     transposed: bool,
     m: u64,
     n: u64,
     k: u64,
-    registers: Bases,
-    warps: Bases,
+    registers: GivenBases<'a>,
+    warps: GivenBases<'a>,
     cluster: Bases,
+    rank: usize,
 }
 
-impl Wmma {
-    fn read(spec: &FamilySpec, rank: usize) -> Result<Self, FamilyError> {
+impl<'a> Wmma<'a> {
+    fn read(spec: &'a FamilySpec, rank: usize) -> Result<Self, FamilyError> {
         let read = spec.parameters();
         let version = read.number(&["version"])?;
         let transposed = read.flag_or(&["transposed", "is_transposed", "is_transpose"], false)?;
-        let instruction = read.numbers(&["instr_shape"])?;
-        let given = read.optional(&["cta_layout"]).is_some();
-        let (registers, warps) = if given { tiles(spec)? } else { (Vec::new(), Vec::new()) };
-        let registers = [registers, read.bases_or_none(&["reg_bases"])?].concat();
-        let warps = [warps, read.bases_or_none(&["warp_bases"])?].concat();
+        let instruction = match read.optional(&["instr_shape"]) {
+            Some(_) => read.numbers(&["instr_shape"])?,
+            None => Numbers::from_slice(&[16, 16, 16]),
+        };
+        let (mut registers, mut warps) = (read.listed_bases(&["reg_bases"])?, read.listed_bases(&["warp_bases"])?);
+        if read.optional(&["cta_layout"]).is_some() {
+            if !registers.is_empty() || !warps.is_empty() {
+                return Err(read.wrong("cta_layout", "says again what `reg_bases` and `warp_bases` say"));
+            }
+            (registers, warps) = tiles(spec)?;
+        }
         let cluster = read.bases_or_none(&["cga_layout"])?;
         let own_rank = read.number_or(&["rank"], rank as u64)?;
         read.finish()?;
@@ -45,46 +58,99 @@ impl Wmma {
                 return Err(read.wrong("instr_shape", &message));
             }
         };
-        for (name, bases) in [("reg_bases", &registers), ("warp_bases", &warps)] {
+        for (name, bases) in [("reg_bases", registers), ("warp_bases", warps)] {
             if bases.iter().any(|basis| basis.len() != rank) {
                 return Err(read.wrong(name, &format!("each basis must have {rank} coordinates")));
             }
         }
-        Ok(Self { version, transposed, m, n, k, registers, warps, cluster })
+        Ok(Self { version, transposed, m, n, k, registers, warps, cluster, rank })
+    }
+
+    /// The layout of a tensor from one tile and the grid of tiles.
+    fn spread<const N: usize>(
+        &self,
+        spec: &FamilySpec,
+        tile: [Part; N],
+        order: &[usize],
+        replicated: Option<usize>,
+        cluster: &[Vec<u64>],
+        shape: &[u64],
+    ) -> Result<LinearLayout, FamilyError> {
+        if let Some(grid) = self.parts(replicated) {
+            return layout_of(spec, tile.into_iter().chain(grid), order, cluster, shape);
+        }
+        let grid = self.tiles(spec, self.rank, replicated)?;
+        let cluster = cluster_layout(spec, cluster, self.rank)?;
+        let build = || over_tensor(&tile_of_parts(order, &tile)?.direct_sum(&grid)?, &cluster, shape);
+        build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
     }
 
     /// Where the tiles of the warps lie, those along `replicated` being the same one.
     fn tiles(&self, spec: &FamilySpec, rank: usize, replicated: Option<usize>) -> Result<LinearLayout, FamilyError> {
-        let all = self.registers.iter().chain(&self.warps);
-        let extent = |axis: usize| all.clone().fold(0, |sum, basis| sum | basis[axis]);
         let wrong = |message: String| spec.parameters().wrong("warp_bases", &message);
-        let dims: Vec<_> = row_major(rank).into_iter().map(|axis| (axis, Dim::tensor(axis))).collect();
-        let sizes: Option<Vec<_>> = dims
-            .iter()
-            .map(|&(axis, dim)| Some((dim, extent(axis).checked_add(1)?.checked_next_power_of_two()?)))
-            .collect();
-        let sizes = sizes.ok_or_else(|| wrong("a coordinate is too large".to_owned()))?;
-        let in_order = |bases: &Bases| -> Bases {
-            bases.iter().map(|basis| dims.iter().map(|&(axis, _)| basis[axis]).collect()).collect()
-        };
-        let bases = [(Dim::REGISTER, in_order(&self.registers)), (Dim::WARP, in_order(&self.warps))];
-        let whole = LinearLayout::from_bases(&bases, &sizes).and_then(LinearLayout::require_surjective);
-        let whole = whole.map_err(|error| wrong(error.to_string()))?;
+        let whole = self.tile_grid(rank).map_err(|error| wrong(error.to_string()))?;
         let Some(axis) = replicated else { return Ok(whole) };
         // Repetitions that hold the same are left out, warps that hold the same are not.
         let cut = whole.resize_out(Dim::tensor(axis), 1).map_err(|error| wrong(error.to_string()))?;
         Ok(cut.remove_zero_bases(Dim::REGISTER))
     }
+
+    /// The grid as parts of a tile, where each of its bases moves by one unit of one axis, in order.
+    fn parts(&self, replicated: Option<usize>) -> Option<[Part; MOST_PARTS]> {
+        let mut parts = [Part::replicated(Dim::REGISTER, 1); MOST_PARTS];
+        let mut next = Numbers::from_elem(1, self.rank);
+        let registers = self.registers.iter().map(|basis| (Dim::REGISTER, basis));
+        let bases = registers.chain(self.warps.iter().map(|basis| (Dim::WARP, basis)));
+        for (at, (input, basis)) in bases.enumerate() {
+            let mut moved = basis.enumerate().filter(|&(_, by)| by != 0);
+            // In operands, repetitions that hold the same are left out; warps that hold the same are not.
+            let is_left_out = replicated.is_some() && input == Dim::REGISTER;
+            let same = Part::replicated(input, if is_left_out { 1 } else { 2 });
+            let part = match (moved.next(), moved.next()) {
+                (None, _) => same,
+                (Some((axis, by)), None) if by == next[axis] => {
+                    next[axis] = by.checked_mul(2)?;
+                    if replicated == Some(axis) { same } else { Part::from((input, 2, axis)) }
+                }
+                _ => return None,
+            };
+            *parts.get_mut(at)? = part;
+        }
+        Some(parts)
+    }
+
+    /// From registers and warps to units of tiles, the last axis the most minor.
+    fn tile_grid(&self, rank: usize) -> Result<LinearLayout, LayoutError> {
+        let mut extents = Numbers::from_elem(0, rank);
+        for basis in self.registers.iter().chain(self.warps.iter()) {
+            for (extent, coordinate) in extents.iter_mut().zip(basis) {
+                *extent |= coordinate;
+            }
+        }
+        let (mut ins, mut outs) = (Space::default(), Space::default());
+        ins.push(Dim::REGISTER, self.registers.iter().len() as u32)?;
+        ins.push(Dim::WARP, self.warps.iter().len() as u32)?;
+        let mut shifts = Numbers::from_elem(0, rank);
+        for axis in row_major(rank) {
+            shifts[axis] = u64::from(outs.bits());
+            outs.push(Dim::tensor(axis), 64 - extents[axis].leading_zeros())?;
+        }
+        let packed = |basis: Basis<'_>| {
+            basis.zip(&shifts).fold(0, |all, (by, &shift)| all | by.checked_shl(shift as u32).unwrap_or(0))
+        };
+        let columns: Columns = self.registers.iter().chain(self.warps.iter()).map(packed).collect();
+        LinearLayout::from_columns(ins, outs, &columns)?.require_surjective()
+    }
 }
 
 /// The attribute text's group of bases.
-fn tiles(spec: &FamilySpec) -> Result<(Bases, Bases), FamilyError> {
+fn tiles(spec: &FamilySpec) -> Result<(GivenBases<'_>, GivenBases<'_>), FamilyError> {
     let read = spec.parameters();
     let tilewright::layout::Attribute::Spec(group) = read.required(&["cta_layout"])? else {
         return Err(read.wrong("cta_layout", "must be a group of bases of `register` and `warp`"));
     };
     let inner = group.parameters();
-    let bases = (inner.bases_or_none(&["register"])?, inner.bases_or_none(&["warp"])?);
+    let bases = (inner.listed_bases(&["register"])?, inner.listed_bases(&["warp"])?);
     inner.finish()?;
     Ok(bases)
 }
@@ -93,18 +159,15 @@ fn tiles(spec: &FamilySpec) -> Result<(Bases, Bases), FamilyError> {
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let wmma = Wmma::read(spec, rank)?;
-    let cluster = cluster_layout(spec, &wmma.cluster, rank)?;
-    let tiles = wmma.tiles(spec, rank, None)?;
     // A transposed result is that of the instruction with A and B exchanged.
     let (row, column) = if wmma.transposed { (rank - 1, rank - 2) } else { (rank - 2, rank - 1) };
     // RDNA3 deals the rows out to both halves of a wave in turn, later ones eight by eight.
     let rows = if wmma.version == 1 {
-        vec![(Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, 8, row)]
+        [(Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, 8, row), (Dim::REGISTER, 1, row)]
     } else {
-        vec![(Dim::REGISTER, 8, row), (Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, wmma.m / 16, row)]
+        [(Dim::REGISTER, 8, row), (Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, wmma.m / 16, row)]
     };
-    let build = || over_tensor(&tile_of(&row_major(rank), &rows)?.direct_sum(&tiles)?, &cluster, shape);
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    wmma.spread(spec, rows.map(Part::from), &row_major(rank), None, &wmma.cluster, shape)
 }
 
 /// The layout of an operand in registers.
@@ -117,26 +180,20 @@ pub(super) fn operand(spec: &FamilySpec, index: u64, k_width: u64, shape: &[u64]
     for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {
         basis[k_axis] = 0;
     }
-    let cluster = cluster_layout(spec, &bases, rank)?;
-    let tiles = wmma.tiles(spec, rank, Some(k_axis))?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let mut order = row_major(rank);
-        if index == 1 {
-            order.swap(0, 1);
-        }
-        let own = tile_of(&order, &[(Dim::REGISTER, k_width, k_axis), (Dim::LANE, 16, other_axis)])?;
-        // On RDNA3 both halves of a wave hold the same.
-        let halves = if wmma.version == 1 {
-            LinearLayout::zeros(2, Dim::LANE, Dim::tensor(k_axis), 1)?
-        } else {
-            LinearLayout::identity(2, Dim::LANE, Dim::tensor(k_axis))?
-        };
-        let own = own.direct_sum(&halves)?;
-        // Counted for both halves, even where they hold the same.
-        let covered = k_width.saturating_mul(2);
-        let repeated = [(Dim::REGISTER, (wmma.k / covered).max(1), k_axis), (Dim::REGISTER, other / 16, other_axis)];
-        let tile = own.direct_sum(&tile_of(&order, &repeated)?)?;
-        over_tensor(&tile.direct_sum(&tiles)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let mut order = row_major(rank);
+    if index == 1 {
+        order.swap(0, 1);
+    }
+    // On RDNA3 both halves of a wave hold the same.
+    let halves = if wmma.version == 1 { Part::replicated(Dim::LANE, 2) } else { Part::from((Dim::LANE, 2, k_axis)) };
+    // Counted for both halves, even where they hold the same.
+    let covered = k_width.saturating_mul(2);
+    let tile = [
+        Part::from((Dim::REGISTER, k_width, k_axis)),
+        Part::from((Dim::LANE, 16, other_axis)),
+        halves,
+        Part::from((Dim::REGISTER, (wmma.k / covered).max(1), k_axis)),
+        Part::from((Dim::REGISTER, other / 16, other_axis)),
+    ];
+    wmma.spread(spec, tile, &order, Some(k_axis), &bases, shape)
 }

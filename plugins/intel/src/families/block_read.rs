@@ -1,8 +1,8 @@
 //! `subgroup_2d_block`: what a sub-group's two-dimensional block read leaves in registers, as an
 //! operand of a product.
 
-use tilewright::layout::families::cluster::{cluster_layout, identity_but, over_tensor, row_major, tile_of};
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::layout::families::cluster::{Part, layout_of, row_major, spread};
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LinearLayout};
 
 use super::operand_axes;
 
@@ -34,14 +34,10 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
         (Dim::REGISTER, height / rows, row),
         (Dim::REGISTER, blocks, column),
     ];
+    // Blocks are repeated down the rows first, for either operand.
     let mut order = row_major(rank);
-    if !is_left {
-        order.swap(0, 1);
-    }
-    let cluster = cluster_layout(spec, &bases, rank)?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let warps = identity_but(k, Dim::WARP, &warps, &row_major(rank))?;
-        over_tensor(&tile_of(&order, &parts)?.direct_sum(&warps)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    order.swap(0, 1);
+    let warp_order = row_major(rank);
+    let warps = spread(Dim::WARP, &warps, &warp_order, Some(k));
+    layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &bases, shape)
 }

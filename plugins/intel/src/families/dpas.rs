@@ -4,12 +4,13 @@
 //! (`systolic_depth` * `ops_per_channel`) x `execution_size`. A sub-group repeats it over
 //! `rep_cluster`, sub-groups follow each other along N and then M.
 
-use tilewright::layout::families::cluster::{
-    cluster_layout, identity_but, identity_nd, over_tensor, row_major, tile_of,
-};
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major, spread, tile_of};
+use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers};
 
 use super::operand_axes;
+
+/// An input, so many positions of it, and the axis along which they go.
+type Along = (Dim, u64, usize);
 
 /// The instruction that a layout belongs to, spread over the sub-groups of a work-group.
 struct Dpas {
@@ -21,29 +22,31 @@ struct Dpas {
     /// Elements of 32 bits of K.
     packed: u64,
     lanes: u64,
-    warps: Vec<u64>,
+    warps: Numbers,
     /// How often a sub-group repeats the instruction, by axis of the result.
-    repetition: Vec<u64>,
-    /// Scales along K of one instruction.
-    scales: u64,
+    repetition: Numbers,
+    /// Scales along K of one instruction, where there is a block-scaled one.
+    scales: Option<u64>,
     cluster: Vec<Vec<u64>>,
 }
 
 impl Dpas {
     fn read(spec: &FamilySpec, rank: usize) -> Result<Self, FamilyError> {
         let read = spec.parameters();
+        let packed = read.power(&["ops_per_channel", "ops_per_chan"])?;
+        let in_a_byte = match read.optional(&["fp4_k_pack", "fp4k_pack"]) {
+            Some(_) => read.power(&["fp4_k_pack", "fp4k_pack"])?,
+            None => 1,
+        };
         let dpas = Self {
             repeat: read.power(&["repeat_count"])?,
             depth: read.power(&["systolic_depth"])?,
             execution: read.power(&["execution_size"])?,
-            packed: read.power(&["ops_per_channel", "ops_per_chan"])?,
+            packed,
             lanes: read.power(&["threads_per_warp"])?,
             warps: read.powers(&["warps_per_cta"], rank)?,
             repetition: read.powers(&["rep_cluster"], rank)?,
-            scales: match read.optional(&["fp4_k_pack", "fp4k_pack"]) {
-                Some(_) => read.power(&["fp4_k_pack", "fp4k_pack"])?,
-                None => 1,
-            },
+            scales: scales_along_k(packed, in_a_byte),
             cluster: read.bases_or_none(&["cga_layout"])?,
         };
         // Attribute text repeats the shapes that follow from the others.
@@ -68,34 +71,47 @@ impl Dpas {
         self.lanes / self.execution
     }
 
-    fn result_parts(&self, m: usize, n: usize) -> Option<Vec<(Dim, u64, usize)>> {
+    fn result_parts(&self, m: usize, n: usize) -> Option<[Along; 3]> {
         let above = self.repeat.checked_div(self.rows()).filter(|&above| above > 0)?;
-        Some(vec![(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
+        Some([(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
     }
 
-    /// A: lanes along K, two 8-bit elements at a time, and then along the rows.
-    fn left_parts(&self, k: usize, m: usize) -> Option<Vec<(Dim, u64, usize)>> {
-        let together = if self.packed >= 4 { self.packed / 2 } else { 1 };
+    /// A: lanes along K, each with its part of a row, and then along the rows.
+    fn left_parts(&self, k: usize, m: usize) -> Option<[Along; 4]> {
+        let together = neighbours(self.depth, self.packed, self.lanes);
         let along_k = self.depth * self.packed / together;
         let rows = self.lanes.checked_div(along_k).filter(|&rows| rows > 0)?;
         let above = self.repeat.checked_div(rows).filter(|&above| above > 0)?;
-        Some(vec![
-            (Dim::REGISTER, together, k),
-            (Dim::LANE, along_k, k),
-            (Dim::LANE, rows, m),
-            (Dim::REGISTER, above, m),
-        ])
+        Some([(Dim::REGISTER, together, k), (Dim::LANE, along_k, k), (Dim::LANE, rows, m), (Dim::REGISTER, above, m)])
     }
 
     /// B: a register holds 32 bits of K, lanes go along the columns and then along K.
-    fn right_parts(&self, k: usize, n: usize) -> Option<Vec<(Dim, u64, usize)>> {
+    fn right_parts(&self, k: usize, n: usize) -> Option<[Along; 4]> {
         let above = self.depth.checked_div(self.rows()).filter(|&above| above > 0)?;
-        Some(vec![
+        Some([
             (Dim::REGISTER, self.packed, k),
             (Dim::LANE, self.execution, n),
             (Dim::LANE, self.rows(), k),
             (Dim::REGISTER, above, k),
         ])
+    }
+}
+
+/// Neighbouring elements of a row of A, `depth` groups of 32 bits, that each of `lanes` lanes
+/// holds: 16 bits where there are lanes enough for that, more where there are not. `packed`
+/// elements have 32 bits.
+pub(crate) fn neighbours(depth: u64, packed: u64, lanes: u64) -> u64 {
+    let in_16_bits = if packed >= 4 { packed / 2 } else { 1 };
+    in_16_bits.max(depth * packed / lanes)
+}
+
+/// Scales along K of one block-scaled instruction: one for 32 elements, of which 32 bits have
+/// `packed`, in bytes with `in_a_byte` each.
+fn scales_along_k(packed: u64, in_a_byte: u64) -> Option<u64> {
+    match packed.checked_mul(in_a_byte)? {
+        2 | 4 => Some(1),
+        8 => Some(2),
+        _ => None,
     }
 }
 
@@ -108,14 +124,12 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     let rank = shape.len();
     let dpas = Dpas::read(spec, rank)?;
     let (m, n) = (rank - 2, rank - 1);
-    let mut parts = dpas.result_parts(m, n).ok_or_else(|| unfit(spec))?;
-    parts.extend([(Dim::REGISTER, dpas.repetition[n], n), (Dim::REGISTER, dpas.repetition[m], m)]);
-    let cluster = cluster_layout(spec, &dpas.cluster, rank)?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let warps = identity_nd(Dim::WARP, &dpas.warps, &row_major(rank))?;
-        over_tensor(&tile_of(&row_major(rank), &parts)?.direct_sum(&warps)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let [columns, rows, above] = dpas.result_parts(m, n).ok_or_else(|| unfit(spec))?;
+    let (along, down) = ((Dim::REGISTER, dpas.repetition[n], n), (Dim::REGISTER, dpas.repetition[m], m));
+    let parts = [columns, rows, above, along, down];
+    let order = row_major(rank);
+    let warps = spread(Dim::WARP, &dpas.warps, &order, None);
+    layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &dpas.cluster, shape)
 }
 
 /// The layout of the left or right operand.
@@ -124,8 +138,8 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     let dpas = Dpas::read(spec, rank)?;
     let (k, other) = operand_axes(is_left, rank);
     let parts = if is_left { dpas.left_parts(k, other) } else { dpas.right_parts(k, other) };
-    let mut parts = parts.ok_or_else(|| unfit(spec))?;
-    parts.push((Dim::REGISTER, dpas.repetition[other], other));
+    let [a, b, c, d] = parts.ok_or_else(|| unfit(spec))?;
+    let parts = [a, b, c, d, (Dim::REGISTER, dpas.repetition[other], other)];
     let mut order = row_major(rank);
     if !is_left {
         order.swap(0, 1);
@@ -134,12 +148,9 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {
         basis[k] = 0;
     }
-    let cluster = cluster_layout(spec, &bases, rank)?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let warps = identity_but(k, Dim::WARP, &dpas.warps, &row_major(rank))?;
-        over_tensor(&tile_of(&order, &parts)?.direct_sum(&warps)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let warp_order = row_major(rank);
+    let warps = spread(Dim::WARP, &dpas.warps, &warp_order, Some(k));
+    layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &bases, shape)
 }
 
 /// The layout of the scales of the left or right operand: rows or columns x groups along K.
@@ -154,12 +165,21 @@ pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fa
     }
     let rank = shape.len();
     let dpas = Dpas::read(parent, rank)?;
+    let wrong = |name: &str, message: &str| Err(parent.parameters().wrong(name, message));
+    if (dpas.repeat, dpas.execution) != (8, 16) {
+        let name = if dpas.repeat == 8 { "execution_size" } else { "repeat_count" };
+        return wrong(name, "block-scaled instructions have 8 rows and 16 columns");
+    }
+    let Some(scales) = dpas.scales else {
+        return wrong("ops_per_channel", "block-scaled instructions have 2, 4 or 8 elements in 32 bits of K");
+    };
     // The scales of both operands have K last; those of B are along N of the result.
     let (other, k) = (rank - 2, rank - 1);
     let (rows, of_result) = if index == 0 { (dpas.repeat, rank - 2) } else { (dpas.execution, rank - 1) };
     let replicas = dpas.lanes.checked_div(rows).filter(|&replicas| replicas > 0).ok_or_else(|| unfit(parent))?;
+    let cluster = cluster_layout(parent, &of_scales(&dpas.cluster, rank, of_result), rank)?;
     let build = || -> Result<LinearLayout, LayoutError> {
-        let own = [(Dim::REGISTER, dpas.scales, k), (Dim::LANE, rows, other)];
+        let own = [(Dim::REGISTER, scales, k), (Dim::LANE, rows, other)];
         let replicated = LinearLayout::zeros(replicas, Dim::LANE, Dim::tensor(other), 1)?;
         let again = [(Dim::REGISTER, dpas.repetition[of_result], other)];
         let order = row_major(rank);
@@ -176,12 +196,17 @@ pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fa
             };
             warps = warps.direct_sum(&part)?;
         }
-        over_tensor(&tile.direct_sum(&warps)?, &one_block(rank)?, shape)
+        over_tensor(&tile.direct_sum(&warps)?, &cluster, shape)
     };
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-fn one_block(rank: usize) -> Result<LinearLayout, LayoutError> {
-    let axes: Vec<_> = (0..rank).map(|axis| (Dim::tensor(axis), 1)).collect();
-    LinearLayout::from_bases(&[(Dim::BLOCK, Vec::new())], &axes)
+/// Where the blocks of a cluster lie among scales: as the axis of the result that these are for,
+/// on the axis before the last; blocks that differ along the other one hold the same.
+fn of_scales(cluster: &[Vec<u64>], rank: usize, of_result: usize) -> Vec<Vec<u64>> {
+    let mut bases = cluster.to_vec();
+    for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {
+        (basis[rank - 2], basis[rank - 1]) = (basis[of_result], 0);
+    }
+    bases
 }

@@ -4,11 +4,12 @@
 //! Parameters have the names of the attributes of Intel's Triton backend, in snake case.
 
 mod block_read;
-mod dpas;
+pub(crate) mod dpas;
 mod samples;
+mod spelling;
 
 use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
 
 /// The families that this plugin serves: `dpas`, `dpas_scale`, and `dot_operand`, also spelled
 /// `dot_op`, of `dpas` and of `subgroup_2d_block`.
@@ -27,16 +28,24 @@ impl VendorFamilies {
     }
 }
 
-const NAMES: [&str; 4] = ["dpas", "dpas_scale", "dot_operand", "dot_op"];
+// `subgroup_2d_block` alone is no layout; it is named so that its operands come here.
+const NAMES: [&str; 5] = ["dpas", "dpas_scale", "dot_operand", "dot_op", "subgroup_2d_block"];
 
 impl Families for VendorFamilies {
     fn names(&self) -> Vec<String> {
-        // `subgroup_2d_block` alone is no layout; it is named so that its operands come here.
-        NAMES.iter().chain(&["subgroup_2d_block"]).map(|&name| name.to_owned()).collect()
+        NAMES.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
     }
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         samples::typical(&self.architecture, use_case)
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        spelling::all()
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {

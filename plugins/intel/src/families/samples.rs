@@ -23,6 +23,9 @@ struct Product {
     name: String,
     m: i64,
     n: i64,
+    /// Whether a sub-group has as many lanes as the instruction is for; one of twice as many
+    /// holds the operands of it as well, and code takes it apart.
+    feeds: bool,
 }
 
 impl Product {
@@ -35,8 +38,10 @@ impl Product {
         };
         let ((bits, _), (_, d)) = (operand("a")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
-        let fits = bits == use_case.element_bits && 1 << d.in_bits(Dim::LANE) == use_case.lanes;
-        fits.then(|| Self { name: row.name.clone(), m: size(d, 0), n: size(d, 1) })
+        let lanes = 1 << d.in_bits(Dim::LANE);
+        let feeds = lanes == use_case.lanes;
+        let fits = bits == use_case.element_bits && (feeds || lanes == 16 && 2 * lanes == use_case.lanes);
+        fits.then(|| Self { name: row.name.clone(), m: size(d, 0), n: size(d, 1), feeds })
     }
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
@@ -54,20 +59,29 @@ impl Product {
         let operand = |index: i64, parent: &FamilySpec| {
             FamilySpec::new("dot_operand").with("operand_index", index).of(parent.clone())
         };
-        let block = FamilySpec::new("subgroup_2d_block")
-            .with("instr_shape", [16i64, i64::from(use_case.lanes)])
-            .with("num_blocks", 1i64)
-            .with("order", [1i64, 0])
-            .with("threads_per_warp", i64::from(use_case.lanes))
-            .with("warps_per_cta", [along_rows, along_columns]);
-        vec![
-            Sample::new("dpas", single.clone()).feeding(&self.name, "d"),
-            Sample::new("dpas-a", operand(0, &single)).feeding(&self.name, "a"),
-            Sample::new("dpas-b", operand(1, &single)).feeding(&self.name, "b"),
+        let feeding = |sample: Sample, role| if self.feeds { sample.feeding(&self.name, role) } else { sample };
+        let mut samples = vec![
+            feeding(Sample::new("dpas", single.clone()), "d"),
+            feeding(Sample::new("dpas-a", operand(0, &single)), "a"),
+            feeding(Sample::new("dpas-b", operand(1, &single)), "b"),
             Sample::new("dpas-cluster", clustered.clone()),
             Sample::new("dpas-cluster-a", operand(0, &clustered)),
-            Sample::new("block-a", operand(0, &block)),
-            Sample::new("block-b", operand(1, &block)),
-        ]
+        ];
+        // Where the instruction is narrow there are no two-dimensional reads.
+        if self.n == 16 {
+            let block = block_read(use_case.lanes, [along_rows, along_columns]);
+            samples.extend([Sample::new("block-a", operand(0, &block)), Sample::new("block-b", operand(1, &block))]);
+        }
+        samples
     }
+}
+
+/// A read of sixteen rows that are as wide as a sub-group.
+fn block_read(lanes: u32, warps: [i64; 2]) -> FamilySpec {
+    FamilySpec::new("subgroup_2d_block")
+        .with("instr_shape", [16i64, i64::from(lanes)])
+        .with("num_blocks", 1i64)
+        .with("order", [1i64, 0])
+        .with("threads_per_warp", i64::from(lanes))
+        .with("warps_per_cta", warps)
 }

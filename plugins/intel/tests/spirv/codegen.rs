@@ -39,8 +39,10 @@ impl Listing {
 
 #[test]
 fn a_kernel_requires_its_lanes_and_its_block() {
-    for lanes in [16, 32] {
-        let listing = Listing::of(&kernels::copy(lanes));
+    for (architecture, lanes) in
+        [("pvc", 16), ("pvc", 32), ("dg2", 8), ("dg2", 16), ("dg2", 32), ("xe2", 16), ("xe2", 32)]
+    {
+        let listing = Listing::on(architecture, &kernels::copy(lanes));
         let modes: Vec<_> =
             listing.all("OpExecutionMode").iter().map(|line| line.split_once(" %").expect("id").1).collect();
         let modes: Vec<_> = modes.iter().map(|mode| mode.split_once(' ').expect("mode").1.to_owned()).collect();
@@ -202,6 +204,19 @@ fn f64_is_only_moved_where_lanes_do_not_compute_it() {
     assert!(Listing::of(&sum).capabilities().contains(&"Float64"));
     let refused = kernels::target("dg2").compile(&sum, &CompileOptions::default());
     assert!(matches!(refused, Err(CompileError::Unsupported(_))), "{refused:?}");
+}
+
+/// What lanes do not compute natively is the same on all but binary64.
+#[test]
+fn architectures_differ_in_binary64_alone() {
+    for lanes in [16, 32] {
+        let module = kernels::together(&kernels::all(lanes));
+        let of = |architecture: &str| kernels::target(architecture).compile(&module, &CompileOptions::default());
+        let (pvc, xe2) = (of("pvc").expect("it compiles"), of("xe2").expect("it compiles"));
+        assert_eq!(pvc, xe2);
+        let message = of("dg2").expect_err("some kernels compute binary64").to_string();
+        assert!(message.contains("f64"), "{message}");
+    }
 }
 
 #[test]

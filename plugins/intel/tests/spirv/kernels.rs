@@ -21,13 +21,15 @@ pub fn product(architecture: &str) -> TargetDescription {
         "warp_barrier",
     ];
     let costs: String = classes.iter().map(|class| format!("{class} = {cost}\n")).collect();
+    // The narrowest vector engine has the narrowest sub-groups.
+    let lanes = if architecture == "dg2" { "[8, 16, 32]" } else { "[16, 32]" };
     let text = format!(
         r#"
         name = "product"
         product = "Product"
         architecture = "{architecture}"
         exchanges = []
-        lanes = {{ default = 16, choices = [16, 32], evidence = "assumed", source = "test" }}
+        lanes = {{ default = 16, choices = {lanes}, evidence = "assumed", source = "test" }}
         limits = {{ lanes_per_block = 1024, registers_per_lane = 128, registers_per_block = 65536, blocks_per_cluster = 1, evidence = "assumed", source = "test" }}
         global = {{ access_bits = [8, 16, 32, 64, 128], transaction_bytes = 64, evidence = "assumed", source = "test" }}
         [shared]

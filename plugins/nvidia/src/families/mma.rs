@@ -3,17 +3,15 @@
 //! Both are made of one 8x8 atom: four lanes along the contiguous axis of a row, each with some
 //! neighbouring elements, and eight lanes along the other axis.
 
-use tilewright::layout::families::cluster::{
-    cluster_layout, identity_but, identity_nd, over_tensor, row_major, tile_of,
-};
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::layout::families::cluster::{Part, layout_of, row_major, spread};
+use tilewright::layout::{Axes, Dim, FamilyError, FamilySpec, LinearLayout, Numbers};
 
 /// The instruction that a layout belongs to, spread over warps and blocks.
 struct Mma {
     warp_group: bool,
     /// Rows and columns of the result of one instruction, for one warp.
     tile: [u64; 2],
-    warps: Vec<u64>,
+    warps: Numbers,
     cluster: Vec<Vec<u64>>,
 }
 
@@ -51,7 +49,7 @@ impl Mma {
     }
 
     /// Warps of a group follow each other down the rows, single warps along the columns.
-    fn warp_order(&self, rank: usize) -> Vec<usize> {
+    fn warp_order(&self, rank: usize) -> Axes {
         if self.warp_group { (0..rank).collect() } else { row_major(rank) }
     }
 
@@ -65,13 +63,10 @@ impl Mma {
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = matrix_rank(spec, shape)?;
     let mma = Mma::read(spec, rank)?;
-    let cluster = cluster_layout(spec, &mma.cluster, rank)?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let tile = atoms(&row_major(rank), 2, rank - 1, mma.tile[1], rank - 2, mma.tile[0])?;
-        let warps = identity_nd(Dim::WARP, &mma.warps, &mma.warp_order(rank))?;
-        over_tensor(&tile.direct_sum(&warps)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let (order, warp_order) = (row_major(rank), mma.warp_order(rank));
+    let tile = atoms(2, rank - 1, mma.tile[1], rank - 2, mma.tile[0]);
+    let parts = tile.into_iter().chain(spread(Dim::WARP, &mma.warps, &warp_order, None));
+    layout_of(spec, parts, &order, &mma.cluster, shape)
 }
 
 /// The layout of an operand in registers.
@@ -96,17 +91,13 @@ pub(super) fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {
         basis[k_axis] = 0;
     }
-    let cluster = cluster_layout(parent, &bases, rank)?;
-    let build = || -> Result<LinearLayout, LayoutError> {
-        let mut order = row_major(rank);
-        if index == 1 {
-            order.swap(0, 1);
-        }
-        let tile = atoms(&order, k_width, k_axis, k, other_axis, other)?;
-        let warps = identity_but(k_axis, Dim::WARP, &mma.warps, &mma.warp_order(rank))?;
-        over_tensor(&tile.direct_sum(&warps)?, &cluster, shape)
-    };
-    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let (mut order, warp_order) = (row_major(rank), mma.warp_order(rank));
+    if index == 1 {
+        order.swap(0, 1);
+    }
+    let tile = atoms(k_width, k_axis, k, other_axis, other);
+    let parts = tile.into_iter().chain(spread(Dim::WARP, &mma.warps, &warp_order, Some(k_axis)));
+    layout_of(spec, parts, &order, &bases, shape)
 }
 
 fn matrix_rank(spec: &FamilySpec, shape: &[u64]) -> Result<usize, FamilyError> {
@@ -122,20 +113,13 @@ fn matrix_rank(spec: &FamilySpec, shape: &[u64]) -> Result<usize, FamilyError> {
 
 /// Atoms of `width` x 4 lanes along the inner axis and 8 lanes along the outer one, repeated by
 /// registers first along the outer and then along the inner axis.
-fn atoms(
-    order: &[usize],
-    width: u64,
-    inner: usize,
-    inner_size: u64,
-    outer: usize,
-    outer_size: u64,
-) -> Result<LinearLayout, LayoutError> {
-    let parts = [
+fn atoms(width: u64, inner: usize, inner_size: u64, outer: usize, outer_size: u64) -> [Part; 5] {
+    [
         (Dim::REGISTER, width, inner),
         (Dim::LANE, 4, inner),
         (Dim::LANE, 8, outer),
         (Dim::REGISTER, outer_size / 8, outer),
         (Dim::REGISTER, inner_size / width / 4, inner),
-    ];
-    tile_of(order, &parts)
+    ]
+    .map(Part::from)
 }

@@ -5,16 +5,18 @@
 //! taken as well.
 
 mod mma;
+mod mma_scale;
 mod samples;
 mod shared;
+mod spelling;
 mod tensor_memory;
 mod tensor_memory_access;
 
 use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
 
 /// The families that this plugin serves: `nvidia_mma` (versions 2 and 3), `dot_operand`, also
-/// spelled `dot_op`, of it, `nvmma_shared`, `tensor_memory` and `tensor_memory_scales`, each also
+/// spelled `dot_op`, of it, `mma_scale`, `nvmma_shared`, `tensor_memory` and `tensor_memory_scales`, each also
 /// spelled with `_encoding` at its end, and `tmem_reg`, the registers that move to and from them.
 ///
 /// All architectures have the same families; the samples are those of one.
@@ -31,10 +33,11 @@ impl VendorFamilies {
     }
 }
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "nvidia_mma",
     "dot_operand",
     "dot_op",
+    "mma_scale",
     "nvmma_shared",
     "tensor_memory",
     "tensor_memory_encoding",
@@ -48,8 +51,16 @@ impl Families for VendorFamilies {
         NAMES.iter().map(|&name| name.to_owned()).collect()
     }
 
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
         samples::typical(&self.architecture, use_case)
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        spelling::all()
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
@@ -57,6 +68,7 @@ impl Families for VendorFamilies {
         match spec.name.as_str() {
             "nvidia_mma" => mma::result(spec, shape).map(Layout::Distributed),
             "dot_operand" | "dot_op" => mma::operand(spec, shape).map(Layout::Distributed),
+            "mma_scale" => mma_scale::registers(spec, shape).map(Layout::Distributed),
             "nvmma_shared" => shared::swizzled(spec, shape).map(Layout::Memory),
             "tensor_memory" | "tensor_memory_encoding" => tensor_memory::values(spec, shape).map(Layout::TensorMemory),
             "tensor_memory_scales" | "tensor_memory_scales_encoding" => {

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use tilewright::layout::{Dim, FamilySpec, LinearLayout, Sample, SampleUse};
+use tilewright::layout::{Attribute, Dim, FamilySpec, LinearLayout, Sample, SampleUse};
 use tilewright::target::{Instruction, InstructionKind, Operand};
 
 use crate::instructions::rows;
@@ -12,17 +12,37 @@ pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<Sample> {
     if use_case.lanes != 32 || !use_case.warps.is_power_of_two() {
         return Vec::new();
     }
-    let products = rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
-    let fitting = products.filter_map(|row| Product::of(row, use_case.element_bits));
-    let Some(largest) = fitting.min_by_key(|product| Reverse(product.m * product.n * product.k)) else {
-        return Vec::new();
-    };
-    let mut samples = largest.samples(use_case.warps);
+    let mut samples = of_products(architecture, use_case);
     // Four warps make a group; f64 has no product of groups.
-    if architecture.starts_with("sm_90") && use_case.warps >= 4 && use_case.element_bits <= 32 {
-        samples.extend(of_groups(use_case));
+    let groups = use_case.warps >= 4 && use_case.element_bits <= 32;
+    match generation(architecture) {
+        90 if groups => samples.extend(of_groups(use_case)),
+        100 if groups => samples.extend(through_tensor_memory(use_case)),
+        _ => {}
+    }
+    match generation(architecture) {
+        100 if use_case.element_bits <= 32 => samples.extend(tensor_memory(use_case)),
+        120 if use_case.element_bits == 8 => samples.extend(scales(use_case)),
+        _ => {}
+    }
+    if generation(architecture) >= 90 {
+        samples.push(Sample::new("nvmma-shared", bulk_copied(use_case.element_bits)));
     }
     samples
+}
+
+/// The compute capability of an architecture without its last digit, `100` for `sm_103a`: what
+/// there is in all of a generation. Zero for what is none.
+fn generation(architecture: &str) -> u32 {
+    let digits = architecture.strip_prefix("sm_").unwrap_or("").trim_end_matches(|c: char| c.is_ascii_lowercase());
+    digits.parse::<u32>().map_or(0, |capability| capability / 10 * 10)
+}
+
+fn of_products(architecture: &str, use_case: SampleUse) -> Vec<Sample> {
+    let products = rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
+    let fitting = products.filter_map(|row| Product::of(row, use_case.element_bits));
+    let largest = fitting.min_by_key(|product| Reverse(product.m * product.n * product.k));
+    largest.map(|product| product.samples(use_case.warps)).unwrap_or_default()
 }
 
 /// A matrix instruction for elements of one width.
@@ -73,6 +93,53 @@ fn of_groups(use_case: SampleUse) -> [Sample; 2] {
         .with("instr_shape", [16, 64, 256 / bits]);
     let operand = dot_operand(0, 32 / bits, &result);
     [Sample::new("wgmma", result), Sample::new("wgmma-a", operand)]
+}
+
+/// Accumulators of 128 and of 64 rows, and the scales of an operand where elements have 8 bits.
+fn tensor_memory(use_case: SampleUse) -> Vec<Sample> {
+    let mut samples = vec![
+        Sample::new("tensor-memory", in_tensor_memory([128, 64])),
+        Sample::new("tensor-memory-64", in_tensor_memory([64, 32])),
+    ];
+    if use_case.element_bits == 8 {
+        samples.push(Sample::new("tensor-memory-scales", FamilySpec::new("tensor_memory_scales")));
+    }
+    samples
+}
+
+/// What a group's loads of accumulators leave in registers.
+fn through_tensor_memory(use_case: SampleUse) -> [Sample; 2] {
+    let registers = |variant: &str| {
+        FamilySpec::new("tmem_reg")
+            .with("memory", Attribute::Spec(Box::new(in_tensor_memory([128, 64]))))
+            .with("element_bits", i64::from(use_case.element_bits))
+            .with("num_warps", i64::from(use_case.warps))
+            .with("instr_variant", Attribute::Text(variant.to_owned()))
+    };
+    [Sample::new("tmem-32x32b", registers("32x32b")), Sample::new("tmem-16x256b", registers("16x256b"))]
+}
+
+fn in_tensor_memory(block: [i64; 2]) -> FamilySpec {
+    FamilySpec::new("tensor_memory").with("block", block).with("col_stride", 1i64)
+}
+
+/// The scales of both operands of a block-scaled product.
+fn scales(use_case: SampleUse) -> [Sample; 2] {
+    let along_columns = 1i64 << (use_case.warps.trailing_zeros() / 2);
+    let of = |index: i64| {
+        FamilySpec::new("mma_scale")
+            .with("operand_index", index)
+            .with("warps_per_cta", [i64::from(use_case.warps) / along_columns, along_columns])
+    };
+    [Sample::new("mma-scale-a", of(0)), Sample::new("mma-scale-b", of(1))]
+}
+
+/// Shared memory as bulk copies write it, with the widest swizzle.
+fn bulk_copied(element_bits: u32) -> FamilySpec {
+    FamilySpec::new("nvmma_shared")
+        .with("swizzling_byte_width", 128i64)
+        .with("element_bit_width", i64::from(element_bits))
+        .with("transposed", false)
 }
 
 fn dot_operand(index: i64, width: i64, parent: &FamilySpec) -> FamilySpec {

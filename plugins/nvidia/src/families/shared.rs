@@ -3,8 +3,11 @@
 //! Its core is eight rows as wide as the swizzle, 16-byte units of a row being permuted by the
 //! number of the row. Cores fill the box of one bulk copy, boxes fill the block's share.
 
-use tilewright::layout::families::cluster::{cluster_layout, no_larger_than, no_smaller_than, share_of, tensor_dims};
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
+use tilewright::f2::Columns;
+use tilewright::layout::families::cluster::{
+    fitted, identity_nd, no_smaller_than, over_blocks, row_major, tensor_dims,
+};
+use tilewright::layout::{Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout, Numbers, Space};
 
 /// Elements of one axis that one bulk copy moves at most.
 const LARGEST_BOX: u64 = 256;
@@ -27,7 +30,7 @@ impl Swizzle {
             bytes: read.number(&["swizzle_byte_width", "swizzling_byte_width"])?,
             element_bits: read.number(&["element_bitwidth", "element_bit_width"])?,
             transposed: read.flag_or(&["transposed"], false)?,
-            padded: read.flag_or(&["fp4_padded"], false)?,
+            padded: read.flag_or(&["fp4_padded", "fp4padded"], false)?,
             cluster: read.bases_or_none(&["cga_layout"])?,
         };
         let own_rank = read.number_or(&["rank"], rank as u64)?;
@@ -65,12 +68,14 @@ impl Swizzle {
         let stored = 8 * self.bytes.max(16) / self.element_bits;
         // Of sixteen offsets of padded elements the upper eight repeat the lower ones.
         let place = |column: u64| if self.padded { column / 16 * 8 + column % 8 } else { column };
-        let along = (0..stored.trailing_zeros()).map(|bit| vec![0, place(1 << bit)]);
+        let along = (0..stored.trailing_zeros()).map(|bit| place(1 << bit) << 3);
         let rows_per_phase = 8 / self.phases();
         let unit = 128 / self.element_bits;
-        let down = [1, 2, 4].map(|row| vec![row, place(unit * (row / rows_per_phase % self.phases()))]);
-        let bases = along.chain(down).collect();
-        LinearLayout::from_bases(&[(Dim::OFFSET, bases)], &[(Dim::tensor(0), 8), (Dim::tensor(1), self.columns())])
+        let down = [1, 2, 4].map(|row| row | place(unit * (row / rows_per_phase % self.phases())) << 3);
+        let columns: Columns = along.chain(down).collect();
+        let ins = Space::of_sizes(&[(Dim::OFFSET, stored * 8)])?;
+        let outs = Space::of_sizes(&[(Dim::tensor(0), 8), (Dim::tensor(1), self.columns())])?;
+        LinearLayout::from_columns(ins, outs, &columns)
     }
 }
 
@@ -78,27 +83,26 @@ impl Swizzle {
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let rank = shape.len();
     let swizzle = Swizzle::read(spec, rank)?;
-    let cluster = cluster_layout(spec, &swizzle.cluster, rank)?;
+    let linear = over_blocks(spec, &swizzle.cluster, shape, |share| block(spec, &swizzle, share, shape))?;
+    Ok(MemoryLayout { linear, padding: Vec::new(), alignment: Some(128 * swizzle.phases() as u32) })
+}
+
+/// The layout of one block's share of a tensor of `shape`.
+fn block(spec: &FamilySpec, swizzle: &Swizzle, share: &[u64], shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
-    let cluster = no_larger_than(&cluster, shape).map_err(failed)?;
-    let share = share_of(shape, &cluster);
-    let copied: Vec<u64> = share.iter().map(|&size| size.min(LARGEST_BOX)).collect();
-    let block = if swizzle.bytes == 0 {
+    let copied: Numbers = share.iter().map(|&size| size.min(LARGEST_BOX)).collect();
+    let tile = if swizzle.bytes == 0 {
         plain(&copied, swizzle.transposed)
     } else {
-        let fitted = boxes(spec, &swizzle, copied, shape)?;
-        swizzled_box(&swizzle, &fitted)
+        let copied = boxes(spec, swizzle, copied, shape)?;
+        // Of two axes the rows of the boxes follow each other, whatever the height of a box.
+        if copied.len() == 2 && !swizzle.transposed { swizzle.core() } else { swizzled_box(swizzle, &copied) }
     };
-    let whole = block.and_then(|block| {
-        let block = no_larger_than(&no_smaller_than(&block, &share, Dim::OFFSET)?, &share)?;
-        block.transpose_outs(&tensor_dims(rank))?.direct_sum(&cluster)
-    });
-    let alignment = Some(128 * swizzle.phases() as u32);
-    Ok(MemoryLayout { alignment, ..MemoryLayout::linear(whole.map_err(failed)?) })
+    tile.and_then(|tile| fitted(&tile, share, Dim::OFFSET)).map_err(failed)
 }
 
 /// The box of one copy: along the contiguous axis it is as wide as the core.
-fn boxes(spec: &FamilySpec, swizzle: &Swizzle, mut copied: Vec<u64>, shape: &[u64]) -> Result<Vec<u64>, FamilyError> {
+fn boxes(spec: &FamilySpec, swizzle: &Swizzle, mut copied: Numbers, shape: &[u64]) -> Result<Numbers, FamilyError> {
     let rank = copied.len();
     let too_small = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
     if rank < 2 {
@@ -120,20 +124,15 @@ fn boxes(spec: &FamilySpec, swizzle: &Swizzle, mut copied: Vec<u64>, shape: &[u6
 /// as Triton pairs them: one step apart. Cutting and repeating to the shape makes a layout of it.
 fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
-    let row_major: Vec<_> = (0..rank).rev().collect();
-    let (extents, axes) = if transposed && rank > 1 {
+    let row_major = row_major(rank);
+    let (extents, axes): (Axes, Axes) = if transposed && rank > 1 {
         (std::iter::once(0).chain((1..rank).rev()).collect(), (0..rank - 1).rev().chain([rank - 1]).collect())
     } else {
         (row_major.clone(), row_major.clone())
     };
-    let parts: Vec<_> = axes
-        .into_iter()
-        .zip(extents)
-        .map(|(axis, extent): (usize, usize)| (Dim::OFFSET, copied[extent], axis))
-        .collect();
-    let listed: Vec<_> = row_major.iter().map(|&axis| (Dim::OFFSET, 1, axis)).collect();
-    listed.into_iter().chain(parts).try_fold(LinearLayout::empty(), |sum, (input, size, axis)| {
-        sum.direct_sum(&LinearLayout::identity(size, input, Dim::tensor(axis))?)
+    let listed = identity_nd(Dim::OFFSET, &Numbers::from_elem(1, rank), &row_major)?;
+    axes.into_iter().zip(extents).try_fold(listed, |sum, (axis, extent)| {
+        sum.direct_sum(&LinearLayout::identity(copied[extent], Dim::OFFSET, Dim::tensor(axis))?)
     })
 }
 
@@ -141,7 +140,7 @@ fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> 
 fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
     let contiguous = if swizzle.transposed { 0 } else { rank - 1 };
-    let others: Vec<usize> = (0..rank).rev().filter(|&axis| axis != contiguous).collect();
+    let others: Axes = (0..rank).rev().filter(|&axis| axis != contiguous).collect();
     let rows = others.iter().map(|&axis| copied[axis]).product();
     let filled = no_smaller_than(&swizzle.core()?, &[rows, swizzle.columns()], Dim::OFFSET)?;
     let sized = |axes: &[usize]| -> Vec<(Dim, u64)> {

@@ -4,7 +4,9 @@
 //! Tensor memory of a block has 128 rows, of which each warp reaches 32. A zero basis of rows 32 or
 //! 64 means that warps hold the same; any other zero basis is a place that holds nothing.
 
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright::f2::Columns;
+use tilewright::layout::families::cluster::{cluster_layout, identity_nd, no_larger_than, share_of};
+use tilewright::layout::{Attribute, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
 
 /// Rows of tensor memory.
 const ROWS: u64 = 128;
@@ -12,6 +14,8 @@ const ROWS: u64 = 128;
 const SCALE_ROWS: u64 = 32;
 /// Scales of one row that share 32 bits.
 const SCALES_PACKED: u64 = 4;
+/// Columns of tensor memory, of 32 bits.
+const COLUMNS: u64 = 512;
 
 /// The block that one matrix instruction writes, and how its columns lie.
 struct Tiling {
@@ -19,6 +23,8 @@ struct Tiling {
     columns: u64,
     /// Places from one column to the next.
     stride: u64,
+    /// Whether two blocks of the cluster work on one instruction.
+    paired: bool,
 }
 
 impl Tiling {
@@ -31,102 +37,131 @@ impl Tiling {
             (read.power(&["block_m"])?, read.power(&["block_n"])?)
         };
         let stride = read.power(&["col_stride"])?;
-        // The reader of text takes `twoCTAs` apart as it does any other word.
-        let paired = read.flag_or(&["two_ctas", "two_ct_as"], false)?;
-        let padded = read.flag_or(&["fp4_padded"], false)?;
-        one_block(spec, &read.bases_or_none(&["cga_layout"])?)?;
+        let paired = read.flag_or(&["two_ctas"], false)?;
+        let padded = read.flag_or(&["fp4_padded", "fp4padded"], false)?;
+        let blocks = read.bases_or_none(&["cga_layout"])?;
         read.finish()?;
-        if paired {
-            return Err(read.wrong("two_ctas", "needs pairs of blocks; layouts over several blocks are not served"));
-        }
         if rows != 64 && rows != ROWS {
             return Err(read.wrong("block", &format!("has {rows} rows, which is neither 64 nor 128")));
         }
-        // Of padded elements every second place holds nothing.
-        let stride = stride.checked_mul(if padded { 2 } else { 1 });
-        let stride = stride.ok_or_else(|| read.wrong("col_stride", "is too large"))?;
-        Ok(Self { rows, columns, stride })
-    }
-
-    /// Rows and columns of `shape`: first the block, then blocks down the rows, then along them.
-    fn over(&self, shape: [u64; 2]) -> Result<LinearLayout, LayoutError> {
-        let columns = self.columns.min(shape[1]);
-        let spaced = LinearLayout::zeros(self.stride, Dim::COL, Dim::tensor(1), 1)?;
-        let along = spaced.direct_sum(&LinearLayout::identity(columns, Dim::COL, Dim::tensor(1))?)?;
-        let (mut rows, mut covered) = (powers(self.rows, 0), [self.rows, columns]);
-        if self.rows < ROWS {
-            // Rows 16 to 31 of a warp take the next block, where there is one.
-            let next = if shape[0] > self.rows {
-                covered[0] *= 2;
-                vec![self.rows, 0]
-            } else if shape[1] > columns {
-                covered[1] *= 2;
-                vec![0, columns]
-            } else {
-                vec![0, 0]
-            };
-            rows.insert(4, next);
+        if columns > COLUMNS {
+            return Err(read.wrong("block", &format!("has {columns} columns, more than the {COLUMNS} that there are")));
         }
-        let sizes = [(Dim::tensor(0), covered[0]), (Dim::tensor(1), covered[1])];
-        let tile = LinearLayout::from_bases(&[(Dim::ROW, rows), (Dim::COL, along_columns(&along))], &sizes)?;
-        let down = LinearLayout::identity(shape[0] / covered[0], Dim::COL, Dim::tensor(0))?;
-        tile.direct_sum(&down)?.direct_sum(&LinearLayout::identity(shape[1] / covered[1], Dim::COL, Dim::tensor(1))?)
+        if stride > 4 {
+            return Err(read.wrong("col_stride", &format!("{stride} is none of 1, 2 and 4")));
+        }
+        if padded && stride != 1 {
+            return Err(read.wrong("fp4_padded", "padded elements follow each other: `col_stride` must be 1"));
+        }
+        if paired && blocks.first().is_none_or(|first| first[..] != [1, 0]) {
+            let message = "pairs are blocks that follow each other down the rows: `cga_layout` must begin with [1, 0]";
+            return Err(read.wrong("two_ctas", message));
+        }
+        // Of padded elements every second place holds nothing.
+        Ok(Self { rows, columns, stride: if padded { 2 } else { stride }, paired })
+    }
+
+    /// Rows and columns of one block's share: first the tile, then tiles down the rows, then along
+    /// them.
+    fn over(&self, share: [u64; 2]) -> Result<LinearLayout, LayoutError> {
+        let columns = self.columns.min(share[1]);
+        let mut covered = [self.rows, columns];
+        // Rows 16 to 31 of a warp take the next tile, where there is one.
+        let next = (self.rows < ROWS && !self.paired).then(|| next_tile(&mut covered, share));
+        let mut rows: Columns = (0..self.rows.trailing_zeros()).map(|bit| 1 << bit).collect();
+        let mut along: Columns = (0..self.stride.trailing_zeros()).map(|_| 0).collect();
+        along.extend((0..columns.trailing_zeros()).map(|bit| covered[0] << bit));
+        match next {
+            Some(next) => rows.insert(4, next),
+            // The upper rows take the upper half of the columns.
+            None if self.rows < ROWS => rows.extend(along.pop()),
+            None => {}
+        }
+        let ins = Space::of_sizes(&[(Dim::ROW, 1 << rows.len()), (Dim::COL, 1 << along.len())])?;
+        let outs = Space::of_sizes(&[(Dim::tensor(0), covered[0]), (Dim::tensor(1), covered[1])])?;
+        rows.extend(along);
+        let tile = LinearLayout::from_columns(ins, outs, &rows)?;
+        tile.direct_sum(&identity_nd(Dim::COL, &[share[0] / covered[0], share[1] / covered[1]], &[0, 1])?)
     }
 }
 
-/// The units of one of two axes, up to `size`.
-fn powers(size: u64, axis: usize) -> Vec<Vec<u64>> {
-    let unit = |bit: u32| if axis == 0 { vec![1 << bit, 0] } else { vec![0, 1 << bit] };
-    (0..size.trailing_zeros()).map(unit).collect()
-}
-
-fn along_columns(along: &LinearLayout) -> Vec<Vec<u64>> {
-    along.bases_of(Dim::COL).into_iter().map(|basis| vec![0, basis[0]]).collect()
-}
-
-fn one_block(spec: &FamilySpec, bases: &[Vec<u64>]) -> Result<(), FamilyError> {
-    if bases.is_empty() {
-        return Ok(());
+/// Where the tile after the first one lies, below it or beside it, rows and columns packed; nowhere
+/// if there is only one.
+fn next_tile(covered: &mut [u64; 2], share: [u64; 2]) -> u64 {
+    let [rows, columns] = *covered;
+    if share[0] > rows {
+        covered[0] *= 2;
+        rows
+    } else if share[1] > columns {
+        covered[1] *= 2;
+        rows * columns
+    } else {
+        0
     }
-    Err(spec.parameters().wrong("cga_layout", "layouts of tensor memory over several blocks are not served"))
 }
 
-fn matrix(spec: &FamilySpec, shape: &[u64], least_rows: u64) -> Result<[u64; 2], FamilyError> {
-    let wrong = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
-    let &[rows, columns] = shape else {
-        return Err(wrong("tensor memory holds tensors of two axes".to_owned()));
-    };
-    if rows < least_rows {
-        return Err(wrong(format!("there must be {least_rows} rows at least")));
+fn wrong_shape(spec: &FamilySpec, shape: &[u64], message: String) -> FamilyError {
+    FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message }
+}
+
+/// The blocks of the cluster, and the share of a tensor of `shape` that each has.
+fn blocks(spec: &FamilySpec, shape: &[u64]) -> Result<(LinearLayout, [u64; 2]), FamilyError> {
+    if shape.len() != 2 {
+        return Err(wrong_shape(spec, shape, "tensor memory holds tensors of two axes".to_owned()));
     }
-    Ok([rows, columns])
+    let cluster = cluster_layout(spec, &spec.parameters().bases_or_none(&["cga_layout"])?, 2)?;
+    let cluster = no_larger_than(&cluster, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
+    let share = share_of(shape, &cluster);
+    Ok((cluster, [share[0], share[1]]))
+}
+
+/// The layout of one block, given to all blocks of the cluster. One block has no index of blocks.
+fn of_cluster(block: &LinearLayout, cluster: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+    if cluster.in_bits(Dim::BLOCK) == 0 { Ok(block.clone()) } else { block.direct_sum(cluster) }
 }
 
 /// The layout of accumulators and operands.
 pub(super) fn values(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let tiling = Tiling::read(spec)?;
-    let shape = matrix(spec, shape, tiling.rows)?;
-    tiling.over(shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let (cluster, share) = blocks(spec, shape)?;
+    let halved = tiling.paired && tiling.rows < ROWS;
+    if share[0] < tiling.rows {
+        return Err(wrong_shape(spec, shape, format!("a block must have {} rows at least", tiling.rows)));
+    }
+    if halved && tiling.columns.min(share[1]) < 2 {
+        return Err(wrong_shape(spec, shape, "a tile of 64 rows of a pair has two columns at least".to_owned()));
+    }
+    let whole = tiling.over(share).and_then(|block| of_cluster(&block, &cluster));
+    whole.map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
 /// The layout of the scales of an operand: rows of the operand by groups along K.
 pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
-    one_block(spec, &read.bases_or_none(&["cga_layout"])?)?;
+    let along_first = match read.optional(&["block_rep_order"]) {
+        None => false,
+        Some(Attribute::Text(order)) if order == "mnThenK" => false,
+        Some(Attribute::Text(order)) if order == "kThenMn" => true,
+        Some(_) => return Err(read.wrong("block_rep_order", "is neither mnThenK nor kThenMn")),
+    };
+    let _ = read.bases_or_none(&["cga_layout"])?;
     read.finish()?;
-    let [rows, groups] = matrix(spec, shape, SCALE_ROWS)?;
-    let packed = groups.min(SCALES_PACKED);
+    let (cluster, share) = blocks(spec, shape)?;
     let (down, along) = (Dim::tensor(0), Dim::tensor(1));
+    // One block of scales is 64 x 4, and two that follow each other down the rows stay together.
+    let together = if share[0] > 2 * SCALE_ROWS { 4 } else { 2 };
+    let further = LinearLayout::identity((share[0] / SCALE_ROWS / together).max(1), Dim::COL, down);
+    let beside = LinearLayout::identity((share[1] / SCALES_PACKED).max(1), Dim::COL, along);
+    let (first, second) = if along_first { (beside, further) } else { (further, beside) };
     let parts = [
         LinearLayout::identity(SCALE_ROWS, Dim::ROW, down),
         LinearLayout::zeros(ROWS / SCALE_ROWS, Dim::ROW, down, 1),
-        LinearLayout::identity(packed, Dim::COL, along),
-        LinearLayout::zeros(SCALES_PACKED / packed, Dim::COL, along, 1),
-        LinearLayout::identity(rows / SCALE_ROWS, Dim::COL, down),
-        // An instruction reads the scales of 64 rows at least.
-        LinearLayout::zeros(if rows == SCALE_ROWS { 2 } else { 1 }, Dim::COL, down, 1),
-        LinearLayout::identity(groups / packed, Dim::COL, along),
+        LinearLayout::identity(SCALES_PACKED, Dim::COL, along),
+        LinearLayout::identity(together, Dim::COL, down),
+        first,
+        second,
     ];
     let sum = parts.into_iter().try_fold(LinearLayout::empty(), |sum, part| sum.direct_sum(&part?));
-    sum.map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let whole = sum.and_then(|sum| of_cluster(&no_larger_than(&sum, &share)?, &cluster));
+    whole.map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }

@@ -4,8 +4,12 @@
 //! further columns go to further warps and registers. Reading that through the layout of the
 //! memory gives the layout of the registers.
 
+use tilewright::f2::Columns;
 use tilewright::layout::families::cluster::cluster_layout;
-use tilewright::layout::{Attribute, Bases, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout};
+use tilewright::layout::{Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Space};
+
+/// Rows of tensor memory.
+const ROWS: u64 = 128;
 
 /// Where the registers and lanes of one warp lie in tensor memory, as (row, 32-bit column).
 struct Atom {
@@ -43,7 +47,7 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) ->
     let variant =
         variant.ok_or_else(|| read.wrong("instr_variant", "is none of 32x32b, 16x64b, 16x128b and 16x256b"))?;
     if let Some(given) = read.optional(&["shape"]).map(|_| read.numbers(&["shape"])).transpose()?
-        && given != shape
+        && given[..] != *shape
     {
         return Err(read.wrong("shape", &format!("{given:?}, yet the tensor is {shape:?}")));
     }
@@ -58,11 +62,13 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) ->
         return Err(read.wrong("memory", "is no layout of tensor memory"));
     };
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    // Another shape of the same memory may do, so it is the shape that is refused.
+    let unfit = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
     let (neighbours, words) = in_words(&memory, bits).map_err(failed)?.ok_or_else(|| {
-        read.wrong("memory", &format!("its columns hold elements of {bits} bits neither packed nor a word apart"))
+        unfit(format!("columns of `memory` hold elements of {bits} bits neither packed nor a word apart"))
     })?;
     let reached = through(&words, &variant, warps).map_err(failed)?.ok_or_else(|| {
-        read.wrong("instr_variant", "reaches places that hold nothing, or more columns than the tensor has")
+        unfit("`instr_variant` reaches places that hold nothing, or more columns than there are".to_owned())
     })?;
     let packed = LinearLayout::identity(neighbours, Dim::REGISTER, Dim::tensor(1));
     let cluster = cluster_layout(spec, &[], 2)?;
@@ -84,7 +90,8 @@ fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayou
         packed *= 2;
     }
     let apart = 32 / (bits * packed);
-    if apart == 1 {
+    // A single column is padded to the word that it is alone in.
+    if apart == 1 || rest.in_bits(Dim::COL) == 0 {
         return Ok(Some((packed, rest)));
     }
     let empty = LinearLayout::zeros(apart, Dim::COL, column, 1)?;
@@ -100,50 +107,63 @@ fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayou
 
 /// The memory read through the instruction, repeated over all columns and by all warps.
 fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<LinearLayout>, LayoutError> {
-    let columns = 1 << memory.in_bits(Dim::COL);
+    let columns = 1u64.checked_shl(memory.in_bits(Dim::COL)).unwrap_or(0);
+    // So that a place, row and column packed, fits a word.
+    Space::of_sizes(&[(Dim::ROW, ROWS), (Dim::COL, columns)])?;
     if columns < atom.columns {
         return Ok(None);
     }
-    let upper_rows_are_empty = memory.bases_of(Dim::ROW).get(4).is_none_or(|basis| basis.iter().all(|&by| by == 0));
-    let mut registers: Bases = atom.registers.iter().map(|place| place.to_vec()).collect();
-    let mut lanes: Bases = atom.lanes.iter().map(|place| place.to_vec()).collect();
-    let checked = if atom.all_rows { 4 } else { 5 };
-    if !is_injective(memory, &[&registers[..], &lanes[..checked]].concat(), columns)? {
+    let upper_rows_are_empty = memory.columns_of(Dim::ROW).get(4).is_none_or(|&column| column == 0);
+    let places =
+        |places: &[[u64; 2]]| -> Columns { places.iter().map(|&[row, column]| row | (column * ROWS)).collect() };
+    let (mut registers, mut lanes) = (places(atom.registers), places(&atom.lanes));
+    let mut warp_places = places(&[[32, 0], [64, 0]]);
+    let checked = registers.iter().chain(&lanes[..if atom.all_rows { 4 } else { 5 }]).copied().collect();
+    let outs: Vec<_> = memory.outs().dims().collect();
+    let of_block = memory.sublayout(&[Dim::ROW, Dim::COL], &outs)?;
+    if !reading([(Dim::LANE, checked)], columns)?.compose(&of_block)?.is_injective() {
         return Ok(None);
     }
     let mut groups = warps / 4;
-    let mut warp_bases = vec![vec![32, 0], vec![64, 0]];
     let upper_rows_left = !atom.all_rows && !upper_rows_are_empty;
     let upper_rows_to_registers = upper_rows_left && groups == 1;
     if upper_rows_left && !upper_rows_to_registers {
-        warp_bases.push(vec![16, 0]);
+        warp_places.push(16);
         groups /= 2;
     }
     let missing = columns / atom.columns;
     let tiled = groups.min(missing);
     let own = missing / tiled;
-    let mut more: Bases = column_bases(atom.columns, own).collect();
+    let mut more: Columns = column_places(atom.columns, own).collect();
     // Two halves of sixteen rows are read side by side where the upper rows hold nothing.
-    if let Some(top) = more.pop_if(|_| atom.all_rows && upper_rows_are_empty) {
+    if atom.all_rows
+        && upper_rows_are_empty
+        && let Some(top) = more.pop()
+    {
         lanes[4] = top;
     }
     registers.extend(more);
-    registers.extend(upper_rows_to_registers.then(|| vec![16, 0]));
-    warp_bases.extend(column_bases(atom.columns * own, tiled));
-    warp_bases.extend((0..(groups / tiled).trailing_zeros()).map(|_| vec![0, 0]));
-    let ins = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_bases)];
-    let places = LinearLayout::from_bases(&ins, &[(Dim::ROW, 128), (Dim::COL, columns)])?;
+    registers.extend(upper_rows_to_registers.then_some(16));
+    warp_places.extend(column_places(atom.columns * own, tiled));
+    warp_places.extend((0..(groups / tiled).trailing_zeros()).map(|_| 0));
+    let places = reading([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_places)], columns)?;
+    // Each block of a cluster reads its own memory.
+    let own = LinearLayout::identity(1 << memory.in_bits(Dim::BLOCK), Dim::BLOCK, Dim::BLOCK)?;
+    let places = if memory.ins().contains(Dim::BLOCK) { places.direct_sum(&own)? } else { places };
     places.compose(memory).map(Some)
 }
 
 /// The bits of `count` columns from `first` on, both powers of two.
-fn column_bases(first: u64, count: u64) -> impl Iterator<Item = Vec<u64>> {
-    (0..count.trailing_zeros()).map(move |bit| vec![0, first << bit])
+fn column_places(first: u64, count: u64) -> impl Iterator<Item = u64> {
+    (0..count.trailing_zeros()).map(move |bit| (ROWS * first) << bit)
 }
 
-/// Whether the places of one instruction hold different elements.
-fn is_injective(memory: &LinearLayout, places: &[Vec<u64>], columns: u64) -> Result<bool, LayoutError> {
-    let sizes = [(Dim::ROW, 128), (Dim::COL, columns)];
-    let places = LinearLayout::from_bases(&[(Dim::LANE, places.to_vec())], &sizes)?;
-    Ok(places.compose(memory)?.is_injective())
+/// The layout from the given dims to places of a memory of so many columns.
+fn reading<const N: usize>(places: [(Dim, Columns); N], columns: u64) -> Result<LinearLayout, LayoutError> {
+    let mut ins = Space::default();
+    for (dim, places) in &places {
+        ins.push(*dim, places.len() as u32)?;
+    }
+    let all: Columns = places.into_iter().flat_map(|(_, places)| places).collect();
+    LinearLayout::from_columns(ins, Space::of_sizes(&[(Dim::ROW, ROWS), (Dim::COL, columns)])?, &all)
 }

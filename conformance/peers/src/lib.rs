@@ -1,0 +1,78 @@
+//! The layouts that Tilewright and its peers are timed on, the same for all: `layouts.json`, whose
+//! parameters are those of Triton's Gluon classes where it has the family.
+
+use std::error::Error;
+
+use tilewright::layout::families::Neutral;
+use tilewright::layout::{Dim, Families, FamilySet, FamilySpec, LinearLayout, spec_from_json};
+
+/// A layout to be built.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// What the tables call it.
+    pub name: String,
+    /// The family and its parameters.
+    pub spec: FamilySpec,
+    /// The shape of the tensor.
+    pub shape: Vec<u64>,
+}
+
+/// All layouts to be built.
+///
+/// # Errors
+/// Where `layouts.json` is not what it should be.
+pub fn cases() -> Result<Vec<Case>, Box<dyn Error>> {
+    let rows: Vec<serde_json::Value> = serde_json::from_str(include_str!("../layouts.json"))?;
+    let case = |row: &serde_json::Value| -> Result<Case, Box<dyn Error>> {
+        let name = row["name"].as_str().ok_or("a row has no name")?.to_owned();
+        Ok(Case { name, spec: spec_from_json(&row["params"])?, shape: serde_json::from_value(row["shape"].clone())? })
+    };
+    rows.iter().map(case).collect()
+}
+
+/// Every family there is.
+pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
+    let nvidia = tilewright_nvidia::families::VendorFamilies::default();
+    let amd = tilewright_amd::families::VendorFamilies::default();
+    let intel = tilewright_intel::families::VendorFamilies::default();
+    work(&FamilySet::new(vec![&Neutral, &nvidia, &amd, &intel]))
+}
+
+/// The layouts on which operations are timed: two layouts of 128x64 elements over four warps, eight
+/// elements a lane along rows and four along columns, and two bits of blocks.
+#[derive(Debug)]
+pub struct Operands {
+    /// Eight elements of a row a lane, rows of lanes.
+    pub rows: LinearLayout,
+    /// Four elements of a column a lane, columns of lanes.
+    pub columns: LinearLayout,
+    /// Four blocks along the rows.
+    pub blocks: LinearLayout,
+}
+
+impl Operands {
+    /// The layouts.
+    ///
+    /// # Errors
+    /// None in a sound build.
+    pub fn new() -> Result<Self, Box<dyn Error>> {
+        let over = |registers: &[[u64; 2]], lanes: &[[u64; 2]], warps: &[[u64; 2]]| {
+            let listed = |bases: &[[u64; 2]]| bases.iter().map(|basis| basis.to_vec()).collect();
+            let ins = [(Dim::REGISTER, listed(registers)), (Dim::LANE, listed(lanes)), (Dim::WARP, listed(warps))];
+            LinearLayout::from_bases(&ins, &[(Dim::tensor(0), 128), (Dim::tensor(1), 64)])
+        };
+        Ok(Self {
+            rows: over(
+                &[[0, 1], [0, 2], [0, 4], [16, 0], [32, 0], [64, 0]],
+                &[[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]],
+                &[[4, 0], [8, 0]],
+            )?,
+            columns: over(
+                &[[1, 0], [2, 0], [0, 4], [0, 8], [0, 16], [0, 32]],
+                &[[4, 0], [8, 0], [16, 0], [0, 1], [0, 2]],
+                &[[32, 0], [64, 0]],
+            )?,
+            blocks: LinearLayout::identity(4, Dim::BLOCK, Dim::tensor(0))?,
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! Times the layout core and prints JSON: nanoseconds of each operation and of building each layout,
+//! with the layout itself, so that `beside_triton.py` can see that both sides built the same.
+//!
+//! A batch of calls takes some microseconds, and the best batch counts: on a machine that is shared,
+//! whatever interrupts a batch only adds to its time.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tilewright::layout::{Dim, Families, FamilyError, layout_to_json};
+use tilewright_peers::{Case, Operands, cases, with_all_families};
+
+/// How long each thing is repeated.
+const LONG: Duration = Duration::from_millis(400);
+/// How long a batch should take.
+const BATCH: Duration = Duration::from_micros(8);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let operations = operations()?;
+    let cases = cases()?;
+    let families =
+        with_all_families(|families| cases.iter().map(|case| built(case, families)).collect::<Result<Vec<_>, _>>())?;
+    println!("{}", json!({ "operations": operations, "families": families }));
+    Ok(())
+}
+
+/// Nanoseconds of one call in the best batch.
+fn nanoseconds<T>(mut work: impl FnMut() -> T) -> f64 {
+    let (mut best, mut calls, start) = (f64::MAX, 1u32, Instant::now());
+    while start.elapsed() < LONG {
+        let batch = Instant::now();
+        for _ in 0..calls {
+            black_box(work());
+        }
+        let took = batch.elapsed();
+        best = best.min(took.as_nanos() as f64 / f64::from(calls));
+        if took < BATCH && calls < 1 << 16 {
+            calls *= 2;
+        }
+    }
+    best
+}
+
+fn operations() -> Result<BTreeMap<&'static str, f64>, Box<dyn Error>> {
+    let Operands { rows, columns, blocks } = Operands::new()?;
+    let inverse = columns.invert()?;
+    let (rows, columns, inverse, blocks) = (&rows, &columns, &inverse, &blocks);
+    let point = [(Dim::REGISTER, 5), (Dim::LANE, 13), (Dim::WARP, 2)];
+    Ok(BTreeMap::from([
+        ("apply", nanoseconds(|| black_box(rows).apply(black_box(&point)))),
+        ("compose", nanoseconds(|| black_box(rows).compose(black_box(inverse)))),
+        ("invert", nanoseconds(|| black_box(rows).invert())),
+        ("invert_and_compose", nanoseconds(|| black_box(rows).invert_and_compose(black_box(columns)))),
+        ("pseudoinvert", nanoseconds(|| black_box(rows).pseudoinvert())),
+        ("direct_sum", nanoseconds(|| black_box(rows).direct_sum(black_box(blocks)))),
+    ]))
+}
+
+fn built(case: &Case, families: &dyn Families) -> Result<Value, FamilyError> {
+    let layout = families.resolve(&case.spec, &case.shape, families)?;
+    let took = nanoseconds(|| families.resolve(black_box(&case.spec), black_box(&case.shape), families));
+    Ok(json!({ "name": case.name, "nanoseconds": took, "layout": layout_to_json(layout.linear()) }))
+}

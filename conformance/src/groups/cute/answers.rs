@@ -1,0 +1,52 @@
+//! Rows of CuTe's operations: the known result, written alike; on hard compositions the exact table, or
+//! a refusal where no layout has it.
+
+use serde_json::Value as Json;
+use tilewright::cute::{CuteError, Layout, Mode};
+use tilewright::pipeline::operations::{OperationError, cute};
+
+use super::super::law::{Checked, broken, require};
+use crate::{Context, Row, Verdict};
+
+pub(super) fn check(_: &Context, row: &Row) -> Checked {
+    let row = row.json();
+    let operation = row["operation"].as_str().unwrap_or_default();
+    let inputs = row["inputs"].as_array().cloned().unwrap_or_default();
+    let found = cute(operation, &inputs);
+    let wrong = |message: String| broken(format!("{message}\nof {operation} on {}", row["inputs"]));
+    match (found, row.get("exact_table")) {
+        (Ok(found), Some(table)) => {
+            let values: Vec<u64> = layout(&found)?.values().collect();
+            require(Json::from(values) == *table, || wrong(format!("is {found}, the exact values are {table}")).detail)
+        }
+        (Err(OperationError::Undefined(_)), Some(_)) if row["representable_compatible_with_B"] == false => Ok(()),
+        // Both implementations that the rows came from break the law.
+        (Err(OperationError::Undefined(_)), None) if row["cpp_agrees"] == "error" => Ok(()),
+        (Err(error), _) => Err(wrong(error.to_string())),
+        (Ok(found), None) => {
+            let same = written(&found)? == written(&row["output"])?;
+            let inverse = operation == "left_inverse" && undoes(&layout(&found)?, &layout(&inputs[0])?);
+            require(same || inverse, || wrong(format!("is {found}, expected {}", row["output"])).detail)
+        }
+    }
+}
+
+fn layout(value: &Json) -> Result<Layout, Verdict> {
+    let text = value.as_str().ok_or_else(|| broken(format!("{value} is no layout")))?;
+    text.parse().map_err(|error: CuteError| broken(format!("`{text}`: {error}")))
+}
+
+/// Whether a layout leads each value of another back to its coordinate: there are many such.
+fn undoes(inverse: &Layout, layout: &Layout) -> bool {
+    layout.values().enumerate().all(|(index, value)| inverse.at(value) == Ok(index as u64))
+}
+
+/// An answer with the strides of modes of size 1 at zero: they say nothing.
+fn written(answer: &Json) -> Result<Json, Verdict> {
+    if !answer.is_string() {
+        return Ok(answer.clone());
+    }
+    let zeroed = layout(answer)?.tree().map(|mode| if mode.shape == 1 { Mode { shape: 1, stride: 0 } } else { *mode });
+    let layout = Layout::from_tree(zeroed).map_err(|error| broken(error.to_string()))?;
+    Ok(Json::from(layout.to_string()))
+}

@@ -1,0 +1,130 @@
+//! Operations on the layouts of the samples: each result is exact, or refused with a coordinate at
+//! which no layout can be right.
+
+use tilewright::cute::{
+    CuteError, Layout, Tiler, complement, composition, left_inverse, logical_divide, right_inverse,
+};
+use tilewright::layout::Sample;
+
+use super::super::law::{Checked, broken, require};
+use super::composed;
+use crate::{Context, Verdict};
+
+/// What samples are composed with: parts that fit, that do not divide, that overlap, and that leave the
+/// layout's size.
+const INNER: [&str; 12] = [
+    "8:2",
+    "(4,2):(1,16)",
+    "(2,(2,4)):(8,(1,32))",
+    "7:3",
+    "(3,5):(2,7)",
+    "(2,3):(1,4)",
+    "12:1",
+    "(6,2):(4,96)",
+    "(4,4):(1,2)",
+    "5:0",
+    "(8,8):(64,1)",
+    "16:1000",
+];
+
+/// `composition` with each of several layouts.
+pub(super) fn compositions(context: &Context, sample: &Sample) -> Checked {
+    let (_, composed) = composed(context, sample)?;
+    for inner in INNER {
+        let inner: Layout = inner.parse().map_err(|error: CuteError| broken(error.to_string()))?;
+        exact_or_refused(composed.layout(), &inner)?;
+    }
+    Ok(())
+}
+
+/// The result is A(B(i)) at every i; or an error shows an i at which the exact value is not what it
+/// would be in the only layout that is right before.
+fn exact_or_refused(outer: &Layout, inner: &Layout) -> Checked {
+    let exact = |index: u64| inner.at(index).map(|middle| extended(outer, middle));
+    match composition(outer, inner) {
+        Ok(found) => {
+            require(found.size() == inner.size(), || format!("{outer} o {inner} is {found}, of another size"))?;
+            (0..inner.size()).try_for_each(|index| {
+                require(found.at(index) == exact(index), || {
+                    format!("{outer} o {inner} is {found}: {:?} at {index}, not {:?}", found.at(index), exact(index))
+                })
+            })
+        }
+        Err(CuteError::Inexact { index, exact: value, candidate, .. }) => {
+            require(exact(index) == Ok(value) && value != candidate, || {
+                format!("{outer} o {inner}: refused for {value} at {index}, which is {:?}", exact(index))
+            })
+        }
+        Err(error) => Err(broken(format!("{outer} o {inner}: {error}"))),
+    }
+}
+
+/// The value at an index, which may lie past the layout's size: the last mode of several elements goes
+/// on, as in CuTe.
+fn extended(layout: &Layout, index: u64) -> u64 {
+    let modes: Vec<_> = layout.flat().into_iter().filter(|mode| mode.shape > 1).collect();
+    let (mut rest, mut value) = (index, 0);
+    for (at, mode) in modes.iter().enumerate() {
+        let coordinate = if at + 1 < modes.len() { rest % mode.shape } else { rest };
+        value += coordinate * mode.stride;
+        rest /= mode.shape;
+    }
+    value
+}
+
+/// The right inverse leads to coordinates that have the values; the left one leads back from each value,
+/// or the error shows two coordinates of one value.
+pub(super) fn inverses(context: &Context, sample: &Sample) -> Checked {
+    let (_, composed) = composed(context, sample)?;
+    let layout = composed.layout();
+    let right = right_inverse(layout).map_err(of(layout))?;
+    for index in 0..right.size() {
+        let back = right.at(index).and_then(|coordinate| layout.at(coordinate));
+        require(back == Ok(index), || format!("{layout}: right inverse {right} of {index} has {back:?}"))?;
+    }
+    match left_inverse(layout) {
+        Ok(left) => (0..layout.size()).try_for_each(|index| {
+            let back = layout.at(index).and_then(|value| left.at(value));
+            require(back == Ok(index), || format!("{layout}: left inverse {left} leads {index} to {back:?}"))
+        }),
+        Err(CuteError::NotInjective { first, second, value, .. }) => {
+            let values = (layout.at(first), layout.at(second));
+            require(first != second && values == (Ok(value), Ok(value)), || {
+                format!("{layout}: is said to be {value} at {first} and {second}, but is {values:?}")
+            })
+        }
+        Err(error) => Err(broken(format!("{layout}: left inverse: {error}"))),
+    }
+}
+
+/// A layout divided by a tile is the same values in another order, tile by tile; the complement of a
+/// tile fills up with it.
+pub(super) fn divisions(context: &Context, sample: &Sample) -> Checked {
+    let (_, composed) = composed(context, sample)?;
+    let layout = composed.layout();
+    for text in ["4:1", "8:2", "(2,2):(1,8)"] {
+        let tile: Layout = text.parse().map_err(|error: CuteError| broken(error.to_string()))?;
+        let rest = complement(&tile, layout.size()).map_err(of(layout))?;
+        let filled: Vec<u64> = tile.values().flat_map(|low| rest.values().map(move |high| low + high)).collect();
+        require(sorted(filled).into_iter().eq(0..layout.size()), || {
+            format!("{tile} and its complement {rest} do not fill {} coordinates", layout.size())
+        })?;
+        let divided = logical_divide(layout, &Tiler::Layout(tile.clone())).map_err(of(layout))?;
+        let (first, values) = (divided.modes().first().map(|mode| mode.values().collect::<Vec<_>>()), divided.values());
+        let expected: Result<Vec<u64>, _> = tile.values().map(|index| layout.at(index)).collect();
+        require(first == expected.ok(), || format!("{layout} divided by {tile} is {divided}: another first tile"))?;
+        require(sorted(values.collect()) == sorted(layout.values().collect()), || {
+            format!("{layout} divided by {tile} is {divided}, which has other values")
+        })?;
+    }
+    Ok(())
+}
+
+fn sorted(mut values: Vec<u64>) -> Vec<u64> {
+    values.sort_unstable();
+    values
+}
+
+fn of(layout: &Layout) -> impl Fn(CuteError) -> Verdict {
+    move |error| broken(format!("{layout}: {error}"))
+}

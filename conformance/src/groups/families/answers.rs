@@ -1,0 +1,67 @@
+//! Rows of layouts: parameters and a shape, and the bases that are right, kept zeros included. Memory
+//! layouts are compared with their alignment, their padding and their size.
+
+use serde_json::Value as Json;
+use tilewright::layout::{Families, Layout, MemoryLayout, layout_from_json, spec_from_json};
+
+use super::super::known;
+use super::super::law::{Checked, broken, require, word};
+use crate::{Case, Context, Row, Rows, Verdict};
+
+/// A case for each combination of families that the target serves; rows about others are
+/// unsupported.
+pub(super) fn cases(context: &Context) -> Vec<Case> {
+    let names = context.families().names();
+    let is_served = |families: &str| families.split("-of-").all(|family| names.iter().any(|name| name == family));
+    let (served, others): (Rows, Rows) =
+        context.answers().layouts.clone().into_iter().partition(|(families, _)| is_served(families));
+    let unserved = |families: String| {
+        let reason = "the target serves no such families, of which there are known answers";
+        Case::new(format!("families/answers/{}", word(&families)), move |_| Verdict::unsupported(reason))
+    };
+    let mut cases = known::cases("families", &served, check);
+    cases.extend(others.into_keys().map(unserved));
+    cases
+}
+
+fn check(context: &Context, row: &Row) -> Checked {
+    let row = row.json();
+    let wrong = |message: String| broken(format!("{message}\nof {} for {}", row["params"], row["shape"]));
+    let spec = spec_from_json(&row["params"]).map_err(|error| wrong(format!("`params`: {error}")))?;
+    let shape = numbers(&row["shape"]).ok_or_else(|| wrong("`shape` is no list of whole numbers".to_owned()))?;
+    let expected = &row["expected"];
+    let linear = layout_from_json(expected).map_err(|error| wrong(format!("`expected`: {error}")))?;
+    let found = context.layout(&spec, &shape).map_err(|error| match error {
+        tilewright::layout::FamilyError::Plugin(message) => Verdict::crash(message),
+        error => wrong(error.to_string()),
+    })?;
+    require(*found.linear() == linear, || wrong(format!("is\n{}\nexpected\n{linear}", found.linear())).detail)?;
+    match &found {
+        Layout::Memory(memory) => memory_is(memory, expected).map_err(|verdict| wrong(verdict.detail)),
+        Layout::Distributed(_) | Layout::TensorMemory(_) => Ok(()),
+    }
+}
+
+fn numbers(value: &Json) -> Option<Vec<u64>> {
+    value.as_array()?.iter().map(Json::as_u64).collect()
+}
+
+/// What a row says of a memory layout besides its bases, where it says so.
+fn memory_is(memory: &MemoryLayout, expected: &Json) -> Checked {
+    let alignment = memory.alignment.map(u64::from);
+    if let Some(wanted) = expected["alignment"].as_u64() {
+        require(alignment == Some(wanted), || format!("its alignment is {alignment:?}, expected {wanted}"))?;
+    }
+    for point in expected["physical_offsets"].as_array().into_iter().flatten() {
+        let (Some(offset), Some(wanted)) = (point[0].as_u64(), point[2].as_u64()) else {
+            return Err(broken(format!("{point} is not [offset, coordinate, physical offset]")));
+        };
+        let found = memory.physical_offset(offset);
+        require(found == wanted, || format!("offset {offset} lies at {found}, expected {wanted}"))?;
+    }
+    let size = memory.allocated_elements();
+    match expected["allocated_elements"].as_u64() {
+        Some(wanted) => require(size == wanted, || format!("{size} elements are allocated, expected {wanted}")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,75 @@
+//! Group `families`: the layouts that the families of a target build are what is known of them, keep
+//! the laws of their kind, and nonsense is refused. The families are those that the target's plugin
+//! serves, and the neutral ones. Shown by algebra and by brute force over positions.
+
+mod answers;
+mod definition;
+mod laws;
+mod notation;
+mod refusals;
+mod shown;
+
+use tilewright::layout::{Layout, Sample};
+
+use super::Setting;
+use super::law::{Checked, case};
+use super::samples::usual;
+use crate::{Case, Context, Group};
+
+/// The group `families`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Families;
+
+impl Group for Families {
+    fn name(&self) -> &str {
+        "families"
+    }
+
+    fn cases(&self, context: &Context) -> Vec<Case> {
+        let mut cases = answers::cases(context);
+        cases.extend(shown::cases(context));
+        cases.extend(definitions(context));
+        for (sample, setting) in usual(context) {
+            let more = OF_DISTRIBUTED.iter().filter(|_| is_distributed(context, &sample));
+            for &(law, check) in LAWS.iter().chain(more) {
+                let of = sample.clone();
+                let name = format!("families/{law}/{}/{setting}", sample.name);
+                cases.push(case(name, move |context| check(context, &of)));
+            }
+        }
+        cases
+    }
+}
+
+type Law = fn(&Context, &Sample) -> Checked;
+
+const LAWS: [(&str, Law); 6] = [
+    ("notation", laws::round_trip),
+    ("bases", laws::spelled_out),
+    ("refusals/unknown", refusals::unknown),
+    ("refusals/types", refusals::types),
+    ("refusals/missing", refusals::missing),
+    ("refusals/shapes", refusals::shapes),
+];
+const OF_DISTRIBUTED: [(&str, Law); 2] = [("growth", laws::growth), ("slices", laws::slices)];
+
+/// Shapes of tensors from a part of most tiles to many of them. As many as there are widths of
+/// elements and numbers of warps, so that a Latin square meets each pair of two of the three.
+const SHAPES: [[u64; 2]; 4] = [[16, 16], [32, 128], [128, 64], [128, 128]];
+
+fn is_distributed(context: &Context, sample: &Sample) -> bool {
+    matches!(context.layout(&sample.spec, &SHAPES[3]), Ok(Layout::Distributed(_)))
+}
+
+/// The definition is shown in every setting.
+fn definitions(context: &Context) -> Vec<Case> {
+    let of_setting = |setting: Setting| {
+        let shape = SHAPES[(setting.warp_step() + setting.element_step()) % SHAPES.len()];
+        let of_sample = move |sample: Sample| {
+            let name = format!("families/definition/{}/{}x{}/{setting}", sample.name, shape[0], shape[1]);
+            case(name, move |context| definition::definition(context, &sample, &shape, setting))
+        };
+        context.samples(setting.sample_use()).into_iter().map(of_sample)
+    };
+    Setting::all(context).into_iter().flat_map(of_setting).collect()
+}

@@ -1,0 +1,60 @@
+//! Which families are shown by anything: one that no sample and no known answer asks for could be wrong
+//! in every way.
+
+use std::collections::BTreeSet;
+
+use tilewright::layout::{Attribute, Families, FamilySpec, Sample, spec_from_json};
+
+use super::super::Setting;
+use super::super::law::word;
+use crate::{Case, Context, Level, Verdict};
+
+/// A case for each name that the target's plugin or the neutral families serve.
+pub(super) fn cases(context: &Context) -> Vec<Case> {
+    let case =
+        |name: String| Case::new(format!("families/shown/{}", word(&name)), move |context| shown(context, &name));
+    context.families().names().into_iter().map(case).collect()
+}
+
+fn shown(context: &Context, name: &str) -> Verdict {
+    let samples = samples(context);
+    let asking = samples.iter().filter(|sample| asks_for(&sample.spec, name)).map(|sample| &sample.name);
+    let asking = asking.collect::<BTreeSet<_>>().len();
+    let of_family = |families: &str| families.split("-of-").any(|family| family == name);
+    let layouts = &context.answers().layouts;
+    let answers: usize = layouts.iter().filter(|(families, _)| of_family(families)).map(|(_, rows)| rows.len()).sum();
+    if asking + answers > 0 {
+        return Verdict::pass(Level::Layout).with_detail(format!("in {asking} samples and {answers} known answers"));
+    }
+    match other_name(context, &samples, name) {
+        Some(other) => Verdict::pass(Level::Layout).with_detail(format!("names the same layouts as `{other}`")),
+        None => Verdict::skip("no sample and no known answer asks for the family"),
+    }
+}
+
+fn samples(context: &Context) -> Vec<Sample> {
+    Setting::all(context).iter().flat_map(|setting| context.samples(setting.sample_use())).collect()
+}
+
+fn asks_for(spec: &FamilySpec, name: &str) -> bool {
+    let inside = |value: &Attribute| matches!(value, Attribute::Spec(spec) if asks_for(spec, name));
+    spec.name == name
+        || spec.parent.as_deref().is_some_and(|parent| asks_for(parent, name))
+        || spec.attributes.values().any(inside)
+}
+
+/// The family whose layouts, asked for by this name, are the same: the name is another spelling.
+fn other_name(context: &Context, samples: &[Sample], name: &str) -> Option<String> {
+    let of_samples = samples.iter().map(|sample| (sample.spec.clone(), vec![128, 64]));
+    let of_answers = context.answers().layouts.values().filter_map(|rows| {
+        let row = rows.first()?.json();
+        let shape = row["shape"].as_array()?.iter().map(serde_json::Value::as_u64).collect::<Option<Vec<_>>>()?;
+        Some((spec_from_json(&row["params"]).ok()?, shape))
+    });
+    let is_other = |(spec, shape): (FamilySpec, Vec<u64>)| {
+        let renamed = FamilySpec { name: name.to_owned(), ..spec.clone() };
+        let layout = context.layout(&renamed, &shape).ok()?;
+        (context.layout(&spec, &shape).ok()? == layout).then_some(spec.name)
+    };
+    of_samples.chain(of_answers).find_map(is_other)
+}

@@ -1,0 +1,146 @@
+//! Known answers: those that are carried, and those that a plugin or a user brings.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use conformance::{Answers, AnswersError, Context, Status, Verdict};
+
+use super::invented::{Flaw, Invented};
+use super::verdicts_in;
+
+/// One tile of `a`, as `invented.rs` has it for the instruction: four of K in the low lanes.
+const TILE: &str = r#"{"id": "one tile", "params": {"kind": "tile", "part": "a", "warps": 1}, "shape": [8, 4],
+"expected": {"in_dims": [["register", 1], ["lane", 32], ["warp", 1], ["block", 1]], "out_dims": [["dim0", 8], ["dim1", 4]],
+"bases": {"register": [], "lane": [[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], "warp": [], "block": []}}}"#;
+/// Four gaps of eight elements in 128: the last one after the last element is left out.
+const GAPS: &str = r#"{"id": "gaps", "params": {"kind": "gapped"}, "shape": [8, 16],
+"expected": {"in_dims": [["offset", 128], ["block", 1]], "out_dims": [["dim0", 8], ["dim1", 16]],
+"bases": {"offset": [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], "block": []},
+"physical_offsets": [[31, [1, 15], 31], [32, [2, 0], 40], [127, [7, 15], 151]], "allocated_elements": 152}}"#;
+
+fn line(row: &str) -> String {
+    row.replace('\n', " ") + "\n"
+}
+
+/// What the target is said to be by a file of known answers.
+fn asked(flaw: Flaw, file: &Path) -> impl Fn(&str) -> Verdict + use<> {
+    let mut answers = Answers::default();
+    answers.add(file).expect("the file is right");
+    let context = Context::with_answers(Arc::new(Invented::new(flaw)), Arc::new(answers));
+    let verdicts = verdicts_in(&context);
+    move |name| verdicts.get(name).unwrap_or_else(|| panic!("no case {name}")).clone()
+}
+
+#[test]
+fn a_family_is_held_to_the_answers_that_came_with_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("invented.answers.jsonl");
+    fs::write(&file, line(TILE) + &line(GAPS)).expect("a file");
+    let honest = asked(Flaw::None, &file);
+    assert_eq!(honest("families/answers/tile").status, Status::Pass, "{}", honest("families/answers/tile").detail);
+    assert_eq!(honest("families/answers/gapped").status, Status::Pass);
+    // Two bases of the lanes are swapped: as a map it is as good as the right one.
+    let swapped = asked(Flaw::OperandDiffers, &file);
+    let verdict = swapped("families/answers/tile");
+    assert_eq!(verdict.status, Status::Fail);
+    assert!(verdict.detail.contains("one tile"), "the row is named: {}", verdict.detail);
+    assert_eq!(swapped("families/definition/tile-a/128x128/f16/w4").status, Status::Pass);
+    let overlapping = asked(Flaw::OverlapsInMemory, &file);
+    assert_eq!(overlapping("families/answers/gapped").status, Status::Fail);
+    let broken = asked(Flaw::Breaks, &file);
+    assert_eq!(broken("families/answers/tile").status, Status::Crash);
+    let hidden = asked(Flaw::HidesGapped, &file);
+    assert_eq!(hidden("families/shown/gapped").status, Status::Pass, "an answer shows it");
+}
+
+#[test]
+fn answers_about_families_of_others_are_unsupported() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("layouts.jsonl");
+    let strange = TILE.replace("\"tile\"", "\"strange\"");
+    fs::write(&file, line(&strange)).expect("a file");
+    // A directory is looked through for the known names.
+    let verdict = asked(Flaw::None, directory.path())("families/answers/strange");
+    assert_eq!(verdict.status, Status::Unsupported);
+    assert!(verdict.detail.contains("no such families"), "{}", verdict.detail);
+}
+
+/// Each file with a wrong answer in it fails the group that asks it, and the row is named.
+#[test]
+fn a_wrong_answer_disagrees() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let check = |name: &str, text: &str, case: &str, status: Status| {
+        let file = directory.path().join(name);
+        fs::write(&file, text).expect("a file");
+        let verdict = asked(Flaw::None, &file)(case);
+        assert_eq!(verdict.status, status, "{case}: {}", verdict.detail);
+    };
+    let strided = |stride: u64| {
+        let layout = r#"{"in_dims": [["lane", 2]], "out_dims": [["dim0", 4]], "bases": {"lane": [[2]]}}"#;
+        let inputs = format!(r#"{{"size": 2, "stride": {stride}, "in_dim": "lane", "out_dim": "dim0"}}"#);
+        format!(r#"{{"id": 1, "op": "strided_1d", "inputs": {inputs}, "expected": {layout}}}"#)
+    };
+    check("algebra.jsonl", &strided(2), "algebra/answers/strided_1d", Status::Pass);
+    check("algebra.jsonl", &strided(4), "algebra/answers/strided_1d", Status::Fail);
+    let refused = strided(2).replace("\"expected\": {", "\"expected_error\": \"never\", \"was\": {");
+    check("algebra.jsonl", &refused, "algebra/answers/strided_1d", Status::Fail);
+    let cute = |output: &str| {
+        format!(r#"{{"cases": [{{"operation": "coalesce", "inputs": ["(2,4):(1,2)"], "output": "{output}"}}]}}"#)
+    };
+    check("cute.json", &cute("8:1"), "cute/answers/coalesce", Status::Pass);
+    check("cute.json", &cute("8:2"), "cute/answers/coalesce", Status::Fail);
+}
+
+/// Several maps lead into a layout that holds elements twice: any of them is right, others are not.
+#[test]
+fn of_several_solutions_any_is_right() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("algebra.jsonl");
+    let layout = |size: u64, bases: &str| {
+        format!(r#"{{"in_dims": [["lane", {size}]], "out_dims": [["dim0", 2]], "bases": {{"lane": [{bases}]}}}}"#)
+    };
+    let row = |expected: &str| {
+        let (a, b) = (layout(2, "[1]"), layout(4, "[1], [1]"));
+        let found =
+            format!(r#"{{"in_dims": [["lane", 2]], "out_dims": [["lane", 4]], "bases": {{"lane": [[{expected}]]}}}}"#);
+        let inputs = format!(r#"{{"a": {a}, "b": {b}}}"#);
+        format!(r#"{{"id": 1, "op": "invert_and_compose", "inputs": {inputs}, "unique": false, "expected": {found}}}"#)
+    };
+    for right in ["1", "2"] {
+        fs::write(&file, row(right)).expect("a file");
+        assert_eq!(asked(Flaw::None, &file)("algebra/answers/invert_and_compose").status, Status::Pass, "{right}");
+    }
+}
+
+#[test]
+fn files_that_are_no_answers_are_refused_by_name() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    let refusal = |path: &Path| Answers::default().add(path).expect_err("it is refused");
+    assert!(matches!(refusal(&path("missing.jsonl")), AnswersError::Unreadable { .. }));
+    assert!(matches!(refusal(directory.path()), AnswersError::Empty { .. }));
+    for (name, text, place) in [
+        ("empty.jsonl", "\n \n", "no row"),
+        ("cut.jsonl", "{\"id\": 1, \"params\": {\"kind\": \"blocked\"}}\n{\"id\": 2", "line 2"),
+        ("other.jsonl", "{\"id\": 1, \"src\": {}}", "neither `op` nor `params`"),
+        ("nameless.jsonl", "{\"op\": \"invert\"}", "id"),
+        ("kindless.jsonl", "{\"id\": 1, \"params\": {\"order\": [0]}}", "`params`"),
+        ("cute.json", "{\"cases\": [{\"inputs\": []}]}", "case 0 of `cases`"),
+        ("list.json", "[]", "line 1"),
+    ] {
+        fs::write(path(name), text).expect("a file");
+        let message = refusal(&path(name)).to_string();
+        assert!(message.contains(name) && message.contains(place), "{message}");
+    }
+}
+
+#[test]
+fn what_is_carried_covers_the_algebras_and_the_neutral_families() {
+    let answers = Answers::carried();
+    for family in ["blocked", "linear", "dot_operand-of-blocked", "swizzled_shared", "padded_shared", "shared_linear"] {
+        assert!(answers.layouts[family].len() >= 8, "{family}");
+    }
+    assert!(answers.algebra.len() >= 13 && answers.algebra.values().all(|rows| rows.len() >= 3));
+    assert!(answers.cute.len() >= 26 && answers.cute["composition"].len() >= 70);
+}

@@ -1,0 +1,38 @@
+//! `tilewright draw difference`: where two layouts of one tensor differ.
+
+use clap::Args;
+use tilewright_picture::view::{self, LayoutOptions};
+
+use super::Destination;
+use super::layout::PlaneOptions;
+use super::question::{Question, repeated};
+use crate::failure::Failure;
+use crate::{Global, input};
+
+/// What to draw.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// One layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
+    a: String,
+    /// The other layout.
+    b: String,
+    #[command(flatten)]
+    question: Question,
+    #[command(flatten)]
+    plane: PlaneOptions,
+    #[command(flatten)]
+    destination: Destination,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let a = options.question.layout(&session, "A", &options.a)?;
+    let b = options.question.layout(&session, "B", &options.b)?;
+    let title = format!("two layouts of a tensor of {}", options.question.shape);
+    let how = LayoutOptions { plane: options.plane.dims, ..LayoutOptions::default() };
+    let mut picture = view::difference(&title, ("A", &a), ("B", &b), &how)?;
+    let texts = [repeated("A", &options.a), repeated("B", &options.b)];
+    picture.caption.splice(0..0, texts.concat());
+    options.destination.draw(picture)
+}

@@ -1,0 +1,39 @@
+//! `tilewright draw divide`: a tile taken out of a layout.
+
+use clap::Args;
+use tilewright_picture::view;
+
+use super::Destination;
+use super::question::{Question, repeated};
+use crate::failure::Failure;
+use crate::{Global, input};
+
+/// What to draw.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The layout that is divided.
+    a: String,
+    /// The layout by which it is divided, on the left: the low bits of each dim.
+    b: String,
+    /// The shape of B's tensor, where it is another than A's.
+    #[arg(long, value_name = "SHAPE")]
+    by_shape: Option<String>,
+    #[command(flatten)]
+    question: Question,
+    #[command(flatten)]
+    destination: Destination,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let question = &options.question;
+    let a = question.layout(&session, "A", &options.a)?;
+    let by_shape = options.by_shape.as_ref().unwrap_or(&question.shape);
+    let b = question.layout_of(&session, "B", &options.b, by_shape)?;
+    let title = format!("left division, {} by {by_shape}", question.shape);
+    let mut picture = view::division(&title, ("A", a.linear()), ("B", b.linear()))?;
+    let texts = [repeated("A", &options.a), repeated("B", &options.b)];
+    picture.caption.splice(0..0, texts.concat());
+    options.destination.draw(picture)
+}

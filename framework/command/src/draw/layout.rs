@@ -1,0 +1,74 @@
+//! `tilewright draw layout`: who holds each element, and what each lane holds.
+
+use clap::{Args, ValueEnum};
+use tilewright::layout::Dim;
+use tilewright_picture::view::{self, ColourBy, LayoutOptions};
+
+use super::Destination;
+use super::question::{Question, repeated};
+use crate::failure::Failure;
+use crate::{Global, input};
+
+/// What to draw.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
+    layout: String,
+    #[command(flatten)]
+    question: Question,
+    #[command(flatten)]
+    view: ViewOptions,
+    #[command(flatten)]
+    destination: Destination,
+}
+
+/// How a layout is drawn.
+#[derive(Debug, Args)]
+pub struct ViewOptions {
+    /// What the hues of a distributed layout tell apart.
+    #[arg(long, visible_alias = "color", value_enum, default_value_t = Colour::Lane)]
+    colour: Colour,
+    #[command(flatten)]
+    plane: PlaneOptions,
+}
+
+/// Which axes are drawn.
+#[derive(Debug, Args)]
+pub struct PlaneOptions {
+    /// The two axes that are rows and columns, as dim0,dim1; the others are slices.
+    #[arg(long, value_name = "ROWS,COLUMNS", value_parser = plane)]
+    pub dims: Option<(Dim, Dim)>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Colour {
+    Lane,
+    Warp,
+    Register,
+}
+
+impl ViewOptions {
+    fn options(&self) -> LayoutOptions {
+        let colour = match self.colour {
+            Colour::Lane => ColourBy::Lane,
+            Colour::Warp => ColourBy::Warp,
+            Colour::Register => ColourBy::Register,
+        };
+        LayoutOptions { colour, plane: self.plane.dims }
+    }
+}
+
+/// Runs the command.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let layout = options.question.layout(&session, "LAYOUT", &options.layout)?;
+    let title = format!("layout of a tensor of {}", options.question.shape);
+    let mut picture = view::layout(&title, &layout, &options.view.options())?;
+    picture.caption.splice(0..0, repeated("", &options.layout));
+    options.destination.draw(picture)
+}
+
+fn plane(text: &str) -> Result<(Dim, Dim), String> {
+    let (rows, columns) = text.split_once(',').ok_or("two axes are written dim0,dim1")?;
+    Ok((Dim::named(rows.trim()), Dim::named(columns.trim())))
+}

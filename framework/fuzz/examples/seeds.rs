@@ -1,0 +1,136 @@
+//! Writes the first inputs of the fuzz targets into `corpus`, from the data of the repository.
+//!
+//! `cargo run --example seeds`, in the folder of the fuzz targets.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tilewright::kernel::{self, Module};
+use tilewright::layout::{Families, Layout, LinearLayout, SampleUse, families::Neutral};
+use tilewright::plugin::wire;
+use tilewright::target::TargetDescription;
+use tilewright::vendor::CompileOptions;
+use tilewright::{lower, movement};
+
+type Done = Result<(), Box<dyn Error>>;
+
+/// A corpus that is filled file by file.
+struct Corpus {
+    folder: PathBuf,
+    files: usize,
+}
+
+impl Corpus {
+    fn of(target: &str) -> Result<Self, Box<dyn Error>> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+        fs::create_dir_all(&folder)?;
+        Ok(Self { folder, files: 0 })
+    }
+
+    fn add(&mut self, content: impl AsRef<[u8]>) -> Done {
+        fs::write(self.folder.join(format!("seed-{:04}", self.files)), content)?;
+        self.files += 1;
+        Ok(())
+    }
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The rows of the known answers of that name, of the framework and of every plugin.
+fn rows(name: &str) -> Result<Vec<Value>, Box<dyn Error>> {
+    let mut folders = vec![repository().join("framework")];
+    for plugin in fs::read_dir(repository().join("plugins"))? {
+        folders.push(plugin?.path());
+    }
+    let texts = folders.iter().filter_map(|folder| fs::read_to_string(folder.join("tests/data").join(name)).ok());
+    texts.flat_map(|text| text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect::<Vec<_>>()).collect()
+}
+
+fn targets() -> Result<Vec<(String, TargetDescription)>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for file in fs::read_dir(repository().join("targets"))? {
+        let text = fs::read_to_string(file?.path()).unwrap_or_default();
+        if let Ok(target) = TargetDescription::from_toml("seed.toml", &text) {
+            found.push((text, target));
+        }
+    }
+    Ok(found)
+}
+
+/// Kernels that convert between the typical layouts of small blocks.
+fn modules(target: &TargetDescription) -> Vec<Module> {
+    let lanes = target.lanes.default;
+    let samples = Neutral.samples(SampleUse { lanes, warps: 2, element_bits: 16 });
+    let layouts = samples.iter().filter_map(|sample| match Neutral.resolve(&sample.spec, &[32, 32], &Neutral) {
+        Ok(Layout::Distributed(layout)) => Some(layout),
+        _ => None,
+    });
+    let layouts: Vec<LinearLayout> = layouts.collect();
+    let pairs = layouts.iter().zip(layouts.iter().skip(1));
+    let kernels = pairs.filter_map(|(src, dst)| {
+        let plan = movement::convert(src, dst, 16, target).ok()?;
+        lower::conversion_kernel("convert", src, dst, 16, &plan).ok()
+    });
+    kernels.map(|kernel| Module { kernels: vec![kernel] }).collect()
+}
+
+fn layouts() -> Done {
+    let (mut text, mut values) = (Corpus::of("layout_text")?, Corpus::of("layout_json")?);
+    for row in rows("attribute_text.jsonl")? {
+        text.add(row["text"].as_str().unwrap_or_default())?;
+    }
+    text.add("#rows = #ttg.blocked<{order = [1, 0]}>\n#ttg.slice<{dim = 1, parent = #rows}>")?;
+    for row in rows("layouts.jsonl")? {
+        values.add(row["params"].to_string())?;
+        values.add(row["expected"].to_string())?;
+    }
+    Ok(())
+}
+
+fn cute() -> Done {
+    let file = repository().join("framework/tests/data/cute_algebra_cases.json");
+    let mut corpus = Corpus::of("cute_text")?;
+    let text = fs::read_to_string(file)?;
+    for layout in text.split('"').filter(|part| part.contains(':') && part.starts_with(['(', '1', '2', '4', '8'])) {
+        corpus.add(layout)?;
+    }
+    corpus.add("Swizzle<3,4,3> o 0 o (8,64):(64,1)")?;
+    corpus.add("Swizzle<2,0,-2> o 4 o ((4,8),(2,2)):((32,1),(16,8))")
+}
+
+fn kernels_and_targets() -> Done {
+    let (mut text, mut bytes) = (Corpus::of("kernel_text")?, Corpus::of("kernel_bytes")?);
+    let (mut files, mut messages) = (Corpus::of("target_toml")?, Corpus::of("plugin_messages")?);
+    for (toml, target) in targets()? {
+        files.add(toml)?;
+        messages.add(wire::write(&target)?)?;
+        for module in modules(&target) {
+            text.add(module.to_string())?;
+            bytes.add(kernel::encode(&module))?;
+        }
+    }
+    messages.add(wire::write(&CompileOptions::default())?)?;
+    for row in rows("layouts.jsonl")?.into_iter().step_by(8) {
+        messages.add(wire::write(&json!({ "spec": row["params"], "shape": row["shape"] }))?)?;
+        messages.add(wire::write(&json!({ "layout": { "distributed": row["expected"] } }))?)?;
+    }
+    let info = json!({ "families": ["blocked"], "instructions": [], "spellings": Neutral.spellings() });
+    messages.add(wire::write(&info)?)
+}
+
+fn manifests() -> Done {
+    let manifest = "name = \"acme\"\nversion = \"0.1.0\"\nlibrary = \"lib.so\"\nabi_major = 1\nabi_minor = 0\n\
+                    architectures = [\"acme1\", \"acme2\"]\n";
+    Corpus::of("plugin_manifest")?.add(manifest)
+}
+
+fn main() -> Done {
+    layouts()?;
+    cute()?;
+    kernels_and_targets()?;
+    manifests()
+}

@@ -1,0 +1,73 @@
+//! A picture as a page of its own: hover, linked views, zoom.
+//!
+//! The page holds the picture's SVG, what the pointer needs to know of each cell as JSON, and a small
+//! script of ours. It refers to nothing outside itself and forbids itself to.
+
+use std::collections::HashMap;
+
+use serde_json::{Value as Json, json};
+
+use crate::arrange::{Arranged, arrange};
+use crate::svg::{draw, escaped};
+use crate::{Cell, Picture};
+
+const STYLE: &str = include_str!("html/page.css");
+const SCRIPT: &str = include_str!("html/page.js");
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
+/// The picture as an HTML document.
+#[must_use]
+pub fn render(picture: &Picture) -> String {
+    let placed = arrange(picture);
+    let title = escaped(&picture.title);
+    let image = draw(picture, &placed);
+    // Inside a script `<` could end it.
+    let data = data(&placed).to_string().replace('<', "\\u003c");
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <p id=\"help\">wheel: zoom · drag: move · double click: all of it · click: keep the marks · Esc: drop them</p>\n\
+         <div id=\"stage\">\n{image}</div>\n<div id=\"tip\" role=\"status\"></div>\n\
+         <script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// What the script needs: all strings once, and for every grid its place and its cells'
+/// links, kin and hover lines as numbers of strings.
+fn data(placed: &Arranged<'_>) -> Json {
+    let mut names = Names::default();
+    let grids = placed.grids.iter().flatten().map(|grid| {
+        let cells = (0..grid.grid.rows()).flat_map(|row| grid.grid.row(row));
+        let cells: Vec<Json> = cells.map(|cell| names.of_cell(cell)).collect();
+        json!({
+            "x": grid.x, "y": grid.y, "wide": grid.cell_width, "high": grid.cell_height,
+            "rows": grid.grid.rows(), "columns": grid.grid.columns(), "cells": cells,
+        })
+    });
+    let grids = grids.collect::<Vec<_>>();
+    json!({ "names": names.all, "grids": grids })
+}
+
+/// Strings, each once.
+#[derive(Default)]
+struct Names<'a> {
+    all: Vec<&'a str>,
+    numbers: HashMap<&'a str, usize>,
+}
+
+impl<'a> Names<'a> {
+    fn number(&mut self, name: &'a str) -> usize {
+        *self.numbers.entry(name).or_insert_with(|| {
+            self.all.push(name);
+            self.all.len() - 1
+        })
+    }
+
+    fn of_cell(&mut self, cell: &'a Cell) -> Json {
+        let said = if cell.hover.is_empty() { &cell.lines } else { &cell.hover };
+        let mut numbers = |all: &'a [String]| -> Vec<usize> { all.iter().map(|name| self.number(name)).collect() };
+        json!([numbers(&cell.links), numbers(&cell.kin), numbers(said)])
+    }
+}

@@ -1,0 +1,94 @@
+//! Blocks of lines whose widths are known, put below and beside each other.
+
+use crate::Table;
+
+/// Lines, each with the number of columns that it takes on a screen.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    lines: Vec<(String, usize)>,
+    /// Whether this is a sign that goes between its neighbours' middles.
+    is_sign: bool,
+}
+
+impl Block {
+    pub fn text(&mut self, text: &str) {
+        self.lines.push((text.to_owned(), text.chars().count()));
+    }
+
+    pub fn blank(&mut self) {
+        self.text("");
+    }
+
+    pub fn sign(&mut self, sign: &str) {
+        self.text(sign);
+        self.is_sign = true;
+    }
+
+    /// A line with escape sequences, which takes `wide` columns.
+    pub fn escaped(&mut self, text: String, wide: usize) {
+        self.lines.push((text, wide));
+    }
+
+    /// A swatch of two columns and its name.
+    pub fn painted(&mut self, swatch: &str, name: &str) {
+        self.escaped(format!("{swatch}{name}"), 2 + name.chars().count());
+    }
+
+    pub fn wide(&self) -> usize {
+        self.lines.iter().map(|&(_, wide)| wide).max().unwrap_or(0)
+    }
+
+    /// The lines, without blanks at their ends.
+    pub fn finish(self) -> String {
+        let mut out = String::new();
+        for (line, _) in self.lines {
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// Adds blocks below, beside each other where they fit in so many columns together.
+pub(super) fn side_by_side(lines: &mut Block, blocks: Vec<Block>, columns: usize) {
+    const GAP: usize = 3;
+    let all: usize = blocks.iter().map(|block| block.wide() + GAP).sum();
+    if all > columns + GAP {
+        for (index, block) in blocks.into_iter().enumerate() {
+            if index > 0 {
+                lines.blank();
+            }
+            lines.lines.extend(block.lines);
+        }
+        return;
+    }
+    let high = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
+    for index in 0..high {
+        let (mut line, mut wide) = (String::new(), 0);
+        for block in &blocks {
+            let at = if block.is_sign { index.checked_sub(high / 2) } else { Some(index) };
+            let part = at.and_then(|at| block.lines.get(at));
+            let (text, taken) = part.map_or(("", 0), |(text, taken)| (text.as_str(), *taken));
+            line.push_str(text);
+            line.push_str(&" ".repeat(block.wide() + GAP - taken));
+            wide += block.wide() + GAP;
+        }
+        lines.escaped(line, wide);
+    }
+}
+
+/// Text in columns, left aligned.
+pub(super) fn table(block: &mut Block, table: &Table) {
+    let rows = || std::iter::once(&table.header).chain(&table.rows);
+    let columns = rows().map(Vec::len).max().unwrap_or(0);
+    let text = |row: &'_ Vec<String>, column: usize| row.get(column).cloned().unwrap_or_default();
+    let widths: Vec<_> =
+        (0..columns).map(|column| rows().map(|row| text(row, column).chars().count()).max().unwrap_or(0)).collect();
+    for (index, row) in rows().enumerate() {
+        let cells = widths.iter().enumerate().map(|(column, &wide)| format!("{:<wide$}", text(row, column)));
+        block.text(&cells.collect::<Vec<_>>().join("  "));
+        if index == 0 {
+            block.text(&"─".repeat(widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1)));
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A grid as aligned text.
+
+use crate::{Band, Cell, Fill, Grid, Rgb};
+
+use super::block::Block;
+use super::{Colours, Style};
+
+/// Writes a grid, cut to the style's width.
+pub(super) fn write(block: &mut Block, grid: &Grid, style: &Style) {
+    let plan = Plan::of(grid, style);
+    plan.write_axes(block);
+    plan.write_headings(block);
+    for row in 0..grid.rows() {
+        if row > 0 && grid.row_bands.iter().any(|band| band.start == row) && plan.has_row_rules() {
+            plan.write_rule(block);
+        }
+        plan.write_row(block, row);
+    }
+    if plan.shown < grid.columns() {
+        let (last, all) = (plan.shown.saturating_sub(1), grid.columns());
+        block.text(&format!(
+            "(columns 0 to {last} of {all}{}{})",
+            if style.remedy.is_empty() { "" } else { "; " },
+            style.remedy
+        ));
+    }
+}
+
+/// The widths of a grid's columns, and how many of them are shown.
+struct Plan<'a> {
+    grid: &'a Grid,
+    colours: Colours,
+    band: usize,
+    heading: usize,
+    widths: Vec<usize>,
+    shown: usize,
+}
+
+/// Characters before the text of a cell; a mark takes one of them, and one after the text.
+const PAD: usize = 1;
+
+impl<'a> Plan<'a> {
+    fn of(grid: &'a Grid, style: &Style) -> Self {
+        let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
+        let band = longest(&mut grid.row_bands.iter().map(|band| band.heading.chars().count()));
+        let heading = longest(&mut grid.row_headings.iter().map(|text| text.chars().count()));
+        let widths: Vec<_> = (0..grid.columns())
+            .map(|column| {
+                let cells = (0..grid.rows()).filter_map(|row| grid.cell(row, column));
+                let texts = longest(&mut cells.map(|cell| text_of(cell).chars().count()));
+                texts.max(grid.column_heading(column).chars().count())
+            })
+            .collect();
+        let mut plan = Self { grid, colours: style.colours, band, heading, widths, shown: grid.columns() };
+        if let Some(room) = style.width {
+            while plan.shown > 1 && plan.wide() > room {
+                plan.shown -= 1;
+            }
+        }
+        plan
+    }
+
+    fn left(&self) -> usize {
+        if self.band > 0 { self.band + 1 + self.heading } else { self.heading }
+    }
+
+    fn wide(&self) -> usize {
+        let cells: usize = self.widths[..self.shown].iter().map(|wide| wide + 2 * PAD).sum();
+        self.left() + cells + (0..self.shown).filter(|&column| self.border(column)).count()
+    }
+
+    /// Whether a border stands before a column: before the first one always.
+    fn border(&self, column: usize) -> bool {
+        column == 0 || self.grid.column_bands.iter().any(|band| band.start == column)
+    }
+
+    /// Bands of one row each would be ruled into nothing but rules.
+    fn has_row_rules(&self) -> bool {
+        self.grid.row_bands.len() * 2 <= self.grid.rows()
+    }
+
+    fn write_axes(&self, block: &mut Block) {
+        let Grid { row_axis, column_axis, .. } = self.grid;
+        match (row_axis.is_empty(), column_axis.is_empty()) {
+            (true, true) => {}
+            (true, false) => block.text(&format!("columns: {column_axis}")),
+            (false, true) => block.text(&format!("rows: {row_axis}")),
+            (false, false) => block.text(&format!("rows: {row_axis}, columns: {column_axis}")),
+        }
+    }
+
+    fn write_headings(&self, block: &mut Block) {
+        if self.grid.column_bands.iter().any(|band| !band.heading.is_empty()) {
+            block.text(&self.band_headings());
+        }
+        if self.grid.column_headings.iter().any(|heading| !heading.is_empty()) {
+            let mut line = " ".repeat(self.left());
+            for column in 0..self.shown {
+                line.push_str(if self.border(column) { "│" } else { "" });
+                let wide = self.widths[column] + PAD;
+                line.push_str(&format!("{:>wide$} ", self.grid.column_heading(column)));
+            }
+            block.text(&line);
+        }
+        self.write_rule(block);
+    }
+
+    /// The heading of each band over its columns, cut where it is too long.
+    fn band_headings(&self) -> String {
+        let mut line = " ".repeat(self.left());
+        for column in (0..self.shown).filter(|&column| self.border(column)) {
+            let end = (column + 1..self.shown).find(|&next| self.border(next)).unwrap_or(self.shown);
+            let room: usize = self.widths[column..end].iter().map(|wide| wide + 2 * PAD).sum();
+            let heading = heading_at(&self.grid.column_bands, column);
+            let cut: String = heading.chars().take(room).collect();
+            line.push_str(&format!("│{cut:<room$}"));
+        }
+        line
+    }
+
+    fn write_rule(&self, block: &mut Block) {
+        let mut line = "─".repeat(self.left());
+        for column in 0..self.shown {
+            line.push_str(if self.border(column) { "┼" } else { "" });
+            line.push_str(&"─".repeat(self.widths[column] + 2 * PAD));
+        }
+        block.text(&line);
+    }
+
+    fn write_row(&self, block: &mut Block, row: usize) {
+        let (band, heading) = (self.band, self.heading);
+        let mut line = String::new();
+        if band > 0 {
+            line.push_str(&format!("{:<band$} ", heading_at(&self.grid.row_bands, row)));
+        }
+        line.push_str(&format!("{:>heading$}", self.grid.row_heading(row)));
+        for (column, cell) in self.grid.row(row).iter().enumerate().take(self.shown) {
+            line.push_str(if self.border(column) { "│" } else { "" });
+            let wide = self.widths[column];
+            let (before, after) = if cell.mark.is_some() { ('>', '<') } else { (' ', ' ') };
+            let text = text_of(cell);
+            let blank = " ".repeat(wide - text.chars().count());
+            line.push_str(&painted(&format!("{blank}{before}{text}{after}"), cell.fill, self.colours));
+        }
+        block.escaped(line, self.wide());
+    }
+}
+
+fn heading_at(bands: &[Band], start: usize) -> &str {
+    bands.iter().find(|band| band.start == start).map_or("", |band| band.heading.as_str())
+}
+
+fn text_of(cell: &Cell) -> String {
+    cell.text()
+}
+
+/// A text on a fill, in the ink that reads best on it.
+pub(super) fn painted(text: &str, fill: Fill, colours: Colours) -> String {
+    let Some(rgb) = fill.rgb().filter(|_| colours != Colours::None) else {
+        return text.to_owned();
+    };
+    let (rgb, back) = match colours {
+        Colours::Exact => (rgb, format!("48;2;{};{};{}", rgb.0, rgb.1, rgb.2)),
+        _ => {
+            let (number, nearest) = numbered(rgb);
+            (nearest, format!("48;5;{number}"))
+        }
+    };
+    let front = if rgb.ink() == Rgb(255, 255, 255) { "38;5;231" } else { "38;5;16" };
+    format!("\u{1b}[{back};{front}m{text}\u{1b}[0m")
+}
+
+/// The nearest of the 216 colours of a terminal's cube, and what it is.
+fn numbered(rgb: Rgb) -> (u8, Rgb) {
+    const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let nearest = |channel: u8| (0..6u8).min_by_key(|&level| LEVELS[usize::from(level)].abs_diff(channel)).unwrap_or(0);
+    let (r, g, b) = (nearest(rgb.0), nearest(rgb.1), nearest(rgb.2));
+    let level = |index: u8| LEVELS[usize::from(index)];
+    (16 + 36 * r + 6 * g + b, Rgb(level(r), level(g), level(b)))
+}

@@ -1,0 +1,254 @@
+//! A conversion as movement of data: where every element was and where it goes, how far that is, and by
+//! which exchanges or through which scratch memory the plan moves it.
+
+use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout};
+use tilewright::movement::{Path, Plan, Rounds};
+use tilewright::target::TargetDescription;
+
+use super::axes::Plane;
+use super::layout::{add_all, small_enough};
+use super::memory::{MemoryView, banks_in_words};
+use super::origin::{Origins, Place};
+use super::positions::Positions;
+use super::tensor::{self, Holders};
+use super::{ColourBy, element_link, hardware};
+use crate::banks::Banked;
+use crate::{Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone, plane};
+
+/// A conversion between two distributed layouts of one tensor, and the plan for it.
+#[derive(Debug, Clone, Copy)]
+pub struct ConversionView<'a> {
+    /// What the conversion is called.
+    pub name: &'a str,
+    /// The layout that there is.
+    pub src: &'a LinearLayout,
+    /// The layout that is wanted.
+    pub dst: &'a LinearLayout,
+    /// Width of an element in bits.
+    pub element_bits: u32,
+    /// The target.
+    pub target: &'a TargetDescription,
+    /// How the target does it.
+    pub plan: &'a Plan,
+}
+
+/// The picture of a conversion: the tensor and the hardware before and after, the latter coloured by how
+/// far each element moves; the plan in numbers; and the rounds of its exchanges, or its scratch memory with
+/// the accesses of warp 0.
+///
+/// # Errors
+/// [`PictureError`]: layouts that are too large, or not of one tensor.
+pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
+    let (src, dst) = (Layout::Distributed(view.src.clone()), Layout::Distributed(view.dst.clone()));
+    small_enough(&src)?;
+    small_enough(&dst)?;
+    let origins = Origins::new(view.src, view.dst)?;
+    let rounds = view.plan.rounds();
+    let mut picture = Picture::new(format!("{} on {}", view.name, view.target.name));
+    picture.legend = key(&origins);
+    let ways: Vec<_> = picture.legend.iter().map(|(_, said)| said.as_str()).collect();
+    picture.caption = vec![view.said(), format!("of the elements, {}", ways.join("; "))];
+    let cells = "T3:1 is lane 3, register 1; before: colours by lane; after: by how far an element moves";
+    picture.caption.push(cells.to_owned());
+    let ins = view.dst.ins();
+    let paint = |input: u64| {
+        let (way, from) = origins.of(input);
+        (way.fill(), arrival(Place::of(ins, input), from, rounds, view.dst))
+    };
+    let before = Positions::new(&src, ColourBy::Lane);
+    let after = Positions::new(&dst, ColourBy::Lane).painted(&paint);
+    let sides = [("before", view.src, &before), ("after", view.dst, &after)];
+    add_tensors(&mut picture, sides)?;
+    picture.add(Panel::table("plan", numbers(view.plan)));
+    add_hardware(&mut picture, sides)?;
+    picture.start_row();
+    if let Some(rounds) = rounds {
+        picture.add(view.exchange(rounds)?);
+    }
+    view.add_scratch(&mut picture)?;
+    Ok(picture)
+}
+
+/// What the colours mean, and how many elements each is for.
+fn key(origins: &Origins) -> Vec<(Fill, String)> {
+    let counts = origins.counts();
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
+    counts.into_iter().map(|(way, count)| (way.fill(), format!("{}: {count} of {all}", way.said()))).collect()
+}
+
+/// A layout of the conversion with its name, and how its positions are drawn.
+type Side<'a> = (&'static str, &'a LinearLayout, &'a Positions<'a>);
+
+/// The slices of the tensor, before and after.
+fn add_tensors(picture: &mut Picture, sides: [Side<'_>; 2]) -> Result<(), PictureError> {
+    let holders = sides.map(|(_, linear, _)| Holders::of(linear));
+    let planes = [Plane::new(sides[0].1.outs(), None)?, Plane::new(sides[1].1.outs(), None)?];
+    for slice in 0..planes[0].slice_count() {
+        if slice > 0 {
+            picture.start_row();
+        }
+        let mut panels = Vec::new();
+        for (((name, linear, positions), holders), plane) in sides.iter().zip(&holders).zip(&planes) {
+            panels.extend(titled(name, vec![tensor::panel(linear, plane, holders, positions, slice)]));
+        }
+        add_all(picture, panels);
+    }
+    Ok(())
+}
+
+/// The hardware before and after: beside each other where each is one panel.
+fn add_hardware(picture: &mut Picture, sides: [Side<'_>; 2]) -> Result<(), PictureError> {
+    let mut all = Vec::new();
+    for (name, linear, positions) in sides {
+        let plane = Plane::new(linear.outs(), None)?;
+        all.push(titled(name, hardware::panels(linear, &plane, positions)));
+    }
+    if all.iter().all(|panels| panels.len() == 1) {
+        all = vec![all.concat()];
+    }
+    for panels in all {
+        picture.start_row();
+        add_all(picture, panels);
+    }
+    Ok(())
+}
+
+fn titled(name: &str, panels: Vec<Panel>) -> Vec<Panel> {
+    panels.into_iter().map(|panel| Panel { title: format!("{name}: {}", panel.title), ..panel }).collect()
+}
+
+/// What is said of a place that an element arrives at.
+fn arrival(here: Place, from: Option<Place>, rounds: Option<Rounds<'_>>, dst: &LinearLayout) -> String {
+    let Some(from) = from else { return "from nowhere".to_owned() };
+    let mut said = format!("from lane {} register {}", from.lane, from.register);
+    if from.warp != here.warp {
+        said += &format!(" of warp {}", from.warp);
+    }
+    if from.block != here.block {
+        said += &format!(" of block {}", from.block);
+    }
+    if let Some(rounds) = rounds {
+        let thread = here.lane | here.warp << dst.in_bits(Dim::LANE);
+        said += &format!(", round {}", rounds.of(here.register, thread));
+    }
+    said
+}
+
+/// The plan's counts and bounds.
+fn numbers(plan: &Plan) -> Table {
+    let (counts, bound) = (plan.counts, plan.bound);
+    let rows = [
+        ("exchanges", counts.exchanges, Some(bound.exchanges)),
+        ("selects", counts.selects, None),
+        ("byte permutes", counts.permutes, None),
+        ("shared stores", counts.shared_stores, None),
+        ("shared loads", counts.shared_loads, None),
+        ("matrix stores", counts.matrix_stores, None),
+        ("matrix loads", counts.matrix_loads, None),
+        ("wavefronts stored", counts.wavefronts_stored, Some(bound.wavefronts_stored)),
+        ("wavefronts loaded", counts.wavefronts_loaded, Some(bound.wavefronts_loaded)),
+        ("warp barriers", counts.warp_barriers, None),
+        ("block barriers", counts.barriers, None),
+    ];
+    let shown = rows.into_iter().filter(|&(_, count, bound)| count > 0 || bound.is_some_and(|bound| bound > 0));
+    let row = |(name, count, bound): (&str, u64, Option<u64>)| {
+        vec![name.to_owned(), count.to_string(), bound.map_or_else(String::new, |bound| bound.to_string())]
+    };
+    let mut rows: Vec<_> = shown.map(row).collect();
+    if plan.shared_bytes > 0 {
+        rows.push(vec!["shared bytes of the block".to_owned(), plan.shared_bytes.to_string()]);
+    }
+    rows.push(vec!["cycles of the block".to_owned(), format!("{:.0}", plan.cost)]);
+    Table { header: ["per warp", "plan", "bound"].map(str::to_owned).to_vec(), rows }
+}
+
+impl ConversionView<'_> {
+    fn said(&self) -> String {
+        let path = match self.plan.path {
+            Path::None => "every element is in its place",
+            Path::Register => "registers of each lane are renamed",
+            Path::Shuffle => "lanes of each warp exchange what they hold",
+            Path::Shared => "through shared memory",
+            Path::Mixed => "partly by exchange, partly through shared memory",
+        };
+        match &self.plan.above_bound {
+            Some(reason) => format!("{path}; above the bound: {reason}"),
+            None => path.to_owned(),
+        }
+    }
+
+    /// For each round and lane of warp 0 the lane that it receives from.
+    fn exchange(&self, rounds: Rounds<'_>) -> Result<Panel, PictureError> {
+        let (lanes, registers) = (1u64 << self.dst.in_bits(Dim::LANE), 1u64 << self.dst.in_bits(Dim::REGISTER));
+        let elements = plane::Plane::new(self.dst.outs())?;
+        let mut grid = Grid::new(rounds.count() as usize, lanes as usize);
+        (grid.row_axis, grid.column_axis) = ("round".to_owned(), "lane".to_owned());
+        grid.row_headings = (0..rounds.count()).map(|round| round.to_string()).collect();
+        grid.column_headings = (0..lanes).map(|lane| lane.to_string()).collect();
+        for round in 0..rounds.count() {
+            for lane in 0..lanes {
+                let from = rounds.source(round, lane) % lanes;
+                let fill = if rounds.stays(round) { Fill::tone(Tone::Good) } else { Fill::hue(from, lanes) };
+                let cell = Cell::new(from.to_string()).fill(fill).kin(format!("lane {lane}"));
+                grid.set(
+                    round as usize,
+                    lane as usize,
+                    cell.hover(format!("round {round}: lane {lane} receives from lane {from}")),
+                );
+            }
+        }
+        for (register, lane) in (0..registers).flat_map(|register| (0..lanes).map(move |lane| (register, lane))) {
+            let at = |dim, index: u64| self.dst.ins().shift_of(dim).map_or(0, |shift| index << shift);
+            let input = at(Dim::REGISTER, register) | at(Dim::LANE, lane);
+            let element = self.dst.apply_packed(input);
+            if let Some(cell) = grid.cell_mut(rounds.of(register, lane) as usize, lane as usize) {
+                cell.links.push(element_link(&elements.coordinates(element)));
+                cell.hover.push(format!("register {register}: element {}", elements.name(element)));
+            }
+        }
+        let stays = (0..rounds.count()).filter(|&round| rounds.stays(round)).count();
+        let panel = Panel::grid("rounds of the exchange, warp 0", grid)
+            .caption("in each cell the lane that a lane receives from");
+        Ok(match stays {
+            0 => panel,
+            _ => panel.caption(format!("green: {stays} rounds in which every lane keeps its own, without an exchange")),
+        })
+    }
+
+    /// The scratch memory with its banks, and the accesses of warp 0 to it.
+    fn add_scratch(&self, picture: &mut Picture) -> Result<(), PictureError> {
+        let Some(swizzle) = self.plan.swizzle() else { return Ok(()) };
+        let outs = self.src.outs();
+        if swizzle.columns.len() as u32 != outs.bits() {
+            let filled = format!("{} bytes of scratch hold a part of the tensor at a time", self.plan.shared_bytes);
+            picture.add(Panel::note("scratch memory", [filled]));
+            return Ok(());
+        }
+        let ins = tilewright::layout::Space::of_sizes(&[(Dim::OFFSET, 1 << outs.bits())])?;
+        let memory = MemoryLayout::linear(LinearLayout::from_columns(ins, outs.clone(), &swizzle.columns)?);
+        let store = (!self.plan.spreads_copies()).then_some(self.src);
+        let view = MemoryView {
+            name: "scratch memory",
+            memory: &memory,
+            element_bits: self.element_bits,
+            target: self.target,
+            store,
+            load: Some(self.dst),
+        };
+        let served = view.accessed(&memory)?;
+        let Some(first) = served.first() else { return Ok(()) };
+        let banked = Banked::new(&memory, self.element_bits, first.row, view.together(&served))?;
+        let scratch = Panel::grid("scratch memory", banked.memory_grid());
+        picture.add(scratch.caption("in each cell the element; colours are banks").caption(banks_in_words(first.row)));
+        picture.add(Panel::grid("bits of the offset", banked.address_grid()?));
+        let elements = plane::Plane::new(memory.linear.outs())?;
+        picture.start_row();
+        for served in &served {
+            picture.add(served.panel(&elements));
+        }
+        if store.is_none() {
+            picture.add(Panel::note("stores", ["lanes that hold copies share the stores: not drawn"]));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,305 @@
+//! The accesses of a warp to a tensor in global memory: which bytes each lane asks for, and which
+//! sectors and lines that touches.
+
+use std::collections::BTreeSet;
+
+use tilewright::layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright::target::TargetDescription;
+
+use crate::access::{Access, Accesses, Question};
+use crate::plane::Plane;
+use crate::runs::{Runs, ranges};
+use crate::view::element_link;
+use crate::{Band, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
+
+/// Requests that the table lists.
+const MOST_REQUESTS: usize = 32;
+
+/// Lines of memory that are drawn side by side.
+const ABREAST: u64 = 4;
+
+/// A tensor in global memory, and the layout by which it is accessed.
+#[derive(Debug, Clone, Copy)]
+pub struct GlobalView<'a> {
+    /// What the layout is called.
+    pub name: &'a str,
+    /// From (register, lane, warp, block) to elements.
+    pub layout: &'a LinearLayout,
+    /// The tensor's axes, the fastest in memory first.
+    pub order: &'a [usize],
+    /// Width of an element in bits.
+    pub element_bits: u32,
+    /// Whose accesses and sectors.
+    pub target: &'a TargetDescription,
+    /// The warp, of block 0.
+    pub warp: u64,
+    /// Bytes of a line, a power of two.
+    pub line_bytes: u64,
+}
+
+/// The picture of the accesses of one warp to a tensor that is dense in memory: one request in bytes, all
+/// requests in numbers, and the memory and the tensor coloured by request. A request is one access of the
+/// warp, as wide as layout, order and target allow; a sector is what the target transfers at once.
+///
+/// # Errors
+/// [`PictureError`]: an order that does not name each axis once, a warp or a line that there is not, a
+/// tensor that is too large, elements that cannot be accessed.
+pub fn global(view: &GlobalView<'_>) -> Result<Picture, PictureError> {
+    view.check()?;
+    let memory = dense(view.layout, view.order)?;
+    let question = Question {
+        registers: view.layout,
+        memory: &memory,
+        element_bits: view.element_bits,
+        widths: &view.target.global.access_bits,
+        warp: view.warp,
+        copies: true,
+    };
+    let requests = Requests { view, accesses: question.answer()?, plane: Plane::new(memory.linear.outs())? };
+    let mut picture = Picture::new(format!("{} in global memory of {}", view.name, view.target.name));
+    picture.caption = requests.said();
+    picture.add(requests.one());
+    picture.add(Panel::table(format!("requests of warp {}", view.warp), requests.table()));
+    picture.start_row();
+    picture.add(requests.memory(&memory));
+    picture.add(requests.tensor());
+    Ok(picture)
+}
+
+impl GlobalView<'_> {
+    fn check(&self) -> Result<(), PictureError> {
+        let wrong = |reason: String, remedy: &str| {
+            Err(PictureError::NotDrawable { what: "the accesses".to_owned(), reason, remedy: remedy.to_owned() })
+        };
+        let mut sorted = self.order.to_vec();
+        sorted.sort_unstable();
+        let rank = self.layout.outs().dims().filter(|dim| dim.tensor_axis().is_some()).count();
+        if !sorted.into_iter().eq(0..rank) {
+            let reason = format!("the order {:?} does not name each of the {rank} axes once", self.order);
+            return wrong(reason, "name the fastest axis first, as 1,0");
+        }
+        let warps = 1u64 << self.layout.in_bits(Dim::WARP);
+        if self.warp >= warps {
+            return wrong(format!("there is no warp {} of {warps}", self.warp), "choose another");
+        }
+        let sector = u64::from(self.target.global.transaction_bytes);
+        if !self.line_bytes.is_power_of_two() || self.line_bytes < sector {
+            let reason = format!("a line of {} bytes does not consist of sectors of {sector}", self.line_bytes);
+            return wrong(reason, "choose a power of two that is no smaller");
+        }
+        Ok(())
+    }
+}
+
+/// The memory in which a tensor's elements lie side by side, along the axes in the given order.
+fn dense(layout: &LinearLayout, order: &[usize]) -> Result<MemoryLayout, PictureError> {
+    let mut sum = LinearLayout::empty();
+    for dim in order.iter().map(|&axis| Dim::tensor(axis)) {
+        sum = sum.direct_sum(&LinearLayout::identity(1 << layout.out_bits(dim), Dim::OFFSET, dim)?)?;
+    }
+    Ok(MemoryLayout::linear(sum))
+}
+
+struct Requests<'a> {
+    view: &'a GlobalView<'a>,
+    accesses: Accesses,
+    plane: Plane<'a>,
+}
+
+impl Requests<'_> {
+    fn sector_bytes(&self) -> u64 {
+        u64::from(self.view.target.global.transaction_bytes.max(1))
+    }
+
+    fn count(&self) -> u64 {
+        self.accesses.list.len() as u64
+    }
+
+    /// The pieces of `size` bytes that an access touches.
+    fn touched(&self, access: &Access, size: u64) -> BTreeSet<u64> {
+        let bytes = self.accesses.bytes();
+        let spans = access.addresses.iter().flatten().map(|&first| first / size..=(first + bytes - 1) / size);
+        spans.flatten().collect()
+    }
+
+    /// Different bytes that an access asks for.
+    fn wanted(&self, access: &Access) -> u64 {
+        self.touched(access, self.accesses.bytes()).len() as u64 * self.accesses.bytes()
+    }
+
+    /// The fewest sectors that could hold what an access asks for.
+    fn least(&self, access: &Access) -> u64 {
+        self.wanted(access).div_ceil(self.sector_bytes())
+    }
+
+    fn said(&self) -> Vec<String> {
+        let sectors = |access: &Access| self.touched(access, self.sector_bytes()).len() as u64;
+        let all: u64 = self.accesses.list.iter().map(sectors).sum();
+        let least: u64 = self.accesses.list.iter().map(|access| self.least(access)).sum();
+        let bytes = self.accesses.bytes();
+        vec![
+            format!(
+                "a lane moves {bytes} bytes at once: {} elements of {} bytes; the target's widest access has {} bytes",
+                self.accesses.elements,
+                self.accesses.element_bytes,
+                self.view.target.global.access_bits.iter().max().map_or(0, |bits| bits / 8)
+            ),
+            format!(
+                "warp {}: {} requests touch {all} sectors of {} bytes, and {least} are least",
+                self.view.warp,
+                self.count(),
+                self.sector_bytes()
+            ),
+        ]
+    }
+
+    /// The request that touches the most sectors: its lines, a cell for each lane's access.
+    fn one(&self) -> Panel {
+        let sectors = |index: &usize| self.touched(&self.accesses.list[*index], self.sector_bytes()).len();
+        let worst = (0..self.accesses.list.len()).rev().max_by_key(sectors).unwrap_or(0);
+        let Some(access) = self.accesses.list.get(worst) else { return Panel::note("requests", ["none"]) };
+        let (line, bytes) = (self.view.line_bytes, self.accesses.bytes());
+        let lines: Vec<u64> = self.touched(access, line).into_iter().collect();
+        let touched = self.touched(access, self.sector_bytes());
+        let across = line / bytes;
+        let mut grid = Grid::new(lines.len(), across as usize);
+        grid.row_axis = "byte".to_owned();
+        grid.column_axis = "sector".to_owned();
+        grid.row_headings = lines.iter().map(|at| (at * line).to_string()).collect();
+        let sectors = line / self.sector_bytes();
+        let starts = (0..sectors).map(|sector| (sector, (sector * self.sector_bytes()).div_ceil(bytes)));
+        grid.column_bands = starts.map(|(sector, start)| Band::new(start as usize, sector.to_string())).collect();
+        for (row, &at) in lines.iter().enumerate() {
+            for column in 0..across {
+                let byte = at * line + column * bytes;
+                let fetched = touched.contains(&(byte / self.sector_bytes()));
+                grid.set(row, column as usize, self.byte_cell(access, byte, fetched));
+            }
+        }
+        let lanes = access.addresses.iter().flatten().count();
+        Panel::grid(format!("request {worst} of {}", self.count()), grid)
+            .caption(format!(
+                "registers {}; {lanes} lanes, {} sectors, {} lines of {line} bytes",
+                ranges(&access.registers),
+                touched.len(),
+                lines.len()
+            ))
+            .caption("in each cell the lanes that ask for these bytes; grey: transferred and not asked for")
+    }
+
+    fn byte_cell(&self, access: &Access, byte: u64, fetched: bool) -> Cell {
+        let lanes: Vec<u64> =
+            (0..).zip(&access.addresses).filter(|(_, first)| **first == Some(byte)).map(|(lane, _)| lane).collect();
+        let Some(&first) = lanes.first() else {
+            return match fetched {
+                true => Cell::default().fill(Fill::tone(Tone::Quiet)).hover(format!("byte {byte}: not asked for")),
+                false => Cell::default().hover(format!("byte {byte}: not transferred")),
+            };
+        };
+        let held = &access.held[first as usize];
+        let mut cell = Cell::new(format!("T{}", ranges(&lanes)))
+            .fill(Fill::hue(first, access.addresses.len() as u64))
+            .hover(format!("bytes {byte} to {}", byte + self.accesses.bytes() - 1))
+            .hover(format!("lane {}", ranges(&lanes)));
+        for &element in held {
+            cell = cell.link(element_link(&self.plane.coordinates(element)));
+        }
+        lanes.iter().fold(cell, |cell, lane| cell.kin(format!("lane {lane}")))
+    }
+
+    fn table(&self) -> Table {
+        let header = ["request", "registers", "bytes", "sectors", "least", "lines", "used"].map(str::to_owned).to_vec();
+        let row = |(index, access): (usize, &Access)| {
+            let sectors = self.touched(access, self.sector_bytes()).len() as u64;
+            let lines = self.touched(access, self.view.line_bytes).len();
+            let (wanted, moved) = (self.wanted(access), sectors * self.sector_bytes());
+            vec![
+                index.to_string(),
+                ranges(&access.registers),
+                wanted.to_string(),
+                sectors.to_string(),
+                self.least(access).to_string(),
+                lines.to_string(),
+                format!("{}%", wanted * 100 / moved.max(1)),
+            ]
+        };
+        let mut rows: Vec<_> = self.accesses.list.iter().enumerate().take(MOST_REQUESTS).map(row).collect();
+        if self.accesses.list.len() > MOST_REQUESTS {
+            rows.push(vec![format!("and {} more", self.accesses.list.len() - MOST_REQUESTS)]);
+        }
+        Table { header, rows }
+    }
+
+    /// The whole memory in sectors, each with the requests that touch it.
+    fn memory(&self, memory: &MemoryLayout) -> Panel {
+        let sector = self.sector_bytes();
+        let all = (memory.allocated_elements() * self.accesses.element_bytes).div_ceil(sector);
+        let in_line = self.view.line_bytes / sector;
+        let across = (in_line * ABREAST).min(all.next_power_of_two());
+        let mut grid = Grid::new(all.div_ceil(across) as usize, across as usize);
+        grid.row_axis = "byte".to_owned();
+        grid.column_axis = format!("sectors, in lines of {} bytes", self.view.line_bytes);
+        grid.row_headings = (0..grid.rows() as u64).map(|row| (row * across * sector).to_string()).collect();
+        grid.rule_columns(in_line as usize);
+        for (request, access) in (0u64..).zip(&self.accesses.list) {
+            for at in self.touched(access, sector) {
+                let (row, column) = ((at / across) as usize, (at % across) as usize);
+                let Some(cell) = grid.cell_mut(row, column) else { continue };
+                if cell.lines.is_empty() {
+                    *cell = Cell::new(format!("#{request}")).fill(Fill::hue(request, self.count()));
+                } else {
+                    cell.lines = vec![format!("{}+", cell.lines[0].trim_end_matches('+'))];
+                    cell.mark = Some(Tone::Bad);
+                }
+                cell.kin.push(format!("request {request}"));
+                cell.hover.push(format!("sector at byte {}: request {request}", at * sector));
+            }
+        }
+        self.link_sectors(&mut grid, memory, across);
+        Panel::grid("memory", grid)
+            .caption(format!("in each cell the request of warp {} that touches the sector", self.view.warp))
+            .caption("framed, with a +: touched by several")
+    }
+
+    /// Links each sector with the elements that lie in it.
+    fn link_sectors(&self, grid: &mut Grid, memory: &MemoryLayout, across: u64) {
+        for offset in 0..memory.allocated_elements() {
+            let at = offset * self.accesses.element_bytes / self.sector_bytes();
+            if let Some(cell) = grid.cell_mut((at / across) as usize, (at % across) as usize) {
+                cell.links.push(element_link(&self.plane.coordinates(memory.linear.apply_packed(offset))));
+            }
+        }
+    }
+
+    /// The tensor, each element with the lane and the request that access it.
+    fn tensor(&self) -> Panel {
+        let mut grid = self.plane.grid();
+        let mut runs = Runs::default();
+        for (request, access) in (0u64..).zip(&self.accesses.list) {
+            for (lane, held) in (0u64..).zip(&access.held) {
+                for &element in held {
+                    let (row, column) = self.plane.place(element);
+                    let Some(cell) = grid.cell_mut(row, column) else { continue };
+                    if cell.lines.is_empty() {
+                        runs.add(row, column, vec![lane, request]);
+                        *cell = Cell::new(format!("T{lane}")).line(format!("#{request}"));
+                        cell.fill = Fill::hue(request, self.count());
+                    }
+                    cell.kin.push(format!("lane {lane}"));
+                    cell.hover.push(format!("lane {lane}, request {request}"));
+                }
+            }
+        }
+        let same = |_: &[u64], last: &[u64], next: &[u64]| last == next;
+        grid.runs = runs.named(|_| false, same, |first, _| format!("T{}#{}", first[0], first[1]));
+        for element in 0..1u64 << self.view.layout.outs().bits() {
+            let (row, column) = self.plane.place(element);
+            if let Some(cell) = grid.cell_mut(row, column) {
+                cell.links.push(element_link(&self.plane.coordinates(element)));
+                cell.hover.insert(0, format!("element {}", self.plane.name(element)));
+            }
+        }
+        Panel::grid("tensor", grid)
+            .caption(format!("in each cell the lane and, after #, the request of warp {}", self.view.warp))
+    }
+}

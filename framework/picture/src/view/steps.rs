@@ -1,0 +1,184 @@
+//! The steps of a composition and of a division, each factor as its matrix.
+
+use tilewright::layout::{LinearLayout, Space};
+
+use crate::{Fill, Panel, Picture, PictureError, Table, Tone};
+
+use super::matrix_grid;
+
+/// `outer(inner(x))`: the matrices of the product, as they are multiplied, and the way of every input
+/// bit through them.
+///
+/// # Errors
+/// Where the two do not compose.
+pub fn composition(
+    title: &str,
+    inner: (&str, &LinearLayout),
+    outer: (&str, &LinearLayout),
+) -> Result<Picture, PictureError> {
+    let product = inner.1.compose(outer.1)?;
+    let mut picture = Picture::new(title);
+    picture.caption.push(format!("first {}, then {}: matrices are applied from right to left", inner.0, outer.0));
+    picture.add(Panel::grid(outer.0, matrix_grid(outer.1)));
+    picture.add(Panel::operator("×"));
+    picture.add(Panel::grid(inner.0, matrix_grid(inner.1)));
+    picture.add(Panel::operator("="));
+    picture.add(Panel::grid(format!("{} of {}", outer.0, inner.0), matrix_grid(&product)));
+    picture.start_row();
+    let mut table =
+        Table { header: vec!["input".to_owned(), inner.0.to_owned(), outer.0.to_owned()], rows: Vec::new() };
+    for (column, name) in named_bits(inner.1.ins()).into_iter().enumerate() {
+        let between = said(inner.1.outs(), inner.1.columns()[column]);
+        table.rows.push(vec![name, between, said(product.outs(), product.columns()[column])]);
+    }
+    picture.add(Panel::table("every input bit, step by step", table));
+    Ok(picture)
+}
+
+/// `whole = divisor * rest`: which part of the matrix must be the divisor, which zero, and what is
+/// left; where the division fails, the bits that are in its way.
+///
+/// # Errors
+/// A divisor with dims, or bits of a dim, that the whole lacks.
+pub fn division(
+    title: &str,
+    whole: (&str, &LinearLayout),
+    divisor: (&str, &LinearLayout),
+) -> Result<Picture, PictureError> {
+    fits(whole.1.ins(), divisor.1.ins(), whole.0, divisor.0)?;
+    fits(whole.1.outs(), divisor.1.outs(), whole.0, divisor.0)?;
+    let parts = Parts::of(whole.1, divisor.1);
+    let rest = whole.1.divide_left(divisor.1);
+    let mut picture = Picture::new(title);
+    picture.legend = vec![
+        (Fill::hue(DIVISOR, HUES), format!("must be {}", divisor.0)),
+        (Fill::hue(REST, HUES), "what is left".to_owned()),
+    ];
+    picture.add(Panel::grid(whole.0, parts.grid()));
+    picture.add(Panel::operator(if rest.is_some() { "=" } else { "÷" }));
+    picture.add(Panel::grid(divisor.0, matrix_grid(divisor.1)));
+    match rest {
+        Some(rest) => {
+            picture
+                .caption
+                .push(format!("{} is a direct sum, with {} in the low bits of each dim", whole.0, divisor.0));
+            picture.add(Panel::operator("⊕"));
+            picture.add(Panel::grid("what is left", matrix_grid(&rest)));
+        }
+        None => {
+            picture.caption.push(format!(
+                "{} is no direct sum of {} and something else: the marked bits are in the way",
+                whole.0, divisor.0
+            ));
+            picture.legend.push((Fill::tone(Tone::Bad), "in the way".to_owned()));
+            picture.add(Panel::note("no quotient", parts.obstacles()));
+        }
+    }
+    Ok(picture)
+}
+
+const DIVISOR: u64 = 0;
+const REST: u64 = 1;
+const HUES: u64 = 8;
+
+fn fits(whole: &Space, divisor: &Space, name: &str, by: &str) -> Result<(), PictureError> {
+    let larger = divisor.iter().find(|&(dim, bits)| bits > whole.bits_of(dim));
+    let Some((dim, bits)) = larger else { return Ok(()) };
+    Err(PictureError::NotDrawable {
+        what: format!("{name} divided by {by}"),
+        reason: format!("{by} has {bits} bits of {dim} and {name} has {}", whole.bits_of(dim)),
+        remedy: "divide by a smaller layout".to_owned(),
+    })
+}
+
+/// The whole, and what each place of its matrix must be.
+struct Parts<'a> {
+    whole: &'a LinearLayout,
+    divisor: &'a LinearLayout,
+    /// For each column of the whole, the divisor's column that it must be; none for the rest's.
+    columns: Vec<Option<usize>>,
+    /// For each row likewise.
+    rows: Vec<Option<usize>>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(whole: &'a LinearLayout, divisor: &'a LinearLayout) -> Self {
+        let low = |whole: &Space, divisor: &Space| -> Vec<Option<usize>> {
+            let of_dim = |(dim, bits): (_, u32)| {
+                let start = divisor.shift_of(dim).unwrap_or(0);
+                let taken = divisor.bits_of(dim);
+                (0..bits).map(move |bit| (bit < taken).then_some((start + bit) as usize))
+            };
+            whole.iter().flat_map(of_dim).collect()
+        };
+        let columns = low(whole.ins(), divisor.ins());
+        Self { whole, divisor, columns, rows: low(whole.outs(), divisor.outs()) }
+    }
+
+    fn bit(&self, row: usize, column: usize) -> bool {
+        self.whole.columns()[column] >> row & 1 == 1
+    }
+
+    /// What a place must be; none where it is left.
+    fn wanted(&self, row: usize, column: usize) -> Option<bool> {
+        match (self.rows[row], self.columns[column]) {
+            (None, None) => None,
+            (Some(row), Some(column)) => Some(self.divisor.columns()[column] >> row & 1 == 1),
+            _ => Some(false),
+        }
+    }
+
+    fn wrong(&self, row: usize, column: usize) -> bool {
+        self.wanted(row, column).is_some_and(|wanted| wanted != self.bit(row, column))
+    }
+
+    fn grid(&self) -> crate::Grid {
+        let mut grid = matrix_grid(self.whole);
+        grid.frames.clear();
+        for row in 0..grid.rows() {
+            for column in 0..grid.columns() {
+                let (one, wrong) = (self.bit(row, column), self.wrong(row, column));
+                let hue = match (self.rows[row], self.columns[column]) {
+                    (Some(_), Some(_)) => Some(DIVISOR),
+                    (None, None) => Some(REST),
+                    _ => None,
+                };
+                let Some(cell) = grid.cell_mut(row, column) else { continue };
+                cell.mark = wrong.then_some(Tone::Bad);
+                cell.fill = match hue {
+                    _ if wrong => Fill::tone(Tone::Bad),
+                    None => Fill::tone(Tone::Quiet),
+                    Some(hue) => Fill::shaded(hue, HUES, u64::from(!one), 2),
+                };
+            }
+        }
+        grid
+    }
+
+    /// What is in the way, a line for each input bit.
+    fn obstacles(&self) -> Vec<String> {
+        let (ins, outs) = (named_bits(self.whole.ins()), named_bits(self.whole.outs()));
+        let of_column = |column: usize| {
+            let wrong: Vec<_> = (0..outs.len()).filter(|&row| self.wrong(row, column)).collect();
+            let said = |&row: &usize| match self.bit(row, column) {
+                true => format!("reaches {}", outs[row]),
+                false => format!("does not reach {}", outs[row]),
+            };
+            (!wrong.is_empty())
+                .then(|| format!("{} {}", ins[column], wrong.iter().map(said).collect::<Vec<_>>().join(", ")))
+        };
+        (0..ins.len()).filter_map(of_column).collect()
+    }
+}
+
+/// Every bit of a space by its dim and weight: `lane 4`.
+fn named_bits(space: &Space) -> Vec<String> {
+    space.iter().flat_map(|(dim, bits)| (0..bits).map(move |bit| format!("{dim} {}", 1u64 << bit))).collect()
+}
+
+/// The coordinates that are not zero: `dim0 2, dim1 8`.
+fn said(space: &Space, packed: u64) -> String {
+    let parts: Vec<_> =
+        space.unpack(packed).filter(|&(_, at)| at != 0).map(|(dim, at)| format!("{dim} {at}")).collect();
+    if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
+}

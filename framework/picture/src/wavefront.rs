@@ -1,0 +1,129 @@
+//! The wavefronts of an access: which lanes each bank serves in which of them.
+
+use tilewright::target::BankRow;
+
+use crate::access::{Access, Accesses};
+
+/// One wavefront of an access: what each bank gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wavefront {
+    /// Its phase.
+    pub phase: usize,
+    /// Its place within the phase; those after the first are conflicts.
+    pub turn: usize,
+    /// What each bank gives, where it gives something.
+    pub banks: Vec<Option<Word>>,
+}
+
+/// A word that a bank gives.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// The byte address divided by the width of a bank.
+    pub number: u64,
+    /// The lanes that want it.
+    pub lanes: Vec<u64>,
+    /// The elements that they want of it, as packed coordinates.
+    pub elements: Vec<u64>,
+}
+
+/// The wavefronts of an access. The lanes of a phase are served together; each bank gives one word at a
+/// time, to all lanes that want it, in the order of the lanes.
+pub(crate) fn wavefronts(row: &BankRow, accesses: &Accesses, access: &Access) -> Vec<Wavefront> {
+    let lane_bits = access.addresses.len().next_power_of_two().trailing_zeros();
+    let mut all = Vec::new();
+    for (phase, lanes) in row.phases(lane_bits).iter().enumerate() {
+        let banks = words(row, accesses, access, lanes);
+        let turns = banks.iter().map(Vec::len).max().unwrap_or(0);
+        for turn in 0..turns {
+            let banks = banks.iter().map(|words| words.get(turn).cloned()).collect();
+            all.push(Wavefront { phase, turn, banks });
+        }
+    }
+    all
+}
+
+/// The words that the lanes of a phase want of each bank.
+fn words(row: &BankRow, accesses: &Accesses, access: &Access, lanes: &[u64]) -> Vec<Vec<Word>> {
+    let mut banks: Vec<Vec<Word>> = vec![Vec::new(); row.banks as usize];
+    for &lane in lanes {
+        let Some(Some(first)) = access.addresses.get(lane as usize).copied() else { continue };
+        for byte in first..first + accesses.bytes() {
+            let element = access.held[lane as usize][((byte - first) / accesses.element_bytes) as usize];
+            let number = byte / u64::from(row.bank_bytes);
+            let Some(bank) = banks.get_mut(row.bank(byte) as usize) else { continue };
+            let at = bank.iter().position(|word| word.number == number).unwrap_or_else(|| {
+                bank.push(Word { number, ..Word::default() });
+                bank.len() - 1
+            });
+            let word = &mut bank[at];
+            if !word.lanes.contains(&lane) {
+                word.lanes.push(lane);
+            }
+            if !word.elements.contains(&element) {
+                word.elements.push(element);
+            }
+        }
+    }
+    banks
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tilewright::target::{Direction, Evidence};
+
+    use super::*;
+
+    fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
+        BankRow {
+            directions: vec![Direction::Load],
+            access_bits: vec![32],
+            instruction: None,
+            banks,
+            bank_bytes,
+            phase: phase.to_vec(),
+            evidence: Evidence::Assumed,
+            source: "made up".to_owned(),
+        }
+    }
+
+    fn any_row() -> impl Strategy<Value = BankRow> {
+        (0..6u32, 0..4u32, prop::collection::vec(0..16u64, 0..5))
+            .prop_map(|(banks, bytes, phase)| row(1 << banks, 1 << bytes, &phase))
+    }
+
+    proptest! {
+        /// As many as the target counts; a lane is served by each bank that holds bytes of its own, once.
+        #[test]
+        fn every_lane_is_served_once_in_the_counted_wavefronts(
+            row in any_row(),
+            addresses in prop::collection::vec(prop::option::weighted(0.8, 0..200u64), 16),
+            elements in 1..9u64,
+        ) {
+            let accesses = Accesses { elements, element_bytes: 2, list: Vec::new() };
+            let held = (0..16).map(|lane| (0..elements).map(|element| lane * 16 + element).collect()).collect();
+            let access = Access { registers: Vec::new(), addresses: addresses.clone(), held };
+            let found = wavefronts(&row, &accesses, &access);
+            let bytes = accesses.bytes();
+            let counted = tilewright::target::wavefronts(&row, &addresses, bytes as u32);
+            prop_assert_eq!(found.len() as u64, counted);
+            for (lane, first) in addresses.iter().enumerate() {
+                let served = found.iter().flat_map(|wavefront| wavefront.banks.iter().flatten());
+                let words: Vec<u64> =
+                    served.filter(|word| word.lanes.contains(&(lane as u64))).map(|word| word.number).collect();
+                let width = u64::from(row.bank_bytes);
+                let mut wanted: Vec<u64> = match first {
+                    Some(first) => (*first..first + bytes).map(|byte| byte / width).collect(),
+                    None => Vec::new(),
+                };
+                wanted.dedup();
+                prop_assert_eq!(sorted(words), wanted);
+            }
+        }
+    }
+
+    fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
+        numbers.sort_unstable();
+        numbers
+    }
+}

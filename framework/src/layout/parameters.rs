@@ -1,0 +1,316 @@
+//! Reading the parameters of a family: by name, with errors that name what is wrong.
+//!
+//! What is read stays in the spec or in place: a family's layout is built without heap allocation
+//! for the usual ranks, so the cost of reading does not hide that of building.
+
+use std::cell::{Cell, RefCell};
+
+use smallvec::SmallVec;
+
+use super::family::{edit_distance, nearest};
+use super::{Attribute, Bases, FamilyError, FamilySpec};
+
+/// A list of numbers, one an axis in most uses; four are held without heap allocation.
+pub type Numbers = SmallVec<[u64; 4]>;
+
+/// A list of axes; four are held without heap allocation.
+pub type Axes = SmallVec<[usize; 4]>;
+
+/// Reads the parameters of a spec, each under its name or one of its other spellings, and in the
+/// end names those that nobody read.
+#[derive(Debug)]
+pub struct Parameters<'a> {
+    spec: &'a FamilySpec,
+    given: SmallVec<[(&'a str, &'a Attribute); 10]>,
+    /// Which of `given` have been read. No family has 64 parameters: where more are given, one of
+    /// the first 64 stays unread.
+    read: Cell<u64>,
+    /// Names asked for, for messages about those that nobody asked for.
+    asked: RefCell<SmallVec<[&'static [&'static str]; 12]>>,
+}
+
+impl<'a> Parameters<'a> {
+    #[inline]
+    pub(super) fn of(spec: &'a FamilySpec) -> Self {
+        let mut given = SmallVec::new();
+        for (name, value) in &spec.attributes {
+            given.push((name.as_str(), value));
+        }
+        Self { spec, given, read: Cell::new(0), asked: RefCell::default() }
+    }
+
+    /// The raw value of a parameter; `names` are its spellings, the proper one first.
+    #[must_use]
+    pub fn optional(&self, names: &'static [&'static str]) -> Option<&'a Attribute> {
+        self.asked.borrow_mut().push(names);
+        let mut found = None;
+        for &name in names {
+            if let Some(index) = self.given.iter().position(|&(given, _)| given == name) {
+                self.read.set(self.read.get() | 1u64.checked_shl(index as u32).unwrap_or(0));
+                found = found.or(Some(self.given[index].1));
+            }
+        }
+        found
+    }
+
+    /// Parameters that were given and that nobody has read.
+    fn unread(&self) -> impl Iterator<Item = &'a str> + '_ {
+        let is_read = |index: usize| self.read.get().checked_shr(index as u32).unwrap_or(0) & 1 == 1;
+        self.given.iter().enumerate().filter(move |&(index, _)| !is_read(index)).map(|(_, &(name, _))| name)
+    }
+
+    /// The value of a parameter that must be there.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`] where it is not.
+    pub fn required(&self, names: &'static [&'static str]) -> Result<&'a Attribute, FamilyError> {
+        self.optional(names).ok_or_else(|| match self.misspelt(names) {
+            Some(given) => self.wrong(names[0], &format!("is missing; `{given}` was given: is it misspelt?")),
+            None => self.wrong(names[0], "is missing"),
+        })
+    }
+
+    /// A parameter that was given, that nobody has read, and whose name is nearly one of `names`.
+    fn misspelt(&self, names: &'static [&'static str]) -> Option<&'a str> {
+        let near = self.unread().filter_map(|given| {
+            let distance = names.iter().map(|name| edit_distance(name, given)).min()?;
+            (distance <= 2 && distance * 3 <= given.len()).then_some((distance, given))
+        });
+        near.min().map(|(_, given)| given)
+    }
+
+    /// A whole number, not negative.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn number(&self, names: &'static [&'static str]) -> Result<u64, FamilyError> {
+        self.as_number(names[0], self.required(names)?)
+    }
+
+    /// A whole number, not negative, or `default` where it is not given.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn number_or(&self, names: &'static [&'static str], default: u64) -> Result<u64, FamilyError> {
+        self.optional(names).map_or(Ok(default), |value| self.as_number(names[0], value))
+    }
+
+    /// True or false, or `default` where it is not given.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn flag_or(&self, names: &'static [&'static str], default: bool) -> Result<bool, FamilyError> {
+        match self.optional(names) {
+            None => Ok(default),
+            Some(Attribute::Bool(value)) => Ok(*value),
+            Some(_) => Err(self.wrong(names[0], "must be true or false")),
+        }
+    }
+
+    /// A list of whole numbers, not negative.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn numbers(&self, names: &'static [&'static str]) -> Result<Numbers, FamilyError> {
+        self.as_numbers(names[0], self.required(names)?)
+    }
+
+    /// A power of two.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn power(&self, names: &'static [&'static str]) -> Result<u64, FamilyError> {
+        self.as_power(names[0], self.number(names)?)
+    }
+
+    /// A list of `count` powers of two.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn powers(&self, names: &'static [&'static str], count: usize) -> Result<Numbers, FamilyError> {
+        let value = self.required(names)?;
+        if let Attribute::List(items) = value
+            && items.len() == count
+        {
+            let mut powers = Numbers::new();
+            for item in items {
+                match item {
+                    Attribute::Int(number) if *number > 0 && number.count_ones() == 1 => powers.push(*number as u64),
+                    _ => return Err(self.no_power(names[0], item)),
+                }
+            }
+            return Ok(powers);
+        }
+        let list = self.as_numbers(names[0], value)?;
+        Err(self.wrong(names[0], &format!("has {} entries, expected {count}", list.len())))
+    }
+
+    #[cold]
+    fn no_power(&self, name: &str, item: &Attribute) -> FamilyError {
+        match self.as_number(name, item).and_then(|number| self.as_power(name, number)) {
+            Err(error) => error,
+            Ok(number) => self.wrong(name, &format!("{number} is out of range")),
+        }
+    }
+
+    /// A list that names each of the axes 0 to `rank` - 1 once.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn order(&self, names: &'static [&'static str], rank: usize) -> Result<Axes, FamilyError> {
+        let list = self.numbers(names)?;
+        let mut axes = Axes::new();
+        let mut seen = 0u64;
+        for &number in &list {
+            let bit = 1u64.checked_shl(number.min(64) as u32).unwrap_or(0);
+            if number < rank as u64 && bit & !seen != 0 {
+                seen |= bit;
+                axes.push(number as usize);
+            }
+        }
+        if list.len() == rank && axes.len() == rank {
+            return Ok(axes);
+        }
+        Err(self.wrong(names[0], &format!("{list:?} must list each of the {rank} axes once, from 0 on")))
+    }
+
+    /// A list of lists of whole numbers, not negative: bases.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn bases(&self, names: &'static [&'static str]) -> Result<Bases, FamilyError> {
+        Ok(self.given_bases(names[0], self.required(names)?)?.to_vec())
+    }
+
+    /// A list of lists of whole numbers, empty where it is not given.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn bases_or_none(&self, names: &'static [&'static str]) -> Result<Bases, FamilyError> {
+        Ok(self.listed_bases(names)?.to_vec())
+    }
+
+    /// As [`Parameters::bases_or_none`], the lists staying where they are.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`].
+    pub fn listed_bases(&self, names: &'static [&'static str]) -> Result<GivenBases<'a>, FamilyError> {
+        self.optional(names).map_or(Ok(GivenBases::default()), |value| self.given_bases(names[0], value))
+    }
+
+    /// The layout that this one derives from.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`] where there is none.
+    pub fn parent(&self) -> Result<&'a FamilySpec, FamilyError> {
+        self.spec.parent.as_deref().ok_or_else(|| self.wrong("parent", "is missing"))
+    }
+
+    /// Checks that every parameter that was given has been read.
+    ///
+    /// # Errors
+    /// [`FamilyError::Parameter`] that names the first one that has not.
+    pub fn finish(&self) -> Result<(), FamilyError> {
+        let Some(unread) = self.unread().next() else { return Ok(()) };
+        let near = nearest(&self.asked.borrow().concat(), unread);
+        Err(self.wrong(unread, &format!("is not a parameter of this family{near}")))
+    }
+
+    /// The error that says what is wrong with a parameter.
+    #[cold]
+    #[must_use]
+    pub fn wrong(&self, parameter: &str, message: &str) -> FamilyError {
+        FamilyError::Parameter {
+            family: self.spec.name.clone(),
+            parameter: parameter.to_owned(),
+            message: message.to_owned(),
+        }
+    }
+
+    fn as_number(&self, name: &str, value: &Attribute) -> Result<u64, FamilyError> {
+        match value {
+            Attribute::Int(number) if *number >= 0 => Ok(*number as u64),
+            Attribute::Int(number) => Err(self.wrong(name, &format!("{number} is negative"))),
+            _ => Err(self.wrong(name, "must be a whole number")),
+        }
+    }
+
+    fn as_power(&self, name: &str, number: u64) -> Result<u64, FamilyError> {
+        if number.is_power_of_two() {
+            return Ok(number);
+        }
+        Err(self.wrong(name, &format!("{number} is no power of two")))
+    }
+
+    fn as_numbers(&self, name: &str, value: &Attribute) -> Result<Numbers, FamilyError> {
+        match value {
+            Attribute::List(items) => {
+                let mut numbers = Numbers::new();
+                for item in items {
+                    numbers.push(self.as_number(name, item)?);
+                }
+                Ok(numbers)
+            }
+            _ => Err(self.wrong(name, "must be a list of whole numbers")),
+        }
+    }
+
+    fn given_bases(&self, name: &str, value: &'a Attribute) -> Result<GivenBases<'a>, FamilyError> {
+        let Attribute::List(lists) = value else {
+            return Err(self.wrong(name, "must be a list of lists of whole numbers"));
+        };
+        for list in lists {
+            let Attribute::List(items) = list else {
+                return Err(self.wrong(name, "must be a list of whole numbers"));
+            };
+            for item in items {
+                self.as_number(name, item)?;
+            }
+        }
+        Ok(GivenBases { lists })
+    }
+}
+
+/// The coordinates of one of [`GivenBases`].
+#[derive(Debug, Clone)]
+pub struct Basis<'a>(std::slice::Iter<'a, Attribute>);
+
+impl Iterator for Basis<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        // Every item was found to be a number, not negative.
+        self.0.next().map(|item| if let Attribute::Int(number) = item { number.unsigned_abs() } else { 0 })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Basis<'_> {}
+
+/// Bases as a spec lists them, found to be lists of whole numbers that are not negative.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GivenBases<'a> {
+    lists: &'a [Attribute],
+}
+
+impl<'a> GivenBases<'a> {
+    /// Whether there is no basis.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.lists.is_empty()
+    }
+
+    /// The coordinates of each basis.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Basis<'a>> + Clone + 'a {
+        self.lists.iter().map(|list| Basis(if let Attribute::List(items) = list { items.iter() } else { [].iter() }))
+    }
+
+    /// The bases as lists of their own.
+    #[must_use]
+    pub fn to_vec(self) -> Bases {
+        self.iter().map(Iterator::collect).collect()
+    }
+}

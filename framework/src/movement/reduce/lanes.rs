@@ -1,0 +1,78 @@
+//! Combining between the lanes of a warp.
+
+use crate::kernel::{Builder, Counts, Value};
+
+use super::super::address::Thread;
+use super::super::tuples::{Combine, exchanged, words};
+
+/// One step: lanes that differ in a bit combine what they hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LaneStep {
+    /// Both end with all sums.
+    Sum {
+        /// The lane bit.
+        lane: u32,
+    },
+    /// Each ends with half of the sums: the lower lane with those of the even registers, the upper one
+    /// with those of the odd ones. Registers are numbered anew without their lowest bit.
+    Halve {
+        /// The lane bit.
+        lane: u32,
+    },
+}
+
+/// What the steps execute on `2^register_bits` registers of each tensor.
+pub(super) fn counts(steps: &[LaneStep], element_bits: &[u32], register_bits: u32) -> Counts {
+    let (mut counts, mut registers) = (Counts::default(), 1u64 << register_bits);
+    for step in steps {
+        if let LaneStep::Halve { .. } = step {
+            counts.selects += registers * element_bits.len() as u64;
+            registers /= 2;
+        }
+        counts.exchanges += element_bits.iter().map(|&bits| words(bits, registers)).sum::<u64>();
+    }
+    counts
+}
+
+impl LaneStep {
+    /// The tuples after the step, one for each register that is left.
+    pub(super) fn emit(
+        self,
+        builder: &mut Builder,
+        thread: Thread,
+        tuples: Vec<Vec<Value>>,
+        combine: &mut Combine,
+    ) -> Vec<Vec<Value>> {
+        let lane = match self {
+            Self::Sum { lane } => return butterfly(builder, thread, lane, tuples, combine),
+            Self::Halve { lane } => lane,
+        };
+        let upper = thread.parity(builder, 1 << lane);
+        let choose = |builder: &mut Builder, pair: &[Vec<Value>], keep: bool| -> Vec<Value> {
+            let (even, odd) = (&pair[0], &pair[1]);
+            let chosen = even.iter().zip(odd).map(|(&even, &odd)| {
+                let (above, below) = if keep { (odd, even) } else { (even, odd) };
+                builder.select(upper, above, below)
+            });
+            chosen.collect()
+        };
+        let kept: Vec<_> = tuples.chunks(2).map(|pair| choose(builder, pair, true)).collect();
+        let sent: Vec<_> = tuples.chunks(2).map(|pair| choose(builder, pair, false)).collect();
+        let other = thread.neighbour(builder, 1 << lane);
+        let received = exchanged(builder, other, &sent);
+        kept.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect()
+    }
+}
+
+/// Every lane combines its tuples with those of the lane that differs in one bit.
+pub(super) fn butterfly(
+    builder: &mut Builder,
+    thread: Thread,
+    lane: u32,
+    tuples: Vec<Vec<Value>>,
+    combine: &mut Combine,
+) -> Vec<Vec<Value>> {
+    let other = thread.neighbour(builder, 1 << lane);
+    let received = exchanged(builder, other, &tuples);
+    tuples.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect()
+}

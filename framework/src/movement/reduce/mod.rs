@@ -1,0 +1,180 @@
+//! Reductions along an axis of a distributed layout.
+//!
+//! A tensor is combined first within registers, then between lanes, then between warps (seed 000,
+//! section 5.1: a layout says which of them hold the axis). Copies are told from data by the algebra,
+//! so nothing is combined or stored twice. What warps still hold in parts is moved by an ordinary
+//! conversion, from the layout of the partial results to one in which every lane holds all the parts
+//! that it combines; so swizzles, vectors and predicates are those of conversions.
+
+mod lanes;
+mod question;
+
+use crate::kernel::{Builder, Counts, Value};
+use crate::layout::{Dim, LinearLayout};
+use crate::target::{Direction, TargetDescription};
+
+use super::address::Thread;
+use super::tuples::{Combine, by_tensor, moved};
+use super::{Bound, MovementError, Plan, convert, cost, slots};
+use lanes::{LaneStep, butterfly};
+use question::Question;
+
+/// How a tensor, or a tuple of tensors of one layout, is reduced along an axis.
+#[derive(Debug, Clone)]
+pub struct Reduction {
+    /// Where the results are: the source's layout without the axis, in every lane that held a part
+    /// (Triton's slice of the source's layout).
+    pub result: LinearLayout,
+    /// What a warp executes; where warps differ, the most.
+    pub counts: Counts,
+    /// Shared memory of the block in bytes.
+    pub shared_bytes: u64,
+    /// Cycles of the block by the target's table; the combining itself is not counted.
+    pub cost: f64,
+    /// What no reduction to this layout can go below.
+    pub bound: Bound,
+    /// Why the counts are above the bound, where they are.
+    pub above_bound: Option<String>,
+    /// For every kept register the source registers that are combined into it.
+    sources: Vec<Vec<usize>>,
+    lane_bits: u32,
+    before: Vec<LaneStep>,
+    /// How the parts move, for each tensor of the tuple.
+    moves: Vec<Plan>,
+    /// Log2 of the parts that a lane combines after they moved.
+    parts_in_registers: u32,
+    /// Lane bits over which parts are combined after they moved.
+    after: Vec<u32>,
+}
+
+/// The cheapest reduction along `axis` of tensors in layout `src`, whose elements have
+/// `element_bits` bits, one entry for each tensor of the tuple.
+///
+/// # Errors
+/// [`MovementError`]: no such axis, no tensors, elements of no known width, a layout that is not
+/// surjective or has bases that move along the axis and along others at once, blocks that hold
+/// different parts of the axis.
+pub fn reduce(
+    src: &LinearLayout,
+    axis: Dim,
+    element_bits: &[u32],
+    target: &TargetDescription,
+) -> Result<Reduction, MovementError> {
+    let question = Question::new(src, axis, element_bits)?;
+    let mut cheapest: Option<Reduction> = None;
+    for given in 0..=question.most_given() {
+        for in_lanes in 0..=question.most_parts_in_lanes() {
+            let candidate = build(&question, given, in_lanes, target)?;
+            let rank = (slots(&candidate.counts), candidate.cost);
+            if cheapest.as_ref().is_none_or(|known| rank < (slots(&known.counts), known.cost)) {
+                cheapest = Some(candidate);
+            }
+        }
+    }
+    cheapest.ok_or_else(|| MovementError::Impossible { reasons: "there is no way to reduce".to_owned() })
+}
+
+/// The reduction in which the first `given` lane bits halve the registers, and `in_lanes` bits of the
+/// parts are read by different lanes.
+fn build(
+    question: &Question,
+    given: usize,
+    in_lanes: usize,
+    target: &TargetDescription,
+) -> Result<Reduction, MovementError> {
+    let before = question.lane_steps(given);
+    let (src, dst) = question.ends(given, in_lanes)?;
+    let moves = question.element_bits.iter().map(|&bits| convert(&src, &dst, bits, target));
+    let moves = moves.collect::<Result<Vec<_>, _>>()?;
+    let after: Vec<u32> = question.copy_lanes().take(in_lanes).collect();
+    let kept = question.kept.len() as u32;
+    let mut lanes = lanes::counts(&before, &question.element_bits, kept);
+    let steps: Vec<LaneStep> = after.iter().map(|&lane| LaneStep::Sum { lane }).collect();
+    lanes = lanes.plus(lanes::counts(&steps, &question.element_bits, kept));
+    let moved = moves.iter().fold(Counts::default(), |sum, plan| sum.plus(plan.counts));
+    let counts = lanes.plus(moved);
+    let warps = 1u64 << question.warp_bits;
+    let stages = (before.len() + after.len()) as u64;
+    let bound = bound(question, target);
+    Ok(Reduction {
+        result: question.result.clone(),
+        shared_bytes: moves.iter().map(|plan| plan.shared_bytes).sum(),
+        cost: cost(&lanes, warps, stages, target) + moves.iter().map(|plan| plan.cost).sum::<f64>(),
+        above_bound: (!bound.is_met(&counts)).then(|| why_above(question)),
+        bound,
+        counts,
+        sources: question.sources(),
+        lane_bits: question.lane_bits,
+        before,
+        moves,
+        parts_in_registers: question.part_bits - in_lanes as u32,
+        after,
+    })
+}
+
+fn why_above(question: &Question) -> String {
+    if question.part_bits > 0 {
+        return "parts are moved to all lanes that want the result, not combined on the way".to_owned();
+    }
+    "every lane is given every result; combining in halves and handing out would cost more selects".to_owned()
+}
+
+/// Within a warp: every result depends on all lanes of its group, and an exchange at most doubles
+/// the lanes that a value depends on; and each result needs as many words received as there are
+/// other lanes, once to combine and once to hand out. Between warps: all parts but one of each result
+/// leave their warp, spread over the warps.
+fn bound(question: &Question, target: &TargetDescription) -> Bound {
+    let results: u64 = question.element_bits.iter().map(|&bits| u64::from(bits) << question.distinct_kept()).sum();
+    if question.part_bits == 0 {
+        let depth = question.summing_lanes().count() as u64;
+        let words = results.div_ceil(u64::from(u32::BITS));
+        let received = (2 * words * ((1 << depth) - 1)).div_ceil(1 << depth);
+        return Bound { exchanges: depth.max(received), ..Bound::default() };
+    }
+    let in_block: u64 =
+        question.element_bits.iter().map(|&bits| u64::from(bits) << question.result.outs().bits()).sum();
+    let leaving = (in_block * ((1 << question.part_bits) - 1)) >> question.block_bits();
+    let moved = |direction| {
+        let rows = target.shared.banks.iter().filter(|row| row.directions.contains(&direction));
+        let most = rows.map(|row| row.wavefront_bytes() * 8).max().unwrap_or(1).max(1);
+        leaving.div_ceil(most << question.warp_bits)
+    };
+    Bound { wavefronts_stored: moved(Direction::Store), wavefronts_loaded: moved(Direction::Load), exchanges: 0 }
+}
+
+impl Reduction {
+    /// Writes the reduction's kernel IR. `inputs` holds, for each tensor of the tuple, one value for
+    /// each source register; the result holds likewise the registers of [`Reduction::result`]. Values
+    /// have any element type of the widths that were planned for.
+    ///
+    /// # Panics
+    /// Where there are not as many inputs, or values in them, as planned for.
+    pub fn emit(&self, builder: &mut Builder, inputs: &[Vec<Value>], combine: &mut Combine) -> Vec<Vec<Value>> {
+        let mut kept: Vec<Vec<Value>> = Vec::with_capacity(self.sources.len());
+        for group in &self.sources {
+            let tuple = |register: usize| inputs.iter().map(|values| values[register]).collect::<Vec<_>>();
+            let mut sum = tuple(group[0]);
+            for &register in &group[1..] {
+                sum = combine(builder, &sum, &tuple(register));
+            }
+            kept.push(sum);
+        }
+        let thread = Thread::new(builder, self.lane_bits);
+        for step in &self.before {
+            kept = step.emit(builder, thread, kept, combine);
+        }
+        let parts = moved(builder, &self.moves, &kept);
+        let mut results: Vec<Vec<Value>> = Vec::new();
+        for group in parts.chunks(1 << self.parts_in_registers) {
+            let mut sum = group[0].clone();
+            for part in &group[1..] {
+                sum = combine(builder, &sum, part);
+            }
+            results.push(sum);
+        }
+        for &lane in &self.after {
+            results = butterfly(builder, thread, lane, results, combine);
+        }
+        by_tensor(&results, inputs.len())
+    }
+}

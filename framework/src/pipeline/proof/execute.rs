@@ -1,0 +1,101 @@
+//! Running a kernel on tensors of known elements, and comparing what it wrote.
+
+use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
+use crate::kernel::{self, Counts, Kernel, Module};
+use crate::layout::{Dim, LinearLayout};
+use crate::lower::row_major;
+use crate::movement::{Bound, Means};
+
+use super::Disproof;
+
+/// The values as so many bytes each.
+pub(super) fn little_endian(values: impl Iterator<Item = u64>, bytes: usize) -> Vec<u8> {
+    values.flat_map(|value| value.to_le_bytes().into_iter().take(bytes)).collect()
+}
+
+/// The value of little-endian bytes.
+pub(super) fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+/// The low bits of a number.
+pub(super) fn low(value: u64, bits: u32) -> u64 {
+    if bits < 64 { value & ((1 << bits) - 1) } else { value }
+}
+
+/// Runs a kernel whose parameters are buffers, first read, then written: what it did and wrote. The
+/// instructions of `means` mean what their rows say.
+pub(super) fn run(
+    kernel: Kernel,
+    inputs: &[Vec<u8>],
+    outputs: &[usize],
+    blocks: u32,
+    means: Means<'_>,
+) -> Result<(Report, Vec<Vec<u8>>), Disproof> {
+    let module = Module { kernels: vec![kernel] };
+    kernel::verify(&module)?;
+    let mut memory = GlobalMemory::new();
+    let inputs: Vec<_> = inputs.iter().map(|bytes| memory.allocate_with(bytes)).collect();
+    let outputs: Vec<_> = outputs.iter().map(|&bytes| memory.allocate(bytes)).collect();
+    let arguments: Vec<_> = inputs.iter().chain(&outputs).map(|&buffer| Argument::Buffer(buffer)).collect();
+    let meanings = Meanings::of(means.instructions);
+    let report = Emulator::new(&module.kernels[0], means.target)
+        .and_then(|emulator| {
+            emulator.with_meanings(&meanings).run([blocks, 1, 1], &arguments, &mut memory, &Limits::default())
+        })
+        .map_err(|fault| Disproof::Fault(Box::new(fault)))?;
+    let written =
+        outputs.iter().map(|&output| Ok(memory.read_all(output)?.to_vec())).collect::<Result<_, Disproof>>()?;
+    Ok((report, written))
+}
+
+/// Element `index` of the tensor: a pattern in which neighbours differ in all bytes.
+pub(super) fn element(index: u64, bits: u32) -> u64 {
+    let mixed = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let value = mixed ^ mixed >> 29;
+    if bits >= 64 { value } else { value & ((1 << bits) - 1) }
+}
+
+/// Compares every register of every lane with the element that its layout says.
+pub(super) fn compare_registers(
+    dst: &LinearLayout,
+    bits: u32,
+    written: &[u8],
+    expected: impl Fn(u64) -> u64,
+) -> Result<(), Disproof> {
+    let bytes = (bits / 8) as usize;
+    let (lane_bits, warp_bits) = (dst.in_bits(Dim::LANE), dst.in_bits(Dim::WARP));
+    for place in 0..1u64 << dst.ins().bits() {
+        let at = |dim| dst.ins().coordinate(place, dim);
+        let thread = at(Dim::LANE) | at(Dim::WARP) << lane_bits;
+        let register = at(Dim::BLOCK) << dst.in_bits(Dim::REGISTER) | at(Dim::REGISTER);
+        let start = ((register << (lane_bits + warp_bits) | thread) as usize) * bytes;
+        let mut found = [0u8; 8];
+        found[..bytes].copy_from_slice(&written[start..start + bytes]);
+        let found = u64::from_le_bytes(found);
+        let index = row_major(dst, dst.apply_packed(place));
+        let expected = expected(index);
+        if found != expected {
+            let place = dst.ins().unpack(place).map(|(dim, value)| format!("{dim} {value}"));
+            let place = place.collect::<Vec<_>>().join(", ");
+            return Err(Disproof::WrongElement { place, found, element: index, expected });
+        }
+    }
+    Ok(())
+}
+
+/// Compares what was executed with what was planned and with what nothing can go below.
+pub(super) fn compare_counts(planned: &Counts, bound: &Bound, executed: &Counts) -> Result<(), Disproof> {
+    if executed != planned {
+        return Err(Disproof::Counts { planned: Box::new(*planned), executed: Box::new(*executed) });
+    }
+    let compared = [
+        ("wavefronts stored", executed.wavefronts_stored, bound.wavefronts_stored),
+        ("wavefronts loaded", executed.wavefronts_loaded, bound.wavefronts_loaded),
+        ("exchanges", executed.exchanges, bound.exchanges),
+    ];
+    match compared.into_iter().find(|(_, executed, bound)| executed < bound) {
+        None => Ok(()),
+        Some((what, executed, bound)) => Err(Disproof::Bound { what, executed, bound }),
+    }
+}

@@ -1,0 +1,74 @@
+//! Showing that plans do what they say: a plan's kernel is run on the emulator, everything that it
+//! leaves in registers and memory is compared with what the layouts say, and what was executed with
+//! what the plan counted.
+
+mod execute;
+mod memory;
+mod registers;
+
+use thiserror::Error;
+
+use crate::emulator::{Fault, MemoryError};
+use crate::kernel::{self, Counts};
+use crate::movement::MovementError;
+
+pub use memory::{prove_copy, prove_load, prove_store};
+pub use registers::{prove_conversion, prove_gather, prove_reduction, prove_scan};
+
+/// What a plan does wrong: a fault of this framework.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Disproof {
+    /// The question is none.
+    #[error(transparent)]
+    Movement(#[from] MovementError),
+    /// The kernel breaks a rule of the kernel IR.
+    #[error("the kernel is invalid: {0}")]
+    Invalid(#[from] kernel::VerifyError),
+    /// The kernel does something that it may not.
+    #[error("{0}")]
+    Fault(Box<Fault>),
+    /// The kernel left something unwritten.
+    #[error("what the kernel wrote cannot be read: {0}")]
+    Unwritten(#[from] MemoryError),
+    /// A register holds the wrong element.
+    #[error("{place} holds {found:#x}, expected element {element}, which is {expected:#x}")]
+    WrongElement {
+        /// Which register of which lane of which warp of which block.
+        place: String,
+        /// The bits that it holds.
+        found: u64,
+        /// Row-major index of the element that it should hold.
+        element: u64,
+        /// That element's bits.
+        expected: u64,
+    },
+    /// The plan counted something else than what was executed.
+    #[error("the plan counts {planned:?}, executed were {executed:?}")]
+    Counts {
+        /// What the plan counts.
+        planned: Box<Counts>,
+        /// What was executed.
+        executed: Box<Counts>,
+    },
+    /// The plan counted other units of global memory than those that were touched.
+    #[error("{what}: the plan counts {planned} units of global memory, {executed} were touched")]
+    Transactions {
+        /// Loads or stores.
+        what: &'static str,
+        /// What the plan counts.
+        planned: u64,
+        /// What was touched.
+        executed: u64,
+    },
+    /// What was executed is below the bound that no plan can go below.
+    #[error("{what}: {executed} were executed, below the bound of {bound}")]
+    Bound {
+        /// What was counted.
+        what: &'static str,
+        /// How many were executed.
+        executed: u64,
+        /// How many there must be at least.
+        bound: u64,
+    },
+}

@@ -1,0 +1,152 @@
+//! Reductions on an invented machine: the plan's result is the sum along the axis in every lane that
+//! the slice of the source's layout names, and what was executed is what the plan counted, never less
+//! than its bound.
+
+use proptest::prelude::*;
+
+use tilewright::kernel::Counts;
+use tilewright::layout::families::Neutral;
+use tilewright::layout::{Dim, Families, LinearLayout, parse_spec};
+use tilewright::movement::{MovementError, Reduction, reduce};
+use tilewright::pipeline::prove_reduction;
+use tilewright::target::TargetDescription;
+
+fn machine() -> TargetDescription {
+    TargetDescription::from_toml("small.toml", include_str!("machines/small.toml")).expect("the machine is sound")
+}
+
+fn check(src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
+    let target = machine();
+    let plan = reduce(src, axis, bits, &target).unwrap_or_else(|error| panic!("{error}\n{src}"));
+    if let Err(wrong) = prove_reduction(src, axis, bits, &plan, &target) {
+        panic!("{wrong}\nalong {axis} of\n{src}");
+    }
+    plan
+}
+
+const LANE_BITS: usize = 3;
+
+/// A layout of a 3-D tensor in which every position bit moves by one column.
+fn layout(columns: &[(usize, u64)], sizes: [u32; 3], warp_bits: usize) -> LinearLayout {
+    let basis = |&(axis, step): &(usize, u64)| {
+        let mut coordinates = vec![0; 3];
+        coordinates[axis] = step;
+        coordinates
+    };
+    let (threads, registers) = columns.split_at(LANE_BITS + warp_bits);
+    let (lanes, warps) = threads.split_at(LANE_BITS);
+    let of = |columns: &[(usize, u64)]| columns.iter().map(basis).collect::<Vec<_>>();
+    let bases = [(Dim::REGISTER, of(registers)), (Dim::LANE, of(lanes)), (Dim::WARP, of(warps)), (Dim::BLOCK, vec![])];
+    let outs: Vec<_> = sizes.iter().enumerate().map(|(axis, bits)| (Dim::tensor(axis), 1 << bits)).collect();
+    LinearLayout::from_bases(&bases, &outs).expect("sizes fit")
+}
+
+#[derive(Debug, Clone)]
+struct Question {
+    src: LinearLayout,
+    axis: Dim,
+    bits: Vec<u32>,
+}
+
+/// Layouts of three axes: each unit of each axis somewhere, copies elsewhere: zeros, or bases that
+/// another position has too.
+fn questions() -> impl Strategy<Value = Question> {
+    let sizes = (0u32..4, 0u32..4, 0u32..3);
+    (sizes, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(|(sizes, warp_bits, spare, axis)| {
+        let sizes = [sizes.0, sizes.1, sizes.2];
+        let units: Vec<(usize, u64)> =
+            (0..3).flat_map(|axis| (0..sizes[axis]).map(move |bit| (axis, 1u64 << bit))).collect();
+        let slots = (units.len() + spare).max(LANE_BITS + warp_bits);
+        let copies = prop::collection::vec(prop::option::weighted(0.4, any::<prop::sample::Index>()), slots);
+        let order = Just((0..slots).collect::<Vec<_>>()).prop_shuffle();
+        let widths = prop::collection::vec(prop::sample::select(vec![8u32, 16, 32, 64]), 1..3);
+        (order, copies, widths).prop_map(move |(order, copies, bits)| {
+            let mut columns = vec![(0usize, 0u64); slots];
+            for (at, &slot) in order.iter().enumerate() {
+                columns[slot] = match units.get(at) {
+                    Some(&unit) => unit,
+                    None => copies[slot].filter(|_| !units.is_empty()).map_or((0, 0), |copy| *copy.get(&units)),
+                };
+            }
+            Question { src: layout(&columns, sizes, warp_bits), axis: Dim::tensor(axis), bits }
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_lane_of_the_slice_holds_the_sum(question in questions()) {
+        let plan = check(&question.src, question.axis, &question.bits);
+        if plan.above_bound.is_none() {
+            prop_assert!(plan.counts.exchanges <= plan.bound.exchanges);
+            prop_assert!(plan.counts.wavefronts_stored <= plan.bound.wavefronts_stored);
+        }
+    }
+}
+
+/// A blocked layout on 8 lanes, the columns fastest.
+fn blocked(shape: [u64; 2], size: [u64; 2], lanes: [u64; 2], warps: [u64; 2]) -> LinearLayout {
+    let text = format!(
+        "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {lanes:?}, warpsPerCTA = {warps:?}, order = [1, 0]}}>"
+    );
+    let spec = parse_spec(&text).expect("a family");
+    Neutral.resolve(&spec, &shape, &Neutral).expect("a layout").linear().clone()
+}
+
+#[test]
+fn an_axis_within_registers_is_free() {
+    let plan = check(&blocked([8, 4], [1, 4], [8, 1], [1, 1]), Dim::tensor(1), &[32]);
+    assert_eq!((plan.counts, plan.shared_bytes), (Counts::default(), 0));
+    assert_eq!(plan.above_bound, None);
+}
+
+#[test]
+fn an_axis_over_lanes_takes_one_exchange_a_doubling() {
+    let plan = check(&blocked([1, 8], [1, 1], [1, 8], [1, 1]), Dim::tensor(1), &[32]);
+    assert_eq!(plan.counts, Counts { exchanges: 3, ..Counts::default() });
+    assert_eq!(plan.above_bound, None);
+    // Narrow results share a word.
+    let plan = check(&blocked([2, 8], [2, 1], [1, 8], [1, 1]), Dim::tensor(1), &[16]);
+    assert_eq!(plan.counts, Counts { exchanges: 3, ..Counts::default() });
+}
+
+#[test]
+fn copies_are_neither_added_twice_nor_stored_twice() {
+    // 4 columns over 8 lanes and 2 warps: half of the lanes and one of the warps hold copies.
+    let src = blocked([4, 4], [1, 1], [4, 2], [1, 2]);
+    let plan = check(&src, Dim::tensor(1), &[32]);
+    // Each warp stores the sums of 4 rows once: one store of one wavefront.
+    assert_eq!((plan.counts.shared_stores, plan.counts.wavefronts_stored), (1, 1));
+    assert_eq!(plan.counts.barriers, 1);
+    assert_eq!(plan.shared_bytes, 32);
+}
+
+#[test]
+fn warps_meet_once_however_many_they_are() {
+    for warps in [2, 4, 8] {
+        let src = blocked([8, 8 * warps], [1, 8], [8, 1], [1, warps]);
+        let plan = check(&src, Dim::tensor(1), &[32]);
+        assert_eq!((plan.counts.barriers, plan.counts.exchanges), (1, 0), "{warps} warps");
+    }
+}
+
+#[test]
+fn bad_questions_are_errors() {
+    let target = machine();
+    let src = blocked([8, 8], [1, 8], [8, 1], [1, 1]);
+    assert!(matches!(reduce(&src, Dim::tensor(2), &[32], &target), Err(MovementError::Layout(_))));
+    assert!(matches!(reduce(&src, Dim::tensor(1), &[], &target), Err(MovementError::NoTensors)));
+    assert!(matches!(reduce(&src, Dim::tensor(1), &[12], &target), Err(MovementError::ElementBits(12))));
+    let diagonal = LinearLayout::from_bases(
+        &[(Dim::REGISTER, vec![vec![1, 1], vec![0, 1]]), (Dim::LANE, vec![vec![0, 0]; 3]), (Dim::WARP, vec![])],
+        &[(Dim::tensor(0), 2), (Dim::tensor(1), 2)],
+    )
+    .expect("sizes fit");
+    let error = reduce(&diagonal, Dim::tensor(1), &[32], &target).expect_err("mixed");
+    assert_eq!(
+        error.to_string(),
+        "basis 0 of register moves along dim1 and along other axes at once: convert to a layout whose bases move along one axis each"
+    );
+}

@@ -1,0 +1,115 @@
+//! Scans on an invented machine: every element is combined with all that lie before it, in order, and
+//! what was executed is what the plan counted.
+
+use proptest::prelude::*;
+
+use tilewright::kernel::Counts;
+use tilewright::layout::{Dim, LinearLayout};
+use tilewright::movement::{MovementError, Scan, ScanDirection, scan};
+use tilewright::pipeline::prove_scan;
+use tilewright::target::TargetDescription;
+
+fn machine() -> TargetDescription {
+    TargetDescription::from_toml("small.toml", include_str!("machines/small.toml")).expect("the machine is sound")
+}
+
+fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
+    let target = machine();
+    let plan = scan(src, axis, bits, direction, &target).unwrap_or_else(|error| panic!("{error}\n{src}"));
+    if let Err(wrong) = prove_scan(src, axis, bits, direction, &plan, &target) {
+        panic!("{wrong}\n{direction:?} along {axis} of\n{src}");
+    }
+    plan
+}
+
+const LANE_BITS: usize = 3;
+
+/// A layout of a 3-D tensor in which every position bit moves by one column.
+fn layout(columns: &[(usize, u64)], sizes: [u32; 3], warp_bits: usize) -> LinearLayout {
+    let basis = |&(axis, step): &(usize, u64)| {
+        let mut coordinates = vec![0; 3];
+        coordinates[axis] = step;
+        coordinates
+    };
+    let (threads, registers) = columns.split_at(LANE_BITS + warp_bits);
+    let (lanes, warps) = threads.split_at(LANE_BITS);
+    let of = |columns: &[(usize, u64)]| columns.iter().map(basis).collect::<Vec<_>>();
+    let bases = [(Dim::REGISTER, of(registers)), (Dim::LANE, of(lanes)), (Dim::WARP, of(warps)), (Dim::BLOCK, vec![])];
+    let outs: Vec<_> = sizes.iter().enumerate().map(|(axis, bits)| (Dim::tensor(axis), 1 << bits)).collect();
+    LinearLayout::from_bases(&bases, &outs).expect("sizes fit")
+}
+
+#[derive(Debug, Clone)]
+struct Question {
+    src: LinearLayout,
+    axis: Dim,
+    bits: Vec<u32>,
+    direction: ScanDirection,
+}
+
+/// Layouts of three axes: each unit of each axis somewhere, zeros elsewhere.
+fn questions() -> impl Strategy<Value = Question> {
+    let sizes = (0u32..5, 0u32..4, 0u32..3);
+    (sizes, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(|(sizes, warp_bits, spare, axis)| {
+        let sizes = [sizes.0, sizes.1, sizes.2];
+        let units: Vec<(usize, u64)> =
+            (0..3).flat_map(|axis| (0..sizes[axis]).map(move |bit| (axis, 1u64 << bit))).collect();
+        let slots = (units.len() + spare).max(LANE_BITS + warp_bits);
+        let order = Just((0..slots).collect::<Vec<_>>()).prop_shuffle();
+        let width = prop::sample::select(vec![8u32, 16, 32, 64]);
+        let direction = prop::sample::select(vec![ScanDirection::Up, ScanDirection::Down]);
+        (order, width, 1usize..3, direction).prop_map(move |(order, width, tensors, direction)| {
+            let mut columns = vec![(0usize, 0u64); slots];
+            order.iter().zip(&units).for_each(|(&slot, &unit)| columns[slot] = unit);
+            let bits = vec![width; tensors];
+            Question { src: layout(&columns, sizes, warp_bits), axis: Dim::tensor(axis), bits, direction }
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_element_holds_all_before_it(question in questions()) {
+        check(&question.src, question.axis, &question.bits, question.direction);
+    }
+}
+
+/// A line of `2^bits` elements: registers first, then lanes, then warps.
+fn line(registers: usize, warp_bits: usize) -> LinearLayout {
+    let bits = registers + LANE_BITS + warp_bits;
+    let unit = |bit: usize| (0, 1u64 << bit);
+    let threads = (registers..bits).map(unit);
+    let columns: Vec<_> = threads.chain((0..registers).map(unit)).collect();
+    layout(&columns, [bits as u32, 0, 0], warp_bits)
+}
+
+#[test]
+fn a_line_of_lanes_takes_one_exchange_a_doubling() {
+    let plan = check(&line(0, 0), Dim::tensor(0), &[32], ScanDirection::Up);
+    assert_eq!(plan.counts, Counts { exchanges: 3, selects: 3, ..Counts::default() });
+    assert_eq!(plan.above_bound, None);
+    // Registers below lanes add selects, no exchanges: one total is fetched for all of them.
+    let plan = check(&line(2, 0), Dim::tensor(0), &[32], ScanDirection::Down);
+    assert_eq!((plan.counts.exchanges, plan.counts.wavefronts_stored), (3, 0));
+}
+
+#[test]
+fn warps_meet_once() {
+    let plan = check(&line(1, 2), Dim::tensor(0), &[32], ScanDirection::Up);
+    assert_eq!(plan.counts.barriers, 1);
+    assert_eq!(plan.counts.wavefronts_stored, 1);
+}
+
+#[test]
+fn bad_questions_are_errors() {
+    let target = machine();
+    let ask = |src: &LinearLayout, axis, bits: &[u32]| {
+        scan(src, Dim::tensor(axis), bits, ScanDirection::Up, &target).expect_err("wrong")
+    };
+    assert!(matches!(ask(&line(1, 0), 5, &[32]), MovementError::Layout(_)));
+    assert!(matches!(ask(&line(1, 0), 0, &[]), MovementError::NoTensors));
+    let twice = layout(&[(0, 1), (0, 2), (0, 1)], [2, 0, 0], 0);
+    assert!(matches!(ask(&twice, 0, &[32]), MovementError::MixedAxis { .. }));
+}

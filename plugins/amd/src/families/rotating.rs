@@ -1,0 +1,62 @@
+//! `amd_rotating_shared`: a swizzled memory layout whose pattern changes from block of rows to block.
+//!
+//! A block is the `per_phase * max_phase` rows after which `swizzled_shared` begins again. Here block
+//! number b begins with phase b instead, until after `max_phase` blocks the pattern repeats, so that
+//! both rows and columns can be read without conflicts (Triton, `AMDRotatingSharedEncodingAttr`).
+
+use tilewright::layout::families::cluster::{cluster_layout, no_larger_than, share_of, tensor_dims};
+use tilewright::layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
+
+/// The pattern by which the two fastest axes are swizzled; all powers of two.
+struct Pattern {
+    /// Elements that stay together.
+    vec: u64,
+    /// Neighbouring rows that are swizzled alike.
+    per_phase: u64,
+    /// Different ways of swizzling.
+    max_phase: u64,
+}
+
+impl Pattern {
+    /// What the column of row `row` is xored with.
+    fn of_row(&self, row: u64) -> u64 {
+        let turn = row / self.per_phase;
+        let (phase, block) = (turn % self.max_phase, turn / self.max_phase % self.max_phase);
+        self.vec.wrapping_mul(phase ^ block)
+    }
+}
+
+/// The layout of a tensor in memory.
+pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
+    let read = spec.parameters();
+    let pattern = Pattern {
+        vec: read.power(&["vec"])?,
+        per_phase: read.power(&["per_phase"])?,
+        max_phase: read.power(&["max_phase"])?,
+    };
+    let order = read.order(&["order"], shape.len())?;
+    let cluster = read.bases_or_none(&["cga_layout"])?;
+    read.finish()?;
+    let cluster = cluster_layout(spec, &cluster, shape.len())?;
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let cluster = no_larger_than(&cluster, shape)?;
+        let block = block(&share_of(shape, &cluster), &order, &pattern)?;
+        block.transpose_outs(&tensor_dims(shape.len()))?.direct_sum(&cluster)
+    };
+    let linear = build().map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
+    Ok(MemoryLayout { alignment: Some(16), ..MemoryLayout::linear(linear) })
+}
+
+/// One block's share: rows of the fastest axis, each swizzled, then the other axes in order.
+fn block(share: &[u64], order: &[usize], pattern: &Pattern) -> Result<LinearLayout, LayoutError> {
+    let (column, columns) = (Dim::tensor(order[0]), share[order[0]]);
+    let Some(&second) = order.get(1) else { return LinearLayout::identity(columns, Dim::OFFSET, column) };
+    let along_row = (0..columns.trailing_zeros()).map(|bit| vec![1 << bit, 0]);
+    let rows = (0..share[second].trailing_zeros()).map(|bit| 1u64 << bit);
+    let bases: Bases = along_row.chain(rows.map(|row| vec![pattern.of_row(row) % columns, row])).collect();
+    let sizes = [(column, columns), (Dim::tensor(second), share[second])];
+    let matrix = LinearLayout::from_bases(&[(Dim::OFFSET, bases)], &sizes)?;
+    order[2..].iter().try_fold(matrix, |sum, &axis| {
+        sum.direct_sum(&LinearLayout::identity(share[axis], Dim::OFFSET, Dim::tensor(axis))?)
+    })
+}

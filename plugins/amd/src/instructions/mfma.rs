@@ -1,0 +1,195 @@
+//! `mfma`: the dense matrix instructions of CDNA, for waves of 64 lanes.
+
+use tilewright::layout::families::cluster::tile_of;
+use tilewright::layout::{Dim, LayoutError, LinearLayout};
+use tilewright::target::Instruction;
+
+use super::{Element, product};
+
+const SOURCE: &str = "AMD Matrix Instruction Calculator; CDNA instruction set manuals";
+const LANES: u64 = 64;
+
+/// One instruction: mnemonic, M, N, K, blocks, types of the result and of both operands, cycles.
+type Entry = (&'static str, [u64; 3], u64, [&'static str; 3], Option<u32>);
+
+const GFX908: [Entry; 20] = [
+    ("v_mfma_f32_32x32x1f32", [32, 32, 1], 2, F32, Some(64)),
+    ("v_mfma_f32_16x16x1f32", [16, 16, 1], 4, F32, Some(32)),
+    ("v_mfma_f32_4x4x1f32", [4, 4, 1], 16, F32, Some(8)),
+    ("v_mfma_f32_32x32x2f32", [32, 32, 2], 1, F32, Some(64)),
+    ("v_mfma_f32_16x16x4f32", [16, 16, 4], 1, F32, Some(32)),
+    ("v_mfma_f32_32x32x4f16", [32, 32, 4], 2, F16, Some(64)),
+    ("v_mfma_f32_16x16x4f16", [16, 16, 4], 4, F16, Some(32)),
+    ("v_mfma_f32_4x4x4f16", [4, 4, 4], 16, F16, Some(8)),
+    ("v_mfma_f32_32x32x8f16", [32, 32, 8], 1, F16, Some(64)),
+    ("v_mfma_f32_16x16x16f16", [16, 16, 16], 1, F16, Some(32)),
+    ("v_mfma_i32_32x32x4i8", [32, 32, 4], 2, I8, Some(64)),
+    ("v_mfma_i32_16x16x4i8", [16, 16, 4], 4, I8, Some(32)),
+    ("v_mfma_i32_4x4x4i8", [4, 4, 4], 16, I8, Some(8)),
+    ("v_mfma_i32_32x32x8i8", [32, 32, 8], 1, I8, Some(64)),
+    ("v_mfma_i32_16x16x16i8", [16, 16, 16], 1, I8, Some(32)),
+    ("v_mfma_f32_32x32x2bf16", [32, 32, 2], 2, BF16, Some(64)),
+    ("v_mfma_f32_16x16x2bf16", [16, 16, 2], 4, BF16, Some(32)),
+    ("v_mfma_f32_4x4x2bf16", [4, 4, 2], 16, BF16, Some(8)),
+    ("v_mfma_f32_32x32x4bf16", [32, 32, 4], 1, BF16, Some(64)),
+    ("v_mfma_f32_16x16x8bf16", [16, 16, 8], 1, BF16, Some(32)),
+];
+
+/// What gfx90a has besides everything of gfx908.
+const GFX90A: [Entry; 7] = [
+    ("v_mfma_f32_32x32x4bf16_1k", [32, 32, 4], 2, BF16, Some(64)),
+    ("v_mfma_f32_16x16x4bf16_1k", [16, 16, 4], 4, BF16, Some(32)),
+    ("v_mfma_f32_4x4x4bf16_1k", [4, 4, 4], 16, BF16, Some(8)),
+    ("v_mfma_f32_32x32x8bf16_1k", [32, 32, 8], 1, BF16, Some(64)),
+    ("v_mfma_f32_16x16x16bf16_1k", [16, 16, 16], 1, BF16, Some(32)),
+    ("v_mfma_f64_16x16x4f64", [16, 16, 4], 1, F64, Some(32)),
+    ("v_mfma_f64_4x4x4f64", [4, 4, 4], 4, F64, Some(16)),
+];
+
+/// What gfx942 and gfx950 share.
+const GFX94X: [Entry; 30] = [
+    ("v_mfma_f32_32x32x1_2b_f32", [32, 32, 1], 2, F32, Some(64)),
+    ("v_mfma_f32_16x16x1_4b_f32", [16, 16, 1], 4, F32, Some(32)),
+    ("v_mfma_f32_4x4x1_16b_f32", [4, 4, 1], 16, F32, Some(8)),
+    ("v_mfma_f32_32x32x2_f32", [32, 32, 2], 1, F32, Some(64)),
+    ("v_mfma_f32_16x16x4_f32", [16, 16, 4], 1, F32, Some(32)),
+    ("v_mfma_f32_32x32x4_2b_f16", [32, 32, 4], 2, F16, Some(64)),
+    ("v_mfma_f32_16x16x4_4b_f16", [16, 16, 4], 4, F16, Some(32)),
+    ("v_mfma_f32_4x4x4_16b_f16", [4, 4, 4], 16, F16, Some(8)),
+    ("v_mfma_f32_32x32x8_f16", [32, 32, 8], 1, F16, Some(32)),
+    ("v_mfma_f32_16x16x16_f16", [16, 16, 16], 1, F16, Some(16)),
+    ("v_mfma_f32_32x32x4_2b_bf16", [32, 32, 4], 2, BF16, Some(64)),
+    ("v_mfma_f32_16x16x4_4b_bf16", [16, 16, 4], 4, BF16, Some(32)),
+    ("v_mfma_f32_4x4x4_16b_bf16", [4, 4, 4], 16, BF16, Some(8)),
+    ("v_mfma_f32_32x32x8_bf16", [32, 32, 8], 1, BF16, Some(32)),
+    ("v_mfma_f32_16x16x16_bf16", [16, 16, 16], 1, BF16, Some(16)),
+    ("v_mfma_i32_32x32x4_2b_i8", [32, 32, 4], 2, I8, Some(64)),
+    ("v_mfma_i32_16x16x4_4b_i8", [16, 16, 4], 4, I8, Some(32)),
+    ("v_mfma_i32_4x4x4_16b_i8", [4, 4, 4], 16, I8, Some(8)),
+    ("v_mfma_i32_32x32x16_i8", [32, 32, 16], 1, I8, Some(32)),
+    ("v_mfma_i32_16x16x32_i8", [16, 16, 32], 1, I8, Some(16)),
+    ("v_mfma_f64_16x16x4_f64", [16, 16, 4], 1, F64, Some(32)),
+    ("v_mfma_f64_4x4x4_4b_f64", [4, 4, 4], 4, F64, Some(16)),
+    ("v_mfma_f32_32x32x16_fp8_fp8", [32, 32, 16], 1, ["f32", "fp8", "fp8"], Some(32)),
+    ("v_mfma_f32_32x32x16_fp8_bf8", [32, 32, 16], 1, ["f32", "fp8", "bf8"], Some(32)),
+    ("v_mfma_f32_32x32x16_bf8_fp8", [32, 32, 16], 1, ["f32", "bf8", "fp8"], Some(32)),
+    ("v_mfma_f32_32x32x16_bf8_bf8", [32, 32, 16], 1, ["f32", "bf8", "bf8"], Some(32)),
+    ("v_mfma_f32_16x16x32_fp8_fp8", [16, 16, 32], 1, ["f32", "fp8", "fp8"], Some(16)),
+    ("v_mfma_f32_16x16x32_fp8_bf8", [16, 16, 32], 1, ["f32", "fp8", "bf8"], Some(16)),
+    ("v_mfma_f32_16x16x32_bf8_fp8", [16, 16, 32], 1, ["f32", "bf8", "fp8"], Some(16)),
+    ("v_mfma_f32_16x16x32_bf8_bf8", [16, 16, 32], 1, ["f32", "bf8", "bf8"], Some(16)),
+];
+
+/// What gfx942 alone has.
+const GFX942: [Entry; 2] = [
+    ("v_mfma_f32_32x32x4_xf32", [32, 32, 4], 1, XF32, Some(32)),
+    ("v_mfma_f32_16x16x8_xf32", [16, 16, 8], 1, XF32, Some(16)),
+];
+
+/// What gfx950 alone has, but for the products of types that modifiers choose, see [`mixed`].
+const GFX950: [Entry; 6] = [
+    ("v_mfma_f32_32x32x16_f16", [32, 32, 16], 1, F16, None),
+    ("v_mfma_f32_16x16x32_f16", [16, 16, 32], 1, F16, None),
+    ("v_mfma_f32_32x32x16_bf16", [32, 32, 16], 1, BF16, None),
+    ("v_mfma_f32_16x16x32_bf16", [16, 16, 32], 1, BF16, None),
+    ("v_mfma_i32_32x32x32_i8", [32, 32, 32], 1, I8, None),
+    ("v_mfma_i32_16x16x64_i8", [16, 16, 64], 1, I8, None),
+];
+
+/// Mnemonics of gfx950 that take the types of both factors as modifiers.
+const MIXED: [(&str, [u64; 3]); 2] =
+    [("v_mfma_f32_32x32x64_f8f6f4", [32, 32, 64]), ("v_mfma_f32_16x16x128_f8f6f4", [16, 16, 128])];
+
+/// Types that they take; those of six bits are left out, since layouts count in powers of two.
+const MIXED_TYPES: [&str; 3] = ["fp8", "bf8", "fp4"];
+
+const F32: [&str; 3] = ["f32", "f32", "f32"];
+const XF32: [&str; 3] = ["f32", "xf32", "xf32"];
+const F16: [&str; 3] = ["f32", "f16", "f16"];
+const BF16: [&str; 3] = ["f32", "bf16", "bf16"];
+const I8: [&str; 3] = ["i32", "i8", "i8"];
+const F64: [&str; 3] = ["f64", "f64", "f64"];
+
+/// The instructions of `gfx908`, `gfx90a`, `gfx942`, `gfx950`; none for others.
+pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
+    let (tables, timed): (&[&[Entry]], bool) = match architecture {
+        "gfx908" => (&[&GFX908], true),
+        "gfx90a" => (&[&GFX908, &GFX90A], true),
+        "gfx942" => (&[&GFX94X, &GFX942], true),
+        // The cycles of the shared instructions were measured or documented for gfx942 only.
+        "gfx950" => (&[&GFX94X, &GFX950], false),
+        _ => (&[], false),
+    };
+    // A row that is no layout would be a mistake in the tables above; tests count the rows.
+    let mut rows: Vec<_> = tables.iter().copied().flatten().filter_map(|entry| row(entry).ok()).collect();
+    if architecture == "gfx950" {
+        rows.extend(mixed().filter_map(Result::ok));
+    }
+    if !timed {
+        rows.iter_mut().for_each(|row| row.cycles = None);
+    }
+    rows
+}
+
+/// The products of each pair of [`MIXED_TYPES`]; the rows' names carry the modifiers.
+fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
+    let pairs = MIXED_TYPES.into_iter().flat_map(|a| MIXED_TYPES.map(|b| (a, b)));
+    pairs.flat_map(|(a, b)| {
+        MIXED.map(|(name, shape)| {
+            let mut row = row(&(name, shape, 1, ["f32", a, b], None))?;
+            row.name = format!("{name}({a},{b})");
+            Ok(row)
+        })
+    })
+}
+
+fn row(&(name, [m, n, k], blocks, types, cycles): &Entry) -> Result<Instruction, LayoutError> {
+    let [out, of_a, of_b] = types.map(Element::of);
+    let operands = [
+        (out, result(m, n, blocks, out.bits)?),
+        (of_a, operand(0, m, 1, k, blocks)?),
+        (of_b, operand(1, n, 0, k, blocks)?),
+    ];
+    Ok(product(name.to_owned(), operands, cycles, SOURCE))
+}
+
+/// Lanes along the rows or columns, then over blocks, then along K; a lane holds what is left of
+/// K side by side.
+fn operand(axis: usize, size: u64, k_axis: usize, k: u64, blocks: u64) -> Result<LinearLayout, LayoutError> {
+    let along_k = LANES / size / blocks;
+    let parts = [
+        (Dim::REGISTER, k / along_k, k_axis),
+        (Dim::LANE, size, axis),
+        (Dim::LANE, blocks, 2),
+        (Dim::LANE, along_k, k_axis),
+    ];
+    tile(&parts, blocks)
+}
+
+/// Four rows (of f64 one) a lane, lanes along the columns, then over blocks where all of them fit,
+/// then along the rows.
+fn result(m: u64, n: u64, blocks: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
+    let height = if bits == 64 { 1 } else { 4 };
+    let groups = m / height;
+    let all_fit = n * blocks * groups <= LANES;
+    let (over_lanes, over_registers) = if all_fit { (blocks, 1) } else { (1, blocks) };
+    let rows = groups.min(LANES / n / over_lanes);
+    let parts = [
+        (Dim::REGISTER, height, 0),
+        (Dim::LANE, n, 1),
+        (Dim::LANE, over_lanes, 2),
+        (Dim::LANE, rows, 0),
+        (Dim::REGISTER, groups / rows, 0),
+        (Dim::REGISTER, over_registers, 2),
+    ];
+    tile(&parts, blocks)
+}
+
+/// A single block has no axis of its own.
+fn tile(parts: &[(Dim, u64, usize)], blocks: u64) -> Result<LinearLayout, LayoutError> {
+    if blocks > 1 {
+        return tile_of(&[0, 1, 2], parts);
+    }
+    let without: Vec<_> = parts.iter().copied().filter(|&(_, _, axis)| axis < 2).collect();
+    tile_of(&[0, 1], &without)
+}

@@ -1,0 +1,60 @@
+//! Instruction rows of this vendor: the dense matrix instructions of CDNA (`mfma`) and of RDNA and
+//! gfx1250 (`wmma`).
+//!
+//! Layouts are derived by rule from the shape, the number of independent blocks and the element
+//! width; tests check them against the output of the vendor's calculator and other published tables.
+
+mod mfma;
+mod wmma;
+
+use tilewright::layout::LinearLayout;
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+
+/// The matrix instructions of an architecture; none where it is unknown.
+#[must_use]
+pub fn rows(architecture: &str) -> Vec<Instruction> {
+    let mut rows = mfma::rows(architecture);
+    rows.extend(wmma::rows(architecture));
+    rows
+}
+
+/// A type of elements in registers: its name and how many bits an element takes there.
+#[derive(Debug, Clone, Copy)]
+struct Element {
+    name: &'static str,
+    bits: u32,
+}
+
+impl Element {
+    fn of(name: &'static str) -> Self {
+        let bits = match name {
+            "f64" => 64,
+            "f32" | "xf32" | "i32" => 32,
+            "f16" | "bf16" => 16,
+            "fp4" | "iu4" => 4,
+            _ => 8,
+        };
+        Self { name, bits }
+    }
+
+    fn operand(self, role: &str, layout: LinearLayout) -> Operand {
+        Operand::Register { role: role.to_owned(), element: self.name.to_owned(), bits: self.bits, layout }
+    }
+}
+
+/// The row of `d = a * b + c`, the result lying where what it is added to does.
+fn product(
+    name: String,
+    [(out, d), (of_a, a), (of_b, b)]: [(Element, LinearLayout); 3],
+    cycles: Option<u32>,
+    source: &str,
+) -> Instruction {
+    Instruction {
+        name,
+        kind: InstructionKind::Matrix,
+        operands: vec![out.operand("d", d.clone()), of_a.operand("a", a), of_b.operand("b", b), out.operand("c", d)],
+        cycles: cycles.map(f64::from),
+        semantics: Semantics::Contract,
+        source: source.to_owned(),
+    }
+}

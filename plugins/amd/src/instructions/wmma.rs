@@ -1,0 +1,146 @@
+//! `wmma`: the dense matrix instructions of RDNA 3, RDNA 4 and gfx1250.
+//!
+//! RDNA runs them in waves of 32 and of 64 lanes, with different operands; the rows for 64 lanes say
+//! so in their names. gfx1250 has waves of 32 lanes alone.
+
+use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright::target::Instruction;
+
+use super::{Element, product};
+
+const CALCULATED: &str = "AMD Matrix Instruction Calculator";
+const PUBLISHED: &str = "ROCm FlyDSL, matrix instructions of gfx1250";
+
+/// Rows of a result, and columns.
+const SIZE: u64 = 16;
+
+/// One instruction: mnemonic, K, types of the result and of both operands, cycles.
+type Entry = (&'static str, u64, [&'static str; 3], Option<u32>);
+
+const RDNA3: [Entry; 6] = [
+    ("v_wmma_f32_16x16x16_f16", 16, ["f32", "f16", "f16"], Some(32)),
+    ("v_wmma_f32_16x16x16_bf16", 16, ["f32", "bf16", "bf16"], Some(32)),
+    ("v_wmma_f16_16x16x16_f16", 16, ["f16", "f16", "f16"], Some(32)),
+    ("v_wmma_bf16_16x16x16_bf16", 16, ["bf16", "bf16", "bf16"], Some(32)),
+    ("v_wmma_i32_16x16x16_iu8", 16, ["i32", "iu8", "iu8"], Some(32)),
+    ("v_wmma_i32_16x16x16_iu4", 16, ["i32", "iu4", "iu4"], Some(16)),
+];
+
+const RDNA4: [Entry; 11] = [
+    ("v_wmma_f32_16x16x16_f16", 16, ["f32", "f16", "f16"], Some(16)),
+    ("v_wmma_f32_16x16x16_bf16", 16, ["f32", "bf16", "bf16"], Some(16)),
+    ("v_wmma_f16_16x16x16_f16", 16, ["f16", "f16", "f16"], Some(16)),
+    ("v_wmma_bf16_16x16x16_bf16", 16, ["bf16", "bf16", "bf16"], Some(16)),
+    ("v_wmma_f32_16x16x16_fp8_fp8", 16, ["f32", "fp8", "fp8"], Some(8)),
+    ("v_wmma_f32_16x16x16_fp8_bf8", 16, ["f32", "fp8", "bf8"], Some(8)),
+    ("v_wmma_f32_16x16x16_bf8_fp8", 16, ["f32", "bf8", "fp8"], Some(8)),
+    ("v_wmma_f32_16x16x16_bf8_bf8", 16, ["f32", "bf8", "bf8"], Some(8)),
+    ("v_wmma_i32_16x16x16_iu8", 16, ["i32", "iu8", "iu8"], Some(8)),
+    ("v_wmma_i32_16x16x16_iu4", 16, ["i32", "iu4", "iu4"], Some(8)),
+    ("v_wmma_i32_16x16x32_iu4", 32, ["i32", "iu4", "iu4"], Some(8)),
+];
+
+const GFX1250: [Entry; 12] = [
+    ("v_wmma_f32_16x16x4_f32", 4, ["f32", "f32", "f32"], None),
+    ("v_wmma_f32_16x16x32_f16", 32, ["f32", "f16", "f16"], None),
+    ("v_wmma_f32_16x16x32_bf16", 32, ["f32", "bf16", "bf16"], None),
+    ("v_wmma_f32_16x16x64_fp8_fp8", 64, ["f32", "fp8", "fp8"], None),
+    ("v_wmma_f32_16x16x64_fp8_bf8", 64, ["f32", "fp8", "bf8"], None),
+    ("v_wmma_f32_16x16x64_bf8_fp8", 64, ["f32", "bf8", "fp8"], None),
+    ("v_wmma_f32_16x16x64_bf8_bf8", 64, ["f32", "bf8", "bf8"], None),
+    ("v_wmma_f32_16x16x128_fp8_fp8", 128, ["f32", "fp8", "fp8"], None),
+    ("v_wmma_f32_16x16x128_fp8_bf8", 128, ["f32", "fp8", "bf8"], None),
+    ("v_wmma_f32_16x16x128_bf8_fp8", 128, ["f32", "bf8", "fp8"], None),
+    ("v_wmma_f32_16x16x128_bf8_bf8", 128, ["f32", "bf8", "bf8"], None),
+    ("v_wmma_i32_16x16x64_iu8", 64, ["i32", "iu8", "iu8"], None),
+];
+
+/// How the operands of a generation lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Generation {
+    /// All parts of a wave hold the same of a factor; rows of the result alternate between halves.
+    First,
+    /// Halves of a wave share out K; the upper half has the lower half of the result.
+    Second,
+    /// As the second, with a lane's runs along K eight elements long.
+    Third,
+}
+
+/// The instructions of RDNA 3, RDNA 4 and gfx1250; none for others.
+pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
+    let (generation, entries, lanes, source): (_, &[Entry], &[u32], _) = match architecture {
+        "gfx1100" | "gfx1101" | "gfx1102" | "gfx1150" | "gfx1151" => (Generation::First, &RDNA3, &[32, 64], CALCULATED),
+        "gfx1200" | "gfx1201" => (Generation::Second, &RDNA4, &[32, 64], CALCULATED),
+        "gfx1250" => (Generation::Third, &GFX1250, &[32], PUBLISHED),
+        _ => return Vec::new(),
+    };
+    // A row that is no layout would be a mistake in the tables above; tests count the rows.
+    let of = |&lanes| entries.iter().filter_map(move |entry| generation.row(entry, lanes, source).ok());
+    lanes.iter().flat_map(of).collect()
+}
+
+impl Generation {
+    fn row(self, &(name, k, types, cycles): &Entry, lanes: u32, source: &str) -> Result<Instruction, LayoutError> {
+        let [mut out, of_a, of_b] = types.map(Element::of);
+        if self == Self::First {
+            // Results of 16 bits have a register of 32 bits each, of which they take the lower half.
+            out.bits = 32;
+        }
+        let a = self.factor(k, of_a.bits, lanes).over(1, [SIZE, k])?;
+        let b = self.factor(k, of_b.bits, lanes).over(0, [k, SIZE])?;
+        let d = self.result(lanes).over(0, [SIZE, SIZE])?;
+        let name = if lanes == 64 { format!("{name}(wave64)") } else { name.to_owned() };
+        Ok(product(name, [(out, d), (of_a, a), (of_b, b)], cycles, source))
+    }
+
+    /// Where a factor lies along K.
+    fn factor(self, k: u64, bits: u32, lanes: u32) -> Spread {
+        let units = |below: u64| (0..below.trailing_zeros()).map(|bit| 1 << bit);
+        if self == Self::First {
+            let upper = if lanes == 64 { vec![0, 0] } else { vec![0] };
+            return Spread { registers: units(k).collect(), upper };
+        }
+        let run = if self == Self::Third { 8 } else { u64::from(64 / bits) };
+        let half = run.min(k / 2);
+        let mut spread = Spread { registers: units(k).filter(|&unit| unit != half).collect(), upper: vec![half] };
+        if lanes == 64 {
+            // The quarters share out the registers, unless there is only one.
+            let held = spread.registers.len() as u32;
+            let quarter = if bits << held > 32 { spread.registers.pop() } else { None };
+            spread.upper.push(quarter.unwrap_or(0));
+        }
+        spread
+    }
+
+    /// Where the result lies along M.
+    fn result(self, lanes: u32) -> Spread {
+        let (registers, upper): (&[u64], &[u64]) = match (self, lanes) {
+            (Self::First, 64) => (&[4, 8], &[1, 2]),
+            (Self::First, _) => (&[2, 4, 8], &[1]),
+            (_, 64) => (&[1, 2], &[8, 4]),
+            _ => (&[1, 2, 4], &[8]),
+        };
+        Spread { registers: registers.to_vec(), upper: upper.to_vec() }
+    }
+}
+
+/// Bases of an operand along one axis; the lower sixteen lanes go along the other.
+struct Spread {
+    registers: Vec<u64>,
+    upper: Vec<u64>,
+}
+
+impl Spread {
+    fn over(&self, axis: usize, sizes: [u64; 2]) -> Result<LinearLayout, LayoutError> {
+        let at = |axis: usize, coordinate: u64| {
+            let mut basis = vec![0, 0];
+            basis[axis] = coordinate;
+            basis
+        };
+        let registers: Bases = self.registers.iter().map(|&unit| at(axis, unit)).collect();
+        let lower = [1, 2, 4, 8].map(|unit| at(1 - axis, unit));
+        let lanes: Bases = lower.into_iter().chain(self.upper.iter().map(|&unit| at(axis, unit))).collect();
+        let dims = [(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])];
+        LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &dims)?.require_surjective()
+    }
+}

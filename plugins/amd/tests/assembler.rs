@@ -1,0 +1,79 @@
+//! The instruction rows of this plugin against LLVM's assembler: each name is a mnemonic of its
+//! architecture, and each operand takes as many registers as the row's layout has lanes hold.
+//!
+//! What the assembler refuses it prints, with the line, and ends the test's process.
+
+use inkwell::OptimizationLevel;
+use inkwell::context::Context;
+use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+use tilewright::layout::Dim;
+use tilewright::target::{Instruction, Operand};
+use tilewright_amd::ARCHITECTURES;
+use tilewright_amd::instructions::rows;
+
+/// An operand's registers, as the assembler writes them: `v[8:11]`, or accumulation registers `a[0:3]`.
+fn registers(row: &Instruction, wanted: &str, kind: char, first: u32) -> String {
+    let operand = row.operands.iter().find_map(|operand| match operand {
+        Operand::Register { role, bits, layout, .. } if role == wanted => Some((*bits, layout)),
+        _ => None,
+    });
+    let (bits, layout) = operand.unwrap_or_else(|| panic!("{} has no {wanted}", row.name));
+    match (bits << layout.in_bits(Dim::REGISTER)).div_ceil(32) {
+        1 => format!("{kind}{first}"),
+        words => format!("{kind}[{first}:{}]", first + words - 1),
+    }
+}
+
+/// The row as a line of assembly. What its name has in brackets are the types of the factors, which
+/// modifiers choose, or the lanes of a wave.
+fn line(architecture: &str, row: &Instruction) -> String {
+    let (mnemonic, rest) = row.name.split_once('(').unwrap_or((&row.name, ""));
+    let modifiers = match rest.trim_end_matches(')').split_once(',') {
+        Some((a, b)) => {
+            let code = |name| ["fp8", "bf8", "", "", "fp4"].iter().position(|&known| known == name);
+            format!(" cbsz:{} blgp:{}", code(a).expect("a type"), code(b).expect("a type"))
+        }
+        None => String::new(),
+    };
+    // On the first CDNA results lie in accumulation registers only.
+    let kind = if architecture == "gfx908" { 'a' } else { 'v' };
+    let (d, c) = (registers(row, "d", kind, 0), registers(row, "c", kind, 0));
+    let (a, b) = (registers(row, "a", 'v', 64), registers(row, "b", 'v', 96));
+    format!("{mnemonic} {d}, {a}, {b}, {c}{modifiers}\n")
+}
+
+fn machine(architecture: &str, features: &str) -> TargetMachine {
+    Target::initialize_amd_gpu(&InitializationConfig::default());
+    let triple = TargetTriple::create("amdgcn-amd-amdhsa");
+    let target = Target::from_triple(&triple).expect("LLVM has the target");
+    let (level, relocation) = (OptimizationLevel::None, RelocMode::PIC);
+    let made = target.create_target_machine(&triple, architecture, features, level, relocation, CodeModel::Default);
+    made.expect("a machine for the architecture")
+}
+
+/// Size of the code that the assembler makes of some lines.
+fn assembled(architecture: &str, features: &str, lines: &str) -> usize {
+    let context = Context::create();
+    let module = context.create_module(architecture);
+    module.set_triple(&TargetTriple::create("amdgcn-amd-amdhsa"));
+    module.set_inline_assembly(lines);
+    let machine = machine(architecture, features);
+    let object = machine.write_to_memory_buffer(&module, FileType::Object).expect("an object");
+    let file = object::File::parse(object.as_slice()).expect("an ELF file");
+    let text = object::Object::section_by_name(&file, ".text").expect("a text section");
+    object::ObjectSection::size(&text) as usize
+}
+
+#[test]
+fn every_row_is_an_instruction_with_so_many_registers() {
+    for architecture in ARCHITECTURES {
+        let rows = rows(architecture);
+        let (wide, own): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.name.ends_with("(wave64)"));
+        for (features, rows) in [("", own), ("+wavefrontsize64", wide)] {
+            let lines: String = rows.iter().map(|row| line(architecture, row)).collect();
+            // Each is eight bytes long, or more with a prefix.
+            let size = assembled(architecture, features, &lines);
+            assert!(size >= 8 * rows.len(), "{architecture} {features}: {size} bytes for {} rows", rows.len());
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! How the attribute text of Intel's Triton backend spells these families; scales have no attribute
+//! there.
+
+use tilewright::layout::{ParameterSpelling, Spelling};
+
+pub(super) fn all() -> Vec<Spelling> {
+    vec![dpas(), subgroup_2d_block()]
+}
+
+/// The shapes `A`, `B` and `C`, which follow from the rest, are kept where they are given.
+fn dpas() -> Spelling {
+    let size = [
+        ("repeat_count", "repeatCount"),
+        ("systolic_depth", "systolicDepth"),
+        ("execution_size", "executionSize"),
+        ("ops_per_channel", "opsPerChan"),
+    ];
+    let spread =
+        [("threads_per_warp", "threadsPerWarp"), ("warps_per_cta", "warpsPerCTA"), ("rep_cluster", "repCluster")];
+    Spelling::new("dpas", "ttig", "dpas")
+        .with_words(&size)
+        .with(ParameterSpelling::new("fp4_k_pack", &["fp4KPack"]).omitted_at(1))
+        .with_words(&spread)
+        .with(ParameterSpelling::cluster())
+        .with_words(&[("a", "A"), ("b", "B"), ("c", "C")])
+}
+
+fn subgroup_2d_block() -> Spelling {
+    let words = [
+        ("instr_shape", "instrShape"),
+        ("num_blocks", "numBlocks"),
+        ("order", "order"),
+        ("k_width", "kWidth"),
+        ("threads_per_warp", "threadsPerWarp"),
+    ];
+    Spelling::new("subgroup_2d_block", "ttig", "subgroup_2d_block")
+        .with_words(&[("warps_per_cta", "warpsPerCTA")])
+        .with(ParameterSpelling::cluster())
+        .with_words(&words)
+}

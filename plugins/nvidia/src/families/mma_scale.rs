@@ -1,0 +1,62 @@
+//! `mma_scale`: the scales of one operand of a block-scaled `mma.sync`, in registers.
+//!
+//! A tensor of scales has a row for each row of A or column of B, and its second axis goes along K.
+
+use tilewright::layout::families::cluster::{cluster_layout, over_tensor, row_major};
+use tilewright::layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+
+/// The layout of a tensor of scales; `warps_per_cta` is by axis of the result.
+pub(super) fn registers(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let rank = shape.len();
+    if rank != 2 && rank != 3 {
+        let message = "scales have two axes, or three with a batch".to_owned();
+        return Err(FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message });
+    }
+    let read = spec.parameters();
+    let index = read.number(&["operand_index", "op_idx"])?;
+    let warps = read.powers(&["warps_per_cta"], rank)?;
+    let cluster = read.bases_or_none(&["cga_layout"])?;
+    read.finish()?;
+    if index > 1 {
+        return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1")));
+    }
+    let cluster = cluster_layout(spec, &cluster, rank)?;
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let tile = tile(index == 0, shape)?.direct_sum(&spread(index == 0, &warps)?)?;
+        over_tensor(&tile, &cluster, shape)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+}
+
+/// All of K in registers; the lanes of a quad give the scales of one row, or of two of A.
+fn tile(is_left: bool, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+    let (rank, rows) = (shape.len(), shape.len() - 2);
+    let in_quad = if is_left { 8 } else { 0 };
+    let lanes: Bases = [in_quad, 0, 1, 2, 4]
+        .map(|row| {
+            let mut basis = vec![0; rank];
+            basis[rows] = row;
+            basis
+        })
+        .into();
+    let sizes: Vec<_> = (0..rank).map(|axis| (Dim::tensor(axis), if axis == rows { 8 + in_quad } else { 1 })).collect();
+    let along = LinearLayout::identity(shape[rank - 1], Dim::REGISTER, Dim::tensor(rank - 1))?;
+    LinearLayout::from_bases(&[(Dim::REGISTER, Vec::new()), (Dim::LANE, lanes)], &sizes)?.direct_sum(&along)
+}
+
+/// Warps follow each other as in the result: those that differ along the other operand's axis hold
+/// the same.
+fn spread(is_left: bool, warps: &[u64]) -> Result<LinearLayout, LayoutError> {
+    let rank = warps.len();
+    let own = if is_left { rank - 2 } else { rank - 1 };
+    row_major(rank).into_iter().try_fold(LinearLayout::empty(), |sum, axis| {
+        let part = if axis == own {
+            LinearLayout::identity(warps[axis], Dim::WARP, Dim::tensor(rank - 2))?
+        } else if axis < rank - 2 {
+            LinearLayout::identity(warps[axis], Dim::WARP, Dim::tensor(axis))?
+        } else {
+            LinearLayout::zeros(warps[axis], Dim::WARP, Dim::tensor(rank - 2), 1)?
+        };
+        sum.direct_sum(&part)
+    })
+}
