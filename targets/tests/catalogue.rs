@@ -211,3 +211,13 @@ fn a_copied_file_whose_name_was_not_changed_is_an_error_there() {
     let rule = "`name`: the file mi300z.toml must describe `mi300z`; change this name or the file's";
     assert_eq!(error.to_string(), format!("in {SEARCH_PATH}: {}:3:8: {rule}", place.display()));
 }
+
+#[test]
+fn the_words_of_other_compilers_are_aliases() {
+    let catalogue = catalogue_with(None).expect("the built-in files read");
+    for (alias, architecture) in [("cuda:80", "sm_80"), ("cuda:90", "sm_90a"), ("hip:gfx90a", "gfx90a")] {
+        assert_eq!(catalogue.get(alias).expect(alias).architecture, architecture);
+    }
+    // A target answers to its own name first.
+    assert_eq!(catalogue.get("h200").expect("a target").name, "h200");
+}

@@ -103,13 +103,17 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The target of this name.
+    /// The target of this name, or the first by name of those that have it as an alias.
     ///
     /// # Errors
     /// [`CatalogueError::Unknown`], with the nearest name and all that there are.
     pub fn get(&self, name: &str) -> Result<&TargetDescription, CatalogueError> {
         let known = || self.targets.keys().cloned().collect();
-        self.targets.get(name).ok_or_else(|| CatalogueError::Unknown { name: name.to_owned(), known: known() })
+        let alias = || self.iter().find(|target| target.aliases.iter().any(|alias| alias == name));
+        self.targets
+            .get(name)
+            .or_else(alias)
+            .ok_or_else(|| CatalogueError::Unknown { name: name.to_owned(), known: known() })
     }
 
     /// All targets, by name.

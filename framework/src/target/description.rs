@@ -11,6 +11,10 @@ use super::{BankRow, CostTable, Direction, Evidence};
 pub struct TargetDescription {
     /// The name that users give: lower-case letters, digits, `-` and `_`.
     pub name: String,
+    /// What other compilers call a target of this kind, such as their word for its architecture.
+    /// Several products may share one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
     /// What the product is called, for people.
     pub product: String,
     /// The architecture, in the words of the tool chain; decides which plugin serves the target.

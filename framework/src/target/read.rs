@@ -41,12 +41,15 @@ pub(super) fn named_description(file: &str, text: &str, stem: &str) -> Outcome<T
 }
 
 fn open<'d>(document: Document<'d>, parsed: &'d toml::Spanned<toml::de::DeTable<'d>>) -> Outcome<Table<'d>> {
-    let keys = ["name", "product", "architecture", "lanes", "limits", "shared", "global", "exchanges", "costs"];
-    Table::root(document, parsed, &keys)
+    let words = ["name", "aliases", "product", "architecture"];
+    let tables = ["lanes", "limits", "shared", "global", "exchanges", "costs"];
+    Table::root(document, parsed, &[&words[..], &tables].concat())
 }
 
 fn root(table: &Table<'_>) -> Outcome<TargetDescription> {
     let name = name(&table.value("name")?)?;
+    let aliases = table.optional("aliases").map_or(Ok(Vec::new()), |aliases| aliases.list())?;
+    let aliases = aliases.iter().map(Value::text).collect::<Result<_, _>>()?;
     let product = table.value("product")?.text()?;
     let architecture = table.value("architecture")?.text()?;
     let lanes = lanes(&table.value("lanes")?)?;
@@ -55,7 +58,7 @@ fn root(table: &Table<'_>) -> Outcome<TargetDescription> {
     let global = global(&table.value("global")?)?;
     let exchanges = exchanges(&table.value("exchanges")?)?;
     let costs = costs(&table.value("costs")?)?;
-    Ok(TargetDescription { name, product, architecture, lanes, limits, shared, global, exchanges, costs })
+    Ok(TargetDescription { name, aliases, product, architecture, lanes, limits, shared, global, exchanges, costs })
 }
 
 fn name(value: &Value<'_>) -> Outcome<String> {

@@ -184,7 +184,8 @@ fn moves_what_the_plan_says(target: &AmdTarget, cases: Vec<Case>) {
         let planned = case.planned(target);
         let artifact = planned.compiled(target, &[Emit::Assembly]);
         let assembly = artifact.text(Emit::Assembly).unwrap();
-        assert_eq!(movement(assembly), planned.movement(), "{}: {assembly}", case.name);
+        let found = movement(assembly);
+        assert!(planned.is_done_by(found), "{}: {found:?}, planned {:?}: {assembly}", case.name, planned.movement());
         goes_straight(assembly, &planned);
         for line in [".private_segment_fixed_size: 0", ".sgpr_spill_count: 0", ".vgpr_spill_count: 0"] {
             assert!(assembly.contains(line), "{}: no `{line}` in {assembly}", case.name);

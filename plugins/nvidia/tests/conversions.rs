@@ -124,7 +124,8 @@ fn the_ptx_moves_what_the_plan_says() {
         let planned = case.planned(&target);
         let artifact = planned.compiled(&target, &[Emit::Assembly]);
         let ptx = artifact.text(Emit::Assembly).unwrap();
-        assert_eq!(movement(ptx), planned.movement(), "{}: {ptx}", case.name);
+        let found = movement(ptx);
+        assert!(planned.is_done_by(found), "{}: {found:?}, planned {:?}: {ptx}", case.name, planned.movement());
         goes_straight(ptx, &planned);
     }
 }

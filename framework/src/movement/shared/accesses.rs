@@ -164,9 +164,9 @@ impl Accesses {
         1 << self.figures.width
     }
 
-    /// Elements that one lane moves.
+    /// Elements that one lane moves; of warps that share the work, one does.
     pub(super) fn elements(&self) -> u64 {
-        self.figures.accesses << self.figures.width
+        (self.figures.accesses << self.figures.width) >> self.figures.shared_by.len()
     }
 
     /// The instruction by which registers move; plain accesses where there is none.

@@ -35,6 +35,8 @@ pub struct Planned {
     pub kernel: Kernel,
     /// Whether some threads of the source hold nothing that others do not.
     pub replicated: bool,
+    /// Bits of the different elements that one thread of the source holds.
+    pub held_bits: u64,
 }
 
 /// A blocked layout as text: elements of a thread, threads of a warp, warps, and the order.
@@ -73,7 +75,7 @@ impl Case {
         let kernel = conversion_kernel("convert", &src, &dst, self.bits, &plan).unwrap();
         let replicated = is_replicated(&src);
         self.moves_what_the_layouts_say(&src, &dst, &plan, replicated);
-        Planned { replicated, plan, kernel }
+        Planned { replicated, held_bits: bits_of_thread(&src, self.bits), plan, kernel }
     }
 
     /// What the plan says that a lane moves, held against the layouts.
@@ -104,6 +106,19 @@ impl Planned {
             block_barriers: counts.barriers,
             warp_barriers: counts.warp_barriers,
         }
+    }
+
+    /// Whether code does what the plan says. Where threads that hold the same share the stores, the code
+    /// has the stores of all of them, and a code generator may write those of two branches once: as
+    /// written it stores no less than one thread does and no more than one holds.
+    pub fn is_done_by(&self, found: Movement) -> bool {
+        let expected = self.movement();
+        let stored = if self.replicated {
+            expected.stored_bits..=self.held_bits
+        } else {
+            expected.stored_bits..=expected.stored_bits
+        };
+        stored.contains(&found.stored_bits) && Movement { stored_bits: expected.stored_bits, ..found } == expected
     }
 
     /// The kernel as code.
