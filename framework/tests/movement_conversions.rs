@@ -28,10 +28,10 @@ fn tile(name: &str, loads: bool, columns: bool) -> Instruction {
     let data = LinearLayout::from_bases(&data, &[(slot, 8), (byte, 8)]).expect("sizes fit");
     let address = LinearLayout::identity(8, Dim::LANE, slot).expect("sizes fit");
     let registers = Operand::Register {
-        role: "d".to_owned(),
+        role: if loads { "d" } else { "a" }.to_owned(),
         element: "b32".to_owned(),
         bits: 32,
-        layout: LinearLayout::identity(16, Dim::REGISTER, Dim::tensor(0)).expect("sizes fit"),
+        layout: two_words_of_eight_lanes(),
     };
     let memory = Operand::Access { data, address, alignment: 8 };
     Instruction {
@@ -42,6 +42,12 @@ fn tile(name: &str, loads: bool, columns: bool) -> Instruction {
         semantics: Semantics::Move,
         source: "invented".to_owned(),
     }
+}
+
+fn two_words_of_eight_lanes() -> LinearLayout {
+    let words = LinearLayout::identity(2, Dim::REGISTER, Dim::tensor(0)).expect("sizes fit");
+    let lanes = LinearLayout::identity(8, Dim::LANE, Dim::tensor(0)).expect("sizes fit");
+    words.direct_sum(&lanes).expect("sizes fit")
 }
 
 fn tiles() -> Vec<Instruction> {

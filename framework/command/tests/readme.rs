@@ -35,6 +35,7 @@ fn every_command_runs_and_says_what_it_should() {
         let name = line.split("tilewright ").nth(1).and_then(|rest| rest.split_whitespace().next());
         match name.unwrap_or_default() {
             "targets" => lists_all_targets(&said.out),
+            "instructions" => assert!(said.out.contains("v_wmma_f32_16x16x16_f16  "), "{}", said.out),
             "layout" if line.contains("--as cute") => assert_eq!(said.out, "((8,4),(2,2)):((16,1),(8,4))\n"),
             "layout" => shows_every_element(&said.out),
             "draw" => draws_every_element(&said.out),
@@ -45,7 +46,7 @@ fn every_command_runs_and_says_what_it_should() {
         }
         checked.insert(name.unwrap_or_default().to_owned());
     }
-    let all = ["batch", "compile", "convert", "draw", "layout", "targets"].map(str::to_owned);
+    let all = ["batch", "compile", "convert", "draw", "instructions", "layout", "targets"].map(str::to_owned);
     assert_eq!(checked, BTreeSet::from(all), "the README shows every command");
 }
 
