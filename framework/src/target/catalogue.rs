@@ -110,7 +110,10 @@ impl Catalogue {
     pub fn get(&self, name: &str) -> Result<&TargetDescription, CatalogueError> {
         let known = || self.targets.keys().cloned().collect();
         let alias = || self.iter().find(|target| target.aliases.iter().any(|alias| alias == name));
-        self.targets.get(name).or_else(alias).ok_or_else(|| CatalogueError::Unknown { name: name.to_owned(), known: known() })
+        self.targets
+            .get(name)
+            .or_else(alias)
+            .ok_or_else(|| CatalogueError::Unknown { name: name.to_owned(), known: known() })
     }
 
     /// All targets, by name.
