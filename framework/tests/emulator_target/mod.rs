@@ -32,7 +32,6 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         name: "invented".to_owned(),
         aliases: Vec::new(),
         product: "Invented 8".to_owned(),
-        aliases: Vec::new(),
         architecture: "none".to_owned(),
         lanes: Lanes { default: 8, choices: vec![4, 8], evidence: Evidence::Assumed, source: "invented".to_owned() },
         limits: TargetLimits {
