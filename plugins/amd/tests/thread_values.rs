@@ -92,11 +92,10 @@ fn described(atom: &Value) -> Option<Vec<Instruction>> {
     let fits = |row: &Instruction| {
         let ((of_d, d), (of_a, a), (of_b, _)) = (register(row, "d"), register(row, "a"), register(row, "b"));
         let sizes = [d.out_bits(Dim::tensor(0)), d.out_bits(Dim::tensor(1)), a.out_bits(Dim::tensor(1))];
-        // Whether integers have a sign is a modifier, for which the vendor writes `iu`.
-        let named = [of_d, of_a, of_b]
-            .iter()
-            .zip(&types)
-            .all(|(own, wanted)| own.replace("iu", "i") == wanted.replace("iu", "i"));
+        // Whether integers have a sign is a modifier, for which the vendor writes `iu`; which 8-bit
+        // floats an architecture has, these atoms leave to the architecture.
+        let plain = |name: &str| name.replace("iu", "i").trim_end_matches("_fnuz").to_owned();
+        let named = [of_d, of_a, of_b].iter().zip(&types).all(|(own, wanted)| plain(own) == plain(wanted));
         named && d.outs().len() == 2 && !row.name.ends_with("(wave64)") && sizes.map(|bits| 1 << bits) == [m, n, k]
     };
     Some(all.into_iter().filter(fits).collect())
