@@ -169,8 +169,7 @@ fn named(error: FamilyError, spec: &FamilySpec) -> Result<FamilyError, Verdict> 
         | FamilyError::Layout { family, .. } => family,
         _ => return Err(broken(format!("an error of no known kind: {error}"))),
     };
-    let mut levels = std::iter::successors(Some(spec), |level| level.parent.as_deref());
-    if levels.any(|level| level.name == *name) {
+    if super::shown::asks_for(spec, name) {
         return Ok(error);
     }
     Err(broken(format!("the error names no family of {}: {error}", show(spec))))

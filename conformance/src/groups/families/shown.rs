@@ -36,7 +36,8 @@ fn samples(context: &Context) -> Vec<Sample> {
     Setting::all(context).iter().flat_map(|setting| context.samples(setting.sample_use())).collect()
 }
 
-fn asks_for(spec: &FamilySpec, name: &str) -> bool {
+/// Whether a family occurs in a spec: as the family itself, as what it derives from, or as a parameter.
+pub(super) fn asks_for(spec: &FamilySpec, name: &str) -> bool {
     let inside = |value: &Attribute| matches!(value, Attribute::Spec(spec) if asks_for(spec, name));
     spec.name == name
         || spec.parent.as_deref().is_some_and(|parent| asks_for(parent, name))
