@@ -21,8 +21,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 WITHOUT_THE_WHEEL = """Triton's wheel is not importable from this Python. To get it:
-    python3 -m venv /tmp/triton && /tmp/triton/bin/pip install triton==3.9.0
-    /tmp/triton/bin/python conformance/peers/beside_triton.py"""
+    python3 -m venv triton-venv && triton-venv/bin/pip install triton==3.9.0
+    triton-venv/bin/python conformance/peers/beside_triton.py"""
 
 try:
     import triton

@@ -14,7 +14,7 @@ use tilewright::layout::{FamilyError, FamilySet};
 use tilewright_amd::families::VendorFamilies;
 
 /// Rows of `params`, `shape` and the `text` that Triton's own printer gives for them.
-const TEXTS: &str = include_str!("/tmp/at_amd.jsonl");
+const TEXTS: &str = include_str!("data/attribute_text.jsonl");
 const LAYOUTS: &str = include_str!("data/layouts.jsonl");
 
 #[test]
