@@ -1,17 +1,14 @@
 //! Stores to and loads from shared memory of a given layout on an invented machine: memory and
 //! registers hold what both layouts say, and what was executed is what the plan counted.
 
-use proptest::prelude::*;
+mod machines;
 
+use machines::machine;
+use proptest::prelude::*;
 use tilewright::kernel::Counts;
 use tilewright::layout::{Dim, LinearLayout, MemoryLayout, Padding, Space};
 use tilewright::movement::{MovementError, SharedAccess, load_shared, store_shared};
 use tilewright::pipeline::{prove_load, prove_store};
-use tilewright::target::TargetDescription;
-
-fn machine() -> TargetDescription {
-    TargetDescription::from_toml("small.toml", include_str!("machines/small.toml")).expect("the machine is sound")
-}
 
 fn check(registers: &LinearLayout, memory: &MemoryLayout, bits: u32) -> (SharedAccess, SharedAccess) {
     let target = machine();

@@ -3,16 +3,14 @@
 //! counted, never less than the plan's bound. The machine has instructions that move tiles between
 //! registers and shared memory, one for rows of words, one for columns of 16-bit elements.
 
-use proptest::prelude::*;
+mod machines;
 
+use machines::machine;
+use proptest::prelude::*;
 use tilewright::layout::{Bases, Dim, LinearLayout};
 use tilewright::movement::{self, Means, Path, Plan};
 use tilewright::pipeline::prove_conversion;
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
-
-fn machine() -> TargetDescription {
-    TargetDescription::from_toml("small.toml", include_str!("machines/small.toml")).expect("the machine is sound")
-}
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
 
 /// Moves two tiles, each of four slots of eight bytes whose addresses four lanes give. Lane 0 of each
 /// pair of lanes has the first word of a slot, lane 1 the second; or, for columns, a lane has one 16-bit

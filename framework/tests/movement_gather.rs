@@ -1,16 +1,13 @@
 //! Gathers on an invented machine: every place holds the element that its index names, and what was
 //! executed is what the plan counted.
 
-use proptest::prelude::*;
+mod machines;
 
+use machines::{LANE_BITS, layout, machine};
+use proptest::prelude::*;
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{Gather, MovementError, Path, gather};
 use tilewright::pipeline::prove_gather;
-use tilewright::target::TargetDescription;
-
-fn machine() -> TargetDescription {
-    TargetDescription::from_toml("small.toml", include_str!("machines/small.toml")).expect("the machine is sound")
-}
 
 fn check(src: &LinearLayout, indices: &LinearLayout, axis: Dim, bits: u32) -> Gather {
     let target = machine();
@@ -19,23 +16,6 @@ fn check(src: &LinearLayout, indices: &LinearLayout, axis: Dim, bits: u32) -> Ga
         panic!("{} of {bits} bits: {wrong}\nalong {axis} of\n{src}\nby\n{indices}", plan.path);
     }
     plan
-}
-
-const LANE_BITS: usize = 3;
-
-/// A layout of a 3-D tensor in which every position bit moves by one column.
-fn layout(columns: &[(usize, u64)], sizes: [u32; 3], warp_bits: usize) -> LinearLayout {
-    let basis = |&(axis, step): &(usize, u64)| {
-        let mut coordinates = vec![0; 3];
-        coordinates[axis] = step;
-        coordinates
-    };
-    let (threads, registers) = columns.split_at(LANE_BITS + warp_bits);
-    let (lanes, warps) = threads.split_at(LANE_BITS);
-    let of = |columns: &[(usize, u64)]| columns.iter().map(basis).collect::<Vec<_>>();
-    let bases = [(Dim::REGISTER, of(registers)), (Dim::LANE, of(lanes)), (Dim::WARP, of(warps)), (Dim::BLOCK, vec![])];
-    let outs: Vec<_> = sizes.iter().enumerate().map(|(axis, bits)| (Dim::tensor(axis), 1 << bits)).collect();
-    LinearLayout::from_bases(&bases, &outs).expect("sizes fit")
 }
 
 #[derive(Debug, Clone)]

@@ -2,18 +2,15 @@
 //! the slice of the source's layout names, and what was executed is what the plan counted, never less
 //! than its bound.
 
-use proptest::prelude::*;
+mod machines;
 
+use machines::{LANE_BITS, layout, machine};
+use proptest::prelude::*;
 use tilewright::kernel::Counts;
 use tilewright::layout::families::Neutral;
 use tilewright::layout::{Dim, Families, LinearLayout, parse_spec};
 use tilewright::movement::{MovementError, Reduction, reduce};
 use tilewright::pipeline::prove_reduction;
-use tilewright::target::TargetDescription;
-
-fn machine() -> TargetDescription {
-    TargetDescription::from_toml("small.toml", include_str!("machines/small.toml")).expect("the machine is sound")
-}
 
 fn check(src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
     let target = machine();
@@ -22,23 +19,6 @@ fn check(src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
         panic!("{wrong}\nalong {axis} of\n{src}");
     }
     plan
-}
-
-const LANE_BITS: usize = 3;
-
-/// A layout of a 3-D tensor in which every position bit moves by one column.
-fn layout(columns: &[(usize, u64)], sizes: [u32; 3], warp_bits: usize) -> LinearLayout {
-    let basis = |&(axis, step): &(usize, u64)| {
-        let mut coordinates = vec![0; 3];
-        coordinates[axis] = step;
-        coordinates
-    };
-    let (threads, registers) = columns.split_at(LANE_BITS + warp_bits);
-    let (lanes, warps) = threads.split_at(LANE_BITS);
-    let of = |columns: &[(usize, u64)]| columns.iter().map(basis).collect::<Vec<_>>();
-    let bases = [(Dim::REGISTER, of(registers)), (Dim::LANE, of(lanes)), (Dim::WARP, of(warps)), (Dim::BLOCK, vec![])];
-    let outs: Vec<_> = sizes.iter().enumerate().map(|(axis, bits)| (Dim::tensor(axis), 1 << bits)).collect();
-    LinearLayout::from_bases(&bases, &outs).expect("sizes fit")
 }
 
 #[derive(Debug, Clone)]

@@ -1,17 +1,14 @@
 //! Scans on an invented machine: every element is combined with all that lie before it, in order, and
 //! what was executed is what the plan counted.
 
-use proptest::prelude::*;
+mod machines;
 
+use machines::{LANE_BITS, layout, machine};
+use proptest::prelude::*;
 use tilewright::kernel::Counts;
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{MovementError, Scan, ScanDirection, scan};
 use tilewright::pipeline::prove_scan;
-use tilewright::target::TargetDescription;
-
-fn machine() -> TargetDescription {
-    TargetDescription::from_toml("small.toml", include_str!("machines/small.toml")).expect("the machine is sound")
-}
 
 fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
     let target = machine();
@@ -20,23 +17,6 @@ fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) 
         panic!("{wrong}\n{direction:?} along {axis} of\n{src}");
     }
     plan
-}
-
-const LANE_BITS: usize = 3;
-
-/// A layout of a 3-D tensor in which every position bit moves by one column.
-fn layout(columns: &[(usize, u64)], sizes: [u32; 3], warp_bits: usize) -> LinearLayout {
-    let basis = |&(axis, step): &(usize, u64)| {
-        let mut coordinates = vec![0; 3];
-        coordinates[axis] = step;
-        coordinates
-    };
-    let (threads, registers) = columns.split_at(LANE_BITS + warp_bits);
-    let (lanes, warps) = threads.split_at(LANE_BITS);
-    let of = |columns: &[(usize, u64)]| columns.iter().map(basis).collect::<Vec<_>>();
-    let bases = [(Dim::REGISTER, of(registers)), (Dim::LANE, of(lanes)), (Dim::WARP, of(warps)), (Dim::BLOCK, vec![])];
-    let outs: Vec<_> = sizes.iter().enumerate().map(|(axis, bits)| (Dim::tensor(axis), 1 << bits)).collect();
-    LinearLayout::from_bases(&bases, &outs).expect("sizes fit")
 }
 
 #[derive(Debug, Clone)]

@@ -5,8 +5,8 @@ mod known_answers;
 #[path = "known_answers/notation.rs"]
 mod notation;
 
-use known_answers::{all_agree, chain, rows, sample_and_full};
-use notation::{check_round_trip, check_text};
+use known_answers::{all_agree, chain, sample_and_full};
+use notation::check_round_trip;
 use serde_json::Value;
 use tilewright::layout::families::Neutral;
 use tilewright::layout::{
@@ -25,8 +25,7 @@ fn neutral(row: &Value) -> bool {
 
 #[test]
 fn text_is_what_triton_prints() {
-    all_agree(&rows(TEXTS), |_| true, |row| check_text(row, &Neutral));
-    all_agree(&rows(TEXTS), |_| true, |row| check_round_trip(row, &Neutral));
+    notation::all_texts_are_as_printed(TEXTS, &Neutral);
 }
 
 #[test]

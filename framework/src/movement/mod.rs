@@ -7,123 +7,30 @@
 //!
 //! May import `f2`, `layout`, `target`, `kernel`; never `vendor` or `emulator`.
 
-mod access;
 mod address;
 mod bound;
-mod conflicts;
 mod conversion;
-mod exchange;
+mod convert;
 mod gather;
-mod global;
-mod local;
 mod means;
-mod plan;
+mod memory;
 mod price;
 mod reduce;
-mod rounds;
 mod scan;
-mod shared;
-mod spread;
-mod swizzle;
 mod tuples;
+mod wide;
 
-use crate::layout::LinearLayout;
-
-pub use access::{SharedAccess, load_shared, store_shared};
 pub use address::{LinearAddress, Thread};
 pub use bound::Bound;
-pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};
 pub use conversion::{Conversion, MovementError};
+pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, Swizzle, candidates, convert};
 pub use gather::{Gather, gather};
-pub use global::{GlobalAccess, GlobalTensor, Place, Stride, access_global, coalesced_layout};
 pub use means::Means;
-pub use plan::{Path, Plan, Rejected, SharedBits};
+pub use memory::{
+    BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, Stride, access_global,
+    coalesced_layout, conflicts, load_shared, store_shared,
+};
 pub use price::{cost, slots};
 pub use reduce::{Reduction, reduce};
-pub use rounds::Rounds;
 pub use scan::{Scan, ScanDirection, scan};
-pub use swizzle::Swizzle;
 pub use tuples::Combine;
-
-/// The best plan that converts a tensor of elements of `element_bits` bits from layout `src` to
-/// layout `dst` by the given means, such as `&TargetDescription`: that of the fewest wavefront
-/// [`slots`], and among these that of the fewest cycles by the target's table.
-///
-/// # Errors
-/// [`MovementError`]: layouts that are not of one tensor, or that the target cannot hold; widths
-/// that no element has; conversions that no candidate can do.
-pub fn convert<'a>(
-    src: &LinearLayout,
-    dst: &LinearLayout,
-    element_bits: u32,
-    means: impl Into<Means<'a>>,
-) -> Result<Plan, MovementError> {
-    let means = means.into();
-    let conversion = Conversion::new(src, dst, element_bits, means.target)?;
-    let mut weighed = Weighed { quick: true, ..Weighed::default() };
-    weighed.all(&conversion, &means);
-    weighed.plans.into_iter().min_by(Plan::compare).ok_or_else(|| MovementError::Impossible {
-        reasons: weighed.rejected.iter().map(|r| format!("{}: {}", r.path, r.reason)).collect::<Vec<_>>().join("; "),
-    })
-}
-
-/// The plans that [`convert`] weighs, the best on each path, and the ways that are closed with the
-/// reasons.
-///
-/// # Errors
-/// [`MovementError`]: layouts that are not of one tensor, or that the target cannot hold; widths
-/// that no element has.
-pub fn candidates<'a>(
-    src: &LinearLayout,
-    dst: &LinearLayout,
-    element_bits: u32,
-    means: impl Into<Means<'a>>,
-) -> Result<(Vec<Plan>, Vec<Rejected>), MovementError> {
-    let means = means.into();
-    let conversion = Conversion::new(src, dst, element_bits, means.target)?;
-    let mut weighed = Weighed::default();
-    weighed.all(&conversion, &means);
-    Ok((weighed.plans, weighed.rejected))
-}
-
-/// The plans found so far, one a path, and the ways that are closed.
-#[derive(Debug, Default)]
-struct Weighed {
-    plans: Vec<Plan>,
-    rejected: Vec<Rejected>,
-    /// Whether ways are left out that cannot give the best plan.
-    quick: bool,
-}
-
-impl Weighed {
-    fn all(&mut self, conversion: &Conversion, means: &Means<'_>) {
-        self.add(Path::Register, local::plan(conversion, means.target));
-        if self.quick && !self.plans.is_empty() {
-            return;
-        }
-        self.add(Path::Shuffle, exchange::plan(conversion, means.target, f64::INFINITY));
-        let bound = bound::of_shared(conversion, means.target);
-        if ((bound.wavefronts_stored + bound.wavefronts_loaded) as f64) <= self.most() {
-            self.add(Path::Shared, shared::plan(conversion, means));
-        }
-        spread::plans(conversion, means, self);
-    }
-
-    /// The slots from which on no plan is the best.
-    fn most(&self) -> f64 {
-        let known = self.plans.iter().map(|plan| price::slots(&plan.counts));
-        if self.quick { known.fold(f64::INFINITY, f64::min) } else { f64::INFINITY }
-    }
-
-    fn add(&mut self, path: Path, way: Result<Plan, String>) {
-        let plan = match way {
-            Ok(plan) => plan,
-            Err(reason) => return self.rejected.push(Rejected { path, reason }),
-        };
-        match self.plans.iter_mut().find(|known| known.path == plan.path) {
-            Some(known) if known.compare(&plan).is_le() => {}
-            Some(known) => *known = plan,
-            None => self.plans.push(plan),
-        }
-    }
-}

@@ -3,9 +3,9 @@
 #![allow(dead_code)]
 
 use serde_json::Value;
-use tilewright::layout::{Families, FamilySpec, Spellings, parse_spec, spec_from_json, spec_to_json};
+use tilewright::layout::{Families, FamilyError, FamilySpec, Spellings, parse_spec, spec_from_json, spec_to_json};
 
-use crate::known_answers::numbers;
+use crate::known_answers::{all_agree, numbers, resolve, rows, sample_and_full};
 
 /// The spec of a row, and its text.
 fn written(row: &Value, families: &dyn Families) -> (FamilySpec, String) {
@@ -47,4 +47,16 @@ pub fn check_round_trip(row: &Value, families: &dyn Families) -> Result<(), Stri
 pub fn check_text(row: &Value, families: &dyn Families) -> Result<(), String> {
     let (_, text) = written(row, families);
     if row["text"] == text.as_str() { Ok(()) } else { Err(format!("{text}\nshould be {}", row["text"])) }
+}
+
+/// Rows of `params`, `shape` and the `text` that Triton's own printer gives for them.
+pub fn all_texts_are_as_printed(texts: &str, families: &dyn Families) {
+    all_agree(&rows(texts), |_| true, |row| check_text(row, families));
+    all_agree(&rows(texts), |_| true, |row| check_round_trip(row, families));
+}
+
+/// Every layout of the sample, and of the full data where it is at hand, that the families serve.
+pub fn all_layouts_come_back(sample: &str, families: &dyn Families) {
+    let served = |row: &Value| !matches!(resolve(row, families), Err(FamilyError::Unknown { .. }));
+    all_agree(&sample_and_full(sample, "oracle/layouts.jsonl"), served, |row| check_round_trip(row, families));
 }

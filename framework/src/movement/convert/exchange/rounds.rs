@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::f2::Solver;
 
-use super::super::conversion::Position;
+use super::super::super::conversion::Position;
 use super::words::WordMap;
 
 /// The columns of `P`: for each thread bit the word that it adds to the round's. Every combination

@@ -11,13 +11,13 @@ use crate::f2::{Columns, Solver, multiply};
 use crate::kernel::{Counts, Element, Scope};
 use crate::target::{Direction, TargetDescription};
 
-use super::bound;
+use super::super::bound;
+use super::super::price::cost;
+use super::super::{Conversion, Means};
 use super::plan::{Path, Plan, SharedBits, Steps};
-use super::price::cost;
-use super::{Conversion, Means, Swizzle};
+use super::swizzle::Swizzle;
 use accesses::{Accesses, Figures, Memory, figures};
 use coordinates::{Coordinates, Located};
-pub(super) use emit::{narrowed, wide_type, widened};
 use tile::Tile;
 
 /// How data goes through scratch memory.

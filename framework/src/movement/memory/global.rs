@@ -9,9 +9,9 @@ use crate::kernel::{Binary, Builder, Element, Value};
 use crate::layout::{Dim, LayoutError, LinearLayout, Space};
 use crate::target::{Direction, TargetDescription};
 
-use super::MovementError;
-use super::address::Thread;
-use super::shared::{narrowed, wide_type, widened};
+use super::super::MovementError;
+use super::super::address::Thread;
+use super::super::wide::{narrowed, wide_type, widened};
 
 /// How far neighbours along an axis lie apart, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

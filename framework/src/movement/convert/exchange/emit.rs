@@ -2,7 +2,7 @@
 
 use crate::kernel::{Binary, Builder, Cast, Element, Type, Value};
 
-use super::super::address::{Thread, integer};
+use super::super::super::address::{Thread, integer};
 use super::selects::Word;
 use super::{Exchanges, Round, WORD_BITS};
 

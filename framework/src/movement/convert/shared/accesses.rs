@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 use crate::f2::{Columns, Solver, Subspace, multiply};
 use crate::target::{TargetDescription, linear_wavefronts_without};
 
-use super::super::{Conversion, Swizzle};
+use super::super::super::Conversion;
+use super::super::swizzle::Swizzle;
 use super::coordinates::{Coordinates, Located};
 
 /// A layout of scratch memory with the solution of "which offset holds this element".

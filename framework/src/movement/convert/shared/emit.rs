@@ -2,7 +2,8 @@
 
 use crate::kernel::{Builder, Cast, Element, Op, Type, Value};
 
-use super::super::address::{LinearAddress, Thread, integer};
+use super::super::super::address::{LinearAddress, Thread};
+use super::super::super::wide::{narrowed, wide_type, widened};
 use super::Scratch;
 use super::accesses::Accesses;
 
@@ -84,25 +85,4 @@ fn moved(builder: &mut Builder, (pointer, offset): (Value, i32)) -> Value {
 fn words(builder: &mut Builder, value: Value) -> Value {
     let ty = Type::of(Element::I32, builder.type_of(value).bits() / 32);
     builder.cast(Cast::Bits, value, ty)
-}
-
-/// The type in which a vector of elements crosses to memory: 32-bit words where it has any.
-pub(in super::super) fn wide_type(element: Element, count: u32) -> Type {
-    match element.bits() * count {
-        bits if element.bits() >= 32 || count == 1 => Type::of(element, bits / element.bits()),
-        bits @ ..=32 => integer(bits),
-        bits => Type::Vector(Element::I32, bits / 32),
-    }
-}
-
-pub(in super::super) fn widened(builder: &mut Builder, elements: &[Value]) -> Value {
-    let packed = builder.pack(elements);
-    let ty = builder.type_of(packed);
-    let wide = ty.element().map_or(ty, |element| wide_type(element, ty.count()));
-    builder.cast(Cast::Bits, packed, wide)
-}
-
-pub(in super::super) fn narrowed(builder: &mut Builder, value: Value, element: Element, count: u32) -> Vec<Value> {
-    let vector = builder.cast(Cast::Bits, value, Type::of(element, count));
-    (0..count).map(|index| builder.extract(vector, index)).collect()
 }

@@ -7,10 +7,10 @@
 use crate::f2::Subspace;
 use crate::target::TargetDescription;
 
-use super::conversion::Side;
-use super::exchange;
+use super::super::conversion::Side;
+use super::super::{Conversion, Means, bound, price};
 use super::plan::{Path, Plan, Steps};
-use super::{Conversion, Means, Weighed, bound, price, shared};
+use super::{Weighed, exchange, shared};
 
 /// Weighs plans that first spread copies.
 pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut Weighed) {

@@ -9,9 +9,9 @@ use crate::kernel::{Builder, Counts, Element, Value};
 use crate::layout::{Dim, LinearLayout, MemoryLayout, Padding};
 use crate::target::{BankRow, Direction, TargetDescription, wavefronts};
 
-use super::address::{LinearAddress, Thread};
-use super::shared::{narrowed, wide_type, widened};
-use super::{Bound, MovementError, bound, cost};
+use super::super::address::{LinearAddress, Thread};
+use super::super::wide::{narrowed, wide_type, widened};
+use super::super::{Bound, MovementError, bound, cost};
 
 /// How a tensor in registers is stored to shared memory, or loaded from it.
 #[derive(Debug, Clone)]

@@ -21,11 +21,11 @@ use crate::f2::multiply;
 use crate::kernel::{Counts, Element};
 use crate::target::TargetDescription;
 
-use super::Conversion;
-use super::bound;
-use super::conversion::{Origin, Position};
+use super::super::Conversion;
+use super::super::bound;
+use super::super::conversion::{Origin, Position};
+use super::super::price::{cost, slots};
 use super::plan::{Path, Plan, Steps};
-use super::price::{cost, slots};
 use rounds::{choose_destinations, offers, stay_at_home};
 use selects::{Selects, Word, by_parities};
 use words::{WordMap, Words};

@@ -1,7 +1,7 @@
 //! Words: which registers travel together, and where each word comes from.
 
-use super::super::Conversion;
-use super::super::conversion::{Origin, Position};
+use super::super::super::Conversion;
+use super::super::super::conversion::{Origin, Position};
 use super::WORD_BITS;
 
 /// How registers make up words, on each side.

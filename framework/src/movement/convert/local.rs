@@ -4,8 +4,8 @@
 use crate::kernel::{Counts, Value};
 use crate::target::TargetDescription;
 
+use super::super::{Bound, Conversion, cost};
 use super::plan::{Path, Plan, Steps};
-use super::{Bound, Conversion, cost};
 
 /// For every destination register the source register that it is.
 #[derive(Debug, Clone)]

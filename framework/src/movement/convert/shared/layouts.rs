@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::f2::{Columns, Subspace};
 use crate::target::{BankRow, TargetDescription};
 
-use super::super::{Swizzle, swizzle};
+use super::super::swizzle::{self, Swizzle};
 use super::Sides;
 use super::coordinates::Located;
 use super::tile::Tile;

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::{Builder, Counts, Value};
 
+use super::super::Bound;
 use super::exchange::Exchanges;
 use super::local::Renaming;
 use super::shared::Scratch;
-use super::{Bound, Swizzle};
+use super::swizzle::Swizzle;
 
 /// By what way data moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use crate::f2::{Columns, Subspace, multiply};
 use crate::layout::{Dim, LinearLayout};
 use crate::target::{Direction, Instruction, InstructionKind, Operand, TargetDescription, linear_wavefronts_without};
 
-use super::super::Conversion;
+use super::super::super::Conversion;
 use super::accesses::{Figures, Memory, Move};
 use super::coordinates::{Coordinates, Located};
 

@@ -4,8 +4,8 @@
 use crate::f2::{Columns, Solver, Subspace};
 use crate::target::Direction;
 
-use super::super::conversion::Side;
-use super::super::{Conversion, Means};
+use super::super::super::conversion::Side;
+use super::super::super::{Conversion, Means};
 
 /// The elements of a block: the first `kept` bits are in memory at one time, the bits above number
 /// rounds.

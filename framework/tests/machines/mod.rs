@@ -1,0 +1,29 @@
+//! The invented machine on which plans are tried, and layouts for it.
+
+#![allow(dead_code)]
+
+use tilewright::layout::{Dim, LinearLayout};
+use tilewright::target::TargetDescription;
+
+/// Log2 of the lanes of its warps.
+pub const LANE_BITS: usize = 3;
+
+/// The machine.
+pub fn machine() -> TargetDescription {
+    TargetDescription::from_toml("small.toml", include_str!("small.toml")).expect("the machine is sound")
+}
+
+/// A layout of a 3-D tensor in which every position bit moves by one column.
+pub fn layout(columns: &[(usize, u64)], sizes: [u32; 3], warp_bits: usize) -> LinearLayout {
+    let basis = |&(axis, step): &(usize, u64)| {
+        let mut coordinates = vec![0; 3];
+        coordinates[axis] = step;
+        coordinates
+    };
+    let (threads, registers) = columns.split_at(LANE_BITS + warp_bits);
+    let (lanes, warps) = threads.split_at(LANE_BITS);
+    let of = |columns: &[(usize, u64)]| columns.iter().map(basis).collect::<Vec<_>>();
+    let bases = [(Dim::REGISTER, of(registers)), (Dim::LANE, of(lanes)), (Dim::WARP, of(warps)), (Dim::BLOCK, vec![])];
+    let outs: Vec<_> = sizes.iter().enumerate().map(|(axis, bits)| (Dim::tensor(axis), 1 << bits)).collect();
+    LinearLayout::from_bases(&bases, &outs).expect("sizes fit")
+}
