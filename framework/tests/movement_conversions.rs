@@ -299,3 +299,21 @@ fn bad_questions_are_errors() {
     let wide = LinearLayout::identity(16, Dim::LANE, Dim::tensor(0)).expect("sizes fit");
     assert_eq!(message(&wide, &wide, 16), "target small has no warps of 16 lanes; it has [8]");
 }
+
+/// Where no lane holds the same bytes together before and after, one side moves them one by one. Lanes
+/// that swap two lane bits for two register bits move words on both sides.
+#[test]
+fn bytes_are_exchanged_so_that_words_cross_memory() {
+    let unmixed = mixed(10, &[]);
+    let src = layout(10, 2, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], &unmixed);
+    let dst = layout(10, 2, &[5, 6, 7, 8, 9, 0, 1, 2, 3, 4], &unmixed);
+    check_all(&src, &dst, 8);
+    let best = movement::convert(&src, &dst, 8, &machine()).expect("a plan");
+    let (plans, _) = movement::candidates(&src, &dst, 8, &machine()).expect("plans");
+    let of = |path: Path| plans.iter().find(|plan| plan.path == path).expect("a plan on this path");
+    assert_eq!(best.path, Path::Mixed);
+    let accesses = |plan: &Plan| plan.counts.shared_stores + plan.counts.shared_loads;
+    assert_eq!(accesses(of(Path::Shared)), 8 + 32, "four bytes a lane on one side");
+    assert_eq!(accesses(&best), 8 + 8, "four bytes a lane on both");
+    assert!(best.counts.exchanges > 0 && movement::slots(&best.counts) < movement::slots(&of(Path::Shared).counts));
+}

@@ -226,14 +226,15 @@ impl ConversionView<'_> {
         }
         let ins = tilewright::layout::Space::of_sizes(&[(Dim::OFFSET, 1 << outs.bits())])?;
         let memory = MemoryLayout::linear(LinearLayout::from_columns(ins, outs.clone(), &swizzle.columns)?);
-        let store = (!self.plan.spreads_copies()).then_some(self.src);
+        let store = self.plan.stores_source().then_some(self.src);
+        let load = self.plan.loads_destination().then_some(self.dst);
         let view = MemoryView {
             name: "scratch memory",
             memory: &memory,
             element_bits: self.element_bits,
             target: self.target,
             store,
-            load: Some(self.dst),
+            load,
         };
         let served = view.accessed(&memory)?;
         let Some(first) = served.first() else { return Ok(()) };
@@ -247,7 +248,10 @@ impl ConversionView<'_> {
             picture.add(served.panel(&elements));
         }
         if store.is_none() {
-            picture.add(Panel::note("stores", ["lanes that hold copies share the stores: not drawn"]));
+            picture.add(Panel::note("stores", ["what lanes store is not what the layout before says: not drawn"]));
+        }
+        if load.is_none() {
+            picture.add(Panel::note("loads", ["lanes exchange what they load: not drawn"]));
         }
         Ok(())
     }

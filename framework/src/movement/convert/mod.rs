@@ -2,6 +2,7 @@
 
 mod exchange;
 mod local;
+mod mixed;
 mod plan;
 mod rounds;
 mod shared;
@@ -77,6 +78,7 @@ impl Weighed {
             self.add(Path::Shared, shared::plan(conversion, means));
         }
         spread::plans(conversion, means, self);
+        mixed::plans(conversion, means, self);
     }
 
     /// The slots from which on no plan is the best.

@@ -5,8 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{Builder, Counts, Value};
+use crate::target::TargetDescription;
 
-use super::super::Bound;
+use super::super::{Bound, Conversion, bound};
 use super::exchange::Exchanges;
 use super::local::Renaming;
 use super::shared::Scratch;
@@ -85,6 +86,33 @@ pub(super) enum Steps {
 }
 
 impl Plan {
+    /// One plan after the other, which together are a way of `path` for the whole conversion.
+    pub(super) fn sequence(
+        path: Path,
+        conversion: &Conversion,
+        before: Self,
+        after: Self,
+        target: &TargetDescription,
+    ) -> Self {
+        let counts = before.counts.plus(after.counts);
+        let bound = match path {
+            Path::Shared | Path::Mixed => bound::of_shared(conversion, target),
+            _ => bound::of_exchanges(conversion, target.index_exchange_bits().unwrap_or(u32::BITS)),
+        };
+        let reasons = [&before, &after].into_iter().filter_map(|plan| plan.above_bound.clone());
+        let reasons: Vec<String> = reasons.collect();
+        let why = if reasons.is_empty() { "copies are not spread evenly".to_owned() } else { reasons.join("; ") };
+        Self {
+            path,
+            counts,
+            shared_bytes: before.shared_bytes + after.shared_bytes,
+            cost: before.cost + after.cost,
+            bound,
+            above_bound: (!bound.is_met(&counts)).then_some(why),
+            steps: Steps::Sequence(Box::new(before), Box::new(after)),
+        }
+    }
+
     /// Writes the plan's kernel IR. `registers` holds the source, one scalar integer of the
     /// element's width for each register index; the result holds the destination likewise.
     ///
@@ -124,7 +152,7 @@ impl Plan {
     pub fn swizzle(&self) -> Option<&Swizzle> {
         match &self.steps {
             Steps::Scratch(scratch) => Some(scratch.swizzle()),
-            Steps::Sequence(_, after) => after.swizzle(),
+            Steps::Sequence(before, after) => before.swizzle().or_else(|| after.swizzle()),
             Steps::Renaming(_) | Steps::Exchanges(_) => None,
         }
     }

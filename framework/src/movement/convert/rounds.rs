@@ -3,7 +3,7 @@
 use crate::f2::multiply;
 
 use super::exchange::Exchanges;
-use super::plan::{Plan, Steps};
+use super::plan::{Path, Plan, Steps};
 
 /// In each round every thread of a block receives one word from a thread of its warp.
 ///
@@ -12,21 +12,38 @@ use super::plan::{Plan, Steps};
 pub struct Rounds<'a>(&'a Exchanges);
 
 impl Plan {
-    /// The rounds, where lanes exchange values; in a plan that first spreads copies those after.
+    /// The rounds, where lanes exchange values and nothing else moves; in a plan that first spreads copies
+    /// those after.
     #[must_use]
     pub fn rounds(&self) -> Option<Rounds<'_>> {
         match &self.steps {
+            _ if self.path == Path::Mixed => None,
             Steps::Exchanges(exchanges) => Some(Rounds(exchanges)),
             Steps::Sequence(_, after) => after.rounds(),
             Steps::Renaming(_) | Steps::Scratch(_) => None,
         }
     }
 
-    /// Whether lanes that hold copies first keep a share of them each, so that what is stored or
-    /// exchanged is not what the source layout says.
+    /// Whether what is stored to scratch memory lies in registers as the source layout says. It does not
+    /// where lanes that hold copies first keep a share of them each, or exchange first.
     #[must_use]
-    pub fn spreads_copies(&self) -> bool {
-        matches!(self.steps, Steps::Sequence(..))
+    pub fn stores_source(&self) -> bool {
+        match &self.steps {
+            Steps::Sequence(before, _) => before.stores_source(),
+            Steps::Scratch(_) => true,
+            Steps::Exchanges(_) | Steps::Renaming(_) => false,
+        }
+    }
+
+    /// Whether what is loaded from scratch memory lies in registers as the destination layout says. It does
+    /// not where lanes exchange afterwards.
+    #[must_use]
+    pub fn loads_destination(&self) -> bool {
+        match &self.steps {
+            Steps::Sequence(_, after) => after.loads_destination(),
+            Steps::Scratch(_) => true,
+            Steps::Exchanges(_) | Steps::Renaming(_) => false,
+        }
     }
 }
 

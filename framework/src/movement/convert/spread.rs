@@ -4,13 +4,11 @@
 //! keep half of them, which costs selects but moves nothing; what is left is a layout with fewer
 //! copies, which is stored or exchanged in fewer accesses.
 
-use crate::f2::Subspace;
-use crate::target::TargetDescription;
-
 use super::super::conversion::Side;
-use super::super::{Conversion, Means, bound, price};
-use super::plan::{Path, Plan, Steps};
+use super::super::{Conversion, Means, price};
+use super::plan::Plan;
 use super::{Weighed, exchange, shared};
+use crate::f2::Subspace;
 
 /// Weighs plans that first spread copies.
 pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut Weighed) {
@@ -24,7 +22,8 @@ pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut We
         let left = weighed.most() - price::slots(&before.counts);
         let afters = [exchange::plan(&second, means.target, left), shared::plan(&second, means)];
         for after in afters.into_iter().flatten() {
-            weighed.add(after.path, Ok(sequence(conversion, before.clone(), after, means.target)));
+            let path = after.path;
+            weighed.add(path, Ok(Plan::sequence(path, conversion, before.clone(), after, means.target)));
         }
     }
 }
@@ -81,23 +80,4 @@ fn order_of_giving(conversion: &Conversion) -> Vec<u64> {
         (_, true) => 2,
     });
     order
-}
-
-fn sequence(conversion: &Conversion, before: Plan, after: Plan, target: &TargetDescription) -> Plan {
-    let counts = before.counts.plus(after.counts);
-    let bound = match after.path {
-        Path::Shared => bound::of_shared(conversion, target),
-        _ => bound::of_exchanges(conversion, target.index_exchange_bits().unwrap_or(u32::BITS)),
-    };
-    let above = !bound.is_met(&counts);
-    Plan {
-        path: after.path,
-        counts,
-        shared_bytes: after.shared_bytes,
-        cost: before.cost + after.cost,
-        bound,
-        above_bound: above
-            .then(|| after.above_bound.clone().unwrap_or_else(|| "copies are not spread evenly".to_owned())),
-        steps: Steps::Sequence(Box::new(before), Box::new(after)),
-    }
 }
