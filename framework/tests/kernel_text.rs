@@ -52,7 +52,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
         (one_of(Cast::ALL), value()).prop_map(|(op, a)| Op::Cast { op, a }),
         values().prop_map(|elements| Op::Pack { elements }),
         (value(), any::<u32>()).prop_map(|(vector, index)| Op::Extract { vector, index }),
-        (value(), value(), any::<u16>()).prop_map(|(a, b, selector)| Op::PermuteBytes { a, b, selector }),
+        (value(), value(), any::<u16>()).prop_map(|(a, b, selector)| Op::PermuteBytes { a, b, selector, alternative: None }),
         (value(), value()).prop_map(|(pointer, bytes)| Op::Advance { pointer, bytes }),
         access().prop_map(|(pointer, predicate, offset, alignment)| Op::Load { pointer, predicate, offset, alignment }),
         (access(), value()).prop_map(|((pointer, predicate, offset, alignment), value)| Op::Store {

@@ -225,7 +225,7 @@ fn bytes_are_permuted_as_the_selector_says() {
     let (a, b, selector) = (0x3322_1100_u32, 0x7766_5544_u32, 0x7240_u16);
     let found = stored(|k| {
         let (a, b) = (k.i32(a), k.i32(b));
-        k.value(WORD, Op::PermuteBytes { a, b, selector })
+        k.value(WORD, Op::PermuteBytes { a, b, selector, alternative: None })
     });
     let bytes = [a.to_le_bytes(), b.to_le_bytes()].concat();
     let expected = [0, 4, 8, 12].map(|shift| bytes[usize::from(selector >> shift & 15)]);

@@ -47,11 +47,12 @@ impl Emitted<'_> {
 impl Exchanges {
     pub(in super::super) fn emit(&self, builder: &mut Builder, registers: &[Value]) -> Vec<Value> {
         let thread = Thread::new(builder, self.lane_bits);
+        let packed = self.pack(builder, registers);
         let mut emitted = Emitted {
             exchanges: self,
             thread,
             conditions: vec![None; self.selects.parities.len()],
-            source: self.pack(builder, registers),
+            source: self.traded(builder, thread, packed),
             received: vec![None; self.rounds.len()],
             selected: vec![None; self.selects.selects.len()],
         };
