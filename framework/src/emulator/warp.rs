@@ -214,7 +214,8 @@ impl Warp {
                 for lane in 0..self.lanes {
                     let other = alternative.filter(|(condition, _)| registers[condition + lane] != 0);
                     let selector = other.map_or(selector, |(_, other)| other);
-                    registers[to + lane] = arithmetic::permute_bytes(registers[a + lane], registers[b + lane], selector);
+                    registers[to + lane] =
+                        arithmetic::permute_bytes(registers[a + lane], registers[b + lane], selector);
                 }
             }
             Step::Advance { pointer, bytes, bytes_bits, mask, to } => {

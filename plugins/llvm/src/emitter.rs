@@ -91,11 +91,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ///
     /// # Errors
     /// As [`Emitter::call`].
-    pub fn call_pair(
-        &self,
-        intrinsic: &str,
-        operands: &[IntValue<'ctx>],
-    ) -> Result<[IntValue<'ctx>; 2], CompileError> {
+    pub fn call_pair(&self, intrinsic: &str, operands: &[IntValue<'ctx>]) -> Result<[IntValue<'ctx>; 2], CompileError> {
         let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
         let Some(BasicValueEnum::StructValue(pair)) = self.call(intrinsic, &[], &operands)? else {
             return Err(CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives no pair")));

@@ -3,7 +3,9 @@
 use crate::kernel::{Binary, Builder, Cast, Element, Type, Value};
 
 use super::super::super::address::{Thread, integer};
+use super::joins::{Join, Joins};
 use super::selects::Word;
+use super::words::Words;
 use super::{Exchanges, Round, WORD_BITS};
 
 /// The words of the running thread, emitted as they are needed.
@@ -32,6 +34,12 @@ impl Emitted<'_> {
         let value = builder.select(condition, odd, even);
         self.selected[number] = Some(value);
         value
+    }
+
+    fn joined(&mut self, builder: &mut Builder, join: &Join) -> Value {
+        let odd = self.condition(builder, join.parity as usize);
+        let (a, b) = (self.word(builder, join.a), self.word(builder, join.b));
+        builder.permute_bytes_by(a, b, join.even, (odd, join.odd))
     }
 
     fn condition(&mut self, builder: &mut Builder, parity: usize) -> Value {
@@ -66,8 +74,12 @@ impl Exchanges {
             let lane = self.lane_of_round(builder, lanes, round);
             emitted.received[number] = Some(exchanged(builder, offered, lane));
         }
-        let words: Vec<Value> = self.taken.iter().map(|&word| emitted.word(builder, word)).collect();
-        self.unpack(builder, &words)
+        if let Some(Joins { joins, words }) = &self.joins {
+            let joined: Vec<Value> = joins.iter().map(|join| emitted.joined(builder, join)).collect();
+            return self.unpack(builder, words, &joined);
+        }
+        let taken: Vec<Value> = self.taken.iter().map(|&word| emitted.word(builder, word)).collect();
+        self.unpack(builder, &self.words, &taken)
     }
 
     /// The columns of the source lane.
@@ -99,18 +111,18 @@ impl Exchanges {
     }
 
     /// Words as destination registers.
-    fn unpack(&self, builder: &mut Builder, words: &[Value]) -> Vec<Value> {
-        let groups: Vec<Vec<Value>> = words.iter().map(|&word| self.elements_of(builder, word)).collect();
-        let bits = self.words.dst_outer.len() + self.words.dst_inner.len() + self.words.dst_copies.len();
+    fn unpack(&self, builder: &mut Builder, words: &Words, values: &[Value]) -> Vec<Value> {
+        let count = 1u32 << words.dst_inner.len();
+        let groups: Vec<Vec<Value>> = values.iter().map(|&word| self.elements_of(builder, word, count)).collect();
+        let bits = words.dst_outer.len() + words.dst_inner.len() + words.dst_copies.len();
         let register = |register: u64| {
-            let (word, element) = self.words.dst_word(register);
+            let (word, element) = words.dst_word(register);
             groups[word as usize][element as usize]
         };
         (0..1u64 << bits).map(register).collect()
     }
 
-    fn elements_of(&self, builder: &mut Builder, word: Value) -> Vec<Value> {
-        let count = 1u32 << self.words.dst_inner.len();
+    fn elements_of(&self, builder: &mut Builder, word: Value, count: u32) -> Vec<Value> {
         let used = integer(self.element.bits() * count);
         let word = builder.cast(Cast::Truncate, word, used);
         let elements = builder.cast(Cast::Bits, word, Type::of(self.element, count));
@@ -119,7 +131,7 @@ impl Exchanges {
 }
 
 /// A word from another lane; a wide one by its halves.
-fn exchanged(builder: &mut Builder, word: Value, lane: Value) -> Value {
+pub(super) fn exchanged(builder: &mut Builder, word: Value, lane: Value) -> Value {
     let ty = builder.type_of(word);
     let parts = ty.bits() / WORD_BITS;
     if parts <= 1 {

@@ -15,6 +15,7 @@
 //! words by byte permutes. [`search`] weighs which.
 
 mod emit;
+mod joins;
 mod moves;
 mod rounds;
 mod search;
@@ -31,6 +32,7 @@ use super::super::bound;
 use super::super::conversion::{Origin, Position};
 use super::super::price::cost;
 use super::plan::{Path, Plan, Steps};
+use joins::Joins;
 use moves::Moves;
 use selects::{Selects, Word};
 use words::Words;
@@ -49,6 +51,10 @@ pub(super) struct Exchanges {
     selects: Selects,
     /// The words of the destination.
     taken: Vec<Word>,
+    /// What takes the place of the last selects.
+    joins: Option<Joins>,
+    /// Selects that are needed.
+    needed: u64,
     /// Columns of `P`: what each thread bit adds to the round in which a word is taken.
     pub(super) taken_columns: Vec<u64>,
     /// Columns of the source thread, one for each thread bit.
@@ -130,7 +136,8 @@ impl Exchanges {
         let moving = self.rounds.iter().filter(|round| round.offered.is_some()).count() as u64;
         let rounds = Counts {
             exchanges: moving * self.parts(),
-            selects: self.selects.selects.len() as u64,
+            selects: self.needed,
+            permutes: self.joins.as_ref().map_or(0, |joins| joins.joins.len() as u64),
             ..Counts::default()
         };
         rounds.plus(self.moves.counts(&self.words, self.parts()))

@@ -2,9 +2,10 @@
 //!
 //! A conversion that only permutes the bits of positions is a product of cycles, a cycle one of
 //! transpositions. Where the register bit of a transposition is one that numbers words and the target
-//! swaps lanes along the lane bit, half as many instructions as words do it; where it is one inside
-//! words, each word is exchanged for that of the lane across and one byte permute takes of both what
-//! belongs here. What is left is for the rounds.
+//! swaps lanes along the lane bit, half as many instructions as words do it. Where it is one inside
+//! words, byte permutes gather the elements that leave two words into one, that is exchanged for the
+//! one of the lane across, and byte permutes scatter what came. What is left is for the rounds; what
+//! rounds could do as well is done by selects where more moves come after it.
 
 use smallvec::SmallVec;
 
@@ -17,6 +18,8 @@ use crate::kernel::Counts;
 pub(super) enum Move {
     /// A register bit that numbers words for a lane bit along which the target swaps.
     Swap { register: u32, lane: u32 },
+    /// The same along any lane bit, by exchanges between selects.
+    Trade { register: u32, lane: u32 },
     /// A register bit inside words for a lane bit.
     Blend { register: u32, lane: u32 },
     /// A register bit inside words for one that numbers words.
@@ -38,7 +41,12 @@ impl Move {
     fn counts(self, words: u64, parts: u64) -> Counts {
         match self {
             Self::Swap { .. } => Counts { exchanges: words / 2 * parts, ..Counts::default() },
-            Self::Blend { .. } => Counts { exchanges: words * parts, permutes: words, ..Counts::default() },
+            Self::Trade { .. } => {
+                Counts { exchanges: words / 2 * parts, selects: words / 2 + words, ..Counts::default() }
+            }
+            // A word on its own is exchanged whole; what leaves and what stays needs no gathering.
+            Self::Blend { .. } if words == 1 => Counts { exchanges: 1, permutes: 1, ..Counts::default() },
+            Self::Blend { .. } => Counts { exchanges: words / 2, permutes: words / 2 + words, ..Counts::default() },
             Self::Regroup { .. } => Counts { permutes: words, ..Counts::default() },
         }
     }
@@ -47,7 +55,9 @@ impl Move {
     fn applied(self, from: Position) -> Position {
         let Position { mut register, mut thread } = from;
         match self {
-            Self::Swap { register: bit, lane } | Self::Blend { register: bit, lane } => {
+            Self::Swap { register: bit, lane }
+            | Self::Trade { register: bit, lane }
+            | Self::Blend { register: bit, lane } => {
                 let differ = (register >> bit ^ thread >> lane) & 1;
                 register ^= differ << bit;
                 thread ^= differ << lane;
@@ -79,6 +89,14 @@ impl Moves {
         self.moves.last().copied()
     }
 
+    /// The register bit of the last one, where that is a swap.
+    pub(super) fn last_swapped(&self) -> Option<u32> {
+        match self.last()? {
+            Move::Swap { register, .. } => Some(register),
+            _ => None,
+        }
+    }
+
     /// How many of them exchange.
     pub(super) fn exchanging(&self) -> u64 {
         self.iter().filter(|one| !matches!(one, Move::Regroup { .. })).count() as u64
@@ -89,7 +107,7 @@ impl Moves {
         let mut all = self.clone();
         all.moves.push(next);
         match next {
-            Move::Swap { register, .. } => all.outer |= 1 << register,
+            Move::Swap { register, .. } | Move::Trade { register, .. } => all.outer |= 1 << register,
             Move::Blend { register, .. } => all.inner |= 1 << register,
             Move::Regroup { inner, outer } => {
                 all.inner |= 1 << inner;
@@ -111,7 +129,11 @@ impl Moves {
 pub(super) fn moved(origin: &Origin, by: Move, copies: bool) -> Origin {
     let all = |positions: &[Position]| positions.iter().map(|&p| by.applied(p)).collect::<Vec<_>>();
     let mut of_threads = all(&origin.of_threads);
-    if let (true, Move::Swap { lane, .. } | Move::Blend { lane, .. }) = (copies, by) {
+    let lane = match by {
+        Move::Swap { lane, .. } | Move::Trade { lane, .. } | Move::Blend { lane, .. } if copies => Some(lane),
+        _ => None,
+    };
+    if let Some(lane) = lane {
         // Of two copies that in the own lane is the nearest.
         for (bit, position) in of_threads.iter_mut().enumerate() {
             position.thread = position.thread & !(1 << lane) | u64::from(bit as u32 == lane) << lane;

@@ -5,6 +5,8 @@
 //! register bit for the lane bit brings one of them home. All short sequences of such moves are
 //! weighed, the rounds alone first.
 
+use std::collections::VecDeque;
+
 use super::super::super::Conversion;
 use super::super::super::conversion::{Origin, Position};
 use super::super::super::price::slots;
@@ -19,6 +21,12 @@ use crate::target::TargetDescription;
 const MOST_WEIGHED: u32 = 48;
 /// How many moves a sequence has at most.
 const MOST_MOVES: usize = 4;
+
+/// The register bit at which the path to a lane bit begins, and whether no other lane bit is on it.
+struct Start {
+    register: u32,
+    direct: bool,
+}
 
 struct Search<'a> {
     conversion: &'a Conversion,
@@ -42,24 +50,31 @@ pub(super) fn best(
     let swapped = target.swapped_lanes(WORD_BITS).map(u32::trailing_zeros);
     let swapped = swapped.filter(|&bit| bit < conversion.lane_bits).collect();
     let mut search = Search { conversion, swapped, best: None, most, budget: MOST_WEIGHED, reason: None };
-    search.visit(origin, &Moves::default());
+    search.visit(origin);
     let Search { best, reason, .. } = search;
     best.ok_or_else(|| reason.unwrap_or_else(|| format!("takes {most} wavefront slots or more")))
 }
 
 impl Search<'_> {
-    fn visit(&mut self, origin: &Origin, moves: &Moves) {
-        if self.budget == 0 || !self.weigh(origin, moves) || moves.len() >= MOST_MOVES {
-            return;
-        }
-        for step in self.next(origin, moves) {
-            let (mut origin, mut moves) = (origin.clone(), moves.clone());
-            for one in step.iter().flatten() {
-                let copies = self.tells_copies_apart(&origin, *one);
-                origin = moved(&origin, *one, copies);
-                moves = moves.then(*one);
+    /// Weighs the moves from an origin on, short sequences before long ones.
+    fn visit(&mut self, origin: &Origin) {
+        let mut open = VecDeque::from([(origin.clone(), Moves::default())]);
+        while let Some((origin, moves)) = open.pop_front() {
+            if self.budget == 0 {
+                return;
             }
-            self.visit(&origin, &moves);
+            if !self.weigh(&origin, &moves) || moves.len() >= MOST_MOVES {
+                continue;
+            }
+            for step in self.next(&origin, &moves) {
+                let (mut origin, mut moves) = (origin.clone(), moves.clone());
+                for one in step.into_iter().flatten() {
+                    let copies = tells_copies_apart(&origin, one);
+                    origin = moved(&origin, one, copies);
+                    moves = moves.then(one);
+                }
+                open.push_back((origin, moves));
+            }
         }
     }
 
@@ -89,44 +104,49 @@ impl Search<'_> {
 
     /// Moves that may come next; a regrouping comes with the swap that it is for.
     fn next(&self, origin: &Origin, moves: &Moves) -> Vec<[Option<Move>; 2]> {
-        let blends = homely(origin).count_ones() < room(self.conversion.element);
+        let inside = homely(origin) & !moves.outer;
+        let blends = inside.count_ones() < room(self.conversion.element);
         let mut found = Vec::new();
         if self.swapped.is_empty() && !blends {
             return found;
         }
         for lane in 0..self.conversion.lane_bits {
-            let Some(register) = self.start(origin, lane) else { continue };
+            let Some(Start { register, direct }) = self.start(origin, lane) else { continue };
             let (is_inner, is_outer) = (moves.inner >> register & 1 == 1, moves.outer >> register & 1 == 1);
-            if self.swapped.contains(&lane) {
-                if !is_inner {
-                    found.push([Some(Move::Swap { register, lane }), None]);
-                }
-                if let (Some(Move::Swap { register: outer, .. }), true, false) = (moves.last(), blends, is_outer) {
-                    let regroup = Move::Regroup { inner: register, outer };
-                    found.push([Some(regroup), Some(Move::Swap { register: outer, lane })]);
-                }
+            let swaps = self.swapped.contains(&lane);
+            if swaps && !is_inner {
+                found.push([Some(Move::Swap { register, lane }), None]);
             }
-            // Blends along several lane bits do not mind their order.
-            let in_order = !matches!(moves.last(), Some(Move::Blend { lane: last, .. }) if last > lane);
-            if blends && in_order && !is_outer && register < self.conversion.src.registers.len() as u32 {
+            if let (true, true, false, Some(outer)) = (swaps, blends, is_outer, moves.last_swapped()) {
+                let regroup = Move::Regroup { inner: register, outer };
+                found.push([Some(regroup), Some(Move::Swap { register: outer, lane })]);
+            }
+            if direct && !swaps && !is_inner {
+                found.push([Some(Move::Trade { register, lane }), None]);
+            }
+            // Blends of different bits do not mind their order.
+            let in_order = !matches!(
+                moves.last(), Some(Move::Blend { register: other, lane: last }) if last > lane && other != register
+            );
+            if blends && in_order && !is_outer && (direct || taken_in(origin, lane)) {
                 found.push([Some(Move::Blend { register, lane }), None]);
             }
         }
         found
     }
 
-    /// The register bit at which the path to a lane bit begins: one past the source's where the
-    /// destination has copies there. `None` where the lane bit stays, or nothing leads to it.
-    fn start(&self, origin: &Origin, lane: u32) -> Option<u32> {
+    /// Where the path to a lane bit begins: `None` where the lane bit stays, or nothing leads to it.
+    fn start(&self, origin: &Origin, lane: u32) -> Option<Start> {
         let mut at = lane;
         for _ in 0..=self.conversion.lane_bits {
             let Position { register, thread } = *origin.of_threads.get(at as usize)?;
             if register != 0 {
-                return Some(register.trailing_zeros());
+                return Some(Start { register: register.trailing_zeros(), direct: at == lane });
             }
             if thread == 0 {
-                let wanted = origin.of_registers.iter().any(|p| p.thread >> lane & 1 == 1);
-                return (wanted && at == lane).then_some(self.copies(origin));
+                // The destination has copies there: a register bit that tells copies of the source apart.
+                return (at == lane && taken_in(origin, lane))
+                    .then(|| Start { register: self.copies(origin), direct: false });
             }
             if thread == 1 << at {
                 return None;
@@ -142,13 +162,21 @@ impl Search<'_> {
         let read = used(origin);
         (past..).find(|&bit| read >> bit & 1 == 0).unwrap_or(past)
     }
+}
 
-    fn tells_copies_apart(&self, origin: &Origin, by: Move) -> bool {
-        match by {
-            Move::Swap { register, .. } | Move::Blend { register, .. } => used(origin) >> register & 1 == 0,
-            Move::Regroup { .. } => false,
+/// Whether the register bit of a move tells only copies apart.
+fn tells_copies_apart(origin: &Origin, by: Move) -> bool {
+    match by {
+        Move::Swap { register, .. } | Move::Trade { register, .. } | Move::Blend { register, .. } => {
+            used(origin) >> register & 1 == 0
         }
+        Move::Regroup { .. } => false,
     }
+}
+
+/// Whether registers hold what comes from lanes with a bit set.
+fn taken_in(origin: &Origin, lane: u32) -> bool {
+    origin.of_registers.iter().any(|p| p.thread >> lane & 1 == 1)
 }
 
 /// Register bits from which anything comes.

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::super::super::Conversion;
 use super::super::super::conversion::Position;
 use super::super::super::price::slots;
+use super::joins::joins;
 use super::moves::Moves;
 use super::rounds::offers;
 use super::selects::{Selects, Word, by_parities};
@@ -50,6 +51,9 @@ impl Question<'_> {
                 break;
             }
             if let Some((rounds, selects, taken)) = taking.selected(reversed, apart, selects as usize) {
+                let joined = joins(self.conversion.element, self.words, &rounds, &selects, &taken);
+                let all = selects.selects.len() as u64;
+                let (joins, needed) = joined.map_or((None, all), |(joins, needed)| (Some(joins), needed));
                 let found = Exchanges {
                     element: self.conversion.element,
                     lane_bits: self.conversion.lane_bits,
@@ -58,6 +62,8 @@ impl Question<'_> {
                     rounds,
                     selects,
                     taken,
+                    joins,
+                    needed,
                     taken_columns: taking.dst_columns.clone(),
                     source_thread: taking.source_thread.clone(),
                 };

@@ -60,6 +60,15 @@ impl Words {
         (spread(word, &self.src_outer) | spread(element, &self.src_inner)) & self.src_mask
     }
 
+    /// The same registers of the destination in words that hold as many, up to 2^`room`, of those that
+    /// follow each other.
+    pub(super) fn in_register_order(&self, room: u32) -> Self {
+        let mut bits = [&self.dst_inner[..], &self.dst_outer].concat();
+        bits.sort_unstable();
+        let outer = bits.split_off(bits.len().min(room as usize));
+        Self { dst_inner: bits, dst_outer: outer, ..self.clone() }
+    }
+
     pub(in super::super) fn dst_word(&self, register: u64) -> (u64, u64) {
         (gather(register, &self.dst_outer), gather(register, &self.dst_inner))
     }
@@ -82,11 +91,11 @@ pub(super) fn homely(origin: &Origin) -> u64 {
     once & !origin.of_threads.iter().fold(often, |sum, p| sum | p.register)
 }
 
-fn spread(packed: u64, bits: &[u32]) -> u64 {
+pub(super) fn spread(packed: u64, bits: &[u32]) -> u64 {
     bits.iter().enumerate().fold(0, |sum, (at, &bit)| sum | (packed >> at & 1) << bit)
 }
 
-fn gather(spread: u64, bits: &[u32]) -> u64 {
+pub(super) fn gather(spread: u64, bits: &[u32]) -> u64 {
     bits.iter().enumerate().fold(0, |sum, (at, &bit)| sum | (spread >> bit & 1) << at)
 }
 
