@@ -152,6 +152,25 @@ fn selects_and_permutes_choose() {
     assert_eq!(permute("0x7654"), 0x8877_6655);
     assert_eq!(permute("0x5410"), 0x6655_2211);
     assert_eq!(permute("0x0637"), 0x1177_4488);
+    let either = "%7: i1 = compare lt_u %5, %6\n %8: i32 = permute_bytes %5, %6, 0x7654 or 0x0123 if %7";
+    let operands = [(0x1122_3344, 0x5566_7788), (0x5566_7788, 0x1122_3344)];
+    assert_eq!(apply(("i32", 4), ("i32", 4), either, &operands), [0x4433_2211, 0x1122_3344]);
+}
+
+#[test]
+fn lanes_that_differ_in_one_bit_swap_two_words() {
+    let held: Vec<(u64, u64)> = (0..8).map(|lane| (100 + lane, 200 + lane)).collect();
+    for lane in [1, 2, 4] {
+        let swap = format!("%7: i32, %9: i32 = swap {lane} all %5, %6\n %8: 2xi32 = pack %7, %9");
+        let found = apply(("i32", 4), ("2xi32", 8), &swap, &held);
+        // The lanes with the bit give their first word for the others' second.
+        let expected = (0..8).map(|own: u64| {
+            let across = own ^ lane;
+            let (first, second) = if own & lane == 0 { (100 + own, 100 + across) } else { (200 + across, 200 + own) };
+            second << 32 | first
+        });
+        assert_eq!(found, expected.collect::<Vec<_>>(), "lane bit {lane}");
+    }
 }
 
 #[test]

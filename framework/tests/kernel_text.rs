@@ -52,7 +52,8 @@ fn flat_op() -> impl Strategy<Value = Op> {
         (one_of(Cast::ALL), value()).prop_map(|(op, a)| Op::Cast { op, a }),
         values().prop_map(|elements| Op::Pack { elements }),
         (value(), any::<u32>()).prop_map(|(vector, index)| Op::Extract { vector, index }),
-        (value(), value(), any::<u16>()).prop_map(|(a, b, selector)| Op::PermuteBytes { a, b, selector }),
+        (value(), value(), any::<u16>(), prop::option::of((value(), any::<u16>())))
+            .prop_map(|(a, b, selector, alternative)| Op::PermuteBytes { a, b, selector, alternative }),
         (value(), value()).prop_map(|(pointer, bytes)| Op::Advance { pointer, bytes }),
         access().prop_map(|(pointer, predicate, offset, alignment)| Op::Load { pointer, predicate, offset, alignment }),
         (access(), value()).prop_map(|((pointer, predicate, offset, alignment), value)| Op::Store {
@@ -68,6 +69,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
             lane,
             issuers: Issuers::All
         }),
+        (value(), value(), any::<u32>()).prop_map(|(a, b, lane)| Op::Swap { a, b, lane, issuers: Issuers::All }),
         one_of(Scope::ALL).prop_map(|scope| Op::Barrier { scope, issuers: Issuers::All }),
         (any::<String>(), values()).prop_map(|(name, operands)| Op::Instruction { name, operands }),
         values().prop_map(|values| Op::Yield { values }),
@@ -178,6 +180,8 @@ kernel copy_rows(%0 from: ptr.global, %1 \"the end\": i32) lanes 32 warps 4 {
   store %6 - 4, %9 align 8
   barrier block all
   %10: f32 = exchange index all %4, %2
+  %18: i32, %19: i32 = swap 16 all %5, %7
+  %20: i32 = permute_bytes %18, %19, 0x3210 or 0x7654 if %8
   %11: i32, %12: 2xi32 = instruction \"vendor.thing.m8\" %9, %10
   %13: i32 = if %8 {
     %14: i32 = permute_bytes %2, %7, 0x5410
@@ -196,7 +200,7 @@ kernel copy_rows(%0 from: ptr.global, %1 \"the end\": i32) lanes 32 warps 4 {
     let kernel = &module.kernels[0];
     assert_eq!(kernel.parameters[1].name, "the end");
     assert_eq!(kernel.launch, Launch { lanes: 32, warps: 4 });
-    assert_eq!(kernel.statements().len(), 19);
+    assert_eq!(kernel.statements().len(), 21);
     let Op::Load { predicate, offset, .. } = kernel.body.statements[7].op else { panic!() };
     assert_eq!((predicate, offset), (Some(Value(8)), 16));
 }

@@ -5,7 +5,7 @@
 
 mod machines;
 
-use machines::machine;
+use machines::{machine, machine_that_swaps};
 use proptest::prelude::*;
 use tilewright::layout::{Bases, Dim, LinearLayout};
 use tilewright::movement::{self, Means, Path, Plan};
@@ -56,11 +56,19 @@ fn tiles() -> Vec<Instruction> {
         .collect()
 }
 
-/// Checks every candidate, with and without instructions.
+/// Checks every candidate, with and without instructions; the plans of the machine as it is.
 fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Plan> {
     let (target, instructions) = (machine(), tiles());
+    for lanes in [&[2][..], &[1, 4]] {
+        let swapping = machine_that_swaps(lanes);
+        check_candidates(src, dst, bits, &[Means::of(&swapping)]);
+    }
+    check_candidates(src, dst, bits, &[Means::of(&target), Means::of(&target).with_instructions(&instructions)])
+}
+
+fn check_candidates(src: &LinearLayout, dst: &LinearLayout, bits: u32, all_means: &[Means<'_>]) -> Vec<Plan> {
     let mut all = Vec::new();
-    for means in [Means::of(&target), Means::of(&target).with_instructions(&instructions)] {
+    for &means in all_means {
         let (plans, _) = movement::candidates(src, dst, bits, means).expect("the question is sound");
         for plan in plans {
             if let Err(wrong) = prove_conversion(src, dst, bits, &plan, means) {

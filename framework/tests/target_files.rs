@@ -150,6 +150,16 @@ fn what_is_written_out_reads_back() {
 }
 
 #[test]
+fn lanes_that_swap_are_listed() {
+    let swap = "kind = \"swap\"\nlanes = [4, 8]\nbits = 32\nevidence = \"assumed\"\nsource = \"made up\"";
+    let text = MACHINE.replace("[costs]", &format!("[[exchanges]]\n{swap}\n\n[costs]"));
+    let toy = TargetDescription::from_toml("toy-1.toml", &text).expect("a sound target");
+    assert_eq!((toy.exchanges[1].kind, toy.exchanges[1].bits), (ExchangeKind::Swap, 32));
+    assert_eq!(toy.swapped_lanes(32).collect::<Vec<_>>(), [4, 8]);
+    assert_eq!((toy.swapped_lanes(64).next(), machine().swapped_lanes(32).next()), (None, None));
+}
+
+#[test]
 fn a_machine_without_exchanges_has_none() {
     let from = MACHINE.find("[[exchanges]]").expect("is there");
     let to = MACHINE.find("[costs]").expect("is there");
@@ -241,7 +251,12 @@ fn wrong_types() {
             (29, 24),
             "`shared.banks[0].directions[1]`: expected \"store\" or \"load\", found the string \"read\"",
         ),
-        ("kind = \"index\"", "kind = 2024-01-01", (72, 8), "`exchanges[0].kind`: expected \"index\", found a date"),
+        (
+            "kind = \"index\"",
+            "kind = 2024-01-01",
+            (72, 8),
+            "`exchanges[0].kind`: expected \"index\" or \"swap\", found a date",
+        ),
         (
             "cycles = 1.5",
             "cycles = true",
@@ -384,6 +399,25 @@ fn impossible_memory() {
             "[[exchanges]]\nkind = \"index\"\nbits = 32\nevidence = \"assumed\"\nsource = \"made up\"\n[costs]",
             (78, 8),
             "`exchanges[1].kind`: an earlier row is of this kind with 32 bits too",
+        ),
+        (
+            "bits = 32\nevidence",
+            "bits = 32\nlanes = [1]\nevidence",
+            (74, 9),
+            "`exchanges[0].lanes`: exchanges of kind \"index\" read from any lane; leave it out",
+        ),
+        ("\"index\"\nbits", "\"swap\"\nbits", (71, 1), "missing key `lanes` in `exchanges[0]`"),
+        (
+            "\"index\"\nbits",
+            "\"swap\"\nlanes = [1, 16]\nbits",
+            (73, 13),
+            "`exchanges[0].lanes[1]`: expected a power of two from 1 to 8, found 16",
+        ),
+        (
+            "\"index\"\nbits",
+            "\"swap\"\nlanes = []\nbits",
+            (73, 9),
+            "`exchanges[0].lanes`: expected an array with at least one entry, found an empty array",
         ),
     ]);
 }

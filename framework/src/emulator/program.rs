@@ -84,6 +84,8 @@ pub(super) enum Step<'a> {
         a: usize,
         b: usize,
         selector: u16,
+        /// A condition, and the selector where it is true.
+        alternative: Option<(usize, u16)>,
         to: usize,
     },
     Advance {
@@ -98,6 +100,13 @@ pub(super) enum Step<'a> {
         value: usize,
         lane: usize,
         to: usize,
+    },
+    /// Lanes that differ in the bit `lane` trade `a` of those that have it for `b` of those that don't.
+    Swap {
+        a: usize,
+        b: usize,
+        lane: usize,
+        to: [usize; 2],
     },
     Barrier(Scope),
     Instruction(Instruction<'a>),
@@ -328,8 +337,9 @@ impl<'a> Decoder<'a> {
             }
             Op::Cast { op, a } => self.cast(*op, self.home(*a), ty, to, n),
             Op::Pack { elements } => Step::Pack { elements: elements.iter().map(|&e| self.at(e)).collect(), to },
-            Op::PermuteBytes { a, b, selector } => {
-                Step::PermuteBytes { a: self.at(*a), b: self.at(*b), selector: *selector, to }
+            Op::PermuteBytes { a, b, selector, alternative } => {
+                let alternative = alternative.map(|(condition, other)| (self.at(condition), other));
+                Step::PermuteBytes { a: self.at(*a), b: self.at(*b), selector: *selector, alternative, to }
             }
             Op::Advance { pointer, bytes } => {
                 let bytes_bits = self.home(*bytes).ty.bits();
@@ -386,6 +396,12 @@ impl<'a> Decoder<'a> {
                 self.access(Direction::Store, home.ty, home.at, (*pointer, *predicate, *offset, *alignment))
             }
             Op::Barrier { scope, .. } => Step::Barrier(*scope),
+            Op::Swap { a, b, lane, .. } => {
+                let [Some(first), Some(second)] = [0, 1].map(|index| results.get(index)) else { return };
+                let from = (self.at(*a), self.at(*b));
+                let to = [first, second].map(|&(value, ty)| self.allot(value, ty));
+                Step::Swap { a: from.0, b: from.1, lane: *lane as usize, to }
+            }
             Op::Instruction { name, operands } => {
                 let operands = operands.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();
                 let results = results.iter().map(|&(value, ty)| (self.allot(value, ty), ty)).collect();

@@ -149,6 +149,7 @@ impl Warp {
                 access(one, self.lanes, self.active, registers, &mut memories, counts, &mut accessor)
             }
             Step::Exchange { value, lane, to } => self.exchange(*value, *lane, *to),
+            Step::Swap { a, b, lane, to } => self.swap([*a, *b], *lane, *to),
             Step::Barrier(_) => {
                 self.require_all_lanes()?;
                 // Where a warp's accesses are in order anyway, it only holds the compiler back.
@@ -208,11 +209,13 @@ impl Warp {
                     registers[to + register] = registers[chosen + register];
                 }
             }
-            Step::PermuteBytes { a, b, selector, to } => {
+            Step::PermuteBytes { a, b, selector, alternative, to } => {
                 self.counts.permutes += 1;
-                let (a, b, to) = pairs(registers, a, b, to, self.lanes);
-                for ((to, &a), &b) in to.iter_mut().zip(a).zip(b) {
-                    *to = arithmetic::permute_bytes(a, b, selector);
+                for lane in 0..self.lanes {
+                    let other = alternative.filter(|(condition, _)| registers[condition + lane] != 0);
+                    let selector = other.map_or(selector, |(_, other)| other);
+                    registers[to + lane] =
+                        arithmetic::permute_bytes(registers[a + lane], registers[b + lane], selector);
                 }
             }
             Step::Advance { pointer, bytes, bytes_bits, mask, to } => {
@@ -242,6 +245,18 @@ impl Warp {
             let source = usize::try_from(from).ok().and_then(|from| values.get(from));
             let kind = || FaultKind::ExchangeLane { from, lanes: lanes as u32 };
             *result = *source.ok_or_else(|| LaneFault { lane: Some(reader as u32), kind: kind() })?;
+        }
+        Ok(())
+    }
+
+    fn swap(&mut self, from: [usize; 2], bit: usize, to: [usize; 2]) -> Done {
+        self.require_all_lanes()?;
+        self.counts.exchanges += 1;
+        for lane in 0..self.lanes {
+            // Lanes with the bit trade `a` and keep `b`; the others trade `b` and keep `a`.
+            let (traded, kept) = if lane & bit == 0 { (1, 0) } else { (0, 1) };
+            self.registers[to[traded] + lane] = self.registers[from[kept] + (lane ^ bit)];
+            self.registers[to[kept] + lane] = self.registers[from[kept] + lane];
         }
         Ok(())
     }

@@ -167,7 +167,13 @@ impl Builder {
 
     /// Four bytes of two `i32`s; nibbles of the selector say which.
     pub fn permute_bytes(&mut self, a: Value, b: Value, selector: u16) -> Value {
-        self.value(Type::Scalar(Element::I32), Op::PermuteBytes { a, b, selector })
+        self.value(Type::Scalar(Element::I32), Op::PermuteBytes { a, b, selector, alternative: None })
+    }
+
+    /// As [`Builder::permute_bytes`], by another selector in the lanes where the condition is true.
+    pub fn permute_bytes_by(&mut self, a: Value, b: Value, selector: u16, alternative: (Value, u16)) -> Value {
+        let alternative = Some(alternative);
+        self.value(Type::Scalar(Element::I32), Op::PermuteBytes { a, b, selector, alternative })
     }
 
     /// A pointer moved by bytes.
@@ -191,6 +197,13 @@ impl Builder {
     pub fn exchange(&mut self, value: Value, lane: Value) -> Value {
         let ty = self.type_of(value);
         self.value(ty, Op::Exchange { kind: Exchange::Index, value, lane, issuers: Issuers::All })
+    }
+
+    /// `a` and `b` after lanes that differ in the bit `lane` of their index have traded.
+    pub fn swap(&mut self, a: Value, b: Value, lane: u32) -> [Value; 2] {
+        let ty = self.type_of(a);
+        let results = self.values(&[ty, ty], Op::Swap { a, b, lane, issuers: Issuers::All });
+        [results[0], results[1]]
     }
 
     /// A barrier of all lanes of the scope.

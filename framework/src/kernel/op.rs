@@ -252,6 +252,9 @@ pub enum Op {
         b: Value,
         /// Four nibbles, each 0 to 7.
         selector: u16,
+        /// Another selector, for the lanes where the `i1` is true.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        alternative: Option<(Value, u16)>,
     },
     /// A pointer moved by a number of bytes (`i32` or `i64`, signed).
     Advance {
@@ -292,6 +295,19 @@ pub enum Op {
         value: Value,
         /// Which lane this one reads from.
         lane: Value,
+        /// Who issues it.
+        issuers: Issuers,
+    },
+    /// Lanes that differ in one bit of their index trade: where the bit is set a lane gives what it
+    /// holds of `a` and gets the other's `b`, where it is not it gives of `b` and gets the other's
+    /// `a`. Two results: `a` and `b` after the trade. Scalars of 32 bits.
+    Swap {
+        /// What lanes with the bit set trade away.
+        a: Value,
+        /// What the other lanes trade away.
+        b: Value,
+        /// The bit of the lane index, as its power of two.
+        lane: u32,
         /// Who issues it.
         issuers: Issuers,
     },
@@ -361,6 +377,7 @@ impl Op {
             Self::Load { .. } => "load",
             Self::Store { .. } => "store",
             Self::Exchange { .. } => "exchange",
+            Self::Swap { .. } => "swap",
             Self::Barrier { .. } => "barrier",
             Self::Instruction { .. } => "instruction",
             Self::If { .. } => "if",
@@ -370,7 +387,7 @@ impl Op {
     }
 
     /// The names of all operations that this version knows, as on the wire.
-    pub const NAMES: [&'static str; 20] = [
+    pub const NAMES: [&'static str; 21] = [
         "constant",
         "special",
         "shared_address",
@@ -386,6 +403,7 @@ impl Op {
         "load",
         "store",
         "exchange",
+        "swap",
         "barrier",
         "instruction",
         "if",
@@ -399,8 +417,9 @@ impl Op {
         match self {
             Self::Constant { .. } | Self::Special(_) | Self::SharedAddress { .. } => vec![],
             Self::Unary { a, .. } | Self::Cast { a, .. } => vec![*a],
-            Self::Binary { a, b, .. } | Self::Compare { a, b, .. } | Self::PermuteBytes { a, b, .. } => {
-                vec![*a, *b]
+            Self::Binary { a, b, .. } | Self::Compare { a, b, .. } | Self::Swap { a, b, .. } => vec![*a, *b],
+            Self::PermuteBytes { a, b, alternative, .. } => {
+                [Some(*a), Some(*b), alternative.map(|(condition, _)| condition)].into_iter().flatten().collect()
             }
             Self::Select { condition, a, b } => vec![*condition, *a, *b],
             Self::Pack { elements } => elements.clone(),
@@ -438,6 +457,7 @@ impl Op {
         !matches!(
             self,
             Self::Store { .. }
+                | Self::Swap { .. }
                 | Self::Barrier { .. }
                 | Self::Yield { .. }
                 | Self::If { .. }

@@ -98,7 +98,7 @@ impl Analysis<'_> {
     /// What is known of the results of an operation without regions.
     fn computed(&self, op: &Op) -> Uniformity {
         match op {
-            Op::Special(SpecialRegister::Lane) | Op::Instruction { .. } => Uniformity::Varying,
+            Op::Special(SpecialRegister::Lane) | Op::Swap { .. } | Op::Instruction { .. } => Uniformity::Varying,
             Op::Special(SpecialRegister::Warp) => Uniformity::Uniform,
             // One access of a warp reads one address once; another warp may read it later, when
             // something else has been written there.

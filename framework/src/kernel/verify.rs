@@ -173,6 +173,14 @@ pub enum Violation {
         /// The selector.
         found: u16,
     },
+    /// A bit that lane indices don't have.
+    #[error("lanes that differ by {found}; expected a power of two below {lanes}, the lanes of a warp")]
+    Lane {
+        /// The bit, as its power of two.
+        found: u32,
+        /// Lanes of a warp.
+        lanes: u32,
+    },
     /// An alignment that is no power of two.
     #[error("alignment {found}; expected a power of two")]
     Alignment {
@@ -386,6 +394,7 @@ impl Checker<'_> {
         let count = statement.results.len();
         let expected = match &statement.op {
             Op::If { .. } | Op::For { .. } | Op::Instruction { .. } => count,
+            Op::Swap { .. } => 2,
             op => usize::from(op.has_single_result()),
         };
         self.require(count == expected, || Violation::ResultCount { found: count, expected })?;
@@ -449,11 +458,14 @@ impl Checker<'_> {
             Op::Cast { op, a } => self.cast(*op, *a, results),
             Op::Pack { elements } => self.pack(elements, results),
             Op::Extract { vector, index } => self.extract(*vector, *index, results),
-            Op::PermuteBytes { a, b, selector } => {
+            Op::PermuteBytes { a, b, selector, alternative } => {
                 self.operand(*a, INDEX)?;
                 self.operand(*b, INDEX)?;
-                let nibbles = (0..4).all(|nibble| selector >> (4 * nibble) & 0xf < 8);
-                self.require(nibbles, || Violation::Selector { found: *selector })?;
+                self.selector(*selector)?;
+                if let Some((condition, other)) = alternative {
+                    self.operand(*condition, BOOL)?;
+                    self.selector(*other)?;
+                }
                 self.result(results, INDEX)
             }
             Op::Advance { pointer, bytes } => {
@@ -471,10 +483,16 @@ impl Checker<'_> {
                 self.operand_that(*value, IN_MEMORY, is_in_memory).map(|_| ())
             }
             Op::Exchange { value, lane, .. } => {
-                let word = |ty| matches!(ty, Type::Scalar(element) if element.bits() == 32);
-                let ty = self.operand_that(*value, "a scalar of 32 bits", word)?;
+                let ty = self.operand_that(*value, WORD, is_word)?;
                 self.operand(*lane, INDEX)?;
                 self.result(results, ty)
+            }
+            Op::Swap { a, b, lane, .. } => {
+                let ty = self.operand_that(*a, WORD, is_word)?;
+                self.operand(*b, ty)?;
+                let lanes = self.kernel.launch.lanes;
+                self.require(lane.is_power_of_two() && *lane < lanes, || Violation::Lane { found: *lane, lanes })?;
+                results.iter().try_for_each(|&result| self.result(&[result], ty))
             }
             Op::Barrier { .. } => Ok(()),
             Op::Instruction { name, operands } => {
@@ -490,6 +508,11 @@ impl Checker<'_> {
             Op::For { from, to, step, carried, body } => self.for_loop([*from, *to, *step], carried, body, results),
             Op::Yield { .. } => Err(self.error(Violation::YieldMisplaced)),
         }
+    }
+
+    fn selector(&self, selector: u16) -> Checked {
+        let nibbles = (0..4).all(|nibble| selector >> (4 * nibble) & 0xf < 8);
+        self.require(nibbles, || Violation::Selector { found: selector })
     }
 
     fn constant(&self, bits: u64, results: &[(Value, Type)]) -> Checked {
@@ -587,6 +610,12 @@ const BOOL: Type = Type::Scalar(Element::I1);
 /// An `i32`.
 const INDEX: Type = Type::Scalar(Element::I32);
 
+const WORD: &str = "a scalar of 32 bits";
+
+fn is_word(ty: Type) -> bool {
+    matches!(ty, Type::Scalar(element) if element.bits() == 32)
+}
+
 const IN_MEMORY: &str = "a scalar or vector of elements of 8 bits or more";
 
 fn is_in_memory(ty: Type) -> bool {
@@ -640,9 +669,10 @@ impl ControlWalk {
             self.next += 1;
             let allowed = match &statement.op {
                 Op::Barrier { scope: Scope::Block, .. } => Uniformity::BlockUniform,
-                Op::Barrier { scope: Scope::Warp, .. } | Op::Exchange { .. } | Op::Instruction { .. } => {
-                    Uniformity::Uniform
-                }
+                Op::Barrier { scope: Scope::Warp, .. }
+                | Op::Exchange { .. }
+                | Op::Swap { .. }
+                | Op::Instruction { .. } => Uniformity::Uniform,
                 _ => Uniformity::Varying,
             };
             if control > allowed {

@@ -110,6 +110,10 @@ pub struct ExchangeRow {
     pub kind: ExchangeKind,
     /// Bits that every lane gives and receives in one issue.
     pub bits: u32,
+    /// How the indices of lanes that exchange differ, each as a number that is added bit by bit; empty
+    /// where any lane can be named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lanes: Vec<u32>,
     /// How this is known.
     pub evidence: Evidence,
     /// Where it comes from.
@@ -122,6 +126,9 @@ pub struct ExchangeRow {
 pub enum ExchangeKind {
     /// Every lane names the lane that it reads from.
     Index,
+    /// Lanes that differ in one bit of their index trade one word for another: those that have the
+    /// bit their first for the others' second.
+    Swap,
 }
 
 impl TargetDescription {
@@ -149,6 +156,12 @@ impl TargetDescription {
     #[must_use]
     pub fn index_exchange_bits(&self) -> Option<u32> {
         self.exchanges.iter().filter(|row| row.kind == ExchangeKind::Index).map(|row| row.bits).max()
+    }
+
+    /// Bits of the lane index, as powers of two, along which lanes swap words of `bits` bits.
+    pub fn swapped_lanes(&self, bits: u32) -> impl Iterator<Item = u32> + '_ {
+        let rows = self.exchanges.iter().filter(move |row| row.kind == ExchangeKind::Swap && row.bits == bits);
+        rows.flat_map(|row| row.lanes.iter().copied())
     }
 
     /// Shared memory that a block which asks for `bytes` is given.

@@ -56,7 +56,7 @@ fn root(table: &Table<'_>) -> Outcome<TargetDescription> {
     let limits = limits(&table.value("limits")?, &lanes)?;
     let shared = shared(&table.value("shared")?, &lanes)?;
     let global = global(&table.value("global")?)?;
-    let exchanges = exchanges(&table.value("exchanges")?)?;
+    let exchanges = exchanges(&table.value("exchanges")?, &lanes)?;
     let costs = costs(&table.value("costs")?)?;
     Ok(TargetDescription { name, aliases, product, architecture, lanes, limits, shared, global, exchanges, costs })
 }
@@ -223,19 +223,33 @@ fn global(value: &Value<'_>) -> Outcome<Global> {
     })
 }
 
-fn exchanges(value: &Value<'_>) -> Outcome<Vec<ExchangeRow>> {
+fn exchanges(value: &Value<'_>, lanes: &Lanes) -> Outcome<Vec<ExchangeRow>> {
     let mut rows: Vec<ExchangeRow> = Vec::new();
     for value in value.list()? {
-        let table = value.table(&["kind", "bits", "evidence", "source"])?;
+        let table = value.table(&["kind", "bits", "lanes", "evidence", "source"])?;
         let kind_value = table.value("kind")?;
-        let kind = kind_value.word(&[("index", ExchangeKind::Index)])?;
+        let kind = kind_value.word(&[("index", ExchangeKind::Index), ("swap", ExchangeKind::Swap)])?;
         let bits = width(&table.value("bits")?)?;
         if rows.iter().any(|row| row.kind == kind && row.bits == bits) {
             return Err(kind_value.error(format!("an earlier row is of this kind with {bits} bits too")));
         }
-        rows.push(ExchangeRow { kind, bits, evidence: evidence(&table)?, source: source(&table)? });
+        let lanes = exchanged_lanes(&table, kind, lanes)?;
+        rows.push(ExchangeRow { kind, bits, lanes, evidence: evidence(&table)?, source: source(&table)? });
     }
     Ok(rows)
+}
+
+/// How lanes that exchange differ, for the kinds of exchange in which that is fixed.
+fn exchanged_lanes(table: &Table<'_>, kind: ExchangeKind, lanes: &Lanes) -> Outcome<Vec<u32>> {
+    if kind == ExchangeKind::Index {
+        return match table.optional("lanes") {
+            Some(given) => Err(given.error("exchanges of kind \"index\" read from any lane; leave it out")),
+            None => Ok(Vec::new()),
+        };
+    }
+    let most = lanes.choices.iter().copied().max().unwrap_or(1) / 2;
+    let given = table.value("lanes")?.some()?;
+    given.iter().map(|value| value.power_of_two(most.max(1))).collect()
 }
 
 fn costs(value: &Value<'_>) -> Outcome<CostTable> {

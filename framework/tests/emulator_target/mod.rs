@@ -68,6 +68,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         exchanges: vec![ExchangeRow {
             kind: ExchangeKind::Index,
             bits: 32,
+            lanes: Vec::new(),
             evidence: Evidence::Assumed,
             source: "invented".to_owned(),
         }],

@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use tilewright::layout::{Dim, LinearLayout};
-use tilewright::target::TargetDescription;
+use tilewright::target::{ExchangeKind, ExchangeRow, TargetDescription};
 
 /// Log2 of the lanes of its warps.
 pub const LANE_BITS: usize = 3;
@@ -11,6 +11,14 @@ pub const LANE_BITS: usize = 3;
 /// The machine.
 pub fn machine() -> TargetDescription {
     TargetDescription::from_toml("small.toml", include_str!("small.toml")).expect("the machine is sound")
+}
+
+/// The machine, if its lanes swapped words along some bits of their index, given as powers of two.
+pub fn machine_that_swaps(lanes: &[u32]) -> TargetDescription {
+    let mut machine = machine();
+    let index = machine.exchanges[0].clone();
+    machine.exchanges.push(ExchangeRow { kind: ExchangeKind::Swap, lanes: lanes.to_vec(), ..index });
+    machine
 }
 
 /// A layout of a 3-D tensor in which every position bit moves by one column.

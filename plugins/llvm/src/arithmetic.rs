@@ -2,13 +2,16 @@
 
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
-use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode};
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, IntValue};
 use tilewright::kernel::{Binary, Cast, Compare, Element, Type, Unary, Value};
 use tilewright::vendor::CompileError;
 
 use crate::emitter::refused;
 use crate::ffi;
 use crate::translate::{Body, Typed};
+
+/// What lanes exchange.
+const WORD: Type = Type::Scalar(Element::I32);
 
 fn is_integer(ty: Type) -> bool {
     ty.element().is_some_and(|element| !element.is_float())
@@ -250,28 +253,59 @@ impl<'ctx> Body<'_, 'ctx> {
         }
     }
 
-    pub(crate) fn permute_bytes(&mut self, a: Value, b: Value, selector: u16) -> Result<Typed<'ctx>, CompileError> {
+    pub(crate) fn permute_bytes(
+        &mut self,
+        a: Value,
+        b: Value,
+        selector: u16,
+        alternative: Option<(Value, u16)>,
+    ) -> Result<Typed<'ctx>, CompileError> {
         let a = self.integer(a, Element::I32)?;
         let b = self.integer(b, Element::I32)?;
+        let mut chosen = self.byte_selector(selector)?;
+        if let Some((condition, other)) = alternative {
+            let condition = self.integer(condition, Element::I1)?;
+            chosen = self.emit.if_zero(condition, chosen, self.byte_selector(other)?)?;
+        }
+        let value = self.dialect.permute_bytes(&self.emit, a, b, chosen)?;
+        Ok(Typed { ty: Type::Scalar(Element::I32), value: value.into() })
+    }
+
+    /// A selector in the dialect's form.
+    fn byte_selector(&self, selector: u16) -> Result<IntValue<'ctx>, CompileError> {
         let bytes = [0, 4, 8, 12].map(|shift| (selector >> shift & 15) as u8);
         if let Some(byte) = bytes.iter().find(|&&byte| byte > 7) {
             return Err(self.invalid(format!("selector {selector:#06x} names byte {byte}; there are 0 to 7")));
         }
-        let value = self.dialect.permute_bytes(&self.emit, a, b, bytes)?;
-        Ok(Typed { ty: Type::Scalar(Element::I32), value: value.into() })
+        Ok(self.emit.i32(self.dialect.byte_selector(bytes)))
     }
 
     pub(crate) fn exchange(&mut self, value: Value, lane: Value) -> Result<Typed<'ctx>, CompileError> {
-        let offered = self.value(value)?;
+        let (ty, bits) = self.exchanged_word(value)?;
         let lane = self.integer(lane, Element::I32)?;
-        let word = Type::Scalar(Element::I32);
+        let received = self.dialect.exchange(&self.emit, bits, lane)?;
+        self.same_bits(Typed { ty: WORD, value: received.as_basic_value_enum() }, ty)
+    }
+
+    pub(crate) fn swap(&mut self, a: Value, b: Value, lane: u32) -> Result<Vec<Typed<'ctx>>, CompileError> {
+        let (ty, a) = self.exchanged_word(a)?;
+        let (other, b) = self.exchanged_word(b)?;
+        if ty != other || !lane.is_power_of_two() || lane >= self.emit.launch().lanes {
+            return Err(self.invalid(format!("swaps a {ty} and a {other} of lanes that differ by {lane}")));
+        }
+        let traded = self.dialect.swap(&self.emit, a, b, lane)?;
+        traded.into_iter().map(|word| self.same_bits(Typed { ty: WORD, value: word.into() }, ty)).collect()
+    }
+
+    /// A scalar of 32 bits, with its type, as an integer.
+    fn exchanged_word(&mut self, value: Value) -> Result<(Type, IntValue<'ctx>), CompileError> {
+        let offered = self.value(value)?;
         if !matches!(offered.ty, Type::Scalar(_)) || offered.ty.bits() != 32 {
             return Err(self.invalid(format!("exchanges 32-bit scalars, not a {}", offered.ty)));
         }
-        let BasicValueEnum::IntValue(bits) = self.same_bits(offered, word)?.value else {
-            return Err(self.invalid("exchanges 32-bit scalars"));
-        };
-        let received = self.dialect.exchange(&self.emit, bits, lane)?;
-        self.same_bits(Typed { ty: word, value: received.as_basic_value_enum() }, offered.ty)
+        match self.same_bits(offered, WORD)?.value {
+            BasicValueEnum::IntValue(bits) => Ok((offered.ty, bits)),
+            _ => Err(self.invalid("exchanges 32-bit scalars")),
+        }
     }
 }

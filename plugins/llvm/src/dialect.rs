@@ -89,14 +89,33 @@ pub trait Dialect {
         lane: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError>;
 
+    /// `a` and `b` after lanes that differ in the bit `lane` of their index (a power of two) have traded
+    /// as `Op::Swap` says; for targets that describe such an exchange.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where the target cannot.
+    fn swap<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        a: IntValue<'ctx>,
+        b: IntValue<'ctx>,
+        lane: u32,
+    ) -> Result<[IntValue<'ctx>; 2], CompileError> {
+        let _ = (emit, a, b);
+        Err(CompileError::Unsupported(format!("lanes that differ by {lane} do not swap on this target")))
+    }
+
     /// A barrier that makes writes to shared memory before it visible after it.
     ///
     /// # Errors
     /// [`CompileError`].
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError>;
 
-    /// Four bytes of eight: 0 to 3 are those of `a`, 4 to 7 those of `b`; element `i` of `bytes`, below
-    /// 8, becomes byte `i`.
+    /// A word by which [`Dialect::permute_bytes`] is told that byte `bytes[i]`, below 8, becomes byte `i`.
+    fn byte_selector(&self, bytes: [u8; 4]) -> u32;
+
+    /// Four bytes of eight: 0 to 3 are those of `a`, 4 to 7 those of `b`, chosen by one of this
+    /// dialect's selectors.
     ///
     /// # Errors
     /// [`CompileError`].
@@ -105,7 +124,7 @@ pub trait Dialect {
         emit: &Emitter<'_, 'ctx>,
         a: IntValue<'ctx>,
         b: IntValue<'ctx>,
-        bytes: [u8; 4],
+        selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError>;
 
     /// A row of the vendor's instruction table. `operands` come with their types; there must be one

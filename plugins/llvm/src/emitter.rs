@@ -49,6 +49,12 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.context.i32_type().const_int(u64::from(value), false)
     }
 
+    /// A constant of one bit.
+    #[must_use]
+    pub fn i1(&self, value: bool) -> IntValue<'ctx> {
+        self.context.bool_type().const_int(u64::from(value), false)
+    }
+
     /// A call of one of LLVM's intrinsics; `overload` has the types that choose among overloads.
     ///
     /// # Errors
@@ -79,6 +85,22 @@ impl<'ctx> Emitter<'_, 'ctx> {
     pub fn call_i32(&self, intrinsic: &str, operands: &[IntValue<'ctx>]) -> Result<IntValue<'ctx>, CompileError> {
         let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
         self.integer(intrinsic, self.call(intrinsic, &[], &operands)?)
+    }
+
+    /// [`Emitter::call`] of an intrinsic that is not overloaded and gives a pair of integers.
+    ///
+    /// # Errors
+    /// As [`Emitter::call`].
+    pub fn call_pair(&self, intrinsic: &str, operands: &[IntValue<'ctx>]) -> Result<[IntValue<'ctx>; 2], CompileError> {
+        let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
+        let Some(BasicValueEnum::StructValue(pair)) = self.call(intrinsic, &[], &operands)? else {
+            return Err(CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives no pair")));
+        };
+        let half = |index| {
+            let half = self.builder.build_extract_value(pair, index, "").map_err(refused)?;
+            self.integer(intrinsic, Some(half))
+        };
+        Ok([half(0)?, half(1)?])
     }
 
     /// The result of a call as an integer.

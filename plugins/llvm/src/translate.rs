@@ -345,7 +345,9 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Cast { op, a } => one(self.cast(*op, *a, result(self)?)?),
             Op::Pack { elements } => one(self.pack(elements)?),
             Op::Extract { vector, index } => one(self.extract(*vector, *index)?),
-            Op::PermuteBytes { a, b, selector } => one(self.permute_bytes(*a, *b, *selector)?),
+            Op::PermuteBytes { a, b, selector, alternative } => {
+                one(self.permute_bytes(*a, *b, *selector, *alternative)?)
+            }
             Op::Advance { pointer, bytes } => one(self.advance(*pointer, *bytes)?),
             Op::Load { pointer, predicate, offset, alignment } => {
                 one(self.load(result(self)?, *pointer, *predicate, *offset, *alignment)?)
@@ -357,6 +359,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Exchange { kind: Exchange::Index, value, lane, issuers: Issuers::All } => {
                 one(self.exchange(*value, *lane)?)
             }
+            Op::Swap { a, b, lane, issuers: Issuers::All } => self.swap(*a, *b, *lane),
             Op::Barrier { scope, issuers: Issuers::All } => {
                 self.dialect.barrier(&self.emit, *scope)?;
                 Ok(Vec::new())

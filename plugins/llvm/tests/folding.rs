@@ -225,9 +225,20 @@ fn bytes_are_permuted_as_the_selector_says() {
     let (a, b, selector) = (0x3322_1100_u32, 0x7766_5544_u32, 0x7240_u16);
     let found = stored(|k| {
         let (a, b) = (k.i32(a), k.i32(b));
-        k.value(WORD, Op::PermuteBytes { a, b, selector })
+        k.value(WORD, Op::PermuteBytes { a, b, selector, alternative: None })
     });
     let bytes = [a.to_le_bytes(), b.to_le_bytes()].concat();
-    let expected = [0, 4, 8, 12].map(|shift| bytes[usize::from(selector >> shift & 15)]);
-    assert_eq!(found, u64::from(u32::from_le_bytes(expected)));
+    let expected = |selector: u16| {
+        let chosen = [0, 4, 8, 12].map(|shift| bytes[usize::from(selector >> shift & 15)]);
+        u64::from(u32::from_le_bytes(chosen))
+    };
+    assert_eq!(found, expected(selector));
+    let other = 0x0635;
+    for (bit, selector) in [(0, selector), (1, other)] {
+        let found = stored(|k| {
+            let (a, b, condition) = (k.i32(a), k.i32(b), k.constant(BIT, bit));
+            k.permute_bytes_by(a, b, 0x7240, (condition, other))
+        });
+        assert_eq!(found, expected(selector), "{bit}");
+    }
 }

@@ -87,7 +87,7 @@ fn operands_must_be_defined_and_of_the_right_type() {
         k.extract(quad, 4);
     });
     invalid("selector 0x8000 names byte 8", |k| {
-        k.value(WORD, Op::PermuteBytes { a: A_WORD, b: A_WORD, selector: 0x8000 });
+        k.value(WORD, Op::PermuteBytes { a: A_WORD, b: A_WORD, selector: 0x8000, alternative: None });
     });
 }
 

@@ -278,15 +278,12 @@ impl Parser<'_> {
                 self.mark(',')?;
                 Ok(Op::Extract { vector, index: self.number("the index of an element")? })
             }
-            "permute_bytes" => {
-                let (a, b) = (self.value()?, self.next_value()?);
-                self.mark(',')?;
-                Ok(Op::PermuteBytes { a, b, selector: self.number("a selector of 16 bits")? })
-            }
+            "permute_bytes" => self.permute_bytes(),
             "advance" => Ok(Op::Advance { pointer: self.value()?, bytes: self.next_value()? }),
             "load" => self.load(),
             "store" => self.store(),
             "exchange" => self.exchange(),
+            "swap" => self.swap(),
             "barrier" => {
                 let scope = self.one_of("a scope", Scope::ALL, Scope::name)?;
                 Ok(Op::Barrier { scope, issuers: self.one_of("the issuers", Issuers::ALL, Issuers::name)? })
@@ -346,6 +343,24 @@ impl Parser<'_> {
         let kind = self.one_of("a kind of exchange", Exchange::ALL, Exchange::name)?;
         let issuers = self.one_of("the issuers", Issuers::ALL, Issuers::name)?;
         Ok(Op::Exchange { kind, issuers, value: self.value()?, lane: self.next_value()? })
+    }
+
+    fn swap(&mut self) -> Parsed<Op> {
+        let lane = self.number("a power of two of the lane index")?;
+        let issuers = self.one_of("the issuers", Issuers::ALL, Issuers::name)?;
+        Ok(Op::Swap { lane, issuers, a: self.value()?, b: self.next_value()? })
+    }
+
+    fn permute_bytes(&mut self) -> Parsed<Op> {
+        let (a, b) = (self.value()?, self.next_value()?);
+        self.mark(',')?;
+        let selector = self.number("a selector of 16 bits")?;
+        if !(self.on_same_line() && self.take_word("or")) {
+            return Ok(Op::PermuteBytes { a, b, selector, alternative: None });
+        }
+        let other = self.number("a selector of 16 bits")?;
+        self.keyword("if")?;
+        Ok(Op::PermuteBytes { a, b, selector, alternative: Some((self.value()?, other)) })
     }
 
     fn instruction(&mut self) -> Parsed<Op> {

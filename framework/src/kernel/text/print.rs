@@ -152,7 +152,10 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
         Op::Cast { op, a } => write!(f, "{word} {} {a}", op.name()),
         Op::Pack { elements } => write!(f, "{word}{}", Operands(elements)),
         Op::Extract { vector, index } => write!(f, "{word} {vector}, {index}"),
-        Op::PermuteBytes { a, b, selector } => write!(f, "{word} {a}, {b}, {selector:#06x}"),
+        Op::PermuteBytes { a, b, selector, alternative } => {
+            write!(f, "{word} {a}, {b}, {selector:#06x}")?;
+            alternative.map_or(Ok(()), |(condition, other)| write!(f, " or {other:#06x} if {condition}"))
+        }
         Op::Advance { pointer, bytes } => write!(f, "{word} {pointer}, {bytes}"),
         Op::Load { pointer, predicate, offset, alignment } => {
             write!(f, "{word} {pointer}")?;
@@ -167,6 +170,7 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
         Op::Exchange { kind, value, lane, issuers } => {
             write!(f, "{word} {} {} {value}, {lane}", kind.name(), issuers.name())
         }
+        Op::Swap { a, b, lane, issuers } => write!(f, "{word} {lane} {} {a}, {b}", issuers.name()),
         Op::Barrier { scope, issuers } => write!(f, "{word} {} {}", scope.name(), issuers.name()),
         Op::Instruction { name, operands } => write!(f, "{word} {}{}", Quoted(name), Operands(operands)),
         Op::If { condition, .. } => write!(f, "{word} {condition}"),

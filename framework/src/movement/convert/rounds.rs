@@ -12,13 +12,13 @@ use super::plan::{Path, Plan, Steps};
 pub struct Rounds<'a>(&'a Exchanges);
 
 impl Plan {
-    /// The rounds, where lanes exchange values and nothing else moves; in a plan that first spreads copies
-    /// those after.
+    /// The rounds, where lanes exchange values in rounds and nothing else moves; in a plan that first
+    /// spreads copies those after.
     #[must_use]
     pub fn rounds(&self) -> Option<Rounds<'_>> {
         match &self.steps {
             _ if self.path == Path::Mixed => None,
-            Steps::Exchanges(exchanges) => Some(Rounds(exchanges)),
+            Steps::Exchanges(exchanges) => exchanges.is_rounds_alone().then_some(Rounds(exchanges)),
             Steps::Sequence(_, after) => after.rounds(),
             Steps::Renaming(_) | Steps::Scratch(_) => None,
         }

@@ -6,7 +6,7 @@
 mod instruction;
 
 use tilewright::kernel::{Kernel, Module, Scope, Type};
-use tilewright::target::{Instruction, TargetDescription};
+use tilewright::target::{ExchangeKind, ExchangeRow, Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
@@ -152,6 +152,23 @@ impl Dialect for Amdgcn<'_> {
         emit.if_zero(other_half, near, far)
     }
 
+    fn swap<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        a: IntValue<'ctx>,
+        b: IntValue<'ctx>,
+        lane: u32,
+    ) -> Result<[IntValue<'ctx>; 2], CompileError> {
+        let row = |row: &&ExchangeRow| row.kind == ExchangeKind::Swap && row.lanes.contains(&lane);
+        if !self.target.exchanges.iter().any(|found| row(&found)) {
+            let processor = &self.target.architecture;
+            return Err(CompileError::Unsupported(format!("{processor} does not swap lanes that differ by {lane}")));
+        }
+        // Neither reads lanes that are switched off, nor as zero what is out of bounds.
+        let [fetch_inactive, bound_control] = [false, false].map(|flag| emit.i1(flag));
+        emit.call_pair(&format!("llvm.amdgcn.permlane{lane}.swap"), &[a, b, fetch_inactive, bound_control])
+    }
+
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
         let (intrinsic, fenced) = match scope {
             Scope::Warp => ("llvm.amdgcn.wave.barrier", "wavefront"),
@@ -162,15 +179,19 @@ impl Dialect for Amdgcn<'_> {
         emit.fence(Ordering::Acquire, fenced, SHARED_ONLY)
     }
 
+    fn byte_selector(&self, bytes: [u8; 4]) -> u32 {
+        u32::from_le_bytes(bytes)
+    }
+
     fn permute_bytes<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         a: IntValue<'ctx>,
         b: IntValue<'ctx>,
-        bytes: [u8; 4],
+        selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
         // Here bytes 0 to 3 are the second operand's, 4 to 7 the first's.
-        emit.call_i32("llvm.amdgcn.perm", &[b, a, emit.i32(u32::from_le_bytes(bytes))])
+        emit.call_i32("llvm.amdgcn.perm", &[b, a, selector])
     }
 
     fn instruction<'ctx>(

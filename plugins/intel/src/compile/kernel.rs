@@ -237,6 +237,7 @@ impl Lowering<'_> {
             return self.instruction(name, operands, results);
         }
         match (op.has_single_result(), results) {
+            _ if matches!(op, KernelOp::Swap { .. }) => Err(unsupported(format!("operation `{}`", op.name()))),
             (true, &[(value, ty)]) => {
                 let held = self.result(op, ty)?;
                 held.expect(ty)?;
@@ -277,6 +278,11 @@ impl Lowering<'_> {
             (KernelOp::Pack { .. }, elements) => self.emitter.pack(elements, ty),
             (KernelOp::Extract { index, .. }, [vector]) => self.emitter.extract_element(vector, *index),
             (KernelOp::PermuteBytes { selector, .. }, [a, b]) => self.emitter.permute_bytes(a, b, *selector),
+            (KernelOp::PermuteBytes { selector, alternative: Some((_, other)), .. }, [a, b, condition]) => {
+                let (chosen, usual) =
+                    (self.emitter.permute_bytes(a, b, *other)?, self.emitter.permute_bytes(a, b, *selector)?);
+                self.emitter.select(condition, &chosen, &usual)
+            }
             (KernelOp::Advance { .. }, [pointer, bytes]) => self.emitter.advance(pointer, bytes),
             (other, _) => Err(unsupported(format!("operation `{}`", other.name()))),
         }

@@ -247,7 +247,7 @@ pub fn permutes(lanes: u32) -> Module {
     let low = b.load(I32, from, 0, None);
     let high = b.load(I32, from, 4, None);
     for (index, selector) in (0..).zip(SELECTORS) {
-        let permuted = b.value(I32, Op::PermuteBytes { a: low, b: high, selector });
+        let permuted = b.value(I32, Op::PermuteBytes { a: low, b: high, selector, alternative: None });
         b.store(to, 4 * index, permuted, None);
     }
     module(b.finish())

@@ -69,8 +69,8 @@ fn operands_have_the_types_that_operations_take() {
     invalid_op(I32, Op::Unary { op: Unary::FNeg, a: N }, "negation");
     invalid_op(I1, Op::Compare { op: Compare::Eq, a: P, b: P }, "a scalar or vector was expected");
     invalid_op(I32, Op::Select { condition: N, a: N, b: N }, "i1 was expected");
-    invalid_op(I32, Op::PermuteBytes { a: P, b: N, selector: 0 }, "i32 was expected");
-    invalid_op(I32, Op::PermuteBytes { a: N, b: N, selector: 0x8000 }, "nibbles");
+    invalid_op(I32, Op::PermuteBytes { a: P, b: N, selector: 0, alternative: None }, "i32 was expected");
+    invalid_op(I32, Op::PermuteBytes { a: N, b: N, selector: 0x8000, alternative: None }, "nibbles");
     invalid_op(I32, Op::Advance { pointer: N, bytes: N }, "i32 advanced");
     invalid_op(GLOBAL, Op::Advance { pointer: P, bytes: P }, "advanced by ptr.global");
     invalid_op(I32, Op::Extract { vector: N, index: 0 }, "element 0 of i32");

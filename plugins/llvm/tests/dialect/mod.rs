@@ -49,14 +49,18 @@ impl Dialect for Plain {
         emit.call("llvm.amdgcn.s.barrier", &[], &[]).map(|_| ())
     }
 
+    fn byte_selector(&self, bytes: [u8; 4]) -> u32 {
+        u32::from_le_bytes(bytes)
+    }
+
     fn permute_bytes<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         a: IntValue<'ctx>,
         b: IntValue<'ctx>,
-        bytes: [u8; 4],
+        selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        emit.call_i32("llvm.amdgcn.perm", &[b, a, emit.i32(u32::from_le_bytes(bytes))])
+        emit.call_i32("llvm.amdgcn.perm", &[b, a, selector])
     }
 }
 

@@ -118,7 +118,7 @@ pub fn permute(launch: Launch) -> Kernel {
     let at = own_address(&mut k, at, 8);
     let a = k.load(WORD, at, 0, None);
     let b = k.load(WORD, at, 4, None);
-    let mixed = k.value(WORD, Op::PermuteBytes { a, b, selector: 0x7421 });
+    let mixed = k.value(WORD, Op::PermuteBytes { a, b, selector: 0x7421, alternative: None });
     k.store(at, 0, mixed, None);
     k.finish()
 }

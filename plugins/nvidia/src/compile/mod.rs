@@ -142,15 +142,18 @@ impl Dialect for Ptx<'_> {
         emit.call(intrinsic, &[], &[operand.into()]).map(|_| ())
     }
 
+    fn byte_selector(&self, bytes: [u8; 4]) -> u32 {
+        bytes.iter().rev().fold(0, |selector, &byte| selector << 4 | u32::from(byte))
+    }
+
     fn permute_bytes<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         a: IntValue<'ctx>,
         b: IntValue<'ctx>,
-        bytes: [u8; 4],
+        selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        let selector = bytes.iter().rev().fold(0, |selector, &byte| selector << 4 | u32::from(byte));
-        emit.call_i32("llvm.nvvm.prmt", &[a, b, emit.i32(selector)])
+        emit.call_i32("llvm.nvvm.prmt", &[a, b, selector])
     }
 
     fn instruction<'ctx>(

@@ -3,7 +3,9 @@
 use crate::kernel::{Binary, Builder, Cast, Element, Type, Value};
 
 use super::super::super::address::{Thread, integer};
+use super::joins::{Join, Joins};
 use super::selects::Word;
+use super::words::Words;
 use super::{Exchanges, Round, WORD_BITS};
 
 /// The words of the running thread, emitted as they are needed.
@@ -34,6 +36,12 @@ impl Emitted<'_> {
         value
     }
 
+    fn joined(&mut self, builder: &mut Builder, join: &Join) -> Value {
+        let odd = self.condition(builder, join.parity as usize);
+        let (a, b) = (self.word(builder, join.a), self.word(builder, join.b));
+        builder.permute_bytes_by(a, b, join.even, (odd, join.odd))
+    }
+
     fn condition(&mut self, builder: &mut Builder, parity: usize) -> Value {
         if let Some(known) = self.conditions[parity] {
             return known;
@@ -47,11 +55,12 @@ impl Emitted<'_> {
 impl Exchanges {
     pub(in super::super) fn emit(&self, builder: &mut Builder, registers: &[Value]) -> Vec<Value> {
         let thread = Thread::new(builder, self.lane_bits);
+        let packed = self.pack(builder, registers);
         let mut emitted = Emitted {
             exchanges: self,
             thread,
             conditions: vec![None; self.selects.parities.len()],
-            source: self.pack(builder, registers),
+            source: self.traded(builder, thread, packed),
             received: vec![None; self.rounds.len()],
             selected: vec![None; self.selects.selects.len()],
         };
@@ -65,8 +74,12 @@ impl Exchanges {
             let lane = self.lane_of_round(builder, lanes, round);
             emitted.received[number] = Some(exchanged(builder, offered, lane));
         }
-        let words: Vec<Value> = self.taken.iter().map(|&word| emitted.word(builder, word)).collect();
-        self.unpack(builder, &words)
+        if let Some(Joins { joins, words }) = &self.joins {
+            let joined: Vec<Value> = joins.iter().map(|join| emitted.joined(builder, join)).collect();
+            return self.unpack(builder, words, &joined);
+        }
+        let taken: Vec<Value> = self.taken.iter().map(|&word| emitted.word(builder, word)).collect();
+        self.unpack(builder, &self.words, &taken)
     }
 
     /// The columns of the source lane.
@@ -98,18 +111,18 @@ impl Exchanges {
     }
 
     /// Words as destination registers.
-    fn unpack(&self, builder: &mut Builder, words: &[Value]) -> Vec<Value> {
-        let groups: Vec<Vec<Value>> = words.iter().map(|&word| self.elements_of(builder, word)).collect();
-        let bits = self.words.dst_outer.len() + self.words.dst_inner.len() + self.words.dst_copies.len();
+    fn unpack(&self, builder: &mut Builder, words: &Words, values: &[Value]) -> Vec<Value> {
+        let count = 1u32 << words.dst_inner.len();
+        let groups: Vec<Vec<Value>> = values.iter().map(|&word| self.elements_of(builder, word, count)).collect();
+        let bits = words.dst_outer.len() + words.dst_inner.len() + words.dst_copies.len();
         let register = |register: u64| {
-            let (word, element) = self.words.dst_word(register);
+            let (word, element) = words.dst_word(register);
             groups[word as usize][element as usize]
         };
         (0..1u64 << bits).map(register).collect()
     }
 
-    fn elements_of(&self, builder: &mut Builder, word: Value) -> Vec<Value> {
-        let count = 1u32 << self.words.dst_inner.len();
+    fn elements_of(&self, builder: &mut Builder, word: Value, count: u32) -> Vec<Value> {
         let used = integer(self.element.bits() * count);
         let word = builder.cast(Cast::Truncate, word, used);
         let elements = builder.cast(Cast::Bits, word, Type::of(self.element, count));
@@ -118,7 +131,7 @@ impl Exchanges {
 }
 
 /// A word from another lane; a wide one by its halves.
-fn exchanged(builder: &mut Builder, word: Value, lane: Value) -> Value {
+pub(super) fn exchanged(builder: &mut Builder, word: Value, lane: Value) -> Value {
     let ty = builder.type_of(word);
     let parts = ty.bits() / WORD_BITS;
     if parts <= 1 {

@@ -9,26 +9,33 @@
 //!
 //! Words are 32 bits: narrow elements are packed where source and destination keep them together.
 //! Elements of 64 bits are selected whole and exchanged by halves.
+//!
+//! Before the rounds a few bits of an element's position may be exchanged for others in all words at
+//! once ([`moves`]): a bit of the register for one of the lane, by swaps of the target's or inside
+//! words by byte permutes. [`search`] weighs which.
 
 mod emit;
+mod joins;
+mod moves;
 mod rounds;
+mod search;
 mod selects;
+mod taking;
+mod trade;
 mod words;
 
-use smallvec::SmallVec;
-
-use crate::f2::multiply;
 use crate::kernel::{Counts, Element};
 use crate::target::TargetDescription;
 
 use super::super::Conversion;
 use super::super::bound;
 use super::super::conversion::{Origin, Position};
-use super::super::price::{cost, slots};
+use super::super::price::cost;
 use super::plan::{Path, Plan, Steps};
-use rounds::{choose_destinations, offers, stay_at_home};
-use selects::{Selects, Word, by_parities};
-use words::{WordMap, Words};
+use joins::Joins;
+use moves::Moves;
+use selects::{Selects, Word};
+use words::Words;
 
 const WORD_BITS: u32 = 32;
 
@@ -38,10 +45,16 @@ pub(super) struct Exchanges {
     element: Element,
     lane_bits: u32,
     pub(super) words: Words,
+    /// What happens to the words before the rounds.
+    moves: Moves,
     pub(super) rounds: Vec<Round>,
     selects: Selects,
     /// The words of the destination.
     taken: Vec<Word>,
+    /// What takes the place of the last selects.
+    joins: Option<Joins>,
+    /// Selects that are needed.
+    needed: u64,
     /// Columns of `P`: what each thread bit adds to the round in which a word is taken.
     pub(super) taken_columns: Vec<u64>,
     /// Columns of the source thread, one for each thread bit.
@@ -71,20 +84,7 @@ pub(super) fn plan(conversion: &Conversion, target: &TargetDescription, most: f6
     }
     let origin = conversion.origin.as_ref().ok_or("elements cross blocks")?;
     stays_in_warp(conversion, origin)?;
-    let words = Words::new(conversion, origin);
-    let map = WordMap::new(origin, &words);
-    let few_selects = choose_destinations(&map);
-    let few_exchanges = stay_at_home(&map).filter(|columns| Some(columns) != few_selects.as_ref());
-    if few_selects.is_none() && few_exchanges.is_none() {
-        return Err("threads ask one thread for several words in any order".to_owned());
-    }
-    let mut best: Option<Exchanges> = None;
-    for columns in few_selects.iter().chain(&few_exchanges) {
-        let question = Question { conversion, words: &words, map: &map };
-        let least = best.as_ref().map_or(most, |best| most.min(slots(&best.counts())));
-        best = question.best(columns, least).or(best);
-    }
-    let best = best.ok_or_else(|| format!("takes {most} wavefront slots or more"))?;
+    let best = search::best(conversion, origin, target, most)?;
     Ok(priced(conversion, best, exchange_bits, target))
 }
 
@@ -98,7 +98,7 @@ fn priced(conversion: &Conversion, exchanges: Exchanges, exchange_bits: u32, tar
         path: if counts.exchanges == 0 { Path::Register } else { Path::Shuffle },
         counts,
         shared_bytes: 0,
-        cost: cost(&issued, conversion.warps(), 1, target),
+        cost: cost(&issued, conversion.warps(), exchanges.stages(), target),
         bound,
         above_bound: above.then(|| exchanges.why_above(bound.exchanges)),
         steps: Steps::Exchanges(Box::new(exchanges)),
@@ -115,127 +115,32 @@ fn stays_in_warp(conversion: &Conversion, origin: &Origin) -> Result<(), String>
     Ok(())
 }
 
-/// What is exchanged, in words.
-struct Question<'a> {
-    conversion: &'a Conversion,
-    words: &'a Words,
-    map: &'a WordMap,
-}
-
-/// What is taken from where: the columns of `P`, of `Q`, and of the source thread.
-struct Taking {
-    dst_columns: Vec<u64>,
-    src_columns: Vec<u64>,
-    source_thread: Vec<u64>,
-    /// For each round the source word that thread 0 offers, and the source thread of thread 0; `None`
-    /// where every thread would read from itself.
-    rounds: Vec<(u64, Option<u64>)>,
-}
-
-impl Question<'_> {
-    /// The best of the ways with the given `P`: parities in either order, and what stays in its thread
-    /// selected on its own or along with what comes. `None` where each takes `most` slots or more.
-    fn best(&self, dst_columns: &[u64], most: f64) -> Option<Exchanges> {
-        let taking = Taking::new(self.map, dst_columns);
-        let parts = u64::from(self.conversion.element.bits().div_ceil(WORD_BITS));
-        let moving = taking.rounds.iter().filter(|(_, thread)| thread.is_some()).count() as u64;
-        let mut best = None;
-        let mut least = most;
-        let parities = by_parities(&taking.dst_columns, &taking.src_columns, false).0.len();
-        let variants = [(false, false), (false, true), (true, false), (true, true)];
-        for (reversed, apart) in variants.into_iter().take(if parities > 1 { 4 } else { 1 }) {
-            // A way is better only with fewer selects than this.
-            let selects = ((least - (moving * parts) as f64) * 4.0).ceil();
-            if selects < 0.0 {
-                break;
-            }
-            if let Some((rounds, selects, taken)) = taking.selected(reversed, apart, selects as usize) {
-                let found = Exchanges {
-                    element: self.conversion.element,
-                    lane_bits: self.conversion.lane_bits,
-                    words: self.words.clone(),
-                    rounds,
-                    selects,
-                    taken,
-                    taken_columns: taking.dst_columns.clone(),
-                    source_thread: taking.source_thread.clone(),
-                };
-                least = slots(&found.counts());
-                best = Some(found);
-            }
-        }
-        best
-    }
-}
-
-impl Taking {
-    fn new(map: &WordMap, dst_columns: &[u64]) -> Self {
-        let asked = map.of_threads.iter().zip(dst_columns).map(|(own, &word)| own.plus(map.of_word(word)));
-        let asked: Vec<Position> = asked.collect();
-        let source_thread: Vec<u64> = asked.iter().map(|p| p.thread).collect();
-        let src_columns = offers(&asked, &source_thread);
-        let identity = source_thread.iter().enumerate().all(|(bit, &thread)| thread == 1 << bit);
-        let rounds = (0..1u64 << map.of_words.len()).map(|dst| {
-            let source = map.of_word(dst);
-            // What a thread offers is counted from thread 0, so the source thread's share comes off.
-            let src = source.register ^ multiply(&src_columns, source.thread);
-            (src, (!identity || source.thread != 0).then_some(source.thread))
-        });
-        let rounds = rounds.collect();
-        Self { dst_columns: dst_columns.to_vec(), src_columns, source_thread, rounds }
-    }
-
-    /// The rounds, the selects, and the words of the destination. What stays is selected `apart`, or
-    /// along with what is received. `None` with `most` selects or more.
-    fn selected(&self, reversed: bool, apart: bool, most: usize) -> Option<(Vec<Round>, Selects, Vec<Word>)> {
-        let (parities, taken, offered) = by_parities(&self.dst_columns, &self.src_columns, reversed);
-        let mut selects = Selects::new(parities);
-        let combinations = selects.combinations();
-        let mut rounds = Vec::with_capacity(self.rounds.len());
-        let mut staying = vec![None; self.rounds.len()];
-        let mut table: SmallVec<[Word; 32]> = SmallVec::new();
-        for (&(src, thread), stays) in self.rounds.iter().zip(&mut staying) {
-            let mut value = None;
-            if thread.is_some() || apart {
-                table.clear();
-                table.extend((0..combinations).map(|parity| Word::Source((src ^ offered.word(parity)) as u32)));
-                value = Some(selects.value(&table));
-            }
-            if thread.is_none() {
-                *stays = value;
-            }
-            rounds.push(Round { offered: value.filter(|_| thread.is_some()), thread: thread.unwrap_or(0) });
-        }
-        let from = |dst: u64, parity: usize| {
-            let round = (dst ^ taken.word(parity)) as usize;
-            match (self.rounds[round], staying[round]) {
-                ((_, Some(_)), _) => Word::Received(round as u32),
-                (_, Some(selected)) => selected,
-                ((src, None), None) => Word::Source((src ^ offered.word(parity)) as u32),
-            }
-        };
-        let mut words = Vec::with_capacity(rounds.len());
-        for dst in 0..rounds.len() as u64 {
-            table.clear();
-            table.extend((0..combinations).map(|parity| from(dst, parity)));
-            words.push(selects.value(&table));
-            if selects.selects.len() >= most {
-                return None;
-            }
-        }
-        Some((rounds, selects, words))
-    }
-}
-
 impl Exchanges {
     /// Exchanges that an element, or a group of packed ones, takes.
     fn parts(&self) -> u64 {
         u64::from(self.element.bits().div_ceil(WORD_BITS))
     }
 
+    /// How often exchanges wait for each other.
+    fn stages(&self) -> u64 {
+        let moving = self.rounds.iter().any(|round| !round.stays());
+        (self.moves.exchanging() + u64::from(moving)).max(1)
+    }
+
+    /// Whether rounds are all there is.
+    pub(super) fn is_rounds_alone(&self) -> bool {
+        self.moves.is_empty()
+    }
+
     fn counts(&self) -> Counts {
         let moving = self.rounds.iter().filter(|round| round.offered.is_some()).count() as u64;
-        Counts { exchanges: moving * self.parts(), selects: self.selects.selects.len() as u64, ..Counts::default() }
+        let rounds = Counts {
+            exchanges: moving * self.parts(),
+            selects: self.needed,
+            permutes: self.joins.as_ref().map_or(0, |joins| joins.joins.len() as u64),
+            ..Counts::default()
+        };
+        rounds.plus(self.moves.counts(&self.words, self.parts()))
     }
 
     fn why_above(&self, bound: u64) -> String {

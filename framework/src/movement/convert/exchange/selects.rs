@@ -147,6 +147,26 @@ impl Selects {
         1 << self.parities.len()
     }
 
+    /// The select that a word comes from, where it comes from one.
+    pub(super) fn select(&self, word: Word) -> Option<Select> {
+        let Word::Selected(number) = word else { return None };
+        self.selects.get(number as usize).copied()
+    }
+
+    /// How many selects the given words need.
+    pub(super) fn needed(&self, words: impl Iterator<Item = Word>) -> u64 {
+        let mut needed = vec![false; self.selects.len()];
+        let mut left: Vec<Word> = words.collect();
+        while let Some(word) = left.pop() {
+            if let (Word::Selected(number), Some(select)) = (word, self.select(word)) {
+                if !std::mem::replace(&mut needed[number as usize], true) {
+                    left.extend([select.odd, select.even]);
+                }
+            }
+        }
+        needed.into_iter().filter(|&needed| needed).count() as u64
+    }
+
     /// The value that is `table[p]` in threads whose parities are the bits of `p`.
     pub(super) fn value(&mut self, table: &[Word]) -> Word {
         let (even, odd) = match table {
