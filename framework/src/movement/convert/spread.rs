@@ -5,7 +5,6 @@
 //! copies, which is stored or exchanged in fewer accesses.
 
 use crate::f2::Subspace;
-use crate::target::TargetDescription;
 
 use super::super::conversion::Side;
 use super::super::{Conversion, Means, bound, price};
@@ -24,7 +23,7 @@ pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut We
         let left = weighed.most() - price::slots(&before.counts);
         let afters = [exchange::plan(&second, means.target, left), shared::plan(&second, means)];
         for after in afters.into_iter().flatten() {
-            weighed.add(after.path, Ok(sequence(conversion, before.clone(), after, means.target)));
+            weighed.add(after.path, Ok(sequence(conversion, before.clone(), after, means)));
         }
     }
 }
@@ -83,11 +82,11 @@ fn order_of_giving(conversion: &Conversion) -> Vec<u64> {
     order
 }
 
-fn sequence(conversion: &Conversion, before: Plan, after: Plan, target: &TargetDescription) -> Plan {
+fn sequence(conversion: &Conversion, before: Plan, after: Plan, means: &Means<'_>) -> Plan {
     let counts = before.counts.plus(after.counts);
     let bound = match after.path {
-        Path::Shared => bound::of_shared(conversion, target),
-        _ => bound::of_exchanges(conversion, target.index_exchange_bits().unwrap_or(u32::BITS)),
+        Path::Shared => bound::of_shared(conversion, means),
+        _ => bound::of_exchanges(conversion, means.target.index_exchange_bits().unwrap_or(u32::BITS)),
     };
     let above = !bound.is_met(&counts);
     Plan {

@@ -72,7 +72,7 @@ fn plan(
     let units: Columns = (0..memory.linear.in_bits(Dim::OFFSET)).map(|bit| 1 << bit).collect();
     let offsets = Memory::new(&units, &memory.padding);
     let placed = Placed::new(&side, &offsets, means.target);
-    let bound = bound(&side, means.target);
+    let bound = bound(&side, means);
     let mut tiles = Tile::plain(means.target, direction, side.element, side.lane_bits).into_vec();
     let rows = Tile::of_rows(means.instructions, side.lane_bits);
     tiles.extend(rows.into_iter().filter(|row| row.direction == direction));
@@ -129,10 +129,10 @@ fn located(
 }
 
 /// Stores: the different elements of a block, shared evenly by its warps. Loads: those of a warp.
-fn bound(side: &Located, target: &TargetDescription) -> Bound {
+fn bound(side: &Located, means: &Means<'_>) -> Bound {
     let bits = u64::from(side.element.bits());
     let dimension = |columns: &[u64]| Subspace::span(columns.iter().copied()).dimension();
-    let most = bound::most_at_once(target, side.direction, bits, bits << side.span.dimension());
+    let most = bound::most_at_once(means, side.direction, bits, bits << side.span.dimension());
     match side.direction {
         Direction::Store => {
             let all = bits << dimension(&[&side.registers[..], &side.threads].concat());

@@ -40,7 +40,7 @@ pub(super) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
     let coordinates = Coordinates::new(conversion, means)?;
     let src = coordinates.located(conversion, &conversion.src, Direction::Store);
     let dst = coordinates.located(conversion, &conversion.dst, Direction::Load);
-    let bound = bound::of_shared(conversion, target);
+    let bound = bound::of_shared(conversion, means);
     let plain = |direction| Tile::plain(target, direction, conversion.element, conversion.lane_bits);
     let (stores, loads) = (plain(Direction::Store), plain(Direction::Load));
     let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, stores, loads, target };
