@@ -1,64 +1,20 @@
 //! Conversions on an invented machine: every candidate plan of every pair of layouts moves every
 //! element to where the destination layout says, replicas included, and does exactly what the plan
 //! counted, never less than the plan's bound. The machine has instructions that move tiles between
-//! registers and shared memory, one for rows of words, one for columns of 16-bit elements.
+//! registers and shared memory.
 
 mod machines;
 
+use machines::tiles::rows;
 use machines::{machine, machine_that_swaps};
 use proptest::prelude::*;
-use tilewright::layout::{Bases, Dim, LinearLayout};
+use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{self, Means, Path, Plan};
 use tilewright::pipeline::prove_conversion;
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
-
-/// Moves two tiles, each of four slots of eight bytes whose addresses four lanes give. Lane 0 of each
-/// pair of lanes has the first word of a slot, lane 1 the second; or, for columns, a lane has one 16-bit
-/// element of two slots in each word.
-fn tile(name: &str, loads: bool, columns: bool) -> Instruction {
-    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
-    let (lanes, bytes): (Bases, Bases) = if columns {
-        (vec![vec![2, 0], vec![0, 2], vec![0, 4]], vec![vec![0, 1], vec![1, 0]])
-    } else {
-        (vec![vec![0, 4], vec![1, 0], vec![2, 0]], vec![vec![0, 1], vec![0, 2]])
-    };
-    let data = [(Dim::REGISTER, vec![vec![4, 0]]), (Dim::LANE, lanes), (byte, bytes)];
-    let data = LinearLayout::from_bases(&data, &[(slot, 8), (byte, 8)]).expect("sizes fit");
-    let address = LinearLayout::identity(8, Dim::LANE, slot).expect("sizes fit");
-    let registers = Operand::Register {
-        role: if loads { "d" } else { "a" }.to_owned(),
-        element: "b32".to_owned(),
-        bits: 32,
-        layout: two_words_of_eight_lanes(),
-    };
-    let memory = Operand::Access { data, address, alignment: 8 };
-    Instruction {
-        name: name.to_owned(),
-        kind: InstructionKind::SharedMove,
-        operands: if loads { vec![registers, memory] } else { vec![memory, registers] },
-        cycles: None,
-        semantics: Semantics::Move,
-        source: "invented".to_owned(),
-    }
-}
-
-fn two_words_of_eight_lanes() -> LinearLayout {
-    let words = LinearLayout::identity(2, Dim::REGISTER, Dim::tensor(0)).expect("sizes fit");
-    let lanes = LinearLayout::identity(8, Dim::LANE, Dim::tensor(0)).expect("sizes fit");
-    words.direct_sum(&lanes).expect("sizes fit")
-}
-
-fn tiles() -> Vec<Instruction> {
-    let all = [("load_rows", true, false), ("load_columns", true, true), ("store_rows", false, false)];
-    all.iter()
-        .chain(&[("store_columns", false, true)])
-        .map(|&(name, loads, columns)| tile(name, loads, columns))
-        .collect()
-}
 
 /// Checks every candidate, with and without instructions; the plans of the machine as it is.
 fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Plan> {
-    let (target, instructions) = (machine(), tiles());
+    let (target, instructions) = (machine(), rows());
     for lanes in [&[2][..], &[1, 4]] {
         let swapping = machine_that_swaps(lanes);
         check_candidates(src, dst, bits, &[Means::of(&swapping)]);

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::f2::Subspace;
-use crate::kernel::Counts;
-use crate::target::{Direction, TargetDescription};
+use crate::kernel::{Counts, is_result};
+use crate::layout::Dim;
+use crate::target::{BankRow, Direction, InstructionKind, Operand};
 
-use super::Conversion;
+use super::{Conversion, Means};
 
 /// What no plan on the same path can go below, for the busiest warp.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,10 +32,10 @@ impl Bound {
 /// The bound of plans that pass every element through shared memory.
 ///
 /// Stores: the elements of a block, each once, shared evenly by the warps. Loads: what a warp needs,
-/// each element once; and what one lane needs, at the access width that makes that cheapest, every
+/// each element once; and what one lane needs, by the accesses that make that cheapest, every
 /// phase taking a wavefront of its own. A wavefront moves no more than the banks take, nor than the
-/// lanes of one phase have or want at the widest access that a lane's elements fill.
-pub(super) fn of_shared(conversion: &Conversion, target: &TargetDescription) -> Bound {
+/// lanes of one phase have or want by the widest access that a lane's elements fill.
+pub(super) fn of_shared(conversion: &Conversion, means: &Means<'_>) -> Bound {
     let bits = u64::from(conversion.element.bits());
     let (src, dst) = (&conversion.src, &conversion.dst);
     let dimension = |columns: &[u64]| Subspace::span(columns.iter().copied()).dimension();
@@ -42,13 +43,12 @@ pub(super) fn of_shared(conversion: &Conversion, target: &TargetDescription) -> 
     let in_warp = dimension(&[&dst.registers[..], &dst.threads[..conversion.lane_bits as usize]].concat());
     let in_lane = dimension(&dst.registers);
     let in_source_lane = dimension(&src.registers);
-    let at_once = |direction, in_lane| most_at_once(target, direction, bits, bits << in_lane);
+    let at_once = |direction, in_lane| most_at_once(means, direction, bits, bits << in_lane);
     let stored = (bits << in_block).div_ceil(at_once(Direction::Store, in_source_lane) * conversion.warps());
     let by_warp = (bits << in_warp).div_ceil(at_once(Direction::Load, in_lane));
-    let by_lane = target.shared.access_bits.iter().filter_map(|&access| {
-        let row = target.bank_row(Direction::Load, access)?;
-        let phases = 1u64 << conversion.lane_bits.saturating_sub(row.phase.len() as u32);
-        Some((bits << in_lane).div_ceil(u64::from(access)) * phases)
+    let by_lane = ways(means, Direction::Load).map(|way| {
+        let slot_bits = way.slot_bits.unwrap_or(conversion.lane_bits);
+        (bits << in_lane).div_ceil(way.held) << slot_bits.saturating_sub(way.phase_bits)
     });
     let loaded = by_warp.max(by_lane.min().unwrap_or(0));
     Bound { wavefronts_stored: stored, wavefronts_loaded: loaded, exchanges: 0 }
@@ -56,14 +56,53 @@ pub(super) fn of_shared(conversion: &Conversion, target: &TargetDescription) -> 
 
 /// The most bits of different elements that one wavefront can move, where a lane has `held` bits of
 /// elements of `element` bits.
-pub(super) fn most_at_once(target: &TargetDescription, direction: Direction, element: u64, held: u64) -> u64 {
-    let widths = target.shared.access_bits.iter().filter(|&&bits| (element..=held).contains(&u64::from(bits)));
-    let moved = widths.filter_map(|&bits| {
-        let row = target.bank_row(direction, bits)?;
-        let lanes = 1u64 << row.phase.len().min(63);
-        Some((row.wavefront_bytes() * 8).min(lanes * u64::from(bits)))
+pub(super) fn most_at_once(means: &Means<'_>, direction: Direction, element: u64, held: u64) -> u64 {
+    let filled = ways(means, direction).filter(|way| (element..=held).contains(&way.held));
+    filled.map(|way| way.at_once).max().unwrap_or(1).max(1)
+}
+
+/// One kind of access of shared memory.
+struct Way {
+    /// Bits that a lane moves.
+    held: u64,
+    /// Log2 of the slots; where none is said, those of the lanes.
+    slot_bits: Option<u32>,
+    /// Log2 of the slots that are served together.
+    phase_bits: u32,
+    /// The most bits that one wavefront moves.
+    at_once: u64,
+}
+
+impl Way {
+    fn new(held: u64, slot_bits: Option<u32>, slot: u32, row: &BankRow) -> Self {
+        let phase_bits = row.phase.len().min(32) as u32;
+        let at_once = (row.wavefront_bytes() * 8).min(u64::from(slot) << phase_bits);
+        Self { held, slot_bits, phase_bits, at_once }
+    }
+}
+
+/// The plain accesses and those by rows of the instruction table.
+fn ways<'a>(means: &'a Means<'_>, direction: Direction) -> impl Iterator<Item = Way> + 'a {
+    let target = means.target;
+    let plain = target
+        .shared
+        .access_bits
+        .iter()
+        .filter_map(move |&bits| Some(Way::new(u64::from(bits), None, bits, target.bank_row(direction, bits)?)));
+    let moves = means.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
+    let rows = moves.filter_map(move |row| {
+        let data = row.operands.iter().find_map(|operand| match operand {
+            Operand::Access { data, .. } => Some(data),
+            _ => None,
+        })?;
+        let byte = Dim::named("byte");
+        let slot = 8u32.checked_shl(data.out_bits(byte))?;
+        let held = 8u64.checked_shl(data.in_bits(byte) + data.in_bits(Dim::REGISTER))?;
+        let banks = target.instruction_bank_row(&row.name, direction, slot)?;
+        let own = row.operands.iter().any(is_result) == (direction == Direction::Load);
+        own.then(|| Way::new(held, Some(data.out_bits(Dim::named("slot"))), slot, banks))
     });
-    moved.max().unwrap_or(1).max(1)
+    plain.chain(rows)
 }
 
 /// The bound of plans that stay within warps: the elements that the neediest lane lacks, as many at

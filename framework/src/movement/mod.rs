@@ -17,6 +17,7 @@ mod memory;
 mod price;
 mod reduce;
 mod scan;
+mod tile;
 mod tuples;
 mod wide;
 

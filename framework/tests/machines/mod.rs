@@ -2,6 +2,9 @@
 
 #![allow(dead_code)]
 
+pub mod accesses;
+pub mod tiles;
+
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::target::{ExchangeKind, ExchangeRow, TargetDescription};
 

@@ -7,7 +7,7 @@ use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use tilewright::layout::Dim;
-use tilewright::target::{Instruction, Operand};
+use tilewright::target::{Instruction, Operand, Semantics};
 use tilewright_amd::ARCHITECTURES;
 use tilewright_amd::instructions::rows;
 
@@ -35,6 +35,9 @@ fn line(architecture: &str, row: &Instruction) -> String {
         }
         None => String::new(),
     };
+    if row.semantics == Semantics::Move {
+        return format!("{mnemonic} {}, v64\n", registers(row, "d", 'v', 0));
+    }
     // On the first CDNA results lie in accumulation registers only.
     let kind = if architecture == "gfx908" { 'a' } else { 'v' };
     let (d, c) = (registers(row, "d", kind, 0), registers(row, "c", kind, 0));

@@ -8,17 +8,27 @@ mod kernels;
 
 use std::collections::BTreeMap;
 
-use kernels::{module, target};
+use kernels::module;
+use tilewright::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings};
 use tilewright::kernel::Kernel;
 use tilewright::layout::Dim;
 use tilewright::lower::instruction_kernel;
 use tilewright::pipeline::prove_instruction;
-use tilewright::target::{Instruction, Operand};
+use tilewright::target::{Instruction, Operand, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Target};
 use tilewright_amd::instructions::rows;
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
 
 const LANES: [u32; 2] = [32, 64];
+
+/// A target that also has banks for accesses of 64 bits.
+fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
+    let mut target = kernels::target(architecture, lanes);
+    let mut row = target.shared.banks[0].clone();
+    row.access_bits = vec![64];
+    target.shared.banks.push(row);
+    target
+}
 
 fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: Emit) -> Result<Artifact, CompileError> {
     let options = CompileOptions { emit: vec![emit], ..CompileOptions::default() };
@@ -36,6 +46,7 @@ fn registers(operand: &str) -> u32 {
 fn expected_registers(row: &Instruction) -> Vec<u32> {
     let of = |operand: &Operand| match operand {
         Operand::Register { bits, layout, .. } => (bits << layout.in_bits(Dim::REGISTER)).div_ceil(32),
+        Operand::Access { .. } => 1,
         _ => panic!("{} has another operand", row.name),
     };
     row.operands.iter().map(of).collect()
@@ -93,7 +104,7 @@ fn the_assembler_and_the_linker_take_every_row() {
 }
 
 #[test]
-fn on_the_emulator_every_row_is_a_plain_product() {
+fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
     let mut all = BTreeMap::new();
     for architecture in ARCHITECTURES {
         for row in rows(architecture) {
@@ -104,6 +115,78 @@ fn on_the_emulator_every_row_is_a_plain_product() {
     assert!(all.len() > 200, "{} rows", all.len());
     for ((architecture, name), row) in all {
         prove_instruction(&row, &target(architecture, &LANES)).unwrap_or_else(|e| panic!("{architecture} {name}: {e}"));
+    }
+}
+
+/// What a transposing load gives, of elements numbered in the order of memory: slot by slot, the lanes
+/// naming slots in their order.
+fn loaded(name: &str, element_bytes: usize) -> Vec<u64> {
+    let row = rows("gfx950").into_iter().find(|row| row.name == name).unwrap();
+    let kernel = instruction_kernel("issue", &row).unwrap();
+    // 512 bytes; a number of more than one byte for each element of two.
+    let bytes: Vec<u8> = (0..512usize).map(|at| ((at / element_bytes) >> (8 * (at % element_bytes))) as u8).collect();
+    let mut memory = GlobalMemory::new();
+    let buffers = [memory.allocate(512), memory.allocate_with(&bytes)];
+    let (meanings, target) = (Meanings::of_rows(std::slice::from_ref(&row)), target("gfx950", &LANES));
+    let emulator = Emulator::new(&kernel, &target).unwrap().with_meanings(&meanings);
+    emulator.run([1, 1, 1], &buffers.map(Argument::Buffer), &mut memory, &Limits::default()).unwrap();
+    let found = memory.read_all(buffers[0]).unwrap();
+    found
+        .chunks_exact(element_bytes)
+        .map(|e| e.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+        .collect()
+}
+
+/// ROCm/rocm-systems pull request 10175, held against hardware: in a group of sixteen lanes, lane `l` gets
+/// as element `n` the element `l & 3` of the slot of lane `(l >> 2 & 3) + 4 n`.
+#[test]
+fn halves_are_transposed_as_on_hardware() {
+    let found = loaded("ds_read_b64_tr_b16", 2);
+    for lane in 0..64u64 {
+        for element in 0..4 {
+            let slot = (lane & !15) + (lane >> 2 & 3) + 4 * element;
+            assert_eq!(found[(4 * lane + element) as usize], 4 * slot + (lane & 3), "lane {lane}, element {element}");
+        }
+    }
+}
+
+/// Triton's LinearLayoutConversionsTest.cpp, `mfma16_dot_op_lhs_trans`: the elements that lanes name, and
+/// operand A of `mfma` 16x16, which they get. Bases of (m, k) for registers and lanes.
+#[test]
+fn transposed_operands_are_those_of_tritons_tests() {
+    type Bases<'a> = &'a [[u64; 2]];
+    let cases: [(&str, usize, Bases<'_>, Bases<'_>, Bases<'_>, Bases<'_>); 2] = [
+        (
+            "ds_read_b64_tr_b16",
+            2,
+            &[[1, 0], [2, 0]],
+            &[[4, 0], [8, 0], [0, 1], [0, 2], [0, 8], [0, 16]],
+            &[[0, 1], [0, 2]],
+            &[[1, 0], [2, 0], [4, 0], [8, 0], [0, 8], [0, 16]],
+        ),
+        (
+            "ds_read_b64_tr_b8",
+            1,
+            &[[1, 0], [2, 0], [4, 0]],
+            &[[8, 0], [0, 1], [0, 2], [0, 4], [0, 16], [0, 32]],
+            &[[0, 1], [0, 2], [0, 4]],
+            &[[1, 0], [2, 0], [4, 0], [8, 0], [0, 16], [0, 32]],
+        ),
+    ];
+    let image = |bases: Bases<'_>, number: u64| {
+        let set = bases.iter().enumerate().filter(|(bit, _)| number >> bit & 1 == 1);
+        set.fold([0, 0], |sum: [u64; 2], (_, basis)| [sum[0] + basis[0], sum[1] + basis[1]])
+    };
+    let sum = |a: [u64; 2], b: [u64; 2]| [a[0] + b[0], a[1] + b[1]];
+    for (name, bytes, in_slot, named, registers, lanes) in cases {
+        let elements = 8 / bytes as u64;
+        let stored = |index: u64| sum(image(in_slot, index % elements), image(named, index / elements));
+        for (at, index) in loaded(name, bytes).into_iter().enumerate() {
+            // Of one byte a number says only the eight lower bits; the slot of the same block is meant.
+            let (lane, element) = (at as u64 / elements, at as u64 % elements);
+            let index = if bytes == 1 { index | (lane & 32) << 3 } else { index };
+            assert_eq!(stored(index), sum(image(registers, element), image(lanes, lane)), "{name}, lane {lane}");
+        }
     }
 }
 

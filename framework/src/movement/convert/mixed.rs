@@ -23,7 +23,7 @@ pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut We
         let after = conversion.between(&between, &conversion.dst);
         let Some(exchanged) = exchanged(&before, &after, means, weighed) else { continue };
         if let Ok(moved) = shared::plan(&after, means) {
-            weighed.add(Path::Mixed, Ok(Plan::sequence(Path::Mixed, conversion, exchanged, moved, means.target)));
+            weighed.add(Path::Mixed, Ok(Plan::sequence(Path::Mixed, conversion, exchanged, moved, means)));
         }
     }
     for between in swapped(&conversion.dst, &conversion.src, conversion) {
@@ -31,14 +31,14 @@ pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut We
         let after = conversion.between(&between, &conversion.dst);
         let Some(exchanged) = exchanged(&after, &before, means, weighed) else { continue };
         if let Ok(moved) = shared::plan(&before, means) {
-            weighed.add(Path::Mixed, Ok(Plan::sequence(Path::Mixed, conversion, moved, exchanged, means.target)));
+            weighed.add(Path::Mixed, Ok(Plan::sequence(Path::Mixed, conversion, moved, exchanged, means)));
         }
     }
 }
 
 /// The exchanges of a mixed plan, where the whole can be better than what is known.
 fn exchanged(exchanges: &Conversion, rest: &Conversion, means: &Means<'_>, weighed: &Weighed) -> Option<Plan> {
-    let through_memory = bound::of_shared(rest, means.target);
+    let through_memory = bound::of_shared(rest, means);
     let wavefronts = (through_memory.wavefronts_stored + through_memory.wavefronts_loaded) as f64;
     let plan = exchange::plan(exchanges, means.target, weighed.most() - wavefronts).ok()?;
     (price::slots(&plan.counts) + wavefronts < weighed.most()).then_some(plan)

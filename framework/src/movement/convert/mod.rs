@@ -73,7 +73,7 @@ impl Weighed {
             return;
         }
         self.add(Path::Shuffle, exchange::plan(conversion, means.target, f64::INFINITY));
-        let bound = bound::of_shared(conversion, means.target);
+        let bound = bound::of_shared(conversion, means);
         if ((bound.wavefronts_stored + bound.wavefronts_loaded) as f64) <= self.most() {
             self.add(Path::Shared, shared::plan(conversion, means));
         }

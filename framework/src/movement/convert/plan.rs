@@ -5,9 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{Builder, Counts, Value};
-use crate::target::TargetDescription;
 
-use super::super::{Bound, Conversion, bound};
+use super::super::{Bound, Conversion, Means, bound};
 use super::exchange::Exchanges;
 use super::local::Renaming;
 use super::shared::Scratch;
@@ -92,12 +91,12 @@ impl Plan {
         conversion: &Conversion,
         before: Self,
         after: Self,
-        target: &TargetDescription,
+        means: &Means<'_>,
     ) -> Self {
         let counts = before.counts.plus(after.counts);
         let bound = match path {
-            Path::Shared | Path::Mixed => bound::of_shared(conversion, target),
-            _ => bound::of_exchanges(conversion, target.index_exchange_bits().unwrap_or(u32::BITS)),
+            Path::Shared | Path::Mixed => bound::of_shared(conversion, means),
+            _ => bound::of_exchanges(conversion, means.target.index_exchange_bits().unwrap_or(u32::BITS)),
         };
         let reasons = [&before, &after].into_iter().filter_map(|plan| plan.above_bound.clone());
         let reasons: Vec<String> = reasons.collect();

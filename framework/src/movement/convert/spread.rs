@@ -4,11 +4,12 @@
 //! keep half of them, which costs selects but moves nothing; what is left is a layout with fewer
 //! copies, which is stored or exchanged in fewer accesses.
 
+use crate::f2::Subspace;
+
 use super::super::conversion::Side;
 use super::super::{Conversion, Means, price};
 use super::plan::Plan;
 use super::{Weighed, exchange, shared};
-use crate::f2::Subspace;
 
 /// Weighs plans that first spread copies.
 pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut Weighed) {
@@ -23,7 +24,7 @@ pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut We
         let afters = [exchange::plan(&second, means.target, left), shared::plan(&second, means)];
         for after in afters.into_iter().flatten() {
             let path = after.path;
-            weighed.add(path, Ok(Plan::sequence(path, conversion, before.clone(), after, means.target)));
+            weighed.add(path, Ok(Plan::sequence(path, conversion, before.clone(), after, means)));
         }
     }
 }

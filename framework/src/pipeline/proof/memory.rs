@@ -4,29 +4,30 @@ use crate::emulator::Report;
 use crate::kernel::Counts;
 use crate::layout::{Dim, LinearLayout, MemoryLayout};
 use crate::lower::{copy_kernel, load_kernel, row_major, store_kernel};
-use crate::movement::{GlobalAccess, SharedAccess};
+use crate::movement::{GlobalAccess, Means, SharedAccess};
 use crate::target::TargetDescription;
 
 use super::Disproof;
 use super::execute::{compare_counts, compare_registers, element, little_endian, run, word};
 
-/// Runs stores to shared memory on the emulator and compares what memory holds, and every count.
+/// Runs stores to shared memory on the emulator and compares what memory holds, and every count; the
+/// instructions of `means` mean what their rows say.
 ///
 /// # Errors
 /// [`Disproof`]: the first thing that is wrong.
-pub fn prove_store(
+pub fn prove_store<'a>(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
     access: &SharedAccess,
-    target: &TargetDescription,
+    means: impl Into<Means<'a>>,
 ) -> Result<Report, Disproof> {
     let kernel = store_kernel("store", registers, memory, element_bits, access)?;
     let tensor = (0..1u64 << registers.outs().bits()).map(|index| element(index, element_bits));
     let offsets = 1u64 << memory.linear.in_bits(Dim::OFFSET);
     let bytes = (element_bits / 8) as usize;
     let buffers = [little_endian(tensor, bytes), places(memory, bytes)];
-    let (report, written) = run(kernel, &buffers, &[bytes * offsets as usize], 1, target.into())?;
+    let (report, written) = run(kernel, &buffers, &[bytes * offsets as usize], 1, means.into())?;
     for (offset, found) in (0..offsets).zip(written[0].chunks(bytes)) {
         let index = row_major(&memory.linear, memory.linear.apply_packed(offset));
         let (found, expected) = (word(found), element(index, element_bits));
@@ -40,23 +41,24 @@ pub fn prove_store(
     Ok(report)
 }
 
-/// Runs loads from shared memory on the emulator and compares every register, and every count.
+/// Runs loads from shared memory on the emulator and compares every register, and every count; the
+/// instructions of `means` mean what their rows say.
 ///
 /// # Errors
 /// [`Disproof`]: the first thing that is wrong.
-pub fn prove_load(
+pub fn prove_load<'a>(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
     access: &SharedAccess,
-    target: &TargetDescription,
+    means: impl Into<Means<'a>>,
 ) -> Result<Report, Disproof> {
     let kernel = load_kernel("load", registers, memory, element_bits, access)?;
     let bytes = (element_bits / 8) as usize;
     let by_offset = (0..1u64 << memory.linear.in_bits(Dim::OFFSET))
         .map(|offset| element(row_major(&memory.linear, memory.linear.apply_packed(offset)), element_bits));
     let buffers = [little_endian(by_offset, bytes), places(memory, bytes)];
-    let (report, written) = run(kernel, &buffers, &[bytes << registers.ins().bits()], 1, target.into())?;
+    let (report, written) = run(kernel, &buffers, &[bytes << registers.ins().bits()], 1, means.into())?;
     compare_registers(registers, element_bits, &written[0], |index| element(index, element_bits))?;
     let executed = Counts { shared_stores: 0, wavefronts_stored: 0, barriers: 0, ..report.counts };
     compare_counts(&access.counts, &access.bound, &executed)?;

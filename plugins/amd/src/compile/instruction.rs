@@ -97,6 +97,9 @@ pub(super) fn emit<'ctx>(
     results: &[Type],
 ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
     let unsupported = || CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name));
+    if let (Semantics::Move, &[(_, address)], &[result]) = (&row.semantics, operands, results) {
+        return transposed_load(emit, row, address, result).map(|value| vec![value]);
+    }
     let call = Call::of(row).filter(|_| row.semantics == Semantics::Contract).ok_or_else(unsupported)?;
     let (&[(_, a), (_, b), (_, c)], &[result]) = (operands, results) else { return Err(unsupported()) };
     let given = |argument: &Argument| match argument {
@@ -113,6 +116,26 @@ pub(super) fn emit<'ctx>(
     let value =
         value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{}` gives nothing", call.name)))?;
     Ok(vec![emit.bits_as(value, emit.plain_type(result)?)?])
+}
+
+/// `ds_read_b64_tr_b16` is `llvm.amdgcn.ds.read.tr16.b64`, which gives 16-bit elements; that of narrower
+/// ones gives words.
+fn transposed_load<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    row: &Instruction,
+    address: BasicValueEnum<'ctx>,
+    result: Type,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let words = row.name.strip_prefix("ds_read_").and_then(|rest| rest.split_once("_tr_b"));
+    let Some((access, element)) = words else {
+        return Err(CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name)));
+    };
+    let given = if element == "16" { Element::I16 } else { Element::I32 };
+    let given = emit.plain_type(Type::of(given, result.bits() / given.bits()))?;
+    let name = format!("llvm.amdgcn.ds.read.tr{element}.{access}");
+    let value = emit.call(&name, &[given], &[address])?;
+    let value = value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{name}` gives nothing")))?;
+    emit.bits_as(value, emit.plain_type(result)?)
 }
 
 /// The element type of an operand, and the bits that a lane holds of it.

@@ -1,21 +1,23 @@
 //! Instruction rows of this vendor: the dense matrix instructions of CDNA (`mfma`) and of RDNA and
-//! gfx1250 (`wmma`).
+//! gfx1250 (`wmma`), and the loads from LDS that transpose.
 //!
 //! Layouts are derived by rule from the shape, the number of independent blocks and the element
 //! width; tests check them against the output of the vendor's calculator and other published tables.
 
 mod mfma;
+mod transposed;
 mod wmma;
 
 pub(crate) use mfma::had_by_first_generations;
 use tilewright::layout::LinearLayout;
 use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
 
-/// The matrix instructions of an architecture; none where it is unknown.
+/// The instructions of an architecture; none where it is unknown.
 #[must_use]
 pub fn rows(architecture: &str) -> Vec<Instruction> {
     let mut rows = mfma::rows(architecture);
     rows.extend(wmma::rows(architecture));
+    rows.extend(transposed::rows(architecture));
     rows
 }
 

@@ -1,10 +1,14 @@
 //! Conversions whose code the vendors' crates look at: the layouts as text, the plan, the kernel,
 //! and what the code must show, which comes from the layouts alone.
 
+#[path = "../layouts/mod.rs"]
+mod layouts;
+
+pub use layouts::blocked;
+use layouts::distributed;
 use tilewright::f2::Subspace;
 use tilewright::kernel::{Kernel, Module, verify};
-use tilewright::layout::families::Neutral;
-use tilewright::layout::{Dim, FamilySet, Layout, LinearLayout, parse_spec};
+use tilewright::layout::{Dim, LinearLayout};
 use tilewright::lower::conversion_kernel;
 use tilewright::movement::{Path, Plan, SharedBits, convert};
 use tilewright::vendor::{Artifact, CompileOptions, Emit, Target};
@@ -39,22 +43,6 @@ pub struct Planned {
     pub held_bits: u64,
 }
 
-/// A blocked layout as text: elements of a thread, threads of a warp, warps, and the order.
-pub fn blocked(size: &[u64], threads: &[u64], warps: &[u64], order: &[u64]) -> String {
-    format!(
-        "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {warps:?}, \
-         order = {order:?}}}>"
-    )
-}
-
-fn layout(target: &dyn Target, text: &str, shape: &[u64]) -> LinearLayout {
-    let spec = parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    match FamilySet::new(vec![&Neutral, target.families()]).layout(&spec, shape) {
-        Ok(Layout::Distributed(layout)) => layout,
-        other => panic!("{text}: {other:?}"),
-    }
-}
-
 /// Bits of the different elements that the registers of one thread hold.
 fn bits_of_thread(layout: &LinearLayout, bits: u32) -> u64 {
     u64::from(bits) << Subspace::span(layout.columns_of(Dim::REGISTER).iter().copied()).dimension()
@@ -69,7 +57,7 @@ fn is_replicated(layout: &LinearLayout) -> bool {
 
 impl Case {
     pub fn planned(&self, target: &dyn Target) -> Planned {
-        let (src, dst) = (layout(target, &self.src, self.shape), layout(target, &self.dst, self.shape));
+        let (src, dst) = (distributed(target, &self.src, self.shape), distributed(target, &self.dst, self.shape));
         let plan = convert(&src, &dst, self.bits, target.description()).unwrap();
         assert_eq!(plan.path, self.path, "{}: {plan:?}", self.name);
         let kernel = conversion_kernel("convert", &src, &dst, self.bits, &plan).unwrap();

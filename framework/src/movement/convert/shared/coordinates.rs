@@ -5,6 +5,7 @@ use crate::f2::{Columns, Solver, Subspace};
 use crate::target::Direction;
 
 use super::super::super::conversion::Side;
+use super::super::super::tile::Located;
 use super::super::super::{Conversion, Means};
 
 /// The elements of a block: the first `kept` bits are in memory at one time, the bits above number
@@ -13,18 +14,7 @@ pub(super) struct Coordinates {
     solver: Solver,
     pub(super) basis: Columns,
     pub(super) kept: u32,
-    pub(super) rounds: u32,
-}
-
-/// One side in coordinates.
-pub(super) struct Located {
-    pub(super) registers: Columns,
-    pub(super) threads: Columns,
-    pub(super) direction: Direction,
-    /// Registers' columns without what numbers rounds.
-    pub(super) kept: Columns,
-    /// The span of these.
-    pub(super) span: Subspace,
+    rounds: u32,
 }
 
 impl Coordinates {
@@ -49,13 +39,10 @@ impl Coordinates {
         Ok(Self { solver: Solver::new(&basis), basis, kept: kept.len() as u32, rounds })
     }
 
-    pub(super) fn located(&self, side: &Side, direction: Direction) -> Located {
+    pub(super) fn located(&self, conversion: &Conversion, side: &Side, direction: Direction) -> Located {
         let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| self.solver.solve(c).unwrap_or(0)).collect() };
-        let registers = of(&side.registers);
-        let mask = (1 << self.kept) - 1;
-        let kept: Columns = registers.iter().map(|column| column & mask).filter(|&column| column != 0).collect();
-        let span = Subspace::span(kept.iter().copied());
-        Located { registers, threads: of(&side.threads), direction, kept, span }
+        let accessed = (conversion.element, direction, conversion.lane_bits);
+        Located::new(accessed, of(&side.registers), of(&side.threads), (self.kept, self.rounds))
     }
 }
 

@@ -5,10 +5,9 @@ use smallvec::SmallVec;
 use crate::f2::{Columns, Subspace};
 use crate::target::{BankRow, TargetDescription};
 
+use super::super::super::tile::{Located, Tile};
 use super::super::swizzle::{self, Swizzle};
 use super::Sides;
-use super::coordinates::Located;
-use super::tile::Tile;
 
 /// What a layout is chosen from.
 struct Shape {
@@ -34,7 +33,7 @@ impl Sides<'_> {
             for (src_extra, dst_extra, first) in fills(vector, src, dst, widest - vector_bits) {
                 let phase = |side: &Located, extra: usize| {
                     let bits = conversion.element.bits() << (vector_bits + extra);
-                    side.phase(conversion.lane_bits, bits, self.target)
+                    side.phase(bits, self.target)
                 };
                 let (Some(writer), Some(reader)) = (phase(src, src_extra), phase(dst, dst_extra)) else { continue };
                 shapes.extend(lines.iter().map(|line| {
@@ -77,7 +76,7 @@ impl Sides<'_> {
             Some(tile) => tile.phase(side, &vector, self.target),
             None => {
                 let held = vector.iter().take_while(|&&column| side.span.contains(column)).count();
-                side.phase(self.conversion.lane_bits, self.conversion.element.bits() << held, self.target)
+                side.phase(self.conversion.element.bits() << held, self.target)
             }
         };
         let (writer, reader) = (phase(self.src, store)?, phase(self.dst, load)?);
@@ -98,7 +97,7 @@ impl Sides<'_> {
         let bits = slot_bits.checked_sub(element_byte_bits)? as usize;
         type Wanted = SmallVec<[Option<u64>; 8]>;
         let wanted = |tile: Option<&Tile<'_>>, side: &Located| -> Option<Wanted> {
-            tile.map_or_else(|| Some(SmallVec::from_elem(None, bits)), |tile| tile.vector(side, element_byte_bits))
+            tile.map_or_else(|| Some(SmallVec::from_elem(None, bits)), |tile| tile.vector(side))
         };
         let (by_src, by_dst) = (wanted(store, self.src)?, wanted(load, self.dst)?);
         let mut space = Subspace::zero();

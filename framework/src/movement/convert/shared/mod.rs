@@ -1,24 +1,23 @@
 //! Conversions through shared memory: every element is stored once by one of those that hold it,
 //! and loaded by all that want it, in one round or, where scratch is short, in several.
 
-mod accesses;
 mod coordinates;
 mod emit;
 mod layouts;
-mod tile;
 
-use crate::f2::{Columns, Solver, multiply};
+use smallvec::SmallVec;
+
+use crate::f2::multiply;
 use crate::kernel::{Counts, Element, Scope};
 use crate::target::{Direction, TargetDescription};
 
 use super::super::bound;
 use super::super::price::cost;
+use super::super::tile::{Accesses, Figures, Located, Memory, Placed, Tile};
 use super::super::{Conversion, Means};
 use super::plan::{Path, Plan, SharedBits, Steps};
 use super::swizzle::Swizzle;
-use accesses::{Accesses, Figures, Memory, figures};
-use coordinates::{Coordinates, Located};
-use tile::Tile;
+use coordinates::Coordinates;
 
 /// How data goes through scratch memory.
 #[derive(Debug, Clone)]
@@ -31,8 +30,6 @@ pub(super) struct Scratch {
     rounds: u32,
     store: Accesses,
     load: Accesses,
-    /// For every bit of a destination register's number the register that is loaded for it.
-    loaded_as: Columns,
 }
 
 pub(super) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, String> {
@@ -41,10 +38,12 @@ pub(super) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
     }
     let target = means.target;
     let coordinates = Coordinates::new(conversion, means)?;
-    let src = coordinates.located(&conversion.src, Direction::Store);
-    let dst = coordinates.located(&conversion.dst, Direction::Load);
-    let bound = bound::of_shared(conversion, target);
-    let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, idle: idle(&src), target };
+    let src = coordinates.located(conversion, &conversion.src, Direction::Store);
+    let dst = coordinates.located(conversion, &conversion.dst, Direction::Load);
+    let bound = bound::of_shared(conversion, means);
+    let plain = |direction| Tile::plain(target, direction, conversion.element, conversion.lane_bits);
+    let (stores, loads) = (plain(Direction::Store), plain(Direction::Load));
+    let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, stores, loads, target };
     let mut best = Best { chosen: None, bound };
     for layout in sides.plain_layouts() {
         best.weigh(&sides, layout, &[]);
@@ -53,12 +52,12 @@ pub(super) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
         }
     }
     if !best.meets_bound() {
-        let tiles = Tile::all(means.instructions);
+        let tiles = Tile::of_rows(means.instructions, conversion.lane_bits);
         sides.tiled_layouts(&tiles).into_iter().for_each(|layout| best.weigh(&sides, layout, &tiles));
     }
     let none = "the target has no access of the element's width to shared memory";
     let (layout, store, load) = best.chosen.ok_or(none)?;
-    let scratch = scratch(conversion, &coordinates, (&src, store), (&dst, load), &layout);
+    let scratch = sides.scratch(store, load, &layout).ok_or(none)?;
     Ok(priced(conversion, scratch, bound, target))
 }
 
@@ -68,8 +67,9 @@ struct Sides<'a> {
     coordinates: &'a Coordinates,
     src: &'a Located,
     dst: &'a Located,
-    /// Thread bits of the source that only tell copies apart.
-    idle: u64,
+    /// Plain accesses, the widest first.
+    stores: SmallVec<[Tile<'a>; 5]>,
+    loads: SmallVec<[Tile<'a>; 5]>,
     target: &'a TargetDescription,
 }
 
@@ -81,9 +81,10 @@ struct Best {
 
 impl Best {
     fn weigh(&mut self, sides: &Sides<'_>, layout: Swizzle, tiles: &[Tile<'_>]) {
-        let memory = Memory::new(&layout);
-        let of = |side, idle| sides.figures(side, &memory, idle, tiles);
-        let (Some(store), Some(load)) = (of(sides.src, sides.idle), of(sides.dst, 0)) else { return };
+        let memory = Memory::new(&layout.columns, &[]);
+        let store = sides.figures(sides.src, &sides.stores, &memory, tiles);
+        let load = sides.figures(sides.dst, &sides.loads, &memory, tiles);
+        let (Some(store), Some(load)) = (store, load) else { return };
         let price = |store: &Figures, load: &Figures| {
             let (stored, loaded) = (store.wavefronts(), load.wavefronts());
             let table = &sides.target.costs;
@@ -106,45 +107,32 @@ impl Best {
 }
 
 impl Sides<'_> {
-    /// The figures of a side by the best of plain accesses and the given tiles.
-    fn figures(&self, side: &Located, memory: &Memory<'_>, idle: u64, tiles: &[Tile<'_>]) -> Option<Figures> {
-        let plain = figures(self.conversion, self.coordinates, side, memory, idle, self.target);
-        let tiled = tiles
-            .iter()
-            .filter(|tile| tile.direction == side.direction)
-            .filter_map(|tile| tile.figures(self.conversion, self.coordinates, side, memory, idle, self.target));
-        plain.into_iter().chain(tiled).min_by_key(|figures| (figures.wavefronts(), figures.accesses))
+    /// The figures of a side by the best of the widest plain accesses and the given tiles.
+    fn figures(&self, side: &Located, plain: &[Tile<'_>], memory: &Memory<'_>, tiles: &[Tile<'_>]) -> Option<Figures> {
+        let placed = Placed::new(side, memory, self.target);
+        let plain = plain.iter().find_map(|tile| placed.by(tile));
+        let own = tiles.iter().filter(|tile| tile.direction == side.direction);
+        let tiled = own.filter_map(|tile| placed.by(tile));
+        plain.into_iter().chain(tiled).min_by_key(|figures| (figures.wavefronts(), figures.issued()))
     }
-}
 
-/// Thread bits that only tell copies apart: of the copies the first is stored.
-fn idle(src: &Located) -> u64 {
-    let columns: Columns = src.registers.iter().chain(&src.threads).copied().collect();
-    Solver::new(&columns).free_columns() >> src.registers.len()
-}
-
-fn scratch(
-    conversion: &Conversion,
-    coordinates: &Coordinates,
-    (src, store): (&Located, Figures),
-    (dst, load): (&Located, Figures),
-    layout: &Swizzle,
-) -> Scratch {
-    let memory = Memory::new(layout);
-    let store = Accesses::new(store, coordinates, src, &memory);
-    let load = Accesses::new(load, coordinates, dst, &memory);
-    let registers = Solver::new(&dst.registers);
-    let shown = |&column: &u64| multiply(&coordinates.basis, column);
-    Scratch {
-        element: conversion.element,
-        lane_bits: conversion.lane_bits,
-        bytes: conversion.element_bytes() << coordinates.kept,
-        scope: scope(conversion, store.idle()),
-        swizzle: Swizzle { columns: layout.columns.iter().map(shown).collect(), ..layout.clone() },
-        rounds: coordinates.rounds,
-        store,
-        load,
-        loaded_as: dst.registers.iter().map(|&column| registers.solve(column).unwrap_or(0)).collect(),
+    /// What goes through a layout by these accesses.
+    fn scratch(&self, store: Figures, load: Figures, layout: &Swizzle) -> Option<Scratch> {
+        let (conversion, coordinates) = (self.conversion, self.coordinates);
+        let memory = Memory::new(&layout.columns, &[]);
+        let accesses = |figures, side| Accesses::new(figures, &Placed::new(side, &memory, self.target));
+        let store = accesses(store, self.src)?;
+        let shown = |&column: &u64| multiply(&coordinates.basis, column);
+        Some(Scratch {
+            element: conversion.element,
+            lane_bits: conversion.lane_bits,
+            bytes: conversion.element_bytes() << coordinates.kept,
+            scope: scope(conversion, store.figures.idle),
+            swizzle: Swizzle { columns: layout.columns.iter().map(shown).collect(), ..layout.clone() },
+            rounds: self.src.rounds.len() as u32,
+            store,
+            load: accesses(load, self.dst)?,
+        })
     }
 }
 
@@ -174,25 +162,12 @@ fn priced(conversion: &Conversion, scratch: Scratch, bound: bound::Bound, target
 }
 
 fn why_above(counts: &Counts, bound: &bound::Bound, scratch: &Scratch) -> Option<String> {
-    let mut reasons = Vec::new();
     let sides = [
         ("stores", counts.wavefronts_stored, bound.wavefronts_stored, &scratch.store),
         ("loads", counts.wavefronts_loaded, bound.wavefronts_loaded, &scratch.load),
     ];
-    for (what, have, least, accesses) in sides {
-        if have > least {
-            let copies = if accesses.idle() & ((1 << scratch.lane_bits) - 1) == 0 {
-                ""
-            } else {
-                ", and lanes that hold copies sit out: a share for each costs selects"
-            };
-            reasons.push(format!(
-                "{what}: {have} wavefronts against {least}: each access moves {} bytes a lane in {} wavefronts{copies}",
-                accesses.vector_elements() * u64::from(scratch.element.bits() / 8),
-                accesses.figures.each
-            ));
-        }
-    }
+    let above = sides.into_iter().filter(|(_, have, least, _)| have > least);
+    let reasons: Vec<_> = above.map(|(what, have, least, accesses)| accesses.why_above(what, have, least)).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
@@ -202,7 +177,7 @@ impl Scratch {
     }
 
     pub(super) fn shared_bits(&self) -> SharedBits {
-        let bits = |side: &Accesses| side.elements() * u64::from(self.element.bits());
+        let bits = |side: &Accesses| side.figures.elements() * u64::from(self.element.bits());
         SharedBits { stored: bits(&self.store), loaded: bits(&self.load) }
     }
 
@@ -214,7 +189,7 @@ impl Scratch {
     fn counts(&self, target: &TargetDescription) -> Counts {
         let (store, load) = (&self.store.figures, &self.load.figures);
         let barriers = 2 * self.rounds() - 1;
-        let split = |side: &Figures| if side.by.is_some() { (0, side.accesses) } else { (side.accesses, 0) };
+        let split = |side: &Figures| if side.instruction.is_some() { (0, side.issued()) } else { (side.issued(), 0) };
         let ((shared_stores, matrix_stores), (shared_loads, matrix_loads)) = (split(store), split(load));
         let mut counts = Counts {
             shared_stores,

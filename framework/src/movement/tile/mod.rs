@@ -1,0 +1,22 @@
+//! Accesses of shared memory as tiles that divide the map from positions to offsets.
+//!
+//! A tile says where each byte that a lane holds lies: in which slot of memory, at which byte of the
+//! slot, and which lanes give the slots' addresses. Plain accesses of every width are tiles, whose slots
+//! are the lanes' own; rows of an instruction table that move data are tiles as well. A tile divides a
+//! side where its slots lie whole in memory and lanes within slots are at their places; registers may be
+//! any, they are permuted freely. What is left of the registers numbers the accesses.
+//!
+//! May import `f2`, `kernel`, `layout`, `target`, and of this floor what writes F2 products and wide
+//! values as kernel IR.
+
+mod accesses;
+mod bits;
+mod division;
+mod emit;
+mod located;
+
+pub(super) use accesses::Accesses;
+pub(super) use bits::{Source, Tile};
+pub(super) use division::{Figures, Placed};
+pub(super) use emit::{Loads, Stores};
+pub(super) use located::{Located, Memory};
