@@ -1,13 +1,11 @@
 //! The choice: candidates of each kind, what they cost, and which won.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cute::{self, ComposedLayout};
-use crate::layout::{Attribute, Dim, FamilySpec, LinearLayout, MemoryLayout};
+use crate::cute::Swizzle;
+use crate::layout::{Layout, LinearLayout, MemoryLayout};
 
 /// A kind of layouts, the simpler first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -91,8 +89,8 @@ pub struct Candidate {
     pub bytes: u64,
     /// What the accessor that is a copy fetches; absent where there is none.
     pub fetch: Option<Fetch>,
-    /// The swizzle over axes in order, where the kind is [`Kind::Functor`].
-    pub functor: Option<ComposedLayout>,
+    /// The swizzle over the axes in some order, where the kind is [`Kind::Functor`].
+    pub functor: Option<Swizzle>,
     /// Why it may not be used, where that is so.
     pub closed: Option<String>,
     pub(super) weighted: u64,
@@ -123,46 +121,10 @@ impl Candidate {
         (extra, self.clipped, self.bytes, self.kind, ones)
     }
 
-    /// The layout by family: `shared_linear` or, where there are gaps, `padded_shared`.
+    /// The layout, as families and notations take it.
     #[must_use]
-    pub fn spec(&self) -> FamilySpec {
-        let linear = &self.memory.linear;
-        let mut axes: Vec<(usize, Dim)> = linear.outs().dims().enumerate().collect();
-        axes.sort_by_key(|&(_, dim)| dim);
-        let number = |value: u64| Attribute::Int(i64::try_from(value).unwrap_or(i64::MAX));
-        let bases = |dim: Dim| {
-            let of = |basis: Vec<u64>| Attribute::List(axes.iter().map(|&(at, _)| number(basis[at])).collect());
-            Attribute::List(linear.bases_of(dim).into_iter().map(of).collect())
-        };
-        let mut attributes =
-            BTreeMap::from([("offset".to_owned(), bases(Dim::OFFSET)), ("block".to_owned(), bases(Dim::BLOCK))]);
-        let pairs: Vec<Attribute> = (self.memory.padding.iter())
-            .map(|p| Attribute::List(vec![number(p.interval), number(p.padding)]))
-            .collect();
-        let name = if pairs.is_empty() { "shared_linear" } else { "padded_shared" };
-        if pairs.is_empty() {
-            attributes.extend(self.memory.alignment.map(|bytes| ("alignment".to_owned(), number(bytes.into()))));
-        } else {
-            attributes.insert("interval_padding_pairs".to_owned(), Attribute::List(pairs));
-        }
-        FamilySpec { name: name.to_owned(), parent: None, attributes }
-    }
-
-    /// The layout as CuTe writes it, from coordinates (the first axis first) to offsets, swizzles over a
-    /// layout; absent where it has gaps or blocks have parts of the tensor.
-    #[must_use]
-    pub fn cute(&self) -> Option<ComposedLayout> {
-        if self.functor.is_some() {
-            return self.functor.clone();
-        }
-        let linear = &self.memory.linear;
-        if !self.memory.padding.is_empty() || linear.in_bits(Dim::BLOCK) > 0 {
-            return None;
-        }
-        let mut axes: Vec<Dim> = linear.outs().dims().collect();
-        axes.sort_unstable();
-        let backwards = linear.sublayout(&[Dim::OFFSET], &axes).and_then(|linear| linear.invert()).ok()?;
-        cute::from_linear(&backwards.transpose_ins(&axes).ok()?).ok()
+    pub fn layout(&self) -> Layout {
+        Layout::Memory(self.memory.clone())
     }
 }
 
@@ -195,19 +157,18 @@ impl MemoryChoice {
     /// used.
     #[must_use]
     pub fn best_known(&self) -> u64 {
-        let all = self.candidates.iter().map(|candidate| Reverse(candidate.weighted));
-        all.max().map_or(0, |Reverse(least)| least)
+        self.candidates.iter().map(|candidate| candidate.weighted).min().unwrap_or(0)
     }
 
     /// Weighted wavefronts of the chosen layout above the lower bound.
     #[must_use]
     pub fn gap(&self) -> u64 {
-        self.chosen().weighted - self.lower_bound
+        self.chosen().weighted.saturating_sub(self.lower_bound)
     }
 
     /// Weighted wavefronts of the chosen layout above the best that is known.
     #[must_use]
     pub fn gap_to_best_known(&self) -> u64 {
-        self.chosen().weighted - self.best_known()
+        self.chosen().weighted.saturating_sub(self.best_known())
     }
 }

@@ -59,7 +59,7 @@ impl Copied {
             let rest = taken.extend(question.bits, &order.columns);
             let columns: Columns = chunk.iter().chain(&rest).copied().collect();
             if all.iter().all(|known| known.columns != columns) {
-                all.push(Base { axes: Vec::new(), columns });
+                all.push(Base { columns });
             }
         }
         all

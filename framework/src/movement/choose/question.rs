@@ -119,8 +119,6 @@ pub(super) struct Question<'a> {
 /// Elements one after the other along the axes in some order.
 #[derive(Clone)]
 pub(super) struct Base {
-    /// The axes, the fastest first; empty where the order is no order of axes.
-    pub(super) axes: Vec<Dim>,
     /// For each offset bit, its element.
     pub(super) columns: Columns,
 }
@@ -209,11 +207,11 @@ impl<'a> Question<'a> {
         axes.sort_unstable_by(|a, b| b.cmp(a));
         // The orders of many axes are too many; those that put one axis first matter most.
         let orders = if axes.len() <= 3 { permutations(&axes) } else { rotations(&axes) };
-        orders.into_iter().map(|axes| Base { columns: self.ordered(&axes), axes }).collect()
+        orders.iter().map(|axes| Base { columns: self.ordered(axes) }).collect()
     }
 
     /// The elements of the block along the axes, the first fastest.
-    pub(super) fn ordered(&self, axes: &[Dim]) -> Columns {
+    fn ordered(&self, axes: &[Dim]) -> Columns {
         let units = axes.iter().flat_map(|&dim| {
             let shift = self.outs.shift_of(dim).unwrap_or(0);
             (0..self.outs.bits_of(dim)).map(move |bit| 1u64 << (shift + bit))
@@ -228,10 +226,6 @@ impl<'a> Question<'a> {
     /// The same elements in the tensor's packed coordinates.
     pub(super) fn shown(&self, column: u64) -> u64 {
         multiply(&self.basis, column)
-    }
-
-    pub(super) fn outs(&self) -> &Space {
-        &self.outs
     }
 
     pub(super) fn blocks(&self) -> &[u64] {

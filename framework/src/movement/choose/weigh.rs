@@ -1,5 +1,6 @@
 //! Weighing layouts of all kinds by one score, and keeping the best of each kind.
 
+use crate::cute::Swizzle;
 use crate::f2::Columns;
 use crate::layout::{Dim, LayoutError, LinearLayout, Padding, Space};
 use crate::movement::{MovementError, SharedAccess, load_shared, store_shared};
@@ -7,7 +8,7 @@ use crate::target::Direction;
 
 use super::choice::{AccessorFigures, Candidate, Fetch, Kind, MemoryChoice};
 use super::question::{Base, Constraints, Question, Side};
-use super::{functor::Functor, least};
+use super::least;
 
 /// The question, and the best layout of each kind so far.
 pub(super) struct Weigher<'a> {
@@ -26,7 +27,7 @@ pub(super) struct Proposal<'a> {
     /// For each offset bit the element, in the question's coordinates.
     pub(super) columns: &'a [u64],
     pub(super) padding: &'a [Padding],
-    pub(super) functor: Option<&'a Functor>,
+    pub(super) functor: Option<Swizzle>,
     /// What which side fetches.
     pub(super) fetch: Option<(usize, Fetch)>,
 }
@@ -123,7 +124,7 @@ impl<'a> Weigher<'a> {
             kind: proposal.kind,
             accessors: figures,
             bytes,
-            functor: proposal.functor.and_then(|functor| functor.text(question)),
+            functor: proposal.functor,
             fetch: proposal.fetch.map(|(_, fetch)| fetch),
             closed: self.reason_against(proposal.kind, bytes),
             weighted,
