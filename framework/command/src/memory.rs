@@ -167,7 +167,8 @@ fn by_accessor(chosen: &Candidate, accessors: &[Accessor]) -> String {
 fn by_kind(choice: &MemoryChoice) -> String {
     let mut table = table(&["kind", "wavefronts", "conflicts", "bytes", "global units", ""], 1..5);
     for (at, candidate) in choice.candidates.iter().enumerate() {
-        let units = candidate.fetch.as_ref().map_or_else(String::new, |f| format!("{} of {}", f.units, f.straight_units));
+        let units =
+            candidate.fetch.as_ref().map_or_else(String::new, |f| format!("{} of {}", f.units, f.straight_units));
         let numbers = [candidate.wavefronts(), candidate.excess(), candidate.bytes];
         let mut row = vec![candidate.kind.to_string()];
         row.extend(numbers.map(|number| number.to_string()));

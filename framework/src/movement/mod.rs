@@ -24,7 +24,8 @@ mod wide;
 pub use address::{LinearAddress, Thread};
 pub use bound::Bound;
 pub use choose::{
-    Accessor, AccessorFigures, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle, choose_memory,
+    Accessor, AccessorFigures, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,
+    choose_memory,
 };
 pub use conversion::{Conversion, MovementError};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};

@@ -44,8 +44,10 @@ impl Accesses {
         for lanes in &self.elements {
             let mut of_warp = 0;
             // Lanes that hold what an earlier thread stored take no part.
-            let fresh: Vec<bool> =
-                lanes.iter().map(|registers| self.direction == Direction::Load || done.insert(registers.iter().min())).collect();
+            let fresh: Vec<bool> = lanes
+                .iter()
+                .map(|registers| self.direction == Direction::Load || done.insert(registers.iter().min()))
+                .collect();
             for vector in &vectors {
                 for phase in row.phases(lane_bits) {
                     let mut words: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
@@ -76,7 +78,8 @@ impl Accesses {
                 blocks.entry(at >> width).or_default().entry(at).or_insert(register);
             }
             let whole = blocks.values().all(|block| block.len() == 1 << width);
-            let mut vectors: Vec<Vec<usize>> = blocks.into_values().map(|block| block.into_values().collect()).collect();
+            let mut vectors: Vec<Vec<usize>> =
+                blocks.into_values().map(|block| block.into_values().collect()).collect();
             vectors.sort();
             whole.then_some(vectors)
         };

@@ -9,13 +9,13 @@ use tilewright::layout::LinearLayout;
 use tilewright::movement::{Accessor, Constraints, Kind, choose_memory};
 use tilewright::target::{Direction, TargetDescription};
 
-use crate::layouts::{Random, random};
 use crate::brute::Accesses;
+use crate::layouts::{Random, random};
 use crate::machines::machine;
 
 /// The invented machine with other numbers of lanes and banks, a phase being as many lanes as fill the
 /// banks.
-fn small(lane_bits: u32, bank_bits: u32) -> TargetDescription {
+pub fn small(lane_bits: u32, bank_bits: u32) -> TargetDescription {
     let mut target = machine();
     (target.lanes.default, target.lanes.choices) = (1 << lane_bits, vec![1 << lane_bits]);
     for row in &mut target.shared.banks {
@@ -70,12 +70,16 @@ fn beginnings(bits: u32, word: usize, widest: usize, held: &[Subspace]) -> Vec<V
 }
 
 /// The fewest wavefronts of all accessors over all linear layouts.
-fn fewest(accessors: &[(LinearLayout, Direction, u64)], bits: u32, element_bits: u32, target: &TargetDescription) -> u64 {
+fn fewest(
+    accessors: &[(LinearLayout, Direction, u64)],
+    bits: u32,
+    element_bits: u32,
+    target: &TargetDescription,
+) -> u64 {
     let accesses: Vec<(Accesses, u64)> =
         accessors.iter().map(|(layout, direction, weight)| (Accesses::of(layout, *direction), *weight)).collect();
-    let registers = |layout: &LinearLayout| {
-        Subspace::span(layout.columns_of(tilewright::layout::Dim::REGISTER).iter().copied())
-    };
+    let registers =
+        |layout: &LinearLayout| Subspace::span(layout.columns_of(tilewright::layout::Dim::REGISTER).iter().copied());
     let held: Vec<Subspace> = accessors.iter().map(|(layout, _, _)| registers(layout)).collect();
     let word = (32 / element_bits).ilog2() as usize;
     let line = (target.shared.banks[0].banks * 32 / element_bits).ilog2();
@@ -125,18 +129,33 @@ fn check(case: &Case, source: &mut Random) {
         })
         .collect();
     let asked: Vec<Accessor> = (accessors.iter())
-        .map(|(layout, direction, weight)| Accessor { direction: *direction, ..Accessor::store(layout.clone()).times(*weight) })
+        .map(|(layout, direction, weight)| Accessor {
+            direction: *direction,
+            ..Accessor::store(layout.clone()).times(*weight)
+        })
         .collect();
-    let choice = choose_memory(&asked, case.element_bits, &Constraints::only(Kind::Swizzle), &target).expect("a choice");
+    let choice =
+        choose_memory(&asked, case.element_bits, &Constraints::only(Kind::Swizzle), &target).expect("a choice");
     let chosen = choice.chosen();
     let accesses: Vec<(Accesses, u64)> =
         accessors.iter().map(|(layout, direction, weight)| (Accesses::of(layout, *direction), *weight)).collect();
     let counted = wavefronts(&accesses, chosen.memory.linear.columns(), case.element_bits, &target);
-    let shown = || accessors.iter().map(|(layout, _, weight)| format!("{weight} times\n{layout}\n")).collect::<String>();
+    let shown =
+        || accessors.iter().map(|(layout, _, weight)| format!("{weight} times\n{layout}\n")).collect::<String>();
     assert_eq!(chosen.wavefronts(), counted, "{}", shown());
     assert!(choice.lower_bound <= counted, "{} {}", choice.lower_bound, shown());
     let least = fewest(&accessors, case.bits, case.element_bits, &target);
-    assert_eq!(counted, least, "{:?} {:?}\n{} lanes, {} banks, elements of {} bits\n{}", chosen.memory.linear.columns(), chosen.accessors, 1 << case.lane_bits, 1 << case.bank_bits, case.element_bits, shown());
+    assert_eq!(
+        counted,
+        least,
+        "{:?} {:?}\n{} lanes, {} banks, elements of {} bits\n{}",
+        chosen.memory.linear.columns(),
+        chosen.accessors,
+        1 << case.lane_bits,
+        1 << case.bank_bits,
+        case.element_bits,
+        shown()
+    );
 }
 
 fn check_all(cases: &[Case], rounds: usize) {
@@ -157,21 +176,19 @@ fn one_writer_and_one_reader_of_words() {
         &[
             Case { bits: 5, ..WORDS },
             Case { bits: 5, mixes: 4, ..WORDS },
-            Case { ..WORDS },
-            Case { mixes: 5, ..WORDS },
-            Case { warp_bits: 1, copies: 1, ..WORDS },
             Case { lane_bits: 2, bank_bits: 2, bits: 5, mixes: 3, ..WORDS },
             Case { lane_bits: 2, bank_bits: 3, bits: 5, copies: 1, ..WORDS },
             Case { lane_bits: 3, bank_bits: 2, bits: 5, ..WORDS },
         ],
         4,
     );
+    check_all(&[Case { ..WORDS }, Case { mixes: 5, ..WORDS }, Case { warp_bits: 1, copies: 1, ..WORDS }], 2);
 }
 
 #[test]
 fn several_readers_of_words() {
     check_all(&[Case { accessors: 3, bits: 5, mixes: 3, ..WORDS }, Case { accessors: 4, bits: 5, ..WORDS }], 4);
-    check_all(&[Case { accessors: 3, ..WORDS }, Case { accessors: 4, mixes: 3, ..WORDS }], 2);
+    check_all(&[Case { accessors: 3, ..WORDS }, Case { accessors: 4, mixes: 3, ..WORDS }], 1);
 }
 
 #[test]

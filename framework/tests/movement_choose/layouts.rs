@@ -25,7 +25,14 @@ pub fn layout(columns: &[u64], lane_bits: usize, warp_bits: usize, bits: u32) ->
 
 /// A layout whose columns are the images of single bits under an invertible map, in any order; `spare`
 /// positions hold copies.
-pub fn random(random: &mut Random, lane_bits: usize, warp_bits: usize, bits: u32, spare: usize, mixes: usize) -> LinearLayout {
+pub fn random(
+    random: &mut Random,
+    lane_bits: usize,
+    warp_bits: usize,
+    bits: u32,
+    spare: usize,
+    mixes: usize,
+) -> LinearLayout {
     let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
     columns.resize(bits as usize + spare, 0);
     for at in (1..columns.len()).rev() {
@@ -41,7 +48,12 @@ pub fn random(random: &mut Random, lane_bits: usize, warp_bits: usize, bits: u32
 }
 
 /// The layout of a matrix whose positions move by one step each, `(axis, bit)`: 1 along a row.
-pub fn plane(sizes: [u32; 2], registers: &[(usize, u32)], lanes: &[(usize, u32)], warps: &[(usize, u32)]) -> LinearLayout {
+pub fn plane(
+    sizes: [u32; 2],
+    registers: &[(usize, u32)],
+    lanes: &[(usize, u32)],
+    warps: &[(usize, u32)],
+) -> LinearLayout {
     let bases = |steps: &[(usize, u32)]| {
         let basis = |&(axis, bit): &(usize, u32)| if axis == 0 { vec![1u64 << bit, 0] } else { vec![0, 1u64 << bit] };
         steps.iter().map(basis).collect::<Vec<_>>()

@@ -5,8 +5,10 @@ mod layouts;
 #[path = "../machines/mod.rs"]
 mod machines;
 
+mod blocks;
 mod brute;
 mod copies;
 mod exhaustive;
+mod lemma;
 mod padding;
 mod products;

@@ -3,8 +3,8 @@
 
 use tilewright::layout::{Dim, LinearLayout, Padding};
 use tilewright::movement::{Accessor, Constraints, Kind, choose_memory};
-use tilewright::pipeline::{prove_load, prove_store};
 use tilewright::movement::{load_shared, store_shared};
+use tilewright::pipeline::{prove_load, prove_store};
 use tilewright::target::Direction;
 
 use crate::brute::Accesses;
@@ -25,9 +25,8 @@ fn places(sizes: [u32; 2], fast: usize, padding: &[Padding]) -> Vec<u64> {
 fn best(accesses: &[Accesses], sizes: [u32; 2], element_bits: u32, goal: u64) -> (u64, u64) {
     let (bits, target) = (sizes[0] + sizes[1], machine());
     let line = u64::from(8 * 32 / element_bits);
-    let singles: Vec<Padding> = (0..bits)
-        .flat_map(|bit| (1..=line).map(move |padding| Padding { interval: 1 << bit, padding }))
-        .collect();
+    let singles: Vec<Padding> =
+        (0..bits).flat_map(|bit| (1..=line).map(move |padding| Padding { interval: 1 << bit, padding })).collect();
     let pairs = singles.iter().flat_map(|a| singles.iter().map(move |b| vec![*a, *b]));
     let all = singles.iter().map(|p| vec![*p]).chain(pairs.filter(|pair| pair[0].interval < pair[1].interval));
     let score = |padding: Vec<Padding>| {
@@ -49,7 +48,8 @@ fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLa
     let target = machine();
     let choice = choose_memory(&asked, element_bits, &constraints, &target).expect("a choice");
     let chosen = choice.chosen();
-    let accesses: Vec<Accesses> = accessors.iter().map(|(layout, direction)| Accesses::of(layout, *direction)).collect();
+    let accesses: Vec<Accesses> =
+        accessors.iter().map(|(layout, direction)| Accesses::of(layout, *direction)).collect();
     let goal = choice.lower_bound + excess;
     let found = (chosen.wavefronts().max(goal), chosen.bytes);
     assert_eq!(found, best(&accesses, sizes, element_bits, goal), "{:?}", chosen.memory.padding);

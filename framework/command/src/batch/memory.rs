@@ -24,13 +24,7 @@ pub fn choose_memory(session: &Session, request: &Json) -> Result<Json, Refusal>
     Ok(answer(&choice.map_err(PipelineError::Movement)?))
 }
 
-fn accessor(
-    session: &Session,
-    request: &Json,
-    target: &str,
-    shape: &[u64],
-    value: &Json,
-) -> Result<Accessor, Refusal> {
+fn accessor(session: &Session, request: &Json, target: &str, shape: &[u64], value: &Json) -> Result<Accessor, Refusal> {
     let question = LayoutQuestion::from_json(field(value, "layout")?)
         .map_err(|error| Refusal::new("bad_layout", format!("`layout`: {error}")))?;
     let layout = checked("layout", request, shape, question.resolve(session, Some(target), shape)?)?;
@@ -39,11 +33,12 @@ fn accessor(
         Some("load") => Direction::Load,
         _ => return Err(bad("`direction` must be `store` or `load`")),
     };
-    let copy = number(value, "copy_bits")?.map(|bits| {
-        let access_bits = u32::try_from(bits).map_err(|_| bad("`copy_bits` is more than any access has"))?;
-        Ok(ConsecutiveCopy { global: GlobalTensor::row_major(shape, 16), access_bits })
-    });
-    Ok(Accessor { layout, direction, weight: number(value, "weight")?.unwrap_or(1), copy: copy.transpose()? })
+    let copy = match number(value, "copy_bits")?.map(u32::try_from) {
+        None => None,
+        Some(Ok(access_bits)) => Some(ConsecutiveCopy { global: GlobalTensor::row_major(shape, 16), access_bits }),
+        Some(Err(_)) => return Err(bad("`copy_bits` is more than any access has")),
+    };
+    Ok(Accessor { layout, direction, weight: number(value, "weight")?.unwrap_or(1), copy })
 }
 
 fn constraints(request: &Json) -> Result<Constraints, Refusal> {
@@ -51,7 +46,8 @@ fn constraints(request: &Json) -> Result<Constraints, Refusal> {
         None => Kind::ALL.to_vec(),
         Some(only) => {
             let names = only.as_array().ok_or_else(|| bad("`only` must be a list of kinds"))?;
-            let of = |name: &Json| kind(name.as_str().unwrap_or_default()).map_err(|error| bad(&format!("`only`: {error}")));
+            let of =
+                |name: &Json| kind(name.as_str().unwrap_or_default()).map_err(|error| bad(&format!("`only`: {error}")));
             names.iter().map(of).collect::<Result<_, _>>()?
         }
     };

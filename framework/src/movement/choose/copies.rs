@@ -7,9 +7,10 @@ use crate::layout::LinearLayout;
 use crate::target::{Direction, TargetDescription};
 
 use super::super::{MovementError, access_global};
+use super::accessor::ConsecutiveCopy;
 use super::choice::{Fetch, Kind};
 use super::linear::{Bounds, Search};
-use super::question::{Base, ConsecutiveCopy, Question};
+use super::question::Question;
 use super::weigh::{Proposal, Weigher, distributed};
 
 /// A copy that was checked.
@@ -51,15 +52,15 @@ impl Copied {
 
     /// Memory as the copy fills it, once for each order of the axes by which its accesses follow each
     /// other.
-    pub(super) fn straight(&self, question: &Question<'_>) -> Vec<Base> {
+    pub(super) fn straight(&self, question: &Question<'_>) -> Vec<Columns> {
         let chunk: Columns = self.vector.iter().chain(&self.lanes).copied().collect();
         let taken = Subspace::span(chunk.iter().copied());
-        let mut all: Vec<Base> = Vec::new();
+        let mut all: Vec<Columns> = Vec::new();
         for order in question.bases() {
-            let rest = taken.extend(question.bits, &order.columns);
+            let rest = taken.extend(question.bits, &order);
             let columns: Columns = chunk.iter().chain(&rest).copied().collect();
-            if all.iter().all(|known| known.columns != columns) {
-                all.push(Base { columns });
+            if !all.contains(&columns) {
+                all.push(columns);
             }
         }
         all

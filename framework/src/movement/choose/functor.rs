@@ -18,7 +18,7 @@ pub(super) fn search(weigher: &mut Weigher<'_>) {
     for swizzle in swizzles(question) {
         for base in &bases {
             // A swizzle undoes itself, so offsets lead back to the base by the same swizzle.
-            let places = (0..question.bits).map(|bit| multiply(&base.columns, swizzle.apply(1 << bit)));
+            let places = (0..question.bits).map(|bit| multiply(base, swizzle.apply(1 << bit)));
             let columns: Columns = places.collect();
             let wavefronts = estimate::weighted(question, &all, &columns);
             if best.as_ref().is_none_or(|(least, _, _)| wavefronts < *least) {

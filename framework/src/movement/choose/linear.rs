@@ -50,8 +50,8 @@ impl<'a> Search<'a> {
     /// The best layouts for the given sides, the best first.
     pub(super) fn run(question: &'a Question<'a>, sides: &'a [usize], bounds: Bounds<'a>) -> Vec<(u64, Columns)> {
         let mut search = Self { question, sides, bounds, budget: bounds.budget, best: Vec::new() };
-        search.from_theory();
-        search.from_pairs();
+        search.begin_by_theory();
+        search.begin_by_pairs();
         for start in search.best.clone() {
             search.descend(start);
         }
@@ -77,12 +77,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn from_theory(&mut self) {
+    fn begin_by_theory(&mut self) {
         self.complete(self.sides);
     }
 
     /// What is best for two of several accessors may be good for all.
-    fn from_pairs(&mut self) {
+    fn begin_by_pairs(&mut self) {
         if self.sides.len() < 3 {
             return;
         }

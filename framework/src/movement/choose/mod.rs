@@ -13,6 +13,7 @@
 //!
 //! May import `f2`, `layout`, `cute`, `target`, and of `movement` what plans accesses of memory.
 
+mod accessor;
 mod choice;
 mod copies;
 mod estimate;
@@ -31,8 +32,8 @@ use crate::target::TargetDescription;
 use super::MovementError;
 use weigh::Weigher;
 
+pub use accessor::{Accessor, ConsecutiveCopy, Constraints};
 pub use choice::{AccessorFigures, Candidate, Fetch, Kind, MemoryChoice};
-pub use question::{Accessor, ConsecutiveCopy, Constraints};
 pub use swizzle::Swizzle;
 
 /// The best layout in shared memory of a tensor of elements of `element_bits` bits for those who access

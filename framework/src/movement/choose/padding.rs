@@ -11,7 +11,7 @@ use crate::target::wavefronts;
 use super::choice::Kind;
 use super::estimate::Located;
 use super::least;
-use super::question::{Base, Question, Side};
+use super::question::{Question, Side};
 use super::weigh::{Proposal, Weigher};
 
 /// The longest line, in elements, up to which every padding is tried; beyond it those that are a small
@@ -27,9 +27,9 @@ struct Gaps {
 }
 
 /// Weighs the paddings of these bases whose intervals are of at least `2^lowest` elements.
-pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Base], lowest: u32) {
+pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) {
     let question = weigher.question;
-    let bases: Vec<Placed<'_>> = bases.iter().map(|base| Placed::new(question, &base.columns)).collect();
+    let bases: Vec<Placed<'_>> = bases.iter().map(|base| Placed::new(question, base)).collect();
     let elements = 1u64 << question.bits;
     let most = weigher.most_bytes / question.element_bytes();
     let singles = singles(question, lowest);
@@ -76,18 +76,20 @@ fn singles(question: &Question<'_>, lowest: u32) -> Vec<Gaps> {
     let sizes: Vec<u64> = match line <= SHORT_LINE {
         true => (1..=line).collect(),
         false => {
-            let mut sizes: Vec<u64> =
-                ODD.iter().flat_map(|odd| (0..=line.ilog2()).map(move |bit| odd << bit)).filter(|&size| size <= line).collect();
+            let mut sizes: Vec<u64> = ODD
+                .iter()
+                .flat_map(|odd| (0..=line.ilog2()).map(move |bit| odd << bit))
+                .filter(|&size| size <= line)
+                .collect();
             sizes.sort_unstable();
             sizes
         }
     };
     let of = |bit: u32| {
         let gaps = (1u64 << (question.bits - bit)) - 1;
-        sizes.iter().map(move |&padding| Gaps {
-            padding: vec![Padding { interval: 1 << bit, padding }],
-            added: gaps * padding,
-        })
+        sizes
+            .iter()
+            .map(move |&padding| Gaps { padding: vec![Padding { interval: 1 << bit, padding }], added: gaps * padding })
     };
     (lowest..question.bits).flat_map(of).collect()
 }
@@ -126,7 +128,13 @@ fn is_whole(padding: &[Padding], width: u32) -> bool {
     width == 0 || padding.iter().all(|p| p.interval >> width != 0 && p.padding.is_multiple_of(1 << width))
 }
 
-fn first_access(question: &Question<'_>, side: &Side, located: &Located, padding: &[Padding], width: u32) -> Option<u64> {
+fn first_access(
+    question: &Question<'_>,
+    side: &Side,
+    located: &Located,
+    padding: &[Padding],
+    width: u32,
+) -> Option<u64> {
     let row = question.row(side.direction, width)?;
     let bytes = question.element_bytes();
     let address = |lane: u64| {

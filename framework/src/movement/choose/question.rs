@@ -1,5 +1,4 @@
-//! The question: who accesses a tensor in memory, and what its layout may be; checked, and in the
-//! coordinates in which layouts are searched.
+//! The question, checked, and in the coordinates in which layouts are searched.
 
 use smallvec::SmallVec;
 
@@ -8,86 +7,9 @@ use crate::layout::{Dim, LayoutError, LinearLayout, MemoryLayout, Padding, Space
 use crate::target::{BankRow, Direction, TargetDescription};
 
 use super::super::conversion::Side as Columned;
-use super::super::{Conversion, GlobalTensor, MovementError};
-use super::Kind;
+use super::super::{Conversion, MovementError};
+use super::accessor::{Accessor, ConsecutiveCopy};
 use super::copies::Copied;
-
-/// Who stores a tensor to memory, or loads it from there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Accessor {
-    /// Where registers hold the tensor.
-    pub layout: LinearLayout,
-    /// Whether it is stored or loaded.
-    pub direction: Direction,
-    /// How often that happens, against the others.
-    pub weight: u64,
-    /// Where the stores are those of a copy from global memory without addresses of its lanes' own.
-    pub copy: Option<ConsecutiveCopy>,
-}
-
-impl Accessor {
-    /// Stores the tensor once.
-    #[must_use]
-    pub fn store(layout: LinearLayout) -> Self {
-        Self { layout, direction: Direction::Store, weight: 1, copy: None }
-    }
-
-    /// Loads the tensor once.
-    #[must_use]
-    pub fn load(layout: LinearLayout) -> Self {
-        Self { direction: Direction::Load, ..Self::store(layout) }
-    }
-
-    /// The same, so many times.
-    #[must_use]
-    pub fn times(self, weight: u64) -> Self {
-        Self { weight, ..self }
-    }
-
-    /// The same by copies from global memory that write consecutively.
-    #[must_use]
-    pub fn copied(self, copy: ConsecutiveCopy) -> Self {
-        Self { copy: Some(copy), ..self }
-    }
-}
-
-/// A copy from global to shared memory that takes one address in shared memory for a warp: it writes
-/// what lane 0 fetches, then what lane 1 fetches, and so on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConsecutiveCopy {
-    /// What it copies from.
-    pub global: GlobalTensor,
-    /// The most bits that a lane fetches at a time.
-    pub access_bits: u32,
-}
-
-/// What the layout may be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Constraints {
-    /// The kinds that are allowed.
-    pub kinds: Vec<Kind>,
-    /// Bytes that a block may take; all that the target has where absent.
-    pub max_bytes: Option<u64>,
-    /// Weighted wavefronts above the lower bound that are as good as none: fewer bytes are worth more.
-    pub excess: u64,
-    /// How many layouts each search may look at.
-    pub budget: u64,
-}
-
-impl Default for Constraints {
-    /// All kinds, all memory, the fewest wavefronts.
-    fn default() -> Self {
-        Self { kinds: Kind::ALL.to_vec(), max_bytes: None, excess: 0, budget: 1 << 14 }
-    }
-}
-
-impl Constraints {
-    /// Only layouts of one kind.
-    #[must_use]
-    pub fn only(kind: Kind) -> Self {
-        Self { kinds: vec![kind], ..Self::default() }
-    }
-}
 
 /// One accessor, its columns in the question's coordinates.
 pub(super) struct Side {
@@ -114,13 +36,6 @@ pub(super) struct Question<'a> {
     solver: Solver,
     blocks: Columns,
     outs: Space,
-}
-
-/// Elements one after the other along the axes in some order.
-#[derive(Clone)]
-pub(super) struct Base {
-    /// For each offset bit, its element.
-    pub(super) columns: Columns,
 }
 
 impl<'a> Question<'a> {
@@ -202,12 +117,12 @@ impl<'a> Question<'a> {
     }
 
     /// The elements one after the other, once for each order of the axes, the last axis fastest first.
-    pub(super) fn bases(&self) -> Vec<Base> {
+    pub(super) fn bases(&self) -> Vec<Columns> {
         let mut axes: Vec<Dim> = self.outs.iter().filter(|(_, bits)| *bits > 0).map(|(dim, _)| dim).collect();
         axes.sort_unstable_by(|a, b| b.cmp(a));
         // The orders of many axes are too many; those that put one axis first matter most.
         let orders = if axes.len() <= 3 { permutations(&axes) } else { rotations(&axes) };
-        orders.iter().map(|axes| Base { columns: self.ordered(axes) }).collect()
+        orders.iter().map(|axes| self.ordered(axes)).collect()
     }
 
     /// The elements of the block along the axes, the first fastest.

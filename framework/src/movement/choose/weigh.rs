@@ -6,9 +6,10 @@ use crate::layout::{Dim, LayoutError, LinearLayout, Padding, Space};
 use crate::movement::{MovementError, SharedAccess, load_shared, store_shared};
 use crate::target::Direction;
 
+use super::accessor::Constraints;
 use super::choice::{AccessorFigures, Candidate, Fetch, Kind, MemoryChoice};
-use super::question::{Base, Constraints, Question, Side};
 use super::least;
+use super::question::{Question, Side};
 
 /// The question, and the best layout of each kind so far.
 pub(super) struct Weigher<'a> {
@@ -42,10 +43,7 @@ impl<'a> Weigher<'a> {
     pub(super) fn new(question: &'a Question<'a>, constraints: &'a Constraints) -> Result<Self, MovementError> {
         let target = question.target;
         let none = || MovementError::Impossible {
-            reasons: format!(
-                "target {} has no access of {} bits to shared memory",
-                target.name, question.element_bits
-            ),
+            reasons: format!("target {} has no access of {} bits to shared memory", target.name, question.element_bits),
         };
         let least = question.sides.iter().map(|side| least::at_any_width(question, side).ok_or_else(none));
         let least = least.collect::<Result<Vec<u64>, _>>()?;
@@ -80,9 +78,9 @@ impl<'a> Weigher<'a> {
         self.closed.push((kind, reason.to_owned()));
     }
 
-    pub(super) fn plain(&mut self, bases: &[Base]) {
+    pub(super) fn plain(&mut self, bases: &[Columns]) {
         for base in bases {
-            self.weigh(Proposal::new(Kind::Plain, &base.columns));
+            self.weigh(Proposal::new(Kind::Plain, base));
         }
     }
 
@@ -110,7 +108,9 @@ impl<'a> Weigher<'a> {
         for (at, side) in question.sides.iter().enumerate() {
             let own = proposal.fetch.as_ref().filter(|(of, _)| *of == at).map(|(_, fetch)| &fetch.layout);
             let plan = match side.direction {
-                Direction::Store => store_shared(own.unwrap_or(&side.layout), &memory, question.element_bits, question.target),
+                Direction::Store => {
+                    store_shared(own.unwrap_or(&side.layout), &memory, question.element_bits, question.target)
+                }
                 Direction::Load => load_shared(&side.layout, &memory, question.element_bits, question.target),
             };
             figures.push(self.figures(at, side, &plan?));
