@@ -11,6 +11,7 @@ mod failure;
 mod input;
 mod instructions;
 mod layout;
+mod memory;
 mod notation;
 mod targets;
 
@@ -63,6 +64,8 @@ enum Command {
     Draw(draw::Command),
     /// Explain a conversion between two layouts on a target.
     Convert(convert::Options),
+    /// Choose the layout of a tensor in shared memory.
+    Memory(memory::Options),
     /// Compile a kernel around a conversion.
     Compile(compile::Options),
     /// Answer questions, one JSON object a line.
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
         Command::Layout(options) => layout::run(&arguments.global, options),
         Command::Draw(command) => draw::run(&arguments.global, command),
         Command::Convert(options) => convert::run(&arguments.global, options),
+        Command::Memory(options) => memory::run(&arguments.global, options),
         Command::Compile(options) => compile::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),
         Command::PluginHost { library } => tilewright::plugin::serve(library).map_err(Failure::from),

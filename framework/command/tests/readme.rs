@@ -40,13 +40,14 @@ fn every_command_runs_and_says_what_it_should() {
             "layout" => shows_every_element(&said.out),
             "draw" => draws_every_element(&said.out),
             "convert" => explains(&said.out),
+            "memory" => chooses(&said.out),
             "compile" => is_code(&line, &said.out),
             "batch" => answers(&said.out),
             other => panic!("no test says what `{other}` should print: {line}"),
         }
         checked.insert(name.unwrap_or_default().to_owned());
     }
-    let all = ["batch", "compile", "convert", "draw", "instructions", "layout", "targets"].map(str::to_owned);
+    let all = ["batch", "compile", "convert", "draw", "instructions", "layout", "memory", "targets"].map(str::to_owned);
     assert_eq!(checked, BTreeSet::from(all), "the README shows every command");
 }
 
@@ -114,6 +115,21 @@ fn explains(out: &str) {
     assert!(out.contains("then in cycles of the block on h100:"), "{out}");
     assert!(out.lines().any(|line| line.trim().starts_with("shared") && line.contains(" chosen: ")), "{out}");
     assert!(out.lines().any(|line| line.trim().starts_with("shuffle") && line.contains("closed: ")), "{out}");
+}
+
+/// 64x64 elements of 16 bits are 8 KiB, which padding exceeds and nothing else does; the kinds are
+/// listed with the chosen one first.
+fn chooses(out: &str) {
+    let kind = out.strip_prefix("chosen ").and_then(|rest| rest.split(':').next()).expect("a kind");
+    let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
+    let first = rows.iter().position(|row| row.first() == Some(&"kind")).expect("a table of kinds") + 1;
+    assert_eq!((rows[first][0], rows[first].last()), (kind, Some(&"chosen")), "{out}");
+    let number = |row: &[&str], at: usize| row[at].parse::<u64>().expect("a number");
+    for row in rows[first..].iter().take_while(|row| !row.is_empty()).filter(|row| row[1] != "-") {
+        assert!(number(row, 1) >= number(&rows[first], 1), "{out}");
+        assert_eq!(number(row, 3) > 8192, row[0] == "padding", "{out}");
+    }
+    assert!(out.contains("\nlayout:\n#ttg.") && out.contains("\nin CuTe's notation:\n"), "{out}");
 }
 
 fn is_code(line: &str, out: &str) {

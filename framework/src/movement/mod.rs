@@ -5,10 +5,11 @@
 //! [`Plan::emit`] writes the kernel IR. The counts come from the layouts alone, before anything is
 //! emitted; those of the emulator come from the addresses that were executed, and must be equal.
 //!
-//! May import `f2`, `layout`, `target`, `kernel`; never `vendor` or `emulator`.
+//! May import `f2`, `layout`, `cute`, `target`, `kernel`; never `vendor` or `emulator`.
 
 mod address;
 mod bound;
+mod choose;
 mod conversion;
 mod convert;
 mod gather;
@@ -23,8 +24,12 @@ mod wide;
 
 pub use address::{LinearAddress, Thread};
 pub use bound::Bound;
+pub use choose::{
+    Accessor, AccessorFigures, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,
+    choose_memory,
+};
 pub use conversion::{Conversion, MovementError};
-pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, Swizzle, candidates, convert};
+pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
 pub use gather::{Gather, gather};
 pub use means::Means;
 pub use memory::{

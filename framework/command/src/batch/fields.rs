@@ -42,6 +42,7 @@ pub fn ignored(request: &Json) -> Vec<&str> {
     let read: &[&str] = match operation {
         "layout" => &["params", "shape", "target"],
         "convert" => &["target", "src", "dst", "shape", "num_warps"],
+        "choose_memory" => &["target", "accessors", "shape", "num_warps", "only", "max_bytes", "excess"],
         "bank_conflicts" => &["target", "distributed", "shared", "shape", "num_warps"],
         _ if operation.starts_with("cute.") => &OF_CUTE,
         _ => &["inputs"],

@@ -12,12 +12,13 @@ use crate::convert;
 
 use super::Refusal;
 use super::conflicts::bank_conflicts;
+use super::memory::choose_memory;
 
 type Operation = fn(&Session, &Json) -> Result<Json, Refusal>;
 
 /// The operations that need targets; the others are those of the algebras.
-const OPERATIONS: [(&str, Operation); 3] =
-    [("bank_conflicts", bank_conflicts), ("convert", convert), ("layout", layout)];
+const OPERATIONS: [(&str, Operation); 4] =
+    [("bank_conflicts", bank_conflicts), ("choose_memory", choose_memory), ("convert", convert), ("layout", layout)];
 
 /// Answers one request.
 pub fn perform(session: &Session, request: &Json) -> Result<Json, Refusal> {

@@ -7,14 +7,13 @@ mod plan;
 mod rounds;
 mod shared;
 mod spread;
-mod swizzle;
 
 use crate::layout::LinearLayout;
 
+use super::choose::swizzle;
 use super::{Conversion, Means, MovementError, bound, price};
 pub use plan::{Path, Plan, Rejected, SharedBits};
 pub use rounds::Rounds;
-pub use swizzle::Swizzle;
 
 /// The best plan that converts a tensor of elements of `element_bits` bits from layout `src` to
 /// layout `dst` by the given means, such as `&TargetDescription`: that of the fewest wavefront

@@ -1,5 +1,5 @@
-//! Choosing the layout of scratch memory: seed 000, sections 5.4 and 9.2, with the lanes of one
-//! phase (see the seed's errata), for one writer and one reader.
+//! The swizzle for one writer and one reader: seed 000, sections 5.4 and 9.2, with the lanes of one
+//! phase (see the seed's errata).
 //!
 //! An offset is made of vector, bank and segment bits. Two lanes of a phase conflict where they
 //! differ in the segment but not in the bank; so the span of the segments should meet the span of
@@ -28,7 +28,7 @@ pub struct Swizzle {
 /// segments clear of both accessors as far as the dimension allows. `writer` and `reader` are the
 /// columns of the lanes that are served together; `bank_bits` counts what fills the banks beyond the
 /// vector. The result's columns are coordinates of the same space.
-pub(super) fn choose(
+pub(in crate::movement) fn choose(
     writer: &[u64],
     reader: &[u64],
     vector: &[u64],
@@ -54,7 +54,7 @@ pub(super) fn choose(
 /// and of `reader` as little as can be: first what both leave free, then sums of one vector that
 /// only the writer uses and one that only the reader uses, then what only one of them uses, last
 /// what both use.
-fn segments(writer: &[u64], reader: &[u64], filled: &[u64], bits: u32, count: usize) -> Vec<u64> {
+pub(super) fn segments(writer: &[u64], reader: &[u64], filled: &[u64], bits: u32, count: usize) -> Vec<u64> {
     let (u, w) = (Subspace::span(writer.iter().copied()), Subspace::span(reader.iter().copied()));
     let both = u.intersection(&w);
     let only_writer = extending(&both, writer);

@@ -1,0 +1,243 @@
+//! `tilewright memory`: the layout in shared memory for those who store and load a tensor.
+
+use std::io::Write;
+
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value as Json, json};
+
+use tilewright::cute;
+use tilewright::layout::{Layout, Spellings, layout_to_json, spec_to_json};
+use tilewright::movement::{
+    Accessor, Candidate, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, choose_memory,
+};
+use tilewright::pipeline::{PipelineError, Session};
+use tilewright::target::Direction;
+
+use crate::failure::Failure;
+use crate::{Global, input};
+
+/// What is asked for.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The target.
+    #[arg(long, value_name = "NAME")]
+    target: String,
+    /// The tensor's shape, as 128x64.
+    #[arg(long, value_name = "SHAPE")]
+    shape: String,
+    /// The element type: f16, i8, ... or a width in bits.
+    #[arg(long, value_name = "TYPE")]
+    element: String,
+    /// A layout from which the tensor is stored; may be given several times. `4*LAYOUT` is four times as
+    /// often as the others.
+    #[arg(long, value_name = "LAYOUT", required = true)]
+    store: Vec<String>,
+    /// A layout to which the tensor is loaded; may be given several times.
+    #[arg(long, value_name = "LAYOUT")]
+    load: Vec<String>,
+    /// The first store is a copy from row-major global memory, of at most so many bits a lane, that writes
+    /// what consecutive lanes fetch consecutively.
+    #[arg(long, value_name = "BITS")]
+    copy: Option<u32>,
+    /// Only layouts of this kind; may be given several times: plain, functor, swizzle, padding,
+    /// permuted_global.
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    only: Vec<Kind>,
+    /// Bytes of shared memory at most; all that the target has where not given.
+    #[arg(long, value_name = "BYTES")]
+    max_bytes: Option<u64>,
+    /// So many wavefronts above the lower bound are as good as none.
+    #[arg(long, value_name = "WAVEFRONTS", default_value_t = 0)]
+    excess: u64,
+    /// Print the choice as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The kind of this name.
+pub fn kind(name: &str) -> Result<Kind, String> {
+    Kind::of_name(name).ok_or_else(|| {
+        let known: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        format!("no kind of layout; known are {}", known.join(", "))
+    })
+}
+
+/// Runs the command.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let target = session.catalogue().get(&options.target)?;
+    let accessors = accessors(&session, options)?;
+    let constraints = Constraints {
+        kinds: if options.only.is_empty() { Kind::ALL.to_vec() } else { options.only.clone() },
+        max_bytes: options.max_bytes,
+        excess: options.excess,
+        ..Constraints::default()
+    };
+    let choice = choose_memory(&accessors, input::element_bits(&options.element)?, &constraints, target)
+        .map_err(|error| Failure::from(PipelineError::Movement(error)))?;
+    let mut out = std::io::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", answer(&choice))?;
+    } else {
+        let spellings = session.spellings(Some(&options.target)).or_else(|_| session.spellings(None))?;
+        write!(out, "{}", shown(&choice, &accessors, &spellings))?;
+    }
+    Ok(())
+}
+
+fn accessors(session: &Session, options: &Options) -> Result<Vec<Accessor>, Failure> {
+    let shape = input::shape(&options.shape)?;
+    let read = |name: &str, text: &String, make: fn(_) -> Accessor| {
+        let (weight, text) = weighted(text);
+        let layout = input::distributed(session, name, text, Some(&options.target), &shape)?;
+        Ok(make(layout).times(weight))
+    };
+    let stores = options.store.iter().map(|text| read("STORE", text, Accessor::store));
+    let loads = options.load.iter().map(|text| read("LOAD", text, Accessor::load));
+    let mut accessors = stores.chain(loads).collect::<Result<Vec<_>, Failure>>()?;
+    if let Some(access_bits) = options.copy {
+        let global = GlobalTensor::row_major(&shape, 16);
+        accessors[0].copy = Some(ConsecutiveCopy { global, access_bits });
+    }
+    Ok(accessors)
+}
+
+/// The weight before a layout, one where there is none.
+fn weighted(text: &str) -> (u64, &str) {
+    let split = text.split_once('*').and_then(|(weight, layout)| Some((weight.trim().parse().ok()?, layout)));
+    split.unwrap_or((1, text))
+}
+
+/// The choice as people read it.
+fn shown(choice: &MemoryChoice, accessors: &[Accessor], spellings: &Spellings) -> String {
+    let chosen = choice.chosen();
+    let mut text = format!("chosen {}: {}\n", chosen.kind, meaning(chosen.kind));
+    text += &format!(
+        "{} wavefronts a warp, {} of them by conflicts; at least {}, best known {}; {} bytes\n\n",
+        chosen.wavefronts(),
+        chosen.excess(),
+        choice.lower_bound,
+        choice.best_known(),
+        chosen.bytes
+    );
+    text += &format!("{}\n\n", by_accessor(chosen, accessors));
+    text += &format!("{}\n", by_kind(choice));
+    for (name, layout) in texts(chosen, spellings) {
+        text += &format!("\n{name}:\n{layout}\n");
+    }
+    text
+}
+
+fn meaning(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Plain => "elements one after the other",
+        Kind::Functor => "a swizzle of CuTe's form over elements one after the other",
+        Kind::Swizzle => "a linear layout",
+        Kind::Padding => "gaps after every so many elements",
+        Kind::PermutedGlobal => "the copy fetches other elements, so that what it writes is swizzled",
+    }
+}
+
+fn table(header: &[&str], numbers: std::ops::Range<usize>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header);
+    for column in table.column_iter_mut().skip(numbers.start).take(numbers.len()) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn by_accessor(chosen: &Candidate, accessors: &[Accessor]) -> String {
+    let mut table = table(&["per warp", "times", "wavefronts", "conflicts", "at least", "elements an access"], 1..6);
+    for (figures, accessor) in chosen.accessors.iter().zip(accessors) {
+        let what = match (accessor.direction, &accessor.copy) {
+            (Direction::Store, None) => "store",
+            (Direction::Store, Some(_)) => "copy",
+            (Direction::Load, _) => "load",
+        };
+        let numbers = [accessor.weight, figures.wavefronts, figures.excess, figures.least, figures.vector_elements];
+        table.add_row(std::iter::once(what.to_owned()).chain(numbers.map(|number| number.to_string())));
+    }
+    table.trim_fmt()
+}
+
+/// The kinds that were weighed, the best first.
+fn by_kind(choice: &MemoryChoice) -> String {
+    let mut table = table(&["kind", "wavefronts", "conflicts", "bytes", "global units", ""], 1..5);
+    for (at, candidate) in choice.candidates.iter().enumerate() {
+        let units =
+            candidate.fetch.as_ref().map_or_else(String::new, |f| format!("{} of {}", f.units, f.straight_units));
+        let numbers = [candidate.wavefronts(), candidate.excess(), candidate.bytes];
+        let mut row = vec![candidate.kind.to_string()];
+        row.extend(numbers.map(|number| number.to_string()));
+        row.push(units);
+        row.push(match (&candidate.closed, at) {
+            (Some(reason), _) => format!("closed: {reason}"),
+            (None, 0) => "chosen".to_owned(),
+            (None, _) => why(candidate, choice.chosen()),
+        });
+        table.add_row(row);
+    }
+    for (kind, reason) in &choice.closed {
+        let mut row = vec![kind.to_string()];
+        row.extend(std::iter::repeat_n("-".to_owned(), 4));
+        row.push(format!("closed: {reason}"));
+        table.add_row(row);
+    }
+    table.trim_fmt()
+}
+
+/// Why a candidate lost.
+fn why(candidate: &Candidate, chosen: &Candidate) -> String {
+    let more = |own: u64, best: u64, what: &str| (own > best).then(|| format!("{} {what} more", own - best));
+    more(candidate.wavefronts(), chosen.wavefronts(), "wavefronts")
+        .or_else(|| more(candidate.bytes, chosen.bytes, "bytes"))
+        .unwrap_or_else(|| "as good, and less simple".to_owned())
+}
+
+/// The layouts of the choice in the notations that have words for them.
+fn texts(chosen: &Candidate, spellings: &Spellings) -> Vec<(&'static str, String)> {
+    let memory = chosen.layout();
+    let family = memory.to_spec().map(|spec| ("layout", spellings.text(&spec)));
+    let cute = cute::of_tensor(&memory).ok().map(|cute| ("in CuTe's notation", cute.to_string()));
+    let fetched = chosen.fetch.as_ref().and_then(|fetch| Layout::Distributed(fetch.layout.clone()).to_spec());
+    let fetched = fetched.map(|spec| ("the copy fetches", spellings.text(&spec)));
+    family.into_iter().chain(cute).chain(fetched).collect()
+}
+
+/// The choice as programs read it.
+pub fn answer(choice: &MemoryChoice) -> Json {
+    let chosen = choice.chosen();
+    json!({
+        "chosen": chosen.kind,
+        "wavefronts": chosen.wavefronts(),
+        "lower_bound": choice.lower_bound,
+        "best_known": choice.best_known(),
+        "gap": choice.gap(),
+        "gap_to_best_known": choice.gap_to_best_known(),
+        "candidates": choice.candidates.iter().map(of_candidate).collect::<Vec<_>>(),
+        "closed": choice.closed.iter().map(|(kind, reason)| json!({ "kind": kind, "reason": reason })).collect::<Vec<_>>(),
+    })
+}
+
+fn of_candidate(candidate: &Candidate) -> Json {
+    let memory = candidate.layout();
+    let fetch = candidate.fetch.as_ref().map(|fetch| {
+        let layout = layout_to_json(&fetch.layout);
+        json!({ "layout": layout, "units": fetch.units, "straight_units": fetch.straight_units })
+    });
+    json!({
+        "kind": candidate.kind,
+        "wavefronts": candidate.wavefronts(),
+        "excess": candidate.excess(),
+        "bytes": candidate.bytes,
+        "accessors": candidate.accessors,
+        "layout": memory.to_spec().map(|spec| spec_to_json(&spec)),
+        "functor": candidate.functor.map(|functor| functor.to_string()),
+        "cute": cute::of_tensor(&memory).ok().map(|cute| cute.to_string()),
+        "fetch": fetch,
+        "closed": candidate.closed,
+    })
+}

@@ -1,0 +1,53 @@
+//! The wavefronts of layouts without gaps, without planning the accesses: what leads a search. Always
+//! what the plans count, whose figures are the ones that are reported.
+
+use crate::f2::{Columns, Solver, Subspace};
+use crate::target::linear_wavefronts_without;
+
+use super::question::{Question, Side};
+
+/// Where one side lies in memory.
+pub(super) struct Located {
+    /// Offsets of the lane bits, in elements.
+    pub(super) lanes: Columns,
+    /// Log2 of the most elements that an access can take: side by side in a lane's registers, and at the
+    /// same place of the vector in all threads.
+    pub(super) widest: u32,
+    /// Log2 of the different elements of a lane.
+    pub(super) held: u32,
+}
+
+impl Located {
+    /// `memory` solves for offsets.
+    pub(super) fn new(side: &Side, memory: &Solver) -> Self {
+        let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| memory.solve(c).unwrap_or(0)).collect() };
+        let (registers, lanes, warps) = (of(&side.registers), of(&side.lanes), of(&side.warps));
+        let own = Subspace::span(registers);
+        let apart = lanes.iter().chain(&warps).fold(0, |all, column| all | column).trailing_zeros();
+        let together = (0..64).take_while(|&bit| own.contains(1 << bit)).count() as u32;
+        Self { lanes, widest: together.min(apart), held: own.dimension() }
+    }
+
+    fn wavefronts(&self, question: &Question<'_>, side: &Side) -> Option<u64> {
+        let bytes = question.element_bytes();
+        let lanes: Columns = self.lanes.iter().map(|offset| offset * bytes).collect();
+        let at = |width: u32| {
+            let row = question.row(side.direction, width)?;
+            let one = linear_wavefronts_without(row, &lanes, side.idle_lanes, (bytes as u32) << width);
+            Some(one << (self.held - width))
+        };
+        (0..=self.widest.min(question.widest())).filter_map(at).min()
+    }
+}
+
+/// The wavefronts of the given sides, each by its weight, in the memory whose offset bits stand for
+/// `columns`.
+pub(super) fn weighted(question: &Question<'_>, sides: &[usize], columns: &[u64]) -> u64 {
+    let memory = Solver::new(columns);
+    let of = |&at: &usize| {
+        let side = &question.sides[at];
+        let wavefronts = Located::new(side, &memory).wavefronts(question, side).unwrap_or(u64::MAX);
+        wavefronts.saturating_mul(side.weight)
+    };
+    sides.iter().map(of).fold(0, u64::saturating_add)
+}

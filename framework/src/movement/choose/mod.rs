@@ -1,0 +1,85 @@
+//! Choosing the layout of a tensor in shared memory from those who store and load it.
+//!
+//! [`choose_memory`] weighs the kinds of layouts that there are, from a row after row to any linear
+//! map, padding, and the permutation of what a copy from global memory fetches, all by one score, and
+//! says which won. The score's wavefronts are those of the access plans of `movement::memory`.
+//!
+//! - [`swizzle`]: one writer and one reader, by the dimension of subspaces (seed 000, Lemma 9.5).
+//! - `linear`: any accessors, by a search of linear layouts under a budget; from which low offset bits
+//!   (`frames`) and segments (`segments`), led by an exact count for layouts without gaps (`estimate`).
+//! - `functor`: `Swizzle<B,M,S>` over axes in some order (seed 003).
+//! - `padding`: gaps after every so many elements (seed 002).
+//! - `copies`: copies that write what consecutive lanes fetch consecutively (seed 002).
+//!
+//! May import `f2`, `layout`, `cute`, `target`, and of `movement` what plans accesses of memory.
+
+mod accessor;
+mod choice;
+mod copies;
+mod estimate;
+mod frames;
+mod functor;
+mod least;
+mod linear;
+mod padding;
+mod question;
+mod segments;
+pub(in crate::movement) mod swizzle;
+mod weigh;
+
+use crate::target::TargetDescription;
+
+use super::MovementError;
+use weigh::Weigher;
+
+pub use accessor::{Accessor, ConsecutiveCopy, Constraints};
+pub use choice::{AccessorFigures, Candidate, Fetch, Kind, MemoryChoice};
+pub use swizzle::Swizzle;
+
+/// The best layout in shared memory of a tensor of elements of `element_bits` bits for those who access
+/// it, and its rivals.
+///
+/// ```
+/// use tilewright::layout::{Dim, LinearLayout};
+/// use tilewright::movement::{Accessor, Constraints, choose_memory};
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/small.toml"));
+/// # let target = tilewright::target::TargetDescription::from_toml("small.toml", text)?;
+/// // 8x8 words on a machine of 8 lanes and 8 banks: rows are stored, columns are loaded.
+/// let part = |of, axis| LinearLayout::identity(8, of, Dim::tensor(axis));
+/// let rows = part(Dim::LANE, 1)?.direct_sum(&part(Dim::REGISTER, 0)?)?;
+/// let columns = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
+/// let accessors = [Accessor::store(rows), Accessor::load(columns)];
+/// let choice = choose_memory(&accessors, 32, &Constraints::default(), &target)?;
+/// assert_eq!((choice.chosen().wavefronts(), choice.gap()), (16, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`MovementError`]: no accessors, layouts that are not of one tensor or not for the target, widths
+/// that no element has, and constraints that no layout meets.
+pub fn choose_memory(
+    accessors: &[Accessor],
+    element_bits: u32,
+    constraints: &Constraints,
+    target: &TargetDescription,
+) -> Result<MemoryChoice, MovementError> {
+    let question = question::Question::new(accessors, element_bits, target)?;
+    let mut weigher = Weigher::new(&question, constraints)?;
+    match question.copy().transpose()? {
+        None => {
+            weigher.plain(&question.bases());
+            functor::search(&mut weigher);
+            linear::search(&mut weigher);
+            padding::search(&mut weigher, &question.bases(), 0);
+        }
+        Some(copy) => {
+            let straight = copy.straight(&question);
+            weigher.plain(&straight);
+            padding::search(&mut weigher, &straight, copy.chunk_bits());
+            copies::search(&mut weigher, &copy);
+            // What memory could do if lanes gave addresses of their own: known, but not for this copy.
+            linear::search(&mut weigher);
+        }
+    }
+    weigher.choice()
+}

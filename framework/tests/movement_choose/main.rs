@@ -1,0 +1,14 @@
+//! Choosing memory layouts: against every linear layout of small machines, against every padding, and on
+//! the emulator, on an invented machine and on products.
+
+mod layouts;
+#[path = "../machines/mod.rs"]
+mod machines;
+
+mod blocks;
+mod brute;
+mod copies;
+mod exhaustive;
+mod lemma;
+mod padding;
+mod products;

@@ -1,0 +1,54 @@
+//! Choices of memory layouts for the vendors' own layouts of registers, executed by the emulator.
+
+use tilewright::layout::families::Neutral;
+use tilewright::layout::{FamilySet, Layout, LinearLayout, MemoryLayout, parse_spec};
+use tilewright::movement::{Accessor, Candidate, load_shared, store_shared};
+use tilewright::pipeline::{prove_load, prove_store};
+use tilewright::target::Direction;
+use tilewright::vendor::Target;
+
+/// The layout that a text names.
+pub fn layout(target: &dyn Target, text: &str, shape: &[u64]) -> Layout {
+    let spec = parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let families = FamilySet::new(vec![&Neutral, target.families()]);
+    families.layout(&spec, shape).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// The layout of registers that a text names.
+pub fn registers(target: &dyn Target, text: &str, shape: &[u64]) -> LinearLayout {
+    match layout(target, text, shape) {
+        Layout::Distributed(layout) => layout,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+/// The wavefronts of an accessor of `layout`, executed.
+pub fn executed(
+    layout: &LinearLayout,
+    direction: Direction,
+    memory: &MemoryLayout,
+    bits: u32,
+    target: &dyn Target,
+) -> u64 {
+    let target = target.description();
+    match direction {
+        Direction::Store => {
+            let plan = store_shared(layout, memory, bits, target).expect("a plan");
+            prove_store(layout, memory, bits, &plan, target).expect("memory holds the tensor").counts.wavefronts_stored
+        }
+        Direction::Load => {
+            let plan = load_shared(layout, memory, bits, target).expect("a plan");
+            prove_load(layout, memory, bits, &plan, target).expect("registers hold it").counts.wavefronts_loaded
+        }
+    }
+}
+
+/// Runs all accesses of a candidate: what is executed is what was promised.
+pub fn prove(candidate: &Candidate, accessors: &[Accessor], bits: u32, target: &dyn Target) {
+    for (accessor, figures) in accessors.iter().zip(&candidate.accessors) {
+        let fetched = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
+        let layout = fetched.unwrap_or(&accessor.layout);
+        let wavefronts = executed(layout, accessor.direction, &candidate.memory, bits, target);
+        assert_eq!(wavefronts, figures.wavefronts, "{}", candidate.kind);
+    }
+}

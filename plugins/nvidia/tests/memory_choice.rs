@@ -1,0 +1,86 @@
+//! Memory for NVIDIA's own layouts: the choice is as good as `nvmma_shared`, or is that layout.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../llvm/tests/memory_choice/mod.rs"]
+mod memory_choice;
+
+use memory_choice::{executed, layout, prove, registers};
+use tilewright::layout::{Dim, Layout, LinearLayout};
+use tilewright::movement::{Accessor, Constraints, Kind, choose_memory};
+use tilewright::target::{Direction, TargetDescription};
+use tilewright::vendor::Target;
+use tilewright_nvidia::NvidiaTarget;
+
+fn a100() -> NvidiaTarget {
+    let text = include_str!("../../../targets/a100.toml");
+    NvidiaTarget::new(TargetDescription::from_toml("a100.toml", text).unwrap()).unwrap()
+}
+
+const ROWS: &str =
+    "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
+
+fn operand(index: u32) -> String {
+    format!(
+        "#ttg.dot_op<{{opIdx = {index}, parent = #ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, \
+         warpsPerCTA = [2, 2], instrShape = [16, 8]}}>, kWidth = 2}}>"
+    )
+}
+
+/// Rows of 16 bytes by the lanes that give their addresses to `ldmatrix`, 16 rows of two.
+fn matrix_rows() -> LinearLayout {
+    let step = |axis: usize, bit: u32| if axis == 0 { vec![1u64 << bit, 0] } else { vec![0, 1u64 << bit] };
+    let registers: Vec<_> = (0..3).map(|bit| step(1, bit)).chain([step(1, 4), step(1, 5)]).collect();
+    let lanes: Vec<_> = (0..4).map(|bit| step(0, bit)).chain([step(1, 3)]).collect();
+    let bases = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, vec![step(0, 4), step(0, 5)])];
+    LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 64), (Dim::tensor(1), 64)]).unwrap()
+}
+
+/// 16-bit tiles of rows of 128 bytes: the swizzle of 128 bytes of bulk copies and `wgmma` is found, the
+/// same map.
+#[test]
+fn the_swizzle_of_128_bytes_is_found() {
+    let target = a100();
+    let accessors = [Accessor::store(registers(&target, ROWS, &[64, 64])), Accessor::load(matrix_rows())];
+    let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+    let text = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>";
+    let Layout::Memory(known) = layout(&target, text, &[64, 64]) else { panic!("no memory layout") };
+    let chosen = choice.chosen();
+    assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (Kind::Functor, 0, 0));
+    assert_eq!(chosen.memory.linear.columns(), known.linear.columns());
+    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, &target));
+}
+
+/// Both operands of matrix instructions by plain loads: no more wavefronts than in `nvmma_shared`.
+#[test]
+fn operands_are_no_worse_than_in_nvmma_shared() {
+    let target = a100();
+    let cases = [(0, false), (1, true), (1, false)];
+    for (index, transposed) in cases {
+        let stored = if transposed {
+            ROWS.replace("[1, 8]", "[8, 1]")
+                .replace("[4, 8]", "[8, 4]")
+                .replace("[4, 1]", "[1, 4]")
+                .replace("[1, 0]", "[0, 1]")
+        } else {
+            ROWS.to_owned()
+        };
+        let accessors = [
+            Accessor::store(registers(&target, &stored, &[64, 64])),
+            Accessor::load(registers(&target, &operand(index), &[64, 64])),
+        ];
+        let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+        let text =
+            format!("#ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = {transposed}, elementBitWidth = 16}}>");
+        let Layout::Memory(known) = layout(&target, &text, &[64, 64]) else { panic!("no memory layout") };
+        let theirs: u64 = (accessors.iter())
+            .map(|accessor| executed(&accessor.layout, accessor.direction, &known, 16, &target))
+            .sum();
+        assert!(
+            choice.chosen().wavefronts() <= theirs,
+            "operand {index}: {} and {theirs}",
+            choice.chosen().wavefronts()
+        );
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, &target));
+    }
+    assert_eq!(Accessor::load(matrix_rows()).direction, Direction::Load);
+}
