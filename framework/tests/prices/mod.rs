@@ -148,7 +148,7 @@ impl Compared {
         dominated || self.ours.price(FROZEN) > tritons.price(FROZEN)
     }
 
-    pub fn shown(&self) -> String {
+    fn shown(&self) -> String {
         let Self { id, bits, paths: [path, triton], ours, tritons, .. } = self;
         let counts =
             |tally: &Tally| COUNTED.iter().zip(tally.counts()).map(|(_, n)| format!("{n:>6}")).collect::<String>();

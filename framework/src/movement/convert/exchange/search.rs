@@ -17,8 +17,8 @@ use super::words::{WordMap, Words, homely, room};
 use super::{Exchanges, WORD_BITS};
 use crate::target::TargetDescription;
 
-/// How many sequences of moves are weighed at most.
-const MOST_WEIGHED: u32 = 48;
+/// How many words the sequences that are weighed have at most, all together: time grows with them.
+const MOST_WEIGHED: u64 = 1024;
 /// How many moves a sequence has at most.
 const MOST_MOVES: usize = 4;
 
@@ -35,7 +35,7 @@ struct Search<'a> {
     best: Option<Exchanges>,
     /// Only ways of fewer slots are of use.
     most: f64,
-    budget: u32,
+    budget: u64,
     reason: Option<String>,
 }
 
@@ -85,7 +85,7 @@ impl Search<'_> {
         if slots(&moves.counts(&words, parts)) >= self.most {
             return false;
         }
-        self.budget -= 1;
+        self.budget = self.budget.saturating_sub(1 << words.src_outer.len());
         let map = WordMap::new(origin, &words);
         let few_selects = choose_destinations(&map);
         let few_exchanges = stay_at_home(&map).filter(|columns| Some(columns) != few_selects.as_ref());
@@ -121,7 +121,11 @@ impl Search<'_> {
                 let regroup = Move::Regroup { inner: register, outer };
                 found.push([Some(regroup), Some(Move::Swap { register: outer, lane })]);
             }
-            if direct && !swaps && !is_inner {
+            // Rounds do as much, unless the register bit is swapped next.
+            let swapped_next = |&&next: &&u32| {
+                self.start(origin, next).is_some_and(|start| start.register == register && !start.direct)
+            };
+            if direct && !swaps && !is_inner && self.swapped.iter().any(|next| swapped_next(&next)) {
                 found.push([Some(Move::Trade { register, lane }), None]);
             }
             // Blends of different bits do not mind their order.
