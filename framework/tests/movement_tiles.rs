@@ -296,3 +296,20 @@ fn one_address_is_computed_and_all_else_is_immediate() {
     let expected: Vec<i32> = (0..16).map(|i| (i & 3) * 32 + (i >> 2) * 512).collect();
     assert_eq!(immediates, expected);
 }
+
+/// Lanes that hold what registers of others hold would store it in another access than these do, in no
+/// order: such a tensor is stored without instructions, each element once.
+#[test]
+fn copies_in_registers_of_other_lanes_are_stored_once() {
+    let row = TILES[0].row(false);
+    let target = machine_of(&row, 3, &[1, 2]);
+    let means = Means::of(&target).with_instructions(std::slice::from_ref(&row));
+    let stored = |last_lane, bits: u32| {
+        let registers = distributed(&[4, 8, 1, 2, last_lane], 0, bits);
+        let offsets: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
+        let question = Question { registers, memory: memory(&offsets, &[]), bits: 32 };
+        proved(&question, false, means).instruction().map(str::to_owned)
+    };
+    assert_eq!(stored(16, 5).as_deref(), Some("store_rows"));
+    assert_eq!(stored(8, 4), None);
+}
