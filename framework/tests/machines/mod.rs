@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 pub mod accesses;
+pub mod divided;
 pub mod tiles;
 
 use tilewright::layout::{Dim, LinearLayout};

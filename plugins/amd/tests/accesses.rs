@@ -7,6 +7,8 @@
 #[path = "../../llvm/tests/accesses/mod.rs"]
 mod accesses;
 
+use std::collections::BTreeSet;
+
 use accesses::layouts::{blocked, distributed};
 use accesses::{Case, count, swizzled};
 use tilewright::lower::conversion_kernel;
@@ -86,6 +88,18 @@ fn operands_are_loaded_by_what_transposes() {
         let found = count(&assembly, HALVES) + count(&assembly, BYTES);
         assert_eq!(found, expected, "{}: {assembly}", case.name);
     }
+}
+
+/// Where register bits share none with the thread's, offsets are immediates.
+#[test]
+fn offsets_are_immediates() {
+    let target = mi355x();
+    let case = halves("16x16x32", 8, [16, 16, 32], swizzled(1, 1, 1, [0, 1]), 64);
+    let assembly = case.loaded(&target).assembly(&target);
+    let loads = assembly.lines().map(str::trim).filter(|line| line.starts_with(HALVES));
+    let places = loads.map(|line| line.split_once(", ").unwrap().1.split_once(' ').unwrap_or((line, "")));
+    let immediates: BTreeSet<&str> = places.map(|(_, offset)| offset).collect();
+    assert_eq!(immediates.len(), 16, "{assembly}");
 }
 
 /// Conversions to operands weigh it: rows of eight halves along M become the operand's along K, which no

@@ -25,6 +25,10 @@ fn h100() -> NvidiaTarget {
     target("h100.toml", include_str!("../../../targets/h100.toml"))
 }
 
+fn b200() -> NvidiaTarget {
+    target("b200.toml", include_str!("../../../targets/b200.toml"))
+}
+
 const MMA: &str = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>";
 const WGMMA: &str =
     "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>";
@@ -136,6 +140,16 @@ fn accumulators_are_stored_by_stmatrix() {
         let ptx = case.stored(&target).assembly(&target);
         assert_eq!(count(&ptx, case.by.unwrap()), case.accesses, "{}: {ptx}", case.name);
     }
+}
+
+#[test]
+fn bytes_are_stored_transposed_by_stmatrix_where_there_is_one() {
+    let target = b200();
+    let by = "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8";
+    let memory = swizzled(16, 1, 8, [0, 1]);
+    let case = Case { by: Some(by), registers: MMA.to_owned(), ..bytes("result", 0, memory, by) };
+    let ptx = case.stored(&target).assembly(&target);
+    assert_eq!(count(&ptx, by), 4, "{ptx}");
 }
 
 /// The registers that hold addresses of loads from shared memory, and the immediates.

@@ -13,10 +13,12 @@ mod accesses;
 mod bits;
 mod division;
 mod emit;
+mod figures;
 mod located;
 
 pub(super) use accesses::Accesses;
 pub(super) use bits::{Source, Tile};
-pub(super) use division::{Figures, Placed};
+pub(super) use division::Placed;
 pub(super) use emit::{Loads, Stores};
+pub(super) use figures::Figures;
 pub(super) use located::{Located, Memory};

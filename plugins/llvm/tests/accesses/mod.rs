@@ -75,6 +75,8 @@ impl Case {
         let (plain, by_row) = (shared_stores + shared_loads, matrix_stores + matrix_loads);
         let accesses = if self.by.is_some() { (0, self.accesses) } else { (self.accesses, 0) };
         let wavefronts = access.counts.wavefronts_stored + access.counts.wavefronts_loaded;
+        let least = access.bound.wavefronts_stored + access.bound.wavefronts_loaded;
+        assert_eq!(access.above_bound.is_some(), wavefronts > least, "{}: {access:?}", self.name);
         let found = (access.instruction(), (plain, by_row), wavefronts);
         assert_eq!(found, (self.by, accesses, self.wavefronts), "{}", self.name);
     }
