@@ -11,7 +11,7 @@ use crate::target::{BankRow, Direction, TargetDescription, wavefronts};
 
 use super::super::address::{LinearAddress, Thread};
 use super::super::wide::{narrowed, wide_type, widened};
-use super::super::{Bound, MovementError, bound, cost};
+use super::super::{Bound, MovementError, SharedBits, bound, cost};
 
 /// How a tensor in registers is stored to shared memory, or loaded from it.
 #[derive(Debug, Clone)]
@@ -244,6 +244,17 @@ impl Places {
 }
 
 impl SharedAccess {
+    /// What a lane stores to shared memory, or loads from it.
+    #[must_use]
+    pub fn shared_bits(&self) -> SharedBits {
+        let elements = self.accesses.iter().map(|access| access.registers.len() as u64).sum::<u64>();
+        let bits = elements * u64::from(self.places.element.bits());
+        match self.places.direction {
+            Direction::Store => SharedBits { stored: bits, loaded: 0 },
+            Direction::Load => SharedBits { stored: 0, loaded: bits },
+        }
+    }
+
     /// Writes the stores' kernel IR: `registers` holds one scalar integer of the element's width for
     /// each register, `buffer` is the address of the memory.
     ///
