@@ -2,7 +2,7 @@
 //! handful of each, for warps of any number of lanes.
 
 use tilewright::kernel::{Binary, Builder, Counts, Kernel, Module, Value, verify};
-use tilewright::layout::{Dim, Families, Layout, MemoryLayout, families::Neutral, parse_spec};
+use tilewright::layout::{Dim, Families, Layout, LinearLayout, MemoryLayout, families::Neutral, parse_spec};
 use tilewright::lower::{gather_kernel, load_kernel, reduction_kernel, scan_kernel, store_kernel};
 use tilewright::movement::{ScanDirection, SharedBits, gather, load_shared, reduce, scan, store_shared};
 use tilewright::vendor::{Artifact, CompileOptions, Emit, Target};
@@ -15,13 +15,15 @@ pub struct Planned {
     pub name: String,
     pub kernel: Kernel,
     pub movement: Movement,
-    /// Whether nobody wants some of what is loaded, which a code generator leaves out: of a scan's totals
-    /// the last.
-    some_unwanted: bool,
+    /// The most bits that the code stores as written: where lanes that hold the same share the stores, a code
+    /// generator may write each share in a branch of its own.
+    most_stored: u64,
+    /// The least bits that it loads: it leaves out what nobody wants, of a scan's totals the last.
+    least_loaded: u64,
 }
 
 impl Planned {
-    fn new(name: String, kernel: Kernel, counts: Counts, bits: SharedBits) -> Self {
+    fn new(name: &str, kernel: Kernel, counts: Counts, bits: SharedBits) -> Self {
         let movement = Movement {
             stored_bits: bits.stored,
             loaded_bits: bits.loaded,
@@ -30,15 +32,20 @@ impl Planned {
             warp_barriers: counts.warp_barriers,
             tiles: counts.matrix_stores + counts.matrix_loads,
         };
-        Self { name, kernel, movement, some_unwanted: false }
+        Self { name: name.to_owned(), kernel, movement, most_stored: bits.stored, least_loaded: bits.loaded }
+    }
+
+    /// The same for lanes that hold so many bits, and copies of what others hold.
+    fn of_copies(self, held_bits: u64) -> Self {
+        Self { most_stored: if self.movement.stored_bits > 0 { held_bits } else { 0 }, ..self }
     }
 
     /// Whether code does what the plan says.
     pub fn is_done_by(&self, found: Movement) -> bool {
-        let expected = self.movement;
-        let least = if self.some_unwanted { expected.loaded_bits / 2 } else { expected.loaded_bits };
-        let loaded = (least..=expected.loaded_bits).contains(&found.loaded_bits);
-        loaded && Movement { loaded_bits: expected.loaded_bits, ..found } == expected
+        let Movement { stored_bits, loaded_bits, .. } = self.movement;
+        (stored_bits..=self.most_stored).contains(&found.stored_bits)
+            && (self.least_loaded..=loaded_bits).contains(&found.loaded_bits)
+            && Movement { stored_bits, loaded_bits, ..found } == self.movement
     }
 
     /// The kernel as code.
@@ -92,9 +99,9 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
         // The rest of the kernel moves each element of memory once, by the threads in turn.
         let others = 16 * 64 * 64 / (4 << lane_bits);
         let kernel = store_kernel("act", &src, &memory, 16, &store).expect("a kernel");
-        plans.push((Planned::new(format!("store {name}"), kernel, store.counts, store.shared_bits()), others));
+        plans.push((Planned::new(&format!("store {name}"), kernel, store.counts, store.shared_bits()), others));
         let kernel = load_kernel("act", &src, &memory, 16, &load).expect("a kernel");
-        plans.push((Planned::new(format!("load {name}"), kernel, load.counts, load.shared_bits()), others));
+        plans.push((Planned::new(&format!("load {name}"), kernel, load.counts, load.shared_bits()), others));
     }
     plans
 }
@@ -114,20 +121,25 @@ fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &
     let src = distributed(target, layout, &[32, 64]);
     let plan = reduce(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
     let kernel = reduction_kernel("act", &src, bits, &plan).expect("a kernel");
-    Planned::new(name.to_owned(), kernel, plan.counts, plan.shared_bits())
+    Planned::new(name, kernel, plan.counts, plan.shared_bits()).of_copies(held_bits(&src, bits))
 }
 
 fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
     let plan = scan(&src, Dim::tensor(axis), bits, ScanDirection::Up, target.description()).expect("a plan");
     let kernel = scan_kernel("act", &src, bits, &plan, &mut add).expect("a kernel");
-    let planned = Planned::new(name.to_owned(), kernel, plan.counts, plan.shared_bits());
-    Planned { some_unwanted: plan.counts.barriers > 0, ..planned }
+    let planned = Planned::new(name, kernel, plan.counts, plan.shared_bits()).of_copies(held_bits(&src, bits));
+    Planned { least_loaded: planned.least_loaded / 2, ..planned }
+}
+
+/// Bits of all registers of a lane.
+fn held_bits(layout: &LinearLayout, bits: &[u32]) -> u64 {
+    bits.iter().map(|&bits| u64::from(bits) << layout.in_bits(Dim::REGISTER)).sum()
 }
 
 fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
     let plan = gather(&src, &src, Dim::tensor(1), bits, target.description()).expect("a plan");
     let kernel = gather_kernel("act", &src, &src, bits, &plan).expect("a kernel");
-    Planned::new(name.to_owned(), kernel, plan.counts, plan.shared_bits())
+    Planned::new(name, kernel, plan.counts, plan.shared_bits())
 }
