@@ -42,6 +42,10 @@ pub fn ignored(request: &Json) -> Vec<&str> {
     let read: &[&str] = match operation {
         "layout" => &["params", "shape", "target"],
         "convert" => &["target", "src", "dst", "shape", "num_warps"],
+        "reduce" => &["target", "src", "shape", "axis", "num_warps"],
+        "scan" => &["target", "src", "shape", "axis", "reverse", "num_warps"],
+        "gather" => &["target", "src", "indices", "shape", "index_shape", "axis", "num_warps"],
+        "access" => &["target", "registers", "memory", "shape", "order", "alignment", "num_warps"],
         "bank_conflicts" => &["target", "distributed", "shared", "shape", "num_warps"],
         _ if operation.starts_with("cute.") => &OF_CUTE,
         _ => &["inputs"],

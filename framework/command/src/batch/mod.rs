@@ -7,6 +7,7 @@
 mod conflicts;
 mod fields;
 mod lines;
+mod movement;
 mod operations;
 
 use std::io::{BufWriter, Read, Write};
