@@ -1,4 +1,4 @@
-//! Planning: conversions of real kernels, uncached. `all` plans every conversion of the known answers
+//! Planning: conversions of real kernels, and reductions, scans and gathers of their sources, uncached. `all` plans every conversion of the known answers
 //! once; `typical` is the one whose time is the median, `slowest` the one that takes longest.
 
 #![allow(missing_docs)]
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use known_answers::sample_and_full;
-use tilewright::layout::{LinearLayout, layout_from_json};
-use tilewright::movement::convert;
+use tilewright::layout::{Dim, LinearLayout, layout_from_json};
+use tilewright::movement::{ScanDirection, convert, gather, reduce, scan};
 use tilewright::target::TargetDescription;
 
 struct Conversion<'a> {
@@ -53,8 +53,7 @@ fn targets() -> BTreeMap<String, TargetDescription> {
     names.into_iter().map(read).collect()
 }
 
-fn planning(criterion: &mut Criterion) {
-    let targets = targets();
+fn conversions(targets: &BTreeMap<String, TargetDescription>) -> Vec<Conversion<'_>> {
     let rows = sample_and_full(include_str!("../tests/data/conversions.jsonl"), "oracle/conversions.jsonl");
     let conversions = rows.iter().filter_map(|row| {
         let target = targets.get(row["target"].as_str()?)?;
@@ -62,7 +61,12 @@ fn planning(criterion: &mut Criterion) {
         let bits = row["element_bits"].as_u64()? as u32;
         Some(Conversion { id: row["id"].to_string(), src: layout("src"), dst: layout("dst"), bits, target })
     });
-    let mut conversions: Vec<(Duration, Conversion<'_>)> = conversions.map(|one| (one.time(), one)).collect();
+    conversions.collect()
+}
+
+fn planning(criterion: &mut Criterion) {
+    let targets = targets();
+    let mut conversions: Vec<_> = conversions(&targets).into_iter().map(|one| (one.time(), one)).collect();
     conversions.sort_by_key(|(time, _)| *time);
     let shown =
         [conversions.len() / 2, conversions.len() * 9 / 10, conversions.len() * 99 / 100, conversions.len() - 1];
@@ -77,5 +81,20 @@ fn planning(criterion: &mut Criterion) {
     group.bench_function("all", |b| b.iter(|| conversions.iter().for_each(|(_, one)| one.plan())));
 }
 
-criterion_group!(benches, planning);
+/// Along the last axis of each conversion's source; some of them have no scan.
+fn along_an_axis(criterion: &mut Criterion) {
+    let targets = targets();
+    let conversions = conversions(&targets);
+    let axis = |layout: &LinearLayout| layout.outs().dims().max().unwrap_or(Dim::tensor(0));
+    let mut group = criterion.benchmark_group("plan_along_an_axis");
+    group.throughput(Throughput::Elements(conversions.len() as u64));
+    let mut bench = |name: &str, plan: &dyn Fn(&Conversion<'_>, Dim)| {
+        group.bench_function(name, |b| b.iter(|| conversions.iter().for_each(|one| plan(one, axis(&one.src)))));
+    };
+    bench("reduce", &|one, axis| drop(black_box(reduce(&one.src, axis, &[one.bits], one.target))));
+    bench("scan", &|one, axis| drop(black_box(scan(&one.src, axis, &[one.bits], ScanDirection::Up, one.target))));
+    bench("gather", &|one, axis| drop(black_box(gather(&one.src, &one.src, axis, one.bits, one.target))));
+}
+
+criterion_group!(benches, planning, along_an_axis);
 criterion_main!(benches);

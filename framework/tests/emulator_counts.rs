@@ -44,6 +44,17 @@ fn textbook_bank_conflicts() {
     assert_eq!(stored(32, "%10: 4xi32 = pack %0, %0, %0, %0\n store %9, %10 align 16"), 8);
 }
 
+/// Eight lanes of each of two warps: words side by side, all at one place, and only lanes 0 to 4.
+#[test]
+fn bytes_stored_count_every_lane() {
+    let bytes = |stride: u32, access: &str| report(2, &strided(stride, access)).shared_bytes_stored;
+    let apart = "%10: i32 = constant 32\n %11: i32 = binary mul %1, %10\n %12: ptr.shared = advance %9, %11\n";
+    assert_eq!(bytes(4, &format!("{apart} store %12, %0 align 4")), 64);
+    assert_eq!(bytes(0, &format!("{apart} store %12, %4 align 4")), 64);
+    let some = "%13: i32 = constant 5\n %14: i1 = compare lt_u %0, %13\n store %12, %0 align 4 if %14";
+    assert_eq!(bytes(4, &format!("{apart} {some}")), 40);
+}
+
 #[test]
 fn directions_have_their_own_bank_rows() {
     // Loading, lanes l and l + 4 are a phase: 64 bytes apart, so always in the same banks; storing,

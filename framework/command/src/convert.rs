@@ -3,15 +3,19 @@
 use std::io::Write;
 
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value as Json, json};
 
 use tilewright::layout::LinearLayout;
 use tilewright::movement::{self, Means, Path, Plan, Rejected, Swizzle, slots};
 use tilewright::pipeline::{PipelineError, Session};
 use tilewright::target::TargetDescription;
+use tilewright_picture::view::{self, ConversionView};
 
+use crate::draw::{Destination, repeated};
 use crate::failure::Failure;
+use crate::figures::Figures;
+use crate::tensor::Tensor;
+use crate::ways::{self, Way};
 use crate::{Global, input};
 
 /// Which conversion.
@@ -21,15 +25,8 @@ pub struct Conversion {
     pub src: String,
     /// The layout that is wanted.
     pub dst: String,
-    /// The tensor's shape, as 128x64.
-    #[arg(long, value_name = "SHAPE")]
-    pub shape: String,
-    /// The element type: f16, i8, ... or a width in bits.
-    #[arg(long, value_name = "TYPE")]
-    pub element: String,
-    /// The target.
-    #[arg(long, value_name = "NAME")]
-    pub target: String,
+    #[command(flatten)]
+    pub tensor: Tensor,
 }
 
 /// A conversion that has been read.
@@ -45,13 +42,11 @@ pub struct Question {
 impl Conversion {
     /// Reads the layouts.
     pub fn question(&self, session: &Session) -> Result<Question, Failure> {
-        session.catalogue().get(&self.target)?;
-        let shape = input::shape(&self.shape)?;
-        let layout = |name, text| input::distributed(session, name, text, Some(&self.target), &shape);
+        self.tensor.target(session)?;
         Ok(Question {
-            src: layout("SRC", &self.src)?,
-            dst: layout("DST", &self.dst)?,
-            element_bits: input::element_bits(&self.element)?,
+            src: self.tensor.distributed(session, "SRC", &self.src)?,
+            dst: self.tensor.distributed(session, "DST", &self.dst)?,
+            element_bits: self.tensor.element_bits()?,
         })
     }
 }
@@ -68,6 +63,12 @@ pub struct Options {
     /// Show the other ways that were weighed, and why the plan won.
     #[arg(long, conflicts_with = "json")]
     explain: bool,
+    /// Draw how the elements move: who holds them before and after, the rounds of exchange, the banks of
+    /// shared memory; to the terminal, or to the file of -o.
+    #[arg(long, conflicts_with = "json")]
+    draw: bool,
+    #[command(flatten)]
+    destination: Destination,
     /// Print the plan as JSON.
     #[arg(long)]
     json: bool,
@@ -75,9 +76,12 @@ pub struct Options {
 
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    if !options.draw && !options.destination.is_everything_to_terminal() {
+        return Err(Failure::Input("-o, --rows and --columns are for pictures: add --draw".to_owned()));
+    }
     let session = input::session(global)?;
     let question = options.conversion.question(&session)?;
-    let target = session.catalogue().get(&options.conversion.target)?;
+    let target = options.conversion.tensor.target(&session)?;
     let movement = |error| Failure::from(PipelineError::Movement(error));
     let served = session.served(&target.name)?;
     let means = Means::of(target).with_instructions(served.as_ref().map_or(&[], |target| target.instructions()));
@@ -88,121 +92,74 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         writeln!(out, "{}", answer(&plan))?;
         return Ok(());
     }
-    write!(out, "{}", explained(&plan, &question.src))?;
+    if options.explain || !options.draw {
+        write!(out, "{}", explained(&plan, &question.src))?;
+    }
     if options.explain {
-        let weighed =
+        let (open, closed) =
             movement::candidates(&question.src, &question.dst, question.element_bits, means).map_err(movement)?;
-        write!(out, "{}", ways(&plan, &weighed.0, &weighed.1, target))?;
+        write!(out, "{}", weighed(&plan, open, &closed, &target.name))?;
     }
-    Ok(())
+    drop(out);
+    match options.draw {
+        true => draw(&options.conversion, &question, &plan, target, &options.destination),
+        false => Ok(()),
+    }
 }
 
-/// The ways that were weighed, the best first, with what each takes of a warp and why it lost.
-fn ways(plan: &Plan, candidates: &[Plan], closed: &[Rejected], target: &TargetDescription) -> String {
-    let mut candidates: Vec<&Plan> = candidates.iter().collect();
-    candidates.sort_by(|a, b| a.compare(b));
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header([
-        "way",
-        "slots",
-        "cycles",
-        "exchanges",
-        "selects",
-        "permutes",
-        "stored",
-        "loaded",
-        "barriers",
-        "bytes",
-        "",
-    ]);
-    for column in table.column_iter_mut().skip(1).take(9) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for candidate in &candidates {
-        let counts = candidate.counts;
-        let numbers = [
-            counts.exchanges,
-            counts.selects,
-            counts.permutes,
-            counts.wavefronts_stored,
-            counts.wavefronts_loaded,
-            counts.barriers + counts.warp_barriers,
-            candidate.shared_bytes,
-        ];
-        let mut row = vec![candidate.path.to_string(), format!("{}", slots(&counts)), format!("{:.0}", candidate.cost)];
-        row.extend(numbers.map(|number| number.to_string()));
-        row.push(verdict(plan, candidate, &candidates));
-        table.add_row(row);
-    }
-    for way in closed.iter().filter(|way| candidates.iter().all(|plan| plan.path != way.path)) {
-        let mut row = vec![way.path.to_string()];
-        row.extend(std::iter::repeat_n("-".to_owned(), 9));
-        row.push(format!("closed: {}", way.reason));
-        table.add_row(row);
-    }
-    format!(
-        "\nways weighed, in wavefront slots of a warp, then in cycles of the block on {}:\n{}\n",
-        target.name,
-        table.trim_fmt()
-    )
+/// Draws a plan.
+pub fn draw(
+    asked: &Conversion,
+    question: &Question,
+    plan: &Plan,
+    target: &TargetDescription,
+    destination: &Destination,
+) -> Result<(), Failure> {
+    let view = ConversionView {
+        name: &format!("conversion of {} {}", asked.tensor.shape, asked.tensor.element),
+        src: &question.src,
+        dst: &question.dst,
+        element_bits: question.element_bits,
+        target,
+        plan,
+    };
+    let mut picture = view::conversion(&view)?;
+    let texts = [repeated("from", &asked.src), repeated("to", &asked.dst)];
+    picture.caption.splice(0..0, texts.concat());
+    destination.draw(picture)
 }
 
-/// Why a candidate is chosen or not.
-fn verdict(plan: &Plan, candidate: &Plan, candidates: &[&Plan]) -> String {
-    let others = || candidates.iter().filter(|other| other.path != candidate.path);
-    let (own, best) = (slots(&candidate.counts), slots(&plan.counts));
-    if candidate.path == plan.path {
-        return match others().filter(|other| slots(&other.counts) == own).count() {
-            _ if others().next().is_none() => "chosen: the only way".to_owned(),
-            0 => "chosen: the fewest slots".to_owned(),
-            _ => "chosen: of the fewest slots the fewest cycles".to_owned(),
-        };
-    }
-    match own - best {
-        0.0 => format!("as many slots, {:.0} cycles more", candidate.cost - plan.cost),
-        more => format!("{more} slots more"),
+/// The ways that were weighed, the plan's first. On a path that is open, why others of it are closed says
+/// nothing.
+fn weighed(plan: &Plan, open: Vec<Plan>, closed: &[Rejected], target: &str) -> String {
+    let mut open = open;
+    open.sort_by(Plan::compare);
+    open.sort_by_key(|way| way.path != plan.path);
+    let closed: Vec<_> = closed.iter().filter(|way| open.iter().all(|plan| plan.path != way.path)).cloned().collect();
+    let way = |plan: &Plan| Way {
+        name: plan.path.to_string(),
+        slots: slots(&plan.counts),
+        cycles: plan.cost,
+        counts: plan.counts,
+        shared_bytes: plan.shared_bytes,
+    };
+    ways::table(&open.iter().map(way).collect::<Vec<_>>(), &closed, target)
+}
+
+/// The plan's figures.
+fn figures(plan: &Plan) -> Figures<'_> {
+    Figures {
+        counts: plan.counts,
+        cost: plan.cost,
+        shared_bytes: plan.shared_bytes,
+        bound: Some(plan.bound),
+        above_bound: plan.above_bound.as_deref(),
     }
 }
 
 /// The plan as people read it.
 fn explained(plan: &Plan, src: &LinearLayout) -> String {
-    let counts = plan.counts;
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["per warp", "plan", "bound"]);
-    let rows = [
-        ("exchanges", counts.exchanges, Some(plan.bound.exchanges)),
-        ("selects", counts.selects, None),
-        ("byte permutes", counts.permutes, None),
-        ("shared stores", counts.shared_stores, None),
-        ("shared loads", counts.shared_loads, None),
-        ("matrix stores", counts.matrix_stores, None),
-        ("matrix loads", counts.matrix_loads, None),
-        ("wavefronts stored", counts.wavefronts_stored, Some(plan.bound.wavefronts_stored)),
-        ("wavefronts loaded", counts.wavefronts_loaded, Some(plan.bound.wavefronts_loaded)),
-        ("warp barriers", counts.warp_barriers, None),
-        ("block barriers", counts.barriers, None),
-    ];
-    for (name, count, bound) in rows {
-        if count > 0 || bound.is_some_and(|bound| bound > 0) {
-            let bound = bound.map_or_else(String::new, |bound| bound.to_string());
-            table.add_row([name.to_owned(), count.to_string(), bound]);
-        }
-    }
-    let mut text = format!("path {}: {}\n", plan.path, meaning(plan.path));
-    text += &format!(
-        "price {} wavefront slots a warp, cost {:.0} cycles of the block, {} bytes of shared memory\n",
-        slots(&counts),
-        plan.cost,
-        plan.shared_bytes
-    );
-    if table.row_count() > 0 {
-        text += &format!("\n{}\n", table.trim_fmt());
-    }
-    if let Some(reason) = &plan.above_bound {
-        text += &format!("\nabove the bound: {reason}\n");
-    }
+    let mut text = format!("path {}: {}\n{}", plan.path, meaning(plan.path), figures(plan).text());
     if let Some(swizzle) = plan.swizzle() {
         text += &format!("\n{}", drawn(swizzle, src));
     }
@@ -237,23 +194,7 @@ fn drawn(swizzle: &Swizzle, src: &LinearLayout) -> String {
 
 /// The plan as programs read it.
 pub fn answer(plan: &Plan) -> Json {
-    let counts = plan.counts;
-    json!({
-        "path": plan.path,
-        "exchanges": counts.exchanges,
-        "shared_stores": counts.shared_stores,
-        "shared_loads": counts.shared_loads,
-        "matrix_stores": counts.matrix_stores,
-        "matrix_loads": counts.matrix_loads,
-        "wavefronts_stored": counts.wavefronts_stored,
-        "wavefronts_loaded": counts.wavefronts_loaded,
-        "barriers": counts.barriers,
-        "warp_barriers": counts.warp_barriers,
-        "permutes": counts.permutes,
-        "selects": counts.selects,
-        "shared_bytes": plan.shared_bytes,
-        "slots": slots(&counts),
-        "cost": plan.cost,
-        "bound": plan.bound,
-    })
+    let mut answer = figures(plan).json();
+    answer["path"] = json!(plan.path);
+    answer
 }

@@ -24,6 +24,7 @@ use tilewright_picture::{Picture, html, svg, terminal};
 
 use crate::Global;
 use crate::failure::Failure;
+pub use question::repeated;
 
 /// What to draw.
 #[derive(Debug, Subcommand)]
@@ -78,6 +79,11 @@ pub fn run(global: &Global, command: &Command) -> Result<(), Failure> {
 }
 
 impl Destination {
+    /// Whether nothing was said: the whole picture goes to the terminal.
+    pub fn is_everything_to_terminal(&self) -> bool {
+        self.output.is_none() && self.rows.is_none() && self.columns.is_none()
+    }
+
     /// Draws the picture.
     pub fn draw(&self, mut picture: Picture) -> Result<(), Failure> {
         if self.rows.is_some() || self.columns.is_some() {

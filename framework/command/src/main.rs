@@ -3,17 +3,25 @@
 //!
 //! Exit codes: 0 for an answer, 1 where something failed that should not, 2 for bad input.
 
+mod access;
 mod batch;
 mod compile;
 mod convert;
 mod draw;
+mod emit;
 mod failure;
+mod figures;
+mod gather;
 mod input;
 mod instructions;
 mod layout;
 mod memory;
 mod notation;
+mod reduce;
+mod scan;
 mod targets;
+mod tensor;
+mod ways;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -66,6 +74,14 @@ enum Command {
     Convert(convert::Options),
     /// Choose the layout of a tensor in shared memory.
     Memory(memory::Options),
+    /// Explain a reduction along an axis, or compile it.
+    Reduce(reduce::Options),
+    /// Explain a scan along an axis, or compile it.
+    Scan(scan::Options),
+    /// Explain a gather along an axis, or compile it.
+    Gather(gather::Options),
+    /// Explain how registers are stored to memory and loaded from it, or compile that.
+    Access(access::Options),
     /// Compile a kernel around a conversion.
     Compile(compile::Options),
     /// Answer questions, one JSON object a line.
@@ -87,6 +103,10 @@ fn main() -> ExitCode {
         Command::Draw(command) => draw::run(&arguments.global, command),
         Command::Convert(options) => convert::run(&arguments.global, options),
         Command::Memory(options) => memory::run(&arguments.global, options),
+        Command::Reduce(options) => reduce::run(&arguments.global, options),
+        Command::Scan(options) => scan::run(&arguments.global, options),
+        Command::Gather(options) => gather::run(&arguments.global, options),
+        Command::Access(options) => access::run(&arguments.global, options),
         Command::Compile(options) => compile::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),
         Command::PluginHost { library } => tilewright::plugin::serve(library).map_err(Failure::from),

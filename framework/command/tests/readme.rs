@@ -39,16 +39,22 @@ fn every_command_runs_and_says_what_it_should() {
             "layout" if line.contains("--as cute") => assert_eq!(said.out, "((8,4),(2,2)):((16,1),(8,4))\n"),
             "layout" => shows_every_element(&said.out),
             "draw" => draws_every_element(&said.out),
+            "convert" if line.contains("--draw") => draws_a_conversion(&said.out),
             "convert" => explains(&said.out),
             "memory" => chooses(&said.out),
+            "reduce" => reduces(&said.out),
+            "scan" => scans(&said.out),
+            "gather" => gathers(&said.out),
+            "access" => accesses(&said.out),
             "compile" => is_code(&line, &said.out),
             "batch" => answers(&said.out),
             other => panic!("no test says what `{other}` should print: {line}"),
         }
         checked.insert(name.unwrap_or_default().to_owned());
     }
-    let all = ["batch", "compile", "convert", "draw", "instructions", "layout", "memory", "targets"].map(str::to_owned);
-    assert_eq!(checked, BTreeSet::from(all), "the README shows every command");
+    let all = ["access", "batch", "compile", "convert", "draw", "gather", "instructions", "layout", "memory", "reduce"];
+    let all = all.into_iter().chain(["scan", "targets"]).map(str::to_owned);
+    assert_eq!(checked, all.collect(), "the README shows every command");
 }
 
 fn lists_all_targets(out: &str) {
@@ -92,24 +98,60 @@ fn draws_every_element(out: &str) {
     assert_eq!(cells, expected, "{out}");
 }
 
+/// The numbers behind a label at the start of a line.
+fn numbers(out: &str, label: &str) -> Vec<u64> {
+    let line = out.lines().map(str::trim).find(|line| line.starts_with(label));
+    let line = line.unwrap_or_else(|| panic!("no `{label}`: {out}"));
+    line[label.len()..].split_whitespace().map(|word| word.parse().expect("a number")).collect()
+}
+
+/// A lane has 16 elements, two to a word: eight rounds hand them out, whatever is exchanged in each.
+fn draws_a_conversion(out: &str) {
+    for part in ["conversion of 16x32 f16", "before: tensor", "after: hardware", "rounds of the exchange, warp 0"] {
+        assert!(out.contains(part), "no `{part}` in {out}");
+    }
+    let rounds = out.lines().skip_while(|line| !line.starts_with("rounds of the exchange")).skip(5);
+    assert_eq!(rounds.filter(|line| line.contains('│')).count(), 8, "{out}");
+}
+
+/// Two of the four warps lie along the rows: each holds half of what a row sums to, and they meet at one barrier.
+fn reduces(out: &str) {
+    assert!(out.starts_with("dim1: warps hold parts of it"), "{out}");
+    assert_eq!(numbers(out, "block barriers"), [1], "{out}");
+    assert!(out.contains("chosen: ") && out.contains("the result's layout"), "{out}");
+}
+
+/// Sixteen lanes hold a row, four elements each: four doublings, and at each an exchange for each of the 16
+/// rows that a lane has a share of.
+fn scans(out: &str) {
+    assert!(out.starts_with("dim1: lanes of each warp hold parts of it"), "{out}");
+    assert_eq!(numbers(out, "exchanges"), [64, 4], "{out}");
+}
+
+/// A line of 32 elements lies in the lanes of a warp: one exchange for each of 16 results of a lane.
+fn gathers(out: &str) {
+    assert!(out.starts_with("path shuffle"), "{out}");
+    assert_eq!(numbers(out, "exchanges"), [16], "{out}");
+    assert!(out.lines().any(|line| line.trim().starts_with("shared") && line.contains("slots more")), "{out}");
+}
+
+/// 64 elements of 16 bits a lane, 16 bytes at once: 8 accesses of 4 wavefronts each way, at the bound.
+fn accesses(out: &str) {
+    assert!(out.contains("stored: 128 bits") && out.contains("loaded: 128 bits"), "{out}");
+    assert_eq!(numbers(out, "wavefronts stored"), [32, 32], "{out}");
+    assert_eq!(numbers(out, "wavefronts loaded"), [32, 32], "{out}");
+}
+
 /// Each lane of four warps holds 64 elements of 16 bits: 8 stores and 8 loads of 16 bytes at best,
 /// which take 4 wavefronts of 128 bytes each.
 fn explains(out: &str) {
-    let numbers = |label: &str| -> Vec<u64> {
-        let line = out
-            .lines()
-            .map(str::trim)
-            .find(|line| line.starts_with(label))
-            .unwrap_or_else(|| panic!("no `{label}`: {out}"));
-        line[label.len()..].split_whitespace().map(|word| word.parse().expect("a number")).collect()
-    };
     assert!(out.starts_with("path shared: "), "{out}");
     for side in ["wavefronts stored", "wavefronts loaded"] {
-        let counted = numbers(side);
+        let counted = numbers(out, side);
         assert_eq!((counted.len(), counted[1]), (2, 32), "{side}: the plan's and the bound: {out}");
         assert!(counted[0] >= counted[1], "{out}");
     }
-    assert!(numbers("block barriers") == [1] || numbers("warp barriers") == [1], "{out}");
+    assert!(numbers(out, "block barriers") == [1] || numbers(out, "warp barriers") == [1], "{out}");
     let bits = out.lines().filter(|line| line.trim_start().starts_with("offset ")).count();
     assert_eq!(1 << bits, 128 * 64, "every bit of the offset is shown: {out}");
     assert!(out.contains("then in cycles of the block on h100:"), "{out}");

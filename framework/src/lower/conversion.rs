@@ -4,7 +4,7 @@ use crate::kernel::Kernel;
 use crate::layout::LinearLayout;
 use crate::movement::{MovementError, Plan};
 
-use super::registers::around;
+use super::registers::kernel_around;
 
 /// A kernel that reads a tensor into the layout `src`, converts it by `plan`, and writes the
 /// registers out.
@@ -24,5 +24,5 @@ pub fn conversion_kernel(
     element_bits: u32,
     plan: &Plan,
 ) -> Result<Kernel, MovementError> {
-    around(name, src, dst, &[element_bits], |builder, tensors| vec![plan.emit(builder, &tensors[0])])
+    kernel_around(name, src, dst, &[element_bits], |builder, tensors| vec![plan.emit(builder, &tensors[0])])
 }

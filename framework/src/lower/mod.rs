@@ -15,5 +15,5 @@ pub use conversion::conversion_kernel;
 pub use gather::gather_kernel;
 pub use instruction::instruction_kernel;
 pub use reduction::reduction_kernel;
-pub use registers::row_major;
+pub use registers::{kernel_around, row_major};
 pub use scan::scan_kernel;

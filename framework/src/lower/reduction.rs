@@ -4,7 +4,7 @@ use crate::kernel::{Binary, Kernel};
 use crate::layout::LinearLayout;
 use crate::movement::{MovementError, Reduction};
 
-use super::registers::around;
+use super::registers::kernel_around;
 
 /// A kernel that reads tensors into the layout `src`, reduces them together by adding (integers,
 /// modulo their width), and writes the registers of the results out.
@@ -20,7 +20,7 @@ pub fn reduction_kernel(
     element_bits: &[u32],
     reduction: &Reduction,
 ) -> Result<Kernel, MovementError> {
-    around(name, src, &reduction.result, element_bits, |builder, tensors| {
+    kernel_around(name, src, &reduction.result, element_bits, |builder, tensors| {
         reduction.emit(builder, tensors, &mut |builder, left, right| {
             left.iter().zip(right).map(|(&left, &right)| builder.binary(Binary::Add, left, right)).collect()
         })

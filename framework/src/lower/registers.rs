@@ -18,10 +18,15 @@ pub(super) fn integer(bits: u32) -> Result<Element, MovementError> {
 }
 
 /// A kernel that reads row-major tensors into the layout `src`, does something with their registers, and
-/// writes the registers of as many results of layout `dst`.
+/// writes the registers of as many results of layout `dst`: `act` gets, for each tensor, one scalar for
+/// each register of `src`, and gives likewise those of `dst`.
 ///
-/// The parameters are pointers to global memory: one a tensor, then one a result.
-pub(super) fn around(
+/// The parameters are pointers to global memory: one a tensor, then one a result, written as
+/// [`super::conversion_kernel`] says.
+///
+/// # Errors
+/// [`MovementError::ElementBits`] where no element has one of these widths.
+pub fn kernel_around(
     name: &str,
     src: &LinearLayout,
     dst: &LinearLayout,

@@ -4,7 +4,7 @@ use crate::kernel::Kernel;
 use crate::layout::LinearLayout;
 use crate::movement::{Combine, MovementError, Scan};
 
-use super::registers::around;
+use super::registers::kernel_around;
 
 /// A kernel that reads tensors into the layout `src`, scans them together, and writes the registers out.
 ///
@@ -20,5 +20,5 @@ pub fn scan_kernel(
     scan: &Scan,
     combine: &mut Combine,
 ) -> Result<Kernel, MovementError> {
-    around(name, src, src, element_bits, |builder, tensors| scan.emit(builder, tensors, combine))
+    kernel_around(name, src, src, element_bits, |builder, tensors| scan.emit(builder, tensors, combine))
 }

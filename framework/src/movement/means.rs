@@ -12,19 +12,28 @@ pub struct Means<'a> {
     pub instructions: &'a [Instruction],
     /// Bytes of shared memory at most.
     pub scratch_bytes: u64,
+    /// What issuing and addressing an access of shared memory counts beside its wavefronts, in slots.
+    pub access_slots: f64,
 }
 
 impl<'a> Means<'a> {
     /// All that the target gives to a block without being asked at launch; no instructions.
     #[must_use]
     pub fn of(target: &'a TargetDescription) -> Self {
-        Self { target, instructions: &[], scratch_bytes: u64::from(target.shared.static_bytes) }
+        Self { target, instructions: &[], scratch_bytes: u64::from(target.shared.static_bytes), access_slots: 0.0 }
     }
 
     /// As before, with an instruction table.
     #[must_use]
     pub fn with_instructions(self, instructions: &'a [Instruction]) -> Self {
         Self { instructions, ..self }
+    }
+
+    /// As before, but each access of shared memory counts so many slots more, so that fewer and wider ones
+    /// are chosen where they cost a little more.
+    #[must_use]
+    pub fn with_access_slots(self, slots: f64) -> Self {
+        Self { access_slots: slots, ..self }
     }
 
     /// As before, but with no more than so many bytes of shared memory.

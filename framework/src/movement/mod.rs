@@ -30,13 +30,13 @@ pub use choose::{
 };
 pub use conversion::{Conversion, MovementError};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
-pub use gather::{Gather, gather};
+pub use gather::{Gather, gather, gathers};
 pub use means::Means;
 pub use memory::{
     BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, Stride, access_global,
     coalesced_layout, conflicts, load_shared, store_shared,
 };
 pub use price::{cost, slots};
-pub use reduce::{Reduction, reduce};
+pub use reduce::{Reduction, reduce, reductions};
 pub use scan::{Scan, ScanDirection, scan};
 pub use tuples::Combine;

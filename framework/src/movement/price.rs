@@ -41,12 +41,24 @@ pub fn slots(counts: &Counts) -> f64 {
     whole as f64 + (counts.permutes + counts.selects) as f64 / 4.0 + 10.0 * counts.barriers as f64
 }
 
+/// The [`slots`] of the counts where each access of shared memory counts so many more.
+pub(super) fn slots_with_accesses(counts: &Counts, access_slots: f64) -> f64 {
+    let accesses = counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads;
+    slots(counts) + access_slots * accesses as f64
+}
+
 impl Plan {
     /// Orders plans for one question, the better first: that of fewer slots, then that of fewer cycles
     /// by the target's table, then that of less scratch memory.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {
-        let by_slots = slots(&self.counts).total_cmp(&slots(&other.counts));
+        self.compare_with_accesses(other, 0.0)
+    }
+
+    /// The same where each access of shared memory counts so many slots more.
+    pub(super) fn compare_with_accesses(&self, other: &Self, access_slots: f64) -> Ordering {
+        let price = |plan: &Self| slots_with_accesses(&plan.counts, access_slots);
+        let by_slots = price(self).total_cmp(&price(other));
         by_slots.then(self.cost.total_cmp(&other.cost)).then(self.shared_bytes.cmp(&other.shared_bytes))
     }
 }

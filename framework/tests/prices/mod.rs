@@ -13,79 +13,22 @@
 
 #![allow(dead_code)]
 
+mod tally;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::known_answers::sample_and_full;
 use serde_json::Value;
-use tilewright::kernel::Counts;
 use tilewright::layout::{LinearLayout, layout_from_json};
 use tilewright::movement::{self, Means, Plan};
 use tilewright::target::{Direction, Instruction, TargetDescription};
 
+use tally::{COUNTED, FROZEN, Tally};
+
 const CONVERSIONS: &str = include_str!("../data/conversions.jsonl");
 /// The product of this repository by which each of Triton's targets is judged.
 const TARGETS: &str = include_str!("../data/conversion_targets.json");
-
-/// The names of what is counted, in the order of [`Tally::counts`].
-const COUNTED: [&str; 5] = ["exchanges", "shared", "alu", "block barriers", "warp barriers"];
-
-/// What a warp does, counted the same way on both sides.
-#[derive(Debug, Clone, Copy, Default)]
-struct Tally {
-    exchanges: f64,
-    /// Wavefronts of shared memory, both ways.
-    wavefronts: f64,
-    /// Byte permutes and selects.
-    alu: f64,
-    block_barriers: f64,
-    warp_barriers: f64,
-}
-
-/// What the price of one thing is multiplied by, in the order of [`COUNTED`].
-const FROZEN: [f64; 5] = [1.0, 1.0, 0.25, 10.0, 1.0];
-
-impl Tally {
-    fn counts(self) -> [f64; 5] {
-        [self.exchanges, self.wavefronts, self.alu, self.block_barriers, self.warp_barriers]
-    }
-
-    fn price(self, prices: [f64; 5]) -> f64 {
-        self.counts().iter().zip(prices).map(|(count, price)| count * price).sum()
-    }
-
-    fn of_plan(counts: &Counts) -> Self {
-        Self {
-            exchanges: counts.exchanges as f64,
-            wavefronts: (counts.wavefronts_stored + counts.wavefronts_loaded) as f64,
-            alu: (counts.permutes + counts.selects) as f64,
-            block_barriers: counts.barriers as f64,
-            warp_barriers: counts.warp_barriers as f64,
-        }
-    }
-
-    /// What Triton emits, an access taking `least` wavefronts at least.
-    fn of_triton(row: &Value, lanes: u64, least: u64) -> Self {
-        let counts = |name: &str| row["counts"][name].as_f64().expect("a count");
-        let side =
-            |accesses: &str, bits: &str| (counts(accesses) * least as f64).max(counts(bits) * lanes as f64 / 1024.0);
-        let ops = row["ops"].as_object().expect("ops");
-        let number = |value: &Value| value.as_f64().expect("a count");
-        // `ldmatrix.sync.aligned.m8n8.x4.shared.b16`: the number behind `.x` is that of the matrices.
-        let matrices = |name: &str| name.split('.').find_map(|part| part.strip_prefix('x')?.parse::<f64>().ok());
-        let by_matrix = ops.iter().filter_map(|(name, count)| Some(matrices(name)? * number(count)));
-        let in_warp = ops.get("bar.warp.sync").map_or(0.0, number);
-        Self {
-            exchanges: counts("shuffles"),
-            wavefronts: side("shared_stores", "shared_store_bits")
-                + side("shared_loads", "shared_load_bits")
-                + by_matrix.sum::<f64>(),
-            alu: counts("permutes") + counts("selects"),
-            block_barriers: counts("barriers") - in_warp,
-            warp_barriers: in_warp,
-        }
-    }
-}
 
 pub struct Compared {
     pub id: String,

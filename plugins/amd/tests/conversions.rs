@@ -2,13 +2,19 @@
 //! the exchanges and the barriers are those of the plan, and nothing goes to scratch.
 #![allow(clippy::unwrap_used)]
 
+mod assembly;
 #[path = "../../llvm/tests/conversions/mod.rs"]
 mod conversions;
+#[path = "../../llvm/tests/layouts/mod.rs"]
+mod layouts;
+#[path = "../../llvm/tests/movement/mod.rs"]
+mod movement;
 
-use conversions::{Case, Movement, Planned, blocked};
+use conversions::Case;
+use layouts::blocked;
 use tilewright::movement::Path;
 use tilewright::target::TargetDescription;
-use tilewright::vendor::Emit;
+use tilewright::vendor::{Emit, Target};
 use tilewright_amd::AmdTarget;
 
 const CDNA: [(&str, &str); 4] = [
@@ -39,25 +45,27 @@ fn mfma_operand(index: u32, k_width: u32) -> String {
     )
 }
 
-fn case(name: &'static str, path: Path, bits: u32, shape: &'static [u64], src: String, dst: String) -> Case {
-    Case { name, path, bits, shape, src, dst }
-}
-
 fn cases() -> Vec<Case> {
     let rows = |size: u64| blocked(&[1, size], &[8, 8], &[4, 1], &[1, 0]);
     let columns = |size: u64| blocked(&[size, 1], &[8, 8], &[1, 4], &[0, 1]);
     let wide = |order: [u64; 2]| blocked(&[1, 1], &[8, 8], &[4, 1], &order);
     let single = |order: [u64; 2]| blocked(&[1, 4], &[8, 8], &[1, 1], &order);
+    let one = |order: [u64; 2]| blocked(&[1, 1], &[16, 4], &[1, 4], &order);
+    let pairs = || blocked(&[1, 2], &[16, 4], &[2, 2], &[1, 0]);
+    let cube = |order: [u64; 3]| {
+        let size = if order[0] == 2 { [1, 1, 4] } else { [1, 4, 1] };
+        blocked(&size, &[1, 8, 8], &[4, 1, 1], &order)
+    };
     let in_lane = |order: [u64; 3]| blocked(&[1, 2, 4], &[64, 1, 1], &[4, 1, 1], &order);
     vec![
-        case("blocked to mfma operand a", Path::Shared, 16, &[128, 64], rows(8), mfma_operand(0, 4)),
-        case("blocked to mfma operand b", Path::Shared, 16, &[128, 64], rows(8), mfma_operand(1, 4)),
-        case("bytes to mfma operand a", Path::Shared, 8, &[128, 64], rows(8), mfma_operand(0, 4)),
-        case("words across warps", Path::Shared, 32, &[64, 64], rows(4), columns(4)),
-        case("64-bit elements across warps", Path::Shared, 64, &[64, 64], rows(2), columns(2)),
-        case("16 warps, more than is at hand at once", Path::Shared, 32, &[256, 128], long([16, 1]), long([8, 2])),
-        case("a source that warps replicate", Path::Shared, 16, &[16, 64], rows(8), columns(1)),
-        case(
+        Case::new("blocked to mfma operand a", Path::Shared, 16, &[128, 64], rows(8), mfma_operand(0, 4)),
+        Case::new("blocked to mfma operand b", Path::Shared, 16, &[128, 64], rows(8), mfma_operand(1, 4)),
+        Case::new("bytes to mfma operand a", Path::Shared, 8, &[128, 64], rows(8), mfma_operand(0, 4)),
+        Case::new("words across warps", Path::Shared, 32, &[64, 64], rows(4), columns(4)),
+        Case::new("64-bit elements across warps", Path::Shared, 64, &[64, 64], rows(2), columns(2)),
+        Case::new("16 warps, more than is at hand at once", Path::Shared, 32, &[256, 128], long([16, 1]), long([8, 2])),
+        Case::new("a source that warps replicate", Path::Shared, 16, &[16, 64], rows(8), columns(1)),
+        Case::new(
             "a source whose copies nobody can share out",
             Path::Shared,
             32,
@@ -65,7 +73,7 @@ fn cases() -> Vec<Case> {
             wide([1, 0]),
             blocked(&[1, 1], &[16, 4], &[1, 4], &[1, 0]),
         ),
-        case(
+        Case::new(
             "bytes of one warp",
             Path::Shared,
             8,
@@ -73,11 +81,19 @@ fn cases() -> Vec<Case> {
             single([1, 0]),
             blocked(&[4, 1], &[8, 8], &[1, 1], &[1, 0]),
         ),
-        case("lanes permuted", Path::Shuffle, 32, &[32, 8], wide([1, 0]), wide([0, 1])),
-        case("lanes permuted, bytes packed", Path::Shuffle, 8, &[8, 32], single([1, 0]), single([0, 1])),
-        case("lanes permuted, 64-bit elements", Path::Shuffle, 64, &[32, 8], wide([1, 0]), wide([0, 1])),
-        case("registers renamed", Path::Register, 16, &[256, 4, 8], in_lane([2, 1, 0]), in_lane([1, 2, 0])),
-        case("nothing to do", Path::None, 16, &[128, 64], rows(8), rows(8)),
+        Case::new("lanes permuted", Path::Shuffle, 32, &[32, 8], wide([1, 0]), wide([0, 1])),
+        Case::new("lanes permuted, bytes packed", Path::Shuffle, 8, &[8, 32], single([1, 0]), single([0, 1])),
+        Case::new("lanes permuted, 64-bit elements", Path::Shuffle, 64, &[32, 8], wide([1, 0]), wide([0, 1])),
+        Case::new("registers renamed", Path::Register, 16, &[256, 4, 8], in_lane([2, 1, 0]), in_lane([1, 2, 0])),
+        Case::new("nothing to do", Path::None, 16, &[128, 64], rows(8), rows(8)),
+        Case::new("operand a of what lies in columns", Path::Shared, 16, &[128, 64], columns(8), mfma_operand(0, 4)),
+        Case::new("four rounds with little scratch", Path::Shared, 32, &[64, 64], rows(4), columns(4)).within(4096),
+        Case::new("single bytes", Path::Shared, 8, &[32, 8], wide([1, 0]), one([0, 1])).showing(&["ds_write_b8"]),
+        Case::new("single elements of 16 bits", Path::Shared, 16, &[32, 8], wide([1, 0]), one([0, 1]))
+            .showing(&["ds_write_b16"]),
+        Case::new("pairs of words", Path::Shared, 32, &[32, 16], rows(2), pairs())
+            .showing(&["ds_write_b64", "ds_read_b64"]),
+        Case::new("two axes of three change places", Path::Shared, 16, &[8, 16, 32], cube([2, 1, 0]), cube([1, 2, 0])),
     ]
 }
 
@@ -95,78 +111,21 @@ fn cases_of_32_lanes(version: u32) -> Vec<Case> {
     };
     let width = if version == 1 { 16 } else { 8 };
     vec![
-        case("blocked to wmma operand a", Path::Shared, 16, &[128, 64], rows(8), operand(0, width)),
-        case("blocked to wmma operand b", Path::Shared, 16, &[128, 64], rows(8), operand(1, width)),
-        case("bytes to wmma operand a", Path::Shared, 8, &[128, 64], rows(8), operand(0, width)),
-        case("words across warps", Path::Shared, 32, &[64, 64], rows(4), columns(4)),
-        case("64-bit elements across warps", Path::Shared, 64, &[64, 64], rows(2), columns(2)),
-        case("a source that warps replicate", Path::Shared, 16, &[16, 64], rows(8), columns(1)),
-        case("lanes permuted", Path::Shuffle, 32, &[16, 8], wide([1, 0]), wide([0, 1])),
-        case("lanes permuted, bytes packed", Path::Shuffle, 8, &[8, 16], single([1, 0]), single([0, 1])),
-        case("nothing to do", Path::None, 16, &[128, 64], rows(8), rows(8)),
+        Case::new("blocked to wmma operand a", Path::Shared, 16, &[128, 64], rows(8), operand(0, width)),
+        Case::new("blocked to wmma operand b", Path::Shared, 16, &[128, 64], rows(8), operand(1, width)),
+        Case::new("bytes to wmma operand a", Path::Shared, 8, &[128, 64], rows(8), operand(0, width)),
+        Case::new("words across warps", Path::Shared, 32, &[64, 64], rows(4), columns(4)),
+        Case::new("64-bit elements across warps", Path::Shared, 64, &[64, 64], rows(2), columns(2)),
+        Case::new("a source that warps replicate", Path::Shared, 16, &[16, 64], rows(8), columns(1)),
+        Case::new("lanes permuted", Path::Shuffle, 32, &[16, 8], wide([1, 0]), wide([0, 1])),
+        Case::new("lanes permuted, bytes packed", Path::Shuffle, 8, &[8, 16], single([1, 0]), single([0, 1])),
+        Case::new("nothing to do", Path::None, 16, &[128, 64], rows(8), rows(8)),
     ]
 }
 
 fn long(warps: [u64; 2]) -> String {
     let threads = if warps[1] == 1 { [4, 16] } else { [8, 8] };
     blocked(&[1, 4], &threads, &warps, &[1, 0])
-}
-
-/// Bits that an access to shared memory moves for one lane: `ds_read2st64_b32`, on RDNA
-/// `ds_load_2addr_stride64_b32`, moves 64. `None` for a mnemonic of another kind.
-fn bits(mnemonic: &str, access: &str) -> Option<u64> {
-    let rest = mnemonic.strip_prefix(access)?;
-    let pair = rest.strip_prefix('2').or_else(|| rest.strip_prefix("_2addr"));
-    let (accesses, rest) = pair.map_or((1, rest), |rest| (2, rest));
-    let far = rest.strip_prefix("st64").or_else(|| rest.strip_prefix("_stride64"));
-    let rest = far.unwrap_or(rest).strip_prefix('_')?;
-    let width = rest.trim_start_matches(['b', 'u', 'i']).split('_').next()?;
-    Some(accesses * width.parse::<u64>().unwrap_or_else(|_| panic!("a width in {mnemonic}")))
-}
-
-/// The instructions of the kernel.
-fn instructions(assembly: &str) -> Vec<&str> {
-    let body = assembly.split_once("\nconvert:").unwrap().1.split_once(".section").unwrap().0;
-    let lines = body.lines().map(str::trim).filter(|line| !line.starts_with([';', '.']) && !line.is_empty());
-    lines.filter_map(|line| line.split_whitespace().next()).collect()
-}
-
-/// Barriers of one warp have no instruction here: lanes of a warp run together, and only the order
-/// of instructions is kept.
-fn movement(assembly: &str) -> Movement {
-    let mut movement = Movement::default();
-    for mnemonic in instructions(assembly) {
-        let of = |cdna, rdna| bits(mnemonic, cdna).or_else(|| bits(mnemonic, rdna));
-        if let Some(bits) = of("ds_write", "ds_store") {
-            movement.stored_bits += bits;
-        } else if let Some(bits) = of("ds_read", "ds_load") {
-            movement.loaded_bits += bits;
-        } else if mnemonic == "ds_bpermute_b32" {
-            movement.exchanges += 1;
-        } else if mnemonic == "s_barrier" || mnemonic == "s_barrier_wait" {
-            movement.block_barriers += 1;
-        } else {
-            // No other way between lanes, to shared memory, or to scratch.
-            for other in ["ds_", "v_permlane", "v_readlane", "scratch_", "buffer_", "flat_"] {
-                assert!(!mnemonic.starts_with(other), "{mnemonic}: {assembly}");
-            }
-            assert!(!mnemonic.contains("_dpp"), "{mnemonic}: {assembly}");
-        }
-    }
-    movement
-}
-
-/// Every instruction is issued once, so that what is written is what is done: no branch at all,
-/// or, where lanes sit out stores, branches forward around what they sit out.
-fn goes_straight(assembly: &str, planned: &Planned) {
-    let lines: Vec<&str> = assembly.lines().map(str::trim).collect();
-    let is_branch = |line: &&str| line.starts_with("s_cbranch") || line.starts_with("s_branch");
-    let branches: Vec<(usize, &str)> = lines.iter().copied().enumerate().filter(|(_, line)| is_branch(line)).collect();
-    assert!(planned.replicated || branches.is_empty(), "{assembly}");
-    for (at, branch) in branches {
-        let label = format!("{}:", branch.split_whitespace().nth(1).unwrap());
-        assert!(lines[at..].iter().any(|line| line.starts_with(&label)), "{branch} goes back: {assembly}");
-    }
 }
 
 #[test]
@@ -183,13 +142,26 @@ fn moves_what_the_plan_says(target: &AmdTarget, cases: Vec<Case>) {
     for case in cases {
         let planned = case.planned(target);
         let artifact = planned.compiled(target, &[Emit::Assembly]);
-        let assembly = artifact.text(Emit::Assembly).unwrap();
-        let found = movement(assembly);
-        assert!(planned.is_done_by(found), "{}: {found:?}, planned {:?}: {assembly}", case.name, planned.movement());
-        goes_straight(assembly, &planned);
-        for line in [".private_segment_fixed_size: 0", ".sgpr_spill_count: 0", ".vgpr_spill_count: 0"] {
-            assert!(assembly.contains(line), "{}: no `{line}` in {assembly}", case.name);
+        let code = artifact.text(Emit::Assembly).unwrap();
+        let found = assembly::movement(code, "convert");
+        assert!(planned.is_done_by(found), "{}: {found:?}, planned {:?}: {code}", case.name, planned.movement());
+        assembly::goes_straight(code, planned.replicated);
+        if target.description().architecture.starts_with("gfx9") {
+            case.is_shown(&assembly::instructions(code, "convert"));
         }
+        assembly::spills_nothing(case.name, code);
+    }
+}
+
+#[test]
+fn twenty_conversions_and_every_path_are_looked_at() {
+    let cases = cases();
+    assert!(cases.len() >= 20);
+    for path in [Path::None, Path::Register, Path::Shuffle, Path::Shared] {
+        assert!(cases.iter().any(|case| case.path == path), "{path}");
+    }
+    for bits in [8, 16, 32, 64] {
+        assert!(cases.iter().any(|case| case.bits == bits), "{bits}");
     }
 }
 
@@ -202,7 +174,7 @@ fn operands_of_mfma_are_stored_once_and_loaded_by_all_that_want_them() {
         let case = &cases()[index];
         let planned = case.planned(&mi250());
         let artifact = planned.compiled(&mi250(), &[Emit::Assembly]);
-        let found = movement(artifact.text(Emit::Assembly).unwrap());
+        let found = assembly::movement(artifact.text(Emit::Assembly).unwrap(), "convert");
         assert_eq!((found.stored_bits, found.loaded_bits, found.exchanges), (512, 1024, 0), "{}", case.name);
         assert_eq!(planned.plan.shared_bytes, 128 * 64 * 2);
     }
@@ -222,26 +194,4 @@ fn the_cases_are_what_they_are_for() {
     assert_eq!((packed, split), (1, 2), "4 bytes a lane in one exchange; 8 bytes a lane in two");
     // LLVM would drop the block barrier of a block of one warp; plans ask for none there.
     assert_eq!(of("bytes of one warp").movement().block_barriers, 0);
-}
-
-/// What is read here reads real assembly.
-#[test]
-fn widths_are_read_from_mnemonics() {
-    for (mnemonic, expected) in [
-        ("ds_write_b128", Some(128)),
-        ("ds_write_b8_d16_hi", Some(8)),
-        ("ds_write2_b64", Some(128)),
-        ("ds_write2st64_b32", Some(64)),
-        ("ds_write_b96", Some(96)),
-        ("ds_bpermute_b32", None),
-    ] {
-        assert_eq!(bits(mnemonic, "ds_write"), expected, "{mnemonic}");
-    }
-    for (mnemonic, expected) in
-        [("ds_store_b128", 128), ("ds_store_2addr_b64", 128), ("ds_store_2addr_stride64_b32", 64), ("ds_store_b8", 8)]
-    {
-        assert_eq!(bits(mnemonic, "ds_store"), Some(expected), "{mnemonic}");
-    }
-    assert_eq!(bits("ds_read_u16_d16_hi", "ds_read"), Some(16));
-    assert_eq!(bits("ds_read_i8", "ds_read"), Some(8));
 }

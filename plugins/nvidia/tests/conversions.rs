@@ -4,28 +4,32 @@
 
 #[path = "../../llvm/tests/conversions/mod.rs"]
 mod conversions;
+#[path = "../../llvm/tests/layouts/mod.rs"]
+mod layouts;
+#[path = "../../llvm/tests/movement/mod.rs"]
+mod movement;
+mod ptx;
 
-use conversions::{Case, Movement, Planned, blocked};
+use conversions::Case;
+use layouts::blocked;
 use tilewright::movement::Path;
 use tilewright::target::TargetDescription;
 use tilewright::vendor::Emit;
-use tilewright_nvidia::{NvidiaTarget, object};
+use tilewright_nvidia::NvidiaTarget;
 
 fn h100() -> NvidiaTarget {
     let text = include_str!("../../../targets/h100.toml");
     NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap()
 }
 
-/// An operand of `mma.sync`, for four warps along the rows of the result.
-fn mma_operand(index: u32, k_width: u32) -> String {
-    format!(
-        "#ttg.dot_op<{{opIdx = {index}, parent = #ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, \
-         warpsPerCTA = [4, 1], instrShape = [16, 8]}}>, kWidth = {k_width}}}>"
-    )
+/// The result of `mma.sync`, for four warps along its rows.
+fn result() -> String {
+    "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>".to_owned()
 }
 
-fn case(name: &'static str, path: Path, bits: u32, shape: &'static [u64], src: String, dst: String) -> Case {
-    Case { name, path, bits, shape, src, dst }
+/// An operand of the same.
+fn mma_operand(index: u32, k_width: u32) -> String {
+    format!("#ttg.dot_op<{{opIdx = {index}, parent = {}, kWidth = {k_width}}}>", result())
 }
 
 fn cases() -> Vec<Case> {
@@ -33,16 +37,18 @@ fn cases() -> Vec<Case> {
     let columns = |size: u64| blocked(&[size, 1], &[8, 4], &[1, 4], &[0, 1]);
     let wide = |order: [u64; 2]| blocked(&[1, 1], &[4, 8], &[4, 1], &order);
     let single = |order: [u64; 2]| blocked(&[1, 4], &[4, 8], &[1, 1], &order);
+    let one = |order: [u64; 2]| blocked(&[1, 1], &[8, 4], &[1, 4], &order);
+    let pairs = || blocked(&[1, 2], &[8, 4], &[2, 2], &[1, 0]);
     let in_lane = |order: [u64; 3]| blocked(&[1, 2, 4], &[32, 1, 1], &[4, 1, 1], &order);
     vec![
-        case("blocked to mma operand a", Path::Shared, 16, &[128, 64], rows(8), mma_operand(0, 2)),
-        case("blocked to mma operand b", Path::Shared, 16, &[128, 64], rows(8), mma_operand(1, 2)),
-        case("bytes to mma operand a", Path::Shared, 8, &[128, 64], rows(16), mma_operand(0, 4)),
-        case("words across warps", Path::Shared, 32, &[64, 64], rows(4), columns(4)),
-        case("64-bit elements across warps", Path::Shared, 64, &[64, 64], rows(2), columns(2)),
-        case("16 warps, more than is at hand at once", Path::Shared, 32, &[256, 128], long([16, 1]), long([8, 2])),
-        case("a source that warps replicate", Path::Shared, 16, &[8, 64], rows(8), columns(1)),
-        case(
+        Case::new("blocked to mma operand a", Path::Shared, 16, &[128, 64], rows(8), mma_operand(0, 2)),
+        Case::new("blocked to mma operand b", Path::Shared, 16, &[128, 64], rows(8), mma_operand(1, 2)),
+        Case::new("bytes to mma operand a", Path::Shared, 8, &[128, 64], rows(16), mma_operand(0, 4)),
+        Case::new("words across warps", Path::Shared, 32, &[64, 64], rows(4), columns(4)),
+        Case::new("64-bit elements across warps", Path::Shared, 64, &[64, 64], rows(2), columns(2)),
+        Case::new("16 warps, more than is at hand at once", Path::Shared, 32, &[256, 128], long([16, 1]), long([8, 2])),
+        Case::new("a source that warps replicate", Path::Shared, 16, &[8, 64], rows(8), columns(1)),
+        Case::new(
             "a source whose copies nobody can share out",
             Path::Shared,
             32,
@@ -50,7 +56,7 @@ fn cases() -> Vec<Case> {
             wide([1, 0]),
             blocked(&[1, 1], &[8, 4], &[1, 4], &[1, 0]),
         ),
-        case(
+        Case::new(
             "words of one warp",
             Path::Shared,
             32,
@@ -58,11 +64,32 @@ fn cases() -> Vec<Case> {
             single([1, 0]),
             blocked(&[4, 1], &[4, 8], &[1, 1], &[1, 0]),
         ),
-        case("lanes permuted", Path::Shuffle, 32, &[16, 8], wide([1, 0]), wide([0, 1])),
-        case("lanes permuted, bytes packed", Path::Shuffle, 8, &[4, 32], single([1, 0]), single([0, 1])),
-        case("lanes permuted, 64-bit elements", Path::Shuffle, 64, &[16, 8], wide([1, 0]), wide([0, 1])),
-        case("registers renamed", Path::Register, 16, &[128, 4, 8], in_lane([2, 1, 0]), in_lane([1, 2, 0])),
-        case("nothing to do", Path::None, 16, &[128, 64], rows(8), rows(8)),
+        Case::new("lanes permuted", Path::Shuffle, 32, &[16, 8], wide([1, 0]), wide([0, 1])),
+        Case::new("lanes permuted, bytes packed", Path::Shuffle, 8, &[4, 32], single([1, 0]), single([0, 1])),
+        Case::new("lanes permuted, 64-bit elements", Path::Shuffle, 64, &[16, 8], wide([1, 0]), wide([0, 1])),
+        Case::new("registers renamed", Path::Register, 16, &[128, 4, 8], in_lane([2, 1, 0]), in_lane([1, 2, 0])),
+        Case::new("nothing to do", Path::None, 16, &[128, 64], rows(8), rows(8)),
+        // Matrices that are not transposed take as many wavefronts as plain accesses of a swizzled layout, and
+        // the plan takes those.
+        Case::new("columns of rows, read as transposed matrices", Path::Shared, 16, &[64, 64], rows(8), columns(8))
+            .by_tiles()
+            .showing(&["st.shared.v4.b32", "ldmatrix.sync.aligned.m8n8.x4.trans"]),
+        Case::new("columns of rows, stored as transposed matrices", Path::Shared, 16, &[32, 32], rows(4), columns(8))
+            .by_tiles()
+            .showing(&["stmatrix.sync.aligned.m8n8.x4.trans", "ld.shared.v4.b32"]),
+        Case::new("copies spread, then read as matrices", Path::Shared, 16, &[16, 16], rows(8), mma_operand(1, 2))
+            .by_tiles()
+            .showing(&["st.shared.b32", "ldmatrix.sync.aligned.m8n8.x4.trans"]),
+        Case::new("results of a product, stored as one matrix", Path::Shared, 16, &[16, 16], result(), columns(2))
+            .by_tiles()
+            .showing(&["stmatrix.sync.aligned.m8n8.x1.trans"]),
+        Case::new("four rounds with little scratch", Path::Shared, 32, &[64, 64], rows(4), columns(4)).within(4096),
+        Case::new("single bytes", Path::Shared, 8, &[16, 8], wide([1, 0]), one([0, 1]))
+            .showing(&["st.shared.b8", "ld.shared"]),
+        Case::new("single elements of 16 bits", Path::Shared, 16, &[16, 8], wide([1, 0]), one([0, 1]))
+            .showing(&["st.shared.b16", "ld.shared"]),
+        Case::new("pairs of words", Path::Shared, 32, &[16, 16], rows(2), pairs())
+            .showing(&["st.shared.v2.b32", "ld.shared.v2.b32"]),
     ]
 }
 
@@ -71,62 +98,29 @@ fn long(warps: [u64; 2]) -> String {
     blocked(&[1, 4], &threads, &warps, &[1, 0])
 }
 
-/// Bits that a PTX access moves for one lane: `ld.shared.v4.b32` moves 128.
-fn bits(mnemonic: &str) -> u64 {
-    mnemonic.split('.').fold(1, |bits, part| match part.split_at(1) {
-        ("v" | "b" | "u" | "s", number) => bits * number.parse::<u64>().unwrap_or(1),
-        _ => bits,
-    })
-}
-
-/// The instructions of the kernel: mnemonics, behind their predicates.
-fn instructions(ptx: &str) -> Vec<&str> {
-    let body = ptx.split_once(".entry convert").unwrap().1;
-    let words = body.lines().map(str::trim).filter(|line| line.ends_with(';') || line.ends_with(':'));
-    words.filter_map(|line| line.split_whitespace().find(|word| !word.starts_with('@'))).collect()
-}
-
-fn movement(ptx: &str) -> Movement {
-    let mut movement = Movement::default();
-    for mnemonic in instructions(ptx) {
-        match mnemonic {
-            _ if mnemonic.starts_with("st.shared") => movement.stored_bits += bits(mnemonic),
-            _ if mnemonic.starts_with("ld.shared") => movement.loaded_bits += bits(mnemonic),
-            _ if mnemonic.starts_with("shfl.sync.idx.b32") => movement.exchanges += 1,
-            _ if mnemonic.starts_with("bar.warp.sync") => movement.warp_barriers += 1,
-            _ if mnemonic.starts_with("bar.sync") || mnemonic.starts_with("barrier") => movement.block_barriers += 1,
-            _ => {}
-        }
-        for other in ["ld.local", "st.local", "shfl.sync.b", "ldmatrix", "stmatrix", "atom", "red", "call"] {
-            assert!(!mnemonic.starts_with(other), "{mnemonic}: {ptx}");
-        }
-    }
-    assert!(!ptx.contains(".local"), "no local memory: {ptx}");
-    movement
-}
-
-/// Every instruction is issued once, so that what is written is what is done: no branch at all,
-/// or, where lanes sit out stores, branches forward around what they sit out.
-fn goes_straight(ptx: &str, planned: &Planned) {
-    let lines: Vec<&str> = ptx.lines().map(str::trim).collect();
-    let branches: Vec<(usize, &str)> = lines.iter().copied().enumerate().filter(|(_, l)| l.contains("bra ")).collect();
-    assert!(planned.replicated || branches.is_empty(), "{ptx}");
-    for (at, branch) in branches {
-        let label = format!("{}:", branch.trim_end_matches(';').split_whitespace().last().unwrap());
-        assert!(lines[at..].iter().any(|line| line.starts_with(&label)), "{branch} goes back: {ptx}");
-    }
-}
-
 #[test]
 fn the_ptx_moves_what_the_plan_says() {
     let target = h100();
     for case in cases() {
         let planned = case.planned(&target);
         let artifact = planned.compiled(&target, &[Emit::Assembly]);
-        let ptx = artifact.text(Emit::Assembly).unwrap();
-        let found = movement(ptx);
-        assert!(planned.is_done_by(found), "{}: {found:?}, planned {:?}: {ptx}", case.name, planned.movement());
-        goes_straight(ptx, &planned);
+        let code = artifact.text(Emit::Assembly).unwrap();
+        let found = ptx::movement(code, "convert");
+        assert!(planned.is_done_by(found), "{}: {found:?}, planned {:?}: {code}", case.name, planned.movement());
+        ptx::goes_straight(code, planned.replicated);
+        case.is_shown(&ptx::instructions(code, "convert"));
+    }
+}
+
+#[test]
+fn twenty_conversions_and_every_path_are_looked_at() {
+    let cases = cases();
+    assert!(cases.len() >= 20);
+    for path in [Path::None, Path::Register, Path::Shuffle, Path::Shared] {
+        assert!(cases.iter().any(|case| case.path == path), "{path}");
+    }
+    for bits in [8, 16, 32, 64] {
+        assert!(cases.iter().any(|case| case.bits == bits), "{bits}");
     }
 }
 
@@ -139,7 +133,7 @@ fn operands_of_mma_are_stored_once_and_loaded_by_all_that_want_them() {
         let case = &cases()[index];
         let planned = case.planned(&h100());
         let artifact = planned.compiled(&h100(), &[Emit::Assembly]);
-        let found = movement(artifact.text(Emit::Assembly).unwrap());
+        let found = ptx::movement(artifact.text(Emit::Assembly).unwrap(), "convert");
         assert_eq!((found.stored_bits, found.loaded_bits, found.exchanges), (1024, loaded_bits, 0), "{}", case.name);
         assert_eq!(planned.plan.shared_bytes, 128 * 64 * 2);
     }
@@ -160,35 +154,15 @@ fn the_cases_are_what_they_are_for() {
     assert_eq!(of("words of one warp").movement().block_barriers, 0);
 }
 
-/// What is read here reads real PTX.
-#[test]
-fn widths_are_read_from_mnemonics() {
-    for (mnemonic, expected) in
-        [("st.shared.v4.b32", 128), ("ld.shared.b16", 16), ("ld.shared.v2.b64", 128), ("st.shared.u8", 8)]
-    {
-        assert_eq!(bits(mnemonic), expected, "{mnemonic}");
-    }
-}
-
 #[test]
 fn the_vendors_assembler_spills_nothing() {
-    let Some(ptxas) = object::assembler() else {
-        eprintln!("no ptxas here (TILEWRIGHT_PTXAS or PATH): spills in machine code are not looked for");
-        return;
-    };
     let target = h100();
-    for case in cases() {
-        let artifact = case.planned(&target).compiled(&target, &[Emit::Assembly]);
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("convert.ptx");
-        std::fs::write(&file, artifact.text(Emit::Assembly).unwrap()).unwrap();
-        let mut command = std::process::Command::new(&ptxas);
-        let output = command.args(["-v", "-arch=sm_90a", "-o"]).arg(directory.path().join("cubin")).arg(&file).output();
-        let output = output.unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{}: {said}", case.name);
-        let none = "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads";
-        assert!(said.contains(none), "{}: {said}", case.name);
-    }
-    eprintln!("assembled by {}", ptxas.display());
+    let codes: Vec<(&str, String)> = cases()
+        .iter()
+        .map(|case| {
+            let artifact = case.planned(&target).compiled(&target, &[Emit::Assembly]);
+            (case.name, artifact.text(Emit::Assembly).unwrap().to_owned())
+        })
+        .collect();
+    ptx::spill_nothing(codes.iter().map(|(name, code)| (*name, code.as_str())));
 }

@@ -21,16 +21,22 @@ pub fn bank_conflicts(session: &Session, request: &Json) -> Result<Json, Refusal
         .map_err(|error| Refusal::new("bad_layout", format!("`distributed`: {error}")))?;
     let registers = question.resolve(session, target, &shape)?;
     let registers = checked("distributed", request, &shape, registers)?;
-    let memory = memory(session, request, target, &shape)?;
+    let memory = memory(session, request, "shared", target, &shape)?;
     let found = conflicts(&registers, &memory, element_bits(request)?, model)
         .map_err(|error| Refusal::new("undefined", error.to_string()))?;
     Ok(json!({ "excess": found.excess }))
 }
 
-/// The memory layout: one that is given by its bases, or a family's.
-fn memory(session: &Session, request: &Json, target: Option<&str>, shape: &[u64]) -> Result<MemoryLayout, Refusal> {
-    let value = field(request, "shared")?;
-    let wrong = |error: String| Refusal::new("bad_layout", format!("`shared`: {error}"));
+/// The memory layout in the field `name`: one that is given by its bases, or a family's.
+pub(super) fn memory(
+    session: &Session,
+    request: &Json,
+    name: &str,
+    target: Option<&str>,
+    shape: &[u64],
+) -> Result<MemoryLayout, Refusal> {
+    let value = field(request, name)?;
+    let wrong = |error: String| Refusal::new("bad_layout", format!("`{name}`: {error}"));
     // Padding is no part of the bases: only the parameters say it.
     let params = value.get("params").filter(|params| value.get("layout").is_none() || is_padded(params));
     let question = LayoutQuestion::from_json(params.unwrap_or(value)).map_err(|error| wrong(error.to_string()))?;
@@ -43,7 +49,7 @@ fn memory(session: &Session, request: &Json, target: Option<&str>, shape: &[u64]
     };
     for (axis, &size) in shape.iter().enumerate() {
         if 1u64 << memory.linear.out_bits(Dim::tensor(axis)).min(63) != size {
-            return Err(bad(&format!("`shared` has another size along axis {axis} than `shape`, which says {size}")));
+            return Err(bad(&format!("`{name}` has another size along axis {axis} than `shape`, which says {size}")));
         }
     }
     Ok(memory)

@@ -8,6 +8,7 @@ mod conflicts;
 mod fields;
 mod lines;
 mod memory;
+mod movement;
 mod operations;
 
 use std::io::{BufWriter, Read, Write};

@@ -5,20 +5,26 @@ use serde_json::{Map, Value as Json, json};
 use tilewright::layout::{Dim, FamilyError, Layout, LinearLayout, MemoryLayout, layout_to_json, spec_from_json};
 use tilewright::movement::MovementError;
 use tilewright::pipeline::operations::{self, OperationError};
-use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
+use tilewright::pipeline::{PipelineError, Session};
 use tilewright::vendor::CompileError;
 
-use crate::convert;
-
-use super::Refusal;
 use super::conflicts::bank_conflicts;
 use super::memory::choose_memory;
+use super::{Refusal, movement};
 
 type Operation = fn(&Session, &Json) -> Result<Json, Refusal>;
 
 /// The operations that need targets; the others are those of the algebras.
-const OPERATIONS: [(&str, Operation); 4] =
-    [("bank_conflicts", bank_conflicts), ("choose_memory", choose_memory), ("convert", convert), ("layout", layout)];
+const OPERATIONS: [(&str, Operation); 8] = [
+    ("access", movement::accessed),
+    ("bank_conflicts", bank_conflicts),
+    ("choose_memory", choose_memory),
+    ("convert", movement::converted),
+    ("gather", movement::gathered),
+    ("layout", layout),
+    ("reduce", movement::reduced),
+    ("scan", movement::scanned),
+];
 
 /// Answers one request.
 pub fn perform(session: &Session, request: &Json) -> Result<Json, Refusal> {
@@ -64,21 +70,6 @@ fn layout(session: &Session, request: &Json) -> Result<Json, Refusal> {
         fields.remove("alignment");
     }
     Ok(answer)
-}
-
-fn convert(session: &Session, request: &Json) -> Result<Json, Refusal> {
-    let target = field(request, "target")?.as_str().ok_or_else(|| bad("`target` must be a string"))?;
-    session.catalogue().get(target).map_err(|error| Refusal::new("unknown_target", error.to_string()))?;
-    let shape = shape(request)?;
-    let bits = element_bits(request)?;
-    let layout = |name: &str| {
-        let question = LayoutQuestion::from_json(field(request, name)?)
-            .map_err(|error| Refusal::new("bad_layout", format!("`{name}`: {error}")))?;
-        let layout = question.resolve(session, Some(target), &shape)?;
-        checked(name, request, &shape, layout)
-    };
-    let (src, dst) = (layout("src")?, layout("dst")?);
-    Ok(convert::answer(&session.convert(target, &src, &dst, bits)?))
 }
 
 /// The target of a request that may name one.

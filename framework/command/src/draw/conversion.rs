@@ -1,11 +1,9 @@
 //! `tilewright draw conversion`: how the elements of a tensor move from one layout to another.
 
 use clap::Args;
-use tilewright_picture::view::{self, ConversionView};
 
 use super::Destination;
-use super::question::repeated;
-use crate::convert::Conversion;
+use crate::convert::{self, Conversion};
 use crate::failure::Failure;
 use crate::{Global, input};
 
@@ -23,17 +21,6 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let asked = &options.conversion;
     let session = input::session(global)?;
     let question = asked.question(&session)?;
-    let plan = session.convert(&asked.target, &question.src, &question.dst, question.element_bits)?;
-    let view = ConversionView {
-        name: &format!("conversion of {} {}", asked.shape, asked.element),
-        src: &question.src,
-        dst: &question.dst,
-        element_bits: question.element_bits,
-        target: session.catalogue().get(&asked.target)?,
-        plan: &plan,
-    };
-    let mut picture = view::conversion(&view)?;
-    let texts = [repeated("from", &asked.src), repeated("to", &asked.dst)];
-    picture.caption.splice(0..0, texts.concat());
-    options.destination.draw(picture)
+    let plan = session.convert(&asked.tensor.target, &question.src, &question.dst, question.element_bits)?;
+    convert::draw(asked, &question, &plan, asked.tensor.target(&session)?, &options.destination)
 }

@@ -6,6 +6,7 @@ use tilewright_picture::view::{self, GlobalView};
 use super::Destination;
 use super::question::repeated;
 use crate::failure::Failure;
+use crate::tensor::Tensor;
 use crate::{Global, input};
 
 /// What to draw.
@@ -13,15 +14,8 @@ use crate::{Global, input};
 pub struct Options {
     /// The distributed layout by which the tensor is loaded or stored.
     layout: String,
-    /// The tensor's shape, as 64x64.
-    #[arg(long, value_name = "SHAPE")]
-    shape: String,
-    /// The element type: f16, i8, ... or a width in bits.
-    #[arg(long, value_name = "TYPE")]
-    element: String,
-    /// The target.
-    #[arg(long, value_name = "NAME")]
-    target: String,
+    #[command(flatten)]
+    tensor: Tensor,
     /// The tensor's axes in memory, the fastest first, as 1,0; row-major where nothing is said.
     #[arg(long, value_name = "AXES", value_delimiter = ',')]
     order: Vec<usize>,
@@ -38,18 +32,17 @@ pub struct Options {
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
-    let target = session.catalogue().get(&options.target)?;
-    let shape = input::shape(&options.shape)?;
-    let layout = input::distributed(&session, "LAYOUT", &options.layout, Some(&options.target), &shape)?;
+    let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
+    let layout = tensor.distributed(&session, "LAYOUT", &options.layout)?;
     let order = match options.order.as_slice() {
-        [] => (0..shape.len()).rev().collect(),
+        [] => (0..input::shape(&tensor.shape)?.len()).rev().collect(),
         given => given.to_vec(),
     };
     let view = GlobalView {
-        name: &format!("{} {}", options.shape, options.element),
+        name: &format!("{} {}", tensor.shape, tensor.element),
         layout: &layout,
         order: &order,
-        element_bits: input::element_bits(&options.element)?,
+        element_bits: tensor.element_bits()?,
         target,
         warp: options.warp,
         line_bytes: options.line,

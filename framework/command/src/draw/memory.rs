@@ -1,12 +1,12 @@
 //! `tilewright draw memory`: a memory layout in the banks of a target, and the conflicts of accesses.
 
 use clap::Args;
-use tilewright::layout::{Layout, MemoryLayout};
 use tilewright_picture::view::{self, MemoryView};
 
 use super::Destination;
 use super::question::repeated;
 use crate::failure::Failure;
+use crate::tensor::Tensor;
 use crate::{Global, input};
 
 /// What to draw.
@@ -14,15 +14,8 @@ use crate::{Global, input};
 pub struct Options {
     /// The memory layout: `#ttg.swizzled_shared<{...}>`, ..., its JSON form, or a linear layout's JSON.
     layout: String,
-    /// The tensor's shape, as 32x64.
-    #[arg(long, value_name = "SHAPE")]
-    shape: String,
-    /// The element type: f16, i8, ... or a width in bits.
-    #[arg(long, value_name = "TYPE")]
-    element: String,
-    /// The target whose banks serve it.
-    #[arg(long, value_name = "NAME")]
-    target: String,
+    #[command(flatten)]
+    tensor: Tensor,
     /// The distributed layout that is stored to it and loaded from it.
     #[arg(long, value_name = "LAYOUT", conflicts_with_all = ["store", "load"])]
     access: Option<String>,
@@ -39,28 +32,17 @@ pub struct Options {
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
-    let target = session.catalogue().get(&options.target)?;
-    let shape = input::shape(&options.shape)?;
-    let named = Some(options.target.as_str());
-    let memory = match input::layout(&session, "LAYOUT", &options.layout, named, &shape)? {
-        Layout::Memory(memory) => memory,
-        Layout::Distributed(linear) if linear.ins().contains(tilewright::layout::Dim::OFFSET) => {
-            MemoryLayout::linear(linear)
-        }
-        Layout::Distributed(_) | Layout::TensorMemory(_) => {
-            let message = "LAYOUT: no layout of shared memory; `draw layout` draws layouts of every kind";
-            return Err(Failure::Input(message.to_owned()));
-        }
-    };
+    let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
+    let memory = tensor.memory(&session, "LAYOUT", &options.layout)?;
     let accessed = |name: &str, text: &Option<String>| {
         let text = text.as_ref().or(options.access.as_ref());
-        text.map(|text| input::distributed(&session, name, text, named, &shape)).transpose()
+        text.map(|text| tensor.distributed(&session, name, text)).transpose()
     };
     let (store, load) = (accessed("--store", &options.store)?, accessed("--load", &options.load)?);
     let view = MemoryView {
-        name: &format!("{} {}", options.shape, options.element),
+        name: &format!("{} {}", tensor.shape, tensor.element),
         memory: &memory,
-        element_bits: input::element_bits(&options.element)?,
+        element_bits: tensor.element_bits()?,
         target,
         store: store.as_ref(),
         load: load.as_ref(),

@@ -30,9 +30,11 @@ pub fn convert<'a>(
 ) -> Result<Plan, MovementError> {
     let means = means.into();
     let conversion = Conversion::new(src, dst, element_bits, means.target)?;
-    let mut weighed = Weighed { quick: true, ..Weighed::default() };
+    let access_slots = means.access_slots;
+    let mut weighed = Weighed { quick: access_slots == 0.0, access_slots, ..Weighed::default() };
     weighed.all(&conversion, &means);
-    weighed.plans.into_iter().min_by(Plan::compare).ok_or_else(|| MovementError::Impossible {
+    let plans = weighed.plans.into_iter();
+    plans.min_by(|a, b| a.compare_with_accesses(b, access_slots)).ok_or_else(|| MovementError::Impossible {
         reasons: weighed.rejected.iter().map(|r| format!("{}: {}", r.path, r.reason)).collect::<Vec<_>>().join("; "),
     })
 }
@@ -51,7 +53,7 @@ pub fn candidates<'a>(
 ) -> Result<(Vec<Plan>, Vec<Rejected>), MovementError> {
     let means = means.into();
     let conversion = Conversion::new(src, dst, element_bits, means.target)?;
-    let mut weighed = Weighed::default();
+    let mut weighed = Weighed { access_slots: means.access_slots, ..Weighed::default() };
     weighed.all(&conversion, &means);
     Ok((weighed.plans, weighed.rejected))
 }
@@ -63,6 +65,8 @@ struct Weighed {
     rejected: Vec<Rejected>,
     /// Whether ways are left out that cannot give the best plan.
     quick: bool,
+    /// As in the means.
+    access_slots: f64,
 }
 
 impl Weighed {
@@ -92,7 +96,7 @@ impl Weighed {
             Err(reason) => return self.rejected.push(Rejected { path, reason }),
         };
         match self.plans.iter_mut().find(|known| known.path == plan.path) {
-            Some(known) if known.compare(&plan).is_le() => {}
+            Some(known) if known.compare_with_accesses(&plan, self.access_slots).is_le() => {}
             Some(known) => *known = plan,
             None => self.plans.push(plan),
         }

@@ -67,13 +67,27 @@ pub struct Plan {
     pub(super) steps: Steps,
 }
 
-/// Bits that one lane moves through shared memory, over all of a plan's accesses.
+/// Bits that one lane moves through shared memory, over all of a plan's accesses. Code generators may join
+/// accesses or split them, so this, not the number of accesses, is what the code must show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SharedBits {
     /// Stored, by a lane that no predicate leaves out.
     pub stored: u64,
     /// Loaded.
     pub loaded: u64,
+}
+
+impl SharedBits {
+    /// What one plan moves after the other.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { stored: self.stored + other.stored, loaded: self.loaded + other.loaded }
+    }
+
+    /// What all of these move.
+    pub(in crate::movement) fn of_all<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> Self {
+        plans.into_iter().fold(Self::default(), |sum, plan| sum.plus(plan.shared_bits()))
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -86,13 +100,7 @@ pub(super) enum Steps {
 
 impl Plan {
     /// One plan after the other, which together are a way of `path` for the whole conversion.
-    pub(super) fn sequence(
-        path: Path,
-        conversion: &Conversion,
-        before: Self,
-        after: Self,
-        means: &Means<'_>,
-    ) -> Self {
+    pub(super) fn sequence(path: Path, conversion: &Conversion, before: Self, after: Self, means: &Means<'_>) -> Self {
         let counts = before.counts.plus(after.counts);
         let bound = match path {
             Path::Shared | Path::Mixed => bound::of_shared(conversion, means),
@@ -132,17 +140,13 @@ impl Plan {
         }
     }
 
-    /// What a lane stores to shared memory and loads from it. Code generators may join accesses or
-    /// split them, so this, not the number of accesses, is what the code must show.
+    /// What a lane stores to shared memory and loads from it.
     #[must_use]
     pub fn shared_bits(&self) -> SharedBits {
         match &self.steps {
             Steps::Scratch(scratch) => scratch.shared_bits(),
             Steps::Renaming(_) | Steps::Exchanges(_) => SharedBits::default(),
-            Steps::Sequence(before, after) => {
-                let (before, after) = (before.shared_bits(), after.shared_bits());
-                SharedBits { stored: before.stored + after.stored, loaded: before.loaded + after.loaded }
-            }
+            Steps::Sequence(before, after) => before.shared_bits().plus(after.shared_bits()),
         }
     }
 

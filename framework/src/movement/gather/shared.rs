@@ -6,7 +6,7 @@ use crate::layout::{Dim, LinearLayout, MemoryLayout, Space};
 use crate::target::{Direction, TargetDescription, wavefronts};
 
 use super::super::address::{Thread, product};
-use super::super::{MovementError, Path, SharedAccess, cost, slots, store_shared};
+use super::super::{MovementError, Path, SharedAccess, SharedBits, cost, slots, store_shared};
 use super::{Gather, Question, Steps};
 
 /// Reading from shared memory.
@@ -111,6 +111,12 @@ impl Shared {
         let least = lanes.div_ceil(1 << row.phase.len().min(63));
         let sum: u64 = (0..DRAWS).map(|_| drawn(&mut draw)).sum();
         Some((least, sum as f64 / DRAWS as f64))
+    }
+
+    /// What a lane stores and loads.
+    pub(super) fn shared_bits(&self) -> SharedBits {
+        let loaded = u64::from(self.element.bits()) << self.registers.len();
+        SharedBits { loaded, ..self.store.shared_bits() }
     }
 
     pub(super) fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {

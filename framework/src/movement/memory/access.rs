@@ -12,7 +12,7 @@ use crate::target::{Direction, TargetDescription};
 
 use super::super::address::Thread;
 use super::super::tile::{Accesses, Loads, Located, Memory, Placed, Stores, Tile};
-use super::super::{Bound, Means, MovementError, bound, cost, slots};
+use super::super::{Bound, Means, MovementError, SharedBits, bound, cost, slots};
 
 /// How a tensor in registers is stored to shared memory, or loaded from it.
 #[derive(Debug, Clone)]
@@ -27,6 +27,7 @@ pub struct SharedAccess {
     pub above_bound: Option<String>,
     /// How many elements of each lane an access moves.
     pub vector_elements: u64,
+    shared_bits: SharedBits,
     padding: Vec<Padding>,
     lane_bits: u32,
     accesses: Accesses,
@@ -156,6 +157,11 @@ fn priced(
 ) -> SharedAccess {
     let issued = accesses.figures.issued();
     let (plain, by_row) = if accesses.instruction().is_some() { (0, issued) } else { (issued, 0) };
+    let bits = accesses.figures.elements() * u64::from(side.element.bits());
+    let shared_bits = match side.direction {
+        Direction::Store => SharedBits { stored: bits, loaded: 0 },
+        Direction::Load => SharedBits { stored: 0, loaded: bits },
+    };
     let (counts, what, least) = match side.direction {
         Direction::Store => {
             let counts = Counts { shared_stores: plain, matrix_stores: by_row, ..Counts::default() };
@@ -173,6 +179,7 @@ fn priced(
         bound,
         counts,
         vector_elements: accesses.vector_elements(),
+        shared_bits,
         padding: padding.to_vec(),
         lane_bits: side.lane_bits,
         accesses,
@@ -184,6 +191,12 @@ impl SharedAccess {
     #[must_use]
     pub fn instruction(&self) -> Option<&str> {
         self.accesses.instruction()
+    }
+
+    /// What a lane stores to shared memory, or loads from it.
+    #[must_use]
+    pub fn shared_bits(&self) -> SharedBits {
+        self.shared_bits
     }
 
     fn issued(&self) -> u64 {

@@ -14,8 +14,9 @@ use crate::layout::{Dim, LinearLayout};
 use crate::target::{Direction, TargetDescription};
 
 use super::address::Thread;
+use super::price::slots_with_accesses;
 use super::tuples::{Combine, by_tensor, moved};
-use super::{Bound, MovementError, Plan, convert, cost, slots};
+use super::{Bound, Means, MovementError, Plan, SharedBits, convert, cost};
 use lanes::{LaneStep, butterfly};
 use question::Question;
 
@@ -60,31 +61,48 @@ pub fn reduce(
     element_bits: &[u32],
     target: &TargetDescription,
 ) -> Result<Reduction, MovementError> {
+    let none = || MovementError::Impossible { reasons: "there is no way to reduce".to_owned() };
+    reductions(src, axis, element_bits, target)?.into_iter().next().ok_or_else(none)
+}
+
+/// What an access of shared memory counts beside its wavefronts, in slots. Reductions move little by many
+/// accesses, so that the issuing and addressing of each, which [`super::slots`] leaves out, is a large part of them.
+const ACCESS_SLOTS: f64 = 4.0;
+
+/// The ways that [`reduce`] weighs, the best first: that of the fewest [`super::slots`], each access of shared
+/// memory counting some more, then of the fewest cycles.
+///
+/// # Errors
+/// As for [`reduce`].
+pub fn reductions(
+    src: &LinearLayout,
+    axis: Dim,
+    element_bits: &[u32],
+    target: &TargetDescription,
+) -> Result<Vec<Reduction>, MovementError> {
     let question = Question::new(src, axis, element_bits)?;
-    let mut cheapest: Option<Reduction> = None;
+    let mut all = Vec::new();
     for given in 0..=question.most_given() {
         for in_lanes in 0..=question.most_parts_in_lanes() {
-            let candidate = build(&question, given, in_lanes, target)?;
-            let rank = (slots(&candidate.counts), candidate.cost);
-            if cheapest.as_ref().is_none_or(|known| rank < (slots(&known.counts), known.cost)) {
-                cheapest = Some(candidate);
+            for access_slots in [0.0, ACCESS_SLOTS] {
+                let means = Means::of(target).with_access_slots(access_slots);
+                all.push(build(&question, given, in_lanes, means)?);
             }
         }
     }
-    cheapest.ok_or_else(|| MovementError::Impossible { reasons: "there is no way to reduce".to_owned() })
+    let price = |reduction: &Reduction| slots_with_accesses(&reduction.counts, ACCESS_SLOTS);
+    all.sort_by(|a, b| price(a).total_cmp(&price(b)).then(a.cost.total_cmp(&b.cost)));
+    all.dedup_by(|a, b| a.counts == b.counts && a.before == b.before && a.after == b.after);
+    Ok(all)
 }
 
 /// The reduction in which the first `given` lane bits halve the registers, and `in_lanes` bits of the
 /// parts are read by different lanes.
-fn build(
-    question: &Question,
-    given: usize,
-    in_lanes: usize,
-    target: &TargetDescription,
-) -> Result<Reduction, MovementError> {
+fn build(question: &Question, given: usize, in_lanes: usize, means: Means<'_>) -> Result<Reduction, MovementError> {
+    let target = means.target;
     let before = question.lane_steps(given);
     let (src, dst) = question.ends(given, in_lanes)?;
-    let moves = question.element_bits.iter().map(|&bits| convert(&src, &dst, bits, target));
+    let moves = question.element_bits.iter().map(|&bits| convert(&src, &dst, bits, means));
     let moves = moves.collect::<Result<Vec<_>, _>>()?;
     let after: Vec<u32> = question.copy_lanes().take(in_lanes).collect();
     let kept = question.kept.len() as u32;
@@ -143,6 +161,24 @@ fn bound(question: &Question, target: &TargetDescription) -> Bound {
 }
 
 impl Reduction {
+    /// Lane bits along which lanes share the results out while they combine, each keeping half.
+    #[must_use]
+    pub fn halving_lanes(&self) -> usize {
+        self.before.iter().filter(|step| matches!(step, LaneStep::Halve { .. })).count()
+    }
+
+    /// Lane bits along which lanes read different parts of what warps held, to combine them by exchange.
+    #[must_use]
+    pub fn reading_lanes(&self) -> usize {
+        self.after.len()
+    }
+
+    /// What a lane stores to shared memory and loads from it.
+    #[must_use]
+    pub fn shared_bits(&self) -> SharedBits {
+        SharedBits::of_all(&self.moves)
+    }
+
     /// Writes the reduction's kernel IR. `inputs` holds, for each tensor of the tuple, one value for
     /// each source register; the result holds likewise the registers of [`Reduction::result`]. Values
     /// have any element type of the widths that were planned for.

@@ -16,7 +16,7 @@ use crate::target::TargetDescription;
 
 use super::address::Thread;
 use super::tuples::{Combine, by_register, by_tensor, moved};
-use super::{Bound, MovementError, Plan, convert, cost, slots};
+use super::{Bound, MovementError, Plan, SharedBits, convert, cost, slots};
 use levels::Level;
 use question::Question;
 use totals::Totals;
@@ -133,6 +133,13 @@ fn by_lines(
 }
 
 impl Scan {
+    /// What a lane stores to shared memory and loads from it.
+    #[must_use]
+    pub fn shared_bits(&self) -> SharedBits {
+        let totals = self.totals.iter().flat_map(|totals| &totals.moves);
+        SharedBits::of_all(self.to.iter().chain(totals).chain(&self.back))
+    }
+
     /// Writes the scan's kernel IR. `inputs` holds, for each tensor of the tuple, one value for each
     /// register; so does the result. `combine` gets what lies nearer the scan's beginning first.
     ///

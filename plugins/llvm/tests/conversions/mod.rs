@@ -10,10 +10,13 @@ use tilewright::f2::Subspace;
 use tilewright::kernel::{Kernel, Module, verify};
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::lower::conversion_kernel;
-use tilewright::movement::{Path, Plan, SharedBits, convert};
+use tilewright::movement::{Means, Path, Plan, SharedBits, convert};
 use tilewright::vendor::{Artifact, CompileOptions, Emit, Target};
 
-/// A conversion and the way that it must go.
+use crate::layouts::distributed;
+use crate::movement::Movement;
+
+/// A conversion, why it is looked at, and the way that it must go.
 pub struct Case {
     pub name: &'static str,
     pub path: Path,
@@ -21,16 +24,12 @@ pub struct Case {
     pub shape: &'static [u64],
     pub src: String,
     pub dst: String,
-}
-
-/// What the code of a conversion does, or must do: for one lane, or for its warp.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Movement {
-    pub stored_bits: u64,
-    pub loaded_bits: u64,
-    pub exchanges: u64,
-    pub block_barriers: u64,
-    pub warp_barriers: u64,
+    /// Whether the target's instructions that move tiles may be used.
+    pub tiles: bool,
+    /// Bytes of shared memory at most, where that is less than all.
+    pub scratch: Option<u64>,
+    /// What instructions of the code begin with, of each at least one: what the case is looked at for.
+    pub shows: &'static [&'static str],
 }
 
 /// A planned conversion as a kernel.
@@ -56,9 +55,33 @@ fn is_replicated(layout: &LinearLayout) -> bool {
 }
 
 impl Case {
+    /// A conversion by plain accesses and exchanges.
+    pub fn new(name: &'static str, path: Path, bits: u32, shape: &'static [u64], src: String, dst: String) -> Self {
+        Self { name, path, bits, shape, src, dst, tiles: false, scratch: None, shows: &[] }
+    }
+
+    /// The same, whose code must have these instructions.
+    pub fn showing(self, shows: &'static [&'static str]) -> Self {
+        Self { shows, ..self }
+    }
+
+    /// The same, by instructions that move tiles too.
+    pub fn by_tiles(self) -> Self {
+        Self { tiles: true, ..self }
+    }
+
+    /// The same, with no more than so many bytes of shared memory.
+    pub fn within(self, bytes: u64) -> Self {
+        Self { scratch: Some(bytes), ..self }
+    }
+
     pub fn planned(&self, target: &dyn Target) -> Planned {
         let (src, dst) = (distributed(target, &self.src, self.shape), distributed(target, &self.dst, self.shape));
-        let plan = convert(&src, &dst, self.bits, target.description()).unwrap();
+        let means = Means::of(target.description());
+        let means = if self.tiles { means.with_instructions(target.instructions()) } else { means };
+        let means = self.scratch.map_or(means, |bytes| means.with_scratch(bytes));
+        let plan = convert(&src, &dst, self.bits, means).unwrap();
+        assert_eq!(self.tiles, plan.counts.matrix_stores + plan.counts.matrix_loads > 0, "{}: {plan:?}", self.name);
         assert_eq!(plan.path, self.path, "{}: {plan:?}", self.name);
         let kernel = conversion_kernel("convert", &src, &dst, self.bits, &plan).unwrap();
         let replicated = is_replicated(&src);
@@ -82,17 +105,27 @@ impl Case {
     }
 }
 
+impl Case {
+    /// Whether the mnemonics of the code have what the case is looked at for.
+    pub fn is_shown(&self, mnemonics: &[&str]) {
+        for shown in self.shows {
+            assert!(mnemonics.iter().any(|one| one.starts_with(shown)), "{}: no {shown} in {mnemonics:?}", self.name);
+        }
+    }
+}
+
 impl Planned {
     /// What the code must do, by the plan.
     pub fn movement(&self) -> Movement {
         let (counts, shared) = (self.plan.counts, self.plan.shared_bits());
-        assert_eq!((counts.matrix_stores, counts.matrix_loads, counts.permutes), (0, 0, 0));
+        assert_eq!(counts.permutes, 0);
         Movement {
             stored_bits: shared.stored,
             loaded_bits: shared.loaded,
             exchanges: counts.exchanges,
             block_barriers: counts.barriers,
             warp_barriers: counts.warp_barriers,
+            tiles: counts.matrix_stores + counts.matrix_loads,
         }
     }
 

@@ -44,7 +44,7 @@ pub(super) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
     let plain = |direction| Tile::plain(target, direction, conversion.element, conversion.lane_bits);
     let (stores, loads) = (plain(Direction::Store), plain(Direction::Load));
     let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, stores, loads, target };
-    let mut best = Best { chosen: None, bound };
+    let mut best = Best { chosen: None, bound, access_slots: means.access_slots };
     for layout in sides.plain_layouts() {
         best.weigh(&sides, layout, &[]);
         if best.meets_bound() {
@@ -77,6 +77,8 @@ struct Sides<'a> {
 struct Best {
     chosen: Option<(Swizzle, Figures, Figures)>,
     bound: bound::Bound,
+    /// As in the means.
+    access_slots: f64,
 }
 
 impl Best {
@@ -90,7 +92,9 @@ impl Best {
             let table = &sides.target.costs;
             let cycles = stored as f64 * table.shared_store_wavefront.cycles
                 + loaded as f64 * table.shared_load_wavefront.cycles;
-            (stored + loaded, cycles)
+            let accesses = store.issued() + load.issued();
+            // Of as many wavefronts the fewer accesses: each is issued, and addressed.
+            ((stored + loaded) as f64 + self.access_slots * accesses as f64, cycles, accesses)
         };
         let known = self.chosen.as_ref().map(|(_, store, load)| price(store, load));
         if known.is_none_or(|known| price(&store, &load) < known) {
@@ -98,11 +102,13 @@ impl Best {
         }
     }
 
+    /// Whether no layout can be better.
     fn meets_bound(&self) -> bool {
         let bound = &self.bound;
-        self.chosen.as_ref().is_some_and(|(_, store, load)| {
-            store.wavefronts() <= bound.wavefronts_stored && load.wavefronts() <= bound.wavefronts_loaded
-        })
+        self.access_slots == 0.0
+            && self.chosen.as_ref().is_some_and(|(_, store, load)| {
+                store.wavefronts() <= bound.wavefronts_stored && load.wavefronts() <= bound.wavefronts_loaded
+            })
     }
 }
 

@@ -1,0 +1,184 @@
+//! `tilewright access`: how a tensor in registers is stored to memory and loaded from it: to shared
+//! memory of a given layout, or to global memory.
+
+use std::io::Write;
+
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use tilewright::layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright::lower::{copy_kernel, load_kernel, store_kernel};
+use tilewright::movement::{
+    GlobalAccess, GlobalTensor, MovementError, SharedAccess, Stride, access_global, load_shared, store_shared,
+};
+use tilewright::pipeline::PipelineError;
+use tilewright::target::{Direction, TargetDescription};
+
+use crate::emit::{Emission, emit};
+use crate::failure::Failure;
+use crate::figures::Figures;
+use crate::tensor::Tensor;
+use crate::{Global, input};
+
+/// What accesses what.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The distributed layout of the registers.
+    registers: String,
+    /// The layout of shared memory; absent where the tensor is in global memory.
+    memory: Option<String>,
+    #[command(flatten)]
+    tensor: Tensor,
+    /// The tensor's axes in global memory, the fastest first, as 1,0; row-major where nothing is said.
+    #[arg(long, value_name = "AXES", value_delimiter = ',', conflicts_with_all = ["memory", "emit"])]
+    order: Vec<usize>,
+    /// What the address of the first element in global memory is a multiple of.
+    #[arg(long, value_name = "BYTES", default_value_t = 16, conflicts_with = "memory")]
+    alignment: u64,
+    /// Print the accesses as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    emission: Emission,
+}
+
+/// Both directions of an access.
+pub struct Both<T> {
+    store: T,
+    load: T,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
+    let registers = tensor.distributed(&session, "REGISTERS", &options.registers)?;
+    let bits = tensor.element_bits()?;
+    let movement = |error| Failure::from(PipelineError::Movement(error));
+    let (answer, text, kernels) = match &options.memory {
+        Some(text) => {
+            let memory = tensor.memory(&session, "MEMORY", text)?;
+            let both = of_shared(&registers, &memory, bits, target).map_err(movement)?;
+            let kernels = [
+                store_kernel("store", &registers, &memory, bits, &both.store),
+                load_kernel("load", &registers, &memory, bits, &both.load),
+            ];
+            (shared_answer(&both), shared_text(&both, bits), kernels.into_iter().collect::<Result<Vec<_>, _>>())
+        }
+        None => {
+            let memory = global_tensor(&input::shape(&tensor.shape)?, &options.order, options.alignment)?;
+            let both = of_global(&registers, &memory, bits, target).map_err(movement)?;
+            let kernel = copy_kernel("copy", &registers, bits, &both.load, &both.store).map(|kernel| vec![kernel]);
+            (global_answer(&both), global_text(&both, bits, target), kernel)
+        }
+    };
+    if let Some((form, code)) = options.emission.wanted() {
+        return emit(&session, &target.name, kernels.map_err(movement)?, form, &code);
+    }
+    let mut out = std::io::stdout().lock();
+    match options.json {
+        true => writeln!(out, "{answer}")?,
+        false => write!(out, "{text}")?,
+    }
+    Ok(())
+}
+
+/// Stores to shared memory and loads from it.
+pub fn of_shared(
+    registers: &LinearLayout,
+    memory: &MemoryLayout,
+    bits: u32,
+    target: &TargetDescription,
+) -> Result<Both<SharedAccess>, MovementError> {
+    Ok(Both {
+        store: store_shared(registers, memory, bits, target)?,
+        load: load_shared(registers, memory, bits, target)?,
+    })
+}
+
+/// Stores to global memory and loads from it.
+pub fn of_global(
+    registers: &LinearLayout,
+    memory: &GlobalTensor,
+    bits: u32,
+    target: &TargetDescription,
+) -> Result<Both<GlobalAccess>, MovementError> {
+    let access = |direction| access_global(registers, memory, bits, direction, target);
+    Ok(Both { store: access(Direction::Store)?, load: access(Direction::Load)? })
+}
+
+/// A tensor without gaps whose axes follow each other in this order; the last the fastest where nothing
+/// is said.
+pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<GlobalTensor, Failure> {
+    let mut tensor = GlobalTensor::row_major(shape, alignment);
+    if order.is_empty() {
+        return Ok(tensor);
+    }
+    let mut sorted = order.to_vec();
+    sorted.sort_unstable();
+    if !sorted.iter().copied().eq(0..shape.len()) {
+        let message = format!("--order: expected each of the axes 0 to {} once, the fastest first", shape.len() - 1);
+        return Err(Failure::Input(message));
+    }
+    let mut stride = 1;
+    for &axis in order {
+        tensor.axes[axis] = (Dim::tensor(axis), shape[axis], Stride::Elements(stride));
+        stride *= shape[axis];
+    }
+    Ok(tensor)
+}
+
+fn figures(access: &SharedAccess) -> Figures<'_> {
+    Figures {
+        counts: access.counts,
+        cost: access.cost,
+        shared_bytes: 0,
+        bound: Some(access.bound),
+        above_bound: access.above_bound.as_deref(),
+    }
+}
+
+fn shared_text(both: &Both<SharedAccess>, bits: u32) -> String {
+    let side = |name: &str, access: &SharedAccess| {
+        let wide = access.vector_elements * u64::from(bits);
+        format!("{name}: {wide} bits of a lane at once\n{}", figures(access).text())
+    };
+    format!("{}\n{}", side("stored", &both.store), side("loaded", &both.load))
+}
+
+fn global_text(both: &Both<GlobalAccess>, bits: u32, target: &TargetDescription) -> String {
+    let side = |name: &str, access: &GlobalAccess| {
+        format!(
+            "{name}: {} bits of a lane at once, {} accesses of each warp, {} units of {} bytes in all\n  {}\n",
+            access.vector_elements * u64::from(bits),
+            access.accesses,
+            access.transactions,
+            target.global.transaction_bytes,
+            access.limited_by
+        )
+    };
+    format!("{}{}", side("loaded", &both.load), side("stored", &both.store))
+}
+
+/// Accesses of shared memory as programs read them.
+pub fn shared_answer(both: &Both<SharedAccess>) -> Json {
+    let side = |access: &SharedAccess| {
+        let mut answer = figures(access).json();
+        answer["vector_elements"] = json!(access.vector_elements);
+        answer
+    };
+    json!({ "store": side(&both.store), "load": side(&both.load) })
+}
+
+/// Accesses of global memory as programs read them.
+pub fn global_answer(both: &Both<GlobalAccess>) -> Json {
+    let side = |access: &GlobalAccess| {
+        json!({
+            "vector_elements": access.vector_elements,
+            "accesses": access.accesses,
+            "transactions": access.transactions,
+            "limited_by": access.limited_by,
+        })
+    };
+    json!({ "store": side(&both.store), "load": side(&both.load) })
+}

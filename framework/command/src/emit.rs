@@ -1,0 +1,83 @@
+//! Kernels as code: in which form, and where to.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use tilewright::kernel::{self, Kernel, Module};
+use tilewright::pipeline::{PipelineError, Session};
+use tilewright::vendor::{CompileOptions, Emit};
+
+use crate::failure::Failure;
+
+/// The form of code.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Form {
+    /// The kernel IR.
+    Kernel,
+    /// The code generator's intermediate form.
+    Llvm,
+    /// Assembly text.
+    Asm,
+    /// What a driver loads.
+    Object,
+}
+
+/// How code is made and where it goes.
+#[derive(Debug, Args)]
+pub struct Code {
+    /// Write the code to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Optimisation level of the code generator.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
+    opt: u8,
+}
+
+/// Code instead of figures, where a form is given.
+#[derive(Debug, Args)]
+pub struct Emission {
+    /// Write code for a kernel around the plan, in this form, instead of its figures.
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
+    emit: Option<Form>,
+    /// Write the code to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE", requires = "emit")]
+    output: Option<PathBuf>,
+}
+
+impl Emission {
+    /// The form of code that is wanted, and how.
+    pub fn wanted(&self) -> Option<(Form, Code)> {
+        self.emit.map(|form| (form, Code { output: self.output.clone(), opt: 2 }))
+    }
+}
+
+/// Writes kernels as code of this form.
+pub fn emit(session: &Session, target: &str, kernels: Vec<Kernel>, form: Form, code: &Code) -> Result<(), Failure> {
+    let module = Module { kernels };
+    kernel::verify(&module).map_err(PipelineError::from)?;
+    let form = match form {
+        Form::Kernel => return write(code, module.to_string().as_bytes(), true),
+        Form::Llvm => Emit::Intermediate,
+        Form::Asm => Emit::Assembly,
+        Form::Object => Emit::Object,
+    };
+    let wanted = CompileOptions { emit: vec![form], optimisation: code.opt };
+    let artifact = session.compile(target, &module, &wanted)?;
+    let payload = artifact.payload(form).ok_or_else(|| {
+        Failure::Input(format!("target {target} has no such form of code; another value of --emit may do"))
+    })?;
+    write(code, &payload.bytes, std::str::from_utf8(&payload.bytes).is_ok())
+}
+
+fn write(code: &Code, bytes: &[u8], text: bool) -> Result<(), Failure> {
+    match &code.output {
+        Some(path) => std::fs::write(path, bytes)
+            .map_err(|error| Failure::Input(format!("cannot write {}: {error}", path.display()))),
+        None if !text && std::io::stdout().is_terminal() => {
+            Err(Failure::Input("the code is binary: write it to a file with -o FILE, or to a pipe".to_owned()))
+        }
+        None => Ok(std::io::stdout().lock().write_all(bytes)?),
+    }
+}

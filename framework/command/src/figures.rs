@@ -1,0 +1,96 @@
+//! What a plan takes of a warp and of the block, beside what no plan can go below: for people and for
+//! programs.
+
+use comfy_table::{Table, presets};
+use serde_json::{Value as Json, json};
+
+use tilewright::kernel::Counts;
+use tilewright::movement::{Bound, slots};
+
+/// The figures of a plan.
+#[derive(Debug, Clone, Copy)]
+pub struct Figures<'a> {
+    /// What a warp executes.
+    pub counts: Counts,
+    /// Cycles of the block by the target's table.
+    pub cost: f64,
+    /// Shared memory of the block in bytes.
+    pub shared_bytes: u64,
+    /// What no plan can go below, where that is known.
+    pub bound: Option<Bound>,
+    /// Why the counts are above it, where they are.
+    pub above_bound: Option<&'a str>,
+}
+
+impl Figures<'_> {
+    /// Price, counts beside their bounds, and why they are above them.
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "price {} wavefront slots a warp, cost {:.0} cycles of the block, {} bytes of shared memory\n",
+            slots(&self.counts),
+            self.cost,
+            self.shared_bytes
+        );
+        let table = self.table();
+        if table.row_count() > 0 {
+            text += &format!("\n{}\n", table.trim_fmt());
+        }
+        if let Some(reason) = self.above_bound {
+            text += &format!("\nabove the bound: {reason}\n");
+        }
+        text
+    }
+
+    fn table(&self) -> Table {
+        let counts = self.counts;
+        let bound = |of: fn(Bound) -> u64| self.bound.map(of);
+        let rows = [
+            ("exchanges", counts.exchanges, bound(|bound| bound.exchanges)),
+            ("selects", counts.selects, None),
+            ("byte permutes", counts.permutes, None),
+            ("shared stores", counts.shared_stores, None),
+            ("shared loads", counts.shared_loads, None),
+            ("matrix stores", counts.matrix_stores, None),
+            ("matrix loads", counts.matrix_loads, None),
+            ("wavefronts stored", counts.wavefronts_stored, bound(|bound| bound.wavefronts_stored)),
+            ("wavefronts loaded", counts.wavefronts_loaded, bound(|bound| bound.wavefronts_loaded)),
+            ("warp barriers", counts.warp_barriers, None),
+            ("block barriers", counts.barriers, None),
+        ];
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        table.set_header(["per warp", "plan", if self.bound.is_some() { "bound" } else { "" }]);
+        for (name, count, bound) in rows {
+            if count > 0 || bound.is_some_and(|bound| bound > 0) {
+                let bound = bound.map_or_else(String::new, |bound| bound.to_string());
+                table.add_row([name.to_owned(), count.to_string(), bound]);
+            }
+        }
+        table
+    }
+
+    /// The same for programs.
+    pub fn json(&self) -> Json {
+        let counts = self.counts;
+        let mut answer = json!({
+            "exchanges": counts.exchanges,
+            "shared_stores": counts.shared_stores,
+            "shared_loads": counts.shared_loads,
+            "matrix_stores": counts.matrix_stores,
+            "matrix_loads": counts.matrix_loads,
+            "wavefronts_stored": counts.wavefronts_stored,
+            "wavefronts_loaded": counts.wavefronts_loaded,
+            "barriers": counts.barriers,
+            "warp_barriers": counts.warp_barriers,
+            "permutes": counts.permutes,
+            "selects": counts.selects,
+            "shared_bytes": self.shared_bytes,
+            "slots": slots(&counts),
+            "cost": self.cost,
+        });
+        if let Some(bound) = self.bound {
+            answer["bound"] = json!(bound);
+        }
+        answer
+    }
+}

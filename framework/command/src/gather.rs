@@ -1,0 +1,96 @@
+//! `tilewright gather`: how elements are gathered along an axis, by indices that are known at run time.
+
+use std::io::Write;
+
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use tilewright::lower::gather_kernel;
+use tilewright::movement::{self, Gather};
+use tilewright::pipeline::PipelineError;
+
+use crate::emit::{Emission, emit};
+use crate::failure::Failure;
+use crate::figures::Figures;
+use crate::tensor::Tensor;
+use crate::ways::{self, Way};
+use crate::{Global, input};
+
+/// What to gather.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The distributed layout of the tensor.
+    layout: String,
+    /// The distributed layout of the indices, and of the result.
+    indices: String,
+    #[command(flatten)]
+    tensor: Tensor,
+    /// The shape of the indices where it is not the tensor's; only along the axis it may differ.
+    #[arg(long, value_name = "SHAPE")]
+    index_shape: Option<String>,
+    /// The axis along which the indices count.
+    #[arg(long, value_name = "NUMBER")]
+    axis: usize,
+    /// Show the other way, and why the plan won.
+    #[arg(long, conflicts_with_all = ["json", "emit"])]
+    explain: bool,
+    /// Print the plan as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    emission: Emission,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
+    let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;
+    let shape = options.index_shape.as_ref().unwrap_or(&tensor.shape);
+    let indices = tensor.distributed_of(&session, "INDICES", &options.indices, shape)?;
+    let (axis, bits) = (tensor.axis(options.axis)?, tensor.element_bits()?);
+    let movement = |error| Failure::from(PipelineError::Movement(error));
+    let plan = movement::gather(&src, &indices, axis, bits, target).map_err(movement)?;
+    if let Some((form, code)) = options.emission.wanted() {
+        let kernel = gather_kernel("gather", &src, &indices, bits, &plan).map_err(movement)?;
+        return emit(&session, &target.name, vec![kernel], form, &code);
+    }
+    let mut out = std::io::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", answer(&plan))?;
+        return Ok(());
+    }
+    write!(out, "path {}\n{}", plan.path, figures(&plan).text())?;
+    if plan.expected_wavefronts > 0.0 {
+        let mean = plan.expected_wavefronts;
+        writeln!(out, "\nwavefronts loaded are at least these; over indices drawn evenly the mean is {mean:.1}")?;
+    }
+    if options.explain {
+        let (open, closed) = movement::gathers(&src, &indices, axis, bits, target).map_err(movement)?;
+        write!(out, "{}", ways::table(&open.iter().map(way).collect::<Vec<_>>(), &closed, &target.name))?;
+    }
+    Ok(())
+}
+
+fn way(plan: &Gather) -> Way {
+    Way {
+        name: plan.path.to_string(),
+        slots: plan.expected_slots(),
+        cycles: plan.cost,
+        counts: plan.counts,
+        shared_bytes: plan.shared_bytes,
+    }
+}
+
+fn figures(plan: &Gather) -> Figures<'_> {
+    Figures { counts: plan.counts, cost: plan.cost, shared_bytes: plan.shared_bytes, bound: None, above_bound: None }
+}
+
+/// The plan as programs read it.
+pub fn answer(plan: &Gather) -> Json {
+    let mut answer = figures(plan).json();
+    answer["path"] = json!(plan.path);
+    answer["expected_wavefronts"] = json!(plan.expected_wavefronts);
+    answer["expected_slots"] = json!(plan.expected_slots());
+    answer
+}

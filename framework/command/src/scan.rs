@@ -1,0 +1,87 @@
+//! `tilewright scan`: how a tensor, or a tuple of tensors, is scanned along an axis.
+
+use std::io::Write;
+
+use clap::Args;
+use serde_json::Value as Json;
+
+use tilewright::kernel::Binary;
+use tilewright::lower::scan_kernel;
+use tilewright::movement::{self, Scan, ScanDirection};
+use tilewright::pipeline::PipelineError;
+
+use crate::emit::{Emission, emit};
+use crate::failure::Failure;
+use crate::figures::Figures;
+use crate::tensor::Tensor;
+use crate::{Global, input};
+
+/// What to scan.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The distributed layout of the tensor.
+    layout: String,
+    #[command(flatten)]
+    tensor: Tensor,
+    /// The axis.
+    #[arg(long, value_name = "NUMBER")]
+    axis: usize,
+    /// Begin at the axis's end.
+    #[arg(long)]
+    reverse: bool,
+    /// Print the plan as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    emission: Emission,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
+    let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;
+    let (axis, bits) = (tensor.axis(options.axis)?, tensor.tuple_bits()?);
+    let movement = |error| Failure::from(PipelineError::Movement(error));
+    let plan = movement::scan(&src, axis, &bits, direction(options.reverse), target).map_err(movement)?;
+    if let Some((form, code)) = options.emission.wanted() {
+        let kernel = scan_kernel("scan", &src, &bits, &plan, &mut |builder, earlier, later| {
+            earlier.iter().zip(later).map(|(&a, &b)| builder.binary(Binary::Add, a, b)).collect()
+        });
+        return emit(&session, &target.name, vec![kernel.map_err(movement)?], form, &code);
+    }
+    let mut out = std::io::stdout().lock();
+    match options.json {
+        true => writeln!(out, "{}", answer(&plan))?,
+        false => write!(out, "{axis}: {}\n{}", meaning(&plan), figures(&plan).text())?,
+    }
+    Ok(())
+}
+
+/// From which end.
+pub fn direction(reverse: bool) -> ScanDirection {
+    if reverse { ScanDirection::Down } else { ScanDirection::Up }
+}
+
+fn meaning(plan: &Scan) -> &'static str {
+    match plan.counts {
+        counts if counts.barriers > 0 => "warps hold parts of it: totals, or whole lines, go through shared memory",
+        counts if counts.exchanges > 0 => "lanes of each warp hold parts of it, and fetch from lanes before them",
+        _ => "each lane holds all of it: no element leaves its lane",
+    }
+}
+
+fn figures(plan: &Scan) -> Figures<'_> {
+    Figures {
+        counts: plan.counts,
+        cost: plan.cost,
+        shared_bytes: plan.shared_bytes,
+        bound: Some(plan.bound),
+        above_bound: plan.above_bound.as_deref(),
+    }
+}
+
+/// The plan as programs read it.
+pub fn answer(plan: &Scan) -> Json {
+    figures(plan).json()
+}

@@ -1,0 +1,79 @@
+//! Of which tensor a movement is asked, and on which target.
+
+use clap::Args;
+
+use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout};
+use tilewright::pipeline::Session;
+use tilewright::target::TargetDescription;
+
+use crate::failure::Failure;
+use crate::input;
+
+/// The tensor and the target.
+#[derive(Debug, Args)]
+pub struct Tensor {
+    /// The tensor's shape, as 128x64.
+    #[arg(long, value_name = "SHAPE")]
+    pub shape: String,
+    /// The element type: f16, i8, ... or a width in bits; of a tuple of tensors one each, as f32,i32,
+    /// where a tuple can be asked for.
+    #[arg(long, value_name = "TYPE")]
+    pub element: String,
+    /// The target.
+    #[arg(long, value_name = "NAME")]
+    pub target: String,
+}
+
+impl Tensor {
+    /// The target's description.
+    pub fn target<'a>(&self, session: &'a Session) -> Result<&'a TargetDescription, Failure> {
+        Ok(session.catalogue().get(&self.target)?)
+    }
+
+    /// The distributed layout of `text`, given as `name`.
+    pub fn distributed(&self, session: &Session, name: &str, text: &str) -> Result<LinearLayout, Failure> {
+        self.distributed_of(session, name, text, &self.shape)
+    }
+
+    /// The distributed layout of `text`, given as `name`, for another shape.
+    pub fn distributed_of(
+        &self,
+        session: &Session,
+        name: &str,
+        text: &str,
+        shape: &str,
+    ) -> Result<LinearLayout, Failure> {
+        input::distributed(session, name, text, Some(&self.target), &input::shape(shape)?)
+    }
+
+    /// The layout of shared memory of `text`, given as `name`.
+    pub fn memory(&self, session: &Session, name: &str, text: &str) -> Result<MemoryLayout, Failure> {
+        match input::layout(session, name, text, Some(&self.target), &input::shape(&self.shape)?)? {
+            Layout::Memory(memory) => Ok(memory),
+            Layout::Distributed(linear) if linear.ins().contains(Dim::OFFSET) => Ok(MemoryLayout::linear(linear)),
+            Layout::Distributed(_) | Layout::TensorMemory(_) => {
+                let message = format!("{name}: no layout of shared memory; `draw layout` draws layouts of every kind");
+                Err(Failure::Input(message))
+            }
+        }
+    }
+
+    /// Width of an element.
+    pub fn element_bits(&self) -> Result<u32, Failure> {
+        input::element_bits(&self.element)
+    }
+
+    /// Widths of the elements of a tuple of tensors.
+    pub fn tuple_bits(&self) -> Result<Vec<u32>, Failure> {
+        self.element.split(',').map(input::element_bits).collect()
+    }
+
+    /// The axis of a number.
+    pub fn axis(&self, number: usize) -> Result<Dim, Failure> {
+        let rank = input::shape(&self.shape)?.len();
+        if number < rank {
+            return Ok(Dim::tensor(number));
+        }
+        Err(Failure::Input(format!("--axis {number}: a tensor of {} has the axes 0 to {}", self.shape, rank - 1)))
+    }
+}

@@ -1,0 +1,96 @@
+//! The list of layouts: twenty blocked, twenty of matrix results, ten of matrix operands, twenty slices of
+//! blocked layouts, ten of matrix results, ten of matrix operands, and ten that no family has.
+//!
+//! Seed 000, Table 4, counts reductions over so many layouts of each kind and does not name them. This list
+//! is made by the functions below, by counting through parameters, so that another target's list is made
+//! the same way: the neutral kinds here from the lanes of a warp, the matrix kinds by the vendor's tests.
+
+use crate::layouts::blocked;
+
+/// A layout and the kind that the table counts it under.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub kind: &'static str,
+    pub layout: String,
+}
+
+/// The matrix layouts of a vendor, as text: of results and of operands, and of both with a batch in front.
+pub struct MatrixLayouts {
+    pub results: Vec<String>,
+    pub operands: Vec<String>,
+    pub batched_results: Vec<String>,
+    pub batched_operands: Vec<String>,
+}
+
+/// The whole list for warps of `2^lane_bits` lanes.
+pub fn list(lane_bits: u32, matrix: &MatrixLayouts) -> Vec<Row> {
+    let kinds = [
+        ("blocked", 20, of_two_axes(lane_bits)),
+        ("mma", 20, matrix.results.clone()),
+        ("mma operand", 10, matrix.operands.clone()),
+        ("sliced blocked", 20, sliced(&of_three_axes(lane_bits))),
+        ("sliced mma", 10, sliced(&matrix.batched_results)),
+        ("sliced mma operand", 10, sliced(&matrix.batched_operands)),
+        ("custom", 10, (0..10).map(|index| custom(index, lane_bits)).collect()),
+    ];
+    let rows = kinds.into_iter().flat_map(|(kind, count, layouts)| {
+        assert!(layouts.len() >= count, "{} layouts of kind {kind}, {count} are wanted", layouts.len());
+        layouts.into_iter().take(count).map(move |layout| Row { kind, layout })
+    });
+    rows.collect()
+}
+
+/// Five sizes of a lane's elements with four arrangements of lanes and of four warps.
+fn of_two_axes(lane_bits: u32) -> Vec<String> {
+    let arrangements =
+        [(0, [4, 1], [1, 0]), (lane_bits - 2, [1, 4], [1, 0]), (2, [2, 2], [0, 1]), (lane_bits, [2, 2], [0, 1])];
+    let sizes = [[1, 1], [1, 4], [4, 1], [2, 2], [1, 8]];
+    let one = |size: [u64; 2], (rows, warps, order): (u32, [u64; 2], [u64; 2])| {
+        blocked(&size, &[1 << rows, 1 << (lane_bits - rows)], &warps, &order)
+    };
+    sizes.into_iter().flat_map(|size| arrangements.map(|arrangement| one(size, arrangement))).collect()
+}
+
+/// Blocked layouts of three axes: in each, lanes and warps lie along all axes, or along two of them.
+fn of_three_axes(lane_bits: u32) -> Vec<String> {
+    let lanes = |first: u32, second: u32| [1 << first, 1 << second, 1 << (lane_bits - first - second)];
+    let parents: [([u64; 3], [u64; 3], [u64; 3], [u64; 3]); 7] = [
+        ([1, 1, 4], lanes(1, 2), [1, 2, 2], [2, 1, 0]),
+        ([1, 4, 1], lanes(2, 1), [2, 1, 2], [1, 2, 0]),
+        ([4, 1, 1], lanes(0, 2), [2, 2, 1], [0, 1, 2]),
+        ([2, 2, 1], lanes(3, 0), [4, 1, 1], [2, 0, 1]),
+        ([1, 2, 2], lanes(0, lane_bits), [1, 4, 1], [2, 1, 0]),
+        ([1, 1, 1], lanes(2, 2), [1, 1, 4], [1, 0, 2]),
+        ([2, 1, 4], lanes(1, 1), [1, 2, 2], [0, 2, 1]),
+    ];
+    parents.iter().map(|(size, lanes, warps, order)| blocked(size, lanes, warps, order)).collect()
+}
+
+/// Every parent without its first, second and third axis.
+fn sliced(parents: &[String]) -> Vec<String> {
+    let of = |parent: &String| [0, 1, 2].map(|dim| format!("#ttg.slice<{{dim = {dim}, parent = {parent}}}>"));
+    parents.iter().flat_map(of).collect()
+}
+
+/// A layout by its bases: the units of a tile of 32 columns in an order that a small generator of numbers
+/// draws, first the lanes', then those of four warps and of eight registers. Every second one has a lane
+/// or a warp bit that holds copies.
+fn custom(index: u64, lane_bits: u32) -> String {
+    let threads = lane_bits as usize + 2;
+    let copy = (index % 2 == 1).then_some((index as usize * 3) % threads);
+    let bits = threads + 3 - usize::from(copy.is_some());
+    let unit = |bit: usize| if bit < 5 { [0, 1u64 << bit] } else { [1 << (bit - 5), 0] };
+    let mut units: Vec<[u64; 2]> = (0..bits).map(unit).collect();
+    let mut state = 2 * index + 1;
+    for last in (1..units.len()).rev() {
+        // The generator of Knuth's MMIX; its high bits are the good ones.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        units.swap(last, ((state >> 33) % (last as u64 + 1)) as usize);
+    }
+    if let Some(at) = copy {
+        units.insert(at, [0, 0]);
+    }
+    let (lanes, rest) = units.split_at(lane_bits as usize);
+    let (warps, registers) = rest.split_at(2);
+    format!("#ttg.linear<{{register = {registers:?}, lane = {lanes:?}, warp = {warps:?}, block = []}}>")
+}
