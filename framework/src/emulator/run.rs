@@ -45,6 +45,9 @@ pub struct Report {
     pub transactions_loaded: u64,
     /// Units of global memory stored, likewise.
     pub transactions_stored: u64,
+    /// Bytes that all lanes of all warps of all blocks stored to shared memory; what several stored to one
+    /// place counts for each.
+    pub shared_bytes_stored: u64,
     /// Operations that all warps ran; constants and casts that only rename bits are none.
     pub steps: u64,
 }
@@ -272,6 +275,7 @@ impl Launch<'_> {
             counts: self.counts,
             transactions_loaded: self.transactions.loaded,
             transactions_stored: self.transactions.stored,
+            shared_bytes_stored: self.shared.bytes_stored(),
             steps: self.step_limit - self.steps,
         }
     }

@@ -68,6 +68,8 @@ pub(super) struct SharedMemory {
     epoch: u64,
     /// Where the kernel's buffers lie.
     buffers: Vec<Range<u64>>,
+    /// Bytes of all stores so far.
+    bytes_stored: u64,
 }
 
 impl SharedMemory {
@@ -79,7 +81,13 @@ impl SharedMemory {
             reads: vec![Record::default(); bytes],
             epoch: 1,
             buffers,
+            bytes_stored: 0,
         }
+    }
+
+    /// Bytes of all stores so far, of all blocks.
+    pub(super) fn bytes_stored(&self) -> u64 {
+        self.bytes_stored
     }
 
     /// Makes it the memory of a new block.
@@ -152,6 +160,7 @@ impl SharedMemory {
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
         let range = self.locate(Direction::Store, address, from.len(), buffer)?;
+        self.bytes_stored += from.len() as u64;
         for (at, &byte) in range.zip(from) {
             let (write, read) = (self.writes[at], self.reads[at]);
             let mut record = who.record(self.epoch);

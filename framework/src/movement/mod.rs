@@ -24,7 +24,7 @@ pub use address::{LinearAddress, Thread};
 pub use bound::Bound;
 pub use conversion::{Conversion, MovementError};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, Swizzle, candidates, convert};
-pub use gather::{Gather, gather};
+pub use gather::{Gather, gather, gathers};
 pub use means::Means;
 pub use memory::{
     BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, Stride, access_global,

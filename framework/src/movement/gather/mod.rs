@@ -14,7 +14,7 @@ use crate::layout::{Dim, LayoutError, LinearLayout};
 use crate::target::TargetDescription;
 
 use super::conversion::Position;
-use super::{MovementError, Path, slots};
+use super::{MovementError, Path, Rejected, slots};
 use exchanges::Exchanges;
 use shared::Shared;
 
@@ -54,7 +54,8 @@ struct Origin {
 /// are the same in both tensors.
 ///
 /// # Errors
-/// [`MovementError`]: no such axis, tensors of other shapes or blocks, elements of no known width.
+/// [`MovementError`]: no such axis, tensors of other shapes or blocks, elements of no known width; no
+/// way that is open.
 pub fn gather(
     src: &LinearLayout,
     indices: &LinearLayout,
@@ -62,16 +63,36 @@ pub fn gather(
     element_bits: u32,
     target: &TargetDescription,
 ) -> Result<Gather, MovementError> {
+    let (ways, closed) = gathers(src, indices, axis, element_bits, target)?;
+    ways.into_iter().next().ok_or_else(|| MovementError::Impossible {
+        reasons: closed.iter().map(|way| way.reason.as_str()).collect::<Vec<_>>().join("; "),
+    })
+}
+
+/// The ways that [`gather`] weighs, the best first, and those that are closed with the reasons.
+///
+/// # Errors
+/// [`MovementError`]: no such axis, tensors of other shapes or blocks, elements of no known width.
+pub fn gathers(
+    src: &LinearLayout,
+    indices: &LinearLayout,
+    axis: Dim,
+    element_bits: u32,
+    target: &TargetDescription,
+) -> Result<(Vec<Gather>, Vec<Rejected>), MovementError> {
     let element = Element::integer(element_bits).filter(|element| element.bits() >= 8);
     let element = element.ok_or(MovementError::ElementBits(element_bits))?;
     let question = Question::new(src, indices, axis, element)?;
-    let ways = [exchanges::plan(&question, target), shared::plan(&question, target)];
-    let expected =
-        |gather: &Gather| slots(&gather.counts) - gather.counts.wavefronts_loaded as f64 + gather.expected_wavefronts;
-    let reasons: Vec<String> = ways.iter().filter_map(|way| way.as_ref().err().cloned()).collect();
-    let open = ways.into_iter().flatten();
-    let cheapest = open.min_by(|a, b| expected(a).total_cmp(&expected(b)).then(a.cost.total_cmp(&b.cost)));
-    cheapest.ok_or_else(|| MovementError::Impossible { reasons: reasons.join("; ") })
+    let (mut open, mut closed) = (Vec::new(), Vec::new());
+    let ways = [(Path::Shuffle, exchanges::plan(&question, target)), (Path::Shared, shared::plan(&question, target))];
+    for (path, way) in ways {
+        match way {
+            Ok(gather) => open.push(gather),
+            Err(reason) => closed.push(Rejected { path, reason }),
+        }
+    }
+    open.sort_by(|a: &Gather, b| a.expected_slots().total_cmp(&b.expected_slots()).then(a.cost.total_cmp(&b.cost)));
+    Ok((open, closed))
 }
 
 struct Question {
@@ -150,6 +171,12 @@ impl Question {
 }
 
 impl Gather {
+    /// The [`slots`] of the counts, with the wavefronts of loads as they are to be expected.
+    #[must_use]
+    pub fn expected_slots(&self) -> f64 {
+        slots(&self.counts) - self.counts.wavefronts_loaded as f64 + self.expected_wavefronts
+    }
+
     /// Writes the gather's kernel IR. `src` holds one scalar integer of the element's width for each
     /// source register, `indices` an `i32` below the axis's size for each register of the indices; the
     /// result holds the elements likewise.
