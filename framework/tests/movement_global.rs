@@ -50,6 +50,17 @@ fn seed_table_3_widths_cross_dims() {
     }
 }
 
+#[test]
+fn warps_do_not_share_units_of_memory_where_one_can_have_them() {
+    // A unit is 32 bytes: eight lanes of a warp with a byte each would have a quarter of one.
+    let text = include_str!("machines/small.toml");
+    let target = TargetDescription::from_toml("small.toml", text).expect("the machine is sound");
+    let memory = GlobalTensor::row_major(&[1, 32], 16);
+    let layout = coalesced_layout(&memory, 8, 8, 4, &target).expect("a layout");
+    let store = access_global(&layout, &memory, 8, Direction::Store, &target).expect("a plan");
+    assert_eq!((store.vector_elements, store.transactions), (4, 1));
+}
+
 fn tensor_2d(rows: u64, columns: u64) -> Space {
     Space::of_sizes(&[(Dim::tensor(0), rows), (Dim::tensor(1), columns)]).expect("sizes")
 }

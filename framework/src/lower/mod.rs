@@ -9,6 +9,7 @@ mod instruction;
 mod reduction;
 mod registers;
 mod scan;
+mod strided;
 
 pub use access::{copy_kernel, load_kernel, store_kernel};
 pub use conversion::conversion_kernel;
@@ -17,3 +18,4 @@ pub use instruction::instruction_kernel;
 pub use reduction::reduction_kernel;
 pub use registers::{kernel_around, row_major};
 pub use scan::scan_kernel;
+pub use strided::{StridedTensor, strided_copy_kernel};

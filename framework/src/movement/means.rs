@@ -36,6 +36,12 @@ impl<'a> Means<'a> {
         Self { access_slots: slots, ..self }
     }
 
+    /// As before, for each of so many movements of one block that have shared memory of their own.
+    #[must_use]
+    pub fn shared_by(self, movements: usize) -> Self {
+        self.with_scratch(self.scratch_bytes / movements.max(1) as u64)
+    }
+
     /// As before, but with no more than so many bytes of shared memory.
     #[must_use]
     pub fn with_scratch(self, bytes: u64) -> Self {

@@ -18,6 +18,7 @@ use thiserror::Error;
 pub use instruction_proof::prove_instruction;
 pub use proof::{
     Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_store,
+    prove_strided_copy,
 };
 pub use question::{LayoutQuestion, QuestionError};
 

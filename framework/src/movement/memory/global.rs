@@ -325,8 +325,12 @@ pub fn coalesced_layout(
     let mut best: Option<((u64, u64), LinearLayout)> = None;
     for width in 0..=widest.ilog2() {
         let layout = in_order(memory, width, lanes, warps)?;
-        let access = access_global(&layout, memory, element_bits, Direction::Load, target)?;
-        let score = (access.accesses, access.transactions);
+        let ways = [Direction::Load, Direction::Store]
+            .map(|direction| access_global(&layout, memory, element_bits, direction, target));
+        let [load, store] = ways;
+        let (load, store) = (load?, store?);
+        // Loads of copies are counted for each warp, however few warps would do: stores tell.
+        let score = (load.accesses, load.transactions + store.transactions);
         if best.as_ref().is_none_or(|(least, _)| score < *least) {
             best = Some((score, layout));
         }

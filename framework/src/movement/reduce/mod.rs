@@ -113,7 +113,7 @@ fn build(question: &Question, given: usize, in_lanes: usize, means: Means<'_>) -
     let counts = lanes.plus(moved);
     let warps = 1u64 << question.warp_bits;
     let stages = (before.len() + after.len()) as u64;
-    let bound = bound(question, target);
+    let bound = bound(question, &moves, target);
     Ok(Reduction {
         result: question.result.clone(),
         shared_bytes: moves.iter().map(|plan| plan.shared_bytes).sum(),
@@ -139,14 +139,16 @@ fn why_above(question: &Question) -> String {
 
 /// Within a warp: every result depends on all lanes of its group, and an exchange at most doubles
 /// the lanes that a value depends on; and each result needs as many words received as there are
-/// other lanes, once to combine and once to hand out. Between warps: all parts but one of each result
+/// other lanes, once to combine and, unless memory does it, once to hand out. Between warps: all parts but one of each result
 /// leave their warp, spread over the warps.
-fn bound(question: &Question, target: &TargetDescription) -> Bound {
-    let results: u64 = question.element_bits.iter().map(|&bits| u64::from(bits) << question.distinct_kept()).sum();
+fn bound(question: &Question, moves: &[Plan], target: &TargetDescription) -> Bound {
     if question.part_bits == 0 {
         let depth = question.summing_lanes().count() as u64;
-        let words = results.div_ceil(u64::from(u32::BITS));
-        let received = (2 * words * ((1 << depth) - 1)).div_ceil(1 << depth);
+        let words = |bits: &u32| (u64::from(*bits) << question.distinct_kept()).div_ceil(u64::from(u32::BITS));
+        let handed_out = |(_, plan): &(&u32, &Plan)| plan.counts.shared_stores == 0;
+        let by_exchanges = question.element_bits.iter().zip(moves).filter(handed_out).map(|(bits, _)| words(bits));
+        let all = question.element_bits.iter().map(words).sum::<u64>() + by_exchanges.sum::<u64>();
+        let received = (all * ((1 << depth) - 1)).div_ceil(1 << depth);
         return Bound { exchanges: depth.max(received), ..Bound::default() };
     }
     let in_block: u64 =

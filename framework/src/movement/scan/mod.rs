@@ -16,7 +16,7 @@ use crate::target::TargetDescription;
 
 use super::address::Thread;
 use super::tuples::{Combine, by_register, by_tensor, moved};
-use super::{Bound, MovementError, Plan, SharedBits, convert, cost, slots};
+use super::{Bound, Means, MovementError, Plan, SharedBits, convert, cost, slots};
 use levels::Level;
 use question::Question;
 use totals::Totals;
@@ -67,16 +67,21 @@ pub fn scan(
     target: &TargetDescription,
 ) -> Result<Scan, MovementError> {
     let question = Question::new(src, axis, element_bits, direction)?;
-    let mut best = in_place(&question, target)?;
+    let mut best = in_place(&question, target);
     if let Some(lines) = question.lines_in_registers() {
         let within = Question::new(&lines, axis, element_bits, direction)?;
         if let Ok(moved) = by_lines(&question, &within, src, &lines, target)
-            && (slots(&moved.counts), moved.cost) < (slots(&best.counts), best.cost)
+            && !best.as_ref().is_ok_and(|best| rank(best) <= rank(&moved))
         {
-            best = moved;
+            best = Ok(moved);
         }
     }
-    Ok(best)
+    best
+}
+
+/// The lower, the cheaper.
+fn rank(scan: &Scan) -> (f64, f64) {
+    (slots(&scan.counts), scan.cost)
 }
 
 fn in_place(question: &Question, target: &TargetDescription) -> Result<Scan, MovementError> {
@@ -112,8 +117,9 @@ fn by_lines(
     lines: &LinearLayout,
     target: &TargetDescription,
 ) -> Result<Scan, MovementError> {
+    let means = Means::of(target).shared_by(2 * question.element_bits.len());
     let ways = |from: &LinearLayout, to: &LinearLayout| {
-        question.element_bits.iter().map(|&bits| convert(from, to, bits, target)).collect::<Result<Vec<_>, _>>()
+        question.element_bits.iter().map(|&bits| convert(from, to, bits, means)).collect::<Result<Vec<_>, _>>()
     };
     let (to, back) = (ways(src, lines)?, ways(lines, src)?);
     let inner = in_place(within, target)?;

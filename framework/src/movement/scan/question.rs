@@ -3,7 +3,7 @@
 use crate::layout::{Dim, LayoutError, LinearLayout, Space};
 use crate::target::TargetDescription;
 
-use super::super::{MovementError, convert};
+use super::super::{Means, MovementError, convert};
 use super::ScanDirection;
 use super::levels::Level;
 use super::totals::Totals;
@@ -112,7 +112,8 @@ impl Question {
         }
         let (registers, lanes) = Self::masks(&self.held[..lower]);
         let (src, dst) = self.ends(lower)?;
-        let moves = self.element_bits.iter().map(|&bits| convert(&src, &dst, bits, target));
+        let means = Means::of(target).shared_by(self.element_bits.len());
+        let moves = self.element_bits.iter().map(|&bits| convert(&src, &dst, bits, means));
         let across = (0..self.register_bits).filter(|&bit| registers >> bit & 1 == 0).collect();
         let lines = (0..self.register_bits).filter(|&bit| !self.held.contains(&Held::Register(bit))).collect();
         Ok(Some(Totals {

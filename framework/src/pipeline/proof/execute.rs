@@ -1,6 +1,6 @@
 //! Running a kernel on tensors of known elements, and comparing what it wrote.
 
-use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
+use crate::emulator::{Argument, Buffer, Emulator, GlobalMemory, Limits, Meanings, Report};
 use crate::kernel::{self, Counts, Kernel, Module};
 use crate::layout::{Dim, LinearLayout};
 use crate::lower::row_major;
@@ -32,21 +32,46 @@ pub(super) fn run(
     blocks: u32,
     means: Means<'_>,
 ) -> Result<(Report, Vec<Vec<u8>>), Disproof> {
-    let module = Module { kernels: vec![kernel] };
-    kernel::verify(&module)?;
     let mut memory = GlobalMemory::new();
     let inputs: Vec<_> = inputs.iter().map(|bytes| memory.allocate_with(bytes)).collect();
     let outputs: Vec<_> = outputs.iter().map(|&bytes| memory.allocate(bytes)).collect();
-    let arguments: Vec<_> = inputs.iter().chain(&outputs).map(|&buffer| Argument::Buffer(buffer)).collect();
+    let report = run_in(kernel, &[inputs, outputs.clone()].concat(), &mut memory, blocks, means)?;
+    Ok((report, contents(&memory, &outputs)?))
+}
+
+/// Runs a kernel whose parameters are buffers of known contents: what it did, and what they hold then.
+pub(super) fn run_on(
+    kernel: Kernel,
+    buffers: &[Vec<u8>],
+    blocks: u32,
+    means: Means<'_>,
+) -> Result<(Report, Vec<Vec<u8>>), Disproof> {
+    let mut memory = GlobalMemory::new();
+    let buffers: Vec<_> = buffers.iter().map(|bytes| memory.allocate_with(bytes)).collect();
+    let report = run_in(kernel, &buffers, &mut memory, blocks, means)?;
+    Ok((report, contents(&memory, &buffers)?))
+}
+
+fn run_in(
+    kernel: Kernel,
+    buffers: &[Buffer],
+    memory: &mut GlobalMemory,
+    blocks: u32,
+    means: Means<'_>,
+) -> Result<Report, Disproof> {
+    let module = Module { kernels: vec![kernel] };
+    kernel::verify(&module)?;
+    let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).collect();
     let meanings = Meanings::of_rows(means.instructions);
-    let report = Emulator::new(&module.kernels[0], means.target)
+    Emulator::new(&module.kernels[0], means.target)
         .and_then(|emulator| {
-            emulator.with_meanings(&meanings).run([blocks, 1, 1], &arguments, &mut memory, &Limits::default())
+            emulator.with_meanings(&meanings).run([blocks, 1, 1], &arguments, memory, &Limits::default())
         })
-        .map_err(|fault| Disproof::Fault(Box::new(fault)))?;
-    let written =
-        outputs.iter().map(|&output| Ok(memory.read_all(output)?.to_vec())).collect::<Result<_, Disproof>>()?;
-    Ok((report, written))
+        .map_err(|fault| Disproof::Fault(Box::new(fault)))
+}
+
+fn contents(memory: &GlobalMemory, buffers: &[Buffer]) -> Result<Vec<Vec<u8>>, Disproof> {
+    buffers.iter().map(|&buffer| Ok(memory.read_all(buffer)?.to_vec())).collect()
 }
 
 /// Element `index` of the tensor: a pattern in which neighbours differ in all bytes.

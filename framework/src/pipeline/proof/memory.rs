@@ -88,13 +88,18 @@ pub fn prove_copy(
             return Err(Disproof::WrongElement { place, found: word(found), element: index, expected });
         }
     }
-    let transactions = [(load, report.transactions_loaded, "loads"), (store, report.transactions_stored, "stores")];
-    for (access, executed, what) in transactions {
-        if executed != access.transactions {
-            return Err(Disproof::Transactions { what, planned: access.transactions, executed });
-        }
-    }
+    compare_transactions([load, store], &report)?;
     Ok(report)
+}
+
+/// Compares the units of global memory that a load and a store touched with those that they were planned
+/// with.
+pub(super) fn compare_transactions([load, store]: [&GlobalAccess; 2], report: &Report) -> Result<(), Disproof> {
+    let transactions = [(load, report.transactions_loaded, "loads"), (store, report.transactions_stored, "stores")];
+    match transactions.into_iter().find(|(access, executed, _)| *executed != access.transactions) {
+        None => Ok(()),
+        Some((access, executed, what)) => Err(Disproof::Transactions { what, planned: access.transactions, executed }),
+    }
 }
 
 /// For each linear offset the physical one in bytes, as `i32`.

@@ -5,6 +5,7 @@
 mod execute;
 mod memory;
 mod registers;
+mod strided;
 
 use thiserror::Error;
 
@@ -14,6 +15,7 @@ use crate::movement::MovementError;
 
 pub use memory::{prove_copy, prove_load, prove_store};
 pub use registers::{prove_conversion, prove_gather, prove_reduction, prove_scan};
+pub use strided::prove_strided_copy;
 
 /// What a plan, or an instruction, does wrong: a fault of this framework.
 #[derive(Debug, Error)]
