@@ -4,8 +4,10 @@
 //! Exit codes: 0 for an answer, 1 where something failed that should not, 2 for bad input.
 
 mod batch;
+mod code;
 mod compile;
 mod convert;
+mod dot;
 mod draw;
 mod failure;
 mod input;
@@ -63,6 +65,8 @@ enum Command {
     Draw(draw::Command),
     /// Explain a conversion between two layouts on a target.
     Convert(convert::Options),
+    /// Explain how a target multiplies two matrices, or compile a kernel that does.
+    Dot(dot::Options),
     /// Compile a kernel around a conversion.
     Compile(compile::Options),
     /// Answer questions, one JSON object a line.
@@ -83,6 +87,7 @@ fn main() -> ExitCode {
         Command::Layout(options) => layout::run(&arguments.global, options),
         Command::Draw(command) => draw::run(&arguments.global, command),
         Command::Convert(options) => convert::run(&arguments.global, options),
+        Command::Dot(options) => dot::run(&arguments.global, options),
         Command::Compile(options) => compile::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),
         Command::PluginHost { library } => tilewright::plugin::serve(library).map_err(Failure::from),
