@@ -91,7 +91,9 @@ fn code_has_the_instructions_of_the_plan() {
             let row = plan.row().unwrap_or_else(|| panic!("{name} {types:?} has an instruction"));
             let word = if row.starts_with("v_mfma") { "v_mfma" } else { "v_wmma" };
             let found = count(&assembly(&target, &plan), word);
-            assert_eq!(found, plan.cost.issues / plan.chunks(), "{name} {types:?}: {row}");
+            // Once for a chunk of K, or for several where the code generator unrolls the loop over chunks.
+            let (of_chunk, all) = (plan.cost.issues / plan.chunks(), plan.cost.issues);
+            assert!(found <= all && found.is_multiple_of(of_chunk) && found > 0, "{name} {types:?}: {found} {row}");
         }
     }
 }

@@ -31,8 +31,11 @@ fn dpas(plan: &Contraction, element_bits: u32, lanes: i64) -> FamilySpec {
 #[test]
 fn layouts_are_those_of_the_dpas_family() {
     for target in targets() {
-        for (types, bits) in [(["f16", "f16", "f32"], 16), (["bf16", "bf16", "f32"], 16), (["i8", "i8", "i32"], 8)] {
-            let asked = Question { k_width: Some(1), ..question(&target, [32, 64, 32], types) };
+        // Of K, a lane has in registers of both factors: nothing of 16-bit elements, of bytes two.
+        for (types, bits, width) in
+            [(["f16", "f16", "f32"], 16, 1), (["bf16", "bf16", "f32"], 16, 1), (["i8", "i8", "i32"], 8, 2)]
+        {
+            let asked = Question { k_width: Some(width), ..question(&target, [32, 64, 32], types) };
             let plan = proven(&target, &asked);
             let lanes = i64::from(target.description().lanes.default);
             is_of_families(&target, &plan, &dpas(&plan, bits, lanes), None);
