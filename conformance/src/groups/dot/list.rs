@@ -2,7 +2,7 @@
 //!
 //! The pairs of types, and how many cases each has, are those of Table 5 of "Linear Layouts" (2025), which does
 //! not say which shapes they are. Ours: the 125 shapes of 8, 16, 32, 64 and 128 along M, N and K are put in one
-//! order in which neighbours differ along all three, and the pairs take from it in turn, each both ways round for
+//! order in which every five have each size once along each axis, and the pairs take from it in turn, each both ways round for
 //! each shape that it takes: 392 shapes, so that every shape occurs three times or more, and each that is smaller
 //! than some instruction's tile too.
 
@@ -50,13 +50,10 @@ pub const PAIRS: [(&str, &str, &str, usize); 14] = [
 
 const SIZES: [u64; 5] = [8, 16, 32, 64, 128];
 
-/// Steps through the shapes; shares no factor with their number, and is 1 along each axis (5 x 5 x 5).
-const STEP: usize = 31;
-
 /// The 784 cases of the table.
 #[must_use]
 pub fn table_5() -> Vec<Dot> {
-    let mut shapes = (0..).map(|number| shape(number * STEP % 125));
+    let mut shapes = (0..).map(shape);
     let mut dots = Vec::new();
     for (integer, float, accumulator, cases) in PAIRS {
         for (number, shape) in shapes.by_ref().take(cases / 2).enumerate() {
@@ -68,8 +65,10 @@ pub fn table_5() -> Vec<Dot> {
     dots
 }
 
+/// Shape number 25 c + 5 b + a; a, b and c can be told from it.
 fn shape(number: usize) -> [u64; 3] {
-    [number / 25, number / 5 % 5, number % 5].map(|digit| SIZES[digit])
+    let [a, b, c] = [number % 5, number / 5 % 5, number / 25 % 5];
+    [a + 2 * b + c, a + b, a].map(|digit| SIZES[digit % 5])
 }
 
 /// Types that units multiply without any cast, where they do.
