@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use conformance::groups::algebra::Algebra;
 use conformance::groups::conversions::{self, Conversions};
 use conformance::groups::cute::Cute;
+use conformance::groups::dot::Dots;
 use conformance::groups::families::Families;
 use conformance::groups::instructions::Instructions;
 use conformance::groups::layouts::Layouts;
@@ -20,6 +21,7 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Cute),
         Box::new(Layouts),
         Box::new(Instructions),
+        Box::new(Dots),
         Box::new(Conversions::new("conversions", |_| true, conversions::emulated)),
         Box::new(Conversions::new("codegen", |conversion| conversion.setting.warps == 2, conversions::compiled)),
     ]

@@ -10,12 +10,14 @@
 //!    algebra, and the bridge to linear layouts.
 //! 3. [`target`]: what a GPU is, as data.
 //! 4. [`kernel`]: the SIMT kernel IR.
-//! 5. [`vendor`]: the traits behind which vendors' code lives; [`movement`]: data-movement plans;
+//! 5. [`vendor`]: the traits behind which vendors' code lives; [`movement`]: data-movement plans, and
+//!    [`contract`]: plans of matrix products, which stand on them;
 //!    [`emulator`]: runs kernel IR on the CPU and counts what it does.
 //! 6. [`lower`]: tile operations to kernel IR.
 //! 7. [`plugin`]: the binary interface, loading, registry and isolation of vendors' code;
 //!    [`pipeline`]: from a question to compiled code.
 
+pub mod contract;
 pub mod cute;
 pub mod emulator;
 pub mod f2;

@@ -257,7 +257,11 @@ fn errors_say_where_and_what_was_expected() {
         (body("%x = constant 0"), at(2, 3, "`%x`: expected the number of a value, as `%12`")),
         (
             body("%1: i32 = cast round %0"),
-            at(2, 18, "found `round`, expected a cast: truncate, extend_u, extend_s, bits"),
+            at(
+                2,
+                18,
+                "found `round`, expected a cast: truncate, extend_u, extend_s, bits, float_s, float_u, extend_f, round_f",
+            ),
         ),
         (body("%1: i32 = binary add %0 %2"), at(2, 27, "found `%2`, expected `,`")),
         (body("%1: i32 = load %0 + 2147483648 align 4"), at(2, 23, "the offset does not fit into 32 bits")),

@@ -7,6 +7,7 @@ pub mod algebra;
 mod artifact;
 pub mod conversions;
 pub mod cute;
+pub mod dot;
 pub mod families;
 pub mod instructions;
 mod known;

@@ -2,6 +2,7 @@
 //! is found by the laws that it breaks, and by no others.
 
 mod answers;
+mod dots;
 mod invented;
 
 use std::collections::{BTreeMap, BTreeSet};

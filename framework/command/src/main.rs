@@ -7,6 +7,7 @@ mod access;
 mod batch;
 mod compile;
 mod convert;
+mod dot;
 mod draw;
 mod emit;
 mod failure;
@@ -82,6 +83,8 @@ enum Command {
     Gather(gather::Options),
     /// Explain how registers are stored to memory and loaded from it, or compile that.
     Access(access::Options),
+    /// Explain how a target multiplies two matrices, or compile a kernel that does.
+    Dot(dot::Options),
     /// Compile a kernel around a conversion.
     Compile(compile::Options),
     /// Answer questions, one JSON object a line.
@@ -107,6 +110,7 @@ fn main() -> ExitCode {
         Command::Scan(options) => scan::run(&arguments.global, options),
         Command::Gather(options) => gather::run(&arguments.global, options),
         Command::Access(options) => access::run(&arguments.global, options),
+        Command::Dot(options) => dot::run(&arguments.global, options),
         Command::Compile(options) => compile::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),
         Command::PluginHost { library } => tilewright::plugin::serve(library).map_err(Failure::from),

@@ -26,6 +26,7 @@ mod fault;
 mod meaning;
 mod memory;
 mod program;
+mod rounding;
 mod rows;
 mod run;
 mod shared;

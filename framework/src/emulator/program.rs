@@ -69,6 +69,14 @@ pub(super) enum Step<'a> {
         to: usize,
         n: usize,
     },
+    Convert {
+        from: Element,
+        signed: bool,
+        element: Element,
+        a: usize,
+        to: usize,
+        n: usize,
+    },
     Regroup {
         from_bits: u32,
         to_bits: u32,
@@ -361,6 +369,11 @@ impl<'a> Decoder<'a> {
         match op {
             Cast::Truncate | Cast::ExtendU => Step::Truncate { mask, a, to, n },
             Cast::ExtendS => Step::ExtendSign { from_bits, mask, a, to, n },
+            Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF => {
+                let element = |ty: Type| ty.element().unwrap_or(Element::I1);
+                let signed = op == Cast::FloatS;
+                Step::Convert { from: element(from.ty), signed, element: element(ty), a, to, n }
+            }
             Cast::Bits => Step::Regroup { from_bits, to_bits, a, to, to_count: ty.count() as usize },
         }
     }

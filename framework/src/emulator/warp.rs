@@ -8,6 +8,7 @@ use super::fault::{FaultKind, LaneFault};
 use super::meaning::{Call, Meanings};
 use super::memory::GlobalMemory;
 use super::program::{Bounds, Copied, Instruction, Program, Step};
+use super::rounding;
 use super::shared::{Accessor, SharedMemory};
 use crate::kernel::{Counts, Scope, SpecialRegister};
 use crate::target::TargetDescription;
@@ -189,6 +190,9 @@ impl Warp {
             Step::Truncate { mask, a, to, n } => each(registers, a, to, n, |x| x & mask),
             Step::ExtendSign { from_bits, mask, a, to, n } => {
                 each(registers, a, to, n, |x| arithmetic::sign_extend(x, from_bits) as u64 & mask);
+            }
+            Step::Convert { from, signed, element, a, to, n } => {
+                each(registers, a, to, n, |x| rounding::convert(from, signed, element, x));
             }
             Step::Integer { op, bits, a, b, to, n } => {
                 let (a, b, to) = pairs(registers, a, b, to, n);

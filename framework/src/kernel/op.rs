@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Region, Value};
+use super::{Element, Region, Value};
 
 /// A value that the hardware supplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -88,6 +88,14 @@ pub enum Cast {
     ExtendS,
     /// The same bits as another type of the same width; element 0 of a vector is in the lowest bits.
     Bits,
+    /// The floating-point number nearest to an integer with sign, ties to even.
+    FloatS,
+    /// The same of an integer without sign.
+    FloatU,
+    /// A floating-point number in a wider type, exact.
+    ExtendF,
+    /// A floating-point number rounded to a narrower type, to nearest even.
+    RoundF,
 }
 
 /// Which lanes a collective concerns.
@@ -152,10 +160,34 @@ named!(Binary {
     FMul => "f_mul",
 });
 named!(Compare { Eq => "eq", Ne => "ne", LtU => "lt_u", LeU => "le_u", LtS => "lt_s", LeS => "le_s" });
-named!(Cast { Truncate => "truncate", ExtendU => "extend_u", ExtendS => "extend_s", Bits => "bits" });
+named!(Cast {
+    Truncate => "truncate",
+    ExtendU => "extend_u",
+    ExtendS => "extend_s",
+    Bits => "bits",
+    FloatS => "float_s",
+    FloatU => "float_u",
+    ExtendF => "extend_f",
+    RoundF => "round_f",
+});
 named!(Scope { Warp => "warp", Block => "block" });
 named!(Issuers { All => "all" });
 named!(Exchange { Index => "index" });
+
+impl Cast {
+    /// Whether it goes from one of these elements to the other; [`Cast::Bits`] goes by whole widths.
+    #[must_use]
+    pub fn goes(self, from: Element, to: Element) -> bool {
+        let (narrower, wider) = (to.bits() < from.bits(), to.bits() > from.bits());
+        match (self, from.is_float(), to.is_float()) {
+            (Self::Truncate, false, false) | (Self::RoundF, true, true) => narrower,
+            (Self::ExtendU | Self::ExtendS, false, false) | (Self::ExtendF, true, true) => wider,
+            (Self::FloatS | Self::FloatU, false, true) => from != Element::I1,
+            (Self::Bits, ..) => from.bits() == to.bits(),
+            _ => false,
+        }
+    }
+}
 
 impl Binary {
     /// Whether it works on floating-point elements; the others work on integers.

@@ -550,13 +550,22 @@ impl Checker<'_> {
             let expected = format!("a scalar or vector of {} bits, not of i1", from.bits());
             return self.result_that(results, &expected, |ty| has_bits(ty) && ty.bits() == from.bits());
         }
-        let from = self.operand_that(a, "an integer", is_integer)?;
-        let (word, narrower) = if op == Cast::Truncate { ("narrower", true) } else { ("wider", false) };
-        let expected = format!("{} integer(s) {word} than {from}", from.count());
-        self.result_that(results, &expected, |to| {
-            let changes = if narrower { to.bits() < from.bits() } else { to.bits() > from.bits() };
-            is_integer(to) && to.count() == from.count() && changes
-        })
+        let (taken, given): (_, fn(Type) -> bool) = match op {
+            Cast::ExtendF | Cast::RoundF => ("a floating-point type", is_float),
+            Cast::FloatS | Cast::FloatU => ("an integer, not i1", is_wide_integer),
+            _ => ("an integer", is_integer),
+        };
+        let from = self.operand_that(a, taken, given)?;
+        let wanted = match op {
+            Cast::Truncate => format!("integer(s) narrower than {from}"),
+            Cast::FloatS | Cast::FloatU => "float(s)".to_owned(),
+            Cast::ExtendF => format!("float(s) wider than {from}"),
+            Cast::RoundF => format!("float(s) narrower than {from}"),
+            _ => format!("integer(s) wider than {from}"),
+        };
+        let goes = |to: Type| from.element().zip(to.element()).is_some_and(|(from, to)| op.goes(from, to));
+        let expected = format!("{} {wanted}", from.count());
+        self.result_that(results, &expected, |to| to.count() == from.count() && goes(to))
     }
 
     fn pack(&self, elements: &[Value], results: &[(Value, Type)]) -> Checked {

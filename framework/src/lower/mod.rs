@@ -1,8 +1,9 @@
 //! Floor 6: tile operations as kernel IR.
 //!
-//! May import `f2`, `layout`, `target`, `kernel`, `movement`.
+//! May import `f2`, `layout`, `target`, `kernel`, `movement`, `contract`.
 
 mod access;
+mod contraction;
 mod conversion;
 mod gather;
 mod instruction;
@@ -12,6 +13,7 @@ mod scan;
 mod strided;
 
 pub use access::{copy_kernel, load_kernel, store_kernel};
+pub use contraction::contraction_kernel;
 pub use conversion::conversion_kernel;
 pub use gather::gather_kernel;
 pub use instruction::instruction_kernel;

@@ -6,6 +6,7 @@
 //! have all values.
 
 use super::Disproof;
+use super::exact::{Kind, scrambled};
 use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
 use crate::kernel::{self, Carried, Module, is_result};
 use crate::layout::{Dim, LinearLayout};
@@ -199,81 +200,6 @@ impl Matrix {
 fn total(a: &Matrix, b: &Matrix, c: &Matrix, [row, column, block]: [u64; 3]) -> i64 {
     let products = (0..a.second).map(|k| a.at([row, k, block]) * b.at([k, column, block]));
     products.sum::<i64>() + c.at([row, column, block])
-}
-
-/// A number that looks like any other.
-fn scrambled(index: u64, seed: u64) -> u64 {
-    let mixed = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.wrapping_mul(0xd1b5_4a32_d192_ed03);
-    let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed ^ mixed >> 29
-}
-
-/// How integers are written as elements of a type.
-#[derive(Clone, Copy)]
-enum Kind {
-    Integer {
-        bits: u32,
-        signed: bool,
-    },
-    /// Widths of exponent and mantissa, the bias, and unused low bits.
-    Float {
-        exponent: u32,
-        mantissa: u32,
-        bias: i64,
-        below: u32,
-    },
-}
-
-impl Kind {
-    fn named(name: &str) -> Result<Self, String> {
-        let integer = |bits, signed| Self::Integer { bits, signed };
-        let float = |exponent, mantissa, bias| Self::Float { exponent, mantissa, bias, below: 0 };
-        Ok(match name {
-            "s32" | "i32" => integer(32, true),
-            "s8" | "i8" | "iu8" => integer(8, true),
-            "u8" => integer(8, false),
-            "s4" | "iu4" => integer(4, true),
-            "u4" => integer(4, false),
-            "s2" => integer(2, true),
-            "u2" => integer(2, false),
-            "f64" => float(11, 52, 1023),
-            "f32" => float(8, 23, 127),
-            "tf32" | "xf32" => Self::Float { exponent: 8, mantissa: 10, bias: 127, below: 13 },
-            "bf16" => float(8, 7, 127),
-            "f16" => float(5, 10, 15),
-            "e5m2" | "bf8" => float(5, 2, 15),
-            "e4m3" | "fp8" => float(4, 3, 7),
-            "bf8_fnuz" => float(5, 2, 16),
-            "fp8_fnuz" => float(4, 3, 8),
-            "e2m1" | "fp4" => float(2, 1, 1),
-            _ => return Err(format!("elements of type `{name}` are not known here")),
-        })
-    }
-
-    fn bits(self) -> u32 {
-        match self {
-            Self::Integer { bits, .. } => bits,
-            Self::Float { exponent, mantissa, below, .. } => 1 + exponent + mantissa + below,
-        }
-    }
-
-    /// The bits of an integer: wrapped, or where it is a floating-point number exact.
-    fn encode(self, value: i64) -> Result<u64, String> {
-        let Self::Float { exponent, mantissa, bias, below } = self else {
-            return Ok(value as u64 & ((1 << self.bits()) - 1));
-        };
-        if value == 0 {
-            return Ok(0);
-        }
-        let (magnitude, sign) = (value.unsigned_abs(), u64::from(value < 0));
-        let top = magnitude.ilog2();
-        let fraction = (magnitude ^ 1 << top) << mantissa >> top;
-        if fraction << top >> mantissa != magnitude ^ 1 << top {
-            return Err(format!("{value} is no number of {mantissa} bits of mantissa"));
-        }
-        let biased = (i64::from(top) + bias) as u64;
-        Ok(((sign << exponent | biased) << mantissa | fraction) << below)
-    }
 }
 
 /// `bits` bits from bit `at` on.

@@ -5,6 +5,8 @@
 //!
 //! May import everything below.
 
+mod contraction_proof;
+mod exact;
 mod instruction_proof;
 pub mod operations;
 mod proof;
@@ -15,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
 
+pub use contraction_proof::prove_contraction;
 pub use instruction_proof::prove_instruction;
 pub use proof::{
     Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_store,

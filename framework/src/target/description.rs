@@ -31,6 +31,24 @@ pub struct TargetDescription {
     pub exchanges: Vec<ExchangeRow>,
     /// What operations cost.
     pub costs: CostTable,
+    /// How its matrix instructions are issued; absent where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<MatrixUnit>,
+}
+
+/// How fast a compute unit multiplies matrices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatrixUnit {
+    /// Pipes of a compute unit that issue side by side, each for warps of its own.
+    pub pipes: u32,
+    /// For instructions whose rows give no cycles: multiply-adds of one pipe in a cycle, times the bits of
+    /// the wider factor.
+    pub bits_per_cycle: u32,
+    /// How the figures are known.
+    pub evidence: Evidence,
+    /// Where they come from.
+    pub source: String,
 }
 
 /// Lanes of a warp; some hardware lets a kernel choose.

@@ -13,10 +13,14 @@ mod description;
 mod document;
 mod instruction;
 mod nearest;
+mod number;
 mod read;
 
 pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use cost::{Cost, CostTable, Evidence};
-pub use description::{ExchangeKind, ExchangeRow, Global, Lanes, Limits, Shared, TargetDescription, TargetFileError};
+pub use description::{
+    ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit, Shared, TargetDescription, TargetFileError,
+};
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
+pub use number::{Format, Number};

@@ -5,8 +5,8 @@
 
 use super::document::{Document, Table, Value};
 use super::{
-    BankRow, Cost, CostTable, Direction, Evidence, ExchangeKind, ExchangeRow, Global, Lanes, Limits, Shared,
-    TargetDescription, TargetFileError,
+    BankRow, Cost, CostTable, Direction, Evidence, ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit,
+    Shared, TargetDescription, TargetFileError,
 };
 use crate::f2::Subspace;
 
@@ -42,7 +42,7 @@ pub(super) fn named_description(file: &str, text: &str, stem: &str) -> Outcome<T
 
 fn open<'d>(document: Document<'d>, parsed: &'d toml::Spanned<toml::de::DeTable<'d>>) -> Outcome<Table<'d>> {
     let words = ["name", "aliases", "product", "architecture"];
-    let tables = ["lanes", "limits", "shared", "global", "exchanges", "costs"];
+    let tables = ["lanes", "limits", "shared", "global", "exchanges", "costs", "matrix"];
     Table::root(document, parsed, &[&words[..], &tables].concat())
 }
 
@@ -58,7 +58,20 @@ fn root(table: &Table<'_>) -> Outcome<TargetDescription> {
     let global = global(&table.value("global")?)?;
     let exchanges = exchanges(&table.value("exchanges")?, &lanes)?;
     let costs = costs(&table.value("costs")?)?;
-    Ok(TargetDescription { name, aliases, product, architecture, lanes, limits, shared, global, exchanges, costs })
+    let matrix = table.optional("matrix").map(|value| matrix(&value)).transpose()?;
+    Ok(TargetDescription {
+        name,
+        aliases,
+        product,
+        architecture,
+        lanes,
+        limits,
+        shared,
+        global,
+        exchanges,
+        costs,
+        matrix,
+    })
 }
 
 fn name(value: &Value<'_>) -> Outcome<String> {
@@ -279,6 +292,16 @@ fn cost(value: &Value<'_>) -> Outcome<Cost> {
     let cycles = table.value("cycles")?.amount()?;
     let latency = table.value("latency")?.amount()?;
     Ok(Cost { cycles, latency, evidence: evidence(&table)?, source: source(&table)? })
+}
+
+fn matrix(value: &Value<'_>) -> Outcome<MatrixUnit> {
+    let table = value.table(&["pipes", "bits_per_cycle", "evidence", "source"])?;
+    Ok(MatrixUnit {
+        pipes: table.value("pipes")?.count()?,
+        bits_per_cycle: table.value("bits_per_cycle")?.count()?,
+        evidence: evidence(&table)?,
+        source: source(&table)?,
+    })
 }
 
 /// Widths of accesses in bits, narrowest first, each with its place.

@@ -81,6 +81,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             block_barrier: cost(10.0),
             warp_barrier: cost(1.0),
         },
+        matrix: None,
     }
 }
 

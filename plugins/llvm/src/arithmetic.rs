@@ -182,15 +182,18 @@ impl<'ctx> Body<'_, 'ctx> {
         if op == Cast::Bits {
             return self.same_bits(a, ty);
         }
-        let integers = is_integer(a.ty) && is_integer(ty) && a.ty.count() == ty.count();
-        let (from, to) = (a.ty.element().map_or(0, Element::bits), ty.element().map_or(0, Element::bits));
-        let (opcode, fits) = match op {
-            Cast::Truncate => (InstructionOpcode::Trunc, to < from),
-            Cast::ExtendU => (InstructionOpcode::ZExt, to > from),
-            Cast::ExtendS => (InstructionOpcode::SExt, to > from),
-            Cast::Bits => (InstructionOpcode::BitCast, from == to),
+        let goes = a.ty.element().zip(ty.element()).is_some_and(|(from, to)| op.goes(from, to));
+        let opcode = match op {
+            Cast::Truncate => InstructionOpcode::Trunc,
+            Cast::ExtendU => InstructionOpcode::ZExt,
+            Cast::ExtendS => InstructionOpcode::SExt,
+            Cast::Bits => InstructionOpcode::BitCast,
+            Cast::FloatS => InstructionOpcode::SIToFP,
+            Cast::FloatU => InstructionOpcode::UIToFP,
+            Cast::ExtendF => InstructionOpcode::FPExt,
+            Cast::RoundF => InstructionOpcode::FPTrunc,
         };
-        if !integers || !fits {
+        if !goes || a.ty.count() != ty.count() {
             return Err(self.invalid(format!("{op:?} does not go from {} to {ty}", a.ty)));
         }
         let wanted = self.llvm_type(ty)?;

@@ -118,6 +118,17 @@ fn casts_keep_the_low_bits_and_fill_as_they_say() {
     assert_eq!(cast(Cast::ExtendS, Element::I8, 0x80, Element::I32), 0xFFFF_FF80);
     assert_eq!(cast(Cast::ExtendS, Element::I1, 1, Element::I16), 0xFFFF);
     assert_eq!(cast(Cast::Bits, Element::F32, 0x3F80_0000, Element::I32), 0x3F80_0000);
+    let single = |value: f32| u64::from(value.to_bits());
+    assert_eq!(cast(Cast::FloatS, Element::I8, 0xFD, Element::F32), single(-3.0));
+    assert_eq!(cast(Cast::FloatU, Element::I8, 0xFD, Element::F32), single(253.0));
+    // 2^24 + 1 is between two numbers of binary32; the even one is below.
+    assert_eq!(cast(Cast::FloatS, Element::I32, 0x0100_0001, Element::F32), single(16_777_216.0));
+    assert_eq!(cast(Cast::FloatS, Element::I32, 0x0100_0001, Element::F64), 16_777_217f64.to_bits());
+    assert_eq!(cast(Cast::ExtendF, Element::F16, 0xBE00, Element::F64), (-1.5f64).to_bits());
+    assert_eq!(cast(Cast::ExtendF, Element::Bf16, 0x3FC0, Element::F32), single(1.5));
+    // 1 + 2^-11 is a tie of binary16, and goes to the even 1.
+    assert_eq!(cast(Cast::RoundF, Element::F32, single(1.000_488_3), Element::F16), 0x3C00);
+    assert_eq!(cast(Cast::RoundF, Element::F64, 1.000_488_4f64.to_bits(), Element::F16), 0x3C01);
 }
 
 #[test]

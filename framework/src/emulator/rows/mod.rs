@@ -7,7 +7,6 @@
 //! May import `layout`, `target`, `kernel` and the rest of the emulator.
 
 mod held;
-mod number;
 mod product;
 mod transfer;
 

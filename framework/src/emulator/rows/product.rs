@@ -12,11 +12,11 @@
 use super::super::arithmetic::{mask, sign_extend};
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
+use super::super::rounding::Sum;
 use super::held::Held;
-use super::number::{Number, Sum};
 use crate::kernel::is_result;
 use crate::layout::{Dim, LinearLayout};
-use crate::target::{Instruction, Operand};
+use crate::target::{Instruction, Number, Operand};
 
 /// Above an element in a wider place.
 const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;

@@ -9,12 +9,12 @@ use crate::movement::{Bound, Means};
 use super::Disproof;
 
 /// The values as so many bytes each.
-pub(super) fn little_endian(values: impl Iterator<Item = u64>, bytes: usize) -> Vec<u8> {
+pub(in crate::pipeline) fn little_endian(values: impl Iterator<Item = u64>, bytes: usize) -> Vec<u8> {
     values.flat_map(|value| value.to_le_bytes().into_iter().take(bytes)).collect()
 }
 
 /// The value of little-endian bytes.
-pub(super) fn word(bytes: &[u8]) -> u64 {
+pub(in crate::pipeline) fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
@@ -25,7 +25,7 @@ pub(super) fn low(value: u64, bits: u32) -> u64 {
 
 /// Runs a kernel whose parameters are buffers, first read, then written: what it did and wrote. The
 /// instructions of `means` mean what their rows say.
-pub(super) fn run(
+pub(in crate::pipeline) fn run(
     kernel: Kernel,
     inputs: &[Vec<u8>],
     outputs: &[usize],

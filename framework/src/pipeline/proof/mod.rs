@@ -13,6 +13,7 @@ use crate::emulator::{Fault, MemoryError};
 use crate::kernel::{self, Counts};
 use crate::movement::MovementError;
 
+pub(super) use execute::{little_endian, run, word};
 pub use memory::{prove_copy, prove_load, prove_store};
 pub use registers::{prove_conversion, prove_gather, prove_reduction, prove_scan};
 pub use strided::prove_strided_copy;
@@ -47,6 +48,18 @@ pub enum Disproof {
         element: u64,
         /// That element's bits.
         expected: u64,
+    },
+    /// An element is farther from the right value than its type and the sum's length allow.
+    #[error("{place} is {found:e}, expected {expected:e} within {tolerance:e}")]
+    Imprecise {
+        /// Where.
+        place: String,
+        /// What it is.
+        found: f64,
+        /// What it should be.
+        expected: f64,
+        /// How far it may be off.
+        tolerance: f64,
     },
     /// The plan counted something else than what was executed.
     #[error("the plan counts {planned:?}, executed were {executed:?}")]

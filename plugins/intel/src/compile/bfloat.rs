@@ -20,7 +20,7 @@ impl Emitter {
     }
 
     /// `bf16` as binary32: the upper half of its bits.
-    fn bfloat_widen(&mut self, count: u32, a: Word) -> Result<Word, CompileError> {
+    pub(super) fn bfloat_widen(&mut self, count: u32, a: Word) -> Result<Word, CompileError> {
         let (word, float) = (self.element_type(Element::I32, count), self.element_type(Element::F32, count));
         let half = self.constant(Element::I32, count, 16);
         let bits = self.value(Op::UConvert, word, [a])?;
@@ -29,7 +29,7 @@ impl Emitter {
     }
 
     /// Binary32 to `bf16`, to nearest, ties to even; a NaN stays one and becomes quiet.
-    fn bfloat_round(&mut self, count: u32, a: Word) -> Result<Word, CompileError> {
+    pub(super) fn bfloat_round(&mut self, count: u32, a: Word) -> Result<Word, CompileError> {
         let (word, truth) = (self.element_type(Element::I32, count), self.element_type(Element::I1, count));
         let half = self.constant(Element::I32, count, 16);
         let bits = self.value(Op::Bitcast, word, [a])?;

@@ -16,17 +16,48 @@ impl Emitter {
         let (Some(from), Some(to)) = (a.ty.element(), ty.element()) else {
             return Err(invalid(format!("{op:?} of {} to {ty}", a.ty)));
         };
-        let grows = op != Cast::Truncate;
-        let fits = if grows { to.bits() >= from.bits() } else { to.bits() <= from.bits() };
-        if from.is_float() || to.is_float() || a.ty.count() != ty.count() || !fits {
+        if a.ty.count() != ty.count() || !op.goes(from, to) {
             return Err(invalid(format!("{op:?} of {} to {ty}", a.ty)));
         }
-        if from == to {
-            return Ok(a.clone());
-        }
-        let parts =
-            a.parts.iter().map(|&part| self.resize(op, part, (from, to), a.width())).collect::<Result<_, _>>()?;
+        let cast = |emitter: &mut Self, &part: &Word| match op {
+            Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF => {
+                emitter.number(op, part, (from, to), a.width())
+            }
+            _ => emitter.resize(op, part, (from, to), a.width()),
+        };
+        let parts = a.parts.iter().map(|part| cast(self, part)).collect::<Result<_, _>>()?;
         Ok(Held::new(ty, parts))
+    }
+
+    /// A cast to a floating-point type. SPIR-V has no `bf16`: such a number goes by way of binary32.
+    fn number(&mut self, op: Cast, part: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
+        let (from, to) = types;
+        if to == Element::Bf16 && matches!(from, Element::F64 | Element::I32 | Element::I64) {
+            let message = format!("{op:?} of {} to bf16, which would be rounded twice", from.name());
+            return Err(CompileError::Unsupported(message));
+        }
+        let computed = |element| element == Element::Bf16 || self.carrier(element) == element;
+        if let Some(element) = [from, to].into_iter().find(|&element| !computed(element)) {
+            let message = format!("this architecture does not compute with {}", element.name());
+            return Err(CompileError::Unsupported(message));
+        }
+        let (part, from) = match from {
+            Element::Bf16 => (self.bfloat_widen(width, part)?, Element::F32),
+            _ => (part, from),
+        };
+        let between = if to == Element::Bf16 { Element::F32 } else { to };
+        let converted = if from == between {
+            part
+        } else {
+            let opcode = match op {
+                Cast::FloatS => Op::ConvertSToF,
+                Cast::FloatU => Op::ConvertUToF,
+                _ => Op::FConvert,
+            };
+            let ty = self.element_type(between, width);
+            self.value(opcode, ty, [part])?
+        };
+        if to == Element::Bf16 { self.bfloat_round(width, converted) } else { Ok(converted) }
     }
 
     fn resize(&mut self, op: Cast, part: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {

@@ -172,18 +172,37 @@ fn each_operation_is_its_instruction() {
 }
 
 #[test]
-fn casts_are_conversions_of_integers_or_of_bits() {
+fn casts_are_conversions_of_numbers_or_of_bits() {
     let scalar = Type::Scalar;
     let cases = [
         (Cast::Truncate, scalar(Element::I64), scalar(Element::I16), "OpUConvert"),
         (Cast::ExtendU, scalar(Element::I8), scalar(Element::I64), "OpUConvert"),
         (Cast::ExtendS, scalar(Element::I8), scalar(Element::I64), "OpSConvert"),
         (Cast::ExtendS, scalar(Element::I1), scalar(Element::I32), "OpSelect"),
+        (Cast::FloatS, scalar(Element::I8), scalar(Element::F16), "OpConvertSToF"),
+        (Cast::FloatU, scalar(Element::I32), scalar(Element::F64), "OpConvertUToF"),
+        (Cast::ExtendF, scalar(Element::F16), scalar(Element::F64), "OpFConvert"),
+        (Cast::RoundF, scalar(Element::F32), scalar(Element::F16), "OpFConvert"),
+        // The upper half of the bits of binary32, and back.
+        (Cast::ExtendF, scalar(Element::Bf16), scalar(Element::F32), "OpShiftLeftLogical"),
+        (Cast::RoundF, scalar(Element::F32), scalar(Element::Bf16), "OpShiftRightLogical"),
         (Cast::Bits, scalar(Element::I32), scalar(Element::F32), "OpBitcast"),
         (Cast::Bits, Type::Vector(Element::F16, 4), scalar(Element::I64), "OpBitcast"),
     ];
     for (op, from, to, opcode) in cases {
         assert!(Listing::of(&kernels::cast(16, op, from, to)).count(opcode) > 0, "{op:?} {from} {to}");
+    }
+}
+
+#[test]
+fn what_would_be_rounded_twice_is_unsupported() {
+    for (op, from) in [(Cast::RoundF, Element::F64), (Cast::FloatS, Element::I32), (Cast::FloatU, Element::I64)] {
+        let module = kernels::cast(16, op, Type::Scalar(from), Type::Scalar(Element::Bf16));
+        let refused = kernels::target("pvc").compile(&module, &CompileOptions::default());
+        assert!(
+            matches!(&refused, Err(CompileError::Unsupported(message)) if message.contains("rounded twice")),
+            "{refused:?}"
+        );
     }
 }
 

@@ -1,11 +1,6 @@
 //! Conversions whose code the vendors' crates look at: the layouts as text, the plan, the kernel,
 //! and what the code must show, which comes from the layouts alone.
 
-#[path = "../layouts/mod.rs"]
-mod layouts;
-
-pub use layouts::blocked;
-use layouts::distributed;
 use tilewright::f2::Subspace;
 use tilewright::kernel::{Kernel, Module, verify};
 use tilewright::layout::{Dim, LinearLayout};

@@ -81,6 +81,8 @@ impl Values<'_> {
             | O::SLessThanEqual => self.comparison(instruction),
             O::Select => self.select(instruction),
             O::UConvert | O::SConvert => self.resize(instruction),
+            O::ConvertSToF | O::ConvertUToF => self.convert(instruction, Kind::Int),
+            O::FConvert => self.convert(instruction, Kind::Float),
             O::Bitcast | O::ConvertPtrToU | O::ConvertUToPtr => self.reinterpret(instruction),
             O::CompositeExtract | O::CompositeConstruct | O::VectorShuffle => self.composite(instruction),
             O::PtrAccessChain | O::AccessChain => self.chain(instruction),
@@ -144,6 +146,15 @@ impl Values<'_> {
         require(to.kind == Kind::Int && from.kind == Kind::Int, instruction, "integers are resized")?;
         require(to.count == from.count, instruction, "there are as many results as operands")?;
         require(to.bits != from.bits, instruction, "the width changes")
+    }
+
+    /// Numbers of one kind become floating-point ones; of those the width changes.
+    fn convert(&self, instruction: &Instruction, kind: Kind) -> Result<(), Fault> {
+        let to = self.numbers(instruction, result_type(instruction)?)?;
+        let from = self.operand_numbers(instruction, 0)?;
+        require(to.kind == Kind::Float && from.kind == kind, instruction, "numbers become floating-point ones")?;
+        require(to.count == from.count, instruction, "there are as many results as operands")?;
+        require(kind != Kind::Float || to.bits != from.bits, instruction, "the width changes")
     }
 
     fn reinterpret(&self, instruction: &Instruction) -> Result<(), Fault> {

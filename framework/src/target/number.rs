@@ -1,23 +1,28 @@
-//! Element types of matrix operands by the names that vendors write, and what their bits mean.
+//! Element types of tensors and matrix operands by the names that vendors write, and what their bits mean.
 //!
 //! Sources: IEEE 754; OCP 8-bit Floating Point Specification (`e4m3`, `e5m2`) and OCP Microscaling
 //! Formats (`fp4`); for the `fnuz` variants Noune et al., "8-bit Numerical Formats for Deep Neural
 //! Networks", as documented with ROCm; for `tf32` NVIDIA's PTX ISA: the upper 19 bits of binary32.
 
-use half::{bf16, f16};
+use std::fmt;
 
 /// How an element's bits are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Number {
+pub enum Number {
     /// Two's complement, or without sign, of so many bits.
-    Integer { bits: u32, signed: bool },
+    Integer {
+        /// Width.
+        bits: u32,
+        /// Whether the highest bit is a sign.
+        signed: bool,
+    },
     /// Floating point.
     Float(Format),
 }
 
 /// A binary floating-point format: a sign bit, exponent bits, mantissa bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Format {
+pub struct Format {
     exponent: u32,
     mantissa: u32,
     bias: i32,
@@ -48,7 +53,8 @@ const fn format(exponent: u32, mantissa: u32, specials: Specials) -> Format {
 
 impl Number {
     /// The type of a name; `None` for one that is not known.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
         let integer = |bits, signed| Some(Self::Integer { bits, signed });
         Some(Self::Float(match name {
             "f64" => format(11, 52, Specials::Ieee),
@@ -61,10 +67,15 @@ impl Number {
             "bf8_fnuz" => format(5, 2, Specials::NegativeZero),
             "fp8_fnuz" => format(4, 3, Specials::NegativeZero),
             "e2m1" | "fp4" => format(2, 1, Specials::None),
+            "s64" | "i64" => return integer(64, true),
             "s32" | "i32" => return integer(32, true),
+            "s16" | "i16" => return integer(16, true),
             "s8" | "i8" | "iu8" => return integer(8, true),
             "s4" | "iu4" => return integer(4, true),
             "s2" => return integer(2, true),
+            "u64" => return integer(64, false),
+            "u32" => return integer(32, false),
+            "u16" => return integer(16, false),
             "u8" => return integer(8, false),
             "u4" => return integer(4, false),
             "u2" => return integer(2, false),
@@ -73,17 +84,114 @@ impl Number {
     }
 
     /// Bits that an element takes, those that are not read among them.
-    pub(super) fn bits(self) -> u32 {
+    #[must_use]
+    pub fn bits(self) -> u32 {
         match self {
             Self::Integer { bits, .. } => bits,
             Self::Float(format) => 1 + format.exponent + format.mantissa + format.ignored,
         }
     }
+
+    /// Whether every value of this type, infinities and NaN included, is one of `other`.
+    #[must_use]
+    pub fn is_exact_in(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Integer { bits, signed }, Self::Integer { bits: wide, signed: to_signed }) => {
+                match (signed, to_signed) {
+                    (true, false) => false,
+                    (false, true) => bits < wide,
+                    _ => bits <= wide,
+                }
+            }
+            (Self::Integer { bits, signed }, Self::Float(to)) => {
+                // The least of those with sign is a power of two; the others have one bit less.
+                let digits = if signed { bits - 1 } else { bits };
+                digits <= to.mantissa + 1 && (bits as i32) - 1 <= to.greatest_exponent()
+            }
+            (Self::Float(_), Self::Integer { .. }) => false,
+            (Self::Float(from), Self::Float(to)) => {
+                from == to
+                    || to.specials == Specials::Ieee
+                        && from.mantissa <= to.mantissa
+                        && from.greatest_exponent() <= to.greatest_exponent()
+                        && from.least_exponent() >= to.least_exponent()
+            }
+        }
+    }
+
+    /// Whether this is floating point.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::Float(_))
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let format = match self {
+            Self::Integer { bits, signed } => return write!(f, "{}{bits}", if *signed { 's' } else { 'u' }),
+            Self::Float(format) => format,
+        };
+        f.write_str(match (format.exponent, format.mantissa, format.specials) {
+            (11, ..) => "f64",
+            (8, 23, _) => "f32",
+            (8, 10, _) => "tf32",
+            (8, ..) => "bf16",
+            (5, 10, _) => "f16",
+            (5, _, Specials::NegativeZero) => "bf8_fnuz",
+            (5, ..) => "e5m2",
+            (4, _, Specials::NegativeZero) => "fp8_fnuz",
+            (4, ..) => "e4m3",
+            _ => "e2m1",
+        })
+    }
 }
 
 impl Format {
+    /// Bits of the exponent, of the mantissa, and below the number.
+    #[must_use]
+    pub fn widths(self) -> [u32; 3] {
+        [self.exponent, self.mantissa, self.ignored]
+    }
+
+    /// What is subtracted from an exponent's bits.
+    #[must_use]
+    pub fn bias(self) -> i32 {
+        self.bias
+    }
+
+    /// The encodings that are NaN, where each differs from the others in its sign at most: the bits, and those of
+    /// them that are looked at. `None` where there is none, or NaN has payloads.
+    #[must_use]
+    pub fn only_nan(self) -> Option<(u64, u64)> {
+        let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
+        match self.specials {
+            Specials::AllOnes => Some((magnitude, magnitude)),
+            Specials::NegativeZero => Some((magnitude + 1, 2 * magnitude + 1)),
+            Specials::Ieee | Specials::None => None,
+        }
+    }
+
+    /// Whether the highest exponent stands for infinity and NaN.
+    #[must_use]
+    pub fn has_infinity(self) -> bool {
+        self.specials == Specials::Ieee
+    }
+
+    /// Log2 of the greatest power of two.
+    fn greatest_exponent(self) -> i32 {
+        let reserved = i32::from(self.specials == Specials::Ieee);
+        (1 << self.exponent) - 1 - reserved - self.bias
+    }
+
+    /// Log2 of the least value above zero, a subnormal one.
+    fn least_exponent(self) -> i32 {
+        1 - self.bias - self.mantissa as i32
+    }
+
     /// The value of an element; exact, since binary64 has all values of all these formats.
-    pub(super) fn decode(self, bits: u64) -> f64 {
+    #[must_use]
+    pub fn decode(self, bits: u64) -> f64 {
         if self.exponent == 11 {
             return f64::from_bits(bits);
         }
@@ -117,91 +225,10 @@ fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// The type in which products of floating-point elements are summed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sum {
-    F16,
-    Bf16,
-    F32,
-    F64,
-}
-
-impl Sum {
-    pub(super) fn named(name: &str) -> Option<Self> {
-        match name {
-            "f16" => Some(Self::F16),
-            "bf16" => Some(Self::Bf16),
-            "f32" => Some(Self::F32),
-            "f64" => Some(Self::F64),
-            _ => None,
-        }
-    }
-
-    /// `sum + a * b`, rounded once, to nearest even. All three are exact values of their types, and
-    /// those of the factors are no wider than this one, but that `f16` and `bf16` take each other.
-    pub(super) fn multiply_add(self, sum: f64, a: f64, b: f64) -> f64 {
-        match self {
-            Self::F64 => a.mul_add(b, sum),
-            Self::F32 => f64::from((a as f32).mul_add(b as f32, sum as f32)),
-            // The product of two elements of at most 11 bits is exact.
-            Self::F16 | Self::Bf16 => self.round(odd_sum(a * b, sum)),
-        }
-    }
-
-    /// A value of this type, from one that is exact or was rounded to odd.
-    fn round(self, value: f64) -> f64 {
-        match self {
-            Self::F64 => value,
-            Self::F32 => f64::from(value as f32),
-            Self::F16 => f16::from_f32(odd_single(value)).to_f64(),
-            Self::Bf16 => bf16::from_f32(odd_single(value)).to_f64(),
-        }
-    }
-
-    /// The bits of a value of this type; NaN is the positive quiet one without payload.
-    pub(super) fn encode(self, value: f64) -> u64 {
-        match self {
-            Self::F16 => u64::from(if value.is_nan() { 0x7e00 } else { f16::from_f32(value as f32).to_bits() }),
-            Self::Bf16 => u64::from(if value.is_nan() { 0x7fc0 } else { bf16::from_f32(value as f32).to_bits() }),
-            Self::F32 => u64::from(if value.is_nan() { 0x7fc0_0000 } else { (value as f32).to_bits() }),
-            Self::F64 => {
-                if value.is_nan() {
-                    0x7ff8_0000_0000_0000
-                } else {
-                    value.to_bits()
-                }
-            }
-        }
-    }
-}
-
-/// `a + b` rounded to odd: where it is not exact, of the two neighbours the one whose last bit is one.
-/// A second rounding, to at most 51 bits, then gives what one alone would (Boldo and Melquiond, 2008).
-fn odd_sum(a: f64, b: f64) -> f64 {
-    let sum = a + b;
-    let part = sum - a;
-    let error = (a - (sum - part)) + (b - part);
-    if !sum.is_finite() || error == 0.0 || sum.to_bits() & 1 == 1 {
-        return sum;
-    }
-    // The error has the sign of the sum where the magnitude was rounded down.
-    let grows = (error > 0.0) == (sum > 0.0);
-    f64::from_bits(if grows { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
-}
-
-/// The same for going to binary32, which leaves room for at most 22 bits.
-fn odd_single(value: f64) -> f32 {
-    let single = value as f32;
-    let back = f64::from(single);
-    if value.is_nan() || back == value || single.to_bits() & 1 == 1 {
-        return single;
-    }
-    let grows = back.abs() < value.abs();
-    f32::from_bits(if grows { single.to_bits() + 1 } else { single.to_bits() - 1 })
-}
-
 #[cfg(test)]
 mod tests {
+    use half::{bf16, f16};
+
     use super::*;
 
     fn decoded(name: &str, bits: u64) -> f64 {
@@ -251,20 +278,5 @@ mod tests {
     fn the_low_bits_of_tf32_are_not_read() {
         assert_eq!(decoded("tf32", u64::from(1.5f32.to_bits() | 0x1fff)), 1.5);
         assert_eq!(decoded("tf32", u64::from((-3.0f32).to_bits())), -3.0);
-    }
-
-    #[test]
-    fn narrow_sums_are_rounded_once() {
-        // 1 + 2^-11 + 2^-40 lies just above the middle of two neighbours of f16; rounding to binary32
-        // or binary64 in between to nearest would lose the last term or make a tie of it.
-        let tiny = 2f64.powi(-20);
-        let above = Sum::F16.multiply_add(1.0, tiny, 512.0 * (1.0 + 2f64.powi(-9)));
-        assert_eq!(above, 1.0 + 2f64.powi(-10));
-        assert_eq!(Sum::F16.multiply_add(1.0, tiny, 512.0), 1.0, "a tie goes to even");
-        // 2048 + 1 + 2^-48: the last term is beyond binary64's bits of the sum.
-        let least = 2f64.powi(-24);
-        let odd = odd_sum(least * least, 32768.0 + 16.0);
-        assert_eq!(Sum::F16.round(odd), 32800.0, "above a tie");
-        assert_eq!(Sum::F16.multiply_add(32768.0, 4.0, 4.0), 32768.0, "a tie goes to even");
     }
 }

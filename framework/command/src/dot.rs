@@ -1,0 +1,172 @@
+//! `tilewright dot`: how a target multiplies two matrices, and the code.
+
+use std::io::Write;
+
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value as Json, json};
+
+use tilewright::contract::{self, Candidate, Contraction, Question, Refused};
+use tilewright::layout::{LinearLayout, layout_to_json};
+use tilewright::lower::contraction_kernel;
+use tilewright::movement::Means;
+use tilewright::pipeline::PipelineError;
+use tilewright::target::Number;
+
+use crate::emit::{Emission, emit};
+use crate::failure::Failure;
+use crate::{Global, input};
+
+/// Which product, and what to say of it.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The target.
+    #[arg(long, value_name = "NAME")]
+    target: String,
+    /// Rows of the result.
+    #[arg(long)]
+    m: u64,
+    /// Columns of the result.
+    #[arg(long)]
+    n: u64,
+    /// Columns of the first factor, rows of the second.
+    #[arg(long)]
+    k: u64,
+    /// The type of the first factor: f16, bf16, e4m3, s8, u8, ...
+    #[arg(long, value_name = "TYPE")]
+    a: String,
+    /// The type of the second factor.
+    #[arg(long, value_name = "TYPE")]
+    b: String,
+    /// The type of the sums and of the result.
+    #[arg(long, value_name = "TYPE")]
+    acc: String,
+    /// Warps of the block.
+    #[arg(long, default_value_t = 4)]
+    warps: u32,
+    /// Lanes of a warp; the target's default where not given.
+    #[arg(long)]
+    lanes: Option<u32>,
+    /// Elements of K that a lane holds side by side; the cheapest number where not given.
+    #[arg(long)]
+    k_width: Option<u64>,
+    /// Keep whole rows of the result in one warp, for a product that follows.
+    #[arg(long)]
+    chained: bool,
+    /// Show the other ways that were weighed, and why units are closed.
+    #[arg(long, conflicts_with_all = ["json", "emit"])]
+    explain: bool,
+    /// Print the plan as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    emission: Emission,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let target = session.catalogue().get(&options.target)?;
+    let served = session.served(&target.name)?;
+    let means = Means::of(target).with_instructions(served.as_ref().map_or(&[], |target| target.instructions()));
+    let types = [number("--a", &options.a)?, number("--b", &options.b)?, number("--acc", &options.acc)?];
+    let lanes = options.lanes.unwrap_or(target.lanes.default);
+    let mut question = Question::new([options.m, options.n, options.k], types, lanes, options.warps);
+    (question.chained, question.k_width) = (options.chained, options.k_width);
+    let plan = contract::plan(&question, means).map_err(refused)?;
+    if let Some((form, code)) = options.emission.wanted() {
+        let kernel = contraction_kernel("dot", &plan, false, means).map_err(PipelineError::Movement)?;
+        return emit(&session, &target.name, vec![kernel], form, &code);
+    }
+    let mut out = std::io::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", answer(&plan))?;
+        return Ok(());
+    }
+    write!(out, "{}", explained(&plan, means)?)?;
+    if options.explain {
+        let (candidates, closed) = contract::candidates(&question, means).map_err(refused)?;
+        write!(out, "{}", ways(&candidates, &closed))?;
+    }
+    Ok(())
+}
+
+fn number(option: &str, text: &str) -> Result<Number, Failure> {
+    Number::named(text).filter(|number| number.bits() >= 8).ok_or_else(|| {
+        let known = "f64, f32, f16, bf16, e4m3, e5m2, fp8_fnuz, bf8_fnuz, s8 to s64 (or i8 to i64), u8 to u64";
+        Failure::Input(format!("{option}: `{text}` is no element type of a dot; known are {known}"))
+    })
+}
+
+fn refused(error: contract::ContractError) -> Failure {
+    Failure::Input(error.to_string())
+}
+
+fn answer(plan: &Contraction) -> Json {
+    let layout = |layout: &LinearLayout| layout_to_json(layout);
+    let cost = plan.cost;
+    json!({
+        "unit": plan.unit_name(), "transposed": plan.is_transposed(), "warps": plan.warps(), "chunk": plan.chunk(),
+        "k_width": plan.k_width(), "issues": cost.issues, "registers": cost.registers, "cycles": cost.cycles(),
+        "issue_cycles": cost.issue_cycles, "traffic_cycles": cost.traffic_cycles, "cast_cycles": cost.cast_cycles,
+        "a": layout(&plan.a), "b": layout(&plan.b), "c": layout(&plan.c),
+    })
+}
+
+/// The plan as people read it.
+fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
+    let (cost, [m, n]) = (plan.cost, plan.warps());
+    let turned = if plan.is_transposed() { ", as C^T = B^T A^T" } else { "" };
+    let mut text = format!("by {}{turned}\n", plan.unit_name());
+    text += &format!(
+        "warps {m} x {n}; {} of K at a time, of which a lane holds {} side by side\n",
+        plan.chunk(),
+        plan.k_width()
+    );
+    text += &format!(
+        "{} issues of each warp; {:.0} cycles of the block: {:.0} issuing, {:.0} for the factors, {:.0} casting\n",
+        cost.issues,
+        cost.cycles(),
+        cost.issue_cycles,
+        cost.traffic_cycles,
+        cost.cast_cycles
+    );
+    text += &format!("{} registers of 32 bits a lane\n", cost.registers);
+    let feeds = plan.feeds(means).map_err(PipelineError::Movement)?;
+    for (name, feed) in ["a", "b"].into_iter().zip(&feeds) {
+        let way = match &feed.conversion {
+            None => "straight".to_owned(),
+            Some(conversion) => format!("then converted, path {}", conversion.path),
+        };
+        let (accesses, width) = (feed.access.accesses, feed.access.vector_elements);
+        text += &format!("{name}: {accesses} loads of {width} elements a warp from global memory, {way}\n");
+    }
+    for (name, layout) in [("a", &plan.a), ("b", &plan.b), ("c", &plan.c)] {
+        text += &format!("\n{name}: {layout}\n");
+    }
+    Ok(text)
+}
+
+/// The ways that were weighed, the best first, and why others are closed.
+fn ways(candidates: &[Candidate], closed: &[Refused]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["unit", "", "warps", "chunk", "cycles", "issuing", "factors", "casting", "issues", "registers"]);
+    for column in table.column_iter_mut().skip(3) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for Candidate { unit, transposed, warps, chunk, cost } in candidates {
+        let cycles = [cost.cycles(), cost.issue_cycles, cost.traffic_cycles, cost.cast_cycles];
+        let mut row = vec![unit.clone(), if *transposed { "transposed" } else { "" }.to_owned()];
+        row.extend([format!("{}x{}", warps[0], warps[1]), chunk.to_string()]);
+        row.extend(cycles.map(|cycles| format!("{cycles:.0}")));
+        row.extend([cost.issues.to_string(), cost.registers.to_string()]);
+        table.add_row(row);
+    }
+    let mut text =
+        format!("\nways weighed, in cycles of the block, then in registers of a lane:\n{}\n", table.trim_fmt());
+    for Refused { unit, reason } in closed {
+        text += &format!("closed: {unit}: {reason}\n");
+    }
+    text
+}

@@ -1,0 +1,111 @@
+//! Elements of one type as another that has all their values, as kernel IR.
+//!
+//! Types of eight bits have no casts in the kernel IR: they become binary32 by integer arithmetic.
+
+use crate::kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
+use crate::target::{Format, Number};
+
+const WORD: Type = Type::Scalar(Element::I32);
+
+/// Whether elements can be cast: exactly, or where even binary64 has not all integers, rounded to it.
+pub(super) fn is_possible(from: Number, to: Number) -> bool {
+    let widest = matches!(from, Number::Integer { bits: 64, .. }) && element(to) == Some(Element::F64);
+    from == to || widest || from.is_exact_in(to) && (!to.is_float() || element(to).is_some())
+}
+
+/// Operations that casting an element takes, about.
+pub(super) fn operations(from: Number, to: Number) -> u64 {
+    match from {
+        _ if from == to => 0,
+        Number::Float(_) if element(from).is_none() => 12,
+        _ => 1,
+    }
+}
+
+/// The element of the kernel IR whose bits the type has; `tf32` has those of binary32.
+pub(super) fn element(number: Number) -> Option<Element> {
+    let Number::Float(format) = number else { return Element::integer(number.bits()) };
+    match format.widths() {
+        [11, 52, 0] => Some(Element::F64),
+        [8, 23 | 10, _] => Some(Element::F32),
+        [8, 7, 0] => Some(Element::Bf16),
+        [5, 10, 0] => Some(Element::F16),
+        _ => None,
+    }
+}
+
+/// The integer type as wide as elements of a type.
+pub(super) fn carrier(number: Number) -> Type {
+    Type::Scalar(Element::integer(number.bits()).unwrap_or(Element::I32))
+}
+
+/// An element's bits, as an integer, cast from one type to another.
+pub(super) fn cast(builder: &mut Builder, value: Value, from: Number, to: Number) -> Value {
+    match (from, to) {
+        _ if from == to => value,
+        (Number::Integer { signed, .. }, Number::Integer { .. }) => {
+            builder.cast(if signed { Cast::ExtendS } else { Cast::ExtendU }, value, carrier(to))
+        }
+        (Number::Integer { signed, .. }, _) => {
+            // Types of 16 bits have all values of integers that are cast to them, and binary32 has theirs.
+            let first = if element(to) == Some(Element::F64) { Element::F64 } else { Element::F32 };
+            let number = builder.cast(if signed { Cast::FloatS } else { Cast::FloatU }, value, Type::Scalar(first));
+            resized(builder, number, to)
+        }
+        (Number::Float(format), _) => {
+            let number = match element(from) {
+                Some(element) => builder.cast(Cast::Bits, value, Type::Scalar(element)),
+                None => decoded(builder, value, format),
+            };
+            resized(builder, number, to)
+        }
+    }
+}
+
+/// A floating-point number as the bits of another type, which has it.
+fn resized(builder: &mut Builder, value: Value, to: Number) -> Value {
+    let ty = Type::Scalar(element(to).unwrap_or(Element::F32));
+    let have = builder.type_of(value).bits();
+    let value = match ty.bits() {
+        bits if bits > have => builder.cast(Cast::ExtendF, value, ty),
+        bits if bits < have => builder.cast(Cast::RoundF, value, ty),
+        _ => value,
+    };
+    builder.cast(Cast::Bits, value, carrier(to))
+}
+
+/// A number of eight bits as binary32: its fields moved, or of a subnormal one the mantissa as an integer
+/// times a power of two.
+fn decoded(builder: &mut Builder, value: Value, format: Format) -> Value {
+    let [exponent, mantissa, _] = format.widths();
+    let top = 1u32 << (exponent + mantissa);
+    let word = builder.cast(Cast::ExtendU, value, WORD);
+    let magnitude = builder.binary_const(Binary::And, word, top - 1);
+    let fields = builder.binary_const(Binary::Shl, magnitude, 23 - mantissa);
+    let normal = builder.binary_const(Binary::Add, fields, ((127 - format.bias()) as u32) << 23);
+    let whole = builder.cast(Cast::FloatU, magnitude, Type::Scalar(Element::F32));
+    let step = (127 + 1 - format.bias() - mantissa as i32) as u64;
+    let step = builder.constant(Type::Scalar(Element::F32), step << 23);
+    let small = builder.binary(Binary::FMul, whole, step);
+    let small = builder.cast(Cast::Bits, small, WORD);
+    let least = builder.i32(1 << mantissa);
+    let is_small = builder.compare(Compare::LtU, magnitude, least);
+    let mut number = builder.select(is_small, small, normal);
+    if format.has_infinity() {
+        let special = builder.binary_const(Binary::Or, fields, 0x7f80_0000);
+        let greatest = builder.i32(top - (1 << mantissa));
+        let is_finite = builder.compare(Compare::LtU, magnitude, greatest);
+        number = builder.select(is_finite, number, special);
+    }
+    if let Some((bits, seen)) = format.only_nan() {
+        let looked_at = builder.binary_const(Binary::And, word, seen as u32);
+        let expected = builder.i32(bits as u32);
+        let is_nan = builder.compare(Compare::Eq, looked_at, expected);
+        let nan = builder.i32(0x7fc0_0000);
+        number = builder.select(is_nan, nan, number);
+    }
+    let sign = builder.binary_const(Binary::And, word, top);
+    let sign = builder.binary_const(Binary::Shl, sign, 31 - exponent - mantissa);
+    let signed = builder.binary(Binary::Or, number, sign);
+    builder.cast(Cast::Bits, signed, Type::Scalar(Element::F32))
+}

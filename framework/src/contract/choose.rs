@@ -1,0 +1,202 @@
+//! The candidates for a contraction, and the best of them.
+//!
+//! Weighed are all rows of the instruction table, each as it is and with the factors exchanged, and plain
+//! multiply-adds with lanes side by side in every way; each with the warps shared out in every way.
+//! The least cycles win; among equals the fewest issues, then the fewest registers, then a result that is not
+//! transposed, then the first in the table. Then, among the orders of K, that whose factors reach their layouts in the fewest
+//! wavefront slots wins; among equals that in which the unit counts.
+
+use std::cmp::Ordering;
+
+use crate::movement::{Means, MovementError, convert};
+use crate::target::TargetDescription;
+
+use super::plan::Contraction;
+use super::unit::Unit;
+use super::{ContractError, ContractionCost, Question};
+
+/// A way to multiply, with the warps shared out best.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The instruction's row, or what else multiplies.
+    pub unit: String,
+    /// Whether its first factor is `b`.
+    pub transposed: bool,
+    /// Warps along M and N.
+    pub warps: [u64; 2],
+    /// Elements of K at a time.
+    pub chunk: u64,
+    /// What it costs.
+    pub cost: ContractionCost,
+}
+
+/// A unit that cannot do it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The instruction's row, or what else multiplies.
+    pub unit: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The best plan for a question.
+///
+/// # Errors
+/// [`ContractError`]: sizes that no layout has; a product that no unit of the target can do.
+pub fn plan<'a>(question: &Question, means: impl Into<Means<'a>>) -> Result<Contraction, ContractError> {
+    let means = means.into();
+    let (mut weighed, refused) = weigh(question, means)?;
+    if let Some(wanted) = &question.wanted {
+        weighed = best_of_each_side(weighed);
+        for plan in &mut weighed {
+            let way = convert(&plan.c, wanted, question.accumulator.bits(), means)?;
+            plan.cost.conversion_cycles = way.cost;
+        }
+        weighed.sort_by(compare);
+    }
+    let Some(best) = weighed.into_iter().next() else {
+        let reasons = refused.iter().map(|refused| format!("{}: {}", refused.unit, refused.reason));
+        return Err(ContractError::Impossible { reasons: reasons.collect::<Vec<_>>().join("; ") });
+    };
+    with_best_width(best, means)
+}
+
+/// The ways that [`plan`] weighs, the best first, and those that are closed.
+///
+/// # Errors
+/// [`ContractError::Shape`], [`ContractError::Threads`], [`ContractError::Layout`].
+pub fn candidates<'a>(
+    question: &Question,
+    means: impl Into<Means<'a>>,
+) -> Result<(Vec<Candidate>, Vec<Refused>), ContractError> {
+    let (weighed, refused) = weigh(question, means.into())?;
+    let candidate = |plan: &Contraction| Candidate {
+        unit: plan.unit_name().to_owned(),
+        transposed: plan.is_transposed(),
+        warps: plan.warps(),
+        chunk: plan.chunk(),
+        cost: plan.cost,
+    };
+    Ok((weighed.iter().map(candidate).collect(), refused))
+}
+
+fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec<Refused>), ContractError> {
+    question.check()?;
+    let target = means.target;
+    check_threads(question, target)?;
+    let (mut plans, mut refused) = (Vec::new(), Vec::new());
+    for row in means.instructions {
+        let mut refuse = |reason| refused.push(Refused { unit: row.name.clone(), reason });
+        let unit = match Unit::of_row(row, target) {
+            Ok(unit) => unit,
+            Err(reason) => {
+                refuse(reason);
+                continue;
+            }
+        };
+        for unit in [unit.transposed(), unit] {
+            let way = unit.fits(question).and_then(|()| best_split(question, &unit, target));
+            match way {
+                Ok(plan) => plans.push(plan),
+                // One reason a row is enough.
+                Err(reason) if !unit.transposed => refuse(reason),
+                Err(_) => {}
+            }
+        }
+    }
+    for rows in (0..=question.lanes.trailing_zeros()).rev() {
+        let unit = Unit::plain(question, rows, target);
+        match unit.fits(question).and_then(|()| best_split(question, &unit, target)) {
+            Ok(plan) => plans.push(plan),
+            Err(reason) if rows == 0 => refused.push(Refused { unit: unit.name().to_owned(), reason }),
+            Err(_) => {}
+        }
+    }
+    plans.sort_by(compare);
+    Ok((plans, refused))
+}
+
+fn check_threads(question: &Question, target: &TargetDescription) -> Result<(), ContractError> {
+    let (lanes, name) = (u64::from(question.lanes), target.name.clone());
+    if !target.lanes.choices.contains(&question.lanes) {
+        let choices = target.lanes.choices.clone();
+        return Err(MovementError::Lanes { target: name, lanes, choices }.into());
+    }
+    let (lanes, limit) = (lanes * u64::from(question.warps), target.limits.lanes_per_block);
+    if lanes > u64::from(limit) {
+        return Err(MovementError::Block { target: name, lanes, limit }.into());
+    }
+    Ok(())
+}
+
+/// The best way to share out the warps; all along M where the result is another product's factor.
+fn best_split(question: &Question, unit: &Unit, target: &TargetDescription) -> Result<Contraction, String> {
+    let warps = question.warps.trailing_zeros();
+    let least = if question.chained { warps } else { 0 };
+    let (mut best, mut reason): (Option<Contraction>, _) = (None, String::new());
+    for rows in (least..=warps).rev() {
+        match Contraction::new(question, unit, [rows, warps - rows], target) {
+            Ok(plan) if best.as_ref().is_none_or(|best| compare(&plan, best).is_lt()) => best = Some(plan),
+            Ok(_) => {}
+            Err(ContractError::Impossible { reasons }) => reason = reasons,
+            Err(other) => reason = other.to_string(),
+        }
+    }
+    best.ok_or(reason)
+}
+
+fn compare(a: &Contraction, b: &Contraction) -> Ordering {
+    let by_cost = a.cost.cycles().total_cmp(&b.cost.cycles());
+    let by_issues = a.cost.issues.cmp(&b.cost.issues);
+    by_cost
+        .then(by_issues)
+        .then(a.cost.registers.cmp(&b.cost.registers))
+        .then(a.is_transposed().cmp(&b.is_transposed()))
+}
+
+/// Of the ways as they are and of those with the factors exchanged the best one each.
+fn best_of_each_side(weighed: Vec<Contraction>) -> Vec<Contraction> {
+    let mut kept: Vec<Contraction> = Vec::new();
+    for plan in weighed {
+        if kept.iter().all(|known| known.is_transposed() != plan.is_transposed()) {
+            kept.push(plan);
+        }
+    }
+    kept
+}
+
+/// The same plan in the order of K whose factors are the cheapest to bring.
+fn with_best_width(best: Contraction, means: Means<'_>) -> Result<Contraction, ContractError> {
+    let widths = best.widths();
+    if let Some(wanted) = best.question.k_width {
+        let width = wanted.trailing_zeros();
+        if !widths.contains(&width) {
+            let most = widths.iter().max().map_or(1, |&width| 1u64 << width);
+            let reasons = format!("{}: a lane holds {most} elements of K at most, not {wanted}", best.unit_name());
+            return Err(ContractError::Impossible { reasons });
+        }
+        return best.with_width(width, means.target).map(|plan| keep_conversion(plan, &best));
+    }
+    let widest = means.target.global.access_bits.iter().copied().max().unwrap_or(8);
+    let narrow = best.question.a.bits().min(best.question.b.bits());
+    let mut chosen: Option<(f64, Contraction)> = None;
+    for (number, width) in widths.into_iter().enumerate() {
+        if number > 0 && narrow << width > widest {
+            continue;
+        }
+        let plan = keep_conversion(best.with_width(width, means.target)?, &best);
+        if number > 0 && plan.order == best.order {
+            continue;
+        }
+        let slots: f64 = plan.feeds(means)?.iter().map(|feed| feed.slots()).sum();
+        if chosen.as_ref().is_none_or(|(least, _)| slots < *least) {
+            chosen = Some((slots, plan));
+        }
+    }
+    Ok(chosen.map_or(best, |(_, plan)| plan))
+}
+
+fn keep_conversion(mut plan: Contraction, from: &Contraction) -> Contraction {
+    plan.cost.conversion_cycles = from.cost.conversion_cycles;
+    plan
+}

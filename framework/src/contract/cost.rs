@@ -1,0 +1,83 @@
+//! What a contraction costs, from the unit and the layouts alone.
+
+use crate::f2::Subspace;
+use crate::layout::{Dim, LinearLayout};
+use crate::target::{Direction, Number, TargetDescription};
+
+use super::Question;
+use super::cast;
+use super::plan::Contraction;
+
+/// Cycles of a compute unit for one block, and registers of a lane.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ContractionCost {
+    /// Issues of the unit by each warp.
+    pub issues: u64,
+    /// Cycles of all issues: each pipe's warps one after the other.
+    pub issue_cycles: f64,
+    /// Cycles of the wavefronts in which both factors reach the warps, at least.
+    pub traffic_cycles: f64,
+    /// Cycles of changing the elements' types.
+    pub cast_cycles: f64,
+    /// Cycles of bringing the result to the wanted layout, where one is wanted.
+    pub conversion_cycles: f64,
+    /// 32-bit registers of a lane for both factors and the sums.
+    pub registers: u64,
+}
+
+impl ContractionCost {
+    /// All cycles.
+    #[must_use]
+    pub fn cycles(&self) -> f64 {
+        self.issue_cycles + self.traffic_cycles + self.cast_cycles + self.conversion_cycles
+    }
+
+    pub(super) fn of(plan: &Contraction, target: &TargetDescription) -> Self {
+        let (question, unit) = (&plan.question, &plan.unit);
+        let [m, n, k] = plan.tiling.repeats();
+        let chunks = plan.chunks();
+        let issues = chunks << (m + n + k);
+        let turns = question.warps.div_ceil(unit.pipes);
+        let factors = [(&plan.a, question.a, &unit.a), (&plan.b, question.b, &unit.b)];
+        let (mut wavefronts, mut operations, mut registers) = (0, 0, words(&plan.c, unit.sums.bits));
+        let wavefront = widest_wavefront(target);
+        for (layout, from, to) in factors {
+            wavefronts += chunks * different_bits(layout, from).div_ceil(wavefront);
+            operations += chunks * (cast::operations(from, to.number) << layout.in_bits(Dim::REGISTER));
+            registers += words(layout, to.bits);
+            if from != to.number {
+                registers += words(layout, from.bits());
+            }
+        }
+        let warps = f64::from(question.warps);
+        Self {
+            issues,
+            issue_cycles: issues as f64 * unit.cycles * f64::from(turns),
+            traffic_cycles: wavefronts as f64 * target.costs.shared_load_wavefront.cycles * warps,
+            cast_cycles: operations as f64 * target.costs.select.cycles * warps,
+            conversion_cycles: 0.0,
+            registers,
+        }
+    }
+}
+
+/// Registers of a lane that a kernel of the question may use.
+pub(super) fn limit(question: &Question, target: &TargetDescription) -> u64 {
+    let threads = question.lanes.saturating_mul(question.warps).max(1);
+    u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads))
+}
+
+fn words(layout: &LinearLayout, bits: u32) -> u64 {
+    (u64::from(bits) << layout.in_bits(Dim::REGISTER)).div_ceil(32)
+}
+
+/// Bits of the different elements that a warp holds.
+fn different_bits(layout: &LinearLayout, number: Number) -> u64 {
+    let held = Subspace::span([layout.columns_of(Dim::REGISTER), layout.columns_of(Dim::LANE)].concat());
+    u64::from(number.bits()) << held.dimension()
+}
+
+fn widest_wavefront(target: &TargetDescription) -> u64 {
+    let loads = target.shared.banks.iter().filter(|row| row.directions.contains(&Direction::Load));
+    loads.map(|row| row.wavefront_bytes() * 8).max().unwrap_or(1).max(1)
+}

@@ -1,0 +1,32 @@
+//! Contractions: a matrix product of a whole tile, made of a target's instructions.
+//!
+//! A [`Question`] names the shape, the types, and the warps; [`plan`] answers with a [`Contraction`]: which
+//! unit multiplies (a row of the instruction table, or plain multiply-adds), how warps share the tile,
+//! how registers repeat the unit, the layouts of both factors and of the sums, and what all that costs.
+//! Everything follows from the rows' operand layouts; no name is looked at.
+//!
+//! **Layouts.** A warp's tile is the direct sum of the unit's operand layout, of warps, and of registers
+//! that repeat it. A tile larger than the matrix holds copies along M and N, and zeros along K, in both
+//! factors, so that nothing that is no number is multiplied by a zero.
+//!
+//! **Order of K.** A sum has no order, so both factors may be read in any one order of K ([`order`]): the
+//! bits of K that a lane holds in registers of both come first, as many as make accesses wide.
+//!
+//! May import `f2`, `layout`, `target`, `kernel`, `movement`; never `vendor` or `emulator`.
+
+mod cast;
+mod choose;
+mod cost;
+mod emit;
+mod feed;
+mod order;
+mod plan;
+mod question;
+mod tiling;
+mod unit;
+
+pub use choose::{Candidate, Refused, candidates, plan};
+pub use cost::ContractionCost;
+pub use feed::{Feed, Matrix};
+pub use plan::Contraction;
+pub use question::{ContractError, Question};

@@ -1,0 +1,113 @@
+//! How warps and registers repeat a unit until it covers the matrices, and the layouts that follow.
+
+use crate::layout::{Dim, LayoutError, LinearLayout, Space};
+
+use super::Question;
+use super::order::Order;
+use super::unit::{Operands, Unit};
+
+/// A unit, repeated. All numbers are log2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tiling {
+    /// M, N and K of the unit.
+    tile: [u32; 3],
+    /// Warps along M and along N.
+    pub warps: [u32; 2],
+    /// Elements of K that are contracted at a time.
+    pub chunk: u32,
+    /// M and N of the matrices.
+    size: [u32; 2],
+}
+
+impl Tiling {
+    pub(super) fn new(unit: &Unit, question: &Question, warps: [u32; 2], chunk: u32) -> Self {
+        let [m, n, _] = question.bits();
+        Self { tile: unit.tile, warps, chunk, size: [m, n] }
+    }
+
+    /// Repetitions by registers along M, N and K.
+    pub(super) fn repeats(&self) -> [u32; 3] {
+        let along = |axis: usize| self.size[axis].saturating_sub(self.tile[axis] + self.warps[axis]);
+        [along(0), along(1), self.chunk.saturating_sub(self.tile[2])]
+    }
+
+    /// Bits of K of the unit and its repetitions.
+    pub(super) fn k_bits(&self) -> u32 {
+        self.chunk.max(self.tile[2])
+    }
+
+    /// The bits of K that may come first: those of the unit that lanes hold, and repetitions.
+    pub(super) fn held(&self, unit: &Unit) -> Vec<u32> {
+        unit.held().into_iter().chain(self.tile[2]..self.k_bits()).collect()
+    }
+
+    /// The layout of the first factor, M x chunk: registers of the unit, then repetitions along K, then along M.
+    pub(super) fn of_a(&self, unit: &Unit, order: &Order) -> Result<LinearLayout, LayoutError> {
+        let place = |[m, k]: [u64; 2]| [m, order.place(k)];
+        let [m, _, k] = self.repeats();
+        let repeats = (0..k).map(|bit| [0, 1 << (self.tile[2] + bit)]).chain(self.rows(m));
+        self.layout(&unit.a, repeats, [self.along_rows(), vec![]], place, [self.size[0], self.chunk])
+    }
+
+    /// The layout of the second factor, chunk x N: registers of the unit, then repetitions along K, then along N.
+    pub(super) fn of_b(&self, unit: &Unit, order: &Order) -> Result<LinearLayout, LayoutError> {
+        let place = |[k, n]: [u64; 2]| [order.place(k), n];
+        let [_, n, k] = self.repeats();
+        let repeats = (0..k).map(|bit| [1 << (self.tile[2] + bit), 0]).chain(self.columns(n));
+        self.layout(&unit.b, repeats, [vec![], self.along_columns()], place, [self.chunk, self.size[1]])
+    }
+
+    /// The layout of the sums, M x N: registers of the unit, then repetitions along N, then along M.
+    pub(super) fn of_sums(&self, unit: &Unit) -> Result<LinearLayout, LayoutError> {
+        let [m, n, _] = self.repeats();
+        let repeats = self.columns(n).chain(self.rows(m));
+        self.layout(&unit.sums, repeats, [self.along_rows(), self.along_columns()], |place| place, self.size)
+    }
+
+    fn rows(&self, repeats: u32) -> impl Iterator<Item = [u64; 2]> {
+        let first = self.tile[0] + self.warps[0];
+        (first..first + repeats).map(|bit| [1 << bit, 0])
+    }
+
+    fn columns(&self, repeats: u32) -> impl Iterator<Item = [u64; 2]> {
+        let first = self.tile[1] + self.warps[1];
+        (first..first + repeats).map(|bit| [0, 1 << bit])
+    }
+
+    fn along_rows(&self) -> Vec<[u64; 2]> {
+        (0..self.warps[0]).map(|bit| [1 << (self.tile[0] + bit), 0]).collect()
+    }
+
+    fn along_columns(&self) -> Vec<[u64; 2]> {
+        (0..self.warps[1]).map(|bit| [0, 1 << (self.tile[1] + bit)]).collect()
+    }
+
+    /// Warps go along N first. What lies beyond the matrix is a copy of what lies within.
+    fn layout(
+        &self,
+        unit: &Operands,
+        repeats: impl Iterator<Item = [u64; 2]>,
+        [rows, columns]: [Vec<[u64; 2]>; 2],
+        place: impl Fn([u64; 2]) -> [u64; 2],
+        size: [u32; 2],
+    ) -> Result<LinearLayout, LayoutError> {
+        let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << size[0]), (Dim::tensor(1), 1 << size[1])])?;
+        let column = |coordinate: [u64; 2]| {
+            let [row, column] = place(coordinate);
+            (row & ((1 << size[0]) - 1)) | (column & ((1 << size[1]) - 1)) << size[0]
+        };
+        let registers: Vec<u64> = unit.registers.iter().copied().chain(repeats).map(column).collect();
+        let lanes = unit.lanes.iter().copied().map(column);
+        let mut along_n: Vec<u64> = columns.into_iter().map(column).collect();
+        along_n.resize(self.warps[1] as usize, 0);
+        let mut along_m: Vec<u64> = rows.into_iter().map(column).collect();
+        along_m.resize(self.warps[0] as usize, 0);
+        let mut ins = Space::default();
+        ins.push(Dim::REGISTER, registers.len() as u32)?;
+        ins.push(Dim::LANE, unit.lanes.len() as u32)?;
+        ins.push(Dim::WARP, self.warps[0] + self.warps[1])?;
+        ins.push(Dim::BLOCK, 0)?;
+        let all: Vec<u64> = registers.into_iter().chain(lanes).chain(along_n).chain(along_m).collect();
+        LinearLayout::from_columns(ins, outs, &all)?.require_surjective()
+    }
+}

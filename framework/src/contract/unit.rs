@@ -1,0 +1,196 @@
+//! What multiplies: an instruction of the target, or plain multiply-adds of the lanes.
+
+use crate::layout::{Dim, LinearLayout};
+use crate::target::{Instruction, InstructionKind, MatrixUnit, Number, Operand, Semantics, TargetDescription};
+
+use super::Question;
+use super::cast::is_possible;
+
+/// Assumed where a target says nothing of its matrix instructions: one pipe, 2048 bits in a cycle.
+const ASSUMED: (u32, u32) = (1, 2048);
+
+/// A product of small matrices held by one warp.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Unit {
+    /// Name of the row; absent for plain multiply-adds.
+    pub row: Option<String>,
+    /// Whether the row's `b` takes the question's first factor: C^T = B^T A^T.
+    pub transposed: bool,
+    /// The first factor, M x K.
+    pub a: Operands,
+    /// The second factor, K x N.
+    pub b: Operands,
+    /// The sums, before and after, M x N.
+    pub sums: Operands,
+    /// Roles of the values that the row takes, in its order.
+    pub order: Vec<Role>,
+    /// Log2 of M, N and K.
+    pub tile: [u32; 3],
+    /// Cycles of a pipe for one issue.
+    pub cycles: f64,
+    /// Pipes that issue side by side.
+    pub pipes: u32,
+}
+
+/// What a value of a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    A,
+    B,
+    Sums,
+}
+
+/// Where one operand of a unit lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Operands {
+    pub number: Number,
+    /// Bits of the place of an element.
+    pub bits: u32,
+    /// The element of each register bit, as (row, column).
+    pub registers: Vec<[u64; 2]>,
+    /// The element of each lane bit.
+    pub lanes: Vec<[u64; 2]>,
+}
+
+impl Operands {
+    fn of(row: &Instruction, wanted: &str) -> Result<(Self, [u32; 2]), String> {
+        let of_role = |operand: &&Operand| matches!(operand, Operand::Register { role, .. } if role == wanted);
+        let Some(Operand::Register { element, bits, layout, .. }) = row.operands.iter().find(of_role) else {
+            return Err(format!("it has no operand `{wanted}`"));
+        };
+        let number =
+            Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))?;
+        if number.bits() < 8 {
+            return Err(format!("elements of type `{element}` are narrower than a byte"));
+        }
+        let size = [0, 1].map(|axis| layout.out_bits(Dim::tensor(axis)));
+        if size[0] + size[1] != layout.outs().bits() {
+            return Err("it multiplies several independent blocks".to_owned());
+        }
+        let (registers, lanes) = (coordinates(layout, Dim::REGISTER), coordinates(layout, Dim::LANE));
+        if (registers.len() + lanes.len()) as u32 != layout.ins().bits() {
+            return Err(format!("operand `{wanted}` lies in other dims than register and lane"));
+        }
+        Ok((Self { number, bits: *bits, registers, lanes }, size))
+    }
+
+    fn transposed(self) -> Self {
+        let turned = |all: Vec<[u64; 2]>| all.into_iter().map(|[row, column]| [column, row]).collect();
+        Self { registers: turned(self.registers), lanes: turned(self.lanes), ..self }
+    }
+}
+
+fn coordinates(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
+    let at = |column: u64| [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)));
+    layout.columns_of(dim).iter().map(|&column| at(column)).collect()
+}
+
+impl Unit {
+    /// The unit that a row is.
+    pub(super) fn of_row(row: &Instruction, target: &TargetDescription) -> Result<Self, String> {
+        if row.kind != InstructionKind::Matrix || row.semantics != Semantics::Contract {
+            return Err("it multiplies no matrices".to_owned());
+        }
+        let ((a, [m, k]), (b, [k_of_b, n])) = (Operands::of(row, "a")?, Operands::of(row, "b")?);
+        let (c, d) = (Operands::of(row, "c")?, Operands::of(row, "d")?);
+        if c != d || d.1 != [m, n] || k != k_of_b {
+            return Err("the tiles of its operands do not fit each other".to_owned());
+        }
+        let mut order = Vec::new();
+        for operand in &row.operands {
+            match operand {
+                Operand::Register { role, .. } => match role.as_str() {
+                    "a" => order.push(Role::A),
+                    "b" => order.push(Role::B),
+                    "c" => order.push(Role::Sums),
+                    "d" => {}
+                    other => return Err(format!("it takes an operand `{other}` too")),
+                },
+                _ => return Err("it takes operands that are not in registers".to_owned()),
+            }
+        }
+        let (pipes, rate) = rate(target.matrix.as_ref());
+        let wide = a.number.bits().max(b.number.bits());
+        let assumed = f64::from(wide) * f64::from(m + n + k).exp2() / f64::from(rate);
+        let cycles = row.cycles.unwrap_or(assumed);
+        let (row, sums) = (Some(row.name.clone()), d.0);
+        Ok(Self { row, transposed: false, a, b, sums, order, tile: [m, n, k], cycles, pipes })
+    }
+
+    /// The same unit with the factors exchanged.
+    pub(super) fn transposed(&self) -> Self {
+        let exchanged = |role: &Role| match role {
+            Role::A => Role::B,
+            Role::B => Role::A,
+            Role::Sums => Role::Sums,
+        };
+        let [m, n, k] = self.tile;
+        Self {
+            transposed: true,
+            a: self.b.clone().transposed(),
+            b: self.a.clone().transposed(),
+            sums: self.sums.clone().transposed(),
+            order: self.order.iter().map(exchanged).collect(),
+            tile: [n, m, k],
+            ..self.clone()
+        }
+    }
+
+    /// Plain multiply-adds: each lane one element of a tile of lanes, 2^`rows` rows high.
+    pub(super) fn plain(question: &Question, rows: u32, target: &TargetDescription) -> Self {
+        let number = question.accumulator;
+        let columns = question.lanes.trailing_zeros() - rows;
+        let lanes = |row: u64, column: u64| -> Vec<[u64; 2]> {
+            let along = (0..columns).map(|bit| [0, column << bit]);
+            along.chain((0..rows).map(|bit| [row << bit, 0])).collect()
+        };
+        let operands =
+            |row, column| Operands { number, bits: number.bits(), registers: vec![], lanes: lanes(row, column) };
+        let (pipes, _) = rate(target.matrix.as_ref());
+        // A multiplication and an addition, each as other plain operations on as many words.
+        let words = f64::from(number.bits().div_ceil(32));
+        Self {
+            row: None,
+            transposed: false,
+            a: operands(1, 0),
+            b: operands(0, 1),
+            sums: operands(1, 1),
+            order: vec![Role::A, Role::B, Role::Sums],
+            tile: [rows, columns, 0],
+            cycles: 2.0 * words * target.costs.select.cycles * f64::from(pipes),
+            pipes,
+        }
+    }
+
+    /// Whether it computes what is asked; says what does not fit.
+    pub(super) fn fits(&self, question: &Question) -> Result<(), String> {
+        let lanes = 1u64 << self.a.lanes.len();
+        if [&self.a, &self.b, &self.sums].iter().any(|operand| 1 << operand.lanes.len() != u64::from(question.lanes)) {
+            return Err(format!("it is for warps of {lanes} lanes"));
+        }
+        if self.sums.number != question.accumulator {
+            return Err(format!("it sums in {}, wanted is {}", self.sums.number, question.accumulator));
+        }
+        for (what, from, to) in [("a", question.a, self.a.number), ("b", question.b, self.b.number)] {
+            if !is_possible(from, to) {
+                return Err(format!("it takes {to} for {what}, which has not all values of {from}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bits of K in a tile that a lane holds in registers of both factors.
+    pub(super) fn held(&self) -> Vec<u32> {
+        let held = |bit: &u32| self.a.registers.contains(&[0, 1 << bit]) && self.b.registers.contains(&[1 << bit, 0]);
+        (0..self.tile[2]).filter(held).collect()
+    }
+
+    /// What it is called.
+    pub(super) fn name(&self) -> &str {
+        self.row.as_deref().unwrap_or("multiply-adds")
+    }
+}
+
+fn rate(matrix: Option<&MatrixUnit>) -> (u32, u32) {
+    matrix.map_or(ASSUMED, |matrix| (matrix.pipes.max(1), matrix.bits_per_cycle.max(1)))
+}

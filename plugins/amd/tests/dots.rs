@@ -1,0 +1,109 @@
+//! Dots of whole tiles: layouts of the `mfma` and `wmma` families, and their instructions in the code.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../../framework/tests/dots/mod.rs"]
+mod dots;
+
+use dots::{assembly, described, is_of_families, proven, question, warps};
+use tilewright::contract::{Contraction, Question};
+use tilewright::layout::{Attribute, FamilySpec};
+use tilewright::vendor::Target;
+use tilewright_amd::AmdTarget;
+
+fn target(name: &str) -> AmdTarget {
+    let text = match name {
+        "mi250" => include_str!("../../../targets/mi250.toml"),
+        "mi355x" => include_str!("../../../targets/mi355x.toml"),
+        _ => include_str!("../../../targets/rx7900xtx.toml"),
+    };
+    AmdTarget::new(described(name, text)).unwrap()
+}
+
+/// M, N, K of an instruction, from its name.
+fn shape(row: &str) -> [i64; 3] {
+    let word =
+        row.split('_').find(|word| word.matches('x').count() == 2 && word.starts_with(|c: char| c.is_ascii_digit()));
+    let digits = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
+    let sizes: Vec<i64> = word.unwrap().split('x').map(digits).collect();
+    sizes.try_into().unwrap()
+}
+
+fn mfma(plan: &Contraction, version: i64) -> FamilySpec {
+    FamilySpec::new("amd_mfma")
+        .with("version", version)
+        .with("instr_shape", shape(plan.row().unwrap()))
+        .with("transposed", false)
+        .with("warps_per_cta", warps(plan))
+        .with("element_bitwidth", i64::from(plan.question.accumulator.bits()))
+}
+
+fn wmma(plan: &Contraction) -> FamilySpec {
+    let [m, n] = plan.warps();
+    let units = |size: u64| (0..size.trailing_zeros()).map(|bit| 1i64 << bit);
+    let bases: Vec<[i64; 2]> = units(n).map(|unit| [0, unit]).chain(units(m).map(|unit| [unit, 0])).collect();
+    FamilySpec::new("amd_wmma")
+        .with("version", 1i64)
+        .with("instr_shape", shape(plan.row().unwrap()))
+        .with("transposed", false)
+        .with("warp_bases", Attribute::from(&bases[..]))
+}
+
+fn count(assembly: &str, word: &str) -> u64 {
+    assembly.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
+}
+
+#[test]
+fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
+    for (name, version, types, widths) in [
+        ("mi250", 2, ["f16", "f16", "f32"], [4, 8]),
+        ("mi250", 2, ["bf16", "bf16", "f32"], [4, 8]),
+        ("mi250", 2, ["i8", "i8", "i32"], [4, 8]),
+        ("mi355x", 4, ["f16", "f16", "f32"], [8, 8]),
+        ("mi355x", 4, ["e4m3", "e5m2", "f32"], [8, 16]),
+    ] {
+        let target = target(name);
+        for width in widths {
+            let asked = Question { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
+            let plan = proven(&target, &asked);
+            assert!(plan.row().unwrap().starts_with("v_mfma"), "{types:?}: {}", plan.unit_name());
+            if !plan.row().unwrap().contains('(') && plan.k_width() == width {
+                is_of_families(&target, &plan, &mfma(&plan, version), Some(width));
+            }
+        }
+    }
+}
+
+#[test]
+fn layouts_are_those_of_the_wmma_family() {
+    let target = target("rx7900xtx");
+    let asked = Question { k_width: Some(16), ..question(&target, [64, 64, 32], ["f16", "f16", "f32"]) };
+    let plan = proven(&target, &asked);
+    assert!(plan.row().unwrap().starts_with("v_wmma"), "{}", plan.unit_name());
+    is_of_families(&target, &plan, &wmma(&plan), Some(16));
+}
+
+#[test]
+fn code_has_the_instructions_of_the_plan() {
+    for name in ["mi250", "mi355x", "rx7900xtx"] {
+        let target = target(name);
+        for types in [["f16", "f16", "f32"], ["i8", "i8", "i32"], ["i8", "e4m3", "f32"]] {
+            let plan = proven(&target, &question(&target, [64, 64, 64], types));
+            let row = plan.row().unwrap_or_else(|| panic!("{name} {types:?} has an instruction"));
+            let word = if row.starts_with("v_mfma") { "v_mfma" } else { "v_wmma" };
+            let found = count(&assembly(&target, &plan), word);
+            // Once for a chunk of K, or for several where the code generator unrolls the loop over chunks.
+            let (of_chunk, all) = (plan.cost.issues / plan.chunks(), plan.cost.issues);
+            assert!(found <= all && found.is_multiple_of(of_chunk) && found > 0, "{name} {types:?}: {found} {row}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_64_and_32_bits_have_instructions_of_their_own() {
+    let target = target("mi250");
+    for (types, word) in [(["f64", "i32", "f64"], "f64"), (["f32", "i16", "f32"], "f32")] {
+        let plan = proven(&target, &question(&target, [32, 32, 32], types));
+        assert!(plan.row().unwrap().ends_with(word), "{}", plan.unit_name());
+    }
+    assert!(!target.instructions().is_empty());
+}

@@ -1,0 +1,79 @@
+//! Dots of whole tiles: layouts of the `mma` families, `mma.sync` and `ldmatrix` in the code.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../../framework/tests/dots/mod.rs"]
+mod dots;
+
+use dots::{assembly, described, is_of_families, means, proven, question, warps};
+use tilewright::contract::{Contraction, Question};
+use tilewright::layout::FamilySpec;
+use tilewright_nvidia::NvidiaTarget;
+
+fn target(name: &str) -> NvidiaTarget {
+    let text = match name {
+        "a100" => include_str!("../../../targets/a100.toml"),
+        _ => include_str!("../../../targets/gh200.toml"),
+    };
+    NvidiaTarget::new(described(name, text)).unwrap()
+}
+
+fn mma(plan: &Contraction) -> FamilySpec {
+    let shape = if plan.row().unwrap().contains("m8n8") { [8i64, 8] } else { [16, 8] };
+    let version = FamilySpec::new("nvidia_mma").with("version", [2i64, 0]);
+    version.with("warps_per_cta", warps(plan)).with("instr_shape", shape)
+}
+
+fn count(ptx: &str, word: &str) -> u64 {
+    ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
+}
+
+#[test]
+fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
+    for name in ["a100", "gh200"] {
+        let target = target(name);
+        for (types, widths) in [
+            (["f16", "f16", "f32"], vec![2, 4, 8]),
+            (["bf16", "bf16", "f32"], vec![2, 4]),
+            (["i8", "i8", "i32"], vec![4, 8]),
+            (["i8", "f16", "f32"], vec![2, 4]),
+        ] {
+            for width in widths {
+                let asked = Question { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
+                let plan = proven(&target, &asked);
+                assert!(plan.row().unwrap().starts_with("mma.sync") && !plan.is_transposed());
+                is_of_families(&target, &plan, &mma(&plan), Some(width));
+            }
+        }
+    }
+}
+
+#[test]
+fn code_has_the_products_and_the_matrix_loads_of_the_plan() {
+    for name in ["a100", "gh200"] {
+        let target = target(name);
+        let mut by_matrix = 0;
+        for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"], ["f64", "f64", "f64"]] {
+            let plan = proven(&target, &question(&target, [64, 64, 64], types));
+            let ptx = assembly(&target, &plan);
+            assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunks(), "{types:?}");
+            assert_eq!(count(&ptx, plan.row().unwrap()), plan.cost.issues / plan.chunks());
+            let feeds = plan.feeds(means(&target)).unwrap();
+            let conversions = feeds.iter().filter_map(|feed| feed.conversion.as_ref());
+            let loads = conversions.map(|conversion| conversion.counts.matrix_loads).sum::<u64>();
+            assert_eq!(count(&ptx, "ldmatrix"), loads, "{types:?}");
+            by_matrix += loads;
+        }
+        assert!(by_matrix > 0, "{name}");
+    }
+}
+
+#[test]
+fn types_that_no_row_has_are_cast_or_go_to_plain_multiply_adds() {
+    let target = target("a100");
+    let by = |types| proven(&target, &question(&target, [32, 32, 32], types)).row().map(str::to_owned);
+    assert_eq!(by(["i8", "e4m3", "f32"]).unwrap(), "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
+    assert_eq!(by(["i32", "f16", "f64"]).unwrap(), "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64");
+    // Not all numbers of binary32 are numbers of tf32.
+    assert_eq!(by(["f32", "f32", "f32"]), None);
+    assert_eq!(by(["i16", "f16", "f32"]), None);
+}
