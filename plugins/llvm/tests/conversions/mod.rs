@@ -61,6 +61,7 @@ impl Case {
     }
 
     /// The same, by instructions that move tiles too.
+    #[allow(dead_code, reason = "each test program uses its own part of this")]
     pub fn by_tiles(self) -> Self {
         Self { tiles: true, ..self }
     }
