@@ -73,6 +73,14 @@ fn cases() -> Vec<Case> {
             single([1, 0]),
             blocked(&[4, 1], &[8, 8], &[1, 1], &[1, 0]),
         ),
+        case(
+            "bytes of one warp, gathered and scattered",
+            Path::Shuffle,
+            8,
+            &[32, 32],
+            single([1, 0]),
+            blocked(&[4, 1], &[8, 8], &[1, 1], &[1, 0]),
+        ),
         case("lanes permuted", Path::Shuffle, 32, &[32, 8], wide([1, 0]), wide([0, 1])),
         case("lanes permuted, bytes packed", Path::Shuffle, 8, &[8, 32], single([1, 0]), single([0, 1])),
         case("lanes permuted, 64-bit elements", Path::Shuffle, 64, &[32, 8], wide([1, 0]), wide([0, 1])),
@@ -141,7 +149,8 @@ fn movement(assembly: &str) -> Movement {
             movement.stored_bits += bits;
         } else if let Some(bits) = of("ds_read", "ds_load") {
             movement.loaded_bits += bits;
-        } else if mnemonic == "ds_bpermute_b32" {
+        } else if mnemonic == "ds_bpermute_b32" || mnemonic.starts_with("v_permlane") && mnemonic.contains("_swap_b32")
+        {
             movement.exchanges += 1;
         } else if mnemonic == "s_barrier" || mnemonic == "s_barrier_wait" {
             movement.block_barriers += 1;
@@ -220,6 +229,8 @@ fn the_cases_are_what_they_are_for() {
     let packed = of("lanes permuted, bytes packed").plan.counts.exchanges;
     let split = of("lanes permuted, 64-bit elements").plan.counts.exchanges;
     assert_eq!((packed, split), (1, 2), "4 bytes a lane in one exchange; 8 bytes a lane in two");
+    let gathered = of("bytes of one warp, gathered and scattered").plan.counts;
+    assert!(gathered.permutes > 0, "{gathered:?}");
     // LLVM would drop the block barrier of a block of one warp; plans ask for none there.
     assert_eq!(of("bytes of one warp").movement().block_barriers, 0);
 }

@@ -6,10 +6,10 @@ use tilewright::kernel::{Kernel, Module, verify};
 use tilewright::layout::families::Neutral;
 use tilewright::layout::{Dim, FamilySet, Layout, LinearLayout, parse_spec};
 use tilewright::lower::conversion_kernel;
-use tilewright::movement::{Path, Plan, SharedBits, convert};
+use tilewright::movement::{Path, Plan, SharedBits, candidates};
 use tilewright::vendor::{Artifact, CompileOptions, Emit, Target};
 
-/// A conversion and the way that it must go.
+/// A conversion and the way on which it is looked at, the best or not.
 pub struct Case {
     pub name: &'static str,
     pub path: Path,
@@ -70,8 +70,9 @@ fn is_replicated(layout: &LinearLayout) -> bool {
 impl Case {
     pub fn planned(&self, target: &dyn Target) -> Planned {
         let (src, dst) = (layout(target, &self.src, self.shape), layout(target, &self.dst, self.shape));
-        let plan = convert(&src, &dst, self.bits, target.description()).unwrap();
-        assert_eq!(plan.path, self.path, "{}: {plan:?}", self.name);
+        let (plans, closed) = candidates(&src, &dst, self.bits, target.description()).unwrap();
+        let plan = plans.into_iter().find(|plan| plan.path == self.path);
+        let plan = plan.unwrap_or_else(|| panic!("{}: {closed:?}", self.name));
         let kernel = conversion_kernel("convert", &src, &dst, self.bits, &plan).unwrap();
         let replicated = is_replicated(&src);
         self.moves_what_the_layouts_say(&src, &dst, &plan, replicated);
@@ -98,7 +99,7 @@ impl Planned {
     /// What the code must do, by the plan.
     pub fn movement(&self) -> Movement {
         let (counts, shared) = (self.plan.counts, self.plan.shared_bits());
-        assert_eq!((counts.matrix_stores, counts.matrix_loads, counts.permutes), (0, 0, 0));
+        assert_eq!((counts.matrix_stores, counts.matrix_loads), (0, 0));
         Movement {
             stored_bits: shared.stored,
             loaded_bits: shared.loaded,
