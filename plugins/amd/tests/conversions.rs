@@ -81,6 +81,14 @@ fn cases() -> Vec<Case> {
             single([1, 0]),
             blocked(&[4, 1], &[8, 8], &[1, 1], &[1, 0]),
         ),
+        Case::new(
+            "bytes of one warp, gathered and scattered",
+            Path::Shuffle,
+            8,
+            &[32, 32],
+            single([1, 0]),
+            blocked(&[4, 1], &[8, 8], &[1, 1], &[1, 0]),
+        ),
         Case::new("lanes permuted", Path::Shuffle, 32, &[32, 8], wide([1, 0]), wide([0, 1])),
         Case::new("lanes permuted, bytes packed", Path::Shuffle, 8, &[8, 32], single([1, 0]), single([0, 1])),
         Case::new("lanes permuted, 64-bit elements", Path::Shuffle, 64, &[32, 8], wide([1, 0]), wide([0, 1])),
@@ -192,6 +200,8 @@ fn the_cases_are_what_they_are_for() {
     let packed = of("lanes permuted, bytes packed").plan.counts.exchanges;
     let split = of("lanes permuted, 64-bit elements").plan.counts.exchanges;
     assert_eq!((packed, split), (1, 2), "4 bytes a lane in one exchange; 8 bytes a lane in two");
+    let gathered = of("bytes of one warp, gathered and scattered").plan.counts;
+    assert!(gathered.permutes > 0, "{gathered:?}");
     // LLVM would drop the block barrier of a block of one warp; plans ask for none there.
     assert_eq!(of("bytes of one warp").movement().block_barriers, 0);
 }

@@ -34,7 +34,8 @@ pub fn movement(assembly: &str, kernel: &str) -> Movement {
             movement.stored_bits += bits;
         } else if let Some(bits) = of("ds_read", "ds_load") {
             movement.loaded_bits += bits;
-        } else if mnemonic == "ds_bpermute_b32" {
+        } else if mnemonic == "ds_bpermute_b32" || mnemonic.starts_with("v_permlane") && mnemonic.contains("_swap_b32")
+        {
             movement.exchanges += 1;
         } else if mnemonic == "s_barrier" || mnemonic == "s_barrier_wait" {
             movement.block_barriers += 1;

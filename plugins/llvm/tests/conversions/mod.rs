@@ -5,13 +5,13 @@ use tilewright::f2::Subspace;
 use tilewright::kernel::{Kernel, Module, verify};
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::lower::conversion_kernel;
-use tilewright::movement::{Means, Path, Plan, SharedBits, convert};
+use tilewright::movement::{Means, Path, Plan, SharedBits, candidates};
 use tilewright::vendor::{Artifact, CompileOptions, Emit, Target};
 
 use crate::layouts::distributed;
 use crate::movement::Movement;
 
-/// A conversion, why it is looked at, and the way that it must go.
+/// A conversion, why it is looked at, and the way on which it is looked at, the best or not.
 pub struct Case {
     pub name: &'static str,
     pub path: Path,
@@ -76,9 +76,10 @@ impl Case {
         let means = Means::of(target.description());
         let means = if self.tiles { means.with_instructions(target.instructions()) } else { means };
         let means = self.scratch.map_or(means, |bytes| means.with_scratch(bytes));
-        let plan = convert(&src, &dst, self.bits, means).unwrap();
+        let (plans, closed) = candidates(&src, &dst, self.bits, means).unwrap();
+        let plan = plans.into_iter().find(|plan| plan.path == self.path);
+        let plan = plan.unwrap_or_else(|| panic!("{}: {closed:?}", self.name));
         assert_eq!(self.tiles, plan.counts.matrix_stores + plan.counts.matrix_loads > 0, "{}: {plan:?}", self.name);
-        assert_eq!(plan.path, self.path, "{}: {plan:?}", self.name);
         let kernel = conversion_kernel("convert", &src, &dst, self.bits, &plan).unwrap();
         let replicated = is_replicated(&src);
         self.moves_what_the_layouts_say(&src, &dst, &plan, replicated);
@@ -114,7 +115,6 @@ impl Planned {
     /// What the code must do, by the plan.
     pub fn movement(&self) -> Movement {
         let (counts, shared) = (self.plan.counts, self.plan.shared_bits());
-        assert_eq!(counts.permutes, 0);
         Movement {
             stored_bits: shared.stored,
             loaded_bits: shared.loaded,

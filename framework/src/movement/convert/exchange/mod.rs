@@ -152,6 +152,9 @@ impl Exchanges {
                  would carry full words"
             );
         }
+        if !self.moves.is_empty() {
+            return format!("bits change places in turn, so some words travel twice; lanes lack {bound} words");
+        }
         format!("some lanes exchange in every round what they hold already; the neediest lacks {bound} words")
     }
 }

@@ -158,10 +158,10 @@ impl Selects {
         let mut needed = vec![false; self.selects.len()];
         let mut left: Vec<Word> = words.collect();
         while let Some(word) = left.pop() {
-            if let (Word::Selected(number), Some(select)) = (word, self.select(word)) {
-                if !std::mem::replace(&mut needed[number as usize], true) {
-                    left.extend([select.odd, select.even]);
-                }
+            if let (Word::Selected(number), Some(select)) = (word, self.select(word))
+                && !std::mem::replace(&mut needed[number as usize], true)
+            {
+                left.extend([select.odd, select.even]);
             }
         }
         needed.into_iter().filter(|&needed| needed).count() as u64
