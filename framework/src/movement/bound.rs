@@ -97,7 +97,7 @@ fn ways<'a>(means: &'a Means<'_>, direction: Direction) -> impl Iterator<Item = 
         })?;
         let byte = Dim::named("byte");
         let slot = 8u32.checked_shl(data.out_bits(byte))?;
-        let held = 8u64.checked_shl(data.in_bits(byte) + data.in_bits(Dim::REGISTER))?;
+        let held = 8u64.checked_shl(data.in_bits(byte) + data.in_bits(Dim::REGISTER)).filter(|&held| held > 0)?;
         let banks = target.instruction_bank_row(&row.name, direction, slot)?;
         let own = row.operands.iter().any(is_result) == (direction == Direction::Load);
         own.then(|| Way::new(held, Some(data.out_bits(Dim::named("slot"))), slot, banks))

@@ -12,7 +12,7 @@ use known_answers::full_text;
 use serde_json::Value;
 use thread_value::ThreadValue;
 use tilewright::layout::{Dim, LinearLayout};
-use tilewright::target::{Instruction, Operand};
+use tilewright::target::{Instruction, InstructionKind, Operand};
 use tilewright_amd::instructions::rows;
 
 const EXCERPT: &str = include_str!("data/thread_value_layouts.json");
@@ -82,9 +82,9 @@ fn name_in(atom: &Value) -> Option<String> {
 
 /// The rows that an atom describes: the one that it names, or all of its shape and types.
 fn described(atom: &Value) -> Option<Vec<Instruction>> {
-    let all = rows(architecture(atom));
+    let all = rows(architecture(atom)).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
     if let Some(name) = name_in(atom) {
-        return Some(all.into_iter().filter(|row| row.name == name).collect());
+        return Some(all.filter(|row| row.name == name).collect());
     }
     let types: Vec<_> =
         ["D", "A", "B"].into_iter().map(|role| element(text(&atom["val_types"], role))).collect::<Option<_>>()?;
@@ -98,7 +98,7 @@ fn described(atom: &Value) -> Option<Vec<Instruction>> {
         let named = [of_d, of_a, of_b].iter().zip(&types).all(|(own, wanted)| plain(own) == plain(wanted));
         named && d.outs().len() == 2 && !row.name.ends_with("(wave64)") && sizes.map(|bits| 1 << bits) == [m, n, k]
     };
-    Some(all.into_iter().filter(fits).collect())
+    Some(all.filter(fits).collect())
 }
 
 #[test]

@@ -8,6 +8,9 @@ use crate::kernel::{Element, is_result};
 use crate::layout::{Dim, LinearLayout};
 use crate::target::{BankRow, Direction, Instruction, InstructionKind, Operand, TargetDescription};
 
+/// Log2 of the bytes of a slot in tiles. More than any memory has.
+const MOST_SLOT_BITS: usize = 24;
+
 /// What a bit of a place in memory comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Source {
@@ -77,7 +80,8 @@ impl<'a> Tile<'a> {
         let (in_slot, slots): (SmallVec<[Source; 8]>, SmallVec<[Source; 8]>) = (sources(byte)?, sources(slot)?);
         let named = |&column: &u64| address.outs().coordinate(column, slot);
         let address: Columns = address.columns_of(Dim::LANE).iter().map(named).collect();
-        let sound = alignment <= 1 << data.out_bits(byte)
+        let sound = in_slot.len() <= MOST_SLOT_BITS
+            && alignment <= 1 << in_slot.len()
             && data.ins().bits() == lane_bits + held_bits
             && address.len() == lane_bits as usize
             && rank(&address) as usize == slots.len()
