@@ -3,7 +3,7 @@
 //! global memory.
 
 use crate::f2::{Columns, Subspace, multiply};
-use crate::layout::LinearLayout;
+use crate::layout::{Dim, LayoutError, LinearLayout, Space};
 use crate::target::{Direction, TargetDescription};
 
 use super::super::{MovementError, access_global};
@@ -11,7 +11,7 @@ use super::accessor::ConsecutiveCopy;
 use super::choice::{Fetch, Kind};
 use super::linear::{Bounds, Search};
 use super::question::Question;
-use super::weigh::{Proposal, Weigher, distributed};
+use super::weigh::{Proposal, Weigher};
 
 /// A copy that was checked.
 pub(super) struct Copied {
@@ -99,4 +99,22 @@ pub(super) fn search(weigher: &mut Weigher<'_>, copy: &Copied) {
             Err(error) => weigher.close(Kind::PermutedGlobal, &error.to_string()),
         }
     }
+}
+
+/// A distributed layout of the question's tensor with the given columns of registers and threads.
+fn distributed(
+    question: &Question<'_>,
+    like: &LinearLayout,
+    registers: &[u64],
+    lanes: &[u64],
+    warps: &[u64],
+) -> Result<LinearLayout, LayoutError> {
+    let mut ins = Space::default();
+    for (dim, bits) in [(Dim::REGISTER, registers.len()), (Dim::LANE, lanes.len()), (Dim::WARP, warps.len())] {
+        ins.push(dim, bits as u32)?;
+    }
+    ins.push(Dim::BLOCK, question.blocks().len() as u32)?;
+    let own = registers.iter().chain(lanes).chain(warps).map(|&column| question.shown(column));
+    let columns: Columns = own.chain(question.blocks().iter().copied()).collect();
+    LinearLayout::from_columns(ins, like.outs().clone(), &columns)
 }

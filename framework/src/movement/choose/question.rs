@@ -80,6 +80,11 @@ impl<'a> Question<'a> {
         })
     }
 
+    /// Whether an accessor is a copy that writes consecutively.
+    pub(super) fn is_copied(&self) -> bool {
+        self.copy.is_some()
+    }
+
     /// The copy that writes consecutively, where an accessor is one.
     pub(super) fn copy(&self) -> Option<Result<Copied, MovementError>> {
         self.copy.map(|(at, copy)| Copied::new(self, at, copy))

@@ -2,7 +2,7 @@
 
 use crate::cute::Swizzle;
 use crate::f2::Columns;
-use crate::layout::{Dim, LayoutError, LinearLayout, Padding, Space};
+use crate::layout::Padding;
 use crate::movement::{MovementError, SharedAccess, load_shared, store_shared};
 use crate::target::Direction;
 
@@ -10,6 +10,9 @@ use super::accessor::Constraints;
 use super::choice::{AccessorFigures, Candidate, Fetch, Kind, MemoryChoice};
 use super::least;
 use super::question::{Question, Side};
+
+/// Why a copy cannot have any layout.
+const CONSECUTIVE: &str = "the copy writes consecutively what consecutive lanes fetch";
 
 /// The question, and the best layout of each kind so far.
 pub(super) struct Weigher<'a> {
@@ -151,16 +154,17 @@ impl<'a> Weigher<'a> {
         if !self.constraints.kinds.contains(&kind) {
             return Some("not among the kinds that are allowed".to_owned());
         }
-        if self.question.copy().is_some() && matches!(kind, Kind::Functor | Kind::Swizzle) {
-            return Some("the copy writes consecutively what consecutive lanes fetch".to_owned());
+        if self.question.is_copied() && matches!(kind, Kind::Functor | Kind::Swizzle) {
+            return Some(CONSECUTIVE.to_owned());
         }
         (bytes > self.most_bytes).then(|| format!("{bytes} bytes, and {} are allowed", self.most_bytes))
     }
 
     /// The choice from what was weighed.
     pub(super) fn choice(mut self) -> Result<MemoryChoice, MovementError> {
-        if self.question.copy().is_none() {
-            self.close(Kind::PermutedGlobal, "no accessor is a copy from global memory");
+        match self.question.is_copied() {
+            false => self.close(Kind::PermutedGlobal, "no accessor is a copy from global memory"),
+            true => self.close(Kind::Functor, CONSECUTIVE),
         }
         let (best, known) = (&self.best, self.closed.clone());
         let missing = Kind::ALL.into_iter().filter(|kind| best.iter().all(|candidate| candidate.kind != *kind));
@@ -175,22 +179,4 @@ impl<'a> Weigher<'a> {
         let reasons = weighed.chain(choice.closed).map(|(kind, reason)| format!("{kind}: {reason}"));
         Err(MovementError::Impossible { reasons: reasons.collect::<Vec<_>>().join("; ") })
     }
-}
-
-/// A distributed layout of the question's tensor with the given columns of registers and threads.
-pub(super) fn distributed(
-    question: &Question<'_>,
-    like: &LinearLayout,
-    registers: &[u64],
-    lanes: &[u64],
-    warps: &[u64],
-) -> Result<LinearLayout, LayoutError> {
-    let mut ins = Space::default();
-    for (dim, bits) in [(Dim::REGISTER, registers.len()), (Dim::LANE, lanes.len()), (Dim::WARP, warps.len())] {
-        ins.push(dim, bits as u32)?;
-    }
-    ins.push(Dim::BLOCK, question.blocks().len() as u32)?;
-    let own = registers.iter().chain(lanes).chain(warps).map(|&column| question.shown(column));
-    let columns: Columns = own.chain(question.blocks().iter().copied()).collect();
-    LinearLayout::from_columns(ins, like.outs().clone(), &columns)
 }
