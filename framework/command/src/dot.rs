@@ -163,8 +163,10 @@ fn ways(candidates: &[Candidate], closed: &[Refused]) -> String {
         row.extend([cost.issues.to_string(), cost.registers.to_string()]);
         table.add_row(row);
     }
-    let mut text =
-        format!("\nways weighed, in cycles of the block, then in registers of a lane:\n{}\n", table.trim_fmt());
+    let mut text = format!(
+        "\nways weighed, in cycles of the block, then in issues, then in registers of a lane:\n{}\n",
+        table.trim_fmt()
+    );
     for Refused { unit, reason } in closed {
         text += &format!("closed: {unit}: {reason}\n");
     }
