@@ -93,7 +93,7 @@ fn cases() -> Vec<Case> {
             .showing(&["ds_write_b16"]),
         Case::new("pairs of words", Path::Shared, 32, &[32, 16], rows(2), pairs())
             .showing(&["ds_write_b64", "ds_read_b64"]),
-        Case::new("two axes of three change places", Path::Shared, 16, &[8, 16, 32], cube([2, 1, 0]), cube([1, 2, 0])),
+        Case::new("two axes of three change places", Path::Shuffle, 16, &[8, 16, 32], cube([2, 1, 0]), cube([1, 2, 0])),
     ]
 }
 
