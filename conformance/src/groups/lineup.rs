@@ -21,8 +21,11 @@ pub(super) struct Lineup {
     /// Layouts of shared memory.
     memory: Vec<(Setting, Vec<Endpoint>)>,
     /// Whether the layouts that were asked about are there; see [`Lineup::is_held`].
-    held: RefCell<HashMap<(usize, &'static [u64], String), bool>>,
+    held: RefCell<HashMap<Asked, bool>>,
 }
+
+/// The number of warps, by index, the shape, and the name of a layout.
+type Asked = (usize, &'static [u64], String);
 
 /// A tensor, and the layouts that were asked for by name.
 pub(super) type Way = (Tensor, Vec<Endpoint>);

@@ -143,12 +143,15 @@ fn turns_are_spread_evenly() {
         some.into_iter().for_each(|way: usize| turns[way] += 1);
     }
     assert!(turns.iter().all(|&count| (25..=35).contains(&count)), "{turns:?}");
-    let even = |subject| context.some_of(subject, 2, (0..11).collect(), |way| way % 2 == 0);
-    assert!((0..20).all(|subject| even(subject).len() == 2 && even(subject).iter().all(|way: &usize| way % 2 == 0)));
+    let even = |subject| context.some_of(subject, 2, (0..11).collect(), |way| way.is_multiple_of(2));
+    assert!(
+        (0..20)
+            .all(|subject| even(subject).len() == 2 && even(subject).iter().all(|way: &usize| way.is_multiple_of(2)))
+    );
     // Where none is good there is one that shows why.
     assert_eq!(context.some_of(7, 2, (0..11).collect(), |_: &usize| false).len(), 1);
     let thorough = context.with_thoroughness(Thoroughness::Thorough);
-    assert_eq!(thorough.some_of(7, 2, (0..11).collect(), |way: &usize| way % 2 == 0), [0, 2, 4, 6, 8, 10]);
+    assert_eq!(thorough.some_of(7, 2, (0..11).collect(), |way: &usize| way.is_multiple_of(2)), [0, 2, 4, 6, 8, 10]);
 }
 
 /// Some of a group's cases on an honest target, each with what it says.
