@@ -143,7 +143,7 @@ fn turns_are_spread_evenly() {
         some.into_iter().for_each(|way: usize| turns[way] += 1);
     }
     assert!(turns.iter().all(|&count| (25..=35).contains(&count)), "{turns:?}");
-    let even = |subject| context.some_of(subject, 2, (0..11).collect(), |way| way.is_multiple_of(2));
+    let even = |subject| context.some_of(subject, 2, (0..11).collect(), |way: &usize| way.is_multiple_of(2));
     assert!(
         (0..20)
             .all(|subject| even(subject).len() == 2 && even(subject).iter().all(|way: &usize| way.is_multiple_of(2)))
