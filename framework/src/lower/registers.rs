@@ -6,7 +6,7 @@ use crate::movement::{LinearAddress, MovementError, Place, Thread};
 
 /// A kernel for the block of a layout, whose parameters are pointers to global memory.
 pub(super) fn begin(name: &str, layout: &LinearLayout, parameters: &[&str]) -> Builder {
-    let launch = Launch { lanes: 1 << layout.in_bits(Dim::LANE), warps: 1 << layout.in_bits(Dim::WARP) };
+    let launch = Launch::new(1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
     let pointers: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(Space::Global))).collect();
     Builder::new(name, launch, &pointers)
 }

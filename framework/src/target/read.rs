@@ -247,7 +247,9 @@ fn costs(value: &Value<'_>) -> Outcome<CostTable> {
         "select",
         "block_barrier",
         "warp_barrier",
+        "cluster_barrier",
     ])?;
+    let cluster_barrier = table.optional("cluster_barrier").map(|value| cost(&value)).transpose()?;
     let cost = |key: &str| cost(&table.value(key)?);
     Ok(CostTable {
         shared_store_wavefront: cost("shared_store_wavefront")?,
@@ -257,6 +259,7 @@ fn costs(value: &Value<'_>) -> Outcome<CostTable> {
         select: cost("select")?,
         block_barrier: cost("block_barrier")?,
         warp_barrier: cost("warp_barrier")?,
+        cluster_barrier,
     })
 }
 

@@ -228,7 +228,7 @@ impl Scratch {
         match self.scope {
             Scope::Warp if target.shared.warp_ordered => {}
             Scope::Warp => counts.warp_barriers = barriers,
-            Scope::Block => counts.barriers = barriers,
+            Scope::Block | Scope::Cluster => counts.barriers = barriers,
         }
         counts
     }
