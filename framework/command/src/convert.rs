@@ -127,7 +127,7 @@ fn ways(plan: &Plan, candidates: &[Plan], closed: &[Rejected], target: &TargetDe
             counts.permutes,
             counts.wavefronts_stored,
             counts.wavefronts_loaded,
-            counts.barriers + counts.warp_barriers,
+            counts.barriers + counts.cluster_barriers + counts.warp_barriers,
             candidate.shared_bytes,
         ];
         let mut row = vec![candidate.path.to_string(), format!("{}", slots(&counts)), format!("{:.0}", candidate.cost)];
@@ -183,6 +183,7 @@ fn explained(plan: &Plan, src: &LinearLayout) -> String {
         ("wavefronts loaded", counts.wavefronts_loaded, Some(plan.bound.wavefronts_loaded)),
         ("warp barriers", counts.warp_barriers, None),
         ("block barriers", counts.barriers, None),
+        ("cluster barriers", counts.cluster_barriers, None),
     ];
     for (name, count, bound) in rows {
         if count > 0 || bound.is_some_and(|bound| bound > 0) {
@@ -215,6 +216,7 @@ fn meaning(path: Path) -> &'static str {
         Path::Register => "no element leaves its lane",
         Path::Shuffle => "lanes of a warp exchange what they hold",
         Path::Shared => "elements are stored to shared memory and loaded from it",
+        Path::Cluster => "elements are stored to shared memory and loaded from that of the cluster's blocks",
         Path::Mixed => "some bits move by exchange, some through shared memory",
     }
 }
@@ -248,6 +250,7 @@ pub fn answer(plan: &Plan) -> Json {
         "wavefronts_stored": counts.wavefronts_stored,
         "wavefronts_loaded": counts.wavefronts_loaded,
         "barriers": counts.barriers,
+        "cluster_barriers": counts.cluster_barriers,
         "warp_barriers": counts.warp_barriers,
         "permutes": counts.permutes,
         "selects": counts.selects,

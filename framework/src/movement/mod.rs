@@ -20,7 +20,7 @@ mod scan;
 mod tuples;
 mod wide;
 
-pub use address::{LinearAddress, Thread};
+pub use address::{ClusterBits, LinearAddress, Thread};
 pub use bound::Bound;
 pub use conversion::{Conversion, MovementError};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, Swizzle, candidates, convert};

@@ -18,7 +18,7 @@ impl Plan {
         match &self.steps {
             Steps::Exchanges(exchanges) => Some(Rounds(exchanges)),
             Steps::Sequence(_, after) => after.rounds(),
-            Steps::Renaming(_) | Steps::Scratch(_) => None,
+            Steps::Renaming(_) | Steps::Scratch(_) | Steps::Cluster(_) => None,
         }
     }
 

@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use crate::f2::{Columns, Solver, Subspace, multiply};
-use crate::target::{TargetDescription, linear_wavefronts_without};
+use crate::target::TargetDescription;
 
 use super::super::super::Conversion;
 use super::super::swizzle::Swizzle;
@@ -28,17 +28,17 @@ impl<'a> Memory<'a> {
 
 /// The figures of one side.
 #[derive(Debug, Clone)]
-pub(super) struct Figures {
+pub(in super::super) struct Figures {
     /// For each thread bit, what it adds to the offset whose address it gives, in elements.
     pub(super) thread_columns: Columns,
     /// Bits that tell threads with the same elements apart: of these one makes each access.
     pub(super) idle: u64,
     /// Log2 of the elements of an access.
-    pub(super) width: u32,
-    /// Accesses of all rounds.
+    pub(in super::super) width: u32,
+    /// Accesses of all rounds, at all blocks.
     pub(super) accesses: u64,
     /// Wavefronts that one access takes.
-    pub(super) each: u64,
+    pub(in super::super) each: u64,
     /// Bits of warps that hold the same: bit `i` of an access's number says which of the two warps that
     /// differ in the `i`-th of these makes it.
     pub(super) shared_by: SmallVec<[u32; 4]>,
@@ -48,7 +48,7 @@ pub(super) struct Figures {
 
 /// An instruction that moves a tile.
 #[derive(Debug, Clone)]
-pub(super) struct Move {
+pub(in super::super) struct Move {
     /// The name of its row.
     pub(super) name: String,
     /// The element that each bit of a place in its registers adds.
@@ -67,8 +67,8 @@ impl Figures {
 /// The accesses of one side. Accesses of a round and rounds are numbered; what a number's bit adds is
 /// listed.
 #[derive(Debug, Clone)]
-pub(super) struct Accesses {
-    pub(super) figures: Figures,
+pub(in super::super) struct Accesses {
+    pub(in super::super) figures: Figures,
     /// For each element bit of an access the register.
     elements: Columns,
     /// For each bit of an access's number the offset, in elements, and the register.
@@ -100,9 +100,9 @@ pub(super) fn figures(
     let row = target.bank_row(side.direction, conversion.element.bits() << width)?;
     let bytes = conversion.element_bytes();
     let lanes: Columns = thread_columns[..conversion.lane_bits as usize].iter().map(|column| column * bytes).collect();
-    let each = linear_wavefronts_without(row, &lanes, idle, (bytes as u32) << width);
+    let each = side.wavefronts(row, &lanes, idle, (bytes as u32) << width);
     let numbered = side.span.dimension() - width;
-    let accesses = 1u64 << (numbered + coordinates.rounds);
+    let accesses = 1u64 << (numbered + coordinates.rounds + side.reach.times);
     let copies = (conversion.lane_bits..thread_columns.len() as u32)
         .filter(|&bit| idle >> bit & 1 == 1 && thread_columns[bit as usize] == 0);
     let shared_by = copies.take(numbered as usize).collect();
@@ -161,7 +161,7 @@ impl Accesses {
     }
 
     /// Elements of one access.
-    pub(super) fn vector_elements(&self) -> u64 {
+    pub(in super::super) fn vector_elements(&self) -> u64 {
         1 << self.figures.width
     }
 

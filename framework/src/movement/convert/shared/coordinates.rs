@@ -1,8 +1,10 @@
 //! The elements of a block in the coordinates in which scratch memory is laid out, and in which it is
 //! filled in rounds.
 
-use crate::f2::{Columns, Solver, Subspace};
-use crate::target::Direction;
+use smallvec::SmallVec;
+
+use crate::f2::{Columns, Solver, Subspace, multiply};
+use crate::target::{BankRow, Direction, linear_wavefronts_without, wavefronts};
 
 use super::super::super::conversion::Side;
 use super::super::super::{Conversion, Means};
@@ -25,6 +27,40 @@ pub(super) struct Located {
     pub(super) kept: Columns,
     /// The span of these.
     pub(super) span: Subspace,
+    /// What it reaches beyond its own block.
+    pub(super) reach: Reach,
+}
+
+/// What a side accesses beyond the memory of its own block.
+#[derive(Debug, Clone, Default)]
+pub(in super::super) struct Reach {
+    /// Whether there is anything.
+    pub(in super::super) leaves: bool,
+    /// For each lane bit how far away the block is that it leads to; empty where lanes of a warp access one
+    /// block's memory.
+    pub(in super::super) lanes: Columns,
+    /// Log2 of how many times the side does the same, at blocks of other distances.
+    pub(in super::super) times: u32,
+}
+
+impl Located {
+    /// Wavefronts of an access of `bytes` bytes a lane, whose lanes' addresses are these columns: each
+    /// memory serves those that access it.
+    pub(super) fn wavefronts(&self, row: &BankRow, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
+        if self.reach.lanes.iter().all(|&away| away == 0) {
+            return linear_wavefronts_without(row, lanes, idle, bytes);
+        }
+        let all = 0..1u64 << lanes.len();
+        let mut blocks: Vec<u64> = all.clone().map(|lane| multiply(&self.reach.lanes, lane)).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        let of_block = |&block: &u64| {
+            let asks = |lane: u64| lane & idle == 0 && multiply(&self.reach.lanes, lane) == block;
+            let addresses = all.clone().map(|lane| asks(lane).then(|| multiply(lanes, lane)));
+            wavefronts(row, &addresses.collect::<SmallVec<[Option<u64>; 64]>>(), bytes)
+        };
+        blocks.iter().map(of_block).sum()
+    }
 }
 
 impl Coordinates {
@@ -33,7 +69,7 @@ impl Coordinates {
         let (src, dst) = (&conversion.src, &conversion.dst);
         let of = |side: &Side| Subspace::span(side.registers.iter().chain(&side.threads).copied());
         let all = of(src);
-        if all != of(dst) {
+        if !of(dst).basis().iter().all(|&column| all.contains(column)) {
             return Err("a block needs elements that it does not hold".to_owned());
         }
         let elements = means.scratch_bytes / conversion.element_bytes();
@@ -55,7 +91,7 @@ impl Coordinates {
         let mask = (1 << self.kept) - 1;
         let kept: Columns = registers.iter().map(|column| column & mask).filter(|&column| column != 0).collect();
         let span = Subspace::span(kept.iter().copied());
-        Located { registers, threads: of(&side.threads), direction, kept, span }
+        Located { registers, threads: of(&side.threads), direction, kept, span, reach: Reach::default() }
     }
 }
 

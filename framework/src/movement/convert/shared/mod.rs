@@ -17,7 +17,9 @@ use super::super::{Conversion, Means};
 use super::plan::{Path, Plan, SharedBits, Steps};
 use super::swizzle::Swizzle;
 use accesses::{Accesses, Figures, Memory, figures};
+pub(super) use coordinates::Reach;
 use coordinates::{Coordinates, Located};
+pub(super) use emit::{Loads, Stores};
 use tile::Tile;
 
 /// How data goes through scratch memory.
@@ -39,13 +41,26 @@ pub(super) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
     if conversion.src.blocks != conversion.dst.blocks {
         return Err("elements cross blocks".to_owned());
     }
+    let bound = bound::of_shared(conversion, means.target);
+    let mut scratch = within(conversion, Reach::default(), &bound, means)?;
+    scratch.scope = scope(conversion, scratch.store.idle());
+    Ok(priced(conversion, scratch, bound, means.target))
+}
+
+/// What goes through the memory of a block, with barriers of the block: the source's registers and threads
+/// store, the destination's load, of as many blocks as they reach.
+pub(super) fn within(
+    conversion: &Conversion,
+    reach: Reach,
+    bound: &bound::Bound,
+    means: &Means<'_>,
+) -> Result<Scratch, String> {
     let target = means.target;
     let coordinates = Coordinates::new(conversion, means)?;
     let src = coordinates.located(&conversion.src, Direction::Store);
-    let dst = coordinates.located(&conversion.dst, Direction::Load);
-    let bound = bound::of_shared(conversion, target);
+    let dst = Located { reach, ..coordinates.located(&conversion.dst, Direction::Load) };
     let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, idle: idle(&src), target };
-    let mut best = Best { chosen: None, bound };
+    let mut best = Best { chosen: None, bound: *bound };
     for layout in sides.plain_layouts() {
         best.weigh(&sides, layout, &[]);
         if best.meets_bound() {
@@ -53,13 +68,14 @@ pub(super) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
         }
     }
     if !best.meets_bound() {
-        let tiles = Tile::all(means.instructions);
+        let mut tiles = Tile::all(means.instructions);
+        // Instructions reach the memory of their own block alone.
+        tiles.retain(|tile| tile.direction == Direction::Store || !dst.reach.leaves);
         sides.tiled_layouts(&tiles).into_iter().for_each(|layout| best.weigh(&sides, layout, &tiles));
     }
     let none = "the target has no access of the element's width to shared memory";
     let (layout, store, load) = best.chosen.ok_or(none)?;
-    let scratch = scratch(conversion, &coordinates, (&src, store), (&dst, load), &layout);
-    Ok(priced(conversion, scratch, bound, target))
+    Ok(scratch(conversion, &coordinates, (&src, store), (&dst, load), &layout))
 }
 
 /// Both sides, in coordinates.
@@ -139,7 +155,7 @@ fn scratch(
         element: conversion.element,
         lane_bits: conversion.lane_bits,
         bytes: conversion.element_bytes() << coordinates.kept,
-        scope: scope(conversion, store.idle()),
+        scope: Scope::Block,
         swizzle: Swizzle { columns: layout.columns.iter().map(shown).collect(), ..layout.clone() },
         rounds: coordinates.rounds,
         store,
@@ -211,7 +227,23 @@ impl Scratch {
         1 << self.rounds
     }
 
-    fn counts(&self, target: &TargetDescription) -> Counts {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn element(&self) -> Element {
+        self.element
+    }
+
+    pub(super) fn store(&self) -> &Accesses {
+        &self.store
+    }
+
+    pub(super) fn load(&self) -> &Accesses {
+        &self.load
+    }
+
+    pub(super) fn counts(&self, target: &TargetDescription) -> Counts {
         let (store, load) = (&self.store.figures, &self.load.figures);
         let barriers = 2 * self.rounds() - 1;
         let split = |side: &Figures| if side.by.is_some() { (0, side.accesses) } else { (side.accesses, 0) };
