@@ -11,7 +11,7 @@ use tilewright::kernel::{Builder, Cast, Element, Launch, Space, Type};
 /// Casts one element.
 fn cast(op: Cast, from: Element, to: Element, bits: u64) -> u64 {
     let pointer = Type::Pointer(Space::Global);
-    let mut builder = Builder::new("cast", Launch { lanes: 8, warps: 1 }, &[("to", pointer)]);
+    let mut builder = Builder::new("cast", Launch::new(8, 1), &[("to", pointer)]);
     let value = builder.constant(Type::Scalar(from), bits);
     let value = builder.cast(op, value, Type::Scalar(to));
     let to_pointer = builder.parameter(0);

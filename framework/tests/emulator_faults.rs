@@ -175,6 +175,7 @@ fn lanes_of_a_warp_race_without_a_barrier_unless_the_target_orders_warps() {
         operation: 12,
         text: "store %8, %0 align 4".to_owned(),
         direction: Direction::Store,
+        block: None,
         warp: Some(0),
         lane: Some(1),
     };

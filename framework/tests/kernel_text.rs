@@ -22,7 +22,7 @@ fn ty() -> impl Strategy<Value = Type> {
     prop_oneof![
         element().prop_map(Type::Scalar),
         (element(), any::<u32>()).prop_map(|(element, count)| Type::Vector(element, count)),
-        prop::sample::select(vec![Space::Global, Space::Shared]).prop_map(Type::Pointer),
+        prop::sample::select(Space::ALL.to_vec()).prop_map(Type::Pointer),
     ]
 }
 
@@ -34,6 +34,7 @@ fn special() -> impl Strategy<Value = SpecialRegister> {
     prop_oneof![
         Just(SpecialRegister::Lane),
         Just(SpecialRegister::Warp),
+        Just(SpecialRegister::Block),
         any::<u8>().prop_map(SpecialRegister::Program)
     ]
 }
@@ -45,6 +46,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
         any::<u64>().prop_map(|bits| Op::Constant { bits }),
         special().prop_map(Op::Special),
         any::<u32>().prop_map(|buffer| Op::SharedAddress { buffer }),
+        (value(), value()).prop_map(|(pointer, block)| Op::ClusterAddress { pointer, block }),
         (one_of(Unary::ALL), value()).prop_map(|(op, a)| Op::Unary { op, a }),
         (one_of(Binary::ALL), value(), value()).prop_map(|(op, a, b)| Op::Binary { op, a, b }),
         (one_of(Compare::ALL), value(), value()).prop_map(|(op, a, b)| Op::Compare { op, a, b }),
@@ -100,7 +102,8 @@ fn statement() -> impl Strategy<Value = Statement> {
 fn kernel() -> impl Strategy<Value = Kernel> {
     let parameter = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter { name, ty });
     let buffer = (any::<u32>(), any::<u32>()).prop_map(|(bytes, alignment)| SharedBuffer { bytes, alignment });
-    let launch = (any::<u32>(), any::<u32>()).prop_map(|(lanes, warps)| Launch { lanes, warps });
+    let launch = (any::<u32>(), any::<u32>(), any::<u32>())
+        .prop_map(|(lanes, warps, blocks)| Launch::new(lanes, warps).with_blocks(blocks));
     let name = prop_oneof![any::<String>(), "[a-z_][a-z0-9_]{0,8}"];
     let parts = (
         name,
@@ -199,7 +202,7 @@ kernel copy_rows(%0 from: ptr.global, %1 \"the end\": i32) lanes 32 warps 4 {
     assert_eq!(module.to_string(), text);
     let kernel = &module.kernels[0];
     assert_eq!(kernel.parameters[1].name, "the end");
-    assert_eq!(kernel.launch, Launch { lanes: 32, warps: 4 });
+    assert_eq!(kernel.launch, Launch::new(32, 4));
     assert_eq!(kernel.statements().len(), 21);
     let Op::Load { predicate, offset, .. } = kernel.body.statements[7].op else { panic!() };
     assert_eq!((predicate, offset), (Some(Value(8)), 16));
@@ -295,7 +298,7 @@ fn nested(depth: usize) -> Module {
         let op = Op::If { condition: Value(0), then: body, otherwise: end() };
         body = Region { arguments: vec![], statements: vec![Statement { results: vec![], op }] };
     }
-    let launch = Launch { lanes: 8, warps: 1 };
+    let launch = Launch::new(8, 1);
     Module { kernels: vec![Kernel { name: "k".to_owned(), launch, parameters: vec![], shared: vec![], body }] }
 }
 
@@ -366,7 +369,8 @@ fn by_hand(version: u32, op: Cbor) -> Vec<u8> {
 #[test]
 fn unknown_operations_are_named_and_unknown_fields_skipped() {
     let known = by_hand(1, map(&[("barrier", map(&[("scope", "warp".into()), ("issuers", "all".into())]))]));
-    assert_eq!(decode(&known).unwrap().kernels[0].launch, Launch { lanes: 8, warps: 1 });
+    // Writers that know no clusters say nothing of blocks.
+    assert_eq!(decode(&known).unwrap().kernels[0].launch, Launch::new(8, 1));
 
     let binary = |op: &str| map(&[("binary", map(&[("op", op.into()), ("a", 0.into()), ("b", 0.into())]))]);
     assert!(decode(&by_hand(1, binary("add"))).is_ok());

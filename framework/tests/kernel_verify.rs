@@ -280,7 +280,7 @@ fn heads_of_kernels_are_sane() {
 
 /// A kernel with `depth` nested ifs.
 pub fn nested(depth: usize) -> Module {
-    let mut builder = Builder::new("nested", Launch { lanes: 8, warps: 1 }, &[]);
+    let mut builder = Builder::new("nested", Launch::new(8, 1), &[]);
     let condition = builder.constant(Type::Scalar(Element::I1), 1);
     let end = || Region {
         arguments: vec![],
@@ -356,7 +356,7 @@ fn levels(body: &str) -> impl Fn(u32) -> Uniformity {
 
 #[test]
 fn uniformity_follows_what_values_are_made_of() {
-    use Uniformity::{BlockUniform, Uniform, Varying};
+    use Uniformity::{ClusterUniform, Uniform, Varying};
     let level = levels(
         "%9: i32 = constant 3
          %10: i32 = special program 0
@@ -376,13 +376,13 @@ fn uniformity_follows_what_values_are_made_of() {
          %24: i32 = extract %23, 0",
     );
     let expected = [
-        (0, BlockUniform),
+        (0, ClusterUniform),
         (5, Varying),
         (6, Uniform),
-        (8, BlockUniform),
-        (9, BlockUniform),
-        (10, BlockUniform),
-        (11, BlockUniform),
+        (8, ClusterUniform),
+        (9, ClusterUniform),
+        (10, ClusterUniform),
+        (11, ClusterUniform),
         (12, Uniform),
         (13, Varying),
         // Other warps may load it at another time.
@@ -391,7 +391,7 @@ fn uniformity_follows_what_values_are_made_of() {
         (18, Varying),
         (19, Uniform),
         (20, Varying),
-        (21, BlockUniform),
+        (21, ClusterUniform),
         (22, Varying),
         (23, Uniform),
         (24, Uniform),
@@ -403,7 +403,7 @@ fn uniformity_follows_what_values_are_made_of() {
 
 #[test]
 fn uniformity_follows_control() {
-    use Uniformity::{BlockUniform, Uniform, Varying};
+    use Uniformity::{ClusterUniform, Uniform, Varying};
     let level = levels(
         "%9: i32 = constant 3
          %10: i32 = if %7 { yield %9 } else { yield %1 }
@@ -421,12 +421,12 @@ fn uniformity_follows_control() {
         (10, Varying),
         (12, Uniform),
         (13, Varying),
-        (14, BlockUniform),
-        (15, BlockUniform),
+        (14, ClusterUniform),
+        (15, ClusterUniform),
         // Lanes leave at different turns, though within a turn all have the same.
         (17, Varying),
-        (18, BlockUniform),
-        (19, BlockUniform),
+        (18, ClusterUniform),
+        (19, ClusterUniform),
         (20, Uniform),
         (22, Uniform),
         // It takes two turns until the lane's number arrives at the first.
@@ -441,19 +441,19 @@ fn uniformity_follows_control() {
 }
 
 #[test]
-fn one_warp_is_the_block_and_one_lane_is_the_warp() {
+fn one_block_is_the_cluster_one_warp_the_block_and_one_lane_the_warp() {
     let levels = |lanes: u32, warps: u32| {
         let kernel: Kernel = {
-            let mut builder = Builder::new("k", Launch { lanes, warps }, &[]);
+            let mut builder = Builder::new("k", Launch::new(lanes, warps), &[]);
             builder.special(tilewright::kernel::SpecialRegister::Lane);
             builder.special(tilewright::kernel::SpecialRegister::Warp);
             builder.finish()
         };
         uniformity(&kernel)
     };
-    use Uniformity::{BlockUniform, Uniform, Varying};
+    use Uniformity::{ClusterUniform, Uniform, Varying};
     assert_eq!(levels(8, 2), [Varying, Uniform]);
-    assert_eq!(levels(8, 1), [Varying, BlockUniform]);
+    assert_eq!(levels(8, 1), [Varying, ClusterUniform]);
     assert_eq!(levels(1, 2), [Uniform, Uniform]);
-    assert_eq!(levels(1, 1), [BlockUniform, BlockUniform]);
+    assert_eq!(levels(1, 1), [ClusterUniform, ClusterUniform]);
 }

@@ -168,7 +168,7 @@ fn padding_must_keep_slots_whole() {
 /// The kernel of loads alone.
 fn kernel(access: &SharedAccess, question: &Question) -> Kernel {
     let layout = &question.registers;
-    let launch = Launch { lanes: 1 << layout.in_bits(Dim::LANE), warps: 1 << layout.in_bits(Dim::WARP) };
+    let launch = Launch::new(1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
     let mut builder = Builder::new("loads", launch, &[]);
     let buffer = builder.shared_buffer(2048, 16);
     access.emit_load(&mut builder, buffer);

@@ -156,6 +156,11 @@ fn products_differ_where_they_should() {
     for (name, blocks) in [("a100", 1), ("rtx4090", 1), ("h100", 8), ("b200", 8), ("rtx5090", 8), ("a770", 1)] {
         assert_eq!(target(name).limits.blocks_per_cluster, blocks, "{name}");
     }
+    for (file, _) in FILES {
+        let target = target(file.trim_end_matches(".toml"));
+        let clusters = target.limits.blocks_per_cluster > 1;
+        assert_eq!(target.costs.cluster_barrier.is_some(), clusters, "{file}: barriers of clusters cost something");
+    }
     assert_eq!((target("mi250").global.transaction_bytes, target("mi300x").global.transaction_bytes), (64, 128));
     assert_ne!(target("mi250").bank_row(Direction::Load, 128), target("mi250").bank_row(Direction::Store, 128));
 }

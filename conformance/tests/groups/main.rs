@@ -317,6 +317,20 @@ fn random_layouts_differ_and_replicate_now_and_then() {
 }
 
 #[test]
+fn conversions_across_blocks_run_on_the_emulator() {
+    let context = context(Flaw::None);
+    let all = conversions::all(&context);
+    let across = |conversion: &&conversions::Conversion| conversion.to_string().starts_with("blocks-");
+    let across: Vec<_> = all.iter().filter(across).filter(|one| one.setting.element.bits() == 16).collect();
+    assert!(across.iter().any(|conversion| conversion.to_string() == "blocks-rows-to-both-of-4/f16/64x128/w4"));
+    for conversion in across {
+        let verdict = conversions::emulated(&context, conversion);
+        let shown = [Status::Pass, Status::Quality].contains(&verdict.status);
+        assert!(shown && verdict.level == Some(Level::Emulated), "{conversion}: {}", verdict.detail);
+    }
+}
+
+#[test]
 fn a_group_of_conversions_runs_the_given_check_on_the_chosen_ones() {
     let context = context(Flaw::None);
     let check = |context: &Context, conversion: &conversions::Conversion| match conversion.layouts(context) {

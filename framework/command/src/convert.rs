@@ -172,6 +172,7 @@ fn meaning(path: Path) -> &'static str {
         Path::Register => "no element leaves its lane",
         Path::Shuffle => "lanes of a warp exchange what they hold",
         Path::Shared => "elements are stored to shared memory and loaded from it",
+        Path::Cluster => "elements are stored to shared memory and loaded from that of the cluster's blocks",
         Path::Mixed => "some bits move by exchange, some through shared memory",
     }
 }

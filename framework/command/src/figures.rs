@@ -56,6 +56,7 @@ impl Figures<'_> {
             ("wavefronts loaded", counts.wavefronts_loaded, bound(|bound| bound.wavefronts_loaded)),
             ("warp barriers", counts.warp_barriers, None),
             ("block barriers", counts.barriers, None),
+            ("cluster barriers", counts.cluster_barriers, None),
         ];
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
@@ -81,6 +82,7 @@ impl Figures<'_> {
             "wavefronts_stored": counts.wavefronts_stored,
             "wavefronts_loaded": counts.wavefronts_loaded,
             "barriers": counts.barriers,
+            "cluster_barriers": counts.cluster_barriers,
             "warp_barriers": counts.warp_barriers,
             "permutes": counts.permutes,
             "selects": counts.selects,

@@ -49,7 +49,7 @@ pub fn table(ways: &[Way], closed: &[Rejected], target: &str) -> String {
             counts.permutes,
             counts.wavefronts_stored,
             counts.wavefronts_loaded,
-            counts.barriers + counts.warp_barriers,
+            counts.barriers + counts.cluster_barriers + counts.warp_barriers,
             way.shared_bytes,
         ];
         let mut row = vec![way.name.clone(), rounded(way.slots), format!("{:.0}", way.cycles)];

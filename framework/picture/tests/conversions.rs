@@ -107,6 +107,29 @@ fn scratch_memory_is_drawn_with_the_wavefronts_that_the_plan_counts() {
 }
 
 #[test]
+fn a_conversion_across_blocks_says_from_which_block_elements_come() {
+    // Two blocks of eight lanes: a register and the block change places.
+    let layout = |register: Vec<u64>, block: Vec<u64>| {
+        let lanes = vec![vec![0, 1], vec![0, 2], vec![0, 4]];
+        let bases =
+            [(Dim::REGISTER, vec![register]), (Dim::LANE, lanes), (Dim::WARP, vec![]), (Dim::BLOCK, vec![block])];
+        linear(&bases, &[4, 8])
+    };
+    let (src, dst) = (layout(vec![1, 0], vec![2, 0]), layout(vec![2, 0], vec![1, 0]));
+    let picture = drawn(&src, &dst, &plan(&src, &dst, Path::Cluster));
+    let through = "through the shared memory of the cluster's blocks";
+    assert!(picture.caption.iter().any(|line| line == through), "{:?}", picture.caption);
+    let notes = picture.panels().filter_map(|panel| match &panel.content {
+        Content::Note(lines) => Some(lines.join(" ")),
+        _ => None,
+    });
+    let said: Vec<String> = notes.collect();
+    assert!(said.iter().any(|note| note.contains("in each of 2 blocks")), "{said:?}");
+    let counts: Vec<_> = picture.legend.iter().map(|(_, said)| said.as_str()).collect();
+    assert!(counts.iter().any(|said| said.contains("block") && said.ends_with("16 of 32")), "{counts:?}");
+}
+
+#[test]
 fn a_conversion_to_itself_stays() {
     let (src, _) = rows_and_columns();
     let plan = movement::convert(&src, &src, 32, &machine()).expect("a plan");

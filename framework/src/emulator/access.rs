@@ -10,6 +10,12 @@ use crate::target::{BankRow, Direction, wavefronts};
 /// The widest access of a lane: 64 elements of 8 bytes.
 const WIDEST: usize = 512;
 
+/// A pointer into a cluster has the address in these bits,
+const ADDRESS: u64 = (1 << BLOCK_SHIFT) - 1;
+
+/// and the index of the block above them.
+pub(super) const BLOCK_SHIFT: u32 = 32;
+
 /// Units of global memory that were transferred.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Transactions {
@@ -20,7 +26,8 @@ pub(super) struct Transactions {
 /// The memories that a warp sees.
 pub(super) struct Memories<'a> {
     pub(super) global: &'a mut GlobalMemory,
-    pub(super) shared: &'a mut SharedMemory,
+    /// Of each block of the cluster.
+    pub(super) shared: &'a mut [SharedMemory],
     pub(super) transaction_bytes: u64,
     pub(super) transactions: &'a mut Transactions,
 }
@@ -66,9 +73,14 @@ pub(super) fn access(
     count(access, &addresses[..lanes], memories, counts)
 }
 
-/// The address of an access. A negative one becomes a high one, where nothing is.
+/// The address of an access. A negative one becomes a high one, where nothing is. The block of a cluster
+/// stays above its address.
 fn effective(access: &Access<'_>, pointer: u64) -> u64 {
-    pointer.wrapping_add(i64::from(access.offset) as u64)
+    let offset = i64::from(access.offset) as u64;
+    match access.space {
+        Space::Cluster => pointer & !ADDRESS | pointer.wrapping_add(offset) & ADDRESS,
+        Space::Global | Space::Shared => pointer.wrapping_add(offset),
+    }
 }
 
 /// The bytes that a lane stores.
@@ -96,15 +108,19 @@ fn transfer(
     memories: &mut Memories<'_>,
     accessor: &Accessor<'_>,
 ) -> Result<(), FaultKind> {
+    let Access { direction, alignment, buffer: origin, .. } = *access;
     match access.space {
-        Space::Shared => {
-            shared_transfer(access.direction, address, buffer, access.alignment, access.buffer, memories, accessor)
+        Space::Shared => shared_transfer(direction, address, buffer, alignment, origin, memories, accessor),
+        Space::Cluster => {
+            let (block, address) = (address >> BLOCK_SHIFT, address & ADDRESS);
+            block_transfer(direction, (block, address), buffer, alignment, origin, memories, accessor)
+                .map_err(|kind| kind.in_cluster(block))
         }
         Space::Global => global_transfer(access, address, buffer, memories.global),
     }
 }
 
-/// One lane's access of shared memory.
+/// One lane's access of the own block's memory.
 pub(super) fn shared_transfer(
     direction: Direction,
     address: u64,
@@ -114,10 +130,33 @@ pub(super) fn shared_transfer(
     memories: &mut Memories<'_>,
     accessor: &Accessor<'_>,
 ) -> Result<(), FaultKind> {
+    let own = u64::from(accessor.block);
+    block_transfer(direction, (own, address), buffer, alignment, origin, memories, accessor)
+}
+
+/// One lane's access of the memory of a block of the cluster.
+fn block_transfer(
+    direction: Direction,
+    (block, address): (u64, u64),
+    buffer: &mut [u8],
+    alignment: u32,
+    origin: Option<u32>,
+    memories: &mut Memories<'_>,
+    accessor: &Accessor<'_>,
+) -> Result<(), FaultKind> {
     aligned(direction, Space::Shared, address, alignment)?;
+    let blocks = memories.shared.len();
+    let memory = usize::try_from(block).ok().and_then(|block| memories.shared.get_mut(block));
+    let memory = memory.ok_or_else(|| FaultKind::OutOfBounds {
+        direction,
+        space: Space::Shared,
+        address,
+        bytes: buffer.len() as u64,
+        expected: format!("there is no block {block} in a cluster of {blocks}"),
+    })?;
     match direction {
-        Direction::Load => memories.shared.load(address, buffer, origin, accessor),
-        Direction::Store => memories.shared.store(address, buffer, origin, accessor),
+        Direction::Load => memory.load(address, buffer, origin, accessor),
+        Direction::Store => memory.store(address, buffer, origin, accessor),
     }
 }
 
@@ -156,7 +195,7 @@ fn count(
 ) -> Result<(), LaneFault> {
     let bytes = (access.element_bytes * access.count) as u32;
     match access.space {
-        Space::Shared => {
+        Space::Shared | Space::Cluster => {
             let row = access.row.ok_or(FaultKind::NoBankRow {
                 direction: access.direction,
                 bits: 8 * bytes,
@@ -167,7 +206,9 @@ fn count(
                 Direction::Store => &mut counts.shared_stores,
             };
             *operations += 1;
-            count_wavefronts(access.direction, row, addresses, bytes, counts);
+            for_each_block(access.space, addresses, |addresses| {
+                count_wavefronts(access.direction, row, addresses, bytes, counts);
+            });
         }
         Space::Global => {
             let units = transactions(addresses, u64::from(bytes), memories.transaction_bytes);
@@ -178,6 +219,21 @@ fn count(
         }
     }
     Ok(())
+}
+
+/// What lanes access in each block's memory: a wavefront is of one memory.
+fn for_each_block(space: Space, addresses: &[Option<u64>], mut act: impl FnMut(&[Option<u64>])) {
+    if space != Space::Cluster {
+        return act(addresses);
+    }
+    let block = |address: &u64| address >> BLOCK_SHIFT;
+    let mut blocks: Vec<u64> = addresses.iter().flatten().map(block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    for of in blocks {
+        let there: Vec<_> = addresses.iter().map(|one| one.filter(|address| block(address) == of)).collect();
+        act(&there);
+    }
 }
 
 /// Adds the wavefronts of one access of shared memory.

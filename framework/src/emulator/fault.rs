@@ -65,6 +65,8 @@ pub struct OtherAccess {
     pub text: String,
     /// Whether it wrote or read.
     pub direction: Direction,
+    /// Index in the cluster of the block, where it is one and not that of the later access.
+    pub block: Option<u32>,
     /// The warp; absent where several warps made such accesses.
     pub warp: Option<u32>,
     /// The lane; absent where several lanes made such accesses.
@@ -97,8 +99,8 @@ pub enum FaultKind {
         /// What there is.
         limit: u64,
     },
-    /// The values of a block's lanes need more memory than the limits allow.
-    #[error("the values of a block take {bytes} bytes; the limit is {limit}")]
+    /// The values of a cluster's lanes need more memory than the limits allow.
+    #[error("the values of the blocks that run together take {bytes} bytes; the limit is {limit}")]
     RegisterLimit {
         /// What they take.
         bytes: u64,
@@ -175,6 +177,32 @@ pub enum FaultKind {
         /// The warps.
         missing: Vec<u32>,
     },
+    /// A barrier of the cluster that some blocks don't reach.
+    #[error(
+        "divergent collective: blocks {missing:?} of the cluster end or wait elsewhere, and never reach this barrier"
+    )]
+    ClusterBarrierNotReached {
+        /// The blocks, by their index in the cluster.
+        missing: Vec<u32>,
+    },
+    /// An access of another block's memory while that block may not have begun, or may have ended.
+    #[error(
+        "{} of memory of block {owner} of the cluster, which {}",
+        word(*.direction),
+        if *.ended {
+            "may have ended: a barrier of the cluster must follow"
+        } else {
+            "may not have begun: a barrier of the cluster must come before"
+        }
+    )]
+    NotRunning {
+        /// Whether it reads or writes.
+        direction: Direction,
+        /// The block whose memory it is, by its index in the cluster.
+        owner: u32,
+        /// Whether the block may have ended.
+        ended: bool,
+    },
     /// A loop whose step is zero.
     #[error("the loop's step is zero")]
     LoopStep,
@@ -212,6 +240,20 @@ pub enum FaultKind {
     },
 }
 
+impl FaultKind {
+    /// The same as an access of a block of the cluster: addresses have the block above 32 bits.
+    pub(super) fn in_cluster(mut self, block: u64) -> Self {
+        if let Self::OutOfBounds { space, address, .. }
+        | Self::Uninitialised { space, address }
+        | Self::Misaligned { space, address, .. } = &mut self
+        {
+            *space = Space::Cluster;
+            *address |= block << 32;
+        }
+        self
+    }
+}
+
 fn word(direction: Direction) -> &'static str {
     match direction {
         Direction::Store => "store",
@@ -222,6 +264,7 @@ fn word(direction: Direction) -> &'static str {
 fn described(other: &OtherAccess) -> String {
     let OtherAccess { operation, text, direction, .. } = other;
     let warp = other.warp.map_or("several warps".to_owned(), |warp| format!("warp {warp}"));
+    let block = other.block.map(|block| format!("block {block} of the cluster, ")).unwrap_or_default();
     let lane = other.lane.map_or("several lanes".to_owned(), |lane| format!("lane {lane}"));
-    format!("the {} of operation {operation} `{text}` by {warp}, {lane}", word(*direction))
+    format!("the {} of operation {operation} `{text}` by {block}{warp}, {lane}", word(*direction))
 }

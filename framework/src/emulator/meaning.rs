@@ -77,7 +77,7 @@ impl<'a> Call<'a> {
 
     /// The launch, as far as it concerns one warp: of its warps, one.
     pub(super) fn launch(&self) -> Launch {
-        Launch { lanes: self.lanes(), warps: 1 }
+        Launch::new(self.lanes(), 1)
     }
 
     /// Types of the operands.

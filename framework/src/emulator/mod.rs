@@ -1,6 +1,6 @@
 //! Floor 5: runs kernel IR on the CPU and counts what it does.
 //!
-//! An [`Emulator`] runs one kernel: all blocks of a grid, one after another, all warps and lanes of
+//! An [`Emulator`] runs one kernel: all clusters of a grid, one after another, all blocks, warps and lanes of
 //! each, as the target's [`crate::target::TargetDescription`] says. It knows no vendor: vendor
 //! instructions get their [`Meaning`] from whoever knows them; [`Meanings::of_rows`] makes meanings of rows. Whatever a kernel may not do
 //! ends the run with a [`Fault`] that names the operation, warp and lane; otherwise a [`Report`]
@@ -9,19 +9,26 @@
 //! **Races.** Two accesses of one byte of shared memory, at least one of which writes, race unless
 //!
 //! - the same lane makes both, or
-//! - a barrier of the block lies between them, or
+//! - a barrier of the cluster lies between them, or
+//! - lanes of one block make them, and a barrier of the block lies between them, or
 //! - lanes of one warp make them, and a barrier of the warp lies between them, or
 //! - lanes of one warp make them at different operations, the target's `shared.warp_ordered` is
 //!   true, and they don't stand in the two regions of one `if` at which the warp's lanes parted, or
 //! - they are writes of one value by one operation of one warp.
 //!
 //! A race is found at the later of the two accesses in the order in which warps are run: each until
-//! it waits at a barrier of the block or ends. Races in global memory are not looked for.
+//! it waits at a barrier of the block or cluster or ends, and one block after the other, each until it waits
+//! for the cluster or ends. Races in global memory are not looked for.
+//!
+//! **Clusters.** An access of another block's memory must have a barrier of the cluster before it, for the
+//! other block may not have begun, and one after it, for the other may end. A wavefront is of one memory: an
+//! access counts once, with the wavefronts that it takes in each memory that its lanes reach.
 //!
 //! May import `f2`, `layout`, `target`, `kernel`.
 
 mod access;
 mod arithmetic;
+mod cluster;
 mod fault;
 mod meaning;
 mod memory;

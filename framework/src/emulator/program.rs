@@ -103,6 +103,11 @@ pub(super) enum Step<'a> {
         mask: u64,
         to: usize,
     },
+    ClusterAddress {
+        pointer: usize,
+        block: usize,
+        to: usize,
+    },
     Access(Access<'a>),
     Exchange {
         value: usize,
@@ -173,9 +178,9 @@ pub(super) struct Access<'a> {
     pub(super) element_bytes: usize,
     pub(super) count: usize,
     pub(super) value: usize,
-    /// The bank row, for shared memory.
+    /// The bank row, for memory of a block.
     pub(super) row: Option<&'a BankRow>,
-    /// The buffer that a pointer to shared memory comes from, where that is known.
+    /// The buffer that a pointer to a block's memory comes from, where that is known.
     pub(super) buffer: Option<u32>,
 }
 
@@ -319,7 +324,7 @@ impl<'a> Decoder<'a> {
     fn buffer_of(&self, op: &Op) -> Option<u32> {
         match op {
             Op::SharedAddress { buffer } => Some(*buffer),
-            Op::Advance { pointer, .. } => self.home(*pointer).buffer,
+            Op::Advance { pointer, .. } | Op::ClusterAddress { pointer, .. } => self.home(*pointer).buffer,
             Op::Select { a, b, .. } => self.home(*a).buffer.filter(|_| self.home(*a).buffer == self.home(*b).buffer),
             _ => None,
         }
@@ -354,6 +359,9 @@ impl<'a> Decoder<'a> {
                 let mask = super::arithmetic::mask(ty.bits());
                 Step::Advance { pointer: self.at(*pointer), bytes: self.at(*bytes), bytes_bits, mask, to }
             }
+            Op::ClusterAddress { pointer, block } => {
+                Step::ClusterAddress { pointer: self.at(*pointer), block: self.at(*block), to }
+            }
             Op::Exchange { value, lane, .. } => Step::Exchange { value: self.at(*value), lane: self.at(*lane), to },
             Op::Load { pointer, predicate, offset, alignment } => {
                 self.access(Direction::Load, ty, to, (*pointer, *predicate, *offset, *alignment))
@@ -386,7 +394,7 @@ impl<'a> Decoder<'a> {
         (pointer, predicate, offset, alignment): (Value, Option<Value>, i32, u32),
     ) -> Step<'a> {
         let home = self.home(pointer);
-        let space = if home.ty == Type::Pointer(Space::Shared) { Space::Shared } else { Space::Global };
+        let Type::Pointer(space) = home.ty else { return Step::Pack { elements: Vec::new(), to: value } };
         Step::Access(Access {
             direction,
             space,
@@ -397,7 +405,7 @@ impl<'a> Decoder<'a> {
             element_bytes: element_bits(ty) as usize / 8,
             count: ty.count() as usize,
             value,
-            row: self.target.bank_row(direction, ty.bits()).filter(|row| space == Space::Shared && row.bank_bytes > 0),
+            row: self.target.bank_row(direction, ty.bits()).filter(|row| space != Space::Global && row.bank_bytes > 0),
             buffer: home.buffer,
         })
     }

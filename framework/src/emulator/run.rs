@@ -1,12 +1,11 @@
-//! Launches: the blocks of a grid one after another, the warps of a block in turn.
+//! Launches: the clusters of a grid one after another.
 
 use super::access::Transactions;
+use super::cluster::{Cluster, Outside, Stop};
 use super::fault::{Fault, FaultKind, LaneFault, Place};
 use super::meaning::Meanings;
 use super::memory::{Buffer, GlobalMemory};
 use super::program::{Program, decode};
-use super::shared::SharedMemory;
-use super::warp::{Pause, Surroundings, Warp};
 use crate::kernel::{Counts, Element, Kernel, Type, text, verify_structure};
 use crate::target::TargetDescription;
 
@@ -24,7 +23,7 @@ pub enum Argument {
 pub struct Limits {
     /// Operations, each counted once for every warp that runs it.
     pub steps: u64,
-    /// Bytes of all values of all lanes of a block.
+    /// Bytes of all values of all lanes of the blocks that run together.
     pub register_bytes: u64,
 }
 
@@ -109,11 +108,16 @@ impl<'a> Emulator<'a> {
         if grid.contains(&0) {
             return Err(self.fault(FaultKind::Launch(format!("the grid {grid:?} has no blocks"))));
         }
+        let blocks = self.kernel.launch.blocks;
+        if !grid[0].is_multiple_of(blocks) {
+            let message = format!("the grid {grid:?} is not made of clusters of {blocks} blocks along its first axis");
+            return Err(self.fault(FaultKind::Launch(message)));
+        }
         let mut launch = self.launch(&arguments, memory, limits).map_err(|kind| self.fault(kind))?;
         for z in 0..grid[2] {
             for y in 0..grid[1] {
-                for x in 0..grid[0] {
-                    launch.block([x, y, z])?;
+                for x in (0..grid[0]).step_by(blocks as usize) {
+                    launch.run([x, y, z])?;
                 }
             }
         }
@@ -144,18 +148,16 @@ impl<'a> Emulator<'a> {
         limits: &Limits,
     ) -> Result<Launch<'b>, FaultKind> {
         let launch = self.kernel.launch;
-        let bytes = 8 * self.program.registers as u64 * u64::from(launch.warps);
+        let bytes = 8 * self.program.registers as u64 * u64::from(launch.warps) * u64::from(launch.blocks);
         if bytes > limits.register_bytes {
             return Err(FaultKind::RegisterLimit { bytes, limit: limits.register_bytes });
         }
         let (offsets, end) = self.kernel.shared_offsets();
         let ends = offsets.iter().zip(&self.kernel.shared).map(|(&start, buffer)| start + u64::from(buffer.bytes));
-        let buffers = offsets.iter().zip(ends).map(|(&start, end)| start..end).collect();
-        let warp = |index| Warp::new(index, launch.lanes as usize, &self.program, arguments);
+        let buffers: Vec<_> = offsets.iter().zip(ends).map(|(&start, end)| start..end).collect();
         Ok(Launch {
             emulator: self,
-            warps: (0..launch.warps).map(warp).collect(),
-            shared: SharedMemory::new(buffers, end as usize),
+            cluster: Cluster::new(launch, &self.program, arguments, &buffers, end as usize),
             memory,
             transactions: Transactions::default(),
             counts: Counts::default(),
@@ -177,6 +179,10 @@ fn check_launch(kernel: &Kernel, target: &TargetDescription) -> Result<(), Fault
     if lanes > u64::from(target.limits.lanes_per_block) {
         let limit = target.limits.lanes_per_block;
         return Err(FaultKind::Launch(format!("a block has {lanes} lanes; the target's have at most {limit}")));
+    }
+    if launch.blocks > target.limits.blocks_per_cluster {
+        let (blocks, limit) = (launch.blocks, target.limits.blocks_per_cluster);
+        return Err(FaultKind::Launch(format!("a cluster has {blocks} blocks; the target's have at most {limit}")));
     }
     let (bytes, limit) = (kernel.shared_bytes(), u64::from(target.shared.bytes));
     if bytes > limit {
@@ -203,8 +209,7 @@ fn fits(bits: u64, element: Element) -> bool {
 /// A grid being run.
 struct Launch<'a> {
     emulator: &'a Emulator<'a>,
-    warps: Vec<Warp>,
-    shared: SharedMemory,
+    cluster: Cluster,
     memory: &'a mut GlobalMemory,
     transactions: Transactions,
     counts: Counts,
@@ -213,60 +218,34 @@ struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// Runs one block: each warp until it waits or ends, again and again until all have ended.
-    fn block(&mut self, block: [u32; 3]) -> Result<(), Fault> {
-        self.shared.start_block();
-        self.warps.iter_mut().for_each(Warp::restart);
-        loop {
-            let pauses = self.round(block)?;
-            let waiting = pauses.iter().zip(0..).find_map(|(pause, warp)| match pause {
-                Pause::Barrier(step) => Some((*step, warp)),
-                Pause::Ended => None,
-            });
-            let Some((step, warp)) = waiting else { break };
-            let elsewhere = pauses.iter().zip(0..).filter(|(pause, _)| **pause != Pause::Barrier(step));
-            let missing: Vec<u32> = elsewhere.map(|(_, warp)| warp).collect();
-            if !missing.is_empty() {
-                return Err(self.placed(block, warp, step, FaultKind::BarrierNotReached { missing }.into()));
-            }
-            self.shared.pass_barrier();
-        }
-        self.counts = self.warps.iter().fold(self.counts, |most, warp| most.most(warp.counts()));
+    /// Runs the cluster whose first block is at `first` in the grid.
+    fn run(&mut self, first: [u32; 3]) -> Result<(), Fault> {
+        let mut outside = Outside {
+            program: &self.emulator.program,
+            target: self.emulator.target,
+            meanings: self.emulator.meanings,
+            global: self.memory,
+            transactions: &mut self.transactions,
+            steps: &mut self.steps,
+            step_limit: self.step_limit,
+        };
+        self.cluster.run(first, &mut outside).map_err(|stop| self.placed(first, stop))?;
+        self.counts = self.counts.most(self.cluster.counts());
         Ok(())
     }
 
-    /// Runs every warp until it waits or ends.
-    fn round(&mut self, block: [u32; 3]) -> Result<Vec<Pause>, Fault> {
-        let mut pauses = Vec::with_capacity(self.warps.len());
-        for index in 0..self.warps.len() {
-            let mut around = Surroundings {
-                program: &self.emulator.program,
-                target: self.emulator.target,
-                meanings: self.emulator.meanings,
-                global: self.memory,
-                shared: &mut self.shared,
-                transactions: &mut self.transactions,
-                block,
-                steps: &mut self.steps,
-                step_limit: self.step_limit,
-            };
-            let pause = self.warps[index].run(&mut around);
-            pauses.push(pause.map_err(|(step, fault)| self.placed(block, index as u32, step, fault))?);
-        }
-        Ok(pauses)
-    }
-
     /// The fault with its place.
-    fn placed(&self, block: [u32; 3], warp: u32, step: usize, fault: LaneFault) -> Fault {
+    fn placed(&self, first: [u32; 3], stop: Stop) -> Fault {
         let statements = self.emulator.kernel.statements();
         let text =
             |operation: usize| statements.get(operation).map(|one| text::statement_line(one)).unwrap_or_default();
-        let operation = self.emulator.program.numbers.get(step).copied().unwrap_or(0) as usize;
-        let mut kind = fault.kind;
+        let operation = stop.operation as usize;
+        let LaneFault { lane, mut kind } = stop.fault;
         if let FaultKind::Race { other, .. } = &mut kind {
             other.text = text(other.operation);
         }
-        let place = Place { operation, text: text(operation), block, warp, lane: fault.lane };
+        let block = [first[0] + stop.block, first[1], first[2]];
+        let place = Place { operation, text: text(operation), block, warp: stop.warp, lane };
         Fault { kernel: self.emulator.kernel.name.clone(), place: Some(Box::new(place)), kind }
     }
 
@@ -275,7 +254,7 @@ impl Launch<'_> {
             counts: self.counts,
             transactions_loaded: self.transactions.loaded,
             transactions_stored: self.transactions.stored,
-            shared_bytes_stored: self.shared.bytes_stored(),
+            shared_bytes_stored: self.cluster.shared_bytes_stored(),
             steps: self.step_limit - self.steps,
         }
     }

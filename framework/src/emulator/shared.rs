@@ -1,5 +1,5 @@
 //! Shared memory of one block, with what is needed to find races: for every byte, who wrote it last
-//! and who has read it since. The rules are in the module's doc.
+//! and who has read it since, be it the block or another of its cluster. The rules are in the module's doc.
 //!
 //! What must come before an access is a partial order, so one record of each kind is enough: a
 //! record is replaced by an access that comes after it, for whatever comes after that access comes
@@ -14,20 +14,33 @@ use crate::target::Direction;
 const SEVERAL_WARPS: u16 = u16::MAX;
 const SEVERAL_LANES: u8 = u8::MAX;
 
-/// An access of a byte. Epochs count barriers of the block, from one; a record of an earlier epoch
-/// says nothing anymore.
+const SEVERAL_BLOCKS: u8 = u8::MAX;
+
+/// How many barriers lie behind a block: of its cluster, from one on, and of its own.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Epoch {
+    pub(super) cluster: u64,
+    pub(super) block: u64,
+}
+
+/// An access of a byte. A record of an earlier epoch of the cluster says nothing anymore; one of an
+/// earlier epoch of its block says nothing to that block.
 #[derive(Clone, Copy, Default)]
 struct Record {
-    epoch: u64,
+    epoch: Epoch,
     time: u64,
     operation: u32,
     warp: u16,
     lane: u8,
+    block: u8,
 }
 
 /// Who accesses.
 #[derive(Clone)]
 pub(super) struct Accessor<'a> {
+    /// Index of the block in its cluster.
+    pub(super) block: u8,
+    pub(super) epoch: Epoch,
     pub(super) warp: u16,
     pub(super) lane: u8,
     /// Number of this access in the program of the warp.
@@ -42,13 +55,20 @@ pub(super) struct Accessor<'a> {
 }
 
 impl Accessor<'_> {
-    fn record(&self, epoch: u64) -> Record {
-        Record { epoch, time: self.time, operation: self.operation, warp: self.warp, lane: self.lane }
+    fn record(&self) -> Record {
+        let Self { block, epoch, warp, lane, time, operation, .. } = *self;
+        Record { epoch, time, operation, warp, lane, block }
     }
 
     /// Whether the recorded access comes before this one.
-    fn follows(&self, record: &Record, epoch: u64) -> bool {
-        if record.epoch != epoch {
+    fn follows(&self, record: &Record) -> bool {
+        if record.epoch.cluster != self.epoch.cluster {
+            return true;
+        }
+        if record.block != self.block {
+            return false;
+        }
+        if record.epoch.block != self.epoch.block {
             return true;
         }
         if record.warp != self.warp {
@@ -65,23 +85,41 @@ pub(super) struct SharedMemory {
     initialised: Vec<bool>,
     writes: Vec<Record>,
     reads: Vec<Record>,
-    epoch: u64,
     /// Where the kernel's buffers lie.
     buffers: Vec<Range<u64>>,
     /// Bytes of all stores so far.
     bytes_stored: u64,
+    /// Index in the cluster of the block whose memory it is.
+    owner: u8,
+    /// The epoch of the cluster in which the blocks began.
+    began: u64,
+    /// An access by another block in the current epoch.
+    visit: Option<Visit>,
+}
+
+/// An access of a block's memory by another block.
+#[derive(Clone, Copy)]
+pub(super) struct Visit {
+    pub(super) block: u8,
+    pub(super) warp: u16,
+    pub(super) lane: u8,
+    pub(super) operation: u32,
+    direction: Direction,
+    epoch: u64,
 }
 
 impl SharedMemory {
-    pub(super) fn new(buffers: Vec<Range<u64>>, bytes: usize) -> Self {
+    pub(super) fn new(owner: u8, buffers: Vec<Range<u64>>, bytes: usize) -> Self {
         Self {
             bytes: vec![0; bytes],
             initialised: vec![false; bytes],
             writes: vec![Record::default(); bytes],
             reads: vec![Record::default(); bytes],
-            epoch: 1,
             buffers,
             bytes_stored: 0,
+            owner,
+            began: 0,
+            visit: None,
         }
     }
 
@@ -90,15 +128,33 @@ impl SharedMemory {
         self.bytes_stored
     }
 
-    /// Makes it the memory of a new block.
-    pub(super) fn start_block(&mut self) {
-        self.epoch += 1;
+    /// Makes it the memory of a new block, whose cluster begins in this epoch.
+    pub(super) fn start_block(&mut self, epoch: u64) {
+        self.began = epoch;
+        self.visit = None;
         self.initialised.fill(false);
     }
 
-    /// All warps of the block have passed a barrier.
-    pub(super) fn pass_barrier(&mut self) {
-        self.epoch += 1;
+    /// The access by another block with no barrier of the cluster between it and this epoch's end, with
+    /// what is wrong about it where the block ends.
+    pub(super) fn visited(&self, epoch: u64) -> Option<(Visit, FaultKind)> {
+        let visit = self.visit.filter(|visit| visit.epoch == epoch)?;
+        let owner = u32::from(self.owner);
+        Some((visit, FaultKind::NotRunning { direction: visit.direction, owner, ended: true }))
+    }
+
+    /// Notes an access by another block, which may only be made while this one runs for sure.
+    fn visit(&mut self, direction: Direction, who: &Accessor<'_>) -> Result<(), FaultKind> {
+        if who.block == self.owner {
+            return Ok(());
+        }
+        let epoch = who.epoch.cluster;
+        if epoch == self.began {
+            return Err(FaultKind::NotRunning { direction, owner: u32::from(self.owner), ended: false });
+        }
+        let Accessor { block, warp, lane, operation, .. } = *who;
+        self.visit = Some(Visit { block, warp, lane, operation, direction, epoch });
+        Ok(())
     }
 
     /// The bytes of an access, which must lie in the buffer of its pointer, or in one of all where that
@@ -132,18 +188,20 @@ impl SharedMemory {
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
         let range = self.locate(Direction::Load, address, into.len(), buffer)?;
+        self.visit(Direction::Load, who)?;
         for at in range.clone() {
             let write = self.writes[at];
-            if !who.follows(&write, self.epoch) {
-                return Err(race(Direction::Load, at, Direction::Store, &write));
+            if !who.follows(&write) {
+                return Err(race(Direction::Load, at, Direction::Store, &write, who));
             }
             if !self.initialised[at] {
                 return Err(FaultKind::Uninitialised { space: Space::Shared, address: at as u64 });
             }
             let read = &mut self.reads[at];
-            if who.follows(read, self.epoch) {
-                *read = who.record(self.epoch);
+            if who.follows(read) {
+                *read = who.record();
             } else {
+                read.block = if read.block == who.block { read.block } else { SEVERAL_BLOCKS };
                 read.lane = if read.lane == who.lane { read.lane } else { SEVERAL_LANES };
                 read.warp = if read.warp == who.warp { read.warp } else { SEVERAL_WARPS };
             }
@@ -161,18 +219,19 @@ impl SharedMemory {
     ) -> Result<(), FaultKind> {
         let range = self.locate(Direction::Store, address, from.len(), buffer)?;
         self.bytes_stored += from.len() as u64;
+        self.visit(Direction::Store, who)?;
         for (at, &byte) in range.zip(from) {
             let (write, read) = (self.writes[at], self.reads[at]);
-            let mut record = who.record(self.epoch);
-            if !who.follows(&write, self.epoch) {
-                let same_operation = write.warp == who.warp && write.time == who.time;
+            let mut record = who.record();
+            if !who.follows(&write) {
+                let same_operation = (write.block, write.warp, write.time) == (who.block, who.warp, who.time);
                 if !same_operation || self.bytes[at] != byte {
-                    return Err(race(Direction::Store, at, Direction::Store, &write));
+                    return Err(race(Direction::Store, at, Direction::Store, &write, who));
                 }
                 record.lane = SEVERAL_LANES;
             }
-            if !who.follows(&read, self.epoch) {
-                return Err(race(Direction::Store, at, Direction::Load, &read));
+            if !who.follows(&read) {
+                return Err(race(Direction::Store, at, Direction::Load, &read, who));
             }
             self.writes[at] = record;
             self.bytes[at] = byte;
@@ -182,11 +241,13 @@ impl SharedMemory {
     }
 }
 
-fn race(direction: Direction, at: usize, earlier: Direction, record: &Record) -> FaultKind {
+fn race(direction: Direction, at: usize, earlier: Direction, record: &Record, who: &Accessor<'_>) -> FaultKind {
+    let elsewhere = record.block != who.block && record.block != SEVERAL_BLOCKS;
     let other = OtherAccess {
         operation: record.operation as usize,
         text: String::new(),
         direction: earlier,
+        block: elsewhere.then_some(u32::from(record.block)),
         warp: (record.warp != SEVERAL_WARPS).then_some(u32::from(record.warp)),
         lane: (record.lane != SEVERAL_LANES).then_some(u32::from(record.lane)),
     };

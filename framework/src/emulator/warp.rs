@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::access::{Memories, Transactions, access};
+use super::access::{BLOCK_SHIFT, Memories, Transactions, access};
 use super::arithmetic;
 use super::fault::{FaultKind, LaneFault};
 use super::meaning::{Call, Meanings};
 use super::memory::GlobalMemory;
 use super::program::{Bounds, Copied, Instruction, Program, Step};
 use super::rounding;
-use super::shared::{Accessor, SharedMemory};
+use super::shared::{Accessor, Epoch, SharedMemory};
 use crate::kernel::{Counts, Scope, SpecialRegister};
 use crate::target::TargetDescription;
 
@@ -19,10 +19,15 @@ pub(super) struct Surroundings<'a> {
     pub(super) target: &'a TargetDescription,
     pub(super) meanings: Option<&'a Meanings>,
     pub(super) global: &'a mut GlobalMemory,
-    pub(super) shared: &'a mut SharedMemory,
+    /// Of each block of the cluster.
+    pub(super) shared: &'a mut [SharedMemory],
     pub(super) transactions: &'a mut Transactions,
     /// Index of the block in the grid.
     pub(super) block: [u32; 3],
+    /// Index of the block in its cluster.
+    pub(super) member: u8,
+    /// What barriers lie behind the block.
+    pub(super) epoch: Epoch,
     /// How many steps may still be run.
     pub(super) steps: &'a mut u64,
     /// How many there were at first.
@@ -32,8 +37,8 @@ pub(super) struct Surroundings<'a> {
 /// Why a warp has stopped for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pause {
-    /// It waits at the barrier of the block that is this step.
-    Barrier(usize),
+    /// It waits at the barrier that is this step, with all of the scope: a block or a cluster.
+    Barrier(Scope, usize),
     /// It has ended.
     Ended,
 }
@@ -125,10 +130,14 @@ impl Warp {
             }
             *around.steps -= 1;
             self.next += 1;
-            if matches!(step, Step::Barrier(Scope::Block)) {
+            if let &Step::Barrier(scope @ (Scope::Block | Scope::Cluster)) = step {
                 self.require_all_lanes().map_err(|fault| (at, fault))?;
-                self.counts.barriers += 1;
-                return Ok(Pause::Barrier(at));
+                let barriers = match scope {
+                    Scope::Cluster => &mut self.counts.cluster_barriers,
+                    _ => &mut self.counts.barriers,
+                };
+                *barriers += 1;
+                return Ok(Pause::Barrier(scope, at));
             }
             self.step(step, around, at).map_err(|fault| (at, fault))?;
         }
@@ -162,7 +171,7 @@ impl Warp {
             }
             Step::Instruction(instruction) => self.instruction(instruction, around, at),
             step => {
-                self.compute(step, around.block);
+                self.compute(step, around.block, around.member);
                 Ok(())
             }
         }
@@ -182,10 +191,20 @@ impl Warp {
 
     /// Steps that neither touch memory nor other lanes. All lanes compute, active or not: what the
     /// others compute is never seen.
-    fn compute(&mut self, step: &Step<'_>, block: [u32; 3]) {
+    fn compute(&mut self, step: &Step<'_>, block: [u32; 3], member: u8) {
         let registers = &mut self.registers;
         match *step {
-            Step::Special { register, to } => special(register, self.index, block, &mut registers[to..to + self.lanes]),
+            Step::Special { register, to } => {
+                let value = match register {
+                    SpecialRegister::Lane => None,
+                    SpecialRegister::Warp => Some(self.index),
+                    SpecialRegister::Program(axis) => Some(block.get(usize::from(axis)).copied().unwrap_or(0)),
+                    SpecialRegister::Block => Some(u32::from(member)),
+                };
+                for (to, lane) in registers[to..to + self.lanes].iter_mut().zip(0..) {
+                    *to = value.map_or(lane, u64::from);
+                }
+            }
             Step::Negate { sign, a, to, n } => each(registers, a, to, n, |x| x ^ sign),
             Step::Truncate { mask, a, to, n } => each(registers, a, to, n, |x| x & mask),
             Step::ExtendSign { from_bits, mask, a, to, n } => {
@@ -225,7 +244,14 @@ impl Warp {
             Step::Advance { pointer, bytes, bytes_bits, mask, to } => {
                 let (pointer, bytes, to) = pairs(registers, pointer, bytes, to, self.lanes);
                 for ((to, &pointer), &bytes) in to.iter_mut().zip(pointer).zip(bytes) {
-                    *to = pointer.wrapping_add(arithmetic::sign_extend(bytes, bytes_bits) as u64) & mask;
+                    let moved = pointer.wrapping_add(arithmetic::sign_extend(bytes, bytes_bits) as u64);
+                    *to = pointer & !mask | moved & mask;
+                }
+            }
+            Step::ClusterAddress { pointer, block, to } => {
+                let (pointer, block, to) = pairs(registers, pointer, block, to, self.lanes);
+                for ((to, &pointer), &block) in to.iter_mut().zip(pointer).zip(block) {
+                    *to = block << BLOCK_SHIFT | pointer;
                 }
             }
             Step::Pack { ref elements, to } => {
@@ -421,14 +447,6 @@ fn each(registers: &mut [u64], a: usize, to: usize, n: usize, f: impl Fn(u64) ->
     }
 }
 
-fn special(register: SpecialRegister, warp: u32, block: [u32; 3], to: &mut [u64]) {
-    match register {
-        SpecialRegister::Lane => to.iter_mut().zip(0..).for_each(|(to, lane)| *to = lane),
-        SpecialRegister::Warp => to.fill(u64::from(warp)),
-        SpecialRegister::Program(axis) => to.fill(block.get(axis as usize).copied().map_or(0, u64::from)),
-    }
-}
-
 /// The same bits in elements of another width: `from` and `to` are bits of an element and the place
 /// of the first.
 fn regroup(registers: &mut [u64], lanes: usize, from: (u32, usize), to: (u32, usize), to_count: usize) {
@@ -455,6 +473,8 @@ fn accessor<'a>(
     at: usize,
 ) -> Accessor<'a> {
     Accessor {
+        block: around.member,
+        epoch: around.epoch,
         warp: warp as u16,
         lane: 0,
         time,

@@ -42,10 +42,15 @@ impl Builder {
         Kernel { name: self.name, launch: self.launch, parameters: self.parameters, shared: self.shared, body }
     }
 
-    /// The launch that the kernel is built for.
+    /// The launch that the kernel is built for, as far as it is known.
     #[must_use]
     pub fn launch(&self) -> Launch {
         self.launch
+    }
+
+    /// Asks for a launch in clusters of so many blocks at least.
+    pub fn in_clusters_of(&mut self, blocks: u32) {
+        self.launch.blocks = self.launch.blocks.max(blocks);
     }
 
     /// Parameter number `index`.
@@ -111,6 +116,11 @@ impl Builder {
         self.shared.push(SharedBuffer { bytes, alignment });
         let buffer = self.shared.len() as u32 - 1;
         self.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer })
+    }
+
+    /// Where a shared address is in a block of the cluster, by the block's index.
+    pub fn cluster_address(&mut self, pointer: Value, block: Value) -> Value {
+        self.value(Type::Pointer(Space::Cluster), Op::ClusterAddress { pointer, block })
     }
 
     /// An operation on one value.

@@ -25,6 +25,8 @@ pub struct Counts {
     pub wavefronts_loaded: u64,
     /// Barriers of the block.
     pub barriers: u64,
+    /// Barriers of the cluster.
+    pub cluster_barriers: u64,
     /// Barriers of one warp, on targets that do not order a warp's accesses by themselves.
     pub warp_barriers: u64,
     /// Byte permutes.
@@ -56,6 +58,7 @@ impl Counts {
             wavefronts_stored: merge(self.wavefronts_stored, other.wavefronts_stored),
             wavefronts_loaded: merge(self.wavefronts_loaded, other.wavefronts_loaded),
             barriers: merge(self.barriers, other.barriers),
+            cluster_barriers: merge(self.cluster_barriers, other.cluster_barriers),
             warp_barriers: merge(self.warp_barriers, other.warp_barriers),
             permutes: merge(self.permutes, other.permutes),
             selects: merge(self.selects, other.selects),

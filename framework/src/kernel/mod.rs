@@ -4,11 +4,13 @@
 //! memory and a body. The body is typed SSA with structured control flow: lanes are implicit,
 //! every operation is executed by all lanes that reach it, and lanes reconverge where a region
 //! ends. Every value has a [`Type`] and a [`Uniformity`]: uniform values are equal in all lanes of
-//! a warp, block-uniform ones in all lanes of a block ([`uniformity`] finds out). A collective names
+//! a warp, block-uniform ones in all lanes of a block, cluster-uniform ones in all of a cluster
+//! ([`uniformity`] finds out). A collective names
 //! its [`Scope`] and its [`Issuers`]; all of its issuers must reach it together, so it may stand
 //! under control that is uniform over its scope only. Vendor instructions are collectives of a warp.
 //!
-//! Pointers are byte addresses in one memory [`Space`]; [`Op::Advance`] adds bytes to one. Elements
+//! Pointers are byte addresses in one memory [`Space`]; [`Op::Advance`] adds bytes to one, and
+//! [`Op::ClusterAddress`] goes to the shared memory of another block. Elements
 //! have power-of-two bit widths.
 //!
 //! Modules print to and parse from text ([`text`]) and cross the plugin boundary as CBOR
@@ -30,7 +32,9 @@ mod verify;
 pub use build::Builder;
 pub use bytes::{DecodeError, decode, encode};
 pub use count::Counts;
-pub use module::{Kernel, Launch, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value};
+pub use module::{
+    Kernel, Launch, MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value,
+};
 pub use op::{Binary, Cast, Compare, Exchange, Issuers, Op, Scope, SpecialRegister, Unary};
 pub use signature::{Carried, Signature, is_result, verify_instructions};
 pub use types::{Element, Space, Type, Uniformity};

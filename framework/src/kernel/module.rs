@@ -15,6 +15,9 @@ pub const MAX_DEPTH: usize = 64;
 /// Numbers of values are below this, so that tables can be indexed by them.
 pub const MAX_VALUES: u32 = 1 << 24;
 
+/// A cluster has at most this many blocks.
+pub const MAX_BLOCKS: u32 = 64;
+
 /// A set of kernels that are compiled together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Module {
@@ -44,6 +47,28 @@ pub struct Launch {
     pub lanes: u32,
     /// Warps of a block.
     pub warps: u32,
+    /// Blocks of a cluster, which run together and reach each other's shared memory; one where the
+    /// kernel asks for none. Absent in the bytes of writers that know no clusters.
+    #[serde(default = "one_block")]
+    pub blocks: u32,
+}
+
+fn one_block() -> u32 {
+    1
+}
+
+impl Launch {
+    /// Blocks of so many warps of so many lanes, each block by itself.
+    #[must_use]
+    pub const fn new(lanes: u32, warps: u32) -> Self {
+        Self { lanes, warps, blocks: 1 }
+    }
+
+    /// The same in clusters of so many blocks, neighbours along axis 0 of the grid.
+    #[must_use]
+    pub const fn with_blocks(self, blocks: u32) -> Self {
+        Self { blocks, ..self }
+    }
 }
 
 /// A parameter of a kernel.

@@ -12,8 +12,11 @@ pub enum SpecialRegister {
     Lane,
     /// Index of the warp in its block; `i32`, uniform.
     Warp,
-    /// Index of the block along axis 0, 1 or 2 of the grid; `i32`, uniform.
+    /// Index of the block along axis 0, 1 or 2 of the grid; `i32`, block-uniform, along axes 1 and 2
+    /// cluster-uniform.
     Program(u8),
+    /// Index of the block in its cluster; `i32`, block-uniform.
+    Block,
 }
 
 /// An operation on one value.
@@ -106,6 +109,8 @@ pub enum Scope {
     Warp,
     /// All warps of one block.
     Block,
+    /// All blocks of one cluster.
+    Cluster,
 }
 
 /// Who issues a collective.
@@ -170,7 +175,7 @@ named!(Cast {
     ExtendF => "extend_f",
     RoundF => "round_f",
 });
-named!(Scope { Warp => "warp", Block => "block" });
+named!(Scope { Warp => "warp", Block => "block", Cluster => "cluster" });
 named!(Issuers { All => "all" });
 named!(Exchange { Index => "index" });
 
@@ -221,6 +226,13 @@ pub enum Op {
     SharedAddress {
         /// Index into [`super::Kernel::shared`].
         buffer: u32,
+    },
+    /// Where a shared address of the own block is in a block of the cluster: the same buffer and place.
+    ClusterAddress {
+        /// A pointer to shared memory.
+        pointer: Value,
+        /// Index of the block in the cluster, an `i32` below the number of its blocks.
+        block: Value,
     },
     /// An operation on one value.
     Unary {
@@ -397,6 +409,7 @@ impl Op {
             Self::Constant { .. } => "constant",
             Self::Special(_) => "special",
             Self::SharedAddress { .. } => "shared_address",
+            Self::ClusterAddress { .. } => "cluster_address",
             Self::Unary { .. } => "unary",
             Self::Binary { .. } => "binary",
             Self::Compare { .. } => "compare",
@@ -419,10 +432,11 @@ impl Op {
     }
 
     /// The names of all operations that this version knows, as on the wire.
-    pub const NAMES: [&'static str; 21] = [
+    pub const NAMES: [&'static str; 22] = [
         "constant",
         "special",
         "shared_address",
+        "cluster_address",
         "unary",
         "binary",
         "compare",
@@ -448,6 +462,7 @@ impl Op {
     pub fn operands(&self) -> Vec<Value> {
         match self {
             Self::Constant { .. } | Self::Special(_) | Self::SharedAddress { .. } => vec![],
+            Self::ClusterAddress { pointer, block } => vec![*pointer, *block],
             Self::Unary { a, .. } | Self::Cast { a, .. } => vec![*a],
             Self::Binary { a, b, .. } | Self::Compare { a, b, .. } | Self::Swap { a, b, .. } => vec![*a, *b],
             Self::PermuteBytes { a, b, alternative, .. } => {

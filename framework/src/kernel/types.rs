@@ -89,24 +89,31 @@ pub enum Space {
     Global,
     /// Memory of one block; 32-bit addresses counted from its start.
     Shared,
+    /// Shared memory of a block of the cluster, be it the own or another: which block, and a 32-bit
+    /// address counted from the start of its memory.
+    Cluster,
 }
 
 impl Space {
+    /// All there are, in the order of their declaration.
+    pub const ALL: [Self; 3] = [Self::Global, Self::Shared, Self::Cluster];
+
     /// The name used in text.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Global => "global",
             Self::Shared => "shared",
+            Self::Cluster => "cluster",
         }
     }
 
-    /// Width of an address in bits.
+    /// Width of an address in bits, within one memory.
     #[must_use]
     pub fn address_bits(self) -> u32 {
         match self {
             Self::Global => 64,
-            Self::Shared => 32,
+            Self::Shared | Self::Cluster => 32,
         }
     }
 }
@@ -173,6 +180,8 @@ impl fmt::Display for Type {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Uniformity {
+    /// Equal in all lanes of a cluster.
+    ClusterUniform,
     /// Equal in all lanes of a block.
     BlockUniform,
     /// Equal in all lanes of a warp.

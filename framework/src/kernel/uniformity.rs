@@ -1,6 +1,6 @@
-//! Which values are equal in all lanes of a warp or block.
+//! Which values are equal in all lanes of a warp, block or cluster.
 //!
-//! The least solution of the rules below: every value begins as block-uniform and is raised until
+//! The least solution of the rules below: every value begins as cluster-uniform and is raised until
 //! nothing changes. Values that a region defines are compared between the lanes that run it.
 
 use super::{Kernel, MAX_VALUES, Op, Region, SpecialRegister, Statement, Uniformity, Value};
@@ -11,7 +11,7 @@ use super::{Kernel, MAX_VALUES, Op, Region, SpecialRegister, Statement, Uniformi
 #[must_use]
 pub fn uniformity(kernel: &Kernel) -> Vec<Uniformity> {
     let values = kernel.value_limit().min(MAX_VALUES) as usize;
-    let mut analysis = Analysis { kernel, levels: vec![Uniformity::BlockUniform; values], changed: true };
+    let mut analysis = Analysis { kernel, levels: vec![Uniformity::ClusterUniform; values], changed: true };
     while analysis.changed {
         analysis.changed = false;
         analysis.region(&kernel.body);
@@ -31,17 +31,21 @@ impl Analysis<'_> {
     }
 
     fn join(&self, values: &[Value]) -> Uniformity {
-        values.iter().fold(Uniformity::BlockUniform, |level, &value| level.join(self.level(value)))
+        values.iter().fold(Uniformity::ClusterUniform, |level, &value| level.join(self.level(value)))
     }
 
     fn raise(&mut self, value: Value, level: Uniformity) {
-        // A warp of one lane, or a block of one warp, has nothing to differ from.
+        // A warp of one lane, a block of one warp, or a cluster of one block has nothing to differ from.
         let level = match level {
             Uniformity::Varying if self.kernel.launch.lanes == 1 => Uniformity::Uniform,
             level => level,
         };
         let level = match level {
             Uniformity::Uniform if self.kernel.launch.warps == 1 => Uniformity::BlockUniform,
+            level => level,
+        };
+        let level = match level {
+            Uniformity::BlockUniform if self.kernel.launch.blocks == 1 => Uniformity::ClusterUniform,
             level => level,
         };
         if let Some(old) = self.levels.get_mut(value.0 as usize)
@@ -100,13 +104,17 @@ impl Analysis<'_> {
         match op {
             Op::Special(SpecialRegister::Lane) | Op::Swap { .. } | Op::Instruction { .. } => Uniformity::Varying,
             Op::Special(SpecialRegister::Warp) => Uniformity::Uniform,
+            // Blocks of a cluster are neighbours along the first axis; each has its own shared memory.
+            Op::Special(SpecialRegister::Block | SpecialRegister::Program(0)) | Op::SharedAddress { .. } => {
+                Uniformity::BlockUniform
+            }
             // One access of a warp reads one address once; another warp may read it later, when
             // something else has been written there.
             Op::Load { .. } => Uniformity::Uniform.join(self.join(&op.operands())),
             // All lanes read the same lane, or every lane holds the same.
             Op::Exchange { value, lane, .. } => match (self.level(*value), self.level(*lane)) {
                 (Uniformity::Varying, Uniformity::Varying) => Uniformity::Varying,
-                (Uniformity::BlockUniform, _) => Uniformity::BlockUniform,
+                (level @ (Uniformity::ClusterUniform | Uniformity::BlockUniform), _) => level,
                 _ => Uniformity::Uniform,
             },
             _ => self.join(&op.operands()),

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 
 use super::{
-    Binary, Cast, Element, Kernel, MAX_DEPTH, MAX_VALUES, Module, Op, Region, Scope, Space, SpecialRegister, Statement,
-    Type, Uniformity, Value, uniformity,
+    Binary, Cast, Element, Kernel, MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Module, Op, Region, Scope, Space,
+    SpecialRegister, Statement, Type, Uniformity, Value, uniformity,
 };
 
 /// Where a module breaks a rule. The fault of whoever made the module.
@@ -49,6 +49,12 @@ pub enum Violation {
     /// An impossible number of warps.
     #[error("{found} warps in a block; expected 1 to 1024")]
     Warps {
+        /// The number.
+        found: u32,
+    },
+    /// An impossible number of blocks.
+    #[error("{found} blocks in a cluster; expected 1 to {MAX_BLOCKS}")]
+    Blocks {
         /// The number.
         found: u32,
     },
@@ -231,7 +237,7 @@ pub enum Violation {
     /// A collective under control that is not uniform over its scope.
     #[error("stands under control that may differ between the {scope}; all of them must reach it together")]
     DivergentControl {
-        /// Between whom control may differ: `lanes of a warp` or `warps of a block`.
+        /// Between whom control may differ: `lanes of a warp`, `warps of a block` or `blocks of a cluster`.
         scope: &'static str,
     },
 }
@@ -277,6 +283,9 @@ fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
     }
     if launch.warps == 0 || launch.warps > 1024 {
         return Err(Violation::Warps { found: launch.warps });
+    }
+    if launch.blocks == 0 || launch.blocks > MAX_BLOCKS {
+        return Err(Violation::Blocks { found: launch.blocks });
     }
     for (number, parameter) in kernel.parameters.iter().enumerate() {
         let passable = match parameter.ty {
@@ -438,6 +447,11 @@ impl Checker<'_> {
                 let violation = || Violation::SharedBuffer { found: *buffer, count };
                 self.require((*buffer as usize) < count, violation)?;
                 self.result(results, Type::Pointer(Space::Shared))
+            }
+            Op::ClusterAddress { pointer, block } => {
+                self.operand(*pointer, Type::Pointer(Space::Shared))?;
+                self.operand(*block, INDEX)?;
+                self.result(results, Type::Pointer(Space::Cluster))
             }
             Op::Unary { a, .. } => {
                 let ty = self.operand_that(*a, "a floating-point type", is_float)?;
@@ -654,7 +668,7 @@ fn listed(types: &[Type]) -> String {
 /// Checks that every collective stands under control that is uniform over its scope.
 fn verify_collectives(kernel: &Kernel) -> Result<(), VerifyError> {
     let mut walk = ControlWalk { levels: uniformity(kernel), next: 0 };
-    walk.region(&kernel.body, Uniformity::BlockUniform).map_err(|(operation, name, scope)| VerifyError {
+    walk.region(&kernel.body, Uniformity::ClusterUniform).map_err(|(operation, name, scope)| VerifyError {
         kernel: kernel.name.clone(),
         operation: Some(operation),
         name,
@@ -677,6 +691,7 @@ impl ControlWalk {
             let number = self.next;
             self.next += 1;
             let allowed = match &statement.op {
+                Op::Barrier { scope: Scope::Cluster, .. } => Uniformity::ClusterUniform,
                 Op::Barrier { scope: Scope::Block, .. } => Uniformity::BlockUniform,
                 Op::Barrier { scope: Scope::Warp, .. }
                 | Op::Exchange { .. }
@@ -685,7 +700,11 @@ impl ControlWalk {
                 _ => Uniformity::Varying,
             };
             if control > allowed {
-                let scope = if control == Uniformity::Varying { "lanes of a warp" } else { "warps of a block" };
+                let scope = match control {
+                    Uniformity::Varying => "lanes of a warp",
+                    Uniformity::Uniform => "warps of a block",
+                    Uniformity::BlockUniform | Uniformity::ClusterUniform => "blocks of a cluster",
+                };
                 return Err((number, statement.op.name(), scope));
             }
             let inner = match &statement.op {

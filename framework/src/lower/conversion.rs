@@ -13,7 +13,8 @@ use super::registers::kernel_around;
 /// axis fastest). The second receives, for block `b`, register `r` and thread `t` of a block of `T`
 /// threads with `R` destination registers, the element at index `(b * R + r) * T + t`, so that every
 /// position of the destination layout is seen, replicas too. Threads are numbered lanes first.
-/// Blocks of a cluster are programs along axis 0.
+/// Blocks of a cluster are programs along axis 0; the kernel is launched in clusters where the plan asks
+/// for them.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] where no element has this width.

@@ -24,7 +24,7 @@ pub fn instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, Strin
     let lanes = signature.lanes.ok_or("the row's operands are for different numbers of lanes")?;
     let names: Vec<_> = row.operands.iter().map(parameter_name).collect();
     let parameters: Vec<_> = names.iter().map(|&name| (name, Type::Pointer(Space::Global))).collect();
-    let builder = Builder::new(name, Launch { lanes, warps: 1 }, &parameters);
+    let builder = Builder::new(name, Launch::new(lanes, 1), &parameters);
     let mut kernel = Around { builder, lane: Value(0), lanes };
     kernel.lane = kernel.builder.special(SpecialRegister::Lane);
     kernel.issue(row)?;

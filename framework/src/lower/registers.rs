@@ -1,12 +1,12 @@
 //! Whole tensors between global memory and registers, for kernels around one movement.
 
-use crate::kernel::{Binary, Builder, Element, Kernel, Launch, Space, SpecialRegister, Type, Value};
+use crate::kernel::{Builder, Element, Kernel, Launch, Space, SpecialRegister, Type, Value};
 use crate::layout::{Dim, LinearLayout};
-use crate::movement::{LinearAddress, MovementError, Place, Thread};
+use crate::movement::{ClusterBits, LinearAddress, MovementError, Place, Thread};
 
 /// A kernel for the block of a layout, whose parameters are pointers to global memory.
 pub(super) fn begin(name: &str, layout: &LinearLayout, parameters: &[&str]) -> Builder {
-    let launch = Launch { lanes: 1 << layout.in_bits(Dim::LANE), warps: 1 << layout.in_bits(Dim::WARP) };
+    let launch = Launch::new(1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
     let pointers: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(Space::Global))).collect();
     Builder::new(name, launch, &pointers)
 }
@@ -77,11 +77,9 @@ pub(super) fn row_major_places(
 ) -> impl FnMut(&mut Builder, usize) -> Place + use<> {
     let bytes = u64::from(element.bits() / 8);
     let columns = |dim| layout.columns_of(dim).iter().map(|&column| row_major(layout, column) * bytes);
-    let threads: Vec<u64> = columns(Dim::LANE).chain(columns(Dim::WARP)).collect();
-    let thread = Thread::new(builder, layout.in_bits(Dim::LANE));
-    let blocks: Vec<u64> = columns(Dim::BLOCK).collect();
+    let threads: Vec<u64> = columns(Dim::LANE).chain(columns(Dim::WARP)).chain(columns(Dim::BLOCK)).collect();
+    let thread = thread_of(builder, layout);
     let base = builder.parameter(parameter);
-    let base = at_block(builder, base, &blocks);
     let mut addresses = LinearAddress::new(builder, thread, base, &threads, bytes);
     let registers: Vec<u64> =
         layout.columns_of(Dim::REGISTER).iter().map(|&column| row_major(layout, column)).collect();
@@ -91,21 +89,15 @@ pub(super) fn row_major_places(
     }
 }
 
-/// The base moved by the block's share. Blocks and threads of a layout that is no distributed one
-/// may touch the same bits; the share is added, so such layouts need one block.
-fn at_block(builder: &mut Builder, base: Value, columns: &[u64]) -> Value {
-    if columns.iter().all(|&column| column == 0) {
-        return base;
+/// The running thread of a layout, its block being the one along axis 0 of the grid.
+fn thread_of(builder: &mut Builder, layout: &LinearLayout) -> Thread {
+    let thread = Thread::new(builder, layout.in_bits(Dim::LANE));
+    let (warp_bits, block_bits) = (layout.in_bits(Dim::WARP), layout.in_bits(Dim::BLOCK));
+    if block_bits == 0 {
+        return thread;
     }
     let block = builder.special(SpecialRegister::Program(0));
-    let mut moved = base;
-    for (bit, &column) in columns.iter().enumerate() {
-        let own = builder.binary_const(Binary::ShrU, block, bit as u32);
-        let own = builder.binary_const(Binary::And, own, 1);
-        let bytes = builder.binary_const(Binary::Mul, own, column as u32);
-        moved = builder.advance(moved, bytes);
-    }
-    moved
+    thread.in_cluster(ClusterBits { warp_bits, block, block_bits, group: 0 })
 }
 
 /// Writes registers to a parameter's memory: for block `b`, register `r` and thread `t` of `T`, with
@@ -118,14 +110,12 @@ pub(super) fn write_registers(
     values: &[Value],
 ) {
     let bytes = u64::from(element.bits() / 8);
-    let lane_bits = dst.in_bits(Dim::LANE);
-    let thread_bits = lane_bits + dst.in_bits(Dim::WARP);
-    let blocks: Vec<u64> =
-        (0..dst.in_bits(Dim::BLOCK)).map(|bit| bytes << (bit + dst.in_bits(Dim::REGISTER) + thread_bits)).collect();
+    let thread_bits = dst.in_bits(Dim::LANE) + dst.in_bits(Dim::WARP);
+    let first_block_bit = thread_bits + dst.in_bits(Dim::REGISTER);
+    let block_bits = first_block_bit..first_block_bit + dst.in_bits(Dim::BLOCK);
+    let columns: Vec<u64> = (0..thread_bits).chain(block_bits).map(|bit| bytes << bit).collect();
     let base = builder.parameter(parameter);
-    let base = at_block(builder, base, &blocks);
-    let thread = Thread::new(builder, lane_bits);
-    let columns: Vec<u64> = (0..thread_bits).map(|bit| bytes << bit).collect();
+    let thread = thread_of(builder, dst);
     let mut addresses = LinearAddress::new(builder, thread, base, &columns, bytes);
     for (register, &value) in values.iter().enumerate() {
         let (pointer, offset) = addresses.at(builder, (register as u64) << thread_bits);

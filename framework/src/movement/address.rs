@@ -1,5 +1,7 @@
 //! Products of F2 matrices with the index of the running thread, as kernel IR.
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::kernel::{Binary, Builder, Compare, Element, SpecialRegister, Type, Value};
 use crate::layout::Padding;
 
@@ -9,19 +11,50 @@ pub struct Thread {
     lane: Value,
     warp: Value,
     lane_bits: u32,
+    cluster: Option<ClusterBits>,
 }
+
+/// What comes after the warp in the index of a thread of a cluster: its block, then what is the same for
+/// all threads.
+#[derive(Debug, Clone, Copy)]
+pub struct ClusterBits {
+    /// Bits of the warp.
+    pub warp_bits: u32,
+    /// Index of the block in its cluster.
+    pub block: Value,
+    /// Bits of the block.
+    pub block_bits: u32,
+    /// The bits above.
+    pub group: u64,
+}
+
+/// Indices, each with the columns of its bits.
+type Parts<'a> = SmallVec<[(Value, &'a [u64]); 3]>;
 
 impl Thread {
     /// Reads the indices of the running thread; warps have 2^`lane_bits` lanes.
     pub fn new(builder: &mut Builder, lane_bits: u32) -> Self {
         let lane = builder.special(SpecialRegister::Lane);
         let warp = builder.special(SpecialRegister::Warp);
-        Self { lane, warp, lane_bits }
+        Self { lane, warp, lane_bits, cluster: None }
     }
 
-    fn parts(self, columns: &[u64]) -> [(Value, &[u64]); 2] {
+    /// The same thread as one of a cluster.
+    #[must_use]
+    pub fn in_cluster(self, cluster: ClusterBits) -> Self {
+        Self { cluster: Some(cluster), ..self }
+    }
+
+    /// The columns of each index that a thread is known by, and the sum of those that all share.
+    fn parts(self, columns: &[u64]) -> (Parts<'_>, u64) {
         let (lanes, warps) = columns.split_at(columns.len().min(self.lane_bits as usize));
-        [(self.lane, lanes), (self.warp, warps)]
+        let Some(cluster) = self.cluster else {
+            return (smallvec![(self.lane, lanes), (self.warp, warps)], 0);
+        };
+        let (warps, blocks) = warps.split_at(warps.len().min(cluster.warp_bits as usize));
+        let (blocks, groups) = blocks.split_at(blocks.len().min(cluster.block_bits as usize));
+        let parts = smallvec![(self.lane, lanes), (self.warp, warps), (cluster.block, blocks)];
+        (parts, crate::f2::multiply(groups, cluster.group))
     }
 
     /// The parity of the thread bits in `mask`, as `i1`.
@@ -83,16 +116,22 @@ impl Thread {
         condition
     }
 
-    /// The matrix with one column a thread bit (lanes, then warps), times the thread's index, as `i32`.
+    /// The matrix with one column a thread bit (lanes, then warps, in a cluster then blocks), times the
+    /// thread's index, as `i32`.
     ///
     /// Equal distances between input bit and output bit share one shift and mask, so a matrix that
     /// only moves bits in groups costs one operation a group.
     pub fn product(self, builder: &mut Builder, columns: &[u64]) -> Value {
         let mut sum = None;
-        for (index, columns) in self.parts(columns) {
+        let (parts, constant) = self.parts(columns);
+        for (index, columns) in parts {
             add_product(builder, &mut sum, index, columns);
         }
-        sum.unwrap_or_else(|| builder.i32(0))
+        match sum {
+            Some(sum) if constant == 0 => sum,
+            Some(sum) => builder.binary_const(Binary::Xor, sum, constant as u32),
+            None => builder.i32(constant as u32),
+        }
     }
 }
 

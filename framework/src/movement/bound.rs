@@ -36,15 +36,30 @@ impl Bound {
 /// phase taking a wavefront of its own. A wavefront moves no more than the banks take, nor than the
 /// lanes of one phase have or want by the widest access that a lane's elements fill.
 pub(super) fn of_shared(conversion: &Conversion, means: &Means<'_>) -> Bound {
+    let dst = &conversion.dst;
+    let in_block = Subspace::span(dst.registers.iter().chain(&dst.threads).copied()).dimension();
+    through_memory(conversion, means, in_block, conversion.warps())
+}
+
+/// The bound of plans that pass every element through the shared memory of a block of the cluster: the
+/// elements of the tensor, each stored once, shared evenly by the warps of all blocks; loads as in
+/// one block.
+pub(super) fn of_cluster(conversion: &Conversion, means: &Means<'_>) -> Bound {
+    let dst = &conversion.dst;
+    let all = Subspace::span(dst.registers.iter().chain(&dst.threads).chain(&dst.blocks).copied()).dimension();
+    through_memory(conversion, means, all, conversion.warps() << dst.blocks.len())
+}
+
+/// The bound where so many `warps` store 2^`stored` elements.
+fn through_memory(conversion: &Conversion, means: &Means<'_>, stored: u32, warps: u64) -> Bound {
     let bits = u64::from(conversion.element.bits());
     let (src, dst) = (&conversion.src, &conversion.dst);
     let dimension = |columns: &[u64]| Subspace::span(columns.iter().copied()).dimension();
-    let in_block = dimension(&[&dst.registers[..], &dst.threads].concat());
     let in_warp = dimension(&[&dst.registers[..], &dst.threads[..conversion.lane_bits as usize]].concat());
     let in_lane = dimension(&dst.registers);
     let in_source_lane = dimension(&src.registers);
     let at_once = |direction, in_lane| most_at_once(means, direction, bits, bits << in_lane);
-    let stored = (bits << in_block).div_ceil(at_once(Direction::Store, in_source_lane) * conversion.warps());
+    let stored = (bits << stored).div_ceil(at_once(Direction::Store, in_source_lane) * warps);
     let by_warp = (bits << in_warp).div_ceil(at_once(Direction::Load, in_lane));
     let by_lane = ways(means, Direction::Load).map(|way| {
         let slot_bits = way.slot_bits.unwrap_or(conversion.lane_bits);

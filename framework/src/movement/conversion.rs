@@ -221,7 +221,8 @@ fn side(name: &'static str, layout: &LinearLayout) -> Result<Side, MovementError
     Ok(Side { registers: columns(Dim::REGISTER), threads, blocks: columns(Dim::BLOCK) })
 }
 
-/// The source of every destination bit, or `None` where elements cross blocks.
+/// The source of every destination bit, or `None` where elements cross blocks, or where what a block needs of
+/// its own depends on the block.
 fn origin(src: &Side, dst: &Side) -> Option<Origin> {
     if src.blocks != dst.blocks {
         return None;

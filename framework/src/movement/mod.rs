@@ -22,7 +22,7 @@ mod tile;
 mod tuples;
 mod wide;
 
-pub use address::{LinearAddress, Thread};
+pub use address::{ClusterBits, LinearAddress, Thread};
 pub use bound::Bound;
 pub use choose::{
     Accessor, AccessorFigures, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,

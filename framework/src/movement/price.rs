@@ -25,12 +25,15 @@ pub fn cost(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription
     ];
     let issued: f64 = per_warp.iter().map(|(count, cost)| *count as f64 * cost.cycles).sum();
     let waited: f64 = per_warp.iter().filter(|(count, _)| *count > 0).map(|(_, cost)| cost.latency).sum();
-    let barriers = counts.barriers as f64 * (table.block_barrier.cycles + table.block_barrier.latency);
+    let of_cluster = table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier);
+    let barriers = [(counts.barriers, &table.block_barrier), (counts.cluster_barriers, of_cluster)];
+    let barriers: f64 = barriers.iter().map(|(count, cost)| *count as f64 * (cost.cycles + cost.latency)).sum();
     issued * warps as f64 + waited * stages as f64 + barriers
 }
 
 /// The price of the counts in wavefront slots of a warp, the same on every target: an exchange and a
-/// wavefront are one, a byte permute or a select a quarter, a barrier of the block ten, of a warp one.
+/// wavefront are one, a byte permute or a select a quarter, a barrier of the block or of
+/// the cluster ten, of a warp one.
 ///
 /// Compilers are compared by it (the shared-memory path of all vendors moves about one wavefront or
 /// one exchange a cycle, while the latencies of most tables are assumed), so no plan is chosen over
@@ -38,7 +41,8 @@ pub fn cost(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription
 #[must_use]
 pub fn slots(counts: &Counts) -> f64 {
     let whole = counts.exchanges + counts.wavefronts_stored + counts.wavefronts_loaded + counts.warp_barriers;
-    whole as f64 + (counts.permutes + counts.selects) as f64 / 4.0 + 10.0 * counts.barriers as f64
+    let barriers = counts.barriers + counts.cluster_barriers;
+    whole as f64 + (counts.permutes + counts.selects) as f64 / 4.0 + 10.0 * barriers as f64
 }
 
 /// The [`slots`] of the counts where each access of shared memory counts so many more.

@@ -50,4 +50,8 @@ pub struct CostTable {
     pub block_barrier: Cost,
     /// A barrier of one warp.
     pub warp_barrier: Cost,
+    /// A barrier of all blocks of a cluster, where the target has clusters; where it is not said it is
+    /// taken to cost what one of the block costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_barrier: Option<Cost>,
 }

@@ -274,7 +274,9 @@ fn costs(value: &Value<'_>) -> Outcome<CostTable> {
         "select",
         "block_barrier",
         "warp_barrier",
+        "cluster_barrier",
     ])?;
+    let cluster_barrier = table.optional("cluster_barrier").map(|value| cost(&value)).transpose()?;
     let cost = |key: &str| cost(&table.value(key)?);
     Ok(CostTable {
         shared_store_wavefront: cost("shared_store_wavefront")?,
@@ -284,6 +286,7 @@ fn costs(value: &Value<'_>) -> Outcome<CostTable> {
         select: cost("select")?,
         block_barrier: cost("block_barrier")?,
         warp_barrier: cost("warp_barrier")?,
+        cluster_barrier,
     })
 }
 

@@ -78,8 +78,15 @@ pub struct KernelMetadata {
     pub lanes: u32,
     /// Warps of a block that it was compiled for.
     pub warps: u32,
+    /// Blocks of a cluster that it was compiled for; one where it was for none.
+    #[serde(default = "one_block")]
+    pub blocks: u32,
     /// Static shared memory in bytes.
     pub shared_bytes: u64,
+}
+
+fn one_block() -> u32 {
+    1
 }
 
 /// Bytes as one byte string rather than a list of numbers.

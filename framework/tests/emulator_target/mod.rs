@@ -38,7 +38,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             lanes_per_block: 64,
             registers_per_lane: 256,
             registers_per_block: 4096,
-            blocks_per_cluster: 1,
+            blocks_per_cluster: 4,
             evidence: Evidence::Assumed,
             source: "invented".to_owned(),
         },
@@ -80,6 +80,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             select: cost(0.5),
             block_barrier: cost(10.0),
             warp_barrier: cost(1.0),
+            cluster_barrier: None,
         },
         matrix: None,
     }

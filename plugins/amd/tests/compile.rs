@@ -12,7 +12,7 @@ use tilewright::target::TargetDescription;
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, DeviceError, Emit, Target};
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
 
-const LAUNCH: Launch = Launch { lanes: 64, warps: 4 };
+const LAUNCH: Launch = Launch::new(64, 4);
 
 /// Lanes a warp that kernels of an architecture can have.
 fn lanes(architecture: &str) -> &'static [u32] {
@@ -78,7 +78,7 @@ fn wide_accesses_stay_wide_and_offsets_are_immediates() {
 #[test]
 fn wide_accesses_of_rdna_stay_wide() {
     for (architecture, lanes) in [("gfx1100", 32), ("gfx1100", 64), ("gfx1201", 32), ("gfx1201", 64)] {
-        let text = assembly(architecture, kernels::through_shared(Launch { lanes, warps: 4 }, Scope::Block));
+        let text = assembly(architecture, kernels::through_shared(Launch::new(lanes, 4), Scope::Block));
         let lines = body(&text, "through_shared");
         assert_eq!((count(&lines, "ds_store_b128"), count(&lines, "ds_store")), (2, 2), "{text}");
         assert_eq!((count(&lines, "ds_load_b128"), count(&lines, "ds_load")), (2, 2), "{text}");
@@ -97,7 +97,7 @@ fn a_block_barrier_waits_for_shared_memory_and_flushes_no_cache() {
         ("gfx1200", "s_barrier_wait"),
         ("gfx1201", "s_barrier_wait"),
     ] {
-        let launch = Launch { lanes: lanes(architecture)[0], warps: 4 };
+        let launch = Launch::new(lanes(architecture)[0], 4);
         let text = assembly(architecture, kernels::through_shared(launch, Scope::Block));
         let lines = body(&text, "through_shared");
         assert_eq!(count(&lines, barrier), 1, "{text}");
@@ -114,7 +114,7 @@ fn a_block_barrier_waits_for_shared_memory_and_flushes_no_cache() {
 #[test]
 fn a_warp_barrier_is_no_block_barrier_and_keeps_stores_before_loads() {
     for architecture in ["gfx908", "gfx942", "gfx950", "gfx1100", "gfx1201"] {
-        let launch = Launch { lanes: lanes(architecture)[0], warps: 4 };
+        let launch = Launch::new(lanes(architecture)[0], 4);
         let text = assembly(architecture, kernels::through_shared(launch, Scope::Warp));
         let lines = body(&text, "through_shared");
         assert_eq!(count(&lines, "s_barrier"), 0, "{text}");
@@ -139,7 +139,7 @@ fn warps_of_64_on_processors_of_32_lanes_exchange_across_their_halves() {
     // A read within the half is one permute; one across it swaps the halves first.
     for architecture in ["gfx1100", "gfx1201"] {
         for (lanes, mask, swaps) in [(64, 1, 0), (64, 33, 2), (32, 1, 0)] {
-            let text = assembly(architecture, kernels::exchange(Launch { lanes, warps: 1 }, mask));
+            let text = assembly(architecture, kernels::exchange(Launch::new(lanes, 1), mask));
             let lines = body(&text, "exchange");
             assert_eq!(count(&lines, "ds_bpermute_b32"), 2, "{text}");
             assert_eq!(count(&lines, "v_permlane64_b32"), swaps, "{text}");
@@ -150,7 +150,7 @@ fn warps_of_64_on_processors_of_32_lanes_exchange_across_their_halves() {
 #[test]
 fn kernels_of_one_module_choose_their_lanes() {
     for (architecture, choice) in [("gfx1100", 32), ("gfx1100", 64), ("gfx1201", 32), ("gfx1201", 64)] {
-        let text = assembly(architecture, kernels::copy(Launch { lanes: choice, warps: 2 }));
+        let text = assembly(architecture, kernels::copy(Launch::new(choice, 2)));
         assert!(text.contains(&format!(".wavefront_size: {choice}")), "{text}");
         assert!(text.contains(&format!(".amdhsa_wavefront_size32 {}", u32::from(choice == 32))), "{text}");
         assert!(text.contains(&format!(".max_flat_workgroup_size: {}", 2 * choice)), "{text}");
@@ -188,7 +188,7 @@ fn every_architecture_links_everything_the_same_way_twice() {
     for architecture in ARCHITECTURES {
         for &lanes in lanes(architecture) {
             let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
-            let everything = kernels::all(Launch { lanes, warps: 4 });
+            let everything = kernels::all(Launch::new(lanes, 4));
             let once = amd(architecture).compile(&everything, &options);
             let once = once.unwrap_or_else(|error| panic!("{architecture}: {error}"));
             assert!(once == amd(architecture).compile(&everything, &options).unwrap(), "{architecture}");
@@ -218,7 +218,7 @@ fn links(artifact: &Artifact, kernels: &[Kernel]) {
 #[test]
 fn every_optimisation_level_compiles() {
     for architecture in ["gfx90a", "gfx942", "gfx1100", "gfx1250"] {
-        let everything = kernels::all(Launch { lanes: lanes(architecture)[0], warps: 4 });
+        let everything = kernels::all(Launch::new(lanes(architecture)[0], 4));
         for optimisation in 0..=3 {
             let options = CompileOptions { emit: vec![Emit::Object], optimisation };
             let artifact = amd(architecture).compile(&everything, &options);
@@ -230,11 +230,11 @@ fn every_optimisation_level_compiles() {
 #[test]
 fn launches_beyond_the_target_are_refused() {
     let options = CompileOptions::default();
-    for launch in [Launch { lanes: 32, warps: 1 }, Launch { lanes: 64, warps: 17 }] {
+    for launch in [Launch::new(32, 1), Launch::new(64, 17)] {
         let error = amd("gfx942").compile(&module(vec![kernels::copy(launch)]), &options).unwrap_err();
         assert!(matches!(error, CompileError::Invalid(_)), "{error}");
     }
-    let large = kernels::through_shared(Launch { lanes: 64, warps: 16 }, Scope::Block);
+    let large = kernels::through_shared(Launch::new(64, 16), Scope::Block);
     assert!(amd("gfx942").compile(&module(vec![large.clone()]), &options).is_ok());
     let mut larger = large;
     larger.shared.push(tilewright::kernel::SharedBuffer { bytes: 65536, alignment: 16 });
@@ -282,8 +282,7 @@ fn errors_that_llvm_reports_become_errors_of_the_code_generator() {
 fn a_description_cannot_give_a_processor_warps_that_it_has_not() {
     for (architecture, lanes) in [("gfx942", 32), ("gfx1250", 64), ("gfx1100", 16)] {
         let target = AmdTarget::new(target(architecture, &[lanes])).unwrap();
-        let error =
-            target.compile(&module(vec![kernels::copy(Launch { lanes, warps: 1 })]), &CompileOptions::default());
+        let error = target.compile(&module(vec![kernels::copy(Launch::new(lanes, 1))]), &CompileOptions::default());
         let error = error.unwrap_err();
         assert!(matches!(&error, CompileError::Unsupported(message) if message.contains(architecture)), "{error}");
     }

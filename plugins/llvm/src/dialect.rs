@@ -4,7 +4,7 @@ use tilewright::kernel::{Kernel, Scope, Type};
 use tilewright::vendor::CompileError;
 
 use crate::Emitter;
-use crate::values::{BasicValueEnum, IntValue};
+use crate::values::{BasicValueEnum, IntValue, PointerValue};
 
 /// Names by which LLVM knows a target, and its address spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Machine {
     pub global: u16,
     /// Number of the address space of shared memory.
     pub shared: u16,
+    /// Number of the address space of the shared memories of a cluster, where there are clusters.
+    pub cluster: Option<u16>,
 }
 
 /// How LLVM is told that a function is a kernel, and what of its launch.
@@ -111,6 +113,30 @@ pub trait Dialect {
     /// [`CompileError`].
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError>;
 
+    /// Index of the block in its cluster, `i32`.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there are no clusters.
+    fn block<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        let _ = emit;
+        Err(no_clusters())
+    }
+
+    /// Where a pointer to shared memory is in the memory of block number `block` of the cluster, as a
+    /// pointer of [`Machine::cluster`].
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there are no clusters.
+    fn cluster_address<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        block: IntValue<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let _ = (emit, pointer, block);
+        Err(no_clusters())
+    }
+
     /// A word by which [`Dialect::permute_bytes`] is told that byte `bytes[i]`, below 8, becomes byte `i`.
     fn byte_selector(&self, bytes: [u8; 4]) -> u32;
 
@@ -143,4 +169,10 @@ pub trait Dialect {
         let _ = (emit, operands, results);
         Err(CompileError::Unsupported(format!("instruction `{name}` has no code generation on this target")))
     }
+}
+
+/// What a target without clusters says to what is only in them.
+#[must_use]
+pub fn no_clusters() -> CompileError {
+    CompileError::Unsupported("there are no clusters of blocks on this target".to_owned())
 }

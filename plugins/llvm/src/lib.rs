@@ -27,7 +27,7 @@ mod memory;
 mod pieces;
 mod translate;
 
-pub use dialect::{Dialect, KernelForm, Machine, SharedForm};
+pub use dialect::{Dialect, KernelForm, Machine, SharedForm, no_clusters};
 pub use emitter::{Emitter, Ordering};
 pub use generate::{Code, Form, compile};
 pub use limits::{check_limits, kernel_metadata, shared_bytes};
@@ -36,5 +36,5 @@ pub use pieces::Given;
 /// LLVM values as hooks of a [`Dialect`] see them.
 pub mod values {
     pub use inkwell::types::{BasicType, BasicTypeEnum};
-    pub use inkwell::values::{BasicValue, BasicValueEnum, IntValue};
+    pub use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};
 }

@@ -1,13 +1,14 @@
 //! What a module's kernels ask of a launch, and whether the target can give it.
 
-use tilewright::kernel::{Kernel, Module};
+use tilewright::kernel::{Kernel, Launch, Module};
 use tilewright::target::TargetDescription;
 use tilewright::vendor::{CompileError, KernelMetadata};
 
-/// Checks that every kernel's lanes, warps and shared memory are what the target can give.
+/// Checks that every kernel's lanes, warps, blocks and shared memory are what the target can give.
 ///
 /// # Errors
-/// [`CompileError::Invalid`] naming the kernel and the limit.
+/// [`CompileError::Invalid`] naming the kernel and the limit; [`CompileError::Unsupported`] for clusters that
+/// the target does not have.
 pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
     for kernel in &module.kernels {
         let fail = |message: String| Err(CompileError::Invalid(format!("kernel `{}`: {message}", kernel.name)));
@@ -22,6 +23,12 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
                 "{} warps of {} lanes; {} allows 1 to {most} lanes a block",
                 launch.warps, launch.lanes, target.name
             ));
+        }
+        let most = target.limits.blocks_per_cluster;
+        if launch.blocks > most {
+            let (name, blocks, target) = (&kernel.name, launch.blocks, &target.name);
+            let message = format!("kernel `{name}`: clusters of {blocks} blocks; {target} has at most {most} in one");
+            return Err(CompileError::Unsupported(message));
         }
         let bytes = shared_bytes(kernel)?;
         if bytes > u64::from(target.shared.bytes) {
@@ -51,8 +58,8 @@ pub fn shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
 /// As [`shared_bytes`].
 pub fn kernel_metadata(module: &Module) -> Result<Vec<KernelMetadata>, CompileError> {
     let of = |kernel: &Kernel| {
-        let (lanes, warps) = (kernel.launch.lanes, kernel.launch.warps);
-        Ok(KernelMetadata { name: kernel.name.clone(), lanes, warps, shared_bytes: shared_bytes(kernel)? })
+        let Launch { lanes, warps, blocks } = kernel.launch;
+        Ok(KernelMetadata { name: kernel.name.clone(), lanes, warps, blocks, shared_bytes: shared_bytes(kernel)? })
     };
     module.kernels.iter().map(of).collect()
 }

@@ -13,7 +13,7 @@ use tilewright::kernel::{
 use tilewright::vendor::CompileError;
 
 use crate::emitter::{Emitter, refused};
-use crate::{Dialect, KernelForm, Machine, SharedForm, shared_bytes};
+use crate::{Dialect, KernelForm, Machine, SharedForm, no_clusters, shared_bytes};
 
 /// A vector may be this wide at most: more than any lane can hold in registers.
 const MAX_VECTOR_BITS: u64 = 1 << 14;
@@ -164,14 +164,15 @@ pub(crate) fn llvm_type<'ctx>(
                 other => other,
             })
         }
-        Type::Pointer(space) => Ok(context.ptr_type(AddressSpace::from(address_space(machine, space))).into()),
+        Type::Pointer(space) => Ok(context.ptr_type(AddressSpace::from(address_space(machine, space)?)).into()),
     }
 }
 
-fn address_space(machine: &Machine, space: Space) -> u16 {
+fn address_space(machine: &Machine, space: Space) -> Result<u16, CompileError> {
     match space {
-        Space::Global => machine.global,
-        Space::Shared => machine.shared,
+        Space::Global => Ok(machine.global),
+        Space::Shared => Ok(machine.shared),
+        Space::Cluster => machine.cluster.ok_or_else(no_clusters),
     }
 }
 
@@ -242,12 +243,17 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         CompileError::Unsupported(format!("kernel `{}`, statement {number} ({name}): {message}", self.kernel.name))
     }
 
-    pub(crate) fn llvm_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
-        llvm_type(self.emit.context, self.machine, ty).map_err(|error| match error {
+    /// The error of a vendor's hook, at the current statement.
+    fn placed(&self, error: CompileError) -> CompileError {
+        match error {
             CompileError::Invalid(message) => self.invalid(message),
             CompileError::Unsupported(message) => self.unsupported(message),
             other => other,
-        })
+        }
+    }
+
+    pub(crate) fn llvm_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
+        llvm_type(self.emit.context, self.machine, ty).map_err(|error| self.placed(error))
     }
 
     pub(crate) fn define(&mut self, number: Value, value: Typed<'ctx>) -> Result<(), CompileError> {
@@ -338,6 +344,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Constant { bits } => one(self.constant(result(self)?, *bits)?),
             Op::Special(register) => one(self.special(*register)?),
             Op::SharedAddress { buffer } => one(self.shared_address(*buffer)?),
+            Op::ClusterAddress { pointer, block } => one(self.cluster_address(*pointer, *block)?),
             Op::Unary { op, a } => one(self.unary(*op, *a)?),
             Op::Binary { op, a, b } => one(self.binary(*op, *a, *b)?),
             Op::Compare { op, a, b } => one(self.compare(*op, *a, *b)?),
@@ -361,7 +368,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             }
             Op::Swap { a, b, lane, issuers: Issuers::All } => self.swap(*a, *b, *lane),
             Op::Barrier { scope, issuers: Issuers::All } => {
-                self.dialect.barrier(&self.emit, *scope)?;
+                self.dialect.barrier(&self.emit, *scope).map_err(|error| self.placed(error))?;
                 Ok(Vec::new())
             }
             Op::Instruction { name, operands } => self.instruction(name, operands, &statement.results),
@@ -376,6 +383,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         let value = match register {
             SpecialRegister::Lane => self.dialect.lane(&self.emit)?,
             SpecialRegister::Warp => self.dialect.warp(&self.emit)?,
+            SpecialRegister::Block => self.dialect.block(&self.emit).map_err(|error| self.placed(error))?,
             SpecialRegister::Program(axis) if axis < 3 => self.dialect.program(&self.emit, axis)?,
             SpecialRegister::Program(axis) => return Err(self.invalid(format!("a grid has no axis {axis}"))),
         };
@@ -393,6 +401,20 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         let offset = self.emit.context.i32_type().const_int(offset, false);
         let value = crate::ffi::advance(&self.emit.builder, self.emit.context, base, offset).map_err(refused)?;
         Ok(Typed { ty, value: value.as_basic_value_enum() })
+    }
+
+    fn cluster_address(&mut self, pointer: Value, block: Value) -> Result<Typed<'ctx>, CompileError> {
+        let (space, address) = self.pointer(pointer)?;
+        if space != Space::Shared {
+            return Err(self.invalid(format!("value {} points to {} memory, not to shared", pointer.0, space.name())));
+        }
+        let block = self.integer(block, Element::I32)?;
+        let ty = Type::Pointer(Space::Cluster);
+        let value = self.dialect.cluster_address(&self.emit, address, block).map_err(|error| self.placed(error))?;
+        if value.get_type() != self.llvm_type(ty)? {
+            return Err(CompileError::Backend(format!("the address in a cluster is no {ty}")));
+        }
+        Ok(Typed { ty, value })
     }
 
     fn instruction(

@@ -10,7 +10,7 @@ use kernels::{BIT, GLOBAL, QUAD, WORD, module};
 use tilewright::kernel::{Binary, Builder, Cast, Compare, Element, Launch, Op, Type, Unary, Value};
 use tilewright_llvm::Form;
 
-const LAUNCH: Launch = Launch { lanes: 32, warps: 1 };
+const LAUNCH: Launch = Launch::new(32, 1);
 
 /// The bits that a kernel stores whose value is made by `make`; as many low bits as its type has.
 fn stored(make: impl Fn(&mut Builder) -> Value) -> u64 {

@@ -12,7 +12,7 @@ use tilewright::kernel::{
 use tilewright::vendor::CompileError;
 use tilewright_llvm::Form;
 
-const LAUNCH: Launch = Launch { lanes: 64, warps: 2 };
+const LAUNCH: Launch = Launch::new(64, 2);
 const NOWHERE: Value = Value(4_000_000_000);
 const BYTE: Type = Type::Scalar(Element::I8);
 

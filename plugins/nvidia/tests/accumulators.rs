@@ -63,7 +63,7 @@ fn an_accumulator_becomes_an_operand_without_shared_memory() {
 /// conversion to 8-bit floats and to `wgmma`.
 fn packed(plan: &Plan, src: &LinearLayout, dst: &LinearLayout) -> Kernel {
     let global = Type::Pointer(Space::Global);
-    let mut k = Builder::new("convert", Launch { lanes: 32, warps: 4 }, &[("from", global), ("to", global)]);
+    let mut k = Builder::new("convert", Launch::new(32, 4), &[("from", global), ("to", global)]);
     let quad = Type::Vector(Element::I8, 4);
     let words = |layout: &LinearLayout| 1i32 << layout.in_bits(Dim::REGISTER) >> 2;
     let mut registers: Vec<Value> = Vec::new();

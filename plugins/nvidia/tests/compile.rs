@@ -10,7 +10,7 @@ use tilewright::kernel::{Builder, Element, Kernel, Launch, Op, Scope, Type, Valu
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, DeviceError, Emit, Target};
 use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget, object};
 
-const LAUNCH: Launch = Launch { lanes: 32, warps: 4 };
+const LAUNCH: Launch = Launch::new(32, 4);
 
 fn nvidia(architecture: &str) -> NvidiaTarget {
     NvidiaTarget::new(target(architecture, &[32])).unwrap()
@@ -217,9 +217,9 @@ fn launches_beyond_the_target_are_refused() {
         assert!(matches!(error, CompileError::Invalid(_)), "{error}");
         error.to_string()
     };
-    assert!(refused(Launch { lanes: 64, warps: 1 }).contains("64 lanes a warp"));
-    assert!(refused(Launch { lanes: 32, warps: 33 }).contains("1024"));
-    assert!(refused(Launch { lanes: 32, warps: 0 }).contains("0 warps"));
+    assert!(refused(Launch::new(64, 1)).contains("64 lanes a warp"));
+    assert!(refused(Launch::new(32, 33)).contains("1024"));
+    assert!(refused(Launch::new(32, 0)).contains("0 warps"));
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn matrix_moves_on_the_emulator_are_as_published() {
 fn constant_offsets_go_into_the_address() {
     let row = row_named("ldmatrix.sync.aligned.m8n8.x1.shared.b16");
     let word = Type::Scalar(Element::I32);
-    let mut k = Builder::new("moved", Launch { lanes: 32, warps: 1 }, &[("to", kernels::GLOBAL)]);
+    let mut k = Builder::new("moved", Launch::new(32, 1), &[("to", kernels::GLOBAL)]);
     let shared = k.shared_buffer(1024, 128);
     let own = kernels::own_address(&mut k, shared, 16);
     let zero = k.i32(0);
@@ -250,7 +250,7 @@ fn what_an_architecture_lacks_is_unsupported_by_name() {
 
 #[test]
 fn operands_that_do_not_fit_the_row_are_the_callers_fault() {
-    let mut k = Builder::new("wrong", Launch { lanes: 32, warps: 1 }, &[]);
+    let mut k = Builder::new("wrong", Launch::new(32, 1), &[]);
     let word = k.i32(0);
     let name = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64".to_owned();
     let pair = Type::Vector(Element::F64, 2);

@@ -2,8 +2,10 @@
 //! that shows each by a given check.
 //!
 //! Pairs come from the samples of the target's families: a vendor that names its layouts gets them
-//! converted from and to what loads and reductions use. Random linear layouts come on top.
+//! converted from and to what loads and reductions use. Random linear layouts come on top, and, where the
+//! target has them, layouts of the blocks of a cluster.
 
+mod clusters;
 mod pairs;
 mod proof;
 mod random;
@@ -57,6 +59,7 @@ impl Conversion {
 pub fn all(context: &Context) -> Vec<Conversion> {
     let mut conversions = pairs::pairs(context);
     conversions.extend(random::random(context));
+    conversions.extend(clusters::clusters(context));
     conversions
 }
 

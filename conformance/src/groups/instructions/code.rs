@@ -20,7 +20,7 @@ pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
 pub(super) fn unknown(context: &Context) -> Verdict {
     const NAME: &str = "no.such.row";
     let lanes = context.target().description().lanes.default;
-    let mut builder = Builder::new("unknown", Launch { lanes, warps: 1 }, &[]);
+    let mut builder = Builder::new("unknown", Launch::new(lanes, 1), &[]);
     builder.effect(Op::Instruction { name: NAME.to_owned(), operands: Vec::new() });
     let module = Module { kernels: vec![builder.finish()] };
     match context.target().compile(&module, &artifact::options()) {

@@ -149,6 +149,7 @@ fn numbers(plan: &Plan) -> Table {
         ("wavefronts loaded", counts.wavefronts_loaded, Some(bound.wavefronts_loaded)),
         ("warp barriers", counts.warp_barriers, None),
         ("block barriers", counts.barriers, None),
+        ("cluster barriers", counts.cluster_barriers, None),
     ];
     let shown = rows.into_iter().filter(|&(_, count, bound)| count > 0 || bound.is_some_and(|bound| bound > 0));
     let row = |(name, count, bound): (&str, u64, Option<u64>)| {
@@ -169,6 +170,7 @@ impl ConversionView<'_> {
             Path::Register => "registers of each lane are renamed",
             Path::Shuffle => "lanes of each warp exchange what they hold",
             Path::Shared => "through shared memory",
+            Path::Cluster => "through the shared memory of the cluster's blocks",
             Path::Mixed => "partly by exchange, partly through shared memory",
         };
         match &self.plan.above_bound {
@@ -219,8 +221,13 @@ impl ConversionView<'_> {
     fn add_scratch(&self, picture: &mut Picture) -> Result<(), PictureError> {
         let Some(swizzle) = self.plan.swizzle() else { return Ok(()) };
         let outs = self.src.outs();
-        if swizzle.columns.len() as u32 != outs.bits() {
-            let filled = format!("{} bytes of scratch hold a part of the tensor at a time", self.plan.shared_bytes);
+        let bytes = self.plan.shared_bytes;
+        let filled = match self.plan.blocks() {
+            1 if swizzle.columns.len() as u32 == outs.bits() => None,
+            1 => Some(format!("{bytes} bytes of scratch hold a part of the tensor at a time")),
+            blocks => Some(format!("{bytes} bytes of scratch in each of {blocks} blocks hold what the block has")),
+        };
+        if let Some(filled) = filled {
             picture.add(Panel::note("scratch memory", [filled]));
             return Ok(());
         }

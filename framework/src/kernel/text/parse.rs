@@ -167,10 +167,11 @@ impl Parser<'_> {
         let lanes = self.number("a number of lanes")?;
         self.keyword("warps")?;
         let warps = self.number("a number of warps")?;
+        let blocks = if self.take_word("blocks") { self.number("a number of blocks")? } else { 1 };
         self.mark('{')?;
         let shared = self.shared_buffers()?;
         let body = Region { arguments: Vec::new(), statements: self.statements()? };
-        Ok(Kernel { name, launch: Launch { lanes, warps }, parameters, shared, body })
+        Ok(Kernel { name, launch: Launch { lanes, warps, blocks }, parameters, shared, body })
     }
 
     fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
@@ -255,6 +256,7 @@ impl Parser<'_> {
             "constant" => Ok(Op::Constant { bits: self.number("64 bits")? }),
             "special" => self.special(),
             "shared_address" => Ok(Op::SharedAddress { buffer: self.number("the number of a buffer")? }),
+            "cluster_address" => Ok(Op::ClusterAddress { pointer: self.value()?, block: self.next_value()? }),
             "unary" => {
                 let op = self.one_of("an operation on one value", Unary::ALL, Unary::name)?;
                 Ok(Op::Unary { op, a: self.value()? })
@@ -296,10 +298,11 @@ impl Parser<'_> {
     }
 
     fn special(&mut self) -> Parsed<Op> {
-        let word = self.one_of("a special register", &["lane", "warp", "program"], |name| name)?;
+        let word = self.one_of("a special register", &["lane", "warp", "block", "program"], |name| name)?;
         Ok(Op::Special(match word {
             "lane" => SpecialRegister::Lane,
             "warp" => SpecialRegister::Warp,
+            "block" => SpecialRegister::Block,
             _ => SpecialRegister::Program(self.number("an axis of the grid")?),
         }))
     }
@@ -401,10 +404,7 @@ fn element_named(name: &str) -> Option<Element> {
 
 fn type_named(word: &str) -> Option<Type> {
     if let Some(space) = word.strip_prefix("ptr.") {
-        return [Space::Global, Space::Shared]
-            .into_iter()
-            .find(|candidate| candidate.name() == space)
-            .map(Type::Pointer);
+        return Space::ALL.into_iter().find(|candidate| candidate.name() == space).map(Type::Pointer);
     }
     match word.split_once('x') {
         Some((count, element)) => Some(Type::Vector(element_named(element)?, count.parse().ok()?)),

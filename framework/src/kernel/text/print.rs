@@ -30,7 +30,11 @@ impl Display for Kernel {
             let comma = if index > 0 { ", " } else { "" };
             write!(f, "{comma}%{index} {}: {}", Name(&parameter.name), parameter.ty)?;
         }
-        writeln!(f, ") lanes {} warps {} {{", self.launch.lanes, self.launch.warps)?;
+        write!(f, ") lanes {} warps {}", self.launch.lanes, self.launch.warps)?;
+        if self.launch.blocks != 1 {
+            write!(f, " blocks {}", self.launch.blocks)?;
+        }
+        f.write_str(" {\n")?;
         for (index, buffer) in self.shared.iter().enumerate() {
             writeln!(f, "  shared {index}: {} bytes align {}", buffer.bytes, buffer.alignment)?;
         }
@@ -144,7 +148,9 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
         Op::Special(SpecialRegister::Lane) => write!(f, "{word} lane"),
         Op::Special(SpecialRegister::Warp) => write!(f, "{word} warp"),
         Op::Special(SpecialRegister::Program(axis)) => write!(f, "{word} program {axis}"),
+        Op::Special(SpecialRegister::Block) => write!(f, "{word} block"),
         Op::SharedAddress { buffer } => write!(f, "{word} {buffer}"),
+        Op::ClusterAddress { pointer, block } => write!(f, "{word} {pointer}, {block}"),
         Op::Unary { op, a } => write!(f, "{word} {} {a}", op.name()),
         Op::Binary { op, a, b } => write!(f, "{word} {} {a}, {b}", op.name()),
         Op::Compare { op, a, b } => write!(f, "{word} {} {a}, {b}", op.name()),

@@ -1,5 +1,6 @@
 //! Conversions between distributed layouts: the candidates, and the best of them.
 
+mod cluster;
 mod exchange;
 mod local;
 mod mixed;
@@ -74,6 +75,9 @@ impl Weighed {
         self.add(Path::Register, local::plan(conversion, means.target));
         if self.quick && !self.plans.is_empty() {
             return;
+        }
+        if cluster::is_asked(conversion) {
+            self.add(Path::Cluster, cluster::plan(conversion, means));
         }
         self.add(Path::Shuffle, exchange::plan(conversion, means.target, f64::INFINITY));
         let bound = bound::of_shared(conversion, means);

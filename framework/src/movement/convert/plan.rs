@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::{Builder, Counts, Value};
 
 use super::super::{Bound, Conversion, Means, bound};
+use super::cluster::Exchanged;
 use super::exchange::Exchanges;
 use super::local::Renaming;
 use super::shared::Scratch;
@@ -24,6 +25,8 @@ pub enum Path {
     Shuffle,
     /// Through shared memory.
     Shared,
+    /// Through the shared memory of several blocks of a cluster.
+    Cluster,
     /// Partly by exchange, partly through shared memory.
     Mixed,
 }
@@ -35,6 +38,7 @@ impl fmt::Display for Path {
             Self::Register => "register",
             Self::Shuffle => "shuffle",
             Self::Shared => "shared",
+            Self::Cluster => "cluster",
             Self::Mixed => "mixed",
         })
     }
@@ -95,6 +99,7 @@ pub(super) enum Steps {
     Renaming(Renaming),
     Exchanges(Box<Exchanges>),
     Scratch(Box<Scratch>),
+    Cluster(Box<Exchanged>),
     Sequence(Box<Plan>, Box<Plan>),
 }
 
@@ -104,6 +109,7 @@ impl Plan {
         let counts = before.counts.plus(after.counts);
         let bound = match path {
             Path::Shared | Path::Mixed => bound::of_shared(conversion, means),
+            Path::Cluster => bound::of_cluster(conversion, means),
             _ => bound::of_exchanges(conversion, means.target.index_exchange_bits().unwrap_or(u32::BITS)),
         };
         let reasons = [&before, &after].into_iter().filter_map(|plan| plan.above_bound.clone());
@@ -124,7 +130,8 @@ impl Plan {
     /// element's width for each register index; the result holds the destination likewise.
     ///
     /// The plan's shared memory is a buffer of its own. A block barrier is not emitted before the
-    /// first store to it.
+    /// first store to it. A plan for clusters asks the builder for them. Where blocks read each other's
+    /// memory, a barrier of the cluster ends the plan: the block may end, or store there again.
     ///
     /// # Panics
     /// Where `registers` has not as many values as the source layout has registers.
@@ -133,10 +140,22 @@ impl Plan {
             Steps::Renaming(renaming) => renaming.emit(registers),
             Steps::Exchanges(exchanges) => exchanges.emit(builder, registers),
             Steps::Scratch(scratch) => scratch.emit(builder, registers),
+            Steps::Cluster(exchanged) => exchanged.emit(builder, registers),
             Steps::Sequence(before, after) => {
                 let between = before.emit(builder, registers);
                 after.emit(builder, &between)
             }
+        }
+    }
+
+    /// Blocks of the clusters that a kernel with this plan is launched in; one where blocks may run by
+    /// themselves.
+    #[must_use]
+    pub fn blocks(&self) -> u32 {
+        match &self.steps {
+            Steps::Cluster(exchanged) => exchanged.blocks(),
+            Steps::Sequence(before, after) => before.blocks().max(after.blocks()),
+            Steps::Renaming(_) | Steps::Exchanges(_) | Steps::Scratch(_) => 1,
         }
     }
 
@@ -145,6 +164,7 @@ impl Plan {
     pub fn shared_bits(&self) -> SharedBits {
         match &self.steps {
             Steps::Scratch(scratch) => scratch.shared_bits(),
+            Steps::Cluster(exchanged) => exchanged.shared_bits(),
             Steps::Renaming(_) | Steps::Exchanges(_) => SharedBits::default(),
             Steps::Sequence(before, after) => before.shared_bits().plus(after.shared_bits()),
         }
@@ -155,6 +175,7 @@ impl Plan {
     pub fn swizzle(&self) -> Option<&Swizzle> {
         match &self.steps {
             Steps::Scratch(scratch) => Some(scratch.swizzle()),
+            Steps::Cluster(exchanged) => Some(exchanged.swizzle()),
             Steps::Sequence(before, after) => before.swizzle().or_else(|| after.swizzle()),
             Steps::Renaming(_) | Steps::Exchanges(_) => None,
         }

@@ -20,7 +20,7 @@ impl Plan {
             _ if self.path == Path::Mixed => None,
             Steps::Exchanges(exchanges) => exchanges.is_rounds_alone().then_some(Rounds(exchanges)),
             Steps::Sequence(_, after) => after.rounds(),
-            Steps::Renaming(_) | Steps::Scratch(_) => None,
+            Steps::Renaming(_) | Steps::Scratch(_) | Steps::Cluster(_) => None,
         }
     }
 
@@ -30,7 +30,7 @@ impl Plan {
     pub fn stores_source(&self) -> bool {
         match &self.steps {
             Steps::Sequence(before, _) => before.stores_source(),
-            Steps::Scratch(_) => true,
+            Steps::Scratch(_) | Steps::Cluster(_) => true,
             Steps::Exchanges(_) | Steps::Renaming(_) => false,
         }
     }
@@ -41,7 +41,7 @@ impl Plan {
     pub fn loads_destination(&self) -> bool {
         match &self.steps {
             Steps::Sequence(_, after) => after.loads_destination(),
-            Steps::Scratch(_) => true,
+            Steps::Scratch(_) | Steps::Cluster(_) => true,
             Steps::Exchanges(_) | Steps::Renaming(_) => false,
         }
     }

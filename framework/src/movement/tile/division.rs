@@ -58,6 +58,9 @@ impl<'a> Placed<'a> {
     /// Log2 of the elements of a slot, where slots are whole: lanes within slots are at their places,
     /// nothing else of a thread moves inside slots, and padding falls between them.
     fn fits(&self, tile: &Tile<'_>) -> Option<u32> {
+        if !self.side.reach.allows(tile) {
+            return None;
+        }
         let byte_bits = self.side.byte_bits();
         let vector_bits = tile.slot_bits().checked_sub(byte_bits)?;
         let low = (1u64 << vector_bits) - 1;
@@ -149,7 +152,7 @@ impl<'a> Placed<'a> {
             slot_bits: tile.slot_bits(),
             idle: if tile.name.is_some() { side.idle & !side.lane_mask() } else { side.idle },
             width,
-            accesses: 1 << (numbered + side.rounds.len() as u32),
+            accesses: 1 << (numbered + side.repeated_bits()),
             each: 0,
             shared_by: copies.take(numbered as usize).collect(),
             parts: parts.map(Box::new),

@@ -21,7 +21,7 @@ pub(in super::super) struct Figures {
     pub(in super::super) idle: u64,
     /// Log2 of the elements that a lane moves in an access.
     pub(in super::super) width: u32,
-    /// Accesses of all rounds.
+    /// Accesses of all rounds, at all blocks.
     pub(super) accesses: u64,
     /// Wavefronts that one access takes; with padding, the first.
     pub(in super::super) each: u64,
@@ -62,18 +62,25 @@ impl Figures {
 }
 
 impl Placed<'_> {
-    /// The wavefronts of an access whose slots lie from `offset` on.
+    /// The wavefronts of an access whose slots lie from `offset` on: each memory serves those that access it.
     pub(super) fn wavefronts(&self, figures: &Figures, row: &BankRow, offset: u64) -> u64 {
         let byte_bits = self.side.byte_bits();
         let idle = figures.idle & self.side.lane_mask();
-        if self.memory.padding.is_empty() {
+        let reach = &self.side.reach;
+        if self.memory.padding.is_empty() && !reach.parts_lanes() {
             let slots: Columns = figures.slots.iter().map(|slot| slot << byte_bits).collect();
             return linear_wavefronts_without(row, &slots, idle, 1 << figures.slot_bits);
         }
         let address = |slot: u64| self.memory.padded(offset ^ multiply(&figures.slots, slot)) << byte_bits;
-        let addresses: SmallVec<[Option<u64>; 64]> =
-            (0..1u64 << figures.slots.len()).map(|slot| (slot & idle == 0).then(|| address(slot))).collect();
-        wavefronts(row, &addresses, 1 << figures.slot_bits)
+        let of_block = |distance: u64| {
+            // Only plain accesses reach other blocks: their slots are the lanes' own.
+            let served = |slot: u64| slot & idle == 0 && reach.distance(slot) == distance;
+            let slots = 0..1u64 << figures.slots.len();
+            let addresses: SmallVec<[Option<u64>; 64]> =
+                slots.map(|slot| served(slot).then(|| address(slot))).collect();
+            wavefronts(row, &addresses, 1 << figures.slot_bits)
+        };
+        reach.distances().into_iter().map(of_block).sum()
     }
 
     /// The wavefronts of the busiest warp: exact with padding too, where accesses and warps differ.
@@ -88,6 +95,6 @@ impl Placed<'_> {
             let own = accesses.of_round(0).filter(|access| makes(access.made_by));
             own.map(|access| self.wavefronts(figures, row, access.offset ^ offset)).sum::<u64>()
         };
-        (0..self.side.warps()).map(of_warp).max().unwrap_or(0) << self.side.rounds.len()
+        (0..self.side.warps()).map(of_warp).max().unwrap_or(0) << self.side.repeated_bits()
     }
 }

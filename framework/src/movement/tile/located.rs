@@ -1,5 +1,6 @@
 //! Where the elements that lie in memory are held, and where they lie.
 
+use super::Reach;
 use crate::f2::{Columns, Solver, Subspace, multiply};
 use crate::kernel::Element;
 use crate::layout::Padding;
@@ -23,10 +24,12 @@ pub(in super::super) struct Located {
     pub(in super::super) rounds: Columns,
     /// Thread bits of a storing side that only tell copies apart: of the copies the first is stored.
     pub(in super::super) idle: u64,
+    /// What it accesses beyond the memory of its own block.
+    pub(in super::super) reach: Reach,
 }
 
 impl Located {
-    /// A side in coordinates of which the first `kept_bits` are in memory at one time, and the `rounds`
+    /// A side, of one block's memory, in coordinates of which the first `kept_bits` are in memory at one time, and the `rounds`
     /// bits above number rounds.
     pub(in super::super) fn new(
         (element, direction, lane_bits): (Element, Direction, u32),
@@ -45,12 +48,17 @@ impl Located {
             Direction::Load => 0,
         };
         let rounds = (0..rounds).map(|round| 1 << (kept_bits + round)).collect();
-        Self { element, direction, lane_bits, registers, threads, kept, span, rounds, idle }
+        Self { element, direction, lane_bits, registers, threads, kept, span, rounds, idle, reach: Reach::default() }
     }
 
     /// Warps of a block.
     pub(in super::super) fn warps(&self) -> u64 {
         1 << (self.threads.len() as u32 - self.lane_bits)
+    }
+
+    /// Log2 of how often the accesses of a round to one memory are made, in other rounds and at other blocks.
+    pub(super) fn repeated_bits(&self) -> u32 {
+        self.rounds.len() as u32 + self.reach.times
     }
 
     /// Log2 of an element's bytes.

@@ -4,7 +4,8 @@
 //! slot, and which lanes give the slots' addresses. Plain accesses of every width are tiles, whose slots
 //! are the lanes' own; rows of an instruction table that move data are tiles as well. A tile divides a
 //! side where its slots lie whole in memory and lanes within slots are at their places; registers may be
-//! any, they are permuted freely. What is left of the registers numbers the accesses.
+//! any, they are permuted freely. What is left of the registers numbers the accesses. A side may reach
+//! the memories of other blocks of its cluster; each of these serves those that access it.
 //!
 //! May import `f2`, `kernel`, `layout`, `target`, and of this floor what writes F2 products and wide
 //! values as kernel IR.
@@ -15,6 +16,7 @@ mod division;
 mod emit;
 mod figures;
 mod located;
+mod reach;
 
 pub(super) use accesses::Accesses;
 pub(super) use bits::{Source, Tile};
@@ -22,3 +24,4 @@ pub(super) use division::Placed;
 pub(super) use emit::{Loads, Stores};
 pub(super) use figures::Figures;
 pub(super) use located::{Located, Memory};
+pub(super) use reach::Reach;

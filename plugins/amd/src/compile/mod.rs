@@ -10,7 +10,7 @@ use tilewright::target::{ExchangeKind, ExchangeRow, Instruction, TargetDescripti
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
-    Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, kernel_metadata,
+    Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, kernel_metadata, no_clusters,
 };
 
 use crate::object;
@@ -83,6 +83,7 @@ impl Dialect for Amdgcn<'_> {
             features: String::new(),
             global: 1,
             shared: 3,
+            cluster: None,
         }
     }
 
@@ -173,6 +174,7 @@ impl Dialect for Amdgcn<'_> {
         let (intrinsic, fenced) = match scope {
             Scope::Warp => ("llvm.amdgcn.wave.barrier", "wavefront"),
             Scope::Block => ("llvm.amdgcn.s.barrier", "workgroup"),
+            Scope::Cluster => return Err(no_clusters()),
         };
         emit.fence(Ordering::Release, fenced, SHARED_ONLY)?;
         emit.call(intrinsic, &[], &[])?;

@@ -6,7 +6,7 @@ use tilewright::kernel::{Element, Exchange, Issuers, Scope, Type};
 use tilewright::vendor::CompileError;
 
 use super::emit::Emitter;
-use super::held::{Held, invalid};
+use super::held::{Held, invalid, unsupported};
 
 impl Emitter {
     /// Gives every lane the value of the lane that it names.
@@ -36,6 +36,7 @@ impl Emitter {
         let scope = self.scope(match scope {
             Scope::Warp => spirv::Scope::Subgroup,
             Scope::Block => spirv::Scope::Workgroup,
+            Scope::Cluster => return Err(unsupported("barriers of clusters: work-groups form none")),
         });
         let semantics = self.u32((MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::ACQUIRE_RELEASE).bits());
         let scopes = [Operand::IdScope(scope), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];

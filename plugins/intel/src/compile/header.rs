@@ -47,6 +47,13 @@ fn check_launch(machine: Machine<'_>, kernel: &Kernel) -> Result<(), CompileErro
     if warps == 0 || u64::from(lanes) * u64::from(warps) > u64::from(most) {
         return Err(invalid(format!("{warps} warps of {lanes} lanes; a block has one warp to {most} lanes")));
     }
+    if kernel.launch.blocks > machine.description.limits.blocks_per_cluster {
+        let most = machine.description.limits.blocks_per_cluster;
+        return Err(unsupported(format!(
+            "clusters of {} blocks; the target has at most {most} in one",
+            kernel.launch.blocks
+        )));
+    }
     if let Some(buffer) = kernel.shared.iter().find(|buffer| !buffer.alignment.is_power_of_two()) {
         return Err(invalid(format!("shared buffer alignment {} is no power of two", buffer.alignment)));
     }

@@ -86,7 +86,7 @@ impl Emitter {
     pub(super) fn part_type(&mut self, ty: Type) -> Word {
         match ty {
             Type::Pointer(Space::Global) => self.byte_pointer(StorageClass::CrossWorkgroup),
-            Type::Pointer(Space::Shared) => self.element_type(Element::I32, 1),
+            Type::Pointer(Space::Shared | Space::Cluster) => self.element_type(Element::I32, 1),
             Type::Scalar(element) => self.element_type(element, 1),
             Type::Vector(element, _) => self.element_type(element, part_width(ty)),
         }

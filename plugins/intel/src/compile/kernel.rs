@@ -336,6 +336,7 @@ impl Lowering<'_> {
                 let block = self.emitter.extract(wide, blocks, u32::from(axis))?;
                 self.emitter.value(Op::UConvert, narrow, [block])?
             }
+            SpecialRegister::Block => return Err(unsupported("blocks of clusters: work-groups form none")),
             SpecialRegister::Program(axis) => return Err(invalid(format!("axis {axis}; a grid has axes 0 to 2"))),
         };
         Ok(Held::new(i32, vec![word]))

@@ -25,7 +25,7 @@ pub mod validate;
 use std::collections::HashSet;
 
 use rspirv::binary::{Assemble, Disassemble};
-use tilewright::kernel::{Kernel, Module};
+use tilewright::kernel::{Kernel, Launch, Module};
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
 
@@ -88,6 +88,6 @@ fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) 
 }
 
 fn metadata(kernel: &Kernel) -> KernelMetadata {
-    let (lanes, warps) = (kernel.launch.lanes, kernel.launch.warps);
-    KernelMetadata { name: kernel.name.clone(), lanes, warps, shared_bytes: kernel.shared_bytes() }
+    let Launch { lanes, warps, blocks } = kernel.launch;
+    KernelMetadata { name: kernel.name.clone(), lanes, warps, blocks, shared_bytes: kernel.shared_bytes() }
 }

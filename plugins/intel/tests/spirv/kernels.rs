@@ -95,7 +95,7 @@ pub fn is_float(op: Binary) -> bool {
 
 /// Two warps of a kernel with an input and an output.
 pub fn begin(name: &str, lanes: u32) -> Builder {
-    Builder::new(name, Launch { lanes, warps: 2 }, &[("in", GLOBAL), ("out", GLOBAL)])
+    Builder::new(name, Launch::new(lanes, 2), &[("in", GLOBAL), ("out", GLOBAL)])
 }
 
 /// Where this lane's own `bytes` bytes begin, from a parameter's address.
@@ -161,7 +161,7 @@ pub fn shared(lanes: u32) -> Module {
 /// `count` write nothing.
 pub fn predicated(lanes: u32) -> Module {
     let parameters = [("in", GLOBAL), ("out", GLOBAL), ("count", I32)];
-    let mut b = Builder::new("predicated", Launch { lanes, warps: 2 }, &parameters);
+    let mut b = Builder::new("predicated", Launch::new(lanes, 2), &parameters);
     let index = own_offset(&mut b, 1);
     let count = b.parameter(2);
     let within = b.compare(Compare::LtU, index, count);
@@ -178,7 +178,7 @@ pub fn predicated(lanes: u32) -> Module {
 /// with five; carries a vector round that doubles in each step.
 pub fn loops(lanes: u32) -> Module {
     let parameters = [("in", GLOBAL), ("out", GLOBAL), ("bound", I32), ("step", I32)];
-    let mut b = Builder::new("loops", Launch { lanes, warps: 2 }, &parameters);
+    let mut b = Builder::new("loops", Launch::new(lanes, 2), &parameters);
     let pair = Type::Vector(Element::I32, 2);
     let (zero, ones) = (b.i32(0), b.constant(pair, 1));
     let arguments = b.begin_region(&[I32, I32, pair]);
@@ -350,7 +350,7 @@ pub fn reversal(lanes: u32, element: Element, count: u32, alignment: u32) -> Mod
 /// Numbers of the block, and 64-bit and negative advances.
 pub fn blocks(lanes: u32) -> Module {
     let parameters = [("out", GLOBAL), ("flag", I1), ("half", Type::Scalar(Element::F16)), ("wide", I64)];
-    let mut b = Builder::new("blocks", Launch { lanes, warps: 1 }, &parameters);
+    let mut b = Builder::new("blocks", Launch::new(lanes, 1), &parameters);
     let axes = [0, 1, 2].map(|axis| b.special(SpecialRegister::Program(axis)));
     let block = b.cast(Cast::ExtendU, axes[0], I64);
     let bytes = b.constant(I64, 24);

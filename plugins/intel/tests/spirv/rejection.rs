@@ -13,7 +13,7 @@ use crate::kernels::{self, GLOBAL, I1, I32, I64};
 /// A kernel of these statements, with two parameters: %0 a global pointer, %1 an `i32`.
 fn kernel(statements: Vec<(Vec<(u32, Type)>, Op)>) -> Kernel {
     let parameters = [("p", GLOBAL), ("n", I32)];
-    let mut kernel = Builder::new("bad", Launch { lanes: 16, warps: 1 }, &parameters).finish();
+    let mut kernel = Builder::new("bad", Launch::new(16, 1), &parameters).finish();
     kernel.body.statements = statements.into_iter().map(statement).collect();
     kernel
 }

@@ -12,7 +12,7 @@ pub struct Plain;
 impl Dialect for Plain {
     fn machine(&self) -> Machine {
         let (triple, cpu) = ("amdgcn-amd-amdhsa".to_owned(), "gfx90a".to_owned());
-        Machine { triple, cpu, features: String::new(), global: 1, shared: 3 }
+        Machine { triple, cpu, features: String::new(), global: 1, shared: 3, cluster: None }
     }
 
     fn kernel(&self, _kernel: &Kernel) -> Result<KernelForm, CompileError> {

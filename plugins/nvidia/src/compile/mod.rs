@@ -9,9 +9,10 @@ mod instruction;
 use tilewright::kernel::{Kernel, Module, Scope, Type};
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
-use tilewright_llvm::values::{BasicValueEnum, IntValue};
+use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
-    Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, shared_bytes,
+    Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, no_clusters,
+    shared_bytes,
 };
 
 use crate::object;
@@ -78,6 +79,13 @@ struct Ptx<'a> {
     version: Option<u32>,
 }
 
+impl Ptx<'_> {
+    /// Clusters came with compute capability 9.0.
+    fn has_clusters(&self) -> Result<(), CompileError> {
+        if self.target.limits.blocks_per_cluster > 1 { Ok(()) } else { Err(no_clusters()) }
+    }
+}
+
 impl Dialect for Ptx<'_> {
     fn machine(&self) -> Machine {
         Machine {
@@ -87,6 +95,7 @@ impl Dialect for Ptx<'_> {
             features: self.version.map(|version| format!("+ptx{version}")).unwrap_or_default(),
             global: 1,
             shared: 3,
+            cluster: Some(7),
         }
     }
 
@@ -96,11 +105,15 @@ impl Dialect for Ptx<'_> {
             return Err(CompileError::Unsupported(message));
         }
         let lanes = WARP * kernel.launch.warps;
+        let mut attributes = vec![("nvvm.reqntid".to_owned(), format!("{lanes},1,1"))];
+        if kernel.launch.blocks > 1 {
+            attributes.push(("nvvm.cluster_dim".to_owned(), format!("{},1,1", kernel.launch.blocks)));
+        }
         // What a kernel may ask for by itself is less than what a launch may give it.
         let fixed = shared_bytes(kernel)? <= u64::from(self.target.shared.static_bytes);
         Ok(KernelForm {
             calling_convention: PTX_KERNEL,
-            attributes: vec![("nvvm.reqntid".to_owned(), format!("{lanes},1,1"))],
+            attributes,
             metadata: Vec::new(),
             protected: false,
             shared: if fixed { SharedForm::Static } else { SharedForm::Dynamic },
@@ -134,12 +147,40 @@ impl Dialect for Ptx<'_> {
     }
 
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
-        // Both order memory operations among their lanes by themselves.
-        let (intrinsic, operand) = match scope {
-            Scope::Warp => ("llvm.nvvm.bar.warp.sync", emit.i32(ALL_LANES)),
-            Scope::Block => ("llvm.nvvm.barrier.cta.sync.aligned.all", emit.i32(0)),
+        // All order memory operations among their lanes by themselves: arriving at a cluster's releases,
+        // waiting acquires.
+        let calls = match scope {
+            Scope::Warp => vec![("llvm.nvvm.bar.warp.sync", Some(emit.i32(ALL_LANES)))],
+            Scope::Block => vec![("llvm.nvvm.barrier.cta.sync.aligned.all", Some(emit.i32(0)))],
+            Scope::Cluster => {
+                self.has_clusters()?;
+                vec![
+                    ("llvm.nvvm.barrier.cluster.arrive.aligned", None),
+                    ("llvm.nvvm.barrier.cluster.wait.aligned", None),
+                ]
+            }
         };
-        emit.call(intrinsic, &[], &[operand.into()]).map(|_| ())
+        for (intrinsic, operand) in calls {
+            emit.call(intrinsic, &[], operand.map(Into::into).as_slice())?;
+        }
+        Ok(())
+    }
+
+    fn block<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        self.has_clusters()?;
+        emit.call_i32("llvm.nvvm.read.ptx.sreg.cluster.ctarank", &[])
+    }
+
+    fn cluster_address<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        block: IntValue<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        self.has_clusters()?;
+        let intrinsic = "llvm.nvvm.mapa.shared.cluster";
+        let address = emit.call(intrinsic, &[], &[pointer.into(), block.into()])?;
+        address.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives nothing")))
     }
 
     fn byte_selector(&self, bytes: [u8; 4]) -> u32 {

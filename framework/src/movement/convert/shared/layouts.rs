@@ -52,7 +52,7 @@ impl Sides<'_> {
     pub(super) fn tiled_layouts(&self, tiles: &[Tile<'_>]) -> Vec<Swizzle> {
         let of = |side: &Located| -> Vec<Option<&Tile<'_>>> {
             let mut kinds: Vec<Option<&Tile<'_>>> = vec![None];
-            for tile in tiles.iter().filter(|tile| tile.direction == side.direction) {
+            for tile in tiles.iter().filter(|tile| tile.direction == side.direction && side.reach.allows(tile)) {
                 if !kinds.iter().flatten().any(|known| known.lies_as(tile)) {
                     kinds.push(Some(tile));
                 }

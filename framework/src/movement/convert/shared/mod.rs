@@ -13,7 +13,7 @@ use crate::target::{Direction, TargetDescription};
 
 use super::super::bound;
 use super::super::price::cost;
-use super::super::tile::{Accesses, Figures, Located, Memory, Placed, Tile};
+use super::super::tile::{Accesses, Figures, Located, Memory, Placed, Reach, Tile};
 use super::super::{Conversion, Means};
 use super::plan::{Path, Plan, SharedBits, Steps};
 use super::swizzle::Swizzle;
@@ -36,15 +36,27 @@ pub(super) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
     if conversion.src.blocks != conversion.dst.blocks {
         return Err("elements cross blocks".to_owned());
     }
+    let bound = bound::of_shared(conversion, means);
+    let scratch = within(conversion, Reach::default(), &bound, means)?;
+    Ok(priced(conversion, scratch, bound, means.target))
+}
+
+/// What goes through the memory of a block: the source's registers and threads store, the destination's load, of
+/// as many blocks as they reach.
+pub(super) fn within(
+    conversion: &Conversion,
+    reach: Reach,
+    bound: &bound::Bound,
+    means: &Means<'_>,
+) -> Result<Scratch, String> {
     let target = means.target;
     let coordinates = Coordinates::new(conversion, means)?;
     let src = coordinates.located(conversion, &conversion.src, Direction::Store);
-    let dst = coordinates.located(conversion, &conversion.dst, Direction::Load);
-    let bound = bound::of_shared(conversion, means);
+    let dst = Located { reach, ..coordinates.located(conversion, &conversion.dst, Direction::Load) };
     let plain = |direction| Tile::plain(target, direction, conversion.element, conversion.lane_bits);
     let (stores, loads) = (plain(Direction::Store), plain(Direction::Load));
     let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, stores, loads, target };
-    let mut best = Best { chosen: None, bound, access_slots: means.access_slots };
+    let mut best = Best { chosen: None, bound: *bound, access_slots: means.access_slots };
     for layout in sides.plain_layouts() {
         best.weigh(&sides, layout, &[]);
         if best.meets_bound() {
@@ -57,8 +69,7 @@ pub(super) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, S
     }
     let none = "the target has no access of the element's width to shared memory";
     let (layout, store, load) = best.chosen.ok_or(none)?;
-    let scratch = sides.scratch(store, load, &layout).ok_or(none)?;
-    Ok(priced(conversion, scratch, bound, target))
+    sides.scratch(store, load, &layout).ok_or_else(|| none.to_owned())
 }
 
 /// Both sides, in coordinates.
@@ -162,19 +173,9 @@ fn priced(conversion: &Conversion, scratch: Scratch, bound: bound::Bound, target
         shared_bytes: scratch.bytes,
         cost: cost(&counts, conversion.warps(), stages, target),
         bound,
-        above_bound: why_above(&counts, &bound, &scratch),
+        above_bound: scratch.why_above(&counts, &bound),
         steps: Steps::Scratch(Box::new(scratch)),
     }
-}
-
-fn why_above(counts: &Counts, bound: &bound::Bound, scratch: &Scratch) -> Option<String> {
-    let sides = [
-        ("stores", counts.wavefronts_stored, bound.wavefronts_stored, &scratch.store),
-        ("loads", counts.wavefronts_loaded, bound.wavefronts_loaded, &scratch.load),
-    ];
-    let above = sides.into_iter().filter(|(_, have, least, _)| have > least);
-    let reasons: Vec<_> = above.map(|(what, have, least, accesses)| accesses.why_above(what, have, least)).collect();
-    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 impl Scratch {
@@ -187,12 +188,28 @@ impl Scratch {
         SharedBits { stored: bits(&self.store), loaded: bits(&self.load) }
     }
 
+    /// Bytes of the memory.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// How often scratch memory is filled.
     pub(super) fn rounds(&self) -> u64 {
         1 << self.rounds
     }
 
-    fn counts(&self, target: &TargetDescription) -> Counts {
+    /// Why the counts are above the bound, where they are.
+    pub(super) fn why_above(&self, counts: &Counts, bound: &bound::Bound) -> Option<String> {
+        let sides = [
+            ("stores", counts.wavefronts_stored, bound.wavefronts_stored, &self.store),
+            ("loads", counts.wavefronts_loaded, bound.wavefronts_loaded, &self.load),
+        ];
+        let above = sides.into_iter().filter(|(_, have, least, _)| have > least);
+        let reasons: Vec<_> = above.map(|(what, have, least, side)| side.why_above(what, have, least)).collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+
+    pub(super) fn counts(&self, target: &TargetDescription) -> Counts {
         let (store, load) = (&self.store.figures, &self.load.figures);
         let barriers = 2 * self.rounds() - 1;
         let split = |side: &Figures| if side.instruction.is_some() { (0, side.issued()) } else { (side.issued(), 0) };
@@ -209,7 +226,7 @@ impl Scratch {
         match self.scope {
             Scope::Warp if target.shared.warp_ordered => {}
             Scope::Warp => counts.warp_barriers = barriers,
-            Scope::Block => counts.barriers = barriers,
+            Scope::Block | Scope::Cluster => counts.barriers = barriers,
         }
         counts
     }

@@ -1,0 +1,61 @@
+//! Conversions across the blocks of a cluster, for targets that have clusters: blocks that split other axes
+//! afterwards, that change places, that gather what they held in parts, and that share out copies.
+
+use tilewright::layout::{Attribute, FamilySpec};
+
+use super::super::Setting;
+use super::{Conversion, Endpoint};
+use crate::Context;
+
+const SHAPE: [u64; 2] = [64, 128];
+
+/// What the blocks of two clusters split, in their names and as units that each bit of the block moves by.
+struct Split {
+    name: &'static str,
+    source: &'static [[i64; 2]],
+    target: &'static [[i64; 2]],
+}
+
+const SPLITS: [Split; 5] = [
+    Split { name: "rows-to-cols-of-2", source: &[[1, 0]], target: &[[0, 1]] },
+    Split { name: "rows-to-all-of-2", source: &[[1, 0]], target: &[[0, 0]] },
+    Split { name: "all-to-cols-of-2", source: &[[0, 0]], target: &[[0, 1]] },
+    Split { name: "rows-to-both-of-4", source: &[[1, 0], [2, 0]], target: &[[0, 1], [1, 0]] },
+    Split { name: "places-of-4", source: &[[0, 1], [0, 2]], target: &[[0, 2], [0, 1]] },
+];
+
+pub(super) fn clusters(context: &Context) -> Vec<Conversion> {
+    let most = context.target().description().limits.blocks_per_cluster;
+    let splits = SPLITS.iter().filter(|split| 1 << split.source.len() <= most);
+    let settings = Setting::all(context);
+    let all = splits.flat_map(|split| settings.iter().map(move |&setting| split.conversion(setting)));
+    all.collect()
+}
+
+impl Split {
+    fn conversion(&self, setting: Setting) -> Conversion {
+        let (lanes, warps) = (i64::from(setting.lanes), i64::from(setting.warps));
+        let inner = lanes.min(8);
+        let rows = blocked([1, 4], [lanes / inner, inner], [warps, 1], [1, 0], self.source);
+        let cols = blocked([4, 1], [inner, lanes / inner], [1, warps], [0, 1], self.target);
+        let endpoint = |name: &str, spec| Endpoint { name: name.to_owned(), spec };
+        let between = Conversion::between(endpoint("rows", rows), endpoint("cols", cols), &SHAPE, setting);
+        Conversion { title: format!("blocks-{}", self.name), ..between }
+    }
+}
+
+fn blocked(
+    per_lane: [i64; 2],
+    per_warp: [i64; 2],
+    per_block: [i64; 2],
+    order: [i64; 2],
+    blocks: &[[i64; 2]],
+) -> FamilySpec {
+    let blocks = Attribute::List(blocks.iter().copied().map(Attribute::from).collect());
+    FamilySpec::new("blocked")
+        .with("size_per_thread", per_lane)
+        .with("threads_per_warp", per_warp)
+        .with("warps_per_cta", per_block)
+        .with("order", order)
+        .with("cga_layout", blocks)
+}

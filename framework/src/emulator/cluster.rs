@@ -1,0 +1,181 @@
+//! A cluster being run: its blocks one after another, each until it waits for the cluster or ends, and
+//! the warps of a block in turn, each until it waits or ends.
+
+use std::ops::Range;
+
+use super::access::Transactions;
+use super::fault::{FaultKind, LaneFault};
+use super::meaning::Meanings;
+use super::memory::GlobalMemory;
+use super::program::Program;
+use super::shared::{Epoch, SharedMemory};
+use super::warp::{Pause, Surroundings, Warp};
+use crate::kernel::{Counts, Launch, Scope};
+use crate::target::TargetDescription;
+
+/// What is there but for the cluster itself.
+pub(super) struct Outside<'a> {
+    pub(super) program: &'a Program<'a>,
+    pub(super) target: &'a TargetDescription,
+    pub(super) meanings: Option<&'a Meanings>,
+    pub(super) global: &'a mut GlobalMemory,
+    pub(super) transactions: &'a mut Transactions,
+    /// How many steps may still be run.
+    pub(super) steps: &'a mut u64,
+    /// How many there were at first.
+    pub(super) step_limit: u64,
+}
+
+/// The blocks that run together, with their memories.
+pub(super) struct Cluster {
+    blocks: Vec<Block>,
+    shared: Vec<SharedMemory>,
+    /// Barriers passed, and clusters begun.
+    epoch: u64,
+}
+
+struct Block {
+    warps: Vec<Warp>,
+    /// Barriers passed.
+    epoch: u64,
+}
+
+/// A fault, and who ran into it.
+pub(super) struct Stop {
+    /// Index of the block in the cluster.
+    pub(super) block: u32,
+    pub(super) warp: u32,
+    /// Number of the operation.
+    pub(super) operation: u32,
+    pub(super) fault: LaneFault,
+}
+
+/// What all warps of a block have come to.
+enum Stand {
+    /// The barrier of the cluster that is this step; one of its warps.
+    Waits(usize, u32),
+    Ended,
+}
+
+impl Cluster {
+    /// Blocks whose memories have the given buffers and size.
+    pub(super) fn new(
+        launch: Launch,
+        program: &Program<'_>,
+        arguments: &[u64],
+        buffers: &[Range<u64>],
+        bytes: usize,
+    ) -> Self {
+        let warp = |index| Warp::new(index, launch.lanes as usize, program, arguments);
+        let block = || Block { warps: (0..launch.warps).map(warp).collect(), epoch: 0 };
+        Self {
+            blocks: (0..launch.blocks).map(|_| block()).collect(),
+            shared: (0..launch.blocks).map(|owner| SharedMemory::new(owner as u8, buffers.to_vec(), bytes)).collect(),
+            epoch: 0,
+        }
+    }
+
+    /// Runs the cluster whose first block is at `first` in the grid.
+    pub(super) fn run(&mut self, first: [u32; 3], outside: &mut Outside<'_>) -> Result<(), Stop> {
+        self.epoch += 1;
+        self.shared.iter_mut().for_each(|memory| memory.start_block(self.epoch));
+        self.blocks.iter_mut().flat_map(|block| &mut block.warps).for_each(Warp::restart);
+        loop {
+            let stands =
+                (0..self.blocks.len()).map(|block| self.block(block, first, outside)).collect::<Result<Vec<_>, _>>()?;
+            let waiting = (0..).zip(&stands).find_map(|(block, stand)| match *stand {
+                Stand::Waits(step, warp) => Some((block, step, warp)),
+                Stand::Ended => None,
+            });
+            let Some((block, step, warp)) = waiting else { break };
+            let there = |stand: &Stand| matches!(stand, Stand::Waits(at, _) if *at == step);
+            let missing: Vec<u32> = (0..).zip(&stands).filter(|(_, stand)| !there(stand)).map(|(at, _)| at).collect();
+            if !missing.is_empty() {
+                let fault = FaultKind::ClusterBarrierNotReached { missing }.into();
+                return Err(Stop { block, warp, operation: operation(outside.program, step), fault });
+            }
+            self.epoch += 1;
+        }
+        self.left()
+    }
+
+    /// Whether a block may have ended before another had done with its memory.
+    fn left(&self) -> Result<(), Stop> {
+        let Some((visit, kind)) = self.shared.iter().find_map(|memory| memory.visited(self.epoch)) else {
+            return Ok(());
+        };
+        Err(Stop {
+            block: u32::from(visit.block),
+            warp: u32::from(visit.warp),
+            operation: visit.operation,
+            fault: LaneFault { lane: Some(u32::from(visit.lane)), kind },
+        })
+    }
+
+    /// Runs one block until all of its warps wait for the cluster or have ended.
+    fn block(&mut self, block: usize, first: [u32; 3], outside: &mut Outside<'_>) -> Result<Stand, Stop> {
+        loop {
+            let pauses = self.warps(block, first, outside)?;
+            let waiting = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
+                Pause::Barrier(scope, step) => Some((warp, scope, step)),
+                Pause::Ended => None,
+            });
+            let Some((warp, scope, step)) = waiting else { return Ok(Stand::Ended) };
+            let elsewhere = (0..).zip(&pauses).filter(|(_, pause)| **pause != Pause::Barrier(scope, step));
+            let missing: Vec<u32> = elsewhere.map(|(warp, _)| warp).collect();
+            if !missing.is_empty() {
+                let fault = FaultKind::BarrierNotReached { missing }.into();
+                return Err(Stop { block: block as u32, warp, operation: operation(outside.program, step), fault });
+            }
+            if scope == Scope::Cluster {
+                return Ok(Stand::Waits(step, warp));
+            }
+            self.blocks[block].epoch += 1;
+        }
+    }
+
+    /// Runs every warp of a block until it waits or ends.
+    fn warps(&mut self, block: usize, first: [u32; 3], outside: &mut Outside<'_>) -> Result<Vec<Pause>, Stop> {
+        let Block { warps, epoch } = &mut self.blocks[block];
+        let mut pauses = Vec::with_capacity(warps.len());
+        for (index, warp) in (0..).zip(warps) {
+            let mut around = Surroundings {
+                program: outside.program,
+                target: outside.target,
+                meanings: outside.meanings,
+                global: outside.global,
+                shared: &mut self.shared,
+                transactions: outside.transactions,
+                block: [first[0] + block as u32, first[1], first[2]],
+                member: block as u8,
+                epoch: Epoch { cluster: self.epoch, block: *epoch },
+                steps: outside.steps,
+                step_limit: outside.step_limit,
+            };
+            let stop = |(step, fault)| Stop {
+                block: block as u32,
+                warp: index,
+                operation: operation(outside.program, step),
+                fault,
+            };
+            pauses.push(warp.run(&mut around).map_err(stop)?);
+        }
+        Ok(pauses)
+    }
+
+    /// Bytes that all clusters so far stored to shared memory.
+    pub(super) fn shared_bytes_stored(&self) -> u64 {
+        self.shared.iter().map(SharedMemory::bytes_stored).sum()
+    }
+
+    /// The most that a warp did.
+    pub(super) fn counts(&self) -> Counts {
+        let warps = self.blocks.iter().flat_map(|block| &block.warps);
+        warps.fold(Counts::default(), |most, warp| most.most(warp.counts()))
+    }
+}
+
+/// The operation of a step.
+fn operation(program: &Program<'_>, step: usize) -> u32 {
+    program.numbers.get(step).copied().unwrap_or(0)
+}
