@@ -15,6 +15,7 @@ mod division;
 mod emit;
 mod figures;
 mod located;
+mod slot;
 
 pub(super) use accesses::Accesses;
 pub(super) use bits::{Source, Tile};
@@ -22,3 +23,4 @@ pub(super) use division::Placed;
 pub(super) use emit::{Loads, Stores};
 pub(super) use figures::Figures;
 pub(super) use located::{Located, Memory};
+pub(super) use slot::{Way, slot};
