@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use tilewright::layout::LinearLayout;
-use tilewright::movement::{self, Means, Path, Plan, Rejected, Swizzle, slots};
+use tilewright::movement::{self, Path, Plan, Rejected, Swizzle, slots};
 use tilewright::pipeline::{PipelineError, Session};
 use tilewright::target::TargetDescription;
 use tilewright_picture::view::{self, ConversionView};
@@ -84,7 +84,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let target = options.conversion.tensor.target(&session)?;
     let movement = |error| Failure::from(PipelineError::Movement(error));
     let served = session.served(&target.name)?;
-    let means = Means::of(target).with_instructions(served.as_ref().map_or(&[], |target| target.instructions()));
+    let means = input::means(target, served.as_ref());
     let means = options.max_scratch.map_or(means, |bytes| means.with_scratch(bytes));
     let plan = movement::convert(&question.src, &question.dst, question.element_bits, means).map_err(movement)?;
     let mut out = std::io::stdout().lock();

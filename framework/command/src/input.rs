@@ -1,12 +1,16 @@
 //! What the commands read: shapes, elements, layouts, and the targets and plugins that they ask.
 
 use std::num::IntErrorKind;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tilewright::kernel::Element;
 use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout};
+use tilewright::movement::Means;
 use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
 use tilewright::plugin::{Discovery, HostCommand, LoadError, Registry};
+use tilewright::target::TargetDescription;
+use tilewright::vendor::Target;
 
 use crate::Global;
 use crate::failure::Failure;
@@ -30,6 +34,11 @@ pub fn session(global: &Global) -> Result<Session, Failure> {
     let discovery = global.plugin.iter().fold(Discovery::standard(), |discovery, file| discovery.file(file));
     registry.discover(&discovery).map_err(of_named_plugin)?;
     Ok(Session::new(catalogue, registry))
+}
+
+/// A target and, where a plugin serves it, the rows of its instruction table.
+pub fn means<'a>(target: &'a TargetDescription, served: Option<&'a Arc<dyn Target>>) -> Means<'a> {
+    Means::of(target).with_instructions(served.map_or(&[], |target| target.instructions()))
 }
 
 fn patience() -> Result<Duration, Failure> {

@@ -74,7 +74,9 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         excess: options.excess,
         ..Constraints::default()
     };
-    let choice = choose_memory(&accessors, input::element_bits(&options.element)?, &constraints, target)
+    let served = session.served(&options.target)?;
+    let means = input::means(target, served.as_ref());
+    let choice = choose_memory(&accessors, input::element_bits(&options.element)?, &constraints, means)
         .map_err(|error| Failure::from(PipelineError::Movement(error)))?;
     let mut out = std::io::stdout().lock();
     if options.json {
@@ -150,7 +152,8 @@ fn table(header: &[&str], numbers: std::ops::Range<usize>) -> Table {
 }
 
 fn by_accessor(chosen: &Candidate, accessors: &[Accessor]) -> String {
-    let mut table = table(&["per warp", "times", "wavefronts", "conflicts", "at least", "elements an access"], 1..6);
+    let mut table =
+        table(&["per warp", "times", "wavefronts", "conflicts", "at least", "elements an access", "by"], 1..6);
     for (figures, accessor) in chosen.accessors.iter().zip(accessors) {
         let what = match (accessor.direction, &accessor.copy) {
             (Direction::Store, None) => "store",
@@ -158,7 +161,10 @@ fn by_accessor(chosen: &Candidate, accessors: &[Accessor]) -> String {
             (Direction::Load, _) => "load",
         };
         let numbers = [accessor.weight, figures.wavefronts, figures.excess, figures.least, figures.vector_elements];
-        table.add_row(std::iter::once(what.to_owned()).chain(numbers.map(|number| number.to_string())));
+        let mut row = vec![what.to_owned()];
+        row.extend(numbers.map(|number| number.to_string()));
+        row.push(figures.instruction.clone().unwrap_or_else(|| "plain accesses".to_owned()));
+        table.add_row(row);
     }
     table.trim_fmt()
 }

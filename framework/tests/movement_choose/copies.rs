@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{
-    Accessor, Candidate, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, choose_memory, load_shared,
-    store_shared,
+    Accessor, Candidate, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, MemoryChoice, choose_memory,
+    load_shared, store_shared,
 };
 use tilewright::pipeline::{prove_load, prove_store};
-use tilewright::target::{Direction, TargetDescription};
+use tilewright::target::Direction;
 
 use crate::layouts::{along, plane};
 use crate::machines::machine;
@@ -66,18 +66,20 @@ fn units(fetched: &LinearLayout, columns: u64, bytes: u64, vector: u64, unit: u6
 }
 
 /// Runs all accesses on the emulator.
-pub fn prove(candidate: &Candidate, asked: &[Accessor], bits: u32, target: &TargetDescription) {
+pub fn prove<'a>(candidate: &Candidate, asked: &[Accessor], bits: u32, means: impl Into<Means<'a>>) {
+    let means = means.into();
     for (at, accessor) in asked.iter().enumerate() {
         let own = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
         let layout = own.unwrap_or(&accessor.layout);
+        let means = if accessor.copy.is_some() { means.with_instructions(&[]) } else { means };
         let executed = match accessor.direction {
             Direction::Store => {
-                let plan = store_shared(layout, &candidate.memory, bits, target).expect("a plan");
-                prove_store(layout, &candidate.memory, bits, &plan, target).expect("memory").counts.wavefronts_stored
+                let plan = store_shared(layout, &candidate.memory, bits, means).expect("a plan");
+                prove_store(layout, &candidate.memory, bits, &plan, means).expect("memory").counts.wavefronts_stored
             }
             Direction::Load => {
-                let plan = load_shared(layout, &candidate.memory, bits, target).expect("a plan");
-                prove_load(layout, &candidate.memory, bits, &plan, target).expect("registers").counts.wavefronts_loaded
+                let plan = load_shared(layout, &candidate.memory, bits, means).expect("a plan");
+                prove_load(layout, &candidate.memory, bits, &plan, means).expect("registers").counts.wavefronts_loaded
             }
         };
         assert_eq!(executed, candidate.accessors[at].wavefronts, "accessor {at} of {}", candidate.kind);

@@ -170,37 +170,47 @@ fn check_all(cases: &[Case], rounds: usize) {
 const WORDS: Case =
     Case { lane_bits: 3, bank_bits: 3, warp_bits: 0, bits: 6, element_bits: 32, accessors: 2, copies: 0, mixes: 0 };
 
+const OF_TWO: [Case; 5] = [
+    Case { bits: 5, ..WORDS },
+    Case { bits: 5, mixes: 4, ..WORDS },
+    Case { lane_bits: 2, bank_bits: 2, bits: 5, mixes: 3, ..WORDS },
+    Case { lane_bits: 2, bank_bits: 3, bits: 5, copies: 1, ..WORDS },
+    Case { lane_bits: 3, bank_bits: 2, bits: 5, ..WORDS },
+];
+
+const OF_SEVERAL: [Case; 2] =
+    [Case { accessors: 3, bits: 5, mixes: 3, ..WORDS }, Case { accessors: 4, bits: 5, ..WORDS }];
+
+const NARROW: [Case; 3] = [
+    Case { element_bits: 16, bits: 5, ..WORDS },
+    Case { element_bits: 16, bits: 5, mixes: 4, lane_bits: 2, bank_bits: 2, ..WORDS },
+    Case { element_bits: 8, bits: 5, lane_bits: 2, bank_bits: 2, ..WORDS },
+];
+
 #[test]
 fn one_writer_and_one_reader_of_words() {
-    check_all(
-        &[
-            Case { bits: 5, ..WORDS },
-            Case { bits: 5, mixes: 4, ..WORDS },
-            Case { lane_bits: 2, bank_bits: 2, bits: 5, mixes: 3, ..WORDS },
-            Case { lane_bits: 2, bank_bits: 3, bits: 5, copies: 1, ..WORDS },
-            Case { lane_bits: 3, bank_bits: 2, bits: 5, ..WORDS },
-        ],
-        4,
-    );
-    check_all(&[Case { ..WORDS }, Case { mixes: 5, ..WORDS }, Case { warp_bits: 1, copies: 1, ..WORDS }], 2);
+    check_all(&OF_TWO, 2);
 }
 
 #[test]
 fn several_readers_of_words() {
-    check_all(&[Case { accessors: 3, bits: 5, mixes: 3, ..WORDS }, Case { accessors: 4, bits: 5, ..WORDS }], 3);
-    check_all(&[Case { accessors: 3, mixes: 3, ..WORDS }], 1);
+    check_all(&OF_SEVERAL, 2);
 }
 
 #[test]
 fn elements_narrower_than_a_bank() {
-    check_all(
-        &[
-            Case { element_bits: 16, bits: 5, ..WORDS },
-            Case { element_bits: 16, bits: 5, mixes: 4, lane_bits: 2, bank_bits: 2, ..WORDS },
-            Case { element_bits: 8, bits: 5, lane_bits: 2, bank_bits: 2, ..WORDS },
-        ],
-        4,
-    );
+    check_all(&NARROW, 2);
+}
+
+/// Takes half a minute: `cargo test --release -p tilewright --test movement_choose -- --ignored`.
+#[test]
+#[ignore = "tries some million layouts"]
+fn all_of_six_bits() {
+    check_all(&OF_TWO, 4);
+    check_all(&NARROW, 4);
+    check_all(&OF_SEVERAL, 3);
+    check_all(&[Case { ..WORDS }, Case { mixes: 5, ..WORDS }, Case { warp_bits: 1, copies: 1, ..WORDS }], 2);
+    check_all(&[Case { accessors: 3, mixes: 3, ..WORDS }], 1);
 }
 
 /// Takes minutes: `cargo test --release -p tilewright --test movement_choose -- --ignored`.

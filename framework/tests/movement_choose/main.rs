@@ -12,3 +12,4 @@ mod exhaustive;
 mod lemma;
 mod padding;
 mod products;
+mod rows;

@@ -5,7 +5,7 @@
 #[path = "../../llvm/tests/memory_choice/mod.rs"]
 mod memory_choice;
 
-use memory_choice::{executed, layout, prove, registers};
+use memory_choice::{all, executed, layout, prove, registers};
 use tilewright::layout::{Dim, Layout};
 use tilewright::movement::{Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, choose_memory};
 use tilewright::target::TargetDescription;
@@ -46,11 +46,12 @@ fn padding_is_no_worse_than_a_vector_a_row() {
         let choice = choose_memory(&accessors, 16, &only, target.description()).unwrap();
         let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>";
         let Layout::Memory(known) = layout(&target, text, &[64, 64]) else { panic!("no memory layout") };
-        let theirs: u64 = accessors.iter().map(|a| executed(&a.layout, a.direction, &known, 16, &target)).sum();
+        let theirs: u64 =
+            accessors.iter().map(|a| executed(&a.layout, a.direction, &known, 16, target.description().into())).sum();
         let chosen = choice.chosen();
         let ours = (chosen.wavefronts(), chosen.bytes);
         assert!(ours <= (theirs, known.allocated_elements() * 2), "{ours:?}, {theirs}");
-        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, &target));
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
     }
 }
 
@@ -88,6 +89,32 @@ fn copies_permute_what_they_fetch() {
             padded.bytes,
             permuted.wavefronts()
         );
-        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, &target));
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
+    }
+}
+
+/// Operands of which K runs across the rows that were stored: `ds_read_b64_tr_b16` turns them while it
+/// loads, free of conflicts, into which stores of 16 bytes go free of conflicts too; plain loads take more,
+/// wherever the tile lies, from registers and where a copy writes consecutively.
+#[test]
+fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
+    let [_, target] = products();
+    let turned = "#ttg.dot_op<{opIdx = 1, parent = #ttg.amd_mfma<{version = 4, warpsPerCTA = [2, 2], \
+                  instrShape = [32, 32, 16], isTransposed = false}>, kWidth = 8}>";
+    let stored = Accessor::store(registers(&target, ROWS, &[64, 64]));
+    let loaded = Accessor::load(registers(&target, turned, &[64, 64]));
+    let global = GlobalTensor::row_major(&[64, 64], 16);
+    let copied = stored.clone().copied(ConsecutiveCopy { global, access_bits: 128 });
+    for (first, kind) in [(stored, Kind::Functor), (copied, Kind::PermutedGlobal)] {
+        let accessors = [first, loaded.clone()];
+        let choice = choose_memory(&accessors, 16, &Constraints::default(), all(&target)).unwrap();
+        let chosen = choice.chosen();
+        println!("{} {:?} gap {}", chosen.kind, chosen.accessors, choice.gap());
+        let by = chosen.accessors[1].instruction.as_deref();
+        assert_eq!((by, chosen.excess(), choice.gap()), (Some("ds_read_b64_tr_b16"), 0, 0));
+        assert!(chosen.kind <= kind, "{}", chosen.kind);
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, all(&target)));
+        let plain = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+        assert!(plain.chosen().wavefronts() > chosen.wavefronts());
     }
 }

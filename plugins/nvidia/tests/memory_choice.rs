@@ -4,16 +4,23 @@
 #[path = "../../llvm/tests/memory_choice/mod.rs"]
 mod memory_choice;
 
-use memory_choice::{executed, layout, prove, registers};
+use memory_choice::{all, executed, layout, prove, registers};
 use tilewright::layout::{Dim, Layout, LinearLayout};
 use tilewright::movement::{Accessor, Constraints, Kind, choose_memory};
 use tilewright::target::{Direction, TargetDescription};
 use tilewright::vendor::Target;
 use tilewright_nvidia::NvidiaTarget;
 
+fn target(file: &str, text: &str) -> NvidiaTarget {
+    NvidiaTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap()
+}
+
 fn a100() -> NvidiaTarget {
-    let text = include_str!("../../../targets/a100.toml");
-    NvidiaTarget::new(TargetDescription::from_toml("a100.toml", text).unwrap()).unwrap()
+    target("a100.toml", include_str!("../../../targets/a100.toml"))
+}
+
+fn h100() -> NvidiaTarget {
+    target("h100.toml", include_str!("../../../targets/h100.toml"))
 }
 
 const ROWS: &str =
@@ -47,7 +54,7 @@ fn the_swizzle_of_128_bytes_is_found() {
     let chosen = choice.chosen();
     assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (Kind::Functor, 0, 0));
     assert_eq!(chosen.memory.linear.columns(), known.linear.columns());
-    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, &target));
+    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
 }
 
 /// Both operands of matrix instructions by plain loads: no more wavefronts than in `nvmma_shared`.
@@ -73,14 +80,60 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
             format!("#ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = {transposed}, elementBitWidth = 16}}>");
         let Layout::Memory(known) = layout(&target, &text, &[64, 64]) else { panic!("no memory layout") };
         let theirs: u64 = (accessors.iter())
-            .map(|accessor| executed(&accessor.layout, accessor.direction, &known, 16, &target))
+            .map(|accessor| executed(&accessor.layout, accessor.direction, &known, 16, target.description().into()))
             .sum();
         assert!(
             choice.chosen().wavefronts() <= theirs,
             "operand {index}: {} and {theirs}",
             choice.chosen().wavefronts()
         );
-        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, &target));
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
     }
     assert_eq!(Accessor::load(matrix_rows()).direction, Direction::Load);
+}
+
+/// Operands of `mma` from tiles that were stored along their rows, K along them or across: `ldmatrix`, plain
+/// or transposing, loads them free of conflicts from a layout into which stores of 16 bytes go free of
+/// conflicts too. Plain loads of operands across take more, wherever the tile lies.
+#[test]
+fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
+    for target in [a100(), h100()] {
+        for (index, across) in [(0, false), (1, true)] {
+            let accessors = [
+                Accessor::store(registers(&target, ROWS, &[64, 64])),
+                Accessor::load(registers(&target, &operand(index), &[64, 64])),
+            ];
+            let choice = choose_memory(&accessors, 16, &Constraints::default(), all(&target)).unwrap();
+            let chosen = choice.chosen();
+            // 8 KiB by four warps; an operand of 64x64 by two: wavefronts of 128 bytes.
+            let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
+            assert_eq!((found, choice.gap()), (vec![(16, 0), (32, 0)], 0));
+            let by = chosen.accessors[1].instruction.as_deref().unwrap_or_default();
+            assert!(by.starts_with("ldmatrix") && by.contains(".trans") == across, "operand {index}: {by}");
+            assert_eq!(chosen.accessors[0].instruction, None, "stores of 16 bytes need none");
+            choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, all(&target)));
+            let plain = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+            assert_eq!(plain.chosen().wavefronts() > chosen.wavefronts(), across);
+        }
+    }
+}
+
+/// Accumulators as 16-bit elements to rows: `stmatrix` is free of conflicts where the tile lies, on the
+/// product that has it.
+#[test]
+fn matrix_stores_are_free_of_conflicts_where_the_tile_lies() {
+    let target = h100();
+    let accumulator =
+        "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>";
+    let accessors = [
+        Accessor::store(registers(&target, accumulator, &[64, 64])),
+        Accessor::load(registers(&target, ROWS, &[64, 64])),
+    ];
+    let choice = choose_memory(&accessors, 16, &Constraints::default(), all(&target)).unwrap();
+    let chosen = choice.chosen();
+    let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
+    assert_eq!((found, choice.gap()), (vec![(16, 0), (16, 0)], 0));
+    let by = chosen.accessors[0].instruction.as_deref().unwrap_or_default();
+    assert!(by.starts_with("stmatrix"), "{by}");
+    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, all(&target)));
 }

@@ -6,6 +6,7 @@ use tilewright::movement::{Accessor, ConsecutiveCopy, Constraints, GlobalTensor,
 use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
 use tilewright::target::Direction;
 
+use crate::input;
 use crate::memory::{answer, kind};
 
 use super::Refusal;
@@ -20,7 +21,9 @@ pub fn choose_memory(session: &Session, request: &Json) -> Result<Json, Refusal>
     let list = field(request, "accessors")?.as_array().ok_or_else(|| bad("`accessors` must be a list"))?;
     let accessors = list.iter().map(|one| accessor(session, request, target, &shape, one));
     let accessors = accessors.collect::<Result<Vec<_>, _>>()?;
-    let choice = choose(&accessors, element_bits(request)?, &constraints(request)?, description);
+    let served = session.served(target)?;
+    let means = input::means(description, served.as_ref());
+    let choice = choose(&accessors, element_bits(request)?, &constraints(request)?, means);
     Ok(answer(&choice.map_err(PipelineError::Movement)?))
 }
 

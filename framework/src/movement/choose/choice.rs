@@ -53,7 +53,7 @@ impl fmt::Display for Kind {
 }
 
 /// What one accessor takes, for one warp; where warps differ, the most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AccessorFigures {
     /// Wavefronts of the plan.
     pub wavefronts: u64,
@@ -61,8 +61,10 @@ pub struct AccessorFigures {
     pub excess: u64,
     /// Wavefronts that it takes at least, whatever the layout.
     pub least: u64,
-    /// Elements of one access.
+    /// Elements that a lane moves in one access.
     pub vector_elements: u64,
+    /// The row of the instruction table by which they move; plain accesses where there is none.
+    pub instruction: Option<String>,
 }
 
 /// What a copy from global memory fetches.
@@ -81,7 +83,7 @@ pub struct Fetch {
 pub struct Candidate {
     /// Its kind.
     pub kind: Kind,
-    /// The layout; its alignment is that of the widest access.
+    /// The layout; its alignment is the most that an access wants.
     pub memory: MemoryLayout,
     /// What each accessor takes, in their order.
     pub accessors: Vec<AccessorFigures>,

@@ -35,13 +35,13 @@ impl Copied {
         let access = access_global(&side.layout, &copy.global, question.element_bits, Direction::Load, &target)?;
         let registers = access.groups().first().map_or(&[][..], |group| group);
         let vector = (0..access.vector_elements.ilog2()).filter_map(|bit| registers.get(1 << bit));
-        let vector: Columns = vector.map(|&register| multiply(&side.registers, register as u64)).collect();
+        let vector: Columns = vector.map(|&register| multiply(side.registers(), register as u64)).collect();
         let mut space = Subspace::span(vector.iter().copied());
-        if !side.lanes.iter().all(|&lane| space.insert(lane)) {
+        if !side.lanes().iter().all(|&lane| space.insert(lane)) {
             let reason = "lanes of the copy fetch the same elements, so what it writes consecutively has them twice";
             return Err(MovementError::Memory { reason: reason.to_owned() });
         }
-        let (copy, lanes) = (copy.clone(), side.lanes.clone());
+        let (copy, lanes) = (copy.clone(), side.lanes().into());
         Ok(Self { at, copy, target, vector, lanes, straight_units: access.transactions })
     }
 
@@ -71,10 +71,10 @@ impl Copied {
         let side = &question.sides[self.at];
         let (vector, rest) = columns.split_at(self.vector.len());
         let (lanes, rest) = rest.split_at(self.lanes.len());
-        let distinct = side.warps.iter().filter(|&&warp| warp != 0).count().min(rest.len());
+        let distinct = side.warps().iter().filter(|&&warp| warp != 0).count().min(rest.len());
         let (own, registers) = rest.split_at(distinct);
         let mut own = own.iter().copied();
-        let warps: Columns = side.warps.iter().map(|&w| if w == 0 { 0 } else { own.next().unwrap_or(0) }).collect();
+        let warps: Columns = side.warps().iter().map(|&w| if w == 0 { 0 } else { own.next().unwrap_or(0) }).collect();
         let registers: Columns = vector.iter().chain(registers).copied().collect();
         let layout: LinearLayout = distributed(question, &side.layout, &registers, lanes, &warps)?;
         let access = access_global(&layout, &self.copy.global, question.element_bits, Direction::Load, &self.target)?;

@@ -5,11 +5,14 @@ use std::collections::HashSet;
 
 use crate::f2::{Columns, Subspace, multiply};
 
+use super::super::tile::{Tile, Way, slot};
 use super::question::Question;
 
 /// Log2 of the elements up to which all subspaces are tried as vectors, and as words.
 const FEW_FOR_VECTORS: u32 = 8;
 const FEW_FOR_WORDS: u32 = 6;
+/// Choices of rows for all accessors that are tried at most.
+const MOST_WAYS: usize = 256;
 
 /// Which accessors a search regards, and with which elements memory begins whatever else.
 pub(super) struct Frames<'a> {
@@ -21,10 +24,11 @@ pub(super) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    /// The low bits that are worth trying, those of the widest vectors first: what all accessors have in
-    /// registers, then what some have, who can go wider.
+    /// The low bits that are worth trying: the slots of rows of the instruction table, then vectors, the
+    /// widest first: what all accessors have in registers, then what some have, who can go wider.
     pub(super) fn all(question: &'a Question<'a>, sides: &'a [usize], fixed: &'a [u64]) -> Vec<Columns> {
         let mut frames = Self { question, sides, fixed, found: Vec::new(), seen: HashSet::new() };
+        frames.add_slots();
         let widest = question.widest() as usize;
         let common = frames.common((1 << sides.len()) - 1);
         let vectors = if fixed.is_empty() { widest.min(common.dimension() as usize) } else { 0 };
@@ -44,10 +48,28 @@ impl<'a> Frames<'a> {
         frames.found
     }
 
+    /// Keeps the slots of rows by which one side or several of them can go.
+    fn add_slots(&mut self) {
+        let question = self.question;
+        let mut ways: Vec<Vec<Way<'_>>> = vec![Vec::new()];
+        for &at in self.sides {
+            let side = &question.sides[at];
+            let kinds = Tile::kinds(&side.tiles, side.direction());
+            let pairs = ways.iter().flat_map(|way| kinds.iter().map(move |&kind| (way, kind)));
+            let longer = pairs.map(|(way, kind)| [&way[..], &[(&side.located, kind)]].concat());
+            ways = longer.take(MOST_WAYS).collect();
+        }
+        for low in ways.iter().filter_map(|way| slot(way)) {
+            if low.starts_with(self.fixed) {
+                self.add(&low);
+            }
+        }
+    }
+
     /// What the registers of all of these sides hold, as a mask of the sides regarded.
     fn common(&self, mask: u64) -> Subspace {
         let of = self.sides.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1);
-        let mut spans = of.map(|(_, &side)| self.question.sides[side].span.clone());
+        let mut spans = of.map(|(_, &side)| self.question.sides[side].span().clone());
         let first = spans.next().unwrap_or_default();
         spans.fold(first, |all, span| all.intersection(&span))
     }
@@ -111,8 +133,8 @@ impl<'a> Frames<'a> {
     /// room, sums of two lanes of different accessors.
     fn pool(&self, sums: bool) -> Vec<u64> {
         let sides = || self.sides.iter().map(|&at| &self.question.sides[at]);
-        let lanes: Vec<u64> = sides().flat_map(|side| side.lanes.iter().copied()).collect();
-        let registers = sides().flat_map(|side| side.registers.iter().copied());
+        let lanes: Vec<u64> = sides().flat_map(|side| side.lanes().iter().copied()).collect();
+        let registers = sides().flat_map(|side| side.registers().iter().copied());
         let units = (0..self.question.bits).map(|bit| 1u64 << bit);
         let mut pool: Vec<u64> = lanes.iter().copied().chain(registers).chain(units).collect();
         if sums {

@@ -24,12 +24,11 @@ mod linear;
 mod padding;
 mod question;
 mod segments;
+mod side;
 pub(in crate::movement) mod swizzle;
 mod weigh;
 
-use crate::target::TargetDescription;
-
-use super::MovementError;
+use super::{Means, MovementError};
 use weigh::Weigher;
 
 pub use accessor::{Accessor, ConsecutiveCopy, Constraints};
@@ -37,7 +36,8 @@ pub use choice::{AccessorFigures, Candidate, Fetch, Kind, MemoryChoice};
 pub use swizzle::Swizzle;
 
 /// The best layout in shared memory of a tensor of elements of `element_bits` bits for those who access
-/// it, and its rivals.
+/// it, and its rivals, by the given means, such as `&TargetDescription`: plain accesses, or rows of the
+/// instruction table. How many bytes it may take is said by the constraints, not by the means.
 ///
 /// ```
 /// use tilewright::layout::{Dim, LinearLayout};
@@ -57,13 +57,13 @@ pub use swizzle::Swizzle;
 /// # Errors
 /// [`MovementError`]: no accessors, layouts that are not of one tensor or not for the target, widths
 /// that no element has, and constraints that no layout meets.
-pub fn choose_memory(
+pub fn choose_memory<'a>(
     accessors: &[Accessor],
     element_bits: u32,
     constraints: &Constraints,
-    target: &TargetDescription,
+    means: impl Into<Means<'a>>,
 ) -> Result<MemoryChoice, MovementError> {
-    let question = question::Question::new(accessors, element_bits, target)?;
+    let question = question::Question::new(accessors, element_bits, means.into())?;
     let mut weigher = Weigher::new(&question, constraints)?;
     match question.copy().transpose()? {
         None => {

@@ -8,10 +8,12 @@ use crate::f2::{Columns, Solver, multiply};
 use crate::layout::Padding;
 use crate::target::wavefronts;
 
+use super::super::tile::{self, Memory};
 use super::choice::Kind;
 use super::estimate::Located;
 use super::least;
-use super::question::{Question, Side};
+use super::question::Question;
+use super::side::Side;
 use super::weigh::{Proposal, Weigher};
 
 /// The longest line, in elements, up to which every padding is tried; beyond it those that are a small
@@ -112,18 +114,37 @@ impl<'a> Placed<'a> {
     /// What all sides take at least with gaps, each by its weight: the first access of the first warp
     /// is counted, others take a wavefront for each phase or more.
     fn at_least(&self, question: &Question<'_>, padding: &[Padding]) -> u64 {
-        let of = |(side, located): (&Side, &Located)| {
+        let of = |(side, located): (&Side<'_>, &Located)| {
             let widths = (0..=located.widest.min(question.widest())).filter(|&width| is_whole(padding, width));
             let taken = widths.filter_map(|width| {
                 let clear = least::at_width(question, side, width)?;
                 let first = first_access(question, side, located, padding, width)?;
-                let accesses = 1u64 << (located.held - width);
-                Some(clear / accesses * (accesses - 1) + first)
+                Some(with_first(clear, side.accesses(width)?, first))
             });
-            taken.min().unwrap_or(u64::MAX).saturating_mul(side.weight)
+            taken.chain(self.by_rows(question, side, padding)).min().unwrap_or(u64::MAX).saturating_mul(side.weight)
         };
         question.sides.iter().zip(&self.sides).map(of).fold(0, u64::saturating_add)
     }
+
+    /// The same of one side by rows of the instruction table.
+    fn by_rows(&self, question: &Question<'_>, side: &Side<'_>, padding: &[Padding]) -> Option<u64> {
+        if side.tiles.is_empty() {
+            return None;
+        }
+        let memory = Memory::new(self.columns, padding);
+        let placed = tile::Placed::new(&side.located, &memory, question.target);
+        let taken = side.tiles.iter().filter_map(|tile| {
+            let first = placed.best_by(tile)?.each;
+            let accesses = side.accesses(tile.width(&side.located)?)?;
+            Some(with_first(least::by_row(question, side, tile)?, accesses, first))
+        });
+        taken.min()
+    }
+}
+
+/// What accesses that take `clear` wavefronts together at least take, where the first takes so many.
+fn with_first(clear: u64, accesses: u32, first: u64) -> u64 {
+    clear - (clear >> accesses) + first
 }
 
 /// Whether no gap comes within a vector.
@@ -133,17 +154,17 @@ fn is_whole(padding: &[Padding], width: u32) -> bool {
 
 fn first_access(
     question: &Question<'_>,
-    side: &Side,
+    side: &Side<'_>,
     located: &Located,
     padding: &[Padding],
     width: u32,
 ) -> Option<u64> {
-    let row = question.row(side.direction, width)?;
+    let row = question.row(side.direction(), width)?;
     let bytes = question.element_bytes();
     let address = |lane: u64| {
         let offset = multiply(&located.lanes, lane);
         let gaps: u64 = padding.iter().map(|p| offset / p.interval * p.padding).sum();
-        (lane & side.idle_lanes == 0).then_some((offset + gaps) * bytes)
+        (lane & side.idle_lanes() == 0).then_some((offset + gaps) * bytes)
     };
     let addresses: Vec<Option<u64>> = (0..1u64 << located.lanes.len()).map(address).collect();
     Some(wavefronts(row, &addresses, (bytes as u32) << width))

@@ -7,29 +7,17 @@ use crate::layout::{Dim, LayoutError, LinearLayout, MemoryLayout, Padding, Space
 use crate::target::{BankRow, Direction, TargetDescription};
 
 use super::super::conversion::Side as Columned;
-use super::super::{Conversion, MovementError};
+use super::super::tile::Located;
+use super::super::{Conversion, Means, MovementError};
 use super::accessor::{Accessor, ConsecutiveCopy};
 use super::copies::Copied;
-
-/// One accessor, its columns in the question's coordinates.
-pub(super) struct Side {
-    pub(super) layout: LinearLayout,
-    pub(super) direction: Direction,
-    pub(super) weight: u64,
-    pub(super) registers: Columns,
-    pub(super) lanes: Columns,
-    pub(super) warps: Columns,
-    /// The span of the registers.
-    pub(super) span: Subspace,
-    /// Lanes with one of these bits hold copies of what others store.
-    pub(super) idle_lanes: u64,
-}
+use super::side::Side;
 
 /// A checked question. Coordinates number the elements of one block: `bits` of them.
 pub(super) struct Question<'a> {
     pub(super) target: &'a TargetDescription,
     pub(super) element_bits: u32,
-    pub(super) sides: Vec<Side>,
+    pub(super) sides: Vec<Side<'a>>,
     pub(super) bits: u32,
     copy: Option<(usize, &'a ConsecutiveCopy)>,
     basis: Columns,
@@ -39,11 +27,8 @@ pub(super) struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    pub(super) fn new(
-        accessors: &'a [Accessor],
-        element_bits: u32,
-        target: &'a TargetDescription,
-    ) -> Result<Self, MovementError> {
+    pub(super) fn new(accessors: &'a [Accessor], element_bits: u32, means: Means<'a>) -> Result<Self, MovementError> {
+        let target = means.target;
         let refused = |reason: &str| MovementError::Memory { reason: reason.to_owned() };
         let first = accessors.first().ok_or_else(|| refused("nobody accesses it: name at least one accessor"))?;
         let outs = first.layout.outs().clone();
@@ -60,12 +45,13 @@ impl<'a> Question<'a> {
         }
         let basis: Columns = all.basis().iter().copied().collect();
         let solver = Solver::new(&basis);
-        let lane_bits = conversions[0].lane_bits as usize;
         let order: Vec<Dim> = outs.dims().collect();
         let sides = accessors.iter().zip(&conversions).map(|(accessor, conversion)| {
             let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect() };
+            let kind = (conversion.element, accessor.direction, conversion.lane_bits);
             let (registers, threads) = (of(&conversion.dst.registers), of(&conversion.dst.threads));
-            Ok(Side::new(accessor, accessor.layout.transpose_outs(&order)?, registers, threads.split_at(lane_bits)))
+            let located = Located::new(kind, registers, threads, (basis.len() as u32, 0));
+            Ok(Side::new(accessor, accessor.layout.transpose_outs(&order)?, located, &means))
         });
         Ok(Self {
             target,
@@ -160,39 +146,6 @@ impl<'a> Question<'a> {
         let columns: Columns = columns.iter().map(|&c| self.shown(c)).chain(self.blocks.iter().copied()).collect();
         let linear = LinearLayout::from_columns(ins, self.outs.clone(), &columns)?;
         Ok(MemoryLayout { linear, padding: padding.to_vec(), alignment: None })
-    }
-}
-
-impl Side {
-    fn new(accessor: &Accessor, layout: LinearLayout, registers: Columns, threads: (&[u64], &[u64])) -> Self {
-        let (lanes, warps) = threads;
-        let all: Columns = registers.iter().chain(lanes).chain(warps).copied().collect();
-        let copies = Solver::new(&all).free_columns() >> registers.len() & ((1 << lanes.len()) - 1);
-        Self {
-            layout,
-            direction: accessor.direction,
-            weight: accessor.weight,
-            span: Subspace::span(registers.iter().copied()),
-            registers,
-            lanes: lanes.into(),
-            warps: warps.into(),
-            idle_lanes: if accessor.direction == Direction::Store { copies } else { 0 },
-        }
-    }
-
-    /// The lanes that take part, as a space of lane numbers.
-    pub(super) fn active(&self) -> Subspace {
-        Subspace::span((0..self.lanes.len()).map(|bit| 1u64 << bit).filter(|unit| self.idle_lanes & unit == 0))
-    }
-
-    /// The lanes of a phase that take part.
-    pub(super) fn phase_lanes(&self, row: &BankRow) -> Subspace {
-        Subspace::span(row.phase.iter().copied()).intersection(&self.active())
-    }
-
-    /// The columns of the lanes of a phase that take part.
-    pub(super) fn phase(&self, row: &BankRow) -> Columns {
-        self.phase_lanes(row).basis().iter().map(|&lane| multiply(&self.lanes, lane)).collect()
     }
 }
 

@@ -2,9 +2,12 @@
 //! they can. For two accessors a theorem says how far; for more the best vector is taken, one at a time.
 
 use crate::f2::{Columns, Subspace};
+use crate::target::BankRow;
 
+use super::super::tile::Tile;
 use super::question::Question;
-use super::swizzle;
+use super::side::Side;
+use super::{least, swizzle};
 
 /// Log2 of the elements up to which every vector is tried as a segment.
 const FEW: u32 = 8;
@@ -41,18 +44,44 @@ pub(super) fn completed(question: &Question<'_>, sides: &[usize], low: &[u64], c
     all
 }
 
-/// The columns of an accessor's lanes of a phase, and how segments see it, at the width that `low`
-/// allows.
+/// The columns of what one wavefront serves an accessor, and how segments see it, by the accesses that
+/// `low` allows.
 fn seen(question: &Question<'_>, at: usize, low: &[u64]) -> Option<(Columns, Seen)> {
     let side = &question.sides[at];
-    let held = low.iter().take_while(|&&column| side.span.contains(column)).count() as u32;
-    let (width, row) = (0..=held).rev().find_map(|width| Some((width, question.row(side.direction, width)?)))?;
+    seen_by_rows(question, side, low).or_else(|| seen_plainly(question, side, low))
+}
+
+/// By plain accesses.
+fn seen_plainly(question: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
+    let held = low.iter().take_while(|&&column| side.span().contains(column)).count() as u32;
+    let (width, row) = (0..=held).rev().find_map(|width| Some((width, question.row(side.direction(), width)?)))?;
     let phase = side.phase(row);
     let space = Subspace::span(low.iter().chain(&phase).copied());
     let phases = side.active().dimension() - side.phase_lanes(row).dimension();
+    let cost = side.weight.saturating_mul(1 << (side.accesses(width)? + phases));
+    Some((phase, Seen { space, cost, line: line(question, row, low) }))
+}
+
+/// By the cheapest row of the instruction table whose slot `low` begins with.
+fn seen_by_rows(question: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
+    let of = |tile: &Tile<'_>| {
+        let wanted = tile.vector(&side.located).filter(|wanted| wanted.len() <= low.len())?;
+        let own =
+            |(wanted, column): (Option<u64>, &u64)| wanted.map_or(side.span().contains(*column), |w| w == *column);
+        let vector = &low[..wanted.len()];
+        let row = tile.bank_row(question.target).filter(|_| wanted.into_iter().zip(vector).all(own))?;
+        let phase = tile.phase(&side.located, vector, question.target)?;
+        let space = Subspace::span(low.iter().chain(&phase).copied());
+        let cost = side.weight.saturating_mul(least::by_row(question, side, tile)?);
+        Some((phase, Seen { space, cost, line: line(question, row, low) }))
+    };
+    side.tiles.iter().filter_map(of).min_by_key(|(_, seen)| seen.cost)
+}
+
+/// The first offset bit above the banks.
+fn line(question: &Question<'_>, row: &BankRow, low: &[u64]) -> usize {
     let line = (row.wavefront_bytes() / question.element_bytes()).max(1).ilog2() as usize;
-    let cost = side.weight.saturating_mul(1 << (side.span.dimension() - width + phases));
-    Some((phase, Seen { space, cost, line: line.max(low.len()).min(question.bits as usize) }))
+    line.max(low.len()).min(question.bits as usize)
 }
 
 /// Segments from the top, each the vector that costs least; a segment below the line of an accessor is

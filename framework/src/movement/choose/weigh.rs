@@ -9,7 +9,8 @@ use crate::target::Direction;
 use super::accessor::Constraints;
 use super::choice::{AccessorFigures, Candidate, Fetch, Kind, MemoryChoice};
 use super::least;
-use super::question::{Question, Side};
+use super::question::Question;
+use super::side::Side;
 
 /// Why a copy cannot have any layout.
 const CONSECUTIVE: &str = "the copy writes consecutively what consecutive lanes fetch";
@@ -48,7 +49,7 @@ impl<'a> Weigher<'a> {
         let none = || MovementError::Impossible {
             reasons: format!("target {} has no access of {} bits to shared memory", target.name, question.element_bits),
         };
-        let least = question.sides.iter().map(|side| least::at_any_width(question, side).ok_or_else(none));
+        let least = question.sides.iter().map(|side| least::by_any(question, side).ok_or_else(none));
         let least = least.collect::<Result<Vec<u64>, _>>()?;
         let weights = question.sides.iter().map(|side| side.weight);
         Ok(Self {
@@ -107,19 +108,19 @@ impl<'a> Weigher<'a> {
     fn candidate(&self, proposal: Proposal<'_>) -> Result<Candidate, MovementError> {
         let question = self.question;
         let mut memory = question.memory(proposal.columns, proposal.padding)?;
-        let mut figures = Vec::with_capacity(question.sides.len());
+        let (mut figures, mut alignment) = (Vec::with_capacity(question.sides.len()), 1);
         for (at, side) in question.sides.iter().enumerate() {
             let own = proposal.fetch.as_ref().filter(|(of, _)| *of == at).map(|(_, fetch)| &fetch.layout);
-            let plan = match side.direction {
+            let plan = match side.direction() {
                 Direction::Store => {
-                    store_shared(own.unwrap_or(&side.layout), &memory, question.element_bits, question.target)
+                    store_shared(own.unwrap_or(&side.layout), &memory, question.element_bits, side.means)
                 }
-                Direction::Load => load_shared(&side.layout, &memory, question.element_bits, question.target),
-            };
-            figures.push(self.figures(at, side, &plan?));
+                Direction::Load => load_shared(&side.layout, &memory, question.element_bits, side.means),
+            }?;
+            alignment = alignment.max(plan.alignment());
+            figures.push(self.figures(at, side, &plan));
         }
-        let widest = figures.iter().map(|figures| figures.vector_elements).max().unwrap_or(1);
-        memory.alignment = u32::try_from(widest * question.element_bytes()).ok();
+        memory.alignment = u32::try_from(alignment).ok();
         let weights = question.sides.iter().map(|side| side.weight).zip(&figures);
         let weighted = weights.map(|(w, f)| w.saturating_mul(f.wavefronts)).fold(0, u64::saturating_add);
         let bytes = memory.allocated_elements() * question.element_bytes();
@@ -136,17 +137,22 @@ impl<'a> Weigher<'a> {
         })
     }
 
-    fn figures(&self, at: usize, side: &Side, plan: &SharedAccess) -> AccessorFigures {
-        let wavefronts = match side.direction {
+    fn figures(&self, at: usize, side: &Side<'_>, plan: &SharedAccess) -> AccessorFigures {
+        let wavefronts = match side.direction() {
             Direction::Store => plan.counts.wavefronts_stored,
             Direction::Load => plan.counts.wavefronts_loaded,
         };
-        let clear = least::at_width(self.question, side, plan.vector_elements.ilog2()).unwrap_or(wavefronts);
+        let row = side.tiles.iter().find(|tile| tile.name.is_some() && tile.name == plan.instruction());
+        let clear = match row {
+            Some(tile) => least::by_row(self.question, side, tile),
+            None => least::at_width(self.question, side, plan.vector_elements.ilog2()),
+        };
         AccessorFigures {
             wavefronts,
-            excess: wavefronts.saturating_sub(clear),
+            excess: wavefronts.saturating_sub(clear.unwrap_or(wavefronts)),
             least: self.least[at],
             vector_elements: plan.vector_elements,
+            instruction: plan.instruction().map(str::to_owned),
         }
     }
 

@@ -193,6 +193,12 @@ impl SharedAccess {
         self.accesses.instruction()
     }
 
+    /// Bytes of which the addresses of accesses are multiples, if that of the memory is.
+    #[must_use]
+    pub fn alignment(&self) -> u64 {
+        self.accesses.alignment()
+    }
+
     /// What a lane stores to shared memory, or loads from it.
     #[must_use]
     pub fn shared_bits(&self) -> SharedBits {

@@ -109,7 +109,8 @@ fn in_place(question: &Question, target: &TargetDescription) -> Result<Scan, Mov
     })
 }
 
-/// The scan in a layout whose lanes hold whole lines.
+/// The scan in a layout whose lanes hold whole lines. Each of its moves has shared memory of its own: all that
+/// they want where that is there, else a share each.
 fn by_lines(
     question: &Question,
     within: &Question,
@@ -117,12 +118,25 @@ fn by_lines(
     lines: &LinearLayout,
     target: &TargetDescription,
 ) -> Result<Scan, MovementError> {
-    let means = Means::of(target).shared_by(2 * question.element_bits.len());
+    let means = Means::of(target);
+    match by_lines_within(question, within, src, lines, means) {
+        Ok(scan) if scan.shared_bytes <= means.scratch_bytes => Ok(scan),
+        _ => by_lines_within(question, within, src, lines, means.shared_by(2 * question.element_bits.len())),
+    }
+}
+
+fn by_lines_within(
+    question: &Question,
+    within: &Question,
+    src: &LinearLayout,
+    lines: &LinearLayout,
+    means: Means<'_>,
+) -> Result<Scan, MovementError> {
     let ways = |from: &LinearLayout, to: &LinearLayout| {
         question.element_bits.iter().map(|&bits| convert(from, to, bits, means)).collect::<Result<Vec<_>, _>>()
     };
     let (to, back) = (ways(src, lines)?, ways(lines, src)?);
-    let inner = in_place(within, target)?;
+    let inner = in_place(within, means.target)?;
     let all = || to.iter().chain(&back);
     let counts = all().fold(inner.counts, |sum, plan| sum.plus(plan.counts));
     let bound = Bound { exchanges: 0, ..Bound::default() };

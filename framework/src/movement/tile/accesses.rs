@@ -82,6 +82,11 @@ impl Accesses {
         self.vector_elements() * u64::from(self.element.bits() / 8)
     }
 
+    /// Bytes of which the addresses of accesses are multiples.
+    pub(in super::super) fn alignment(&self) -> u64 {
+        1 << self.figures.slot_bits
+    }
+
     /// The row by which registers move; plain accesses where there is none.
     pub(in super::super) fn instruction(&self) -> Option<&str> {
         self.figures.instruction.as_deref()

@@ -102,7 +102,7 @@ impl<'a> Tile<'a> {
     }
 
     /// How the target's banks serve it.
-    pub(super) fn bank_row<'t>(&self, target: &'t TargetDescription) -> Option<&'t BankRow> {
+    pub(in super::super) fn bank_row<'t>(&self, target: &'t TargetDescription) -> Option<&'t BankRow> {
         let bits = 8 << self.slot_bits();
         match self.name {
             Some(name) => target.instruction_bank_row(name, self.direction, bits),
@@ -129,9 +129,44 @@ impl<'a> Tile<'a> {
         Some(self.in_slot[byte_bits as usize..].iter().map(column).collect())
     }
 
-    /// Whether the memory layouts that fit this tile fit the other too.
-    pub(in super::super) fn lies_as(&self, other: &Self) -> bool {
-        self.direction == other.direction && self.in_slot == other.in_slot
+    /// Plain accesses, and one of the tiles of a direction for each way in which slots are made.
+    pub(in super::super) fn kinds<'t>(tiles: &'t [Self], direction: Direction) -> Vec<Option<&'t Self>> {
+        let mut kinds: Vec<Option<&Self>> = vec![None];
+        for tile in tiles.iter().filter(|tile| tile.direction == direction) {
+            if !kinds.iter().flatten().any(|known| known.in_slot == tile.in_slot) {
+                kinds.push(Some(tile));
+            }
+        }
+        kinds
+    }
+
+    /// Log2 of the elements that a lane moves in an access.
+    pub(in super::super) fn width(&self, side: &Located) -> Option<u32> {
+        self.held_bits.checked_sub(side.byte_bits())
+    }
+
+    /// Log2 of the wavefronts that an access takes at least: one for each phase of slots.
+    pub(in super::super) fn phases(&self, target: &TargetDescription) -> Option<u32> {
+        Some((self.slots.len() as u32).saturating_sub(self.bank_row(target)?.phase.len() as u32))
+    }
+
+    /// Whether some memory layout lets the side be accessed so: a lane holds as much, what lanes have in
+    /// slots is theirs alone among threads, and lanes that only give addresses hold nothing of their own.
+    pub(in super::super) fn may_divide(&self, side: &Located) -> bool {
+        let held = self.width(side).is_some_and(|width| width <= side.span.dimension());
+        let lanes = |sources: &[Source], lane: usize| sources.contains(&Source::Lane(lane as u32));
+        let (mut inside, mut outside) = (Subspace::zero(), Subspace::zero());
+        let apart = side.threads.iter().enumerate().all(|(thread, &column)| {
+            let lane = thread < side.lane_bits as usize;
+            match lane && lanes(&self.in_slot, thread) {
+                true => inside.insert(column),
+                false => {
+                    outside.insert(column);
+                    !lane || lanes(&self.slots, thread) || column == 0
+                }
+            }
+        });
+        held && apart && self.keeps_elements(side.byte_bits()) && inside.intersection(&outside).dimension() == 0
     }
 
     /// The columns of the slots that one wavefront serves, where a slot is the elements of `vector`.

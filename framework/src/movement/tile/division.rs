@@ -143,8 +143,6 @@ impl<'a> Placed<'a> {
         let addresses: Columns = lanes.chain(self.offsets[lane_bits..].iter().copied()).collect();
         let width = tile.held_bits - side.byte_bits();
         let numbered = side.span.dimension().checked_sub(width)?;
-        let warps = lane_bits as u32..self.offsets.len() as u32;
-        let copies = warps.filter(|&bit| side.idle >> bit & 1 == 1 && self.offsets[bit as usize] == 0);
         let mut figures = Figures {
             instruction: tile.name.map(str::to_owned),
             addresses,
@@ -154,7 +152,7 @@ impl<'a> Placed<'a> {
             width,
             accesses: 1 << (numbered + side.repeated_bits()),
             each: 0,
-            shared_by: copies.take(numbered as usize).collect(),
+            shared_by: side.alike().take(numbered as usize).collect(),
             parts: parts.map(Box::new),
         };
         figures.each = self.wavefronts(&figures, tile.bank_row(self.target)?, 0);

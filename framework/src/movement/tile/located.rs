@@ -61,6 +61,18 @@ impl Located {
         self.rounds.len() as u32 + self.reach.times
     }
 
+    /// Log2 of the accesses of which a warp makes its share, where 2^`numbered` reach all that a lane holds:
+    /// warps that hold the same share them, as [`super::Figures`] count.
+    pub(in super::super) fn share(&self, numbered: u32) -> u32 {
+        numbered - self.alike().count().min(numbered as usize) as u32
+    }
+
+    /// Bits of warps of a storing side that hold the same.
+    pub(super) fn alike(&self) -> impl Iterator<Item = u32> + '_ {
+        let warps = self.lane_bits..self.threads.len() as u32;
+        warps.filter(|&bit| self.idle >> bit & 1 == 1 && self.threads[bit as usize] == 0)
+    }
+
     /// Log2 of an element's bytes.
     pub(super) fn byte_bits(&self) -> u32 {
         (self.element.bits() / 8).ilog2()

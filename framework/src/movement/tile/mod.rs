@@ -17,6 +17,7 @@ mod emit;
 mod figures;
 mod located;
 mod reach;
+mod slot;
 
 pub(super) use accesses::Accesses;
 pub(super) use bits::{Source, Tile};
@@ -25,3 +26,4 @@ pub(super) use emit::{Loads, Stores};
 pub(super) use figures::Figures;
 pub(super) use located::{Located, Memory};
 pub(super) use reach::Reach;
+pub(super) use slot::{Way, slot};

@@ -2,7 +2,7 @@
 
 use tilewright::layout::families::Neutral;
 use tilewright::layout::{FamilySet, Layout, LinearLayout, MemoryLayout, parse_spec};
-use tilewright::movement::{Accessor, Candidate, load_shared, store_shared};
+use tilewright::movement::{Accessor, Candidate, Means, load_shared, store_shared};
 use tilewright::pipeline::{prove_load, prove_store};
 use tilewright::target::Direction;
 use tilewright::vendor::Target;
@@ -28,27 +28,32 @@ pub fn executed(
     direction: Direction,
     memory: &MemoryLayout,
     bits: u32,
-    target: &dyn Target,
+    means: Means<'_>,
 ) -> u64 {
-    let target = target.description();
     match direction {
         Direction::Store => {
-            let plan = store_shared(layout, memory, bits, target).expect("a plan");
-            prove_store(layout, memory, bits, &plan, target).expect("memory holds the tensor").counts.wavefronts_stored
+            let plan = store_shared(layout, memory, bits, means).expect("a plan");
+            prove_store(layout, memory, bits, &plan, means).expect("memory holds the tensor").counts.wavefronts_stored
         }
         Direction::Load => {
-            let plan = load_shared(layout, memory, bits, target).expect("a plan");
-            prove_load(layout, memory, bits, &plan, target).expect("registers hold it").counts.wavefronts_loaded
+            let plan = load_shared(layout, memory, bits, means).expect("a plan");
+            prove_load(layout, memory, bits, &plan, means).expect("registers hold it").counts.wavefronts_loaded
         }
     }
 }
 
+/// A target with its instructions.
+pub fn all(target: &dyn Target) -> Means<'_> {
+    Means::of(target.description()).with_instructions(target.instructions())
+}
+
 /// Runs all accesses of a candidate: what is executed is what was promised.
-pub fn prove(candidate: &Candidate, accessors: &[Accessor], bits: u32, target: &dyn Target) {
+pub fn prove(candidate: &Candidate, accessors: &[Accessor], bits: u32, means: Means<'_>) {
     for (accessor, figures) in accessors.iter().zip(&candidate.accessors) {
         let fetched = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);
         let layout = fetched.unwrap_or(&accessor.layout);
-        let wavefronts = executed(layout, accessor.direction, &candidate.memory, bits, target);
+        let means = if accessor.copy.is_some() { means.with_instructions(&[]) } else { means };
+        let wavefronts = executed(layout, accessor.direction, &candidate.memory, bits, means);
         assert_eq!(wavefronts, figures.wavefronts, "{}", candidate.kind);
     }
 }

@@ -1,11 +1,9 @@
 //! The layouts of scratch memory that are worth trying.
 
-use smallvec::SmallVec;
-
 use crate::f2::{Columns, Subspace};
 use crate::target::{BankRow, TargetDescription};
 
-use super::super::super::tile::{Located, Tile};
+use super::super::super::tile::{Located, Tile, slot};
 use super::super::swizzle::{self, Swizzle};
 use super::Sides;
 
@@ -51,12 +49,8 @@ impl Sides<'_> {
     /// Layouts whose vector is the slot of an instruction of one side or of both.
     pub(super) fn tiled_layouts(&self, tiles: &[Tile<'_>]) -> Vec<Swizzle> {
         let of = |side: &Located| -> Vec<Option<&Tile<'_>>> {
-            let mut kinds: Vec<Option<&Tile<'_>>> = vec![None];
-            for tile in tiles.iter().filter(|tile| tile.direction == side.direction && side.reach.allows(tile)) {
-                if !kinds.iter().flatten().any(|known| known.lies_as(tile)) {
-                    kinds.push(Some(tile));
-                }
-            }
+            let mut kinds = Tile::kinds(tiles, side.direction);
+            kinds.retain(|tile| tile.is_none_or(|tile| side.reach.allows(tile)));
             kinds
         };
         let (stores, loads) = (of(self.src), of(self.dst));
@@ -68,10 +62,7 @@ impl Sides<'_> {
     /// The layouts for instructions on either side; `None` where both are plain or cannot be together.
     fn tiled(&self, store: Option<&Tile<'_>>, load: Option<&Tile<'_>>) -> Option<Vec<Shape>> {
         let slot_bits = store.or(load)?.slot_bits();
-        if [store, load].into_iter().flatten().any(|tile| tile.slot_bits() != slot_bits) {
-            return None;
-        }
-        let vector = self.slot(store, load, slot_bits)?;
+        let vector = slot(&[(self.src, store), (self.dst, load)])?;
         let phase = |side: &Located, tile: Option<&Tile<'_>>| match tile {
             Some(tile) => tile.phase(side, &vector, self.target),
             None => {
@@ -88,39 +79,6 @@ impl Sides<'_> {
             bank_bits: (line >> slot_bits).max(1).ilog2(),
         });
         Some(shapes.collect())
-    }
-
-    /// The elements of a slot: the lanes of either side where an instruction says so, elsewhere registers,
-    /// of both sides if there are any.
-    fn slot(&self, store: Option<&Tile<'_>>, load: Option<&Tile<'_>>, slot_bits: u32) -> Option<Columns> {
-        let element_byte_bits = self.conversion.element_bytes().trailing_zeros();
-        let bits = slot_bits.checked_sub(element_byte_bits)? as usize;
-        type Wanted = SmallVec<[Option<u64>; 8]>;
-        let wanted = |tile: Option<&Tile<'_>>, side: &Located| -> Option<Wanted> {
-            tile.map_or_else(|| Some(SmallVec::from_elem(None, bits)), |tile| tile.vector(side))
-        };
-        let (by_src, by_dst) = (wanted(store, self.src)?, wanted(load, self.dst)?);
-        let mut space = Subspace::zero();
-        let mut slot: SmallVec<[Option<u64>; 8]> = SmallVec::new();
-        for (by_src, by_dst) in by_src.iter().zip(&by_dst) {
-            let column = match (*by_src, *by_dst) {
-                (Some(src), Some(dst)) if src != dst => return None,
-                (src, dst) => src.or(dst),
-            };
-            // What an instruction takes from a lane, the other side must have in registers or lanes.
-            if column.is_some_and(|column| !space.insert(column)) {
-                return None;
-            }
-            slot.push(column);
-        }
-        let common = self.src.span.intersection(&self.dst.span);
-        let own = match (store, load) {
-            (Some(_), Some(_)) => &[][..],
-            (Some(_), None) => &self.src.kept[..],
-            _ => &self.dst.kept[..],
-        };
-        let mut registers = common.basis().iter().chain(own).copied().filter(|&column| space.insert(column));
-        slot.into_iter().map(|column| column.or_else(|| registers.next())).collect()
     }
 }
 
