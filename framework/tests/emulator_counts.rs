@@ -147,6 +147,7 @@ fn operations_count_once_for_every_issue_by_at_least_one_lane() {
     let text = "%7: i32 = exchange index all %0, %2
         %8: i32 = exchange index all %0, %0
         %20: i32, %21: i32 = swap 1 all %0, %1
+        %22: i32 = exchange_xor 5 all %0
         %9: i32 = permute_bytes %0, %1, 0x3210
         %10: i1 = compare eq %0, %2
         %11: i32 = select %10, %0, %1
@@ -177,7 +178,8 @@ fn operations_count_once_for_every_issue_by_at_least_one_lane() {
           yield
         }";
     let expected = Counts {
-        exchanges: 3,
+        exchanges: 4,
+        exchanges_xor: 1,
         shared_stores: 1,
         shared_loads: 7,
         wavefronts_stored: 1,

@@ -310,7 +310,8 @@ fn a_collective_that_some_lanes_do_not_reach_is_divergent() {
         format!("%7: i1 = compare lt_u %0, {bound}\n if %7 {{\n {collective}\n yield\n }} else {{\n yield\n }}")
     };
     let exchanges = ["%8: i32 = exchange index all %0, %2", "%8: i32, %10: i32 = swap 4 all %0, %2"];
-    for collective in exchanges.into_iter().chain(["barrier warp all", "barrier block all"]) {
+    let exchanges = exchanges.into_iter().chain(["%8: i32 = exchange_xor 3 all %0"]);
+    for collective in exchanges.chain(["barrier warp all", "barrier block all"]) {
         // Eight lanes are below 8: control that only happens to be uniform is good enough to run.
         passes(1, &text("%9", collective).replacen("%7:", "%9: i32 = constant 8\n %7:", 1));
         let fault = fault(1, &text("%4", collective));

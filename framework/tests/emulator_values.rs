@@ -298,6 +298,16 @@ fn an_exchange_gives_what_the_named_lane_holds() {
 }
 
 #[test]
+fn an_exchange_by_xor_gives_what_the_lane_across_holds() {
+    for (mask, expected) in
+        [(1, [1, 0, 9, 4, 25, 16, 49, 36]), (3, [9, 4, 1, 0, 49, 36, 25, 16]), (6, [36, 49, 16, 25, 4, 9, 0, 1])]
+    {
+        let text = format!("%7: i32 = binary mul %1, %1\n %20: i32 = exchange_xor {mask} all %7");
+        assert_eq!(one_word_each(&text), expected, "{mask}");
+    }
+}
+
+#[test]
 fn lanes_part_at_an_if_and_meet_after_it() {
     let text = "%5: i1 = compare lt_u %1, %4
         %20: i32 = if %5 {

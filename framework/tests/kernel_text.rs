@@ -183,6 +183,7 @@ kernel copy_rows(%0 from: ptr.global, %1 \"the end\": i32) lanes 32 warps 4 {
   store %6 - 4, %9 align 8
   barrier block all
   %10: f32 = exchange index all %4, %2
+  %21: f32 = exchange_xor 15 all %10
   %18: i32, %19: i32 = swap 16 all %5, %7
   %20: i32 = permute_bytes %18, %19, 0x3210 or 0x7654 if %8
   %11: i32, %12: 2xi32 = instruction \"vendor.thing.m8\" %9, %10
@@ -203,7 +204,7 @@ kernel copy_rows(%0 from: ptr.global, %1 \"the end\": i32) lanes 32 warps 4 {
     let kernel = &module.kernels[0];
     assert_eq!(kernel.parameters[1].name, "the end");
     assert_eq!(kernel.launch, Launch::new(32, 4));
-    assert_eq!(kernel.statements().len(), 21);
+    assert_eq!(kernel.statements().len(), 22);
     let Op::Load { predicate, offset, .. } = kernel.body.statements[7].op else { panic!() };
     assert_eq!((predicate, offset), (Some(Value(8)), 16));
 }

@@ -98,6 +98,7 @@ fn operands_and_results_have_the_types_that_operations_take_and_give() {
         ("store %0, %7 align 4", operand(7, scalar(I1), "a scalar or vector of elements of 8 bits or more")),
         ("%9: i64 = exchange index all %4, %5", operand(4, scalar(I64), "a scalar of 32 bits")),
         ("%9: i32 = exchange index all %5, %2", operand(2, scalar(F32), "i32")),
+        ("%9: i64 = exchange_xor 1 all %4", operand(4, scalar(I64), "a scalar of 32 bits")),
         ("if %5 { yield } else { yield }", operand(5, I32, "i1")),
         ("for %1 to %4 step %1 (%9: i32) { yield }", operand(4, scalar(I64), "i32")),
         ("%9: i32 = if %7 { yield %5 } else { yield %2 }", operand(2, scalar(F32), "i32")),
@@ -127,6 +128,7 @@ fn operands_and_results_have_the_types_that_operations_take_and_give() {
         ("%9: ptr.global = load %0 align 8", "a scalar or vector of elements of 8 bits or more"),
         ("%9: 8xi1 = load %0 align 8", "a scalar or vector of elements of 8 bits or more"),
         ("%9: i32 = exchange index all %2, %5", "f32"),
+        ("%9: i32 = exchange_xor 1 all %2", "f32"),
         ("%9: i64 = for %1 to %1 step %1 carry %5 (%10: i32, %11: i32) { yield %11 }", "i32"),
     ];
     for (body, expected) in results {
@@ -153,6 +155,8 @@ fn numbers_within_operations_have_bounds() {
         ("%9: i32 = permute_bytes %5, %5, 0x0000 or 0x0008 if %7", Violation::Selector { found: 8 }),
         ("%9: i32, %10: i32 = swap 3 all %5, %5", Violation::Lane { found: 3, lanes: 8 }),
         ("%9: i32, %10: i32 = swap 8 all %5, %5", Violation::Lane { found: 8, lanes: 8 }),
+        ("%9: i32 = exchange_xor 0 all %5", Violation::LaneXor { found: 0, lanes: 8 }),
+        ("%9: i32 = exchange_xor 8 all %5", Violation::LaneXor { found: 8, lanes: 8 }),
         ("%9: i32 = swap 1 all %5, %5", Violation::ResultCount { found: 1, expected: 2 }),
         ("%9: i32 = load %0 align 0", Violation::Alignment { found: 0 }),
         ("store %0, %5 align 12", Violation::Alignment { found: 12 }),
@@ -306,6 +310,7 @@ fn regions_nest_up_to_a_limit() {
 fn collectives_stand_under_uniform_control_only() {
     let collectives = [
         ("%9: i32 = exchange index all %5, %5", true),
+        ("%9: i32 = exchange_xor 1 all %5", true),
         ("barrier warp all", true),
         ("instruction \"vendor.thing\"", true),
         ("barrier block all", false),
@@ -371,6 +376,8 @@ fn uniformity_follows_what_values_are_made_of() {
          %19: i32 = exchange index all %5, %9
          %20: i32 = exchange index all %5, %5
          %21: i32 = exchange index all %9, %5
+         %25: i32 = exchange_xor 1 all %5
+         %26: i32 = exchange_xor 1 all %6
          %22: i32 = instruction \"vendor.thing\" %9
          %23: 2xi32 = pack %9, %12
          %24: i32 = extract %23, 0",
@@ -379,6 +386,8 @@ fn uniformity_follows_what_values_are_made_of() {
         (0, ClusterUniform),
         (5, Varying),
         (6, Uniform),
+        (25, Varying),
+        (26, Uniform),
         (8, ClusterUniform),
         (9, ClusterUniform),
         (10, ClusterUniform),

@@ -6,7 +6,7 @@
 mod machines;
 
 use machines::tiles::rows;
-use machines::{machine, machine_that_swaps};
+use machines::{machine, machine_that_crosses, machine_that_swaps};
 use proptest::prelude::*;
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{self, Means, Path, Plan};
@@ -19,6 +19,7 @@ fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Plan> {
         let swapping = machine_that_swaps(lanes);
         check_candidates(src, dst, bits, &[Means::of(&swapping)]);
     }
+    check_candidates(src, dst, bits, &[Means::of(&machine_that_crosses(&[1, 2, 3, 7]))]);
     check_candidates(src, dst, bits, &[Means::of(&target), Means::of(&target).with_instructions(&instructions)])
 }
 

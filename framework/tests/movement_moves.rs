@@ -5,7 +5,7 @@ mod machines;
 
 use std::collections::{BTreeMap, BinaryHeap};
 
-use machines::{LANE_BITS, layout, machine, machine_that_swaps};
+use machines::{LANE_BITS, layout, machine, machine_that_crosses, machine_that_swaps};
 use tilewright::layout::LinearLayout;
 use tilewright::movement::{Means, Plan, convert, slots};
 use tilewright::pipeline::prove_conversion;
@@ -41,6 +41,20 @@ fn a_register_bit_for_a_lane_bit_is_a_swap_of_two_words() {
     assert_eq!(counted(&machine_that_swaps(&[1]), 64, &content), (4, 0, 0), "wide words by halves");
     assert_eq!(counted(&machine_that_swaps(&[2, 4]), 32, &content), (2, 0, 6), "along other bits it is no use");
     assert_eq!(counted(&machine(), 32, &content), (2, 0, 6));
+}
+
+#[test]
+fn rounds_in_which_all_lanes_differ_alike_go_by_the_constant() {
+    let across = |masks: &[u32], bits: u32, content: &[usize]| {
+        let counts = plan(&machine_that_crosses(masks), bits, content).counts;
+        (counts.exchanges, counts.exchanges_xor)
+    };
+    assert_eq!(across(&[1], 32, &[0, 2, 1, 3, 4]), (2, 2), "a register bit for a lane bit");
+    assert_eq!(across(&[1], 64, &[0, 2, 1, 3, 4]), (4, 4), "wide words by halves");
+    assert_eq!(across(&[2], 32, &[0, 2, 1, 3, 4]), (2, 0), "along other bits it is no use");
+    assert_eq!(across(&[1, 2, 3], 32, &[2, 3, 0, 1, 4]), (3, 3), "two register bits for two lane bits");
+    assert_eq!(across(&[1, 2], 32, &[2, 3, 0, 1, 4]), (3, 2), "one round differs in both lane bits");
+    assert_eq!(across(&[1], 16, &[2, 1, 0, 3, 4]).1, across(&[1], 16, &[2, 1, 0, 3, 4]).0, "inside words");
 }
 
 #[test]

@@ -4,18 +4,23 @@
 
 mod machines;
 
-use machines::{LANE_BITS, layout, machine};
+use machines::{LANE_BITS, layout, machine, machine_that_crosses};
 use proptest::prelude::*;
 use tilewright::kernel::Counts;
 use tilewright::layout::families::Neutral;
 use tilewright::layout::{Dim, Families, LinearLayout, parse_spec};
 use tilewright::movement::{MovementError, Reduction, reduce};
 use tilewright::pipeline::prove_reduction;
+use tilewright::target::TargetDescription;
 
 fn check(src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
-    let target = machine();
-    let plan = reduce(src, axis, bits, &target).unwrap_or_else(|error| panic!("{error}\n{src}"));
-    if let Err(wrong) = prove_reduction(src, axis, bits, &plan, &target) {
+    check_on(&machine_that_crosses(&[1, 4]), src, axis, bits);
+    check_on(&machine(), src, axis, bits)
+}
+
+fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
+    let plan = reduce(src, axis, bits, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
+    if let Err(wrong) = prove_reduction(src, axis, bits, &plan, target) {
         panic!("{wrong}\nalong {axis} of\n{src}");
     }
     plan
@@ -90,6 +95,22 @@ fn an_axis_over_lanes_takes_one_exchange_a_doubling() {
     // Narrow results share a word.
     let plan = check(&blocked([2, 8], [2, 1], [1, 8], [1, 1]), Dim::tensor(1), &[16]);
     assert_eq!(plan.counts, Counts { exchanges: 3, ..Counts::default() });
+}
+
+#[test]
+fn lanes_that_differ_by_a_constant_are_reached_by_it() {
+    let src = blocked([1, 8], [1, 1], [1, 8], [1, 1]);
+    let cost = |masks: &[u32], across: u64| {
+        let plan = check_on(&machine_that_crosses(masks), &src, Dim::tensor(1), &[32]);
+        assert_eq!(plan.counts, Counts { exchanges: 3, exchanges_xor: across, ..Counts::default() }, "{masks:?}");
+        plan.cost
+    };
+    // The machine's exchanges by a constant take as long as its selects.
+    let costs = machine().costs;
+    let saved = costs.exchange.cycles - costs.select.cycles;
+    assert!(saved > 0.0);
+    let (none, some, all) = (cost(&[3], 0), cost(&[1, 4], 2), cost(&[1, 2, 4], 3));
+    assert!(none > all && some != none, "{none} {some} {all}");
 }
 
 #[test]

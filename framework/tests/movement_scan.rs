@@ -3,17 +3,22 @@
 
 mod machines;
 
-use machines::{LANE_BITS, layout, machine};
+use machines::{LANE_BITS, layout, machine, machine_that_crosses};
 use proptest::prelude::*;
 use tilewright::kernel::Counts;
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{MovementError, Scan, ScanDirection, scan};
 use tilewright::pipeline::prove_scan;
+use tilewright::target::TargetDescription;
 
 fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
-    let target = machine();
-    let plan = scan(src, axis, bits, direction, &target).unwrap_or_else(|error| panic!("{error}\n{src}"));
-    if let Err(wrong) = prove_scan(src, axis, bits, direction, &plan, &target) {
+    check_on(&machine_that_crosses(&[1, 4]), src, axis, bits, direction);
+    check_on(&machine(), src, axis, bits, direction)
+}
+
+fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
+    let plan = scan(src, axis, bits, direction, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
+    if let Err(wrong) = prove_scan(src, axis, bits, direction, &plan, target) {
         panic!("{wrong}\n{direction:?} along {axis} of\n{src}");
     }
     plan
@@ -73,6 +78,14 @@ fn a_line_of_lanes_takes_one_exchange_a_doubling() {
     // Registers below lanes add selects, no exchanges: one total is fetched for all of them.
     let plan = check(&line(2, 0), Dim::tensor(0), &[32], ScanDirection::Down);
     assert_eq!((plan.counts.exchanges, plan.counts.wavefronts_stored), (3, 0));
+}
+
+#[test]
+fn the_first_step_of_a_line_of_lanes_is_by_a_constant() {
+    for direction in [ScanDirection::Up, ScanDirection::Down] {
+        let plan = check_on(&machine_that_crosses(&[1, 2, 4]), &line(0, 0), Dim::tensor(0), &[32], direction);
+        assert_eq!(plan.counts, Counts { exchanges: 3, exchanges_xor: 1, selects: 3, ..Counts::default() });
+    }
 }
 
 #[test]

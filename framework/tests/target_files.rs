@@ -160,6 +160,25 @@ fn lanes_that_swap_are_listed() {
 }
 
 #[test]
+fn lanes_that_differ_by_a_constant_are_listed_or_all() {
+    let with = |lanes: &str| {
+        let row =
+            format!("[[exchanges]]\nkind = \"xor\"\n{lanes}bits = 32\nevidence = \"assumed\"\nsource = \"made up\"");
+        let cost = "exchange_xor = { cycles = 1, latency = 4, evidence = \"assumed\", source = \"made up\" }";
+        let text = MACHINE.replace("[costs]", &format!("{row}\n\n[costs]\n{cost}"));
+        TargetDescription::from_toml("toy-1.toml", &text).expect("a sound target")
+    };
+    let (some, all, none) = (with("lanes = [1, 3, 15]\n"), with(""), machine());
+    let differing = |toy: &TargetDescription| (0..100).filter(|&m| toy.lane_xors(32).contains(m)).collect::<Vec<_>>();
+    assert_eq!(differing(&some), [1, 3, 15]);
+    assert_eq!(differing(&all), (1..64).collect::<Vec<_>>());
+    assert_eq!((differing(&none), some.lane_xors(64).contains(1)), (vec![], false));
+    assert_eq!(some.costs.exchange_xor.as_ref().map(|cost| cost.latency), Some(4.0));
+    let written = toml::to_string(&some).expect("the description can be written");
+    assert_eq!(TargetDescription::from_toml("written", &written), Ok(some));
+}
+
+#[test]
 fn a_machine_without_exchanges_has_none() {
     let from = MACHINE.find("[[exchanges]]").expect("is there");
     let to = MACHINE.find("[costs]").expect("is there");
@@ -255,7 +274,7 @@ fn wrong_types() {
             "kind = \"index\"",
             "kind = 2024-01-01",
             (72, 8),
-            "`exchanges[0].kind`: expected \"index\" or \"swap\", found a date",
+            "`exchanges[0].kind`: expected \"index\" or \"swap\" or \"xor\", found a date",
         ),
         (
             "cycles = 1.5",
@@ -412,6 +431,12 @@ fn impossible_memory() {
             "\"swap\"\nlanes = [1, 16]\nbits",
             (73, 13),
             "`exchanges[0].lanes[1]`: expected a power of two from 1 to 8, found 16",
+        ),
+        (
+            "\"index\"\nbits",
+            "\"xor\"\nlanes = [1, 16]\nbits",
+            (73, 13),
+            "`exchanges[0].lanes[1]`: expected a whole number greater than zero and less than 16, found 16",
         ),
         (
             "\"index\"\nbits",

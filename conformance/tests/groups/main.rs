@@ -321,7 +321,7 @@ fn conversions_across_blocks_run_on_the_emulator() {
     let context = context(Flaw::None);
     let all = conversions::all(&context);
     let across = |conversion: &&conversions::Conversion| conversion.to_string().starts_with("blocks-");
-    let across: Vec<_> = all.iter().filter(across).filter(|one| one.setting.element.bits() == 16).collect();
+    let across: Vec<_> = all.iter().filter(across).filter(|one| one.tensor.setting.element.bits() == 16).collect();
     assert!(across.iter().any(|conversion| conversion.to_string() == "blocks-rows-to-both-of-4/f16/64x128/w4"));
     for conversion in across {
         let verdict = conversions::emulated(&context, conversion);

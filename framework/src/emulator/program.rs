@@ -114,6 +114,12 @@ pub(super) enum Step<'a> {
         lane: usize,
         to: usize,
     },
+    /// Lanes read from those whose index differs in the bits of `mask`.
+    ExchangeXor {
+        value: usize,
+        mask: usize,
+        to: usize,
+    },
     /// Lanes that differ in the bit `lane` trade `a` of those that have it for `b` of those that don't.
     Swap {
         a: usize,
@@ -363,6 +369,9 @@ impl<'a> Decoder<'a> {
                 Step::ClusterAddress { pointer: self.at(*pointer), block: self.at(*block), to }
             }
             Op::Exchange { value, lane, .. } => Step::Exchange { value: self.at(*value), lane: self.at(*lane), to },
+            Op::ExchangeXor { value, mask, .. } => {
+                Step::ExchangeXor { value: self.at(*value), mask: *mask as usize, to }
+            }
             Op::Load { pointer, predicate, offset, alignment } => {
                 self.access(Direction::Load, ty, to, (*pointer, *predicate, *offset, *alignment))
             }

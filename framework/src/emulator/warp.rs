@@ -159,6 +159,7 @@ impl Warp {
                 access(one, self.lanes, self.active, registers, &mut memories, counts, &mut accessor)
             }
             Step::Exchange { value, lane, to } => self.exchange(*value, *lane, *to),
+            Step::ExchangeXor { value, mask, to } => self.exchange_xor(*value, *mask, *to),
             Step::Swap { a, b, lane, to } => self.swap([*a, *b], *lane, *to),
             Step::Barrier(_) => {
                 self.require_all_lanes()?;
@@ -275,6 +276,16 @@ impl Warp {
             let source = usize::try_from(from).ok().and_then(|from| values.get(from));
             let kind = || FaultKind::ExchangeLane { from, lanes: lanes as u32 };
             *result = *source.ok_or_else(|| LaneFault { lane: Some(reader as u32), kind: kind() })?;
+        }
+        Ok(())
+    }
+
+    fn exchange_xor(&mut self, value: usize, mask: usize, to: usize) -> Done {
+        self.require_all_lanes()?;
+        self.counts.exchanges += 1;
+        self.counts.exchanges_xor += 1;
+        for lane in 0..self.lanes {
+            self.registers[to + lane] = self.registers[value + (lane ^ mask)];
         }
         Ok(())
     }

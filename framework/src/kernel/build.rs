@@ -209,6 +209,12 @@ impl Builder {
         self.value(ty, Op::Exchange { kind: Exchange::Index, value, lane, issuers: Issuers::All })
     }
 
+    /// Reads a 32-bit value from the lane whose index differs in the bits of `mask`.
+    pub fn exchange_xor(&mut self, value: Value, mask: u32) -> Value {
+        let ty = self.type_of(value);
+        self.value(ty, Op::ExchangeXor { value, mask, issuers: Issuers::All })
+    }
+
     /// `a` and `b` after lanes that differ in the bit `lane` of their index have traded.
     pub fn swap(&mut self, a: Value, b: Value, lane: u32) -> [Value; 2] {
         let ty = self.type_of(a);

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Counts {
     /// Exchanges between lanes.
     pub exchanges: u64,
+    /// Those of the exchanges in which the indices of lanes differ by a constant.
+    pub exchanges_xor: u64,
     /// Plain stores to shared memory.
     pub shared_stores: u64,
     /// Plain loads from shared memory.
@@ -51,6 +53,7 @@ impl Counts {
     fn merged(self, other: Self, merge: fn(u64, u64) -> u64) -> Self {
         Self {
             exchanges: merge(self.exchanges, other.exchanges),
+            exchanges_xor: merge(self.exchanges_xor, other.exchanges_xor),
             shared_stores: merge(self.shared_stores, other.shared_stores),
             shared_loads: merge(self.shared_loads, other.shared_loads),
             matrix_stores: merge(self.matrix_stores, other.matrix_stores),

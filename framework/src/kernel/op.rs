@@ -342,6 +342,16 @@ pub enum Op {
         /// Who issues it.
         issuers: Issuers,
     },
+    /// Gives every lane the value that the lane whose index differs in the bits of a constant holds; a
+    /// scalar of 32 bits.
+    ExchangeXor {
+        /// What this lane offers.
+        value: Value,
+        /// The bits in which the indices differ; not zero, below the number of lanes.
+        mask: u32,
+        /// Who issues it.
+        issuers: Issuers,
+    },
     /// Lanes that differ in one bit of their index trade: where the bit is set a lane gives what it
     /// holds of `a` and gets the other's `b`, where it is not it gives of `b` and gets the other's
     /// `a`. Two results: `a` and `b` after the trade. Scalars of 32 bits.
@@ -422,6 +432,7 @@ impl Op {
             Self::Load { .. } => "load",
             Self::Store { .. } => "store",
             Self::Exchange { .. } => "exchange",
+            Self::ExchangeXor { .. } => "exchange_xor",
             Self::Swap { .. } => "swap",
             Self::Barrier { .. } => "barrier",
             Self::Instruction { .. } => "instruction",
@@ -432,7 +443,7 @@ impl Op {
     }
 
     /// The names of all operations that this version knows, as on the wire.
-    pub const NAMES: [&'static str; 22] = [
+    pub const NAMES: [&'static str; 23] = [
         "constant",
         "special",
         "shared_address",
@@ -449,6 +460,7 @@ impl Op {
         "load",
         "store",
         "exchange",
+        "exchange_xor",
         "swap",
         "barrier",
         "instruction",
@@ -463,7 +475,7 @@ impl Op {
         match self {
             Self::Constant { .. } | Self::Special(_) | Self::SharedAddress { .. } => vec![],
             Self::ClusterAddress { pointer, block } => vec![*pointer, *block],
-            Self::Unary { a, .. } | Self::Cast { a, .. } => vec![*a],
+            Self::Unary { a, .. } | Self::Cast { a, .. } | Self::ExchangeXor { value: a, .. } => vec![*a],
             Self::Binary { a, b, .. } | Self::Compare { a, b, .. } | Self::Swap { a, b, .. } => vec![*a, *b],
             Self::PermuteBytes { a, b, alternative, .. } => {
                 [Some(*a), Some(*b), alternative.map(|(condition, _)| condition)].into_iter().flatten().collect()

@@ -187,6 +187,14 @@ pub enum Violation {
         /// Lanes of a warp.
         lanes: u32,
     },
+    /// Lanes of an exchange that differ by a number that no two lanes of a warp differ by.
+    #[error("lanes differ by {found}; expected 1 to one less than the {lanes} lanes of a warp")]
+    LaneXor {
+        /// The number.
+        found: u32,
+        /// Lanes of a warp.
+        lanes: u32,
+    },
     /// An alignment that is no power of two.
     #[error("alignment {found}; expected a power of two")]
     Alignment {
@@ -501,6 +509,12 @@ impl Checker<'_> {
                 self.operand(*lane, INDEX)?;
                 self.result(results, ty)
             }
+            Op::ExchangeXor { value, mask, .. } => {
+                let ty = self.operand_that(*value, WORD, is_word)?;
+                let lanes = self.kernel.launch.lanes;
+                self.require(*mask != 0 && *mask < lanes, || Violation::LaneXor { found: *mask, lanes })?;
+                self.result(results, ty)
+            }
             Op::Swap { a, b, lane, .. } => {
                 let ty = self.operand_that(*a, WORD, is_word)?;
                 self.operand(*b, ty)?;
@@ -695,6 +709,7 @@ impl ControlWalk {
                 Op::Barrier { scope: Scope::Block, .. } => Uniformity::BlockUniform,
                 Op::Barrier { scope: Scope::Warp, .. }
                 | Op::Exchange { .. }
+                | Op::ExchangeXor { .. }
                 | Op::Swap { .. }
                 | Op::Instruction { .. } => Uniformity::Uniform,
                 _ => Uniformity::Varying,

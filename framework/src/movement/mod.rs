@@ -18,6 +18,7 @@ mod memory;
 mod price;
 mod reduce;
 mod scan;
+mod source;
 mod tile;
 mod tuples;
 mod wide;

@@ -15,10 +15,12 @@ use super::Plan;
 #[must_use]
 pub fn cost(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription) -> f64 {
     let table = &target.costs;
+    let by_index = counts.exchanges.saturating_sub(counts.exchanges_xor);
     let per_warp = [
         (counts.wavefronts_stored, &table.shared_store_wavefront),
         (counts.wavefronts_loaded, &table.shared_load_wavefront),
-        (counts.exchanges, &table.exchange),
+        (by_index, &table.exchange),
+        (counts.exchanges_xor, table.exchange_xor.as_ref().unwrap_or(&table.exchange)),
         (counts.permutes, &table.permute),
         (counts.selects, &table.select),
         (counts.warp_barriers, &table.warp_barrier),

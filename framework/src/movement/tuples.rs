@@ -4,6 +4,7 @@ use crate::kernel::{Builder, Cast, Element, Type, Value};
 
 use super::Plan;
 use super::address::integer;
+use super::source::Source;
 
 const WORD_BITS: u32 = 32;
 
@@ -17,7 +18,7 @@ pub(super) fn words(element_bits: u32, elements: u64) -> u64 {
 }
 
 /// The tuples of another lane; narrow elements travel together.
-pub(super) fn exchanged(builder: &mut Builder, lane: Value, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
+pub(super) fn exchanged(builder: &mut Builder, source: Source, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let tensors = tuples.first().map_or(0, Vec::len);
     let mut received: Vec<Vec<Value>> = vec![Vec::with_capacity(tensors); tuples.len()];
     for tensor in 0..tensors {
@@ -25,14 +26,14 @@ pub(super) fn exchanged(builder: &mut Builder, lane: Value, tuples: &[Vec<Value>
         let bits = values.first().map_or(WORD_BITS, |&value| builder.type_of(value).bits());
         let together = (WORD_BITS / bits).max(1) as usize;
         let moved: Vec<Value> =
-            values.chunks(together).flat_map(|group| exchanged_group(builder, lane, group)).collect();
+            values.chunks(together).flat_map(|group| exchanged_group(builder, source, group)).collect();
         received.iter_mut().zip(moved).for_each(|(tuple, value)| tuple.push(value));
     }
     received
 }
 
 /// Values that fill at most a word, or one that fills two.
-fn exchanged_group(builder: &mut Builder, lane: Value, group: &[Value]) -> Vec<Value> {
+fn exchanged_group(builder: &mut Builder, source: Source, group: &[Value]) -> Vec<Value> {
     let element = group.first().map(|&value| builder.type_of(value));
     let bits: Vec<Value> = group.iter().map(|&value| to_integer(builder, value)).collect();
     let packed = builder.pack(&bits);
@@ -43,14 +44,14 @@ fn exchanged_group(builder: &mut Builder, lane: Value, group: &[Value]) -> Vec<V
         let parts: Vec<Value> = (0..2)
             .map(|half| {
                 let part = builder.extract(halves, half);
-                builder.exchange(part, lane)
+                source.exchange(builder, part)
             })
             .collect();
         let both = builder.pack(&parts);
         builder.cast(Cast::Bits, both, integer(width))
     } else {
         let word = builder.cast(Cast::ExtendU, whole, integer(WORD_BITS));
-        let moved = builder.exchange(word, lane);
+        let moved = source.exchange(builder, word);
         builder.cast(Cast::Truncate, moved, integer(width))
     };
     let elements = builder.type_of(packed);

@@ -42,6 +42,10 @@ pub struct CostTable {
     pub shared_load_wavefront: Cost,
     /// One exchange of 32 bits between lanes.
     pub exchange: Cost,
+    /// One exchange of 32 bits between lanes whose indices differ by a constant; as any other exchange
+    /// where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange_xor: Option<Cost>,
     /// One byte permute.
     pub permute: Cost,
     /// One select of 32 bits.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{BankRow, CostTable, Direction, Evidence};
+use super::{BankRow, CostTable, Direction, Evidence, LaneXors};
 
 /// One GPU product. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,7 +129,7 @@ pub struct ExchangeRow {
     /// Bits that every lane gives and receives in one issue.
     pub bits: u32,
     /// How the indices of lanes that exchange differ, each as a number that is added bit by bit; empty
-    /// where any lane can be named.
+    /// where any lane can be named, or they may differ in any way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<u32>,
     /// How this is known.
@@ -147,6 +147,9 @@ pub enum ExchangeKind {
     /// Lanes that differ in one bit of their index trade one word for another: those that have the
     /// bit their first for the others' second.
     Swap,
+    /// Every lane reads from the lane whose index differs by a number that is the same for all lanes
+    /// and part of the instruction.
+    Xor,
 }
 
 impl TargetDescription {
@@ -180,6 +183,18 @@ impl TargetDescription {
     pub fn swapped_lanes(&self, bits: u32) -> impl Iterator<Item = u32> + '_ {
         let rows = self.exchanges.iter().filter(move |row| row.kind == ExchangeKind::Swap && row.bits == bits);
         rows.flat_map(|row| row.lanes.iter().copied())
+    }
+
+    /// Numbers by which the indices of lanes may differ that read each other's words of `bits` bits where
+    /// all lanes differ alike.
+    #[must_use]
+    pub fn lane_xors(&self, bits: u32) -> LaneXors {
+        let rows = self.exchanges.iter().filter(|row| row.kind == ExchangeKind::Xor && row.bits == bits);
+        let of_row = |row: &ExchangeRow| match row.lanes.as_slice() {
+            [] => LaneXors::ALL,
+            masks => masks.iter().copied().collect(),
+        };
+        rows.map(of_row).fold(LaneXors::default(), LaneXors::union)
     }
 
     /// Shared memory that a block which asks for `bytes` is given.

@@ -12,6 +12,7 @@ mod cost;
 mod description;
 mod document;
 mod instruction;
+mod lane_xors;
 mod nearest;
 mod number;
 mod read;
@@ -23,4 +24,5 @@ pub use description::{
     ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit, Shared, TargetDescription, TargetFileError,
 };
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
+pub use lane_xors::LaneXors;
 pub use number::{Format, Number};

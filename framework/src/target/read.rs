@@ -241,7 +241,7 @@ fn exchanges(value: &Value<'_>, lanes: &Lanes) -> Outcome<Vec<ExchangeRow>> {
     for value in value.list()? {
         let table = value.table(&["kind", "bits", "lanes", "evidence", "source"])?;
         let kind_value = table.value("kind")?;
-        let kind = kind_value.word(&[("index", ExchangeKind::Index), ("swap", ExchangeKind::Swap)])?;
+        let kind = kind_value.word(&EXCHANGES)?;
         let bits = width(&table.value("bits")?)?;
         if rows.iter().any(|row| row.kind == kind && row.bits == bits) {
             return Err(kind_value.error(format!("an earlier row is of this kind with {bits} bits too")));
@@ -252,6 +252,10 @@ fn exchanges(value: &Value<'_>, lanes: &Lanes) -> Outcome<Vec<ExchangeRow>> {
     Ok(rows)
 }
 
+/// Kinds of exchange by name.
+const EXCHANGES: [(&str, ExchangeKind); 3] =
+    [("index", ExchangeKind::Index), ("swap", ExchangeKind::Swap), ("xor", ExchangeKind::Xor)];
+
 /// How lanes that exchange differ, for the kinds of exchange in which that is fixed.
 fn exchanged_lanes(table: &Table<'_>, kind: ExchangeKind, lanes: &Lanes) -> Outcome<Vec<u32>> {
     if kind == ExchangeKind::Index {
@@ -260,7 +264,12 @@ fn exchanged_lanes(table: &Table<'_>, kind: ExchangeKind, lanes: &Lanes) -> Outc
             None => Ok(Vec::new()),
         };
     }
-    let most = lanes.choices.iter().copied().max().unwrap_or(1) / 2;
+    let warp = lanes.choices.iter().copied().max().unwrap_or(1);
+    if kind == ExchangeKind::Xor {
+        let given = table.optional("lanes").map_or(Ok(Vec::new()), |lanes| lanes.some())?;
+        return given.iter().map(|value| value.below(warp).map(|mask| mask as u32)).collect();
+    }
+    let most = warp / 2;
     let given = table.value("lanes")?.some()?;
     given.iter().map(|value| value.power_of_two(most.max(1))).collect()
 }
@@ -270,6 +279,7 @@ fn costs(value: &Value<'_>) -> Outcome<CostTable> {
         "shared_store_wavefront",
         "shared_load_wavefront",
         "exchange",
+        "exchange_xor",
         "permute",
         "select",
         "block_barrier",
@@ -277,11 +287,13 @@ fn costs(value: &Value<'_>) -> Outcome<CostTable> {
         "cluster_barrier",
     ])?;
     let cluster_barrier = table.optional("cluster_barrier").map(|value| cost(&value)).transpose()?;
+    let exchange_xor = table.optional("exchange_xor").map(|value| cost(&value)).transpose()?;
     let cost = |key: &str| cost(&table.value(key)?);
     Ok(CostTable {
         shared_store_wavefront: cost("shared_store_wavefront")?,
         shared_load_wavefront: cost("shared_load_wavefront")?,
         exchange: cost("exchange")?,
+        exchange_xor,
         permute: cost("permute")?,
         select: cost("select")?,
         block_barrier: cost("block_barrier")?,

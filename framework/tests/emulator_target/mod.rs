@@ -76,6 +76,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             shared_store_wavefront: cost(1.0),
             shared_load_wavefront: cost(1.0),
             exchange: cost(1.0),
+            exchange_xor: None,
             permute: cost(0.5),
             select: cost(0.5),
             block_barrier: cost(10.0),

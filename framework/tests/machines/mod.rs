@@ -19,9 +19,21 @@ pub fn machine() -> TargetDescription {
 
 /// The machine, if its lanes swapped words along some bits of their index, given as powers of two.
 pub fn machine_that_swaps(lanes: &[u32]) -> TargetDescription {
+    machine_with(ExchangeKind::Swap, lanes)
+}
+
+/// The machine, if lanes whose indices differ by one of some numbers exchanged more cheaply than by index.
+pub fn machine_that_crosses(lanes: &[u32]) -> TargetDescription {
+    let mut machine = machine_with(ExchangeKind::Xor, lanes);
+    let select = machine.costs.select.clone();
+    machine.costs.exchange_xor = Some(select);
+    machine
+}
+
+fn machine_with(kind: ExchangeKind, lanes: &[u32]) -> TargetDescription {
     let mut machine = machine();
     let index = machine.exchanges[0].clone();
-    machine.exchanges.push(ExchangeRow { kind: ExchangeKind::Swap, lanes: lanes.to_vec(), ..index });
+    machine.exchanges.push(ExchangeRow { kind, lanes: lanes.to_vec(), ..index });
     machine
 }
 

@@ -147,6 +147,61 @@ fn warps_of_64_on_processors_of_32_lanes_exchange_across_their_halves() {
     }
 }
 
+/// What the assembly of an exchange by xor shows: for the processor's data, and for each number.
+const ACROSS: &[(&str, &str, u32, &[(u32, &str)])] = &[
+    (
+        "mi300x.toml",
+        include_str!("../../../targets/mi300x.toml"),
+        64,
+        &[
+            (1, "quad_perm:[1,0,3,2]"),
+            (2, "quad_perm:[2,3,0,1]"),
+            (3, "quad_perm:[3,2,1,0]"),
+            (7, "row_half_mirror"),
+            (8, "row_ror:8"),
+            (15, "row_mirror"),
+            (4, "ds_bpermute_b32"),
+            (16, "ds_bpermute_b32"),
+        ],
+    ),
+    (
+        "rx7900xtx.toml",
+        include_str!("../../../targets/rx7900xtx.toml"),
+        64,
+        &[
+            (3, "quad_perm:[3,2,1,0]"),
+            (4, "row_xmask:4"),
+            (15, "row_xmask:15"),
+            (16, "v_permlanex16_b32"),
+            (32, "v_permlane64_b32"),
+            (17, "ds_bpermute_b32"),
+        ],
+    ),
+    (
+        "rx9070xt.toml",
+        include_str!("../../../targets/rx9070xt.toml"),
+        32,
+        &[(2, "quad_perm:[2,3,0,1]"), (12, "row_xmask:12"), (16, "v_permlanex16_b32"), (24, "ds_bpermute_b32")],
+    ),
+];
+
+#[test]
+fn exchanges_by_a_constant_are_moves_within_rows_where_there_are_such() {
+    for &(file, text, lanes, shown) in ACROSS {
+        let target = AmdTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap();
+        for &(mask, shows) in shown {
+            let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+            let launch = Launch::new(lanes, 1);
+            let code = target.compile(&module(vec![kernels::exchange_xor(launch, mask)]), &options).unwrap();
+            let text = code.text(Emit::Assembly).unwrap();
+            let lines = body(text, "exchange_xor");
+            assert_eq!(lines.iter().filter(|line| line.contains(shows)).count(), 2, "{mask}: {text}");
+            let indexed = count(&lines, "ds_bpermute_b32");
+            assert_eq!(indexed, if shows.starts_with("ds_") { 2 } else { 0 }, "{mask}: {text}");
+        }
+    }
+}
+
 #[test]
 fn kernels_of_one_module_choose_their_lanes() {
     for (architecture, choice) in [("gfx1100", 32), ("gfx1100", 64), ("gfx1201", 32), ("gfx1201", 64)] {

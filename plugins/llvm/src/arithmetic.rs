@@ -290,6 +290,15 @@ impl<'ctx> Body<'_, 'ctx> {
         self.same_bits(Typed { ty: WORD, value: received.as_basic_value_enum() }, ty)
     }
 
+    pub(crate) fn exchange_xor(&mut self, value: Value, mask: u32) -> Result<Typed<'ctx>, CompileError> {
+        let (ty, bits) = self.exchanged_word(value)?;
+        if mask == 0 || mask >= self.emit.launch().lanes {
+            return Err(self.invalid(format!("exchanges words of lanes that differ by {mask}")));
+        }
+        let received = self.dialect.exchange_xor(&self.emit, bits, mask)?;
+        self.same_bits(Typed { ty: WORD, value: received.as_basic_value_enum() }, ty)
+    }
+
     pub(crate) fn swap(&mut self, a: Value, b: Value, lane: u32) -> Result<Vec<Typed<'ctx>>, CompileError> {
         let (ty, a) = self.exchanged_word(a)?;
         let (other, b) = self.exchanged_word(b)?;

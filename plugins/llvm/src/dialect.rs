@@ -91,6 +91,20 @@ pub trait Dialect {
         lane: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError>;
 
+    /// The `i32` that the lane whose index differs in the bits of `mask` offers as `value`.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn exchange_xor<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        value: IntValue<'ctx>,
+        mask: u32,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        let across = emit.xor(self.lane(emit)?, emit.i32(mask))?;
+        self.exchange(emit, value, across)
+    }
+
     /// `a` and `b` after lanes that differ in the bit `lane` of their index (a power of two) have traded
     /// as `Op::Swap` says; for targets that describe such an exchange.
     ///

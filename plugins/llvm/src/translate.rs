@@ -366,6 +366,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Exchange { kind: Exchange::Index, value, lane, issuers: Issuers::All } => {
                 one(self.exchange(*value, *lane)?)
             }
+            Op::ExchangeXor { value, mask, issuers: Issuers::All } => one(self.exchange_xor(*value, *mask)?),
             Op::Swap { a, b, lane, issuers: Issuers::All } => self.swap(*a, *b, *lane),
             Op::Barrier { scope, issuers: Issuers::All } => {
                 self.dialect.barrier(&self.emit, *scope).map_err(|error| self.placed(error))?;

@@ -70,6 +70,9 @@ fn operands_must_be_defined_and_of_the_right_type() {
         let byte = k.constant(BYTE, 1);
         k.advance(AT, byte);
     });
+    invalid("exchanges words of lanes that differ by 64", |k| {
+        k.exchange_xor(A_WORD, 64);
+    });
     invalid("exchanges 32-bit scalars", |k| {
         k.exchange(AT, A_WORD);
     });

@@ -106,6 +106,16 @@ fn exchanges_are_indexed_shuffles_of_the_whole_warp() {
 }
 
 #[test]
+fn exchanges_by_a_constant_are_butterflies() {
+    let ptx = ptx(kernels::exchange_xor(LAUNCH, 5));
+    let shuffles: Vec<_> = body(&ptx).into_iter().filter(|line| line.starts_with("shfl")).collect();
+    assert_eq!(shuffles.len(), 2, "{ptx}");
+    for shuffle in shuffles {
+        assert!(shuffle.starts_with("shfl.sync.bfly.b32") && shuffle.ends_with(", 5, 31, -1;"), "{shuffle}");
+    }
+}
+
+#[test]
 fn a_byte_permute_is_one_instruction() {
     let ptx = ptx(kernels::permute(LAUNCH));
     let lines = body(&ptx);

@@ -10,6 +10,7 @@ mod prices;
 use std::collections::BTreeSet;
 
 use tilewright::kernel::Module;
+use tilewright::layout::Dim;
 use tilewright::lower::conversion_kernel;
 use tilewright::movement::Means;
 use tilewright::pipeline::prove_conversion;
@@ -40,8 +41,11 @@ fn matrix_accesses_become_code() {
         let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
         let ptx = artifact.text(Emit::Assembly).unwrap();
         let count = |word: &str| ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64;
-        let expected = (row.plan.counts.matrix_stores, row.plan.counts.matrix_loads);
-        assert_eq!((count("stmatrix."), count("ldmatrix.")), expected, "{}: {ptx}", row.id);
+        let (stores, loads) = (row.plan.counts.matrix_stores, row.plan.counts.matrix_loads);
+        // Warps that hold the same store a share each, each in a branch of its own.
+        let branches = if row.src.is_injective() { 1 } else { 1 << row.src.in_bits(Dim::WARP) };
+        assert!((stores..=stores * branches).contains(&count("stmatrix.")), "{}: {ptx}", row.id);
+        assert_eq!(count("ldmatrix."), loads, "{}: {ptx}", row.id);
         seen += 1;
     }
     assert!(seen > 0, "some conversion of the sample is by matrices");

@@ -285,6 +285,7 @@ impl Parser<'_> {
             "load" => self.load(),
             "store" => self.store(),
             "exchange" => self.exchange(),
+            "exchange_xor" => self.exchange_xor(),
             "swap" => self.swap(),
             "barrier" => {
                 let scope = self.one_of("a scope", Scope::ALL, Scope::name)?;
@@ -346,6 +347,12 @@ impl Parser<'_> {
         let kind = self.one_of("a kind of exchange", Exchange::ALL, Exchange::name)?;
         let issuers = self.one_of("the issuers", Issuers::ALL, Issuers::name)?;
         Ok(Op::Exchange { kind, issuers, value: self.value()?, lane: self.next_value()? })
+    }
+
+    fn exchange_xor(&mut self) -> Parsed<Op> {
+        let mask = self.number("the bits in which lane indices differ")?;
+        let issuers = self.one_of("the issuers", Issuers::ALL, Issuers::name)?;
+        Ok(Op::ExchangeXor { mask, issuers, value: self.value()? })
     }
 
     fn swap(&mut self) -> Parsed<Op> {

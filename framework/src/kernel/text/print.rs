@@ -176,6 +176,7 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
         Op::Exchange { kind, value, lane, issuers } => {
             write!(f, "{word} {} {} {value}, {lane}", kind.name(), issuers.name())
         }
+        Op::ExchangeXor { value, mask, issuers } => write!(f, "{word} {mask} {} {value}", issuers.name()),
         Op::Swap { a, b, lane, issuers } => write!(f, "{word} {lane} {} {a}, {b}", issuers.name()),
         Op::Barrier { scope, issuers } => write!(f, "{word} {} {}", scope.name(), issuers.name()),
         Op::Instruction { name, operands } => write!(f, "{word} {}{}", Quoted(name), Operands(operands)),

@@ -6,6 +6,7 @@ use crate::target::TargetDescription;
 
 use super::super::address::{Thread, product};
 use super::super::conversion::Position;
+use super::super::source::Source;
 use super::super::tuples::{exchanged, words};
 use super::super::{Path, cost};
 use super::{Gather, Origin, Question, Steps};
@@ -86,7 +87,7 @@ impl Exchanges {
     /// The value of the lane's register whose difference from `fixed` is `register`.
     fn chosen(&self, builder: &mut Builder, src: &[Value], fixed: u64, register: Value, lane: Value) -> Value {
         let fetched = |builder: &mut Builder, choice: u64| {
-            exchanged(builder, lane, &[vec![src[(fixed ^ choice) as usize]]])[0][0]
+            exchanged(builder, Source::Lane(lane), &[vec![src[(fixed ^ choice) as usize]]])[0][0]
         };
         let mut value = fetched(builder, self.choices[0]);
         for &choice in &self.choices[1..] {

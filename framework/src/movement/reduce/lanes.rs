@@ -1,8 +1,10 @@
 //! Combining between the lanes of a warp.
 
 use crate::kernel::{Builder, Counts, Value};
+use crate::target::LaneXors;
 
 use super::super::address::Thread;
+use super::super::source::Source;
 use super::super::tuples::{Combine, exchanged, words};
 
 /// One step: lanes that differ in a bit combine what they hold.
@@ -22,29 +24,39 @@ pub(super) enum LaneStep {
 }
 
 /// What the steps execute on `2^register_bits` registers of each tensor.
-pub(super) fn counts(steps: &[LaneStep], element_bits: &[u32], register_bits: u32) -> Counts {
+pub(super) fn counts(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: LaneXors) -> Counts {
     let (mut counts, mut registers) = (Counts::default(), 1u64 << register_bits);
     for step in steps {
         if let LaneStep::Halve { .. } = step {
             counts.selects += registers * element_bits.len() as u64;
             registers /= 2;
         }
-        counts.exchanges += element_bits.iter().map(|&bits| words(bits, registers)).sum::<u64>();
+        let exchanges = element_bits.iter().map(|&bits| words(bits, registers)).sum::<u64>();
+        counts.exchanges += exchanges;
+        if xors.contains(1 << step.lane()) {
+            counts.exchanges_xor += exchanges;
+        }
     }
     counts
 }
 
 impl LaneStep {
+    fn lane(self) -> u32 {
+        match self {
+            Self::Sum { lane } | Self::Halve { lane } => lane,
+        }
+    }
+
     /// The tuples after the step, one for each register that is left.
     pub(super) fn emit(
         self,
         builder: &mut Builder,
-        thread: Thread,
+        (thread, xors): (Thread, LaneXors),
         tuples: Vec<Vec<Value>>,
         combine: &mut Combine,
     ) -> Vec<Vec<Value>> {
         let lane = match self {
-            Self::Sum { lane } => return butterfly(builder, thread, lane, tuples, combine),
+            Self::Sum { lane } => return butterfly(builder, (thread, xors), lane, tuples, combine),
             Self::Halve { lane } => lane,
         };
         let upper = thread.parity(builder, 1 << lane);
@@ -58,8 +70,8 @@ impl LaneStep {
         };
         let kept: Vec<_> = tuples.chunks(2).map(|pair| choose(builder, pair, true)).collect();
         let sent: Vec<_> = tuples.chunks(2).map(|pair| choose(builder, pair, false)).collect();
-        let other = thread.neighbour(builder, 1 << lane);
-        let received = exchanged(builder, other, &sent);
+        let across = Source::across(builder, thread, 1 << lane, xors);
+        let received = exchanged(builder, across, &sent);
         kept.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect()
     }
 }
@@ -67,12 +79,12 @@ impl LaneStep {
 /// Every lane combines its tuples with those of the lane that differs in one bit.
 pub(super) fn butterfly(
     builder: &mut Builder,
-    thread: Thread,
+    (thread, xors): (Thread, LaneXors),
     lane: u32,
     tuples: Vec<Vec<Value>>,
     combine: &mut Combine,
 ) -> Vec<Vec<Value>> {
-    let other = thread.neighbour(builder, 1 << lane);
-    let received = exchanged(builder, other, &tuples);
+    let across = Source::across(builder, thread, 1 << lane, xors);
+    let received = exchanged(builder, across, &tuples);
     tuples.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect()
 }

@@ -11,7 +11,7 @@ mod question;
 
 use crate::kernel::{Builder, Counts, Value};
 use crate::layout::{Dim, LinearLayout};
-use crate::target::{Direction, TargetDescription};
+use crate::target::{Direction, LaneXors, TargetDescription};
 
 use super::address::Thread;
 use super::price::slots_with_accesses;
@@ -39,6 +39,8 @@ pub struct Reduction {
     /// For every kept register the source registers that are combined into it.
     sources: Vec<Vec<usize>>,
     lane_bits: u32,
+    /// Numbers by which lanes that exchange may differ.
+    xors: LaneXors,
     before: Vec<LaneStep>,
     /// How the parts move, for each tensor of the tuple.
     moves: Vec<Plan>,
@@ -106,9 +108,10 @@ fn build(question: &Question, given: usize, in_lanes: usize, means: Means<'_>) -
     let moves = moves.collect::<Result<Vec<_>, _>>()?;
     let after: Vec<u32> = question.copy_lanes().take(in_lanes).collect();
     let kept = question.kept.len() as u32;
-    let mut lanes = lanes::counts(&before, &question.element_bits, kept);
+    let xors = target.lane_xors(u32::BITS);
+    let mut lanes = lanes::counts(&before, &question.element_bits, kept, xors);
     let steps: Vec<LaneStep> = after.iter().map(|&lane| LaneStep::Sum { lane }).collect();
-    lanes = lanes.plus(lanes::counts(&steps, &question.element_bits, kept));
+    lanes = lanes.plus(lanes::counts(&steps, &question.element_bits, kept, xors));
     let moved = moves.iter().fold(Counts::default(), |sum, plan| sum.plus(plan.counts));
     let counts = lanes.plus(moved);
     let warps = 1u64 << question.warp_bits;
@@ -123,6 +126,7 @@ fn build(question: &Question, given: usize, in_lanes: usize, means: Means<'_>) -
         counts,
         sources: question.sources(),
         lane_bits: question.lane_bits,
+        xors,
         before,
         moves,
         parts_in_registers: question.part_bits - in_lanes as u32,
@@ -197,7 +201,7 @@ impl Reduction {
             }
             kept.push(sum);
         }
-        let thread = Thread::new(builder, self.lane_bits);
+        let thread = (Thread::new(builder, self.lane_bits), self.xors);
         for step in &self.before {
             kept = step.emit(builder, thread, kept, combine);
         }

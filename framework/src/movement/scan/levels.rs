@@ -1,8 +1,10 @@
 //! One step of a scan within a warp: upper halves of blocks take in the totals of the lower halves.
 
 use crate::kernel::{Builder, Counts, Value};
+use crate::target::LaneXors;
 
 use super::super::address::Thread;
+use super::super::source::Source;
 use super::super::tuples::{Combine, exchanged, words};
 use super::ScanDirection;
 use super::question::{Held, Question};
@@ -17,6 +19,8 @@ pub(super) struct Level {
     /// Lane bits that hold lower bits of the axis.
     pub(super) lanes: u32,
     pub(super) direction: ScanDirection,
+    /// Numbers by which lanes that exchange may differ.
+    pub(super) xors: LaneXors,
 }
 
 impl Level {
@@ -43,7 +47,8 @@ impl Level {
             true => question.element_bits.iter().map(|&bits| words(bits, fetched)).sum(),
             false => 0,
         };
-        Counts { exchanges, selects, ..Counts::default() }
+        let exchanges_xor = if self.across().is_some() { exchanges } else { 0 };
+        Counts { exchanges, exchanges_xor, selects, ..Counts::default() }
     }
 
     /// The register from which a register's block takes the total of the half before.
@@ -70,8 +75,8 @@ impl Level {
         let held: Vec<Vec<Value>> = sources.iter().map(|&source| tuples[source].clone()).collect();
         let fetched = match self.exchanges() {
             true => {
-                let lane = self.source_lane(builder, thread);
-                exchanged(builder, lane, &held)
+                let source = self.source_lane(builder, thread);
+                exchanged(builder, source, &held)
             }
             false => held,
         };
@@ -95,15 +100,27 @@ impl Level {
         after.collect()
     }
 
-    fn source_lane(&self, builder: &mut Builder, thread: Thread) -> Value {
+    /// The number by which the lanes differ that fetch from each other, where it is the same for all. The
+    /// half that takes nothing in then fetches from the other one too, which does no harm.
+    fn across(&self) -> Option<u32> {
+        match self.at {
+            Held::Lane(bit) if self.lanes == 0 && self.xors.contains(1 << bit) => Some(1 << bit),
+            _ => None,
+        }
+    }
+
+    fn source_lane(&self, builder: &mut Builder, thread: Thread) -> Source {
+        if let Some(mask) = self.across() {
+            return Source::Across(mask);
+        }
         let own = match self.at {
             Held::Lane(bit) => 1u32 << bit,
             _ => 0,
         };
-        match self.direction {
+        Source::Lane(match self.direction {
             ScanDirection::Up => thread.lane_with(builder, self.lanes, own),
             ScanDirection::Down => thread.lane_with(builder, own, self.lanes),
-        }
+        })
     }
 }
 

@@ -85,7 +85,7 @@ fn rank(scan: &Scan) -> (f64, f64) {
 }
 
 fn in_place(question: &Question, target: &TargetDescription) -> Result<Scan, MovementError> {
-    let levels = question.levels();
+    let levels = question.levels(target.lane_xors(u32::BITS));
     let totals = question.totals(target)?;
     let mut lanes = levels.iter().fold(Counts::default(), |sum, level| sum.plus(level.counts(question)));
     let moves = totals.as_ref().map_or(&[][..], |totals| totals.moves.as_slice());

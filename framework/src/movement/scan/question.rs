@@ -1,7 +1,7 @@
 //! What a scan is asked: which position bit holds each bit of the axis.
 
 use crate::layout::{Dim, LayoutError, LinearLayout, Space};
-use crate::target::TargetDescription;
+use crate::target::{LaneXors, TargetDescription};
 
 use super::super::{Means, MovementError, convert};
 use super::ScanDirection;
@@ -94,11 +94,11 @@ impl Question {
     }
 
     /// The steps within a warp.
-    pub(super) fn levels(&self) -> Vec<Level> {
+    pub(super) fn levels(&self, xors: LaneXors) -> Vec<Level> {
         (0..self.lower())
             .map(|bit| {
                 let (registers, lanes) = Self::masks(&self.held[..bit]);
-                Level { at: self.held[bit], registers, lanes, direction: self.direction }
+                Level { at: self.held[bit], registers, lanes, direction: self.direction, xors }
             })
             .collect()
     }

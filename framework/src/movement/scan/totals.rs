@@ -4,6 +4,7 @@ use crate::kernel::{Builder, Counts, Value};
 
 use super::super::Plan;
 use super::super::address::Thread;
+use super::super::source::Source;
 use super::super::tuples::{Combine, exchanged, moved, words};
 use super::ScanDirection;
 use super::question::{Held, Question};
@@ -143,7 +144,7 @@ impl Totals {
             ScanDirection::Up => thread.lane_with(builder, self.lanes, 0),
             ScanDirection::Down => thread.lane_with(builder, 0, self.lanes),
         };
-        exchanged(builder, lane, &held)
+        exchanged(builder, Source::Lane(lane), &held)
     }
 
     /// What lies before each block but the first, in the order of the scan.

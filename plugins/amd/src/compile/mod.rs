@@ -3,6 +3,7 @@
 //! Forms: `Intermediate` is LLVM IR, `Assembly` is AMDGCN assembly, `Object` is a code object (ELF) of
 //! LLVM's default version for the processor.
 
+mod dpp;
 mod instruction;
 
 use tilewright::kernel::{Kernel, Module, Scope, Type};
@@ -151,6 +152,18 @@ impl Dialect for Amdgcn<'_> {
         let far = emit.call_i32("llvm.amdgcn.ds.bpermute", &[address, swapped])?;
         let other_half = emit.and(emit.xor(lane, self.lane(emit)?)?, 32)?;
         emit.if_zero(other_half, near, far)
+    }
+
+    fn exchange_xor<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        value: IntValue<'ctx>,
+        mask: u32,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        match dpp::across(mask, self.native_lanes()) {
+            Some(across) if self.target.lane_xors(u32::BITS).contains(u64::from(mask)) => across.emit(emit, value),
+            _ => self.exchange(emit, value, emit.xor(self.lane(emit)?, emit.i32(mask))?),
+        }
     }
 
     fn swap<'ctx>(

@@ -18,16 +18,27 @@ impl Emitter {
         _: Issuers,
     ) -> Result<Held, CompileError> {
         let Exchange::Index = kind;
+        let lane = lane.expect(Type::Scalar(Element::I32))?.scalar()?;
+        self.shuffle(Op::GroupNonUniformShuffle, value, lane)
+    }
+
+    /// Gives every lane the value of the lane whose index differs in the bits of `mask`.
+    pub(super) fn exchange_xor(&mut self, value: &Held, mask: u32, _: Issuers) -> Result<Held, CompileError> {
+        let mask = self.u32(mask);
+        self.shuffle(Op::GroupNonUniformShuffleXor, value, mask)
+    }
+
+    /// A shuffle of the lanes of a sub-group; `by` is what the operation tells lanes by.
+    fn shuffle(&mut self, op: Op, value: &Held, by: Word) -> Result<Held, CompileError> {
         if !matches!(value.ty, Type::Scalar(Element::I32 | Element::F32)) {
             return Err(invalid(format!("exchange of {}; 32-bit scalars are exchanged", value.ty)));
         }
-        let lane = lane.expect(Type::Scalar(Element::I32))?.scalar()?;
         self.need(Capability::GroupNonUniform);
         self.need(Capability::GroupNonUniformShuffle);
         let scope = self.scope(spirv::Scope::Subgroup);
         let ty = self.part_type(value.ty);
-        let operands = vec![Operand::IdScope(scope), Operand::IdRef(value.scalar()?), Operand::IdRef(lane)];
-        let word = self.with_operands(Op::GroupNonUniformShuffle, ty, operands)?;
+        let operands = vec![Operand::IdScope(scope), Operand::IdRef(value.scalar()?), Operand::IdRef(by)];
+        let word = self.with_operands(op, ty, operands)?;
         Ok(Held::new(value.ty, vec![word]))
     }
 

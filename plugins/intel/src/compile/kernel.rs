@@ -262,6 +262,10 @@ impl Lowering<'_> {
                 let (value, lane) = (self.get(*value)?, self.get(*lane)?);
                 self.emitter.exchange(*kind, &value, &lane, *issuers)
             }
+            KernelOp::ExchangeXor { value, mask, issuers } => {
+                let value = self.get(*value)?;
+                self.emitter.exchange_xor(&value, *mask, *issuers)
+            }
             _ => self.computed(op, ty),
         }
     }

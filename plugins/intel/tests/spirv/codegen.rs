@@ -93,6 +93,9 @@ fn exchanges_are_shuffles_of_the_sub_group() {
         let listing = Listing::of(&kernels::exchange(lanes));
         assert_eq!(listing.count("OpGroupNonUniformShuffle"), 1);
         assert!(listing.capabilities().contains(&"GroupNonUniformShuffle"));
+        let listing = Listing::of(&kernels::exchange_xor(lanes));
+        assert_eq!(listing.count("OpGroupNonUniformShuffleXor"), 1);
+        assert!(listing.capabilities().contains(&"GroupNonUniformShuffle"));
     }
 }
 

@@ -135,6 +135,16 @@ pub fn exchange(lanes: u32) -> Module {
     module(b.finish())
 }
 
+/// The same by an exchange that names the difference.
+pub fn exchange_xor(lanes: u32) -> Module {
+    let mut b = begin("exchange_xor", lanes);
+    let (from, to) = (own(&mut b, 0, 4), own(&mut b, 1, 4));
+    let value = b.load(I32, from, 0, None);
+    let value = b.exchange_xor(value, 1);
+    b.store(to, 0, value, None);
+    module(b.finish())
+}
+
 /// Every lane writes the word of the lane opposite it in the block, through shared memory.
 pub fn shared(lanes: u32) -> Module {
     let mut b = begin("shared", lanes);
@@ -377,7 +387,8 @@ pub fn blocks(lanes: u32) -> Module {
 
 /// One kernel or more for everything above.
 pub fn all(lanes: u32) -> Vec<Module> {
-    let mut modules = vec![copy(lanes), exchange(lanes), shared(lanes), predicated(lanes), loops(lanes)];
+    let mut modules =
+        vec![copy(lanes), exchange(lanes), exchange_xor(lanes), shared(lanes), predicated(lanes), loops(lanes)];
     modules.extend([nested(lanes), permutes(lanes), blocks(lanes)]);
     for element in Element::ALL {
         for op in BINARIES.into_iter().filter(|&op| is_float(op) == element.is_float()) {

@@ -128,16 +128,20 @@ impl Planned {
     }
 
     /// Whether code does what the plan says. Where threads that hold the same share the stores, the code
-    /// has the stores of all of them, and a code generator may write those of two branches once: as
+    /// has the stores of all of them, tiles too, and a code generator may write those of two branches once: as
     /// written it stores no less than one thread does and no more than one holds.
     pub fn is_done_by(&self, found: Movement) -> bool {
         let expected = self.movement();
-        let stored = if self.replicated {
-            expected.stored_bits..=self.held_bits
+        let Movement { stored_bits, tiles, .. } = expected;
+        let most = if self.replicated { self.held_bits.max(stored_bits) } else { stored_bits };
+        let most_tiles = if self.replicated && self.plan.counts.matrix_stores > 0 {
+            tiles + self.plan.counts.matrix_stores * (most / stored_bits - 1)
         } else {
-            expected.stored_bits..=expected.stored_bits
+            tiles
         };
-        stored.contains(&found.stored_bits) && Movement { stored_bits: expected.stored_bits, ..found } == expected
+        (stored_bits..=most).contains(&found.stored_bits)
+            && (tiles..=most_tiles).contains(&found.tiles)
+            && Movement { stored_bits, tiles, ..found } == expected
     }
 
     /// The kernel as code.

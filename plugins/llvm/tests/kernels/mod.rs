@@ -98,6 +98,19 @@ pub fn exchange(launch: Launch, mask: u32) -> Kernel {
     k.finish()
 }
 
+/// The same by an exchange that names the constant.
+pub fn exchange_xor(launch: Launch, mask: u32) -> Kernel {
+    let mut k = Builder::new("exchange_xor", launch, &[("at", GLOBAL)]);
+    let at = k.parameter(0);
+    let at = own_address(&mut k, at, 8);
+    for (offset, element) in [(0, Element::I32), (4, Element::F32)] {
+        let value = k.load(Type::Scalar(element), at, offset, None);
+        let value = k.exchange_xor(value, mask);
+        k.store(at, offset, value, None);
+    }
+    k.finish()
+}
+
 /// Lanes below `bound` add one to a word.
 pub fn predicated(launch: Launch) -> Kernel {
     let mut k = Builder::new("predicated", launch, &[("at", GLOBAL), ("bound", WORD)]);

@@ -146,6 +146,16 @@ impl Dialect for Ptx<'_> {
         emit.call_i32("llvm.nvvm.shfl.sync.idx.i32", &[emit.i32(ALL_LANES), value, lane, last])
     }
 
+    fn exchange_xor<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        value: IntValue<'ctx>,
+        mask: u32,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        let last = emit.i32(WARP - 1);
+        emit.call_i32("llvm.nvvm.shfl.sync.bfly.i32", &[emit.i32(ALL_LANES), value, emit.i32(mask), last])
+    }
+
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
         // All order memory operations among their lanes by themselves: arriving at a cluster's releases,
         // waiting acquires.

@@ -42,12 +42,14 @@ pub fn movement(ptx: &str, kernel: &str) -> Movement {
             }
             _ if mnemonic.starts_with("st.shared") => movement.stored_bits += bits(mnemonic),
             _ if mnemonic.starts_with("ld.shared") => movement.loaded_bits += bits(mnemonic),
-            _ if mnemonic.starts_with("shfl.sync.idx.b32") => movement.exchanges += 1,
+            _ if mnemonic.starts_with("shfl.sync.idx.b32") || mnemonic.starts_with("shfl.sync.bfly.b32") => {
+                movement.exchanges += 1;
+            }
             _ if mnemonic.starts_with("bar.warp.sync") => movement.warp_barriers += 1,
             _ if mnemonic.starts_with("bar.sync") || mnemonic.starts_with("barrier") => movement.block_barriers += 1,
             _ => {}
         }
-        for other in ["ld.local", "st.local", "shfl.sync.b", "atom", "red", "call"] {
+        for other in ["ld.local", "st.local", "atom", "red", "call"] {
             assert!(!mnemonic.starts_with(other), "{mnemonic}: {ptx}");
         }
     }

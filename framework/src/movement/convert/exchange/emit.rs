@@ -3,6 +3,7 @@
 use crate::kernel::{Binary, Builder, Cast, Element, Type, Value};
 
 use super::super::super::address::{Thread, integer};
+use super::super::super::source::Source;
 use super::joins::{Join, Joins};
 use super::selects::Word;
 use super::words::Words;
@@ -64,15 +65,20 @@ impl Exchanges {
             received: vec![None; self.rounds.len()],
             selected: vec![None; self.selects.selects.len()],
         };
-        let lanes = self.rounds.iter().any(|round| round.offered.is_some()).then(|| {
+        let by_index = |round: &Round| !round.stays() && self.across(round).is_none();
+        let lanes = self.rounds.iter().any(by_index).then(|| {
             let lane_columns = self.lane_columns();
             thread.product(builder, &lane_columns)
         });
         for (number, round) in self.rounds.iter().enumerate() {
-            let (Some(offered), Some(lanes)) = (round.offered, lanes) else { continue };
+            let Some(offered) = round.offered else { continue };
+            let source = match (self.across(round), lanes) {
+                (Some(mask), _) => Source::Across(mask),
+                (None, Some(lanes)) => Source::Lane(self.lane_of_round(builder, lanes, round)),
+                (None, None) => continue,
+            };
             let offered = emitted.word(builder, offered);
-            let lane = self.lane_of_round(builder, lanes, round);
-            emitted.received[number] = Some(exchanged(builder, offered, lane));
+            emitted.received[number] = Some(exchanged(builder, offered, source));
         }
         if let Some(Joins { joins, words }) = &self.joins {
             let joined: Vec<Value> = joins.iter().map(|join| emitted.joined(builder, join)).collect();
@@ -131,17 +137,17 @@ impl Exchanges {
 }
 
 /// A word from another lane; a wide one by its halves.
-pub(super) fn exchanged(builder: &mut Builder, word: Value, lane: Value) -> Value {
+pub(super) fn exchanged(builder: &mut Builder, word: Value, source: Source) -> Value {
     let ty = builder.type_of(word);
     let parts = ty.bits() / WORD_BITS;
     if parts <= 1 {
-        return builder.exchange(word, lane);
+        return source.exchange(builder, word);
     }
     let halves = builder.cast(Cast::Bits, word, Type::Vector(Element::I32, parts));
     let received: Vec<Value> = (0..parts)
         .map(|part| {
             let half = builder.extract(halves, part);
-            builder.exchange(half, lane)
+            source.exchange(builder, half)
         })
         .collect();
     let packed = builder.pack(&received);

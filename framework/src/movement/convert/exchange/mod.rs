@@ -25,7 +25,7 @@ mod trade;
 mod words;
 
 use crate::kernel::{Counts, Element};
-use crate::target::TargetDescription;
+use crate::target::{LaneXors, TargetDescription};
 
 use super::super::Conversion;
 use super::super::bound;
@@ -59,6 +59,8 @@ pub(super) struct Exchanges {
     pub(super) taken_columns: Vec<u64>,
     /// Columns of the source thread, one for each thread bit.
     pub(super) source_thread: Vec<u64>,
+    /// Numbers by which lanes that exchange may differ.
+    xors: LaneXors,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -134,13 +136,25 @@ impl Exchanges {
 
     fn counts(&self) -> Counts {
         let moving = self.rounds.iter().filter(|round| round.offered.is_some()).count() as u64;
+        let across = self.rounds.iter().filter(|round| self.across(round).is_some()).count() as u64;
         let rounds = Counts {
             exchanges: moving * self.parts(),
+            exchanges_xor: across * self.parts() + self.moves.exchanges_xor(&self.words, self.parts(), self.xors),
             selects: self.needed,
             permutes: self.joins.as_ref().map_or(0, |joins| joins.joins.len() as u64),
             ..Counts::default()
         };
         rounds.plus(self.moves.counts(&self.words, self.parts()))
+    }
+
+    /// The number by which source and reading lane differ in a round, where it is the same for all lanes
+    /// and lanes can exchange so.
+    fn across(&self, round: &Round) -> Option<u32> {
+        let lanes = (1u64 << self.lane_bits) - 1;
+        let own = |(bit, thread): (usize, &u64)| thread & lanes == (1 << bit) & lanes;
+        let constant = round.thread & lanes;
+        let alike = !round.stays() && self.xors.contains(constant) && self.source_thread.iter().enumerate().all(own);
+        alike.then_some(constant as u32)
     }
 
     fn why_above(&self, bound: u64) -> String {

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use super::super::super::conversion::{Origin, Position};
 use super::words::Words;
 use crate::kernel::Counts;
+use crate::target::LaneXors;
 
 /// Exchanges one bit of positions for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,6 +122,16 @@ impl Moves {
     pub(super) fn counts(&self, words: &Words, parts: u64) -> Counts {
         let count = 1u64 << words.src_outer.len();
         self.iter().fold(Counts::default(), |sum, one| sum.plus(one.counts(count, parts)))
+    }
+
+    /// How many of the exchanges that [`Moves::counts`] counts go by a constant number of `xors`.
+    pub(super) fn exchanges_xor(&self, words: &Words, parts: u64, xors: LaneXors) -> u64 {
+        let count = 1u64 << words.src_outer.len();
+        let across = |one: &Move| match one {
+            Move::Trade { lane, .. } | Move::Blend { lane, .. } => xors.contains(1 << lane),
+            Move::Swap { .. } | Move::Regroup { .. } => false,
+        };
+        self.iter().filter(across).map(|one| one.counts(count, parts).exchanges).sum()
     }
 }
 

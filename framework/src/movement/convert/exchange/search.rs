@@ -15,7 +15,7 @@ use super::rounds::{choose_destinations, stay_at_home};
 use super::taking::Question;
 use super::words::{WordMap, Words, homely, room};
 use super::{Exchanges, WORD_BITS};
-use crate::target::TargetDescription;
+use crate::target::{LaneXors, TargetDescription};
 
 /// How many words the sequences that are weighed have at most, all together: time grows with them.
 const MOST_WEIGHED: u64 = 1024;
@@ -32,6 +32,8 @@ struct Search<'a> {
     conversion: &'a Conversion,
     /// Lane bits along which the target swaps.
     swapped: Vec<u32>,
+    /// Numbers by which lanes that exchange may differ.
+    xors: LaneXors,
     best: Option<Exchanges>,
     /// Only ways of fewer slots are of use.
     most: f64,
@@ -49,7 +51,8 @@ pub(super) fn best(
 ) -> Result<Exchanges, String> {
     let swapped = target.swapped_lanes(WORD_BITS).map(u32::trailing_zeros);
     let swapped = swapped.filter(|&bit| bit < conversion.lane_bits).collect();
-    let mut search = Search { conversion, swapped, best: None, most, budget: MOST_WEIGHED, reason: None };
+    let xors = target.lane_xors(WORD_BITS);
+    let mut search = Search { conversion, swapped, xors, best: None, most, budget: MOST_WEIGHED, reason: None };
     search.visit(origin);
     let Search { best, reason, .. } = search;
     best.ok_or_else(|| reason.unwrap_or_else(|| format!("takes {most} wavefront slots or more")))
@@ -92,7 +95,7 @@ impl Search<'_> {
         if few_selects.is_none() && few_exchanges.is_none() && self.reason.is_none() {
             self.reason = Some("threads ask one thread for several words in any order".to_owned());
         }
-        let question = Question { conversion: self.conversion, words: &words, map: &map, moves };
+        let question = Question { conversion: self.conversion, words: &words, map: &map, moves, xors: self.xors };
         for columns in few_selects.iter().chain(&few_exchanges) {
             if let Some(better) = question.best(columns, self.most) {
                 self.most = self.most.min(slots(&better.counts()));

@@ -12,6 +12,7 @@ use super::selects::{Selects, Word, by_parities};
 use super::words::{WordMap, Words};
 use super::{Exchanges, Round, WORD_BITS};
 use crate::f2::multiply;
+use crate::target::LaneXors;
 
 /// What is exchanged, in words.
 pub(super) struct Question<'a> {
@@ -20,6 +21,8 @@ pub(super) struct Question<'a> {
     pub(super) map: &'a WordMap,
     /// What happens to the words before the rounds.
     pub(super) moves: &'a Moves,
+    /// Numbers by which lanes that exchange may differ.
+    pub(super) xors: LaneXors,
 }
 
 /// What is taken from where: the columns of `P`, of `Q`, and of the source thread.
@@ -66,6 +69,7 @@ impl Question<'_> {
                     needed,
                     taken_columns: taking.dst_columns.clone(),
                     source_thread: taking.source_thread.clone(),
+                    xors: self.xors,
                 };
                 least = slots(&found.counts());
                 best = Some(found);

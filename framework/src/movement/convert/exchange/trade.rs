@@ -3,20 +3,22 @@
 use crate::kernel::{Builder, Cast, Element, Type, Value};
 
 use super::super::super::address::Thread;
+use super::super::super::source::Source;
 use super::emit::exchanged;
 use super::moves::Move;
 use super::words::Words;
 use super::{Exchanges, WORD_BITS};
+use crate::target::LaneXors;
 
 /// A lane across and whether this is the one of the two that has the bit in which they differ.
 struct Lanes {
-    across: Value,
+    across: Source,
     odd: Value,
 }
 
 impl Lanes {
-    fn new(builder: &mut Builder, thread: Thread, lane: u32) -> Self {
-        Self { across: thread.neighbour(builder, 1 << lane), odd: thread.parity(builder, 1 << lane) }
+    fn new(builder: &mut Builder, thread: Thread, lane: u32, xors: LaneXors) -> Self {
+        Self { across: Source::across(builder, thread, 1 << lane, xors), odd: thread.parity(builder, 1 << lane) }
     }
 }
 
@@ -31,12 +33,12 @@ impl Exchanges {
                 }
                 Move::Trade { register, lane } => {
                     let bit = outer_bit(&self.words, register);
-                    let lanes = Lanes::new(builder, thread, lane);
+                    let lanes = Lanes::new(builder, thread, lane, self.xors);
                     in_pairs(&mut words, bit, |pair| traded_by_selects(builder, &lanes, pair));
                 }
                 Move::Blend { register, lane } => {
                     let bit = inner_bit(&self.words, register);
-                    let lanes = Lanes::new(builder, thread, lane);
+                    let lanes = Lanes::new(builder, thread, lane, self.xors);
                     match words.as_mut_slice() {
                         [word] => *word = self.blended(builder, &lanes, *word, bit),
                         words => in_pairs(words, 1, |pair| self.blended_pair(builder, &lanes, pair, bit)),
@@ -59,7 +61,7 @@ impl Exchanges {
     /// from the lane across.
     fn blended(&self, builder: &mut Builder, lanes: &Lanes, word: Value, bit: u64) -> Value {
         let [even, odd] = [0, 1].map(|kept| self.selector(|element| own_or_other(element, bit, kept)));
-        let received = builder.exchange(word, lanes.across);
+        let received = lanes.across.exchange(builder, word);
         builder.permute_bytes_by(word, received, even, (lanes.odd, odd))
     }
 
@@ -70,7 +72,7 @@ impl Exchanges {
         let number = |element: u64| u64::from(element & bit != 0);
         let [even, odd] = [1, 0].map(|left| self.selector(|element| (number(element) as u16, at(element, left))));
         let gathered = builder.permute_bytes_by(pair[0], pair[1], even, (lanes.odd, odd));
-        let received = builder.exchange(gathered, lanes.across);
+        let received = lanes.across.exchange(builder, gathered);
         [0, 1].map(|word| {
             let came = |element| (1, at(element, word));
             let [even, odd] = [0, 1].map(|kept| {

@@ -87,7 +87,9 @@ impl Values<'_> {
             O::CompositeExtract | O::CompositeConstruct | O::VectorShuffle => self.composite(instruction),
             O::PtrAccessChain | O::AccessChain => self.chain(instruction),
             O::Load | O::Store => self.access(instruction),
-            O::GroupNonUniformShuffle | O::ControlBarrier => self.collective(instruction),
+            O::GroupNonUniformShuffle | O::GroupNonUniformShuffleXor | O::ControlBarrier => {
+                self.collective(instruction)
+            }
             O::FunctionCall => self.call(instruction),
             // Control flow checks these.
             O::Phi | O::Branch | O::BranchConditional | O::SelectionMerge | O::LoopMerge | O::Return => Ok(()),
@@ -288,7 +290,7 @@ impl Values<'_> {
     fn collective(&self, instruction: &Instruction) -> Result<(), Fault> {
         let constant = |index| id(instruction, index).map(|id| self.globals.constant(id));
         let is = |value: Option<u64>, scope: Scope| value == Some(u64::from(scope as u32));
-        if instruction.class.opcode == Op::GroupNonUniformShuffle {
+        if matches!(instruction.class.opcode, Op::GroupNonUniformShuffle | Op::GroupNonUniformShuffleXor) {
             require(is(constant(0)?, Scope::Subgroup), instruction, "exchanges are within sub-groups")?;
             let (ty, lane) = (result_type(instruction)?, self.operand_numbers(instruction, 2)?);
             let scalar = self.numbers(instruction, ty)?.count == 1;
@@ -298,7 +300,7 @@ impl Values<'_> {
                 "a scalar of the result's type is given",
             )?;
             let index = Numbers { kind: Kind::Int, bits: 32, count: 1 };
-            return require(lane == index, instruction, "the lane is a 32-bit integer");
+            return require(lane == index, instruction, "the lane, or how lanes differ, is a 32-bit integer");
         }
         let (execution, memory) = (constant(0)?, constant(1)?);
         let known = is(execution, Scope::Subgroup) || is(execution, Scope::Workgroup);

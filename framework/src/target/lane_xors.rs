@@ -1,0 +1,29 @@
+//! Numbers by which the indices of lanes that exchange may differ.
+
+/// A set of numbers from 1 to 63, no kernel having warps of more than 64 lanes: each says that every
+/// lane of a warp can read from the lane whose index differs in just its bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LaneXors(u64);
+
+impl LaneXors {
+    /// All there are.
+    pub(super) const ALL: Self = Self(u64::MAX - 1);
+
+    /// Whether lanes that differ by `mask` exchange; never for zero.
+    #[must_use]
+    pub fn contains(self, mask: u64) -> bool {
+        mask < u64::from(u64::BITS) && self.0 >> mask & 1 == 1
+    }
+
+    /// The numbers of both.
+    pub(super) fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl FromIterator<u32> for LaneXors {
+    fn from_iter<I: IntoIterator<Item = u32>>(masks: I) -> Self {
+        let bits = masks.into_iter().filter(|mask| (1..u64::BITS).contains(mask));
+        Self(bits.fold(0, |set, mask| set | 1 << mask))
+    }
+}
