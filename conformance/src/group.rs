@@ -1,5 +1,6 @@
 //! Groups: where cases come from.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,6 +16,18 @@ use crate::{Answers, Case};
 pub struct Context {
     target: Arc<dyn Target>,
     answers: Arc<Answers>,
+    thoroughness: Thoroughness,
+}
+
+/// How much of what could be shown is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Thoroughness {
+    /// Every subject (a pair of layouts, an axis of one) on a few tensors, so chosen that all shapes and numbers
+    /// of warps take their turns: minutes for a target.
+    #[default]
+    Usual,
+    /// Every subject on every tensor: hours.
+    Thorough,
 }
 
 impl fmt::Debug for Context {
@@ -33,7 +46,34 @@ impl Context {
     /// The context of a target and known answers.
     #[must_use]
     pub fn with_answers(target: Arc<dyn Target>, answers: Arc<Answers>) -> Self {
-        Self { target, answers }
+        Self { target, answers, thoroughness: Thoroughness::default() }
+    }
+
+    /// The same, with as much to show.
+    #[must_use]
+    pub fn with_thoroughness(self, thoroughness: Thoroughness) -> Self {
+        Self { thoroughness, ..self }
+    }
+
+    /// Of all ways to show subject number `subject` those to take: `usual` of the good ones, which differ from subject
+    /// to subject so that over many each way has its turn about equally often; all good ones where everything is to
+    /// be shown. Where none is good one is taken all the same, so that it is seen why.
+    #[must_use]
+    pub fn some_of<T>(&self, subject: usize, usual: usize, ways: Vec<T>, good: impl Fn(&T) -> bool) -> Vec<T> {
+        let mut chosen = BTreeSet::new();
+        if self.thoroughness == Thoroughness::Thorough {
+            chosen.extend((0..ways.len()).filter(|&index| good(&ways[index])));
+        } else {
+            for turn in subject * usual..(subject + 1) * usual {
+                let first = golden(turn, ways.len());
+                let mut order = (first..ways.len()).chain(0..first);
+                chosen.extend(order.find(|index| !chosen.contains(index) && good(&ways[*index])));
+            }
+        }
+        if chosen.is_empty() {
+            chosen.insert(golden(subject, ways.len()));
+        }
+        ways.into_iter().enumerate().filter(|(index, _)| chosen.contains(index)).map(|(_, way)| way).collect()
     }
 
     /// The known answers at hand, also those about families of other targets.
@@ -69,12 +109,18 @@ impl Context {
         self.families().samples(use_case)
     }
 
-    /// The warps of a block that cases are built for: 1, 2, 4 and 8, as far as a block of so many
+    /// The warps of a block that cases are built for: 1, 2, 4, 8 and 16, as far as a block of so many
     /// lanes is allowed.
     pub fn warp_counts(&self, lanes: u32) -> impl Iterator<Item = u32> + use<> {
         let most = self.target.description().limits.lanes_per_block / lanes.max(1);
-        [1, 2, 4, 8].into_iter().filter(move |&warps| warps <= most)
+        [1, 2, 4, 8, 16].into_iter().filter(move |&warps| warps <= most)
     }
+}
+
+/// Multiples of the golden ratio, of which any few that follow each other are spread evenly.
+fn golden(step: usize, below: usize) -> usize {
+    let fraction = (step as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    ((fraction * below as u64) >> 32) as usize
 }
 
 /// A source of cases.
@@ -111,6 +157,16 @@ pub enum ListError {
 /// # Errors
 /// [`ListError`], the group's author's fault.
 pub fn list(groups: &[Box<dyn Group>], context: &Context) -> Result<Vec<Case>, ListError> {
+    list_some(groups, context, |_| true)
+}
+
+/// The cases of those groups whose names are wanted, by name.
+pub(crate) fn list_some(
+    groups: &[Box<dyn Group>],
+    context: &Context,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Case>, ListError> {
+    let groups = groups.iter().filter(|group| wanted(group.name()));
     let mut cases = Vec::new();
     for group in groups {
         for case in group.cases(context) {

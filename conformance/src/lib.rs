@@ -25,7 +25,7 @@ mod targets;
 pub use answers::{Answers, AnswersError, Row, Rows};
 pub use case::{Case, Verdict};
 pub use filter::{Filter, FilterError};
-pub use group::{Context, Group, ListError, list};
+pub use group::{Context, Group, ListError, Thoroughness, list};
 pub use outcome::{CaseResult, Level, Outcome, Status};
 pub use products::Products;
 pub use program::{OpenTargets, Program};

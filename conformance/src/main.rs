@@ -3,18 +3,20 @@
 use std::process::ExitCode;
 
 use conformance::groups::algebra::Algebra;
-use conformance::groups::conversions::{self, Conversions};
+use conformance::groups::conversions::{self, Conversion, Conversions};
 use conformance::groups::cute::Cute;
 use conformance::groups::dot::Dots;
 use conformance::groups::families::Families;
+use conformance::groups::gather::Gathers;
 use conformance::groups::instructions::Instructions;
 use conformance::groups::layouts::Layouts;
+use conformance::groups::memory::Memory;
+use conformance::groups::reduce::Reductions;
+use conformance::groups::scan::Scans;
 use conformance::{Group, OpenError, Products, Program, Targets};
 
 /// The suite.
 fn groups() -> Vec<Box<dyn Group>> {
-    // Code generators are slow beside the emulator, and care for the kind of kernel rather than for
-    // each pair of layouts: two warps stand for all numbers of them.
     vec![
         Box::new(Algebra),
         Box::new(Families),
@@ -23,8 +25,18 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Instructions),
         Box::new(Dots),
         Box::new(Conversions::new("conversions", |_| true, conversions::emulated)),
-        Box::new(Conversions::new("codegen", |conversion| conversion.setting.warps == 2, conversions::compiled)),
+        Box::new(Memory),
+        Box::new(Reductions),
+        Box::new(Scans),
+        Box::new(Gathers),
+        Box::new(Conversions::new("codegen", worth_compiling, conversions::compiled)),
     ]
+}
+
+/// Code generators are slow beside the emulator, and care for the kind of kernel rather than for each pair of
+/// layouts: two warps stand for all numbers of them, and tensors of usual size for all.
+fn worth_compiling(conversion: &Conversion) -> bool {
+    conversion.tensor.setting.warps == 2 && (256..=4096).contains(&conversion.tensor.elements())
 }
 
 fn main() -> ExitCode {

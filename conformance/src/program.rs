@@ -12,7 +12,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::report::{Human, Lines};
 use crate::runner::serve;
 use crate::{
-    Answers, AnswersError, Batch, Context, Exit, Filter, Group, OpenError, Report, Runner, Targets, Worker, list,
+    Answers, AnswersError, Batch, Context, Exit, Filter, Group, OpenError, Report, Runner, Targets, Thoroughness,
+    Worker, list,
 };
 
 /// Environment variable with a directory of known answers, besides those of `--answers`.
@@ -75,6 +76,10 @@ struct Which {
     /// as wanted.
     #[arg(long = "answers", value_name = "PATH")]
     answers: Vec<PathBuf>,
+    /// Show everything on every tensor, not each pair of layouts on a few: hours where the default takes
+    /// minutes.
+    #[arg(long)]
+    thorough: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -154,7 +159,7 @@ impl Program {
         }
         let names = chosen_targets(&*targets, &arguments.which.targets)?;
         let answers = arguments.which.answers()?;
-        let cases = self.chosen_cases(&*targets, &names, &answers, &arguments.globs)?;
+        let cases = self.chosen_cases(&*targets, &names, &answers, arguments)?;
         if arguments.list {
             return list_cases(&cases, arguments.message_format);
         }
@@ -168,7 +173,7 @@ impl Program {
             let targets = (self.targets)(&which.plugins).map_err(|error| error.to_string())?;
             let [name] = &which.targets[..] else { return Err("a worker has one target".to_owned()) };
             let answers = which.answers().map_err(|error| error.to_string())?;
-            context(&*targets, name, &answers).map_err(|Stop(_, message)| message)
+            context(&*targets, name, &answers, which.thoroughness()).map_err(|Stop(_, message)| message)
         };
         serve(&self.groups, open)?;
         Ok(Exit::Ok)
@@ -180,13 +185,13 @@ impl Program {
         targets: &dyn Targets,
         names: &[String],
         answers: &Answers,
-        globs: &[String],
+        arguments: &Arguments,
     ) -> Result<BTreeMap<String, Vec<String>>, Stop> {
-        let filter = Filter::new(globs).map_err(|error| Stop(Exit::Usage, error.to_string()))?;
+        let filter = Filter::new(&arguments.globs).map_err(|error| Stop(Exit::Usage, error.to_string()))?;
         let mut all = Vec::new();
         let mut chosen = BTreeMap::new();
         for target in names {
-            let context = context(targets, target, answers)?;
+            let context = context(targets, target, answers, arguments.which.thoroughness())?;
             let cases = list(&self.groups, &context).map_err(|error| Stop(Exit::Harness, error.to_string()))?;
             let cases: Vec<_> = cases.iter().map(|case| case.name().to_owned()).collect();
             chosen.insert(target.clone(), cases.iter().filter(|name| filter.chooses(name)).cloned().collect());
@@ -213,6 +218,9 @@ impl Program {
         for path in &arguments.which.answers {
             worker.extend(["--answers".into(), path.into()]);
         }
+        if arguments.which.thorough {
+            worker.push("--thorough".into());
+        }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = arguments.jobs.map_or(processors, usize::from);
         Ok(Runner { worker: Worker::new(program, worker), jobs, timeout: arguments.timeout })
@@ -220,6 +228,10 @@ impl Program {
 }
 
 impl Which {
+    fn thoroughness(&self) -> Thoroughness {
+        if self.thorough { Thoroughness::Thorough } else { Thoroughness::Usual }
+    }
+
     /// The known answers that every target is asked.
     fn answers(&self) -> Result<Answers, AnswersError> {
         let mut answers = Answers::carried();
@@ -230,13 +242,13 @@ impl Which {
 }
 
 /// The context of a target, with what its plugin brings.
-fn context(targets: &dyn Targets, name: &str, answers: &Answers) -> Result<Context, Stop> {
+fn context(targets: &dyn Targets, name: &str, answers: &Answers, thoroughness: Thoroughness) -> Result<Context, Stop> {
     let target = targets.open(name)?;
     let mut answers = answers.clone();
     if let Some(file) = targets.answers(name) {
         answers.add(&file)?;
     }
-    Ok(Context::with_answers(target, Arc::new(answers)))
+    Ok(Context::with_answers(target, Arc::new(answers)).with_thoroughness(thoroughness))
 }
 
 fn chosen_targets(targets: &dyn Targets, asked: &[String]) -> Result<Vec<String>, Stop> {
@@ -291,7 +303,7 @@ fn list_cases(cases: &BTreeMap<String, Vec<String>>, format: MessageFormat) -> R
 
 /// Cases that share a worker at most: few enough that all jobs have work to the end, many enough
 /// that starting workers costs little.
-const BATCH: usize = 64;
+const BATCH: usize = 192;
 
 fn run(runner: &Runner, cases: &BTreeMap<String, Vec<String>>, arguments: &Arguments) -> Result<Exit, Stop> {
     let count: usize = cases.values().map(Vec::len).sum();
@@ -321,7 +333,8 @@ fn repro(target: &str, name: &str, arguments: &Arguments) -> String {
         files.iter().map(|file| format!(" {option} {}", quoted(file))).collect()
     };
     let (plugins, answers) = (of("--plugin", &arguments.which.plugins), of("--answers", &arguments.which.answers));
-    format!("conformance --target {target}{plugins}{answers} {name}")
+    let thorough = if arguments.which.thorough { " --thorough" } else { "" };
+    format!("conformance --target {target}{plugins}{answers}{thorough} {name}")
 }
 
 fn quoted(file: &std::path::Path) -> String {

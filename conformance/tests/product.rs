@@ -15,7 +15,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn every_target_has_hundreds_of_cases() {
+fn every_target_has_thousands_of_cases() {
     let known = text(&conformance(&["--list-targets"]).stdout);
     let output = conformance(&["--target", "all", "--list"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -23,12 +23,25 @@ fn every_target_has_hundreds_of_cases() {
     for line in text(&output.stdout).lines() {
         let (target, name) = line.split_once(' ').expect("a target and a case");
         assert!(!name.contains(' '), "{line}");
-        *counts.entry(target.to_owned()).or_insert(0) += 1;
+        let group = name.split('/').next().unwrap_or_default();
+        *counts.entry(target.to_owned()).or_insert_with(BTreeMap::new).entry(group.to_owned()).or_insert(0) += 1;
     }
     assert_eq!(counts.len(), known.lines().count());
-    for (target, count) in counts {
-        assert!(count >= 300, "{target} has {count} cases");
+    for (target, groups) in counts {
+        assert!(groups.values().sum::<u32>() >= 4000, "{target}: {groups:?}");
+        for (group, least) in [("conversions", 900), ("memory", 800), ("reduce", 400), ("scan", 400), ("gather", 250)] {
+            assert!(groups.get(group).is_some_and(|&count| count >= least), "{target}: {groups:?}");
+        }
     }
+}
+
+/// Movements of the product's own families, of each plugin: what is planned is what is executed.
+#[test]
+fn movements_through_the_vendors_layouts_hold() {
+    let targets = ["--target", "h100", "--target", "mi250", "--target", "max1550"];
+    let cases = ["memory/*/16x16/w2", "reduce/*/16x16/w2", "scan/*/16x16/w2", "gather/*/16x16/w2"];
+    let output = conformance(&[&targets[..], &cases].concat());
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
 }
 
 #[test]

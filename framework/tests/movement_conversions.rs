@@ -276,8 +276,8 @@ fn bytes_are_exchanged_so_that_words_cross_memory() {
     let (plans, _) = movement::candidates(&src, &dst, 8, &machine()).expect("plans");
     let of = |path: Path| plans.iter().find(|plan| plan.path == path).expect("a plan on this path");
     assert_eq!(best.path, Path::Mixed);
-    let accesses = |plan: &Plan| plan.counts.shared_stores + plan.counts.shared_loads;
-    assert_eq!(accesses(of(Path::Shared)), 8 + 32, "four bytes a lane on one side");
-    assert_eq!(accesses(&best), 8 + 8, "four bytes a lane on both");
+    let wavefronts = |plan: &Plan| plan.counts.wavefronts_stored + plan.counts.wavefronts_loaded;
+    assert_eq!(wavefronts(of(Path::Shared)), 8 + 32, "four bytes a lane on one side");
+    assert_eq!(wavefronts(&best), 8 + 8, "four bytes a lane on both");
     assert!(best.counts.exchanges > 0 && movement::slots(&best.counts) < movement::slots(&of(Path::Shared).counts));
 }

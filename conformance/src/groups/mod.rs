@@ -4,17 +4,29 @@
 //! rows, from its limits, and from known answers.
 
 pub mod algebra;
+mod along;
 mod artifact;
 pub mod conversions;
 pub mod cute;
 pub mod dot;
+mod emulated;
+mod endpoint;
 pub mod families;
+pub mod gather;
 pub mod instructions;
 mod known;
 mod law;
 pub mod layouts;
+mod lineup;
+pub mod memory;
+pub mod reduce;
 mod samples;
+pub mod scan;
 mod setting;
+mod tensor;
 mod walk;
 
+pub use along::Along;
+pub use endpoint::Endpoint;
 pub use setting::Setting;
+pub use tensor::Tensor;

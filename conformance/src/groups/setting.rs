@@ -21,7 +21,7 @@ pub struct Setting {
 }
 
 /// One element of each width; movement of data knows only widths.
-const ELEMENTS: [Element; 4] = [Element::I8, Element::F16, Element::F32, Element::F64];
+pub(super) const ELEMENTS: [Element; 4] = [Element::I8, Element::F16, Element::F32, Element::F64];
 
 impl Setting {
     /// All settings of a target: every width of element, number of warps and choice of lanes.
@@ -44,6 +44,13 @@ impl Setting {
         SampleUse { lanes: self.lanes, warps: self.warps, element_bits: self.element.bits() }
     }
 
+    /// The words for warps and lanes in case names: `w4`, `w4/l16`.
+    #[must_use]
+    pub fn block(&self) -> String {
+        let lanes = if self.named_lanes { format!("/l{}", self.lanes) } else { String::new() };
+        format!("w{}{lanes}", self.warps)
+    }
+
     /// Log2 of the number of warps: counts the settings that differ in warps only.
     #[must_use]
     pub fn warp_step(&self) -> usize {
@@ -59,7 +66,6 @@ impl Setting {
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/w{}", self.element.name(), self.warps)?;
-        if self.named_lanes { write!(f, "/l{}", self.lanes) } else { Ok(()) }
+        write!(f, "{}/{}", self.element.name(), self.block())
     }
 }

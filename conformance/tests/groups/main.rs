@@ -4,6 +4,8 @@
 mod answers;
 mod dots;
 mod invented;
+mod movements;
+mod plans;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -300,37 +302,6 @@ fn a_shape_that_a_family_refuses_is_unsupported_with_its_reason() {
 }
 
 #[test]
-fn conversions_cover_settings_shapes_and_families() {
-    let context = context(Flaw::None);
-    let all = conversions::all(&context);
-    let names: BTreeSet<_> = all.iter().map(ToString::to_string).collect();
-    assert_eq!(names.len(), all.len(), "names are unique");
-    for name in [
-        "blocked-rows-to-blocked-cols/f16/128x128/w4",
-        "blocked-rows-to-tile-b/i8/16x16/w1",
-        "tile-d-to-blocked-rows/f64/128x128/w1",
-        "blocked-row-to-slice1-of-tile-d/f32/128/w1",
-        "slice0-of-blocked-rows-to-blocked-row/i8/16/w1/l16",
-    ] {
-        assert!(names.contains(name), "{name} is missing");
-    }
-    assert!(names.iter().any(|name| name.starts_with("random-0/i8/") && name.ends_with("/w1")));
-    for conversion in &all {
-        let (source, target) = conversion.layouts(&context).expect("every layout can be built");
-        assert_eq!(source.outs(), target.outs(), "{conversion}");
-        assert!(source.is_distributed() && target.is_distributed(), "{conversion}");
-    }
-    for bits in [8, 16, 32, 64] {
-        let shapes = all.iter().filter(|c| c.setting.element.bits() == bits && c.shape.len() == 2);
-        let shapes: BTreeSet<_> = shapes.map(|conversion| conversion.shape.clone()).collect();
-        for shape in [[16, 16], [32, 64], [64, 128], [128, 128]] {
-            assert!(shapes.contains(shape.as_slice()), "{bits} bits at {shape:?}");
-        }
-    }
-    assert_eq!(all, conversions::all(&context), "two lists are the same");
-}
-
-#[test]
 fn random_layouts_differ_and_replicate_now_and_then() {
     let context = context(Flaw::None);
     let all = conversions::all(&context);
@@ -350,7 +321,7 @@ fn conversions_across_blocks_run_on_the_emulator() {
     let context = context(Flaw::None);
     let all = conversions::all(&context);
     let across = |conversion: &&conversions::Conversion| conversion.to_string().starts_with("blocks-");
-    let across: Vec<_> = all.iter().filter(across).filter(|one| one.setting.element.bits() == 16).collect();
+    let across: Vec<_> = all.iter().filter(across).filter(|one| one.tensor.setting.element.bits() == 16).collect();
     assert!(across.iter().any(|conversion| conversion.to_string() == "blocks-rows-to-both-of-4/f16/64x128/w4"));
     for conversion in across {
         let verdict = conversions::emulated(&context, conversion);
@@ -365,14 +336,14 @@ fn a_group_of_conversions_runs_the_given_check_on_the_chosen_ones() {
     let check = |context: &Context, conversion: &conversions::Conversion| match conversion.layouts(context) {
         Ok((source, target)) if source == target => Verdict::fail(Level::Layout, "nothing to do"),
         Ok(_) => Verdict::pass(Level::Layout),
-        Err(error) => Verdict::fail(Level::Layout, error.to_string()),
+        Err(verdict) => verdict,
     };
-    let group = Conversions::new("moves", |conversion| conversion.setting.warps == 4, check);
+    let group = Conversions::new("moves", |conversion| conversion.tensor.setting.warps == 4, check);
     let cases = group.cases(&context);
     assert!(!cases.is_empty());
     assert!(cases.iter().map(Case::name).all(|name| name.starts_with("moves/") && name.contains("/w4")));
     assert!(cases.iter().any(|case| case.run(&context).status == Status::Pass));
-    let fewer = conversions::all(&context).iter().filter(|c| c.setting.warps == 4).count();
+    let fewer = conversions::all(&context).iter().filter(|c| c.tensor.setting.warps == 4).count();
     assert_eq!(cases.len(), fewer);
 }
 

@@ -82,7 +82,7 @@ impl Group for Deeds {
         "deeds"
     }
 
-    fn cases(&self, _context: &Context) -> Vec<Case> {
+    fn cases(&self, context: &Context) -> Vec<Case> {
         let mut cases = vec![
             case("pass/layout", || Verdict::pass(Level::Layout)),
             case("pass/emulated", || Verdict::pass(Level::Emulated)),
@@ -123,6 +123,13 @@ impl Group for Deeds {
             }),
         ];
         cases.extend((0..20).map(|index| case(&format!("many/{index:02}"), || Verdict::pass(Level::Layout))));
+        // One on four tensors, the last of which is wrong.
+        let tensors = context.some_of(0, 1, vec![true, true, true, false], |_| true);
+        cases.extend((0..).zip(tensors).map(|(index, right): (u32, bool)| {
+            case(&format!("tensors/{index}"), move || {
+                if right { Verdict::pass(Level::Layout) } else { Verdict::fail(Level::Layout, "it is wrong") }
+            })
+        }));
         cases
     }
 }

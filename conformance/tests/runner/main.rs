@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         let command = Program { targets: Box::new(Inventions::open), groups, prefix: vec!["command".into()] };
         return command.run([program].into_iter().chain(arguments)).into();
     }
-    let tests: [(&str, fn()); 18] = [
+    let tests: [(&str, fn()); 19] = [
         ("every_deed_has_its_status", every_deed_has_its_status),
         ("a_broken_case_costs_only_itself", a_broken_case_costs_only_itself),
         ("details_say_how_a_process_ended", details_say_how_a_process_ended),
@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         ("globs_choose_cases", globs_choose_cases),
         ("json_lines_tell_all", json_lines_tell_all),
         ("a_repro_line_repeats_the_failure", a_repro_line_repeats_the_failure),
+        ("thorough_runs_show_everything", thorough_runs_show_everything),
         ("several_targets_are_reported_apart", several_targets_are_reported_apart),
         ("jobs_do_not_change_outcomes", jobs_do_not_change_outcomes),
         ("no_colour_without_a_terminal", no_colour_without_a_terminal),
@@ -109,6 +110,7 @@ fn every_deed_has_its_status() {
         ("deeds/pass/layout", "pass"),
         ("deeds/quality", "quality"),
         ("deeds/skip", "skip"),
+        ("deeds/tensors/0", "pass"),
         ("deeds/unsupported", "unsupported"),
     ];
     for (name, status) in expected {
@@ -237,7 +239,7 @@ fn a_broken_harness_exits_with_3() {
 fn the_list_is_sorted_and_stable() {
     let first = stdout("--target toy --list");
     let names: Vec<_> = first.lines().collect();
-    assert_eq!(names.len(), 36);
+    assert_eq!(names.len(), 37);
     assert!(names.is_sorted());
     assert_eq!(first, stdout("--target toy --list"));
     let both = stdout("--target twin --target toy --list deeds/fail");
@@ -252,7 +254,7 @@ fn globs_choose_cases() {
     assert_eq!(list("*/many/*7"), "deeds/many/07\ndeeds/many/17\n");
     assert_eq!(list("*7"), list("*/many/*7"));
     assert_eq!(list("deeds/many/0? deeds/many/{01,19}").lines().count(), 11);
-    assert_eq!(list("deeds").lines().count(), 36);
+    assert_eq!(list("deeds").lines().count(), 37);
 }
 
 fn json_lines_tell_all() {
@@ -279,6 +281,16 @@ fn a_repro_line_repeats_the_failure() {
     let text = stdout("--target toy deeds/fail deeds/pass");
     let repro = text.lines().find_map(|line| line.trim().strip_prefix("again: conformance ")).expect("a repro line");
     assert_eq!(repro, "--target toy deeds/fail");
+    assert_eq!(code(repro), 1);
+}
+
+fn thorough_runs_show_everything() {
+    assert_eq!(stdout("--target toy --list deeds/tensors"), "deeds/tensors/0\n");
+    assert_eq!(code("--target toy deeds/tensors"), 0);
+    assert_eq!(stdout("--target toy --thorough --list deeds/tensors").lines().count(), 4);
+    let text = stdout("--target toy --thorough deeds/tensors");
+    let repro = text.lines().find_map(|line| line.trim().strip_prefix("again: conformance ")).expect("a repro line");
+    assert_eq!(repro, "--target toy --thorough deeds/tensors/3");
     assert_eq!(code(repro), 1);
 }
 

@@ -35,9 +35,6 @@ pub struct Options {
     /// What the address of the first element in global memory is a multiple of.
     #[arg(long, value_name = "BYTES", default_value_t = 16, conflicts_with = "memory")]
     alignment: u64,
-    /// Print the accesses as JSON.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     emission: Emission,
 }
@@ -76,7 +73,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         return emit(&session, &target.name, kernels.map_err(movement)?, form, &code);
     }
     let mut out = std::io::stdout().lock();
-    match options.json {
+    match options.emission.json {
         true => writeln!(out, "{answer}")?,
         false => write!(out, "{text}")?,
     }

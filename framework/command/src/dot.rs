@@ -56,9 +56,6 @@ pub struct Options {
     /// Show the other ways that were weighed, and why units are closed.
     #[arg(long, conflicts_with_all = ["json", "emit"])]
     explain: bool,
-    /// Print the plan as JSON.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     emission: Emission,
 }
@@ -79,7 +76,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         return emit(&session, &target.name, vec![kernel], form, &code);
     }
     let mut out = std::io::stdout().lock();
-    if options.json {
+    if options.emission.json {
         writeln!(out, "{}", answer(&plan))?;
         return Ok(());
     }
@@ -163,8 +160,10 @@ fn ways(candidates: &[Candidate], closed: &[Refused]) -> String {
         row.extend([cost.issues.to_string(), cost.registers.to_string()]);
         table.add_row(row);
     }
-    let mut text =
-        format!("\nways weighed, in cycles of the block, then in registers of a lane:\n{}\n", table.trim_fmt());
+    let mut text = format!(
+        "\nways weighed, in cycles of the block, then in issues, then in registers of a lane:\n{}\n",
+        table.trim_fmt()
+    );
     for Refused { unit, reason } in closed {
         text += &format!("closed: {unit}: {reason}\n");
     }

@@ -35,9 +35,12 @@ pub struct Code {
     opt: u8,
 }
 
-/// Code instead of figures, where a form is given.
+/// How a plan is answered: in words, as JSON, or as code.
 #[derive(Debug, Args)]
 pub struct Emission {
+    /// Print the plan as JSON.
+    #[arg(long)]
+    pub json: bool,
     /// Write code for a kernel around the plan, in this form, instead of its figures.
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
     emit: Option<Form>,

@@ -34,9 +34,6 @@ pub struct Options {
     /// Show the other way, and why the plan won.
     #[arg(long, conflicts_with_all = ["json", "emit"])]
     explain: bool,
-    /// Print the plan as JSON.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     emission: Emission,
 }
@@ -56,7 +53,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         return emit(&session, &target.name, vec![kernel], form, &code);
     }
     let mut out = std::io::stdout().lock();
-    if options.json {
+    if options.emission.json {
         writeln!(out, "{}", answer(&plan))?;
         return Ok(());
     }

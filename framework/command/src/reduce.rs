@@ -30,9 +30,6 @@ pub struct Options {
     /// Show the other ways that were weighed, and why the plan won.
     #[arg(long, conflicts_with_all = ["json", "emit"])]
     explain: bool,
-    /// Print the plan as JSON.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     emission: Emission,
 }
@@ -44,19 +41,19 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let src = tensor.distributed(&session, "LAYOUT", &options.layout)?;
     let (axis, bits) = (tensor.axis(options.axis)?, tensor.tuple_bits()?);
     let movement = |error| Failure::from(PipelineError::Movement(error));
-    let all = movement::reductions(&src, axis, &bits, target).map_err(movement)?;
-    let plan = &all[0];
+    let plan = &movement::reduce(&src, axis, &bits, target).map_err(movement)?;
     if let Some((form, code)) = options.emission.wanted() {
         let kernel = reduction_kernel("reduce", &src, &bits, plan).map_err(movement)?;
         return emit(&session, &target.name, vec![kernel], form, &code);
     }
     let mut out = std::io::stdout().lock();
-    if options.json {
+    if options.emission.json {
         writeln!(out, "{}", answer(plan))?;
         return Ok(());
     }
     write!(out, "{}: {}\n{}", axis, meaning(plan), figures(plan).text())?;
     if options.explain {
+        let all = movement::reductions(&src, axis, &bits, target).map_err(movement)?;
         let all: Vec<Way> = all.iter().map(way).collect();
         write!(out, "{}", ways::table(&all, &[], &target.name))?;
     }

@@ -29,9 +29,6 @@ pub struct Options {
     /// Begin at the axis's end.
     #[arg(long)]
     reverse: bool,
-    /// Print the plan as JSON.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     emission: Emission,
 }
@@ -51,7 +48,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         return emit(&session, &target.name, vec![kernel.map_err(movement)?], form, &code);
     }
     let mut out = std::io::stdout().lock();
-    match options.json {
+    match options.emission.json {
         true => writeln!(out, "{}", answer(&plan))?,
         false => write!(out, "{axis}: {}\n{}", meaning(&plan), figures(&plan).text())?,
     }

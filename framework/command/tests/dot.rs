@@ -16,7 +16,7 @@ fn a_plan_and_the_ways_that_were_weighed() {
     for words in ["warps 2 x 2", "registers of 32 bits a lane", "multiply-adds", "several independent blocks"] {
         assert!(said.out.contains(words), "no `{words}` in {}", said.out);
     }
-    let ways: Vec<_> = said.out.lines().skip_while(|line| !line.starts_with("unit")).skip(1).collect();
+    let ways: Vec<_> = said.out.lines().skip_while(|line| !line.trim_start().starts_with("unit")).skip(1).collect();
     let cycles: Vec<f64> =
         ways.iter().take_while(|line| !line.starts_with("closed")).filter_map(|line| cycles(line)).collect();
     assert!(cycles.len() > 4 && cycles.is_sorted(), "{}", said.out);

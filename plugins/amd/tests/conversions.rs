@@ -52,9 +52,9 @@ fn cases() -> Vec<Case> {
     let single = |order: [u64; 2]| blocked(&[1, 4], &[8, 8], &[1, 1], &order);
     let one = |order: [u64; 2]| blocked(&[1, 1], &[16, 4], &[1, 4], &order);
     let pairs = || blocked(&[1, 2], &[16, 4], &[2, 2], &[1, 0]);
-    let cube = |order: [u64; 3]| {
-        let size = if order[0] == 2 { [1, 1, 4] } else { [1, 4, 1] };
-        blocked(&size, &[1, 8, 8], &[4, 1, 1], &order)
+    let cube = |order: [u64; 3]| match order[0] {
+        2 => blocked(&[1, 1, 4], &[1, 8, 8], &[4, 1, 1], &order),
+        _ => blocked(&[1, 4, 1], &[4, 4, 4], &[1, 1, 4], &order),
     };
     let in_lane = |order: [u64; 3]| blocked(&[1, 2, 4], &[64, 1, 1], &[4, 1, 1], &order);
     vec![

@@ -40,14 +40,14 @@ fn registers(layout: &LinearLayout, written: &[u8]) -> Vec<(u64, u32)> {
 fn a_sum_after_a_cumulative_sum() {
     let target = a100();
     let mut through_memory = [false; 2];
-    let arrangements: [([u64; 3], [u64; 3], [u64; 3]); 5] = [
-        ([1, 1, 4], [2, 4, 4], [4, 1, 1]),
-        ([1, 1, 4], [2, 4, 4], [1, 4, 1]),
-        ([1, 4, 1], [1, 2, 16], [2, 2, 1]),
-        ([4, 1, 1], [4, 8, 1], [1, 1, 4]),
-        ([1, 1, 1], [8, 4, 1], [2, 2, 1]),
+    let arrangements: [[[u64; 3]; 3]; 5] = [
+        [[1, 1, 4], [2, 4, 4], [4, 1, 1]],
+        [[1, 1, 4], [2, 4, 4], [1, 4, 1]],
+        [[1, 4, 1], [1, 2, 16], [2, 2, 1]],
+        [[4, 1, 1], [4, 8, 1], [1, 1, 4]],
+        [[1, 1, 1], [8, 4, 1], [2, 2, 1]],
     ];
-    for (size, lanes, warps) in arrangements {
+    for [size, lanes, warps] in arrangements {
         let src = distributed(&target, &blocked(&size, &lanes, &warps, &[2, 1, 0]), &[16, 16, 16]);
         let cumulative = scan(&src, Dim::tensor(0), &[32], ScanDirection::Up, target.description()).unwrap();
         let sum = reduce(&src, Dim::tensor(1), &[32], target.description()).unwrap();

@@ -12,21 +12,12 @@ mod random;
 
 use std::fmt;
 
-use tilewright::layout::{Dim, FamilyError, FamilySpec, Layout, LinearLayout};
+use tilewright::layout::LinearLayout;
 
 pub use proof::{compiled, emulated};
 
-use super::Setting;
+use super::{Endpoint, Tensor};
 use crate::{Case, Context, Group, Verdict};
-
-/// One layout to convert from or to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Endpoint {
-    /// A word for case names.
-    pub name: String,
-    /// The layout.
-    pub spec: FamilySpec,
-}
 
 /// A conversion of a tensor between two distributed layouts. Written as in case names:
 /// `blocked-rows-to-blocked-cols/f16/64x128/w4`.
@@ -36,47 +27,30 @@ pub struct Conversion {
     pub source: Endpoint,
     /// What it is to have.
     pub target: Endpoint,
-    /// The tensor's shape.
-    pub shape: Vec<u64>,
-    /// Elements, warps and lanes.
-    pub setting: Setting,
-    /// The words before the setting in its name.
+    /// The tensor, in a kernel of some setting.
+    pub tensor: Tensor,
+    /// The words before the tensor in its name.
     title: String,
 }
 
 impl fmt::Display for Conversion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shape: Vec<_> = self.shape.iter().map(u64::to_string).collect();
-        let setting = self.setting.to_string();
-        let (element, block) = setting.split_once('/').unwrap_or((&setting, ""));
-        write!(f, "{}/{element}/{}/{block}", self.title, shape.join("x"))
+        write!(f, "{}/{}", self.title, self.tensor)
     }
 }
 
 impl Conversion {
-    fn between(source: Endpoint, target: Endpoint, shape: &[u64], setting: Setting) -> Self {
+    fn between(source: Endpoint, target: Endpoint, tensor: Tensor) -> Self {
         let title = format!("{}-to-{}", source.name, target.name);
-        Self { source, target, shape: shape.to_vec(), setting, title }
+        Self { source, target, tensor, title }
     }
 
     /// The two layouts, source first.
     ///
     /// # Errors
-    /// [`FamilyError`]; a layout that is not distributed is the sample's author's.
-    pub fn layouts(&self, context: &Context) -> Result<(LinearLayout, LinearLayout), FamilyError> {
-        Ok((self.layout(context, &self.source)?, self.layout(context, &self.target)?))
-    }
-
-    fn layout(&self, context: &Context, endpoint: &Endpoint) -> Result<LinearLayout, FamilyError> {
-        let wrong = |message: String| FamilyError::Layout { family: endpoint.spec.name.clone(), message };
-        let Layout::Distributed(layout) = context.layout(&endpoint.spec, &self.shape)? else {
-            return Err(wrong("builds no distributed layout".to_owned()));
-        };
-        let (lanes, warps) = (1u64 << layout.in_bits(Dim::LANE), 1u64 << layout.in_bits(Dim::WARP));
-        if (lanes, warps) == (u64::from(self.setting.lanes), u64::from(self.setting.warps)) {
-            return Ok(layout);
-        }
-        Err(wrong(format!("has {lanes} lanes and {warps} warps, asked for {}", self.setting)))
+    /// The verdict on a sample that has no such layout.
+    pub fn layouts(&self, context: &Context) -> Result<(LinearLayout, LinearLayout), Verdict> {
+        Ok((self.source.distributed(context, &self.tensor)?, self.target.distributed(context, &self.tensor)?))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Conversions shown on the emulator, and as code that an assembler takes.
 
 use tilewright::kernel::{self, Module};
-use tilewright::layout::{Dim, FamilyError, LinearLayout};
+use tilewright::layout::{Dim, LinearLayout};
 use tilewright::lower::conversion_kernel;
 use tilewright::movement::{self, Means, MovementError, Plan};
 use tilewright::pipeline::prove_conversion;
@@ -16,9 +16,9 @@ use crate::{Context, Level, Verdict};
 pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
     let (src, dst) = match conversion.layouts(context) {
         Ok(layouts) => layouts,
-        Err(error) => return unresolved(&error),
+        Err(verdict) => return verdict,
     };
-    let bits = conversion.setting.element.bits();
+    let bits = conversion.tensor.setting.element.bits();
     let means = means(context);
     let plans = match movement::candidates(&src, &dst, bits, means) {
         Ok((plans, rejected)) if plans.is_empty() => {
@@ -40,18 +40,12 @@ pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
     }
 }
 
+/// Kernels of more operations than this are not compiled.
+const MOST_OPERATIONS: usize = 2000;
+
 /// All that the target has.
 fn means(context: &Context) -> Means<'_> {
     Means::of(context.target().description()).with_instructions(context.target().instructions())
-}
-
-/// What a sample without a layout means: a family may have tensors that are too small for it, and
-/// says which.
-fn unresolved(error: &FamilyError) -> Verdict {
-    match error {
-        FamilyError::Shape { .. } => Verdict::unsupported(error.to_string()),
-        _ => Verdict::fail(Level::Layout, error.to_string()),
-    }
 }
 
 fn above_bound(plan: &Plan) -> Option<String> {
@@ -70,8 +64,8 @@ pub fn compiled(context: &Context, conversion: &Conversion) -> Verdict {
 
 fn module(context: &Context, conversion: &Conversion) -> Result<Module, Verdict> {
     let failed = |message: String| Verdict::fail(Level::Layout, message);
-    let (src, dst) = conversion.layouts(context).map_err(|error| unresolved(&error))?;
-    let bits = conversion.setting.element.bits();
+    let (src, dst) = conversion.layouts(context)?;
+    let bits = conversion.tensor.setting.element.bits();
     fits_registers(context, &src, bits)?;
     fits_registers(context, &dst, bits)?;
     let plan = movement::convert(&src, &dst, bits, means(context)).map_err(|error| match error {
@@ -79,6 +73,12 @@ fn module(context: &Context, conversion: &Conversion) -> Result<Module, Verdict>
         error => failed(error.to_string()),
     })?;
     let kernel = conversion_kernel("convert", &src, &dst, bits, &plan).map_err(|error| failed(error.to_string()))?;
+    let operations = kernel.statements().len();
+    if operations > MOST_OPERATIONS {
+        let reason =
+            format!("its kernel has more than {MOST_OPERATIONS} operations, for which code generators take minutes");
+        return Err(Verdict::skip(reason));
+    }
     let module = Module { kernels: vec![kernel] };
     kernel::verify(&module).map_err(|error| failed(error.to_string()))?;
     Ok(module)

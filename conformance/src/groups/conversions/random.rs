@@ -2,8 +2,8 @@
 
 use tilewright::layout::{Attribute, FamilySpec};
 
-use super::super::Setting;
-use super::{Conversion, Endpoint};
+use super::super::{Endpoint, Setting, Tensor};
+use super::Conversion;
 use crate::Context;
 
 /// Conversions between random layouts for each setting of default lanes.
@@ -25,9 +25,11 @@ fn conversion(seed: u64, setting: Setting) -> Conversion {
     let bits = LEAST_BITS + numbers.below(MOST_BITS - LEAST_BITS + 1);
     let rows = numbers.below(bits + 1);
     let shape = [1 << rows, 1 << (bits - rows)];
-    let mut endpoint = |name: &str| Endpoint { name: name.to_owned(), spec: layout(&mut numbers, shape, setting) };
+    let mut endpoint =
+        |name: &str| Endpoint { name: name.to_owned(), spec: layout(&mut numbers, shape, setting), axes: 2 };
     let (source, target) = (endpoint("source"), endpoint("target"));
-    Conversion { title: format!("random-{seed}"), ..Conversion::between(source, target, &shape, setting) }
+    let tensor = Tensor { shape: shape.to_vec(), setting };
+    Conversion { title: format!("random-{seed}"), ..Conversion::between(source, target, tensor) }
 }
 
 /// Every bit of a coordinate goes to a register, a lane or a warp; some lanes and warps are copies

@@ -54,6 +54,8 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
 /// Weighs what could be better than the best so far, in order, until no later one can be.
 fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget: &mut u64) {
     let (goal, question) = (weigher.goal(), weigher.question);
+    // Plans list the addresses of all elements of all sides; a refusal lists those of a warp.
+    let planned = ((question.sides.len() as u64) << question.bits) / 512;
     for gaps in all {
         let bytes = ((1u64 << question.bits) + gaps.added) * question.element_bytes();
         for base in bases {
@@ -63,6 +65,7 @@ fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget
             }
             *budget -= 1;
             if (base.at_least(question, &gaps.padding).max(goal), bytes) < known {
+                *budget = budget.saturating_sub(planned);
                 let proposal = Proposal::new(Kind::Padding, base.columns);
                 weigher.weigh(Proposal { padding: &gaps.padding, ..proposal });
             }

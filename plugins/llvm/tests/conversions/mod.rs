@@ -1,6 +1,8 @@
 //! Conversions whose code the vendors' crates look at: the layouts as text, the plan, the kernel,
 //! and what the code must show, which comes from the layouts alone.
 
+#![allow(dead_code, reason = "each test program uses its own part of this")]
+
 use tilewright::f2::Subspace;
 use tilewright::kernel::{Kernel, Module, verify};
 use tilewright::layout::{Dim, LinearLayout};

@@ -141,5 +141,5 @@ fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned
     let src = distributed(target, layout, &[32, 64]);
     let plan = gather(&src, &src, Dim::tensor(1), bits, target.description()).expect("a plan");
     let kernel = gather_kernel("act", &src, &src, bits, &plan).expect("a kernel");
-    Planned::new(name, kernel, plan.counts, plan.shared_bits())
+    Planned::new(name, kernel, plan.counts, plan.shared_bits()).of_copies(held_bits(&src, &[bits]))
 }

@@ -54,16 +54,16 @@ fn of_two_axes(lane_bits: u32) -> Vec<String> {
 /// Blocked layouts of three axes: in each, lanes and warps lie along all axes, or along two of them.
 fn of_three_axes(lane_bits: u32) -> Vec<String> {
     let lanes = |first: u32, second: u32| [1 << first, 1 << second, 1 << (lane_bits - first - second)];
-    let parents: [([u64; 3], [u64; 3], [u64; 3], [u64; 3]); 7] = [
-        ([1, 1, 4], lanes(1, 2), [1, 2, 2], [2, 1, 0]),
-        ([1, 4, 1], lanes(2, 1), [2, 1, 2], [1, 2, 0]),
-        ([4, 1, 1], lanes(0, 2), [2, 2, 1], [0, 1, 2]),
-        ([2, 2, 1], lanes(3, 0), [4, 1, 1], [2, 0, 1]),
-        ([1, 2, 2], lanes(0, lane_bits), [1, 4, 1], [2, 1, 0]),
-        ([1, 1, 1], lanes(2, 2), [1, 1, 4], [1, 0, 2]),
-        ([2, 1, 4], lanes(1, 1), [1, 2, 2], [0, 2, 1]),
+    let parents: [[[u64; 3]; 4]; 7] = [
+        [[1, 1, 4], lanes(1, 2), [1, 2, 2], [2, 1, 0]],
+        [[1, 4, 1], lanes(2, 1), [2, 1, 2], [1, 2, 0]],
+        [[4, 1, 1], lanes(0, 2), [2, 2, 1], [0, 1, 2]],
+        [[2, 2, 1], lanes(3, 0), [4, 1, 1], [2, 0, 1]],
+        [[1, 2, 2], lanes(0, lane_bits), [1, 4, 1], [2, 1, 0]],
+        [[1, 1, 1], lanes(2, 2), [1, 1, 4], [1, 0, 2]],
+        [[2, 1, 4], lanes(1, 1), [1, 2, 2], [0, 2, 1]],
     ];
-    parents.iter().map(|(size, lanes, warps, order)| blocked(size, lanes, warps, order)).collect()
+    parents.iter().map(|[size, lanes, warps, order]| blocked(size, lanes, warps, order)).collect()
 }
 
 /// Every parent without its first, second and third axis.

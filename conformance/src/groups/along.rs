@@ -1,0 +1,79 @@
+//! Tensors in registers and one of their axes: what reductions, scans and gathers are asked about.
+
+use std::fmt;
+
+use tilewright::kernel::Element;
+use tilewright::layout::{Dim, LinearLayout};
+
+use super::lineup::{Lineup, Turns};
+use super::setting::ELEMENTS;
+use super::{Endpoint, Tensor};
+use crate::{Context, Verdict};
+
+/// An axis of a tensor, or of a tuple of tensors of one layout. Written as in case names:
+/// `blocked-rows/axis1/f16+f32/64x128/w4`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Along {
+    /// The layout.
+    pub source: Endpoint,
+    /// The axis.
+    pub axis: usize,
+    /// Elements of the other tensors of the tuple.
+    pub others: Vec<Element>,
+    /// The tensor.
+    pub tensor: Tensor,
+}
+
+/// Most axes of a tensor.
+const AXES: usize = 3;
+
+impl fmt::Display for Along {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/axis{}/{}", self.source.name, self.axis, self.tensor.with(&self.others))
+    }
+}
+
+impl Along {
+    /// For every width, number of lanes and layout every axis, on `usual` tensors each, together with each of the
+    /// given tuples of others, which are named by their distance in the list of elements.
+    pub(super) fn all(context: &Context, usual: usize, tuples: &[&[usize]]) -> Vec<Self> {
+        let (mut all, mut turns) = (Vec::new(), Turns::new(context));
+        for lineup in Lineup::all(context) {
+            for name in &lineup.distributed() {
+                for (axis, tuple) in (0..AXES).flat_map(|axis| tuples.iter().map(move |tuple| (axis, tuple))) {
+                    let others: Vec<Element> = tuple.iter().map(|&far| further(lineup.element, far)).collect();
+                    for (tensor, mut ends) in lineup.some(&mut turns, usual, &[name], |shape| shape.len() > axis) {
+                        all.extend(ends.pop().map(|source| Self { source, axis, others: others.clone(), tensor }));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// The axis as a dim.
+    #[must_use]
+    pub fn dim(&self) -> Dim {
+        Dim::tensor(self.axis)
+    }
+
+    /// Widths of the elements of all tensors.
+    #[must_use]
+    pub fn element_bits(&self) -> Vec<u32> {
+        [self.tensor.setting.element].iter().chain(&self.others).map(|element| element.bits()).collect()
+    }
+
+    /// The layout of the tensors.
+    ///
+    /// # Errors
+    /// The verdict where it cannot be built.
+    pub fn layout(&self, context: &Context) -> Result<LinearLayout, Verdict> {
+        self.source.distributed(context, &self.tensor)
+    }
+}
+
+/// The element so far behind in the list.
+fn further(element: Element, far: usize) -> Element {
+    let own = ELEMENTS.iter().position(|&known| known == element).unwrap_or(0);
+    ELEMENTS[(own + far) % ELEMENTS.len()]
+}

@@ -1,0 +1,42 @@
+//! What movements that are planned and run on the emulator are found to be.
+
+use tilewright::emulator::Report;
+use tilewright::movement::MovementError;
+use tilewright::pipeline::Disproof;
+
+use crate::{Level, Verdict};
+
+/// The verdict where nothing was planned.
+pub(super) fn refused(error: MovementError) -> Verdict {
+    match error {
+        MovementError::Impossible { reasons } => Verdict::unsupported(reasons),
+        error => Verdict::fail(Level::Layout, error.to_string()),
+    }
+}
+
+/// What was executed, or the verdict on a plan that does not do what it says.
+pub(super) fn executed(proof: Result<Report, Disproof>) -> Result<Report, Verdict> {
+    proof.map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))
+}
+
+/// The verdict on a plan that does what it says: whether it meets its lower bound.
+pub(super) fn at_bound(above_bound: Option<&str>) -> Verdict {
+    match above_bound {
+        None => Verdict::pass(Level::Emulated),
+        Some(reason) => Verdict::quality(Level::Emulated, reason),
+    }
+}
+
+/// Fails where more bytes were stored to shared memory than there are different ones to store.
+pub(super) fn stores_once(report: &Report, different: u64) -> Result<(), Verdict> {
+    if report.shared_bytes_stored <= different {
+        return Ok(());
+    }
+    let stored = report.shared_bytes_stored;
+    Err(Verdict::fail(Level::Emulated, format!("{stored} bytes were stored to shared memory, {different} differ")))
+}
+
+/// Either verdict.
+pub(super) fn either(verdict: Result<Verdict, Verdict>) -> Verdict {
+    verdict.unwrap_or_else(|verdict| verdict)
+}

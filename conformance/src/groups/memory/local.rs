@@ -1,0 +1,125 @@
+//! Stores of every layout of registers to every layout of shared memory, and loads.
+
+use std::fmt;
+
+use tilewright::layout::{LinearLayout, MemoryLayout};
+use tilewright::movement::{SharedAccess, load_shared, store_shared};
+use tilewright::pipeline::{prove_load, prove_store};
+
+use super::super::emulated::{at_bound, either, executed, refused, stores_once};
+use super::super::lineup::{Lineup, Turns};
+use super::super::{Endpoint, Tensor};
+use crate::{Case, Context, Verdict};
+
+/// Which way data moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// From registers to memory.
+    Store,
+    /// From memory to registers.
+    Load,
+}
+
+/// A local store or load. Written as in case names: `store/blocked-rows-to-shared-rows/f16/64x128/w4`,
+/// `load/shared-rows-to-blocked-rows/f16/64x128/w4`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalAccess {
+    /// Which way.
+    pub access: Access,
+    /// The layout of the registers.
+    pub registers: Endpoint,
+    /// The layout of the memory.
+    pub memory: Endpoint,
+    /// The tensor.
+    pub tensor: Tensor,
+}
+
+impl fmt::Display for LocalAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (registers, memory) = (&self.registers.name, &self.memory.name);
+        match self.access {
+            Access::Store => write!(f, "store/{registers}-to-{memory}/{}", self.tensor),
+            Access::Load => write!(f, "load/{memory}-to-{registers}/{}", self.tensor),
+        }
+    }
+}
+
+/// A question that has its layouts.
+type Layouts = (LinearLayout, MemoryLayout);
+
+impl LocalAccess {
+    /// All that are shown for a target: each two layouts in both directions, for each width of elements.
+    #[must_use]
+    pub fn all(context: &Context) -> Vec<Self> {
+        let (mut all, mut turns) = (Vec::new(), Turns::new(context));
+        let most = u64::from(context.target().description().shared.bytes);
+        for lineup in Lineup::all(context) {
+            let memories = lineup.memory();
+            for registers in lineup.distributed() {
+                for memory in &memories {
+                    for access in [Access::Store, Access::Load] {
+                        let fits = |shape: &[u64]| lineup.bytes(shape) <= most;
+                        for (tensor, ends) in lineup.some(&mut turns, 1, &[&registers, memory], fits) {
+                            let (registers, memory) = (ends[0].clone(), ends[1].clone());
+                            all.push(Self { access, registers, memory, tensor });
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    pub(super) fn case(self) -> Case {
+        Case::new(format!("memory/{self}"), move |context| {
+            either(self.plan(context).and_then(|(layouts, plan)| self.shown(context, &layouts, &plan)))
+        })
+    }
+
+    /// The layouts, and the plan.
+    ///
+    /// # Errors
+    /// The verdict where there is none.
+    pub fn plan(&self, context: &Context) -> Result<(Layouts, SharedAccess), Verdict> {
+        let target = context.target().description();
+        let registers = self.registers.distributed(context, &self.tensor)?;
+        let memory = self.memory.memory(context, &self.tensor)?;
+        let (needed, most) = (bytes(&self.tensor, memory.allocated_elements()), u64::from(target.shared.bytes));
+        if needed > most {
+            let reason = format!("the tensor takes {needed} bytes of shared memory; a block has {most}");
+            return Err(Verdict::unsupported(reason));
+        }
+        let bits = self.tensor.setting.element.bits();
+        let plan = match self.access {
+            Access::Store => store_shared(&registers, &memory, bits, target),
+            Access::Load => load_shared(&registers, &memory, bits, target),
+        };
+        Ok(((registers, memory), plan.map_err(refused)?))
+    }
+
+    /// Runs the plan: memory, or every register, must hold what the layouts say, every element is stored once, and
+    /// the counts are the plan's.
+    ///
+    /// # Errors
+    /// The verdict where something is wrong.
+    pub fn shown(
+        &self,
+        context: &Context,
+        (registers, memory): &Layouts,
+        plan: &SharedAccess,
+    ) -> Result<Verdict, Verdict> {
+        let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
+        match self.access {
+            Access::Store => {
+                let report = executed(prove_store(registers, memory, bits, plan, target))?;
+                stores_once(&report, bytes(&self.tensor, self.tensor.elements()))?;
+            }
+            Access::Load => drop(executed(prove_load(registers, memory, bits, plan, target))?),
+        }
+        Ok(at_bound(plan.above_bound.as_deref()))
+    }
+}
+
+fn bytes(tensor: &Tensor, elements: u64) -> u64 {
+    elements * u64::from(tensor.setting.element.bits() / 8)
+}

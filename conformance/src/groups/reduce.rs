@@ -1,0 +1,78 @@
+//! Group `reduce`: every layout is reduced along each of its axes; every lane that held a part holds the result, no
+//! part is stored to shared memory twice, and what was executed is what the plan counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tilewright::layout::{Dim, LinearLayout};
+use tilewright::movement::{self, Reduction};
+use tilewright::pipeline::prove_reduction;
+
+use super::along::Along;
+use super::emulated::{at_bound, either, executed, refused, stores_once};
+use super::law::broken;
+use super::walk::walk;
+use crate::{Case, Context, Group, Verdict};
+
+/// The group.
+#[derive(Debug, Clone, Copy)]
+pub struct Reductions;
+
+/// Tensors alone, pairs and triples of mixed widths.
+const TUPLES: [&[usize]; 3] = [&[], &[1], &[2, 3]];
+
+impl Group for Reductions {
+    fn name(&self) -> &'static str {
+        "reduce"
+    }
+
+    fn cases(&self, context: &Context) -> Vec<Case> {
+        let case = |along: Along| {
+            Case::new(format!("reduce/{along}"), move |context| {
+                either(plan(context, &along).and_then(|(layout, plan)| shown(context, &along, &layout, &plan)))
+            })
+        };
+        all(context).into_iter().map(case).collect()
+    }
+}
+
+/// The reductions that are shown for a target.
+#[must_use]
+pub fn all(context: &Context) -> Vec<Along> {
+    Along::all(context, 1, &TUPLES)
+}
+
+/// The layout, and the plan for it.
+///
+/// # Errors
+/// The verdict where there is none.
+pub fn plan(context: &Context, along: &Along) -> Result<(LinearLayout, Reduction), Verdict> {
+    let layout = along.layout(context)?;
+    let plan = movement::reduce(&layout, along.dim(), &along.element_bits(), context.target().description());
+    Ok((layout, plan.map_err(refused)?))
+}
+
+/// Runs the plan and compares.
+///
+/// # Errors
+/// The verdict where something is wrong.
+pub fn shown(context: &Context, along: &Along, layout: &LinearLayout, plan: &Reduction) -> Result<Verdict, Verdict> {
+    let (target, bits) = (context.target().description(), along.element_bits());
+    let report = executed(prove_reduction(layout, along.dim(), &bits, plan, target))?;
+    let bytes: u64 = bits.iter().map(|&bits| u64::from(bits / 8)).sum();
+    stores_once(&report, bytes * parts(layout, along.dim()).map_err(broken)?)?;
+    Ok(at_bound(plan.above_bound.as_deref()))
+}
+
+/// How many partial results differ: for each result, the different sets of elements that a warp holds of it. As the
+/// layout is linear, they are as many for each result, and those of the first are counted.
+fn parts(layout: &LinearLayout, axis: Dim) -> Result<u64, String> {
+    let mut held: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    walk(layout, |position, element| {
+        if layout.outs().unpack(element).all(|(dim, at)| dim == axis || at == 0) {
+            let warp = layout.ins().coordinate(position, Dim::WARP);
+            held.entry(warp).or_default().insert(layout.outs().coordinate(element, axis));
+        }
+    })?;
+    let different: BTreeSet<_> = held.into_values().collect();
+    Ok((different.len() as u64) << (layout.outs().bits() - layout.out_bits(axis)))
+}
