@@ -3,8 +3,8 @@
 
 use tilewright::layout::{Attribute, FamilySpec};
 
-use super::super::{Setting, Tensor};
-use super::{Conversion, Endpoint};
+use super::super::{Endpoint, Setting, Tensor};
+use super::Conversion;
 use crate::Context;
 
 const SHAPE: [u64; 2] = [64, 128];
@@ -39,11 +39,8 @@ impl Split {
         let rows = blocked([1, 4], [lanes / inner, inner], [warps, 1], [1, 0], self.source);
         let cols = blocked([4, 1], [inner, lanes / inner], [1, warps], [0, 1], self.target);
         let endpoint = |name: &str, spec| Endpoint { name: name.to_owned(), spec, axes: 2 };
-        let between = Conversion::between(
-            endpoint("rows", rows),
-            endpoint("cols", cols),
-            Tensor { shape: SHAPE.to_vec(), setting },
-        );
+        let tensor = Tensor { shape: SHAPE.to_vec(), setting };
+        let between = Conversion::between(endpoint("rows", rows), endpoint("cols", cols), tensor);
         Conversion { title: format!("blocks-{}", self.name), ..between }
     }
 }
