@@ -2,7 +2,10 @@
 //! what was promised, no memory layout goes below the bound, and none that is tried is better.
 
 use tilewright::layout::{Dim, LinearLayout, MemoryLayout, Space};
-use tilewright::movement::{Accessor, Constraints, Means, MemoryChoice, choose_memory, load_shared, store_shared};
+use tilewright::movement::{
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, Means, MemoryChoice, choose_memory, load_shared,
+    store_shared,
+};
 use tilewright::target::Direction;
 
 use crate::copies::prove;
@@ -94,4 +97,35 @@ fn warps_that_hold_the_same_share_stores() {
     // Two warps have the same 32 words, and each stores 16 of them: 64 bytes, two wavefronts.
     assert_eq!(choice.chosen().accessors[0].wavefronts, 2);
     assert_eq!((choice.lower_bound, choice.gap()), (choice.chosen().wavefronts(), 0));
+}
+
+/// A copy from global memory writes by itself: of the same layout, stores use a row and it does not.
+#[test]
+fn copies_use_no_rows() {
+    let (target, rows) = (machine(), rows());
+    let means = Means::of(&target).with_instructions(&rows);
+    let columns = layout(&[8, 16, 32, 4, 1, 2], 3, 0, 6);
+    let copy = ConsecutiveCopy { global: GlobalTensor::row_major(&[64], 16), access_bits: 16 };
+    let stored = chosen(&[Accessor::store(columns.clone())], 16, means);
+    let copied = chosen(&[Accessor::store(columns).copied(copy)], 16, means);
+    let by = |choice: &MemoryChoice| choice.chosen().accessors[0].instruction.clone();
+    assert_eq!((by(&stored).is_some(), by(&copied)), (true, None));
+    // Eight accesses of two bytes a lane; stores take a wavefront for each 32 of 128 bytes.
+    assert_eq!((stored.chosen().wavefronts(), copied.chosen().wavefronts()), (4, 8));
+}
+
+/// Wavefronts that are allowed are as good as none, so the simplest layout wins.
+#[test]
+fn allowed_wavefronts_leave_the_simplest_layout() {
+    let target = machine();
+    let accessors = [
+        Accessor::store(layout(&[1, 2, 4, 8, 16, 32], 3, 0, 6)),
+        Accessor::load(layout(&[8, 16, 32, 1, 2, 4], 3, 0, 6)),
+    ];
+    let kind = |excess| {
+        let constraints = Constraints { excess, ..Constraints::default() };
+        choose_memory(&accessors, 32, &constraints, &target).expect("a choice").chosen().kind
+    };
+    assert_eq!(kind(1 << 20), Kind::Plain);
+    assert_ne!(kind(0), Kind::Plain);
 }

@@ -94,7 +94,7 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
 
 /// Operands of `mma` from tiles that were stored along their rows, K along them or across: `ldmatrix`, plain
 /// or transposing, loads them free of conflicts from a layout into which stores of 16 bytes go free of
-/// conflicts too. Plain loads of operands across take more, wherever the tile lies.
+/// conflicts too. In a functor plain accesses of operands across take more.
 #[test]
 fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
     for target in [a100(), h100()] {
@@ -112,8 +112,11 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
             assert!(by.starts_with("ldmatrix") && by.contains(".trans") == across, "operand {index}: {by}");
             assert_eq!(chosen.accessors[0].instruction, None, "stores of 16 bytes need none");
             choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, all(&target)));
-            let plain = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
-            assert_eq!(plain.chosen().wavefronts() > chosen.wavefronts(), across);
+            let functor = Constraints::only(Kind::Functor);
+            let plain = choose_memory(&accessors, 16, &functor, target.description()).unwrap();
+            let rows = choose_memory(&accessors, 16, &functor, all(&target)).unwrap();
+            assert_eq!((rows.gap(), rows.chosen().wavefronts()), (0, chosen.wavefronts()));
+            assert!(!across || plain.chosen().wavefronts() > chosen.wavefronts());
         }
     }
 }
