@@ -147,8 +147,11 @@ fn warps_of_64_on_processors_of_32_lanes_exchange_across_their_halves() {
     }
 }
 
-/// What the assembly of an exchange by xor shows: for the processor's data, and for each number.
-const ACROSS: &[(&str, &str, u32, &[(u32, &str)])] = &[
+/// Numbers by which lanes differ, and what the assembly of an exchange by them shows.
+type Shown = &'static [(u32, &'static str)];
+
+/// Products with the lanes of a warp.
+const ACROSS: &[(&str, &str, u32, Shown)] = &[
     (
         "mi300x.toml",
         include_str!("../../../targets/mi300x.toml"),

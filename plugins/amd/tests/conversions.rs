@@ -162,6 +162,18 @@ fn moves_what_the_plan_says(target: &AmdTarget, cases: Vec<Case>) {
 }
 
 #[test]
+fn rounds_in_which_lanes_differ_alike_move_within_rows() {
+    let target = target(CDNA[0]);
+    // The lowest bit of the registers for the lowest of the lanes.
+    let src = blocked(&[2, 1], &[1, 64], &[1, 1], &[0, 1]);
+    let dst = blocked(&[1, 2], &[2, 32], &[1, 1], &[0, 1]);
+    let case = Case::new("one bit for another", Path::Shuffle, 32, &[2, 64], src, dst);
+    let artifact = case.planned(&target).compiled(&target, &[Emit::Assembly]);
+    let code = artifact.text(Emit::Assembly).unwrap();
+    assert!(code.contains("quad_perm:[1,0,3,2]") && !code.contains("ds_bpermute_b32"), "{code}");
+}
+
+#[test]
 fn twenty_conversions_and_every_path_are_looked_at() {
     let cases = cases();
     assert!(cases.len() >= 20);

@@ -33,6 +33,21 @@ fn the_assembly_moves_what_the_plans_say() {
     }
 }
 
+/// Neighbours within a row of lanes combine by moves of the vector unit; those further apart by index.
+#[test]
+fn lanes_of_a_row_are_summed_by_moves_within_it() {
+    let target = mi250();
+    let plans = plans::all(&target, 6);
+    let by_lanes = plans.iter().filter(|plan| plan.name.starts_with("reduction") && plan.movement.exchanges >= 2);
+    let codes: Vec<String> =
+        by_lanes.map(|plan| plan.compiled(&target).text(Emit::Assembly).unwrap().to_owned()).collect();
+    assert!(!codes.is_empty());
+    assert!(
+        codes.iter().any(|code| code.contains("v_add_u32_dpp") && code.contains("quad_perm:[1,0,3,2]")),
+        "{codes:?}"
+    );
+}
+
 #[test]
 fn accesses_of_explicit_layouts_move_what_the_plans_say() {
     let target = mi250();
