@@ -130,7 +130,7 @@ impl<'a> Tile<'a> {
     }
 
     /// Plain accesses, and one of the tiles of a direction for each way in which slots are made.
-    pub(in super::super) fn kinds<'t>(tiles: &'t [Self], direction: Direction) -> Vec<Option<&'t Self>> {
+    pub(in super::super) fn kinds(tiles: &[Self], direction: Direction) -> Vec<Option<&Self>> {
         let mut kinds: Vec<Option<&Self>> = vec![None];
         for tile in tiles.iter().filter(|tile| tile.direction == direction) {
             if !kinds.iter().flatten().any(|known| known.in_slot == tile.in_slot) {
