@@ -34,6 +34,22 @@ impl Accesses {
         counted.min().expect("accesses of one element are always possible")
     }
 
+    /// What no layout can go below: a wavefront moves one word of each bank, and a warp moves all elements
+    /// that it loads, or its share of those that are stored.
+    pub fn fewest_by_counting(&self, element_bits: u32, target: &TargetDescription) -> u64 {
+        let different = |elements: Vec<&u64>| elements.into_iter().collect::<BTreeSet<_>>().len() as u64;
+        let moved = match self.direction {
+            Direction::Load => self.elements.iter().map(|warp| different(warp.iter().flatten().collect())).max(),
+            Direction::Store => {
+                let all = different(self.elements.iter().flatten().flatten().collect());
+                Some(all.div_ceil(self.elements.len() as u64))
+            }
+        };
+        let most = target.shared.banks.iter().map(|row| u64::from(row.banks * row.bank_bytes)).max();
+        let bytes = moved.expect("a warp") * u64::from(element_bits / 8);
+        bytes.div_ceil(most.expect("a bank row"))
+    }
+
     fn at_width(&self, place: &[u64], element_bits: u32, width: u32, target: &TargetDescription) -> Option<u64> {
         let row = target.bank_row(self.direction, element_bits << width)?;
         let vectors = self.vectors(place, width)?;
