@@ -7,6 +7,10 @@ use smallvec::SmallVec;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Subspace {
     basis: SmallVec<[u64; 16]>,
+    /// The pivots of all basis vectors.
+    pivots: u64,
+    /// The other bits that basis vectors have.
+    tails: u64,
 }
 
 impl Subspace {
@@ -27,30 +31,44 @@ impl Subspace {
     }
 
     /// Adds a vector; says whether the dimension grew.
+    #[inline]
     pub fn insert(&mut self, vector: u64) -> bool {
         let rest = self.reduce(vector);
         if rest == 0 {
             return false;
         }
         let low = rest & rest.wrapping_neg();
-        for other in &mut self.basis {
-            if *other & low != 0 {
-                *other ^= rest;
-            }
+        // Columns of most layouts are unit vectors or nearly so: then nobody has the bit.
+        if self.tails & low != 0 {
+            self.basis.iter_mut().filter(|other| **other & low != 0).for_each(|other| *other ^= rest);
         }
-        let at = self.basis.partition_point(|v| v.trailing_zeros() < low.trailing_zeros());
-        self.basis.insert(at, rest);
+        let at = self.pivots_below(low);
+        if at == self.basis.len() {
+            self.basis.push(rest);
+        } else {
+            self.basis.insert(at, rest);
+        }
+        self.pivots |= low;
+        self.tails = self.basis.iter().fold(0, |bits, vector| bits | vector) & !self.pivots;
         true
     }
 
+    /// The place of a pivot among all.
+    #[inline]
+    fn pivots_below(&self, pivot: u64) -> usize {
+        (self.pivots & (pivot - 1)).count_ones() as usize
+    }
+
     /// What is left of `vector` after the pivots of this space are cleared; zero iff it is inside.
+    #[inline]
     #[must_use]
     pub fn reduce(&self, vector: u64) -> u64 {
         let mut rest = vector;
-        for &pivot in &self.basis {
-            if rest & (pivot & pivot.wrapping_neg()) != 0 {
-                rest ^= pivot;
-            }
+        // A basis vector changes no other's pivot, so those set at first are all there will be.
+        let mut hit = vector & self.pivots;
+        while hit != 0 {
+            rest ^= self.basis[self.pivots_below(hit & hit.wrapping_neg())];
+            hit &= hit - 1;
         }
         rest
     }
@@ -106,8 +124,7 @@ impl Subspace {
     /// Unit vectors, lowest first, that together with this space span F2^`bits`.
     #[must_use]
     pub fn complement(&self, bits: u32) -> SmallVec<[u64; 16]> {
-        let pivots = self.basis.iter().fold(0, |mask, v| mask | (v & v.wrapping_neg()));
-        (0..bits).map(|bit| 1 << bit).filter(|unit| pivots & unit == 0).collect()
+        (0..bits).map(|bit| 1 << bit).filter(|unit| self.pivots & unit == 0).collect()
     }
 
     /// Unit vectors that extend this space to F2^`bits`, as [`Subspace::complement`], but taking

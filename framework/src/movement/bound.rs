@@ -21,6 +21,11 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// Wavefront slots that no plan on this path can go below.
+    pub(super) fn slots(&self) -> f64 {
+        (self.wavefronts_stored + self.wavefronts_loaded + self.exchanges) as f64
+    }
+
     /// Whether the counts are no more than the bound.
     pub(super) fn is_met(&self, counts: &Counts) -> bool {
         counts.wavefronts_stored <= self.wavefronts_stored

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::f2::Subspace;
 
 use super::super::conversion::Side;
-use super::super::{Conversion, Means, bound, price};
+use super::super::{Conversion, Means, bound};
 use super::plan::{Path, Plan};
 use super::{Weighed, exchange, shared};
 
@@ -38,10 +38,12 @@ pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut We
 
 /// The exchanges of a mixed plan, where the whole can be better than what is known.
 fn exchanged(exchanges: &Conversion, rest: &Conversion, means: &Means<'_>, weighed: &Weighed) -> Option<Plan> {
-    let through_memory = bound::of_shared(rest, means);
-    let wavefronts = (through_memory.wavefronts_stored + through_memory.wavefronts_loaded) as f64;
-    let plan = exchange::plan(exchanges, means.target, weighed.most() - wavefronts).ok()?;
-    (price::slots(&plan.counts) + wavefronts < weighed.most()).then_some(plan)
+    let left = weighed.most() - shared::least_slots(rest, means);
+    let words = means.target.index_exchange_bits()?;
+    if bound::of_exchanges(exchanges, words).slots() >= left {
+        return None;
+    }
+    exchange::plan(exchanges, means.target, left).ok()
 }
 
 /// `side` with lane bits that `other` has in registers swapped for register bits that it has not: one

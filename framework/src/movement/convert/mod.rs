@@ -79,13 +79,28 @@ impl Weighed {
         if cluster::is_asked(conversion) {
             self.add(Path::Cluster, cluster::plan(conversion, means));
         }
-        self.add(Path::Shuffle, exchange::plan(conversion, means.target, f64::INFINITY));
-        let bound = bound::of_shared(conversion, means);
-        if ((bound.wavefronts_stored + bound.wavefronts_loaded) as f64) <= self.most() {
-            self.add(Path::Shared, shared::plan(conversion, means));
+        let exchanged = bound::of_exchanges(conversion, means.target.index_exchange_bits().unwrap_or(u32::BITS));
+        if exchanged.slots() <= shared::least_slots(conversion, means) {
+            self.exchange(conversion, means);
+            self.share(conversion, means);
+        } else {
+            self.share(conversion, means);
+            self.exchange(conversion, means);
         }
         spread::plans(conversion, means, self);
         mixed::plans(conversion, means, self);
+    }
+
+    /// By exchange, where that can be as good as what is known.
+    fn exchange(&mut self, conversion: &Conversion, means: &Means<'_>) {
+        self.add(Path::Shuffle, exchange::plan(conversion, means.target, self.most().next_up()));
+    }
+
+    /// Through shared memory, where that can be as good as what is known.
+    fn share(&mut self, conversion: &Conversion, means: &Means<'_>) {
+        if shared::least_slots(conversion, means) <= self.most() {
+            self.add(Path::Shared, shared::plan(conversion, means));
+        }
     }
 
     /// The slots from which on no plan is the best.

@@ -21,8 +21,10 @@ pub(super) fn plans(conversion: &Conversion, means: &Means<'_>, weighed: &mut We
         }
         let second = conversion.between(&spread, &conversion.dst);
         let left = weighed.most() - price::slots(&before.counts);
-        let afters = [exchange::plan(&second, means.target, left), shared::plan(&second, means)];
-        for after in afters.into_iter().flatten() {
+        let exchanged = exchange::plan(&second, means.target, left).ok();
+        let worth = shared::least_slots(&second, means) <= left;
+        let stored = worth.then(|| shared::plan(&second, means).ok()).flatten();
+        for after in exchanged.into_iter().chain(stored) {
             let path = after.path;
             weighed.add(path, Ok(Plan::sequence(path, conversion, before.clone(), after, means)));
         }

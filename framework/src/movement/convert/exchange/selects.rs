@@ -138,8 +138,11 @@ fn swaps(columns: &[u64]) -> SmallVec<[Swap; 8]> {
 }
 
 impl Selects {
-    pub(super) fn new(parities: Vec<u64>) -> Self {
-        Self { parities, ..Self::default() }
+    /// None so far; room for two for each of so many `words`.
+    pub(super) fn new(parities: Vec<u64>, words: usize) -> Self {
+        let room = if parities.is_empty() { 0 } else { 2 * words };
+        let known = HashMap::with_capacity_and_hasher(room, BuildHasherDefault::default());
+        Self { parities, selects: Vec::with_capacity(room), known }
     }
 
     /// The number of combinations of parities, the length of a table.
@@ -207,7 +210,7 @@ mod tests {
         for reversed in [false, true] {
             let (parities, of_taken, of_offered) = by_parities(&taken, &offered, reversed);
             for (columns, map) in [(&taken, of_taken), (&offered, of_offered)] {
-                let mut selects = Selects::new(parities.clone());
+                let mut selects = Selects::new(parities.clone(), 1);
                 let table: Vec<_> = (0..selects.combinations()).map(|p| Word::Source(map.word(p) as u32)).collect();
                 let word = selects.value(&table);
                 for thread in 0..1u64 << columns.len() {
@@ -220,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_was_selected_once_is_not_selected_again() {
-        let mut selects = Selects::new(vec![1]);
+        let mut selects = Selects::new(vec![1], 1);
         let table = [Word::Source(0), Word::Received(1)];
         assert_eq!(selects.value(&table), selects.value(&table));
         assert_eq!(selects.value(&[Word::Source(3), Word::Source(3)]), Word::Source(3));

@@ -100,7 +100,7 @@ impl Taking {
     /// along with what is received. `None` with `most` selects or more.
     fn selected(&self, reversed: bool, apart: bool, most: usize) -> Option<(Vec<Round>, Selects, Vec<Word>)> {
         let (parities, taken, offered) = by_parities(&self.dst_columns, &self.src_columns, reversed);
-        let mut selects = Selects::new(parities);
+        let mut selects = Selects::new(parities, self.rounds.len());
         let combinations = selects.combinations();
         let mut rounds = Vec::with_capacity(self.rounds.len());
         let mut staying = vec![None; self.rounds.len()];

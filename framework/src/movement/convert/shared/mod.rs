@@ -12,7 +12,7 @@ use crate::kernel::{Counts, Element, Scope};
 use crate::target::{Direction, TargetDescription};
 
 use super::super::bound;
-use super::super::price::cost;
+use super::super::price::{cost, slots};
 use super::super::tile::{Accesses, Figures, Located, Memory, Placed, Reach, Tile};
 use super::super::{Conversion, Means};
 use super::plan::{Path, Plan, SharedBits, Steps};
@@ -156,12 +156,23 @@ impl Sides<'_> {
 /// Warps need to wait for each other only where one reads what another stored.
 fn scope(conversion: &Conversion, idle: u64) -> Scope {
     let lanes = conversion.lane_mask();
-    let own_warp = conversion.origin.as_ref().is_some_and(|origin| {
-        let threads = origin.of_threads.iter().enumerate();
-        threads.clone().all(|(bit, p)| p.thread & !lanes == (1u64 << bit) & !lanes)
+    if stays_in_warps(conversion) && idle & !lanes == 0 { Scope::Warp } else { Scope::Block }
+}
+
+/// Whether every warp needs only what it holds itself.
+fn stays_in_warps(conversion: &Conversion) -> bool {
+    let lanes = conversion.lane_mask();
+    conversion.origin.as_ref().is_some_and(|origin| {
+        let mut threads = origin.of_threads.iter().enumerate();
+        threads.all(|(bit, p)| p.thread & !lanes == (1u64 << bit) & !lanes)
             && origin.of_registers.iter().all(|p| p.thread & !lanes == 0)
-    });
-    if own_warp && idle & !lanes == 0 { Scope::Warp } else { Scope::Block }
+    })
+}
+
+/// Wavefront slots that no plan through shared memory can go below: what is moved, and a barrier.
+pub(super) fn least_slots(conversion: &Conversion, means: &Means<'_>) -> f64 {
+    let waits = Counts { barriers: u64::from(!stays_in_warps(conversion)), ..Counts::default() };
+    bound::of_shared(conversion, means).slots() + slots(&waits)
 }
 
 fn priced(conversion: &Conversion, scratch: Scratch, bound: bound::Bound, target: &TargetDescription) -> Plan {
