@@ -1,0 +1,119 @@
+//! Planning: conversions of real kernels by plain accesses and by all rows of the target's instruction table,
+//! and reductions, scans and gathers of their sources, uncached. `all` plans every conversion of the known
+//! answers once; `typical` is the one whose time is the median, `slowest` the one that takes longest.
+
+#![allow(missing_docs)]
+
+#[path = "../../../framework/tests/known_answers/mod.rs"]
+mod known_answers;
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use known_answers::sample_and_full;
+use tilewright::layout::{Dim, LinearLayout, layout_from_json};
+use tilewright::movement::{Means, ScanDirection, convert, gather, reduce, scan};
+use tilewright::target::{Instruction, TargetDescription};
+
+struct Conversion<'a> {
+    id: String,
+    src: LinearLayout,
+    dst: LinearLayout,
+    bits: u32,
+    target: &'a Product,
+}
+
+/// A target with its instruction table.
+struct Product {
+    target: TargetDescription,
+    rows: Vec<Instruction>,
+}
+
+impl Conversion<'_> {
+    fn plan(&self, by_rows: bool) {
+        let means = Means::of(&self.target.target);
+        let means = if by_rows { means.with_instructions(&self.target.rows) } else { means };
+        let plan = convert(black_box(&self.src), black_box(&self.dst), self.bits, means);
+        black_box(plan.expect("a plan"));
+    }
+
+    /// The least time of several tries.
+    fn time(&self, by_rows: bool) -> Duration {
+        let tried = (0..20).map(|_| {
+            let start = Instant::now();
+            self.plan(by_rows);
+            start.elapsed()
+        });
+        tried.min().unwrap_or_default()
+    }
+}
+
+fn products() -> BTreeMap<String, Product> {
+    let names: BTreeMap<String, String> =
+        serde_json::from_str(include_str!("../../../framework/tests/data/conversion_targets.json"))
+            .expect("names by target");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets");
+    let read = |(name, file): (String, String)| {
+        let text = std::fs::read_to_string(folder.join(&file)).expect("the target's file");
+        let target = TargetDescription::from_toml(&file, &text).expect("a sound target");
+        let mut rows = tilewright_nvidia::instructions::rows(&target.architecture);
+        rows.extend(tilewright_amd::instructions::rows(&target.architecture));
+        (name, Product { target, rows })
+    };
+    names.into_iter().map(read).collect()
+}
+
+fn conversions(targets: &BTreeMap<String, Product>) -> Vec<Conversion<'_>> {
+    let rows =
+        sample_and_full(include_str!("../../../framework/tests/data/conversions.jsonl"), "oracle/conversions.jsonl");
+    let conversions = rows.iter().filter_map(|row| {
+        let target = targets.get(row["target"].as_str()?)?;
+        let layout = |side: &str| layout_from_json(&row[side]["layout"]).expect("a layout");
+        let bits = row["element_bits"].as_u64()? as u32;
+        Some(Conversion { id: row["id"].to_string(), src: layout("src"), dst: layout("dst"), bits, target })
+    });
+    conversions.collect()
+}
+
+fn planning(criterion: &mut Criterion) {
+    let targets = products();
+    for (name, by_rows) in [("plan_conversion", false), ("plan_conversion_by_rows", true)] {
+        let conversions = conversions(&targets).into_iter().map(|one| (one.time(by_rows), one));
+        let mut conversions: Vec<_> = conversions.collect();
+        conversions.sort_by_key(|(time, _)| *time);
+        let last = conversions.len() - 1;
+        println!("{name}:");
+        for at in [last / 2, last * 9 / 10, last * 99 / 100, last] {
+            let (time, one) = &conversions[at];
+            println!("{:3}% take at most {time:?} ({})", 100 * (at + 1) / conversions.len(), one.id);
+        }
+        let mut group = criterion.benchmark_group(name);
+        group.bench_function("typical", |b| b.iter(|| conversions[last / 2].1.plan(by_rows)));
+        group.bench_function("slowest", |b| b.iter(|| conversions[last].1.plan(by_rows)));
+        group.throughput(Throughput::Elements(conversions.len() as u64));
+        group.bench_function("all", |b| b.iter(|| conversions.iter().for_each(|(_, one)| one.plan(by_rows))));
+    }
+}
+
+/// Along the last axis of each conversion's source; some of them have no scan.
+fn along_an_axis(criterion: &mut Criterion) {
+    let targets = products();
+    let conversions = conversions(&targets);
+    let axis = |layout: &LinearLayout| layout.outs().dims().max().unwrap_or(Dim::tensor(0));
+    let mut group = criterion.benchmark_group("plan_along_an_axis");
+    group.throughput(Throughput::Elements(conversions.len() as u64));
+    let mut bench = |name: &str, plan: &dyn Fn(&Conversion<'_>, Dim)| {
+        group.bench_function(name, |b| b.iter(|| conversions.iter().for_each(|one| plan(one, axis(&one.src)))));
+    };
+    bench("reduce", &|one, axis| drop(black_box(reduce(&one.src, axis, &[one.bits], &one.target.target))));
+    bench("scan", &|one, axis| {
+        drop(black_box(scan(&one.src, axis, &[one.bits], ScanDirection::Up, &one.target.target)))
+    });
+    bench("gather", &|one, axis| drop(black_box(gather(&one.src, &one.src, axis, one.bits, &one.target.target))));
+}
+
+criterion_group!(benches, planning, along_an_axis);
+criterion_main!(benches);
