@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use tilewright::kernel::Counts;
 use tilewright::layout::families::Neutral;
 use tilewright::layout::{Dim, Families, LinearLayout, parse_spec};
-use tilewright::movement::{MovementError, Reduction, reduce};
+use tilewright::movement::{MovementError, Reduction, reduce, reductions};
 use tilewright::pipeline::prove_reduction;
 use tilewright::target::TargetDescription;
 
@@ -18,12 +18,16 @@ fn check(src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
     check_on(&machine(), src, axis, bits)
 }
 
+/// The best of all ways, each of which is shown.
 fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
-    let plan = reduce(src, axis, bits, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
-    if let Err(wrong) = prove_reduction(src, axis, bits, &plan, target) {
-        panic!("{wrong}\nalong {axis} of\n{src}");
+    let ways = reductions(src, axis, bits, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
+    for way in &ways {
+        if let Err(wrong) = prove_reduction(src, axis, bits, way, target) {
+            let (halving, reading, trips) = (way.halving_lanes(), way.reading_lanes(), 1 + u32::from(way.hands_out()));
+            panic!("{wrong}\n{halving} lanes halve, {reading} read, {trips} trips along {axis} of\n{src}");
+        }
     }
-    plan
+    ways.into_iter().next().expect("a way")
 }
 
 #[derive(Debug, Clone)]
@@ -131,6 +135,20 @@ fn warps_meet_once_however_many_they_are() {
         let plan = check(&src, Dim::tensor(1), &[32]);
         assert_eq!((plan.counts.barriers, plan.counts.exchanges), (1, 0), "{warps} warps");
     }
+}
+
+#[test]
+fn where_warps_are_many_each_sum_is_combined_once_and_handed_out() {
+    let of = |warps: u64| {
+        // Eight rows a lane, of which each warp holds a part.
+        let src = blocked([64, 8 * warps], [8, 8], [8, 1], [1, warps]);
+        check(&src, Dim::tensor(1), &[32])
+    };
+    let (few, many) = (of(2), of(8));
+    assert_eq!((few.hands_out(), few.counts.barriers), (false, 1));
+    assert_eq!((many.hands_out(), many.counts.barriers), (true, 2));
+    // In one trip every lane would load eight parts of each of its eight sums.
+    assert!(many.counts.shared_loads < 8 * 8 / 4, "{:?}", many.counts);
 }
 
 #[test]

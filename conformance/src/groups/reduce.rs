@@ -59,7 +59,8 @@ pub fn shown(context: &Context, along: &Along, layout: &LinearLayout, plan: &Red
     let (target, bits) = (context.target().description(), along.element_bits());
     let report = executed(prove_reduction(layout, along.dim(), &bits, plan, target))?;
     let bytes: u64 = bits.iter().map(|&bits| u64::from(bits / 8)).sum();
-    stores_once(&report, bytes * parts(layout, along.dim()).map_err(broken)?)?;
+    let handed_out = if plan.hands_out() { lines(layout, along.dim()) } else { 0 };
+    stores_once(&report, bytes * (parts(layout, along.dim()).map_err(broken)? + handed_out))?;
     Ok(at_bound(plan.above_bound.as_deref()))
 }
 
@@ -74,5 +75,10 @@ fn parts(layout: &LinearLayout, axis: Dim) -> Result<u64, String> {
         }
     })?;
     let different: BTreeSet<_> = held.into_values().collect();
-    Ok((different.len() as u64) << (layout.outs().bits() - layout.out_bits(axis)))
+    Ok(different.len() as u64 * lines(layout, axis))
+}
+
+/// How many results there are.
+fn lines(layout: &LinearLayout, axis: Dim) -> u64 {
+    1 << (layout.outs().bits() - layout.out_bits(axis))
 }

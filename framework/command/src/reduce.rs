@@ -70,8 +70,9 @@ fn meaning(plan: &Reduction) -> &'static str {
 }
 
 fn way(plan: &Reduction) -> Way {
+    let trips = if plan.hands_out() { ", handed out" } else { "" };
     Way {
-        name: format!("{} lane bits halve, {} read parts", plan.halving_lanes(), plan.reading_lanes()),
+        name: format!("{} lane bits halve, {} read parts{trips}", plan.halving_lanes(), plan.reading_lanes()),
         slots: slots(&plan.counts),
         cycles: plan.cost,
         counts: plan.counts,

@@ -77,7 +77,7 @@ impl LaneStep {
 }
 
 /// Every lane combines its tuples with those of the lane that differs in one bit.
-pub(super) fn butterfly(
+fn butterfly(
     builder: &mut Builder,
     (thread, xors): (Thread, LaneXors),
     lane: u32,

@@ -4,10 +4,12 @@
 //! section 5.1: a layout says which of them hold the axis). Copies are told from data by the algebra,
 //! so nothing is combined or stored twice. What warps still hold in parts is moved by an ordinary
 //! conversion, from the layout of the partial results to one in which every lane holds all the parts
-//! that it combines; so swizzles, vectors and predicates are those of conversions.
+//! that it combines; so swizzles, vectors and predicates are those of conversions. Where warps are many, each
+//! result is combined once and another conversion hands it out.
 
 mod lanes;
 mod question;
+mod way;
 
 use crate::kernel::{Builder, Counts, Value};
 use crate::layout::{Dim, LinearLayout};
@@ -17,8 +19,9 @@ use super::address::Thread;
 use super::price::slots_with_accesses;
 use super::tuples::{Combine, by_tensor, moved};
 use super::{Bound, Means, MovementError, Plan, SharedBits, convert, cost};
-use lanes::{LaneStep, butterfly};
+use lanes::LaneStep;
 use question::Question;
+use way::Way;
 
 /// How a tensor, or a tuple of tensors of one layout, is reduced along an axis.
 #[derive(Debug, Clone)]
@@ -46,8 +49,10 @@ pub struct Reduction {
     moves: Vec<Plan>,
     /// Log2 of the parts that a lane combines after they moved.
     parts_in_registers: u32,
-    /// Lane bits over which parts are combined after they moved.
-    after: Vec<u32>,
+    /// What is combined between lanes after the parts moved.
+    after: Vec<LaneStep>,
+    /// How the results are handed out, for each tensor of the tuple; empty where they need not be.
+    handed_out: Vec<Plan>,
 }
 
 /// The cheapest reduction along `axis` of tensors in layout `src`, whose elements have
@@ -69,7 +74,8 @@ pub fn reduce(
 
 /// What an access of shared memory counts beside its wavefronts, in slots. Reductions move little by many
 /// accesses, so that the issuing and addressing of each, which [`super::slots`] leaves out, is a large part of them.
-const ACCESS_SLOTS: f64 = 4.0;
+/// With less, one trip of more accesses would be chosen over two of fewer where four warps hold parts.
+const ACCESS_SLOTS: f64 = 8.0;
 
 /// The ways that [`reduce`] weighs, the best first: that of the fewest [`super::slots`], each access of shared
 /// memory counting some more, then of the fewest cycles.
@@ -85,10 +91,14 @@ pub fn reductions(
     let question = Question::new(src, axis, element_bits)?;
     let mut all = Vec::new();
     for given in 0..=question.most_given() {
-        for in_lanes in 0..=question.most_parts_in_lanes() {
+        let one = (0..=question.most_parts_in_lanes()).map(|in_lanes| Way::one_trip(&question, given, in_lanes));
+        let most = if question.part_bits > 0 { question.most_parts_in_all_lanes() + 1 } else { 0 };
+        let two = (0..most).map(|in_lanes| Way::two_trips(&question, given, in_lanes));
+        for way in one.chain(two) {
+            let way = way?;
             for access_slots in [0.0, ACCESS_SLOTS] {
                 let means = Means::of(target).with_access_slots(access_slots);
-                all.push(build(&question, given, in_lanes, means)?);
+                all.push(build(&question, &way, means)?);
             }
         }
     }
@@ -98,45 +108,43 @@ pub fn reductions(
     Ok(all)
 }
 
-/// The reduction in which the first `given` lane bits halve the registers, and `in_lanes` bits of the
-/// parts are read by different lanes.
-fn build(question: &Question, given: usize, in_lanes: usize, means: Means<'_>) -> Result<Reduction, MovementError> {
+/// The reduction that goes a way by the given means.
+fn build(question: &Question, way: &Way, means: Means<'_>) -> Result<Reduction, MovementError> {
     let target = means.target;
-    let before = question.lane_steps(given);
-    let (src, dst) = question.ends(given, in_lanes)?;
-    let moves = question.element_bits.iter().map(|&bits| convert(&src, &dst, bits, means));
-    let moves = moves.collect::<Result<Vec<_>, _>>()?;
-    let after: Vec<u32> = question.copy_lanes().take(in_lanes).collect();
-    let kept = question.kept.len() as u32;
+    let converted = |src: &LinearLayout, dst: &LinearLayout| -> Result<Vec<Plan>, MovementError> {
+        question.element_bits.iter().map(|&bits| convert(src, dst, bits, means)).collect()
+    };
+    let moves = converted(&way.src, &way.dst)?;
+    let handed_out = way.left.as_ref().map(|left| converted(left, &question.result)).transpose()?.unwrap_or_default();
     let xors = target.lane_xors(u32::BITS);
-    let mut lanes = lanes::counts(&before, &question.element_bits, kept, xors);
-    let steps: Vec<LaneStep> = after.iter().map(|&lane| LaneStep::Sum { lane }).collect();
-    lanes = lanes.plus(lanes::counts(&steps, &question.element_bits, kept, xors));
-    let moved = moves.iter().fold(Counts::default(), |sum, plan| sum.plus(plan.counts));
-    let counts = lanes.plus(moved);
+    let of_lanes = |steps: &[LaneStep], registers: u32| lanes::counts(steps, &question.element_bits, registers, xors);
+    let combined = way.dst.in_bits(Dim::REGISTER) - way.parts_in_registers;
+    let lanes = of_lanes(&way.before, question.kept.len() as u32).plus(of_lanes(&way.after, combined));
+    let counts = moves.iter().chain(&handed_out).fold(lanes, |sum, plan| sum.plus(plan.counts));
     let warps = 1u64 << question.warp_bits;
-    let stages = (before.len() + after.len()) as u64;
+    let stages = (way.before.len() + way.after.len()) as u64;
     let bound = bound(question, &moves, target);
     Ok(Reduction {
         result: question.result.clone(),
-        shared_bytes: moves.iter().map(|plan| plan.shared_bytes).sum(),
-        cost: cost(&lanes, warps, stages, target) + moves.iter().map(|plan| plan.cost).sum::<f64>(),
+        shared_bytes: moves.iter().chain(&handed_out).map(|plan| plan.shared_bytes).sum(),
+        cost: cost(&lanes, warps, stages, target) + moves.iter().chain(&handed_out).map(|plan| plan.cost).sum::<f64>(),
         above_bound: (!bound.is_met(&counts)).then(|| why_above(question)),
         bound,
         counts,
         sources: question.sources(),
         lane_bits: question.lane_bits,
         xors,
-        before,
+        before: way.before.clone(),
         moves,
-        parts_in_registers: question.part_bits - in_lanes as u32,
-        after,
+        parts_in_registers: way.parts_in_registers,
+        after: way.after.clone(),
+        handed_out,
     })
 }
 
 fn why_above(question: &Question) -> String {
     if question.part_bits > 0 {
-        return "parts are moved to all lanes that want the result, not combined on the way".to_owned();
+        return "whole parts are moved, not combined on the way, and results are wanted in several warps".to_owned();
     }
     "every lane is given every result; combining in halves and handing out would cost more selects".to_owned()
 }
@@ -179,10 +187,16 @@ impl Reduction {
         self.after.len()
     }
 
+    /// Whether each result is combined once and then handed out by a second trip.
+    #[must_use]
+    pub fn hands_out(&self) -> bool {
+        !self.handed_out.is_empty()
+    }
+
     /// What a lane stores to shared memory and loads from it.
     #[must_use]
     pub fn shared_bits(&self) -> SharedBits {
-        SharedBits::of_all(&self.moves)
+        SharedBits::of_all(self.moves.iter().chain(&self.handed_out))
     }
 
     /// Writes the reduction's kernel IR. `inputs` holds, for each tensor of the tuple, one value for
@@ -214,8 +228,11 @@ impl Reduction {
             }
             results.push(sum);
         }
-        for &lane in &self.after {
-            results = butterfly(builder, thread, lane, results, combine);
+        for step in &self.after {
+            results = step.emit(builder, thread, results, combine);
+        }
+        if !self.handed_out.is_empty() {
+            results = moved(builder, &self.handed_out, &results);
         }
         by_tensor(&results, inputs.len())
     }

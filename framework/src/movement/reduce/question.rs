@@ -14,26 +14,26 @@ pub(super) struct Question {
     summed: Vec<u32>,
     /// Source register bits that stay, with their columns of results.
     pub(super) kept: Vec<(u32, u64)>,
-    lanes: Vec<Role>,
-    warps: Vec<Role>,
-    blocks: Vec<u64>,
+    pub(super) lanes: Vec<Role>,
+    pub(super) warps: Vec<Role>,
+    pub(super) blocks: Vec<u64>,
     pub(super) lane_bits: u32,
     pub(super) warp_bits: u32,
     /// Log2 of the parts of each result that warps hold.
     pub(super) part_bits: u32,
     /// The layout of the results.
     pub(super) result: LinearLayout,
-    axis: Dim,
+    pub(super) axis: Dim,
 }
 
 /// What a lane or warp bit is to the reduction.
 #[derive(Debug, Clone, Copy)]
-struct Role {
+pub(super) struct Role {
     /// Its column of results.
-    result: u64,
+    pub(super) result: u64,
     /// Along the axis: the number of the part that it adds, counted among the bits of its kind that
     /// hold something of their own; zero where it holds copies.
-    part: u64,
+    pub(super) part: u64,
     /// Whether no bit before it holds the same part.
     own: bool,
 }
@@ -95,14 +95,25 @@ impl Question {
         self.summing_lanes().count().min(self.kept.len())
     }
 
-    /// How many bits of the parts can be read by different lanes.
+    /// How many bits of the parts can be read by different lanes that have the same results.
     pub(super) fn most_parts_in_lanes(&self) -> usize {
         self.copy_lanes().count().min(self.part_bits as usize)
     }
 
+    /// How many bits of the parts can be read by different lanes of any results.
+    pub(super) fn most_parts_in_all_lanes(&self) -> usize {
+        self.lanes.len().min(self.part_bits as usize)
+    }
+
+    /// Columns of kept registers without those that add nothing to the ones before.
+    pub(super) fn distinct_registers(&self) -> Vec<u64> {
+        let mut space = Subspace::zero();
+        self.kept.iter().map(|&(_, column)| column).filter(|&column| space.insert(column)).collect()
+    }
+
     /// Log2 of the different results of a lane.
     pub(super) fn distinct_kept(&self) -> u32 {
-        Subspace::span(self.kept.iter().map(|&(_, column)| column)).dimension()
+        self.distinct_registers().len() as u32
     }
 
     /// Log2 of the blocks that share the results among them.
@@ -128,40 +139,14 @@ impl Question {
         let step = |(at, lane)| if at < given { LaneStep::Halve { lane } } else { LaneStep::Sum { lane } };
         self.summing_lanes().enumerate().map(step).collect()
     }
-
-    /// The layouts of the parts before and after they move: tensors of the results' shape with the
-    /// parts along the axis.
-    pub(super) fn ends(&self, given: usize, in_lanes: usize) -> Result<(LinearLayout, LinearLayout), MovementError> {
-        let mut space = self.result.outs().clone();
-        let shift = space.bits();
-        space.push(self.axis, self.part_bits)?;
-        let halving: Vec<u32> = self.summing_lanes().take(given).collect();
-        let given_lane = |bit: u32| halving.iter().position(|&lane| lane == bit).map(|at| self.kept[at].1);
-        let kept = |from: usize| self.kept[from..].iter().map(|&(_, column)| column);
-        let blocks = || self.blocks.clone();
-        let src = assemble(&self.result, &space, |dim| match dim {
-            Dim::REGISTER => kept(given).collect(),
-            Dim::LANE => (0u32..).zip(&self.lanes).map(|(bit, role)| given_lane(bit).unwrap_or(role.result)).collect(),
-            Dim::WARP => self.warps.iter().map(|role| role.result | role.part << shift).collect(),
-            _ => blocks(),
-        })?;
-        let reading: Vec<u32> = self.copy_lanes().take(in_lanes).collect();
-        let read = |bit: u32| reading.iter().position(|&lane| lane == bit).map(|at| 1u64 << (shift as usize + at));
-        let dst = assemble(&self.result, &space, |dim| match dim {
-            Dim::REGISTER => {
-                let parts = (in_lanes as u32..self.part_bits).map(|part| 1u64 << (shift + part));
-                parts.chain(kept(0)).collect()
-            }
-            Dim::LANE => (0u32..).zip(&self.lanes).map(|(bit, role)| read(bit).unwrap_or(role.result)).collect(),
-            Dim::WARP => self.warps.iter().map(|role| role.result).collect(),
-            _ => blocks(),
-        })?;
-        Ok((src, dst))
-    }
 }
 
 /// A layout with the in dims of `like` and the given columns for each.
-fn assemble(like: &LinearLayout, outs: &Space, columns: impl Fn(Dim) -> Vec<u64>) -> Result<LinearLayout, LayoutError> {
+pub(super) fn assemble(
+    like: &LinearLayout,
+    outs: &Space,
+    columns: impl Fn(Dim) -> Vec<u64>,
+) -> Result<LinearLayout, LayoutError> {
     let (mut ins, mut all) = (Space::default(), Vec::new());
     let mut dims: Vec<Dim> = like.ins().dims().collect();
     if !dims.contains(&Dim::REGISTER) {

@@ -65,12 +65,19 @@ pub fn questions(rows: &[Row], target: &dyn Target) -> Vec<Question> {
 
 impl Question {
     /// Runs the reduction, compares every result and every count, and sees that nothing is stored to
-    /// shared memory twice.
+    /// shared memory twice: each part once, and each sum once where sums are handed out.
     pub fn prove(&self, target: &dyn Target) {
         let report = prove_reduction(&self.src, self.axis, &[ELEMENT_BITS], &self.plan, target.description());
         let report = report.unwrap_or_else(|wrong| panic!("{} ({}): {wrong}\n{}", self.id, self.kind, self.src));
-        let once = self.parts_of_warps() * u64::from(ELEMENT_BITS / 8);
+        let handed_out = if self.plan.hands_out() { self.lines() } else { 0 };
+        let once = (self.parts_of_warps() + handed_out) * u64::from(ELEMENT_BITS / 8);
         assert_eq!(report.shared_bytes_stored, once, "{} ({}) stores\n{}", self.id, self.kind, self.src);
+    }
+
+    /// How many sums there are.
+    fn lines(&self) -> u64 {
+        let outs = self.src.outs();
+        1 << (outs.bits() - outs.bits_of(self.axis))
     }
 
     /// How many different partial sums the warps of the block hold together, where a warp holds less than
@@ -80,10 +87,9 @@ impl Question {
         let of_warp = (0..1u64 << ins.bits()).filter(|&place| ins.coordinate(place, Dim::WARP) == 0);
         let along: BTreeSet<u64> =
             of_warp.map(|place| outs.coordinate(self.src.apply_packed(place), self.axis)).collect();
-        let (length, lines) = (1u64 << outs.bits_of(self.axis), 1u64 << (outs.bits() - outs.bits_of(self.axis)));
-        match length / along.len() as u64 {
+        match (1u64 << outs.bits_of(self.axis)) / along.len() as u64 {
             1 => 0,
-            parts => parts * lines,
+            parts => parts * self.lines(),
         }
     }
 }
