@@ -27,7 +27,10 @@ fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u
             panic!("{wrong}\n{halving} lanes halve, {reading} read, {trips} trips along {axis} of\n{src}");
         }
     }
-    ways.into_iter().next().expect("a way")
+    let first = ways.into_iter().next().expect("a way");
+    let best = reduce(src, axis, bits, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
+    assert_eq!((best.counts, best.cost), (first.counts, first.cost), "along {axis} of\n{src}");
+    first
 }
 
 #[derive(Debug, Clone)]

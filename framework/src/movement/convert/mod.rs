@@ -32,12 +32,32 @@ pub fn convert<'a>(
     let means = means.into();
     let conversion = Conversion::new(src, dst, element_bits, means.target)?;
     let access_slots = means.access_slots;
-    let mut weighed = Weighed { quick: access_slots == 0.0, access_slots, ..Weighed::default() };
+    let mut weighed = Weighed { quick: true, access_slots, ..Weighed::default() };
     weighed.all(&conversion, &means);
     let plans = weighed.plans.into_iter();
     plans.min_by(|a, b| a.compare_with_accesses(b, access_slots)).ok_or_else(|| MovementError::Impossible {
         reasons: weighed.rejected.iter().map(|r| format!("{}: {}", r.path, r.reason)).collect::<Vec<_>>().join("; "),
     })
+}
+
+/// Slots that no conversion between these layouts can go below, counted as [`convert`] compares them.
+///
+/// # Errors
+/// As for [`convert`].
+pub(super) fn least_to_convert(
+    src: &LinearLayout,
+    dst: &LinearLayout,
+    element_bits: u32,
+    means: Means<'_>,
+) -> Result<f64, MovementError> {
+    let conversion = Conversion::new(src, dst, element_bits, means.target)?;
+    // Through memory something is stored and something loaded.
+    let through_memory = shared::least_slots(&conversion, &means) + 2.0 * means.access_slots;
+    if !shared::stays_in_warps(&conversion) {
+        return Ok(through_memory);
+    }
+    let words = means.target.index_exchange_bits().unwrap_or(u32::BITS);
+    Ok(through_memory.min(bound::of_exchanges(&conversion, words).slots()))
 }
 
 /// The plans that [`convert`] weighs, the best on each path, and the ways that are closed with the
@@ -105,7 +125,7 @@ impl Weighed {
 
     /// The slots from which on no plan is the best.
     fn most(&self) -> f64 {
-        let known = self.plans.iter().map(|plan| price::slots(&plan.counts));
+        let known = self.plans.iter().map(|plan| price::slots_with_accesses(&plan.counts, self.access_slots));
         if self.quick { known.fold(f64::INFINITY, f64::min) } else { f64::INFINITY }
     }
 

@@ -11,14 +11,17 @@ mod lanes;
 mod question;
 mod way;
 
+use std::cmp::Ordering;
+
 use crate::kernel::{Builder, Counts, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::target::{Direction, LaneXors, TargetDescription};
 
 use super::address::Thread;
+use super::convert::least_to_convert;
 use super::price::slots_with_accesses;
 use super::tuples::{Combine, by_tensor, moved};
-use super::{Bound, Means, MovementError, Plan, SharedBits, convert, cost};
+use super::{Bound, Means, MovementError, Plan, SharedBits, convert, cost, slots};
 use lanes::LaneStep;
 use question::Question;
 use way::Way;
@@ -68,8 +71,20 @@ pub fn reduce(
     element_bits: &[u32],
     target: &TargetDescription,
 ) -> Result<Reduction, MovementError> {
-    let none = || MovementError::Impossible { reasons: "there is no way to reduce".to_owned() };
-    reductions(src, axis, element_bits, target)?.into_iter().next().ok_or_else(none)
+    let question = Question::new(src, axis, element_bits)?;
+    let means = Means::of(target).with_access_slots(ACCESS_SLOTS);
+    let mut best: Option<Reduction> = None;
+    for way in Way::all(&question)? {
+        let most = best.as_ref().map_or(f64::INFINITY, price);
+        if least_price(&question, &way, means)? > most {
+            continue;
+        }
+        let reduction = build(&question, &way, means)?;
+        if best.as_ref().is_none_or(|best| compare(&reduction, best).is_lt()) {
+            best = Some(reduction);
+        }
+    }
+    best.ok_or_else(|| MovementError::Impossible { reasons: "there is no way to reduce".to_owned() })
 }
 
 /// What an access of shared memory counts beside its wavefronts, in slots. Reductions move little by many
@@ -89,23 +104,32 @@ pub fn reductions(
     target: &TargetDescription,
 ) -> Result<Vec<Reduction>, MovementError> {
     let question = Question::new(src, axis, element_bits)?;
-    let mut all = Vec::new();
-    for given in 0..=question.most_given() {
-        let one = (0..=question.most_parts_in_lanes()).map(|in_lanes| Way::one_trip(&question, given, in_lanes));
-        let most = if question.part_bits > 0 { question.most_parts_in_all_lanes() + 1 } else { 0 };
-        let two = (0..most).map(|in_lanes| Way::two_trips(&question, given, in_lanes));
-        for way in one.chain(two) {
-            let way = way?;
-            for access_slots in [0.0, ACCESS_SLOTS] {
-                let means = Means::of(target).with_access_slots(access_slots);
-                all.push(build(&question, &way, means)?);
-            }
-        }
-    }
-    let price = |reduction: &Reduction| slots_with_accesses(&reduction.counts, ACCESS_SLOTS);
-    all.sort_by(|a, b| price(a).total_cmp(&price(b)).then(a.cost.total_cmp(&b.cost)));
+    let means = Means::of(target).with_access_slots(ACCESS_SLOTS);
+    let ways = Way::all(&question)?;
+    let mut all = ways.iter().map(|way| build(&question, way, means)).collect::<Result<Vec<_>, _>>()?;
+    all.sort_by(compare);
     all.dedup_by(|a, b| a.counts == b.counts && a.before == b.before && a.after == b.after);
     Ok(all)
+}
+
+fn price(reduction: &Reduction) -> f64 {
+    slots_with_accesses(&reduction.counts, ACCESS_SLOTS)
+}
+
+fn compare(a: &Reduction, b: &Reduction) -> Ordering {
+    price(a).total_cmp(&price(b)).then(a.cost.total_cmp(&b.cost))
+}
+
+/// What no reduction that goes the way can cost less than.
+fn least_price(question: &Question, way: &Way, means: Means<'_>) -> Result<f64, MovementError> {
+    let mut least = slots(&way.counts_of_lanes(question, means.target.lane_xors(u32::BITS)));
+    for &bits in &question.element_bits {
+        least += least_to_convert(&way.src, &way.dst, bits, means)?;
+        if let Some(left) = &way.left {
+            least += least_to_convert(left, &question.result, bits, means)?;
+        }
+    }
+    Ok(least)
 }
 
 /// The reduction that goes a way by the given means.
@@ -117,9 +141,7 @@ fn build(question: &Question, way: &Way, means: Means<'_>) -> Result<Reduction, 
     let moves = converted(&way.src, &way.dst)?;
     let handed_out = way.left.as_ref().map(|left| converted(left, &question.result)).transpose()?.unwrap_or_default();
     let xors = target.lane_xors(u32::BITS);
-    let of_lanes = |steps: &[LaneStep], registers: u32| lanes::counts(steps, &question.element_bits, registers, xors);
-    let combined = way.dst.in_bits(Dim::REGISTER) - way.parts_in_registers;
-    let lanes = of_lanes(&way.before, question.kept.len() as u32).plus(of_lanes(&way.after, combined));
+    let lanes = way.counts_of_lanes(question, xors);
     let counts = moves.iter().chain(&handed_out).fold(lanes, |sum, plan| sum.plus(plan.counts));
     let warps = 1u64 << question.warp_bits;
     let stages = (way.before.len() + way.after.len()) as u64;

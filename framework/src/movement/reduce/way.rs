@@ -4,9 +4,11 @@
 //! In one trip every lane reads all the parts of its results. In two trips each result is combined once: threads
 //! of the warps that hold its parts share the results out, and the sums are handed out afterwards.
 
+use crate::kernel::Counts;
 use crate::layout::{Dim, LayoutError, LinearLayout, Space};
+use crate::target::LaneXors;
 
-use super::lanes::LaneStep;
+use super::lanes::{self, LaneStep};
 use super::question::{Question, assemble};
 
 /// One way.
@@ -34,9 +36,31 @@ struct Columns {
 }
 
 impl Way {
+    /// All ways, those of one trip first.
+    pub(super) fn all(question: &Question) -> Result<Vec<Self>, LayoutError> {
+        let mut all = Vec::new();
+        for given in 0..=question.most_given() {
+            for in_lanes in 0..=question.most_parts_in_lanes() {
+                all.push(Self::one_trip(question, given, in_lanes)?);
+            }
+            let in_lanes = (0..=question.most_parts_in_all_lanes()).filter(|_| question.part_bits > 0);
+            for in_lanes in in_lanes {
+                all.push(Self::two_trips(question, given, in_lanes)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// What is executed between lanes, before and after the parts move.
+    pub(super) fn counts_of_lanes(&self, question: &Question, xors: LaneXors) -> Counts {
+        let of = |steps: &[LaneStep], registers| lanes::counts(steps, &question.element_bits, registers, xors);
+        let combined = self.dst.in_bits(Dim::REGISTER) - self.parts_in_registers;
+        of(&self.before, question.kept.len() as u32).plus(of(&self.after, combined))
+    }
+
     /// One trip: the first `given` lane bits halve the registers, and `in_lanes` bits of the parts are read by
     /// different lanes, of those that have the same results.
-    pub(super) fn one_trip(question: &Question, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
+    fn one_trip(question: &Question, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
         let reading: Vec<usize> = question.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
         let mut results = question.results();
         results.registers = question.kept.iter().map(|&(_, column)| column).collect();
@@ -46,7 +70,7 @@ impl Way {
 
     /// Two trips: likewise, but each result goes to one thread of those warps that hold parts of it. Lanes that
     /// read different parts need not have the same results: what distinguishes theirs moves to those warps.
-    pub(super) fn two_trips(question: &Question, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
+    fn two_trips(question: &Question, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
         let mut results = question.results();
         let others = (0..results.lanes.len()).rev().filter(|&bit| results.lanes[bit] != 0);
         let copies = question.copy_lanes().map(|bit| bit as usize);

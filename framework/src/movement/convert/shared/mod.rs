@@ -160,7 +160,7 @@ fn scope(conversion: &Conversion, idle: u64) -> Scope {
 }
 
 /// Whether every warp needs only what it holds itself.
-fn stays_in_warps(conversion: &Conversion) -> bool {
+pub(super) fn stays_in_warps(conversion: &Conversion) -> bool {
     let lanes = conversion.lane_mask();
     conversion.origin.as_ref().is_some_and(|origin| {
         let mut threads = origin.of_threads.iter().enumerate();
