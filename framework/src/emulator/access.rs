@@ -32,6 +32,21 @@ pub(super) struct Memories<'a> {
     pub(super) transactions: &'a mut Transactions,
 }
 
+impl Memories<'_> {
+    /// The memory of the accessor's own block.
+    pub(super) fn own(&mut self, who: &Accessor<'_>) -> Result<&mut SharedMemory, FaultKind> {
+        let address = 0;
+        let expected = || format!("there is no block {} in the cluster", who.block);
+        self.shared.get_mut(usize::from(who.block)).ok_or_else(|| FaultKind::OutOfBounds {
+            direction: Direction::Load,
+            space: Space::Shared,
+            address,
+            bytes: 0,
+            expected: expected(),
+        })
+    }
+}
+
 /// Addresses of the lanes that take part, by lane.
 pub(super) type Addresses = [Option<u64>; 64];
 
@@ -160,7 +175,7 @@ fn block_transfer(
     }
 }
 
-fn aligned(direction: Direction, space: Space, address: u64, alignment: u32) -> Result<(), FaultKind> {
+pub(super) fn aligned(direction: Direction, space: Space, address: u64, alignment: u32) -> Result<(), FaultKind> {
     let alignment = u64::from(alignment);
     if address.is_multiple_of(alignment) {
         Ok(())

@@ -5,7 +5,7 @@ use crate::kernel::{
     is_result,
 };
 use crate::layout::{Dim, LinearLayout};
-use crate::target::{Instruction, Operand};
+use crate::target::{Completion, Instruction, Operand};
 
 /// The widest alignment that accesses ask for.
 const ALIGNMENT: u32 = 16;
@@ -71,8 +71,17 @@ impl Around {
                 }
             }
         }
-        let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
-        let values = self.builder.values(&types, Op::Instruction { name: row.name.clone(), operands });
+        let queue = match row.completion {
+            Completion::Queue(queue) => Some(queue),
+            _ => None,
+        };
+        let given = |&(_, ty): &(u32, Type)| if queue.is_some() { ty.pending() } else { ty };
+        let types: Vec<Type> = results.iter().map(given).collect();
+        let mut values = self.builder.values(&types, Op::Instruction { name: row.name.clone(), operands });
+        if let Some(queue) = queue {
+            self.builder.commit(queue);
+            values = self.builder.wait(queue, 0, &values);
+        }
         for (&(number, ty), value) in results.iter().zip(values) {
             let to = self.own_part(number, ty);
             self.store(to, value);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Completion;
 use crate::layout::LinearLayout;
 
 /// One instruction of a target: what it reads and writes, where its operands lie, what it means.
@@ -19,6 +20,9 @@ pub struct Instruction {
     pub cycles: Option<f64>,
     /// What it computes.
     pub semantics: Semantics,
+    /// When it is done. Absent in the bytes of writers that know only [`Completion::AtOnce`].
+    #[serde(default, skip_serializing_if = "Completion::is_at_once")]
+    pub completion: Completion,
     /// The vendor's document or tool from which the row was taken.
     pub source: String,
 }
@@ -63,6 +67,8 @@ pub enum Operand {
     },
     /// One value for the whole warp.
     Uniform,
+    /// The address of an mbarrier in shared memory, the same in all lanes, on which it completes.
+    Mbarrier,
 }
 
 /// What an instruction computes.

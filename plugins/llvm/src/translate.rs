@@ -164,6 +164,8 @@ pub(crate) fn llvm_type<'ctx>(
                 other => other,
             })
         }
+        // Registers that an instruction will have written; whoever reads them has waited.
+        Type::Pending(..) => llvm_type(context, machine, ty.awaited()),
         Type::Pointer(space) => Ok(context.ptr_type(AddressSpace::from(address_space(machine, space)?)).into()),
     }
 }

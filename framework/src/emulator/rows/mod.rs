@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use super::fault::LaneFault;
 use super::meaning::{Call, Meaning, Meanings};
 use crate::kernel::Signature;
-use crate::target::{Instruction, Semantics};
+use crate::target::{Completion, Instruction, Semantics};
 
 use product::Product;
 use transfer::Transfer;
@@ -63,6 +63,9 @@ impl Meaning for Row {
         let (operands, results): (Vec<_>, Vec<_>) = (call.operand_types().collect(), call.result_types().collect());
         let checked = signature.check(&operands, &results).and_then(|()| signature.check_launch(call.launch()));
         checked.map_err(|message| call.wrong(&message))?;
+        if let Completion::Queue(queue) = self.row.completion {
+            call.completes_on(queue);
+        }
         match does {
             Does::Transfer(transfer) => transfer.execute(call),
             Does::Product(product) => product.execute(call),

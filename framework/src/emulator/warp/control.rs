@@ -105,6 +105,7 @@ impl Warp {
 
     /// Copies registers of the active lanes, all at once.
     fn copy(&mut self, copies: &[Copied]) {
+        self.queues.copied(copies);
         self.scratch.clear();
         for copied in copies {
             self.scratch.extend_from_slice(&self.registers[copied.from..copied.from + copied.n]);

@@ -1,20 +1,23 @@
 //! One warp: its registers, where it is, which of its lanes are there.
 //!
-//! `compute`, `exchange` and `control` run its steps.
+//! `compute`, `exchange`, `control`, `instruction` and `asynchronous` run its steps.
 
+mod asynchronous;
 mod compute;
 mod control;
 mod exchange;
+mod instruction;
 
 use std::ops::Range;
 
 use super::access::{Memories, Transactions, access};
 use super::arithmetic;
 use super::fault::{FaultKind, LaneFault};
-use super::meaning::{Call, Meanings};
+use super::meaning::Meanings;
 use super::memory::GlobalMemory;
-use super::program::{Instruction, Program, Step};
-use super::shared::{Accessor, Epoch, SharedMemory};
+use super::program::{Program, Step};
+use super::queues::Queues;
+use super::shared::{Accessor, Clock, Epoch, SharedMemory};
 use crate::kernel::{Counts, Scope};
 use crate::target::TargetDescription;
 
@@ -44,6 +47,8 @@ pub(super) struct Surroundings<'a> {
 pub(super) enum Pause {
     /// It waits at the barrier that is this step, with all of the scope: a block or a cluster.
     Barrier(Scope, usize),
+    /// It waits for a phase of the mbarrier at this shared address, in this step.
+    Mbarrier { step: usize, address: u64 },
     /// It has ended.
     Ended,
 }
@@ -80,6 +85,9 @@ pub(super) struct Warp {
     time: u64,
     /// The first access after the last barrier of the warp.
     barrier: u64,
+    /// By warp of the block, the time before which its accesses come before all that this warp will make.
+    known: Clock,
+    queues: Queues,
     /// Times of the first regions from whose lanes the active ones have parted.
     parted: Vec<Range<u64>>,
     scratch: Vec<u64>,
@@ -107,6 +115,8 @@ impl Warp {
             counts: Counts::default(),
             time: 0,
             barrier: 0,
+            known: Clock::new(),
+            queues: Queues::default(),
             parted: Vec::new(),
             scratch: Vec::new(),
         }
@@ -119,6 +129,8 @@ impl Warp {
         self.active = all(self.lanes);
         self.frames.clear();
         self.parted.clear();
+        self.known.clear();
+        self.queues = Queues::default();
         self.counts = Counts::default();
     }
 
@@ -144,6 +156,14 @@ impl Warp {
                 *barriers += 1;
                 return Ok(Pause::Barrier(scope, at));
             }
+            if let &Step::MbarrierWait { pointer, phase } = step {
+                let address = self.mbarrier_wait(pointer, phase, around, at).map_err(|fault| (at, fault))?;
+                if let Some(address) = address {
+                    self.next = at;
+                    return Ok(Pause::Mbarrier { step: at, address });
+                }
+                continue;
+            }
             self.step(step, around, at).map_err(|fault| (at, fault))?;
         }
         Ok(Pause::Ended)
@@ -158,7 +178,7 @@ impl Warp {
             | Step::Repeat { .. } => self.control(step),
             Step::Access(one) => {
                 let time = self.next_time();
-                let mut accessor = accessor(self.index, (time, self.barrier), &self.parted, around, at);
+                let mut accessor = accessor(self.index, (time, self.barrier), (&self.parted, &self.known), around, at);
                 let mut memories = memories(around);
                 let (registers, counts) = (&mut self.registers, &mut self.counts);
                 access(one, self.lanes, self.active, registers, &mut memories, counts, &mut accessor)
@@ -176,6 +196,15 @@ impl Warp {
                 Ok(())
             }
             Step::Instruction(instruction) => self.instruction(instruction, around, at),
+            Step::Commit(queue) => {
+                self.require_all_lanes()?;
+                self.queues.commit(*queue);
+                Ok(())
+            }
+            Step::Wait { queue, outstanding, values } => self.wait(*queue, *outstanding, values, around, at),
+            Step::MbarrierInit { pointer, arrivals } => self.mbarrier_init(*pointer, *arrivals, around, at),
+            Step::MbarrierArrive { pointer, bytes } => self.mbarrier_arrive(*pointer, *bytes, around, at),
+            Step::ProxyFence => self.proxy_fence(around, at),
             step => {
                 self.compute(step, around.block, around.member);
                 Ok(())
@@ -197,26 +226,11 @@ impl Warp {
 
     /// Steps that neither touch memory nor other lanes. All lanes compute, active or not: what the
 
-    fn instruction(&mut self, instruction: &Instruction<'_>, around: &mut Surroundings<'_>, at: usize) -> Done {
-        self.require_all_lanes()?;
-        let meaning = around.meanings.and_then(|meanings| meanings.get(instruction.name));
-        let meaning = meaning.ok_or_else(|| FaultKind::UnknownInstruction { name: instruction.name.to_owned() })?;
-        for &(at, ty) in &instruction.results {
-            self.registers[at..at + ty.count() as usize * self.lanes].fill(0);
-        }
+    /// This warp's next access of memory, by its first lane, and the memories that it sees.
+    fn next_access<'b>(&'b mut self, around: &'b mut Surroundings<'_>, at: usize) -> (Accessor<'b>, Memories<'b>) {
         let time = self.next_time();
-        let accessor = accessor(self.index, (time, self.barrier), &self.parted, around, at);
-        let target = around.target;
-        let mut call = Call {
-            instruction,
-            lanes: self.lanes,
-            registers: &mut self.registers,
-            target,
-            memories: memories(around),
-            counts: &mut self.counts,
-            accessor,
-        };
-        meaning.execute(&mut call)
+        let accessor = accessor(self.index, (time, self.barrier), (&self.parted, &self.known), around, at);
+        (accessor, memories(around))
     }
 }
 
@@ -228,7 +242,7 @@ fn all(lanes: usize) -> u64 {
 fn accessor<'a>(
     warp: u32,
     (time, barrier): (u64, u64),
-    parted: &'a [Range<u64>],
+    (parted, known): (&'a [Range<u64>], &'a [u64]),
     around: &Surroundings<'_>,
     at: usize,
 ) -> Accessor<'a> {
@@ -242,6 +256,7 @@ fn accessor<'a>(
         operation: around.program.numbers.get(at).copied().unwrap_or(0),
         warp_ordered: around.target.shared.warp_ordered,
         parted,
+        known,
     }
 }
 

@@ -8,7 +8,7 @@ mod parts;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Region, Value};
+use super::{Queue, Region, Value};
 
 pub use choices::{Binary, Cast, Compare, Exchange, Issuers, Scope, SpecialRegister, Unary};
 
@@ -177,6 +177,49 @@ pub enum Op {
         /// Who issues it.
         issuers: Issuers,
     },
+    /// Closes the group of all that this warp has issued on the queue since its last commit there.
+    Commit {
+        /// Which queue.
+        queue: Queue,
+    },
+    /// Passes when at most `outstanding` of the warp's latest groups of the queue are unfinished. What the
+    /// other groups have written is there for the lanes that issued it. One result for every value: what it is
+    /// when it is no longer pending; its group must be finished.
+    Wait {
+        /// Which queue.
+        queue: Queue,
+        /// How many groups may go on.
+        outstanding: u32,
+        /// Pending values of finished groups.
+        values: Vec<Value>,
+    },
+    /// Makes eight bytes of shared memory, aligned to eight, an mbarrier: each of its phases completes when
+    /// so many arrivals and all bytes that they expect have come. One lane of the warp does it.
+    MbarrierInit {
+        /// A pointer to shared memory, the same in all lanes.
+        pointer: Value,
+        /// Arrivals of a phase; at least one.
+        arrivals: u32,
+    },
+    /// The warp arrives once at an mbarrier, after all its lanes, and its phase expects so many more bytes of
+    /// asynchronous copies. What the warp wrote to shared memory before is seen by those who wait.
+    MbarrierArrive {
+        /// A pointer to an mbarrier, the same in all lanes.
+        pointer: Value,
+        /// How many bytes.
+        bytes: u32,
+    },
+    /// Passes when the mbarrier's phase of this parity has completed; what its copies wrote, and what
+    /// those who arrived wrote before, is there then.
+    MbarrierWait {
+        /// A pointer to an mbarrier, the same in all lanes.
+        pointer: Value,
+        /// An `i32`, the same in all lanes: 0 for the first phase and every second one after it, 1 for the others.
+        phase: Value,
+    },
+    /// What this warp wrote to shared memory by plain stores is seen by asynchronous operations that are
+    /// ordered after it.
+    ProxyFence {},
     /// A vendor's instruction by the name of its row; its meaning is the row's.
     Instruction {
         /// Name of the row in the target's instruction table.

@@ -27,6 +27,12 @@ impl Op {
             Self::ExchangeXor { .. } => "exchange_xor",
             Self::Swap { .. } => "swap",
             Self::Barrier { .. } => "barrier",
+            Self::Commit { .. } => "commit",
+            Self::Wait { .. } => "wait",
+            Self::MbarrierInit { .. } => "mbarrier_init",
+            Self::MbarrierArrive { .. } => "mbarrier_arrive",
+            Self::MbarrierWait { .. } => "mbarrier_wait",
+            Self::ProxyFence {} => "proxy_fence",
             Self::Instruction { .. } => "instruction",
             Self::If { .. } => "if",
             Self::For { .. } => "for",
@@ -35,7 +41,7 @@ impl Op {
     }
 
     /// The names of all operations that this version knows, as on the wire.
-    pub const NAMES: [&'static str; 23] = [
+    pub const NAMES: [&'static str; 29] = [
         "constant",
         "special",
         "shared_address",
@@ -55,6 +61,12 @@ impl Op {
         "exchange_xor",
         "swap",
         "barrier",
+        "commit",
+        "wait",
+        "mbarrier_init",
+        "mbarrier_arrive",
+        "mbarrier_wait",
+        "proxy_fence",
         "instruction",
         "if",
         "for",
@@ -81,7 +93,10 @@ impl Op {
                 [Some(*pointer), Some(*value), *predicate].into_iter().flatten().collect()
             }
             Self::Exchange { value, lane, .. } => vec![*value, *lane],
-            Self::Barrier { .. } => vec![],
+            Self::Barrier { .. } | Self::Commit { .. } | Self::ProxyFence {} => vec![],
+            Self::Wait { values, .. } => values.clone(),
+            Self::MbarrierInit { pointer, .. } | Self::MbarrierArrive { pointer, .. } => vec![*pointer],
+            Self::MbarrierWait { pointer, phase } => vec![*pointer, *phase],
             Self::Instruction { operands, .. } => operands.clone(),
             Self::If { condition, .. } => vec![*condition],
             Self::For { from, to, step, carried, .. } => {
@@ -110,6 +125,12 @@ impl Op {
             Self::Store { .. }
                 | Self::Swap { .. }
                 | Self::Barrier { .. }
+                | Self::Commit { .. }
+                | Self::Wait { .. }
+                | Self::MbarrierInit { .. }
+                | Self::MbarrierArrive { .. }
+                | Self::MbarrierWait { .. }
+                | Self::ProxyFence {}
                 | Self::Yield { .. }
                 | Self::If { .. }
                 | Self::For { .. }

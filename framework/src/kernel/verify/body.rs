@@ -50,8 +50,9 @@ impl<'a> Checker<'a> {
 
     fn define(&mut self, value: Value, ty: Type) -> Checked {
         self.require(value.0 < MAX_VALUES, || Violation::ValueNumber { value })?;
-        if let Type::Vector(_, count) = ty {
-            self.require(is_vector_count(count), || Violation::VectorCount { value, found: count })?;
+        let scalar = matches!(ty, Type::Pending(_, 1));
+        if let Type::Vector(_, count) | Type::Pending(_, count) = ty {
+            self.require(scalar || is_vector_count(count), || Violation::VectorCount { value, found: count })?;
         }
         let number = value.0 as usize;
         if self.definitions.len() <= number {
@@ -106,6 +107,7 @@ impl<'a> Checker<'a> {
         let expected = match &statement.op {
             Op::If { .. } | Op::For { .. } | Op::Instruction { .. } => count,
             Op::Swap { .. } => 2,
+            Op::Wait { values, .. } => values.len(),
             op => usize::from(op.has_single_result()),
         };
         self.require(count == expected, || Violation::ResultCount { found: count, expected })?;

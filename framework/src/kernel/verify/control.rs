@@ -35,6 +35,12 @@ impl ControlWalk {
                 | Op::Exchange { .. }
                 | Op::ExchangeXor { .. }
                 | Op::Swap { .. }
+                | Op::Commit { .. }
+                | Op::Wait { .. }
+                | Op::MbarrierInit { .. }
+                | Op::MbarrierArrive { .. }
+                | Op::MbarrierWait { .. }
+                | Op::ProxyFence {}
                 | Op::Instruction { .. } => Uniformity::Uniform,
                 _ => Uniformity::Varying,
             };

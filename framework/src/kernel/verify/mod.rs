@@ -63,7 +63,7 @@ fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
     for (number, parameter) in kernel.parameters.iter().enumerate() {
         let passable = match parameter.ty {
             Type::Scalar(element) => element != Element::I1,
-            Type::Vector(..) => false,
+            Type::Vector(..) | Type::Pending(..) => false,
             Type::Pointer(space) => space == Space::Global,
         };
         if !passable {

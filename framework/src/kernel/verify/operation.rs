@@ -33,7 +33,7 @@ impl Checker<'_> {
             }
             Op::Select { condition, a, b } => {
                 self.operand(*condition, BOOL)?;
-                let ty = self.type_of(*a)?;
+                let ty = self.operand_that(*a, "a value that is not pending", |ty| !ty.is_pending())?;
                 self.operand(*b, ty)?;
                 self.result(results, ty)
             }
@@ -82,7 +82,17 @@ impl Checker<'_> {
                 self.require(lane.is_power_of_two() && *lane < lanes, || Violation::Lane { found: *lane, lanes })?;
                 results.iter().try_for_each(|&result| self.result(&[result], ty))
             }
-            Op::Barrier { .. } => Ok(()),
+            Op::Barrier { .. } | Op::Commit { .. } | Op::ProxyFence {} => Ok(()),
+            Op::Wait { values, .. } => self.wait(values, results),
+            Op::MbarrierInit { pointer, arrivals } => {
+                self.require(*arrivals > 0, || Violation::Arrivals)?;
+                self.operand(*pointer, Type::Pointer(Space::Shared))
+            }
+            Op::MbarrierArrive { pointer, .. } => self.operand(*pointer, Type::Pointer(Space::Shared)),
+            Op::MbarrierWait { pointer, phase } => {
+                self.operand(*pointer, Type::Pointer(Space::Shared))?;
+                self.operand(*phase, INDEX)
+            }
             Op::Instruction { name, operands } => {
                 self.require(!name.is_empty(), || Violation::InstructionName)?;
                 operands.iter().try_for_each(|&value| self.type_of(value).map(|_| ()))
@@ -96,6 +106,15 @@ impl Checker<'_> {
             Op::For { from, to, step, carried, body } => self.for_loop([*from, *to, *step], carried, body, results),
             Op::Yield { .. } => Err(self.error(Violation::YieldMisplaced)),
         }
+    }
+
+    /// Each pending value becomes what was pending.
+    fn wait(&self, values: &[Value], results: &[(Value, Type)]) -> Checked {
+        for (index, &value) in values.iter().enumerate() {
+            let ty = self.operand_that(value, "a pending value", Type::is_pending)?;
+            results.get(index).map_or(Ok(()), |&result| self.result(&[result], ty.awaited()))?;
+        }
+        Ok(())
     }
 
     fn selector(&self, selector: u16) -> Checked {

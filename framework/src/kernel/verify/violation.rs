@@ -194,6 +194,9 @@ pub enum Violation {
         /// The alignment.
         found: u32,
     },
+    /// An mbarrier that nobody arrives at.
+    #[error("an mbarrier of no arrivals; expected at least one")]
+    Arrivals,
     /// An instruction without a name.
     #[error("the instruction's name is empty; expected the name of a row of the target's table")]
     InstructionName,

@@ -10,7 +10,7 @@ mod wmma;
 
 pub(crate) use mfma::had_by_first_generations;
 use tilewright::layout::LinearLayout;
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 /// The instructions of an architecture; none where it is unknown.
 #[must_use]
@@ -58,6 +58,7 @@ fn product(
         operands: vec![out.operand("d", d.clone()), of_a.operand("a", a), of_b.operand("b", b), out.operand("c", d)],
         cycles: cycles.map(f64::from),
         semantics: Semantics::Contract,
+        completion: Completion::AtOnce,
         source: source.to_owned(),
     }
 }
