@@ -224,8 +224,6 @@ impl Warp {
         }
     }
 
-    /// Steps that neither touch memory nor other lanes. All lanes compute, active or not: what the
-
     /// This warp's next access of memory, by its first lane, and the memories that it sees.
     fn next_access<'b>(&'b mut self, around: &'b mut Surroundings<'_>, at: usize) -> (Accessor<'b>, Memories<'b>) {
         let time = self.next_time();
