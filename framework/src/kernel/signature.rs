@@ -24,6 +24,10 @@ pub enum Carried {
     Accumulator(u32),
     /// An address in shared memory.
     SharedAddress,
+    /// An address in global memory.
+    GlobalAddress,
+    /// A truth value.
+    Truth,
     /// Something that values of the kernel IR do not carry yet.
     Nothing,
 }
@@ -38,6 +42,8 @@ impl Carried {
                 bits.checked_mul(registers).filter(|&bits| bits > 0).map_or(Self::Nothing, Self::Bits)
             }
             Operand::Access { .. } | Operand::Mbarrier => Self::SharedAddress,
+            Operand::Global { .. } => Self::GlobalAddress,
+            Operand::Predicate => Self::Truth,
             _ => Self::Nothing,
         }
     }
@@ -60,6 +66,8 @@ impl Carried {
             Self::Pending(bits) => ty.is_pending() && Self::Bits(bits).fits(ty.awaited()),
             Self::Accumulator(bits) => Self::Bits(bits).fits(ty.awaited()),
             Self::SharedAddress => ty == Type::Pointer(Space::Shared),
+            Self::GlobalAddress => ty == Type::Pointer(Space::Global),
+            Self::Truth => ty == Type::Scalar(Element::I1),
             Self::Nothing => false,
         }
     }
@@ -73,6 +81,8 @@ impl Carried {
             Self::Pending(bits) => Self::Bits(bits).usual_type().map(Type::pending),
             Self::Accumulator(bits) => Self::Bits(bits).usual_type(),
             Self::SharedAddress => Some(Type::Pointer(Space::Shared)),
+            Self::GlobalAddress => Some(Type::Pointer(Space::Global)),
+            Self::Truth => Some(Type::Scalar(Element::I1)),
             Self::Nothing => None,
         }
     }
@@ -85,6 +95,8 @@ impl fmt::Display for Carried {
             Self::Pending(bits) => write!(f, "a pending scalar or vector of {bits} bits"),
             Self::Accumulator(bits) => write!(f, "a scalar or vector of {bits} bits, pending or not"),
             Self::SharedAddress => f.write_str("ptr.shared"),
+            Self::GlobalAddress => f.write_str("ptr.global"),
+            Self::Truth => f.write_str("i1"),
             Self::Nothing => f.write_str("something that no value can carry"),
         }
     }
@@ -153,7 +165,7 @@ impl Signature {
 fn lanes(row: &Instruction) -> Option<u32> {
     let mut all = row.operands.iter().filter_map(|operand| match operand {
         Operand::Register { layout, .. } => Some(layout.in_bits(Dim::LANE)),
-        Operand::Access { data, .. } => Some(data.in_bits(Dim::LANE)),
+        Operand::Access { data, .. } | Operand::Global { data, .. } => Some(data.in_bits(Dim::LANE)),
         _ => None,
     });
     let first = all.next()?;

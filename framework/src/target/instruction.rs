@@ -36,6 +36,8 @@ pub enum InstructionKind {
     Matrix,
     /// Moves data between registers and shared memory.
     SharedMove,
+    /// Copies from global to shared memory, past the registers.
+    AsyncCopy,
 }
 
 /// Where one operand of an instruction lies.
@@ -58,13 +60,26 @@ pub enum Operand {
     },
     /// Shared memory addressed by the lanes.
     Access {
-        /// From (register, lane, byte) to (slot, byte): which lane receives, or gives, what.
+        /// From (register, lane, byte) to (slot, byte): which lane receives, or gives, what; of a copy from
+        /// global memory, which has no registers, from (lane, byte).
         data: LinearLayout,
         /// From lane to slot: which lane gives the address of which slot.
         address: LinearLayout,
         /// Alignment of every address in bytes.
         alignment: u32,
     },
+    /// Global memory addressed by the lanes. A copy brings each byte that a lane has here to the place that the
+    /// lane's same byte has in the operand [`Operand::Access`].
+    Global {
+        /// From (lane, byte) to (slot, byte).
+        data: LinearLayout,
+        /// From lane to slot: which lane gives the address of which slot.
+        address: LinearLayout,
+        /// Alignment of every address in bytes.
+        alignment: u32,
+    },
+    /// One truth value a lane: where it is false the lane reads nothing, and what it writes is zero.
+    Predicate,
     /// One value for the whole warp.
     Uniform,
     /// The address of an mbarrier in shared memory, the same in all lanes, on which it completes.

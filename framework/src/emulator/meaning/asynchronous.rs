@@ -1,7 +1,7 @@
 //! What an instruction does after it has been issued.
 
 use super::Call;
-use crate::emulator::access::aligned;
+use crate::emulator::access::{aligned, count_wavefronts, global_load, transactions};
 use crate::emulator::fault::{FaultKind, LaneFault};
 use crate::emulator::queues::Landing;
 use crate::emulator::shared::Proxy;
@@ -57,6 +57,38 @@ impl Call<'_> {
             return memory.complete_on(mbarrier, flight, data.to_vec(), proxy, &self.accessor).map_err(placed);
         }
         self.landings.push(Landing::Write { flight, data: data.to_vec(), lane: lane as u8 });
+        Ok(())
+    }
+
+    /// Loads `bytes` bytes from every address of global memory; gives them one after the other, zeros where there
+    /// is no address. Counts the units of memory that they touch together.
+    ///
+    /// # Errors
+    /// What the access does wrong; more addresses than lanes.
+    pub fn load_global(&mut self, addresses: &[Option<u64>], bytes: u32, alignment: u32) -> Result<Vec<u8>, LaneFault> {
+        if addresses.len() > self.lanes || bytes == 0 || !alignment.is_power_of_two() {
+            return Err(self.wrong("its meaning makes an access that no warp can make"));
+        }
+        let mut data = vec![0; addresses.len() * bytes as usize];
+        for ((lane, address), into) in (0..).zip(addresses).zip(data.chunks_exact_mut(bytes as usize)) {
+            let Some(address) = *address else { continue };
+            global_load(address, into, alignment, self.memories.global)
+                .map_err(|kind| LaneFault { lane: Some(lane), kind })?;
+        }
+        let units = transactions(addresses, u64::from(bytes), self.memories.transaction_bytes);
+        self.memories.transactions.loaded += units;
+        Ok(data)
+    }
+
+    /// Counts a copy whose lanes write `bytes` bytes to each of these shared addresses, by the instruction's own
+    /// bank row, or where there is none by that of plain stores of this width.
+    ///
+    /// # Errors
+    /// The target has no such row.
+    pub fn count_copy(&mut self, addresses: &[Option<u64>], bytes: u32) -> Result<(), LaneFault> {
+        let row = self.bank_row(Direction::Store, bytes.saturating_mul(8))?;
+        count_wavefronts(Direction::Store, row, addresses, bytes, self.counts);
+        self.counts.asynchronous_copies += 1;
         Ok(())
     }
 

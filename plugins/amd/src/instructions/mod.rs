@@ -1,9 +1,10 @@
 //! Instruction rows of this vendor: the dense matrix instructions of CDNA (`mfma`) and of RDNA and
-//! gfx1250 (`wmma`), and the loads from LDS that transpose.
+//! gfx1250 (`wmma`), the loads from LDS that transpose, and the loads from global memory to LDS.
 //!
 //! Layouts are derived by rule from the shape, the number of independent blocks and the element
 //! width; tests check them against the output of the vendor's calculator and other published tables.
 
+mod copy;
 mod mfma;
 mod transposed;
 mod wmma;
@@ -18,6 +19,7 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     let mut rows = mfma::rows(architecture);
     rows.extend(wmma::rows(architecture));
     rows.extend(transposed::rows(architecture));
+    rows.extend(copy::rows(architecture));
     rows
 }
 
