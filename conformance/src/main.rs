@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use conformance::groups::algebra::Algebra;
+use conformance::groups::asynchronous::Asynchronous;
 use conformance::groups::conversions::{self, Conversion, Conversions};
 use conformance::groups::cute::Cute;
 use conformance::groups::dot::Dots;
@@ -26,6 +27,7 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Dots),
         Box::new(Conversions::new("conversions", |_| true, conversions::emulated)),
         Box::new(Memory),
+        Box::new(Asynchronous),
         Box::new(Reductions),
         Box::new(Scans),
         Box::new(Gathers),

@@ -9,7 +9,7 @@ use tilewright::contract::{self, ContractError, Contraction, Question};
 use tilewright::layout::{Bases, Dim, LinearLayout};
 use tilewright::movement::Means;
 use tilewright::pipeline::prove_contraction;
-use tilewright::target::{Instruction, InstructionKind, Number, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Number, Operand, Semantics};
 
 fn number(name: &str) -> Number {
     Number::named(name).unwrap_or_else(|| panic!("{name} is a type"))
@@ -33,7 +33,15 @@ fn row(name: &str, cycles: f64, [d, a, b]: [&str; 3]) -> Instruction {
         operand("a", a, vec![vec![0, 2]], vec![vec![1, 0], vec![2, 1], vec![0, 1]]),
     ];
     let (kind, semantics, source) = (InstructionKind::Matrix, Semantics::Contract, "invented".to_owned());
-    Instruction { name: name.to_owned(), kind, operands, cycles: Some(cycles), semantics, source }
+    Instruction {
+        name: name.to_owned(),
+        kind,
+        operands,
+        cycles: Some(cycles),
+        semantics,
+        completion: Completion::AtOnce,
+        source,
+    }
 }
 
 fn rows() -> Vec<Instruction> {

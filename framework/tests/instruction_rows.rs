@@ -8,11 +8,19 @@ use tilewright::emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, L
 use tilewright::kernel::{Carried, Element, Signature, Space, Type, Violation, verify, verify_instructions};
 use tilewright::layout::{Bases, Dim, LinearLayout};
 use tilewright::pipeline::prove_instruction;
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 fn row(name: &str, semantics: Semantics, operands: Vec<Operand>) -> Instruction {
     let (kind, source) = (InstructionKind::Matrix, "invented".to_owned());
-    Instruction { name: name.to_owned(), kind, operands, cycles: None, semantics, source }
+    Instruction {
+        name: name.to_owned(),
+        kind,
+        operands,
+        cycles: None,
+        semantics,
+        completion: Completion::AtOnce,
+        source,
+    }
 }
 
 fn register(role: &str, element: &str, bits: u32, registers: Bases, lanes: Bases, shape: [u64; 2]) -> Operand {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tilewright::kernel::text::{ParseError, parse};
 use tilewright::kernel::{
     Binary, Cast, Compare, DecodeError, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, Module, Op, Parameter,
-    Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value, decode, encode,
+    Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value, decode, encode,
 };
 
 fn value() -> impl Strategy<Value = Value> {
@@ -23,6 +23,7 @@ fn ty() -> impl Strategy<Value = Type> {
         element().prop_map(Type::Scalar),
         (element(), any::<u32>()).prop_map(|(element, count)| Type::Vector(element, count)),
         prop::sample::select(Space::ALL.to_vec()).prop_map(Type::Pointer),
+        (element(), any::<u32>()).prop_map(|(element, count)| Type::Pending(element, count)),
     ]
 }
 
@@ -36,6 +37,22 @@ fn special() -> impl Strategy<Value = SpecialRegister> {
         Just(SpecialRegister::Warp),
         Just(SpecialRegister::Block),
         any::<u8>().prop_map(SpecialRegister::Program)
+    ]
+}
+
+/// What orders asynchronous operations.
+fn asynchronous() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        one_of(Queue::ALL).prop_map(|queue| Op::Commit { queue }),
+        (one_of(Queue::ALL), any::<u32>(), values()).prop_map(|(queue, outstanding, values)| Op::Wait {
+            queue,
+            outstanding,
+            values
+        }),
+        (value(), any::<u32>()).prop_map(|(pointer, arrivals)| Op::MbarrierInit { pointer, arrivals }),
+        (value(), any::<u32>()).prop_map(|(pointer, bytes)| Op::MbarrierArrive { pointer, bytes }),
+        (value(), value()).prop_map(|(pointer, phase)| Op::MbarrierWait { pointer, phase }),
+        Just(Op::ProxyFence {}),
     ]
 }
 
@@ -73,6 +90,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
         }),
         (value(), value(), any::<u32>()).prop_map(|(a, b, lane)| Op::Swap { a, b, lane, issuers: Issuers::All }),
         one_of(Scope::ALL).prop_map(|scope| Op::Barrier { scope, issuers: Issuers::All }),
+        asynchronous(),
         (any::<String>(), values()).prop_map(|(name, operands)| Op::Instruction { name, operands }),
         values().prop_map(|values| Op::Yield { values }),
     ]
@@ -325,6 +343,7 @@ fn names_in_text_are_names_on_the_wire() {
     Scope::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Issuers::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Exchange::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
+    Queue::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
 }
 
 proptest! {

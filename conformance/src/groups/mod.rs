@@ -6,6 +6,7 @@
 pub mod algebra;
 mod along;
 mod artifact;
+pub mod asynchronous;
 pub mod conversions;
 pub mod cute;
 pub mod dot;

@@ -7,7 +7,7 @@ use tilewright::layout::families::cluster::{check_shape, over_tensor};
 use tilewright::layout::{
     Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding, Sample, SampleUse,
 };
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
 /// What is wrong with the target.
@@ -142,6 +142,7 @@ fn rows(flaw: Flaw) -> Vec<Instruction> {
         operands: vec![register("d", &d), register("a", &a), register("b", &b), register("c", &d)],
         cycles: None,
         semantics: Semantics::Contract,
+        completion: Completion::AtOnce,
         source: "invented".into(),
     };
     let mut rows = vec![multiply.clone(), load(flaw)];
@@ -175,6 +176,7 @@ fn load(flaw: Flaw) -> Instruction {
         ],
         cycles: None,
         semantics: Semantics::Move,
+        completion: Completion::AtOnce,
         source: "invented".into(),
     }
 }

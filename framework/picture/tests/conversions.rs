@@ -5,7 +5,7 @@ mod samples;
 use samples::{grid, linear};
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{self, Path, Plan};
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 use tilewright_picture::view::{self, ConversionView};
 use tilewright_picture::{Cell, Content, Fill, Picture, Tone};
 
@@ -157,6 +157,7 @@ fn product() -> Instruction {
         ],
         cycles: None,
         semantics: Semantics::Contract,
+        completion: Completion::AtOnce,
         source: "invented".to_owned(),
     }
 }
@@ -208,6 +209,7 @@ fn a_move_shows_who_gives_the_address_of_each_slot() {
         kind: InstructionKind::SharedMove,
         operands: vec![registers, Operand::Access { data, address, alignment: 8 }],
         semantics: Semantics::Move,
+        completion: Completion::AtOnce,
         ..product()
     };
     let picture = view::instruction(&row).expect("a picture");

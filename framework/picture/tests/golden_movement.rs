@@ -8,7 +8,7 @@ use kept::check_both;
 use samples::{blocked, linear, padded, swizzled};
 use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright::movement::{self, Path};
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 use tilewright_picture::view::{self, ConversionView, GlobalView, MemoryView};
 
 /// 8 lanes, 8 banks of 4 bytes.
@@ -110,6 +110,7 @@ fn the_operands_of_a_product() {
         ],
         cycles: None,
         semantics: Semantics::Contract,
+        completion: Completion::AtOnce,
         source: "invented".to_owned(),
     };
     check_both("product", &view::instruction(&row).expect("a picture"));

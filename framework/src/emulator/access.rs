@@ -32,6 +32,21 @@ pub(super) struct Memories<'a> {
     pub(super) transactions: &'a mut Transactions,
 }
 
+impl Memories<'_> {
+    /// The memory of the accessor's own block.
+    pub(super) fn own(&mut self, who: &Accessor<'_>) -> Result<&mut SharedMemory, FaultKind> {
+        let address = 0;
+        let expected = || format!("there is no block {} in the cluster", who.block);
+        self.shared.get_mut(usize::from(who.block)).ok_or_else(|| FaultKind::OutOfBounds {
+            direction: Direction::Load,
+            space: Space::Shared,
+            address,
+            bytes: 0,
+            expected: expected(),
+        })
+    }
+}
+
 /// Addresses of the lanes that take part, by lane.
 pub(super) type Addresses = [Option<u64>; 64];
 
@@ -160,7 +175,7 @@ fn block_transfer(
     }
 }
 
-fn aligned(direction: Direction, space: Space, address: u64, alignment: u32) -> Result<(), FaultKind> {
+pub(super) fn aligned(direction: Direction, space: Space, address: u64, alignment: u32) -> Result<(), FaultKind> {
     let alignment = u64::from(alignment);
     if address.is_multiple_of(alignment) {
         Ok(())
@@ -175,16 +190,30 @@ fn global_transfer(
     buffer: &mut [u8],
     memory: &mut GlobalMemory,
 ) -> Result<(), FaultKind> {
-    let (direction, space, bytes) = (access.direction, Space::Global, buffer.len() as u64);
-    aligned(direction, space, address, access.alignment)?;
-    let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
-    match direction {
-        Direction::Store => memory.store(address, buffer).map_err(outside),
-        Direction::Load => memory.load(address, buffer).map_err(|fault| match fault {
-            Ok(at) => FaultKind::Uninitialised { space, address: address + at },
-            Err(expected) => outside(expected),
-        }),
+    match access.direction {
+        Direction::Load => global_load(address, buffer, access.alignment, memory),
+        Direction::Store => {
+            let (direction, space, bytes) = (Direction::Store, Space::Global, buffer.len() as u64);
+            aligned(direction, space, address, access.alignment)?;
+            let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
+            memory.store(address, buffer).map_err(outside)
+        }
     }
+}
+
+/// One lane's load from global memory.
+pub(super) fn global_load(
+    address: u64,
+    buffer: &mut [u8],
+    alignment: u32,
+    memory: &GlobalMemory,
+) -> Result<(), FaultKind> {
+    let (direction, space, bytes) = (Direction::Load, Space::Global, buffer.len() as u64);
+    aligned(direction, space, address, alignment)?;
+    memory.load(address, buffer).map_err(|fault| match fault {
+        Ok(at) => FaultKind::Uninitialised { space, address: address + at },
+        Err(expected) => FaultKind::OutOfBounds { direction, space, address, bytes, expected },
+    })
 }
 
 fn count(
@@ -252,7 +281,7 @@ pub(super) fn count_wavefronts(
 }
 
 /// How many different units of global memory the lanes touch.
-fn transactions(addresses: &[Option<u64>], bytes: u64, unit: u64) -> u64 {
+pub(super) fn transactions(addresses: &[Option<u64>], bytes: u64, unit: u64) -> u64 {
     let mut units: Vec<u64> =
         addresses.iter().flatten().flat_map(|&address| address / unit..(address + bytes).div_ceil(unit)).collect();
     units.sort_unstable();

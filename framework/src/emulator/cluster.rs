@@ -118,9 +118,9 @@ impl Cluster {
             let pauses = self.warps(block, first, outside)?;
             let waiting = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
                 Pause::Barrier(scope, step) => Some((warp, scope, step)),
-                Pause::Ended => None,
+                Pause::Mbarrier { .. } | Pause::Ended => None,
             });
-            let Some((warp, scope, step)) = waiting else { return Ok(Stand::Ended) };
+            let Some((warp, scope, step)) = waiting else { return self.nothing_left(block) };
             let elsewhere = (0..).zip(&pauses).filter(|(_, pause)| **pause != Pause::Barrier(scope, step));
             let missing: Vec<u32> = elsewhere.map(|(warp, _)| warp).collect();
             if !missing.is_empty() {
@@ -134,33 +134,69 @@ impl Cluster {
         }
     }
 
-    /// Runs every warp of a block until it waits or ends.
+    /// Whether a block whose warps have ended has waited for all that it issued.
+    fn nothing_left(&self, block: usize) -> Result<Stand, Stop> {
+        let Some(other) = self.shared.get(block).and_then(SharedMemory::under_way) else { return Ok(Stand::Ended) };
+        let (warp, operation) = (other.warp.unwrap_or(0), other.operation as u32);
+        let fault = FaultKind::Unfinished { other: Box::new(other) }.into();
+        Err(Stop { block: block as u32, warp, operation, fault })
+    }
+
+    /// Runs every warp of a block until it waits for the block or cluster, or ends. Those that wait for an
+    /// mbarrier are tried again as long as others go on.
     fn warps(&mut self, block: usize, first: [u32; 3], outside: &mut Outside<'_>) -> Result<Vec<Pause>, Stop> {
-        let Block { warps, epoch } = &mut self.blocks[block];
-        let mut pauses = Vec::with_capacity(warps.len());
-        for (index, warp) in (0..).zip(warps) {
-            let mut around = Surroundings {
-                program: outside.program,
-                target: outside.target,
-                meanings: outside.meanings,
-                global: outside.global,
-                shared: &mut self.shared,
-                transactions: outside.transactions,
-                block: [first[0] + block as u32, first[1], first[2]],
-                member: block as u8,
-                epoch: Epoch { cluster: self.epoch, block: *epoch },
-                steps: outside.steps,
-                step_limit: outside.step_limit,
-            };
-            let stop = |(step, fault)| Stop {
-                block: block as u32,
-                warp: index,
-                operation: operation(outside.program, step),
-                fault,
-            };
-            pauses.push(warp.run(&mut around).map_err(stop)?);
+        let mut pauses: Vec<Option<Pause>> = vec![None; self.blocks[block].warps.len()];
+        loop {
+            let mut went_on = false;
+            for (warp, pause) in pauses.iter_mut().enumerate() {
+                if !matches!(pause, None | Some(Pause::Mbarrier { .. })) {
+                    continue;
+                }
+                let steps = *outside.steps;
+                let now = self.warp(block, warp, first, outside)?;
+                // The wait that is tried again is one step.
+                went_on |= *pause != Some(now) || steps - *outside.steps > 1;
+                *pause = Some(now);
+            }
+            let stuck = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
+                Some(Pause::Mbarrier { step, address }) => Some((warp, step, address)),
+                _ => None,
+            });
+            match stuck {
+                None => return Ok(pauses.into_iter().flatten().collect()),
+                Some((warp, step, address)) if !went_on => {
+                    let (arrivals, bytes) = self.shared[block].lacks(address);
+                    let fault = FaultKind::NeverCompletes { address, arrivals, bytes }.into();
+                    return Err(Stop { block: block as u32, warp, operation: operation(outside.program, step), fault });
+                }
+                Some(_) => {}
+            }
         }
-        Ok(pauses)
+    }
+
+    /// Runs one warp until it waits or ends.
+    fn warp(&mut self, block: usize, warp: usize, first: [u32; 3], outside: &mut Outside<'_>) -> Result<Pause, Stop> {
+        let Block { warps, epoch } = &mut self.blocks[block];
+        let mut around = Surroundings {
+            program: outside.program,
+            target: outside.target,
+            meanings: outside.meanings,
+            global: outside.global,
+            shared: &mut self.shared,
+            transactions: outside.transactions,
+            block: [first[0] + block as u32, first[1], first[2]],
+            member: block as u8,
+            epoch: Epoch { cluster: self.epoch, block: *epoch },
+            steps: outside.steps,
+            step_limit: outside.step_limit,
+        };
+        let stop = |(step, fault)| Stop {
+            block: block as u32,
+            warp: warp as u32,
+            operation: operation(outside.program, step),
+            fault,
+        };
+        warps[warp].run(&mut around).map_err(stop)
     }
 
     /// Bytes that all clusters so far stored to shared memory.

@@ -157,6 +157,54 @@ pub enum FaultKind {
         /// The earlier access.
         other: Box<OtherAccess>,
     },
+    /// An access of shared memory that an asynchronous operation still writes or reads.
+    #[error("{} at shared address {address:#x} before {} has landed: wait for it first", word(*.direction), described(.other))]
+    InFlight {
+        /// Whether the access reads or writes.
+        direction: Direction,
+        /// The byte.
+        address: u64,
+        /// What is under way: a store where it will write the byte, a load where it still reads it.
+        other: Box<OtherAccess>,
+    },
+    /// An asynchronous read of what was written by plain stores, which its proxy need not see.
+    #[error("asynchronous read of shared address {address:#x} with no proxy_fence by its warp since {}", described(.other))]
+    Unfenced {
+        /// The byte.
+        address: u64,
+        /// The plain store.
+        other: Box<OtherAccess>,
+    },
+    /// An asynchronous operation that nobody waits for.
+    #[error("ends before {} has landed: everything that is issued must be waited for", described(.other))]
+    Unfinished {
+        /// What is under way.
+        other: Box<OtherAccess>,
+    },
+    /// A pending value is used before it may be, or after it was handed on.
+    #[error("pending value: {0}")]
+    Pending(String),
+    /// A wait for an mbarrier's phase that never completes.
+    #[error(
+        "the phase of the mbarrier at shared address {address:#x} never completes: \
+         it lacks {arrivals} arrivals and {bytes} bytes, and nobody goes on"
+    )]
+    NeverCompletes {
+        /// Where the mbarrier is.
+        address: u64,
+        /// Arrivals that it lacks.
+        arrivals: u32,
+        /// Bytes that it lacks; below zero where more came than were expected.
+        bytes: i64,
+    },
+    /// An mbarrier used wrongly.
+    #[error("mbarrier at shared address {address:#x}: {message}")]
+    Mbarrier {
+        /// Where it is.
+        address: u64,
+        /// What is wrong.
+        message: String,
+    },
     /// A collective reached by some lanes only.
     #[error("divergent collective: lanes with mask {missing:#x} do not reach it")]
     Divergent {
@@ -241,6 +289,17 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// The earlier access that it names, if any.
+    pub(super) fn other_mut(&mut self) -> Option<&mut OtherAccess> {
+        match self {
+            Self::Race { other, .. }
+            | Self::InFlight { other, .. }
+            | Self::Unfenced { other, .. }
+            | Self::Unfinished { other } => Some(other),
+            _ => None,
+        }
+    }
+
     /// The same as an access of a block of the cluster: addresses have the block above 32 bits.
     pub(super) fn in_cluster(mut self, block: u64) -> Self {
         if let Self::OutOfBounds { space, address, .. }

@@ -33,6 +33,7 @@ mod fault;
 mod meaning;
 mod memory;
 mod program;
+mod queues;
 mod rounding;
 mod rows;
 mod run;

@@ -241,7 +241,7 @@ impl Launch<'_> {
             |operation: usize| statements.get(operation).map(|one| text::statement_line(one)).unwrap_or_default();
         let operation = stop.operation as usize;
         let LaneFault { lane, mut kind } = stop.fault;
-        if let FaultKind::Race { other, .. } = &mut kind {
+        if let Some(other) = kind.other_mut() {
             other.text = text(other.operation);
         }
         let block = [first[0] + stop.block, first[1], first[2]];

@@ -1,8 +1,8 @@
 //! Builds the body of a kernel, giving every value a number and a type.
 
 use super::{
-    Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, Op, Parameter, Region, Scope, SharedBuffer,
-    Space, SpecialRegister, Statement, Type, Unary, Value,
+    Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, Op, Parameter, Queue, Region, Scope,
+    SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
 };
 
 /// Appends operations to a kernel under construction.
@@ -225,6 +225,40 @@ impl Builder {
     /// A barrier of all lanes of the scope.
     pub fn barrier(&mut self, scope: Scope) {
         self.effect(Op::Barrier { scope, issuers: Issuers::All });
+    }
+
+    /// Closes the group of what this warp has issued on the queue since its last commit.
+    pub fn commit(&mut self, queue: Queue) {
+        self.effect(Op::Commit { queue });
+    }
+
+    /// Waits until at most `outstanding` groups of the queue are unfinished; gives what the pending values
+    /// are then.
+    pub fn wait(&mut self, queue: Queue, outstanding: u32, values: &[Value]) -> Vec<Value> {
+        let types: Vec<_> = values.iter().map(|&value| self.type_of(value).awaited()).collect();
+        self.values(&types, Op::Wait { queue, outstanding, values: values.to_vec() })
+    }
+
+    /// Adds a shared buffer for an mbarrier of so many arrivals, makes it one and gives its address.
+    pub fn mbarrier(&mut self, arrivals: u32) -> Value {
+        let pointer = self.shared_buffer(8, 8);
+        self.effect(Op::MbarrierInit { pointer, arrivals });
+        pointer
+    }
+
+    /// Arrives at an mbarrier, whose phase expects so many more bytes of asynchronous copies.
+    pub fn mbarrier_arrive(&mut self, pointer: Value, bytes: u32) {
+        self.effect(Op::MbarrierArrive { pointer, bytes });
+    }
+
+    /// Waits for the mbarrier's phase of this parity, an `i32`.
+    pub fn mbarrier_wait(&mut self, pointer: Value, phase: Value) {
+        self.effect(Op::MbarrierWait { pointer, phase });
+    }
+
+    /// Lets asynchronous operations see what this warp wrote to shared memory by plain stores.
+    pub fn proxy_fence(&mut self) {
+        self.effect(Op::ProxyFence {});
     }
 
     /// Starts a region; [`Builder::end_region`] gives it back.

@@ -21,6 +21,9 @@ pub struct Counts {
     pub matrix_stores: u64,
     /// Loads from shared memory by matrix instructions.
     pub matrix_loads: u64,
+    /// Copies from global to shared memory that go past the registers.
+    #[serde(default)]
+    pub asynchronous_copies: u64,
     /// Wavefronts stored to shared memory.
     pub wavefronts_stored: u64,
     /// Wavefronts loaded from shared memory.
@@ -58,6 +61,7 @@ impl Counts {
             shared_loads: merge(self.shared_loads, other.shared_loads),
             matrix_stores: merge(self.matrix_stores, other.matrix_stores),
             matrix_loads: merge(self.matrix_loads, other.matrix_loads),
+            asynchronous_copies: merge(self.asynchronous_copies, other.asynchronous_copies),
             wavefronts_stored: merge(self.wavefronts_stored, other.wavefronts_stored),
             wavefronts_loaded: merge(self.wavefronts_loaded, other.wavefronts_loaded),
             barriers: merge(self.barriers, other.barriers),

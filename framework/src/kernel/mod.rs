@@ -9,6 +9,10 @@
 //! its [`Scope`] and its [`Issuers`]; all of its issuers must reach it together, so it may stand
 //! under control that is uniform over its scope only. Vendor instructions are collectives of a warp.
 //!
+//! Asynchronous operations are instructions whose rows say how they complete: on a [`Queue`] of the warp,
+//! committed in groups and waited for, or on an mbarrier. What they give is pending ([`Type::Pending`])
+//! until the wait.
+//!
 //! Pointers are byte addresses in one memory [`Space`]; [`Op::Advance`] adds bytes to one, and
 //! [`Op::ClusterAddress`] goes to the shared memory of another block. Elements
 //! have power-of-two bit widths.
@@ -29,6 +33,7 @@ mod types;
 mod uniformity;
 mod verify;
 
+pub use crate::target::Queue;
 pub use build::Builder;
 pub use bytes::{DecodeError, decode, encode};
 pub use count::Counts;

@@ -11,15 +11,23 @@ use std::fmt;
 
 use super::{Element, Kernel, Launch, Op, Region, Space, Type, Value, VerifyError, Violation};
 use crate::layout::Dim;
-use crate::target::{Instruction, Operand};
+use crate::target::{Completion, Instruction, Operand};
 
 /// What one operand or result of an instruction must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carried {
     /// A scalar or vector, not of `i1`, of so many bits.
     Bits(u32),
+    /// The same while it is pending: a result of an instruction that completes on a queue.
+    Pending(u32),
+    /// Either: the accumulator of such an instruction, which may be handed on to it by another.
+    Accumulator(u32),
     /// An address in shared memory.
     SharedAddress,
+    /// An address in global memory.
+    GlobalAddress,
+    /// A truth value.
+    Truth,
     /// Something that values of the kernel IR do not carry yet.
     Nothing,
 }
@@ -33,8 +41,20 @@ impl Carried {
                 let registers = 1u32.checked_shl(layout.in_bits(Dim::REGISTER)).unwrap_or(0);
                 bits.checked_mul(registers).filter(|&bits| bits > 0).map_or(Self::Nothing, Self::Bits)
             }
-            Operand::Access { .. } => Self::SharedAddress,
+            Operand::Access { .. } | Operand::Mbarrier => Self::SharedAddress,
+            Operand::Global { .. } => Self::GlobalAddress,
+            Operand::Predicate => Self::Truth,
             _ => Self::Nothing,
+        }
+    }
+
+    /// What carries an operand of an instruction that completes on a queue: its result is pending, and its
+    /// accumulator, of role `c`, may be.
+    fn on_queue(operand: &Operand) -> Self {
+        match (Self::of(operand), operand) {
+            (Self::Bits(bits), operand) if is_result(operand) => Self::Pending(bits),
+            (Self::Bits(bits), Operand::Register { role, .. }) if role == "c" => Self::Accumulator(bits),
+            (carried, _) => carried,
         }
     }
 
@@ -43,7 +63,11 @@ impl Carried {
     pub fn fits(self, ty: Type) -> bool {
         match self {
             Self::Bits(bits) => ty.element().is_some_and(|element| element != Element::I1) && ty.bits() == bits,
+            Self::Pending(bits) => ty.is_pending() && Self::Bits(bits).fits(ty.awaited()),
+            Self::Accumulator(bits) => Self::Bits(bits).fits(ty.awaited()),
             Self::SharedAddress => ty == Type::Pointer(Space::Shared),
+            Self::GlobalAddress => ty == Type::Pointer(Space::Global),
+            Self::Truth => ty == Type::Scalar(Element::I1),
             Self::Nothing => false,
         }
     }
@@ -54,7 +78,11 @@ impl Carried {
         match self {
             Self::Bits(bits) if bits >= 32 => Some(Type::of(Element::I32, bits / 32)),
             Self::Bits(bits) => Element::integer(bits).filter(|&element| element != Element::I1).map(Type::Scalar),
+            Self::Pending(bits) => Self::Bits(bits).usual_type().map(Type::pending),
+            Self::Accumulator(bits) => Self::Bits(bits).usual_type(),
             Self::SharedAddress => Some(Type::Pointer(Space::Shared)),
+            Self::GlobalAddress => Some(Type::Pointer(Space::Global)),
+            Self::Truth => Some(Type::Scalar(Element::I1)),
             Self::Nothing => None,
         }
     }
@@ -64,7 +92,11 @@ impl fmt::Display for Carried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bits(bits) => write!(f, "a scalar or vector of {bits} bits"),
+            Self::Pending(bits) => write!(f, "a pending scalar or vector of {bits} bits"),
+            Self::Accumulator(bits) => write!(f, "a scalar or vector of {bits} bits, pending or not"),
             Self::SharedAddress => f.write_str("ptr.shared"),
+            Self::GlobalAddress => f.write_str("ptr.global"),
+            Self::Truth => f.write_str("i1"),
             Self::Nothing => f.write_str("something that no value can carry"),
         }
     }
@@ -91,9 +123,10 @@ impl Signature {
     /// The signature of a row.
     #[must_use]
     pub fn of(row: &Instruction) -> Self {
+        let queued = matches!(row.completion, Completion::Queue(_));
         let carried = |results: bool| {
             let chosen = row.operands.iter().filter(move |operand| is_result(operand) == results);
-            chosen.map(Carried::of).collect()
+            chosen.map(|operand| if queued { Carried::on_queue(operand) } else { Carried::of(operand) }).collect()
         };
         Self { operands: carried(false), results: carried(true), lanes: lanes(row) }
     }
@@ -132,7 +165,7 @@ impl Signature {
 fn lanes(row: &Instruction) -> Option<u32> {
     let mut all = row.operands.iter().filter_map(|operand| match operand {
         Operand::Register { layout, .. } => Some(layout.in_bits(Dim::LANE)),
-        Operand::Access { data, .. } => Some(data.in_bits(Dim::LANE)),
+        Operand::Access { data, .. } | Operand::Global { data, .. } => Some(data.in_bits(Dim::LANE)),
         _ => None,
     });
     let first = all.next()?;

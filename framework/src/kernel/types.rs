@@ -128,6 +128,9 @@ pub enum Type {
     Vector(Element, u32),
     /// A byte address in a memory.
     Pointer(Space),
+    /// What an asynchronous operation will give: so many elements, a scalar where it is one. Only a wait
+    /// makes it that; an instruction may take it as the accumulator that is handed on to it.
+    Pending(Element, u32),
 }
 
 impl Type {
@@ -136,17 +139,17 @@ impl Type {
     pub fn bits(self) -> u32 {
         match self {
             Self::Scalar(element) => element.bits(),
-            Self::Vector(element, count) => element.bits() * count,
+            Self::Vector(element, count) | Self::Pending(element, count) => element.bits() * count,
             Self::Pointer(space) => space.address_bits(),
         }
     }
 
-    /// The element of a scalar or vector.
+    /// The element of a scalar or vector; none of what is pending.
     #[must_use]
     pub fn element(self) -> Option<Element> {
         match self {
             Self::Scalar(element) | Self::Vector(element, _) => Some(element),
-            Self::Pointer(_) => None,
+            Self::Pointer(_) | Self::Pending(..) => None,
         }
     }
 
@@ -154,9 +157,34 @@ impl Type {
     #[must_use]
     pub fn count(self) -> u32 {
         match self {
-            Self::Vector(_, count) => count,
+            Self::Vector(_, count) | Self::Pending(_, count) => count,
             Self::Scalar(_) | Self::Pointer(_) => 1,
         }
+    }
+
+    /// What a wait makes of it: the scalar or vector that is pending; other types stay.
+    #[must_use]
+    pub fn awaited(self) -> Self {
+        match self {
+            Self::Pending(element, count) => Self::of(element, count),
+            plain => plain,
+        }
+    }
+
+    /// The same scalar or vector while it is pending; other types stay.
+    #[must_use]
+    pub fn pending(self) -> Self {
+        match self {
+            Self::Scalar(element) => Self::Pending(element, 1),
+            Self::Vector(element, count) => Self::Pending(element, count),
+            other => other,
+        }
+    }
+
+    /// Whether only a wait may take it, or an instruction that it is handed on to.
+    #[must_use]
+    pub fn is_pending(self) -> bool {
+        matches!(self, Self::Pending(..))
     }
 
     /// The scalar where `count` is one, the vector otherwise.
@@ -172,6 +200,7 @@ impl fmt::Display for Type {
             Self::Scalar(element) => f.write_str(element.name()),
             Self::Vector(element, count) => write!(f, "{count}x{}", element.name()),
             Self::Pointer(space) => write!(f, "ptr.{}", space.name()),
+            Self::Pending(..) => write!(f, "pending.{}", self.awaited()),
         }
     }
 }

@@ -72,7 +72,7 @@ fn allocate(builder: &mut Builder, memory: &MemoryLayout, element: Element) -> V
 }
 
 /// Does something for each linear offset, by the threads of the block in turn.
-fn each_offset(
+pub(super) fn each_offset(
     builder: &mut Builder,
     registers: &LinearLayout,
     memory: &MemoryLayout,

@@ -5,7 +5,7 @@ use crate::kernel::{
     is_result,
 };
 use crate::layout::{Dim, LinearLayout};
-use crate::target::{Instruction, Operand};
+use crate::target::{Completion, Instruction, Operand};
 
 /// The widest alignment that accesses ask for.
 const ALIGNMENT: u32 = 16;
@@ -15,7 +15,8 @@ const ALIGNMENT: u32 = 16;
 /// There is a pointer to global memory for each operand of the row, in its order, results too. Of a
 /// register operand of B bits a lane, lane `l` reads, or writes, B / 8 bytes at `l * B / 8`. Of an
 /// access, it is the contents of all slots, one after the other, in the order of their numbers: copied
-/// to shared memory before a load, from shared memory after a store.
+/// to shared memory before a load, from shared memory after a store or a copy. Of global memory it is the slots
+/// themselves; a predicate is true.
 ///
 /// # Errors
 /// A sentence on what no kernel can do.
@@ -34,6 +35,7 @@ pub fn instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, Strin
 fn parameter_name(operand: &Operand) -> &str {
     match operand {
         Operand::Register { role, .. } => role,
+        Operand::Global { .. } => "global",
         _ => "memory",
     }
 }
@@ -50,7 +52,7 @@ impl Around {
         let (mut operands, mut results, mut stored) = (Vec::new(), Vec::new(), None);
         for (number, operand) in (0..).zip(&row.operands) {
             let carried = Carried::of(operand);
-            let ty = carried.usual_type().filter(|ty| ty.bits() >= 8);
+            let ty = carried.usual_type().filter(|ty| ty.bits() >= 8 || carried == Carried::Truth);
             let ty = ty.ok_or_else(|| format!("operand {number} is {carried}"))?;
             match operand {
                 operand if is_result(operand) => results.push((number, ty)),
@@ -65,14 +67,28 @@ impl Around {
                     }
                     operands.push(self.slot_address(buffer.address, data, address));
                 }
+                Operand::Global { data, address, .. } => {
+                    let from = self.builder.parameter(number);
+                    operands.push(self.slot_address(from, data, address));
+                }
+                Operand::Predicate => operands.push(self.builder.constant(ty, 1)),
                 _ => {
                     let from = self.own_part(number, ty);
                     operands.push(self.load(ty, from));
                 }
             }
         }
-        let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
-        let values = self.builder.values(&types, Op::Instruction { name: row.name.clone(), operands });
+        let queue = match row.completion {
+            Completion::Queue(queue) => Some(queue),
+            _ => None,
+        };
+        let given = |&(_, ty): &(u32, Type)| if queue.is_some() { ty.pending() } else { ty };
+        let types: Vec<Type> = results.iter().map(given).collect();
+        let mut values = self.builder.values(&types, Op::Instruction { name: row.name.clone(), operands });
+        if let Some(queue) = queue {
+            self.builder.commit(queue);
+            values = self.builder.wait(queue, 0, &values);
+        }
         for (&(number, ty), value) in results.iter().zip(values) {
             let to = self.own_part(number, ty);
             self.store(to, value);

@@ -5,6 +5,7 @@
 mod access;
 mod contraction;
 mod conversion;
+mod copy;
 mod gather;
 mod instruction;
 mod reduction;
@@ -15,6 +16,7 @@ mod strided;
 pub use access::{copy_kernel, load_kernel, store_kernel};
 pub use contraction::contraction_kernel;
 pub use conversion::conversion_kernel;
+pub use copy::{Omitted, Stages, staged_copy_kernel};
 pub use gather::gather_kernel;
 pub use instruction::instruction_kernel;
 pub use reduction::reduction_kernel;

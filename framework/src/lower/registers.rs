@@ -75,11 +75,21 @@ pub(super) fn row_major_places(
     layout: &LinearLayout,
     element: Element,
 ) -> impl FnMut(&mut Builder, usize) -> Place + use<> {
+    let base = builder.parameter(parameter);
+    row_major_places_from(builder, base, layout, element)
+}
+
+/// The same where the tensor begins at `base`.
+pub(super) fn row_major_places_from(
+    builder: &mut Builder,
+    base: Value,
+    layout: &LinearLayout,
+    element: Element,
+) -> impl FnMut(&mut Builder, usize) -> Place + use<> {
     let bytes = u64::from(element.bits() / 8);
     let columns = |dim| layout.columns_of(dim).iter().map(|&column| row_major(layout, column) * bytes);
     let threads: Vec<u64> = columns(Dim::LANE).chain(columns(Dim::WARP)).chain(columns(Dim::BLOCK)).collect();
     let thread = thread_of(builder, layout);
-    let base = builder.parameter(parameter);
     let mut addresses = LinearAddress::new(builder, thread, base, &threads, bytes);
     let registers: Vec<u64> =
         layout.columns_of(Dim::REGISTER).iter().map(|&column| row_major(layout, column)).collect();

@@ -12,6 +12,7 @@ mod bound;
 mod choose;
 mod conversion;
 mod convert;
+mod copy;
 mod gather;
 mod means;
 mod memory;
@@ -31,6 +32,7 @@ pub use choose::{
 };
 pub use conversion::{Conversion, MovementError};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
+pub use copy::{ClosedCopy, CopyQuestion, SharedCopy, consecutive_copy, copy_to_shared};
 pub use gather::{Gather, gather, gathers};
 pub use means::Means;
 pub use memory::{

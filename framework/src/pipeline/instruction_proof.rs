@@ -11,7 +11,7 @@ use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report
 use crate::kernel::{self, Carried, Module, is_result};
 use crate::layout::{Dim, LinearLayout};
 use crate::lower::instruction_kernel;
-use crate::target::{Instruction, Operand, Semantics, TargetDescription};
+use crate::target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
 /// Runs an instruction once and compares everything that it gives.
 ///
@@ -23,6 +23,7 @@ pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Resul
     kernel::verify_instructions(&module.kernels[0], std::slice::from_ref(row))?;
     let question = match row.semantics {
         Semantics::Contract => Question::product(row),
+        Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
         Semantics::Move => Question::copy(row),
     };
     let question = question.map_err(Disproof::Row)?;
@@ -96,6 +97,42 @@ impl Question {
             contents.push(bytes);
         }
         Ok(Self { contents, answer, expected })
+    }
+
+    /// From global to shared memory: each byte of a lane to the place of the same byte.
+    fn across(row: &Instruction) -> Result<Self, String> {
+        let slots = |operand: &Operand| match operand {
+            Operand::Global { data, .. } | Operand::Access { data, .. } => 1 << data.outs().bits(),
+            _ => 0usize,
+        };
+        let mut contents: Vec<Vec<u8>> = row.operands.iter().map(|operand| vec![0; slots(operand)]).collect();
+        let from = row.operands.iter().position(|operand| matches!(operand, Operand::Global { .. }));
+        let to = row.operands.iter().position(|operand| matches!(operand, Operand::Access { .. }));
+        let (Some(from), Some(to)) = (from, to) else {
+            return Err("a copy goes from global to shared memory".to_owned());
+        };
+        let (Operand::Global { data: source, .. }, Operand::Access { data: target, .. }) =
+            (&row.operands[from], &row.operands[to])
+        else {
+            return Err("a copy goes from global to shared memory".to_owned());
+        };
+        for (index, byte) in contents[from].iter_mut().enumerate() {
+            *byte = scrambled(index as u64, 4) as u8;
+        }
+        let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+        let at = |data: &LinearLayout, place: u64| {
+            let image = image(data, place);
+            data.outs().coordinate(image, slot) << data.out_bits(byte) | data.outs().coordinate(image, byte)
+        };
+        let expected = (0..1u64 << source.ins().bits()).map(|place| {
+            let element = at(source, place);
+            let value = contents[from].get(element as usize).copied().ok_or("it reads more than there is")?;
+            let lane = source.ins().coordinate(place, Dim::LANE);
+            let place = (format!("lane {lane}, byte {}", source.ins().coordinate(place, byte)), at(target, place));
+            Ok(Expected { place: place.0, at: 8 * place.1, bits: 8, element, value: u64::from(value) })
+        });
+        let expected = expected.collect::<Result<Vec<_>, String>>()?;
+        Ok(Self { contents, answer: to, expected })
     }
 
     fn copy(row: &Instruction) -> Result<Self, String> {

@@ -20,8 +20,8 @@ use thiserror::Error;
 pub use contraction_proof::prove_contraction;
 pub use instruction_proof::prove_instruction;
 pub use proof::{
-    Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_store,
-    prove_strided_copy,
+    Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_shared_copy,
+    prove_store, prove_strided_copy,
 };
 pub use question::{LayoutQuestion, QuestionError};
 

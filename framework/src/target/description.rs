@@ -100,6 +100,10 @@ pub struct Shared {
     /// Whether loads and stores of one warp are seen in program order by its own lanes without
     /// a barrier.
     pub warp_ordered: bool,
+    /// Whether asynchronous operations on whole tiles see shared memory through a proxy of their own, so that
+    /// a fence must come between plain stores and their reads. Where a file says nothing there is none.
+    #[serde(default)]
+    pub asynchronous_proxy: bool,
     /// How the figures are known, the rows of `banks` aside.
     pub evidence: Evidence,
     /// Where they come from.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Completion;
 use crate::layout::LinearLayout;
 
 /// One instruction of a target: what it reads and writes, where its operands lie, what it means.
@@ -19,6 +20,9 @@ pub struct Instruction {
     pub cycles: Option<f64>,
     /// What it computes.
     pub semantics: Semantics,
+    /// When it is done. Absent in the bytes of writers that know only [`Completion::AtOnce`].
+    #[serde(default, skip_serializing_if = "Completion::is_at_once")]
+    pub completion: Completion,
     /// The vendor's document or tool from which the row was taken.
     pub source: String,
 }
@@ -32,6 +36,8 @@ pub enum InstructionKind {
     Matrix,
     /// Moves data between registers and shared memory.
     SharedMove,
+    /// Copies from global to shared memory, past the registers.
+    AsyncCopy,
 }
 
 /// Where one operand of an instruction lies.
@@ -54,15 +60,30 @@ pub enum Operand {
     },
     /// Shared memory addressed by the lanes.
     Access {
-        /// From (register, lane, byte) to (slot, byte): which lane receives, or gives, what.
+        /// From (register, lane, byte) to (slot, byte): which lane receives, or gives, what; of a copy from
+        /// global memory, which has no registers, from (lane, byte).
         data: LinearLayout,
         /// From lane to slot: which lane gives the address of which slot.
         address: LinearLayout,
         /// Alignment of every address in bytes.
         alignment: u32,
     },
+    /// Global memory addressed by the lanes. A copy brings each byte that a lane has here to the place that the
+    /// lane's same byte has in the operand [`Operand::Access`].
+    Global {
+        /// From (lane, byte) to (slot, byte).
+        data: LinearLayout,
+        /// From lane to slot: which lane gives the address of which slot.
+        address: LinearLayout,
+        /// Alignment of every address in bytes.
+        alignment: u32,
+    },
+    /// One truth value a lane: where it is false the lane reads nothing, and what it writes is zero.
+    Predicate,
     /// One value for the whole warp.
     Uniform,
+    /// The address of an mbarrier in shared memory, the same in all lanes, on which it completes.
+    Mbarrier,
 }
 
 /// What an instruction computes.

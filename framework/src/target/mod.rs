@@ -8,6 +8,7 @@
 
 mod bank;
 mod catalogue;
+mod completion;
 mod cost;
 mod description;
 mod document;
@@ -19,6 +20,7 @@ mod read;
 
 pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
 pub use catalogue::{Catalogue, CatalogueError};
+pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
     ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit, Shared, TargetDescription, TargetFileError,

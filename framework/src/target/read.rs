@@ -129,7 +129,17 @@ fn limits(value: &Value<'_>, lanes: &Lanes) -> Outcome<Limits> {
 }
 
 fn shared(value: &Value<'_>, lanes: &Lanes) -> Outcome<Shared> {
-    let keys = ["bytes", "static_bytes", "grain_bytes", "access_bits", "warp_ordered", "evidence", "source", "banks"];
+    let keys = [
+        "bytes",
+        "static_bytes",
+        "grain_bytes",
+        "access_bits",
+        "warp_ordered",
+        "asynchronous_proxy",
+        "evidence",
+        "source",
+        "banks",
+    ];
     let table = value.table(&keys)?;
     let bytes = table.value("bytes")?.count()?;
     let static_bytes = at_most(&table.value("static_bytes")?, bytes, "shared.bytes")?;
@@ -154,6 +164,7 @@ fn shared(value: &Value<'_>, lanes: &Lanes) -> Outcome<Shared> {
         access_bits: access.into_iter().map(|(_, bits)| bits).collect(),
         banks,
         warp_ordered: table.value("warp_ordered")?.boolean()?,
+        asynchronous_proxy: table.optional("asynchronous_proxy").map_or(Ok(false), |value| value.boolean())?,
         evidence: evidence(&table)?,
         source: source(&table)?,
     })

@@ -56,6 +56,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
                 row(&[Load, Store], &[64], &[1, 4], Some("move_rows")),
             ],
             warp_ordered,
+            asynchronous_proxy: true,
             evidence: Evidence::Assumed,
             source: "invented".to_owned(),
         },

@@ -2,7 +2,7 @@
 
 use super::LANE_BITS;
 use tilewright::layout::{Bases, Dim, LinearLayout};
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 /// Where one bit of a place in memory comes from, and what names slots.
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +98,7 @@ impl Tile {
             operands: if loads { vec![registers, memory] } else { vec![memory, registers] },
             cycles: None,
             semantics: Semantics::Move,
+            completion: Completion::AtOnce,
             source: "invented".to_owned(),
         }
     }

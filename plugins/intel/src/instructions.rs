@@ -6,7 +6,7 @@
 
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 use crate::families::dpas::neighbours;
 
@@ -63,6 +63,7 @@ fn row(repeat: u64, columns: u64, [d, a, b, c]: [&str; 4]) -> Result<Instruction
         ],
         cycles: None,
         semantics: Semantics::Contract,
+        completion: Completion::AtOnce,
         source: SOURCE.to_owned(),
     })
 }

@@ -1,6 +1,7 @@
 //! What a vendor says about a target: data for LLVM, and how special operations are spelled.
 
-use tilewright::kernel::{Kernel, Scope, Type};
+use tilewright::kernel::{Kernel, Queue, Scope, Type};
+use tilewright::target::{Completion, Instruction};
 use tilewright::vendor::CompileError;
 
 use crate::Emitter;
@@ -127,6 +128,41 @@ pub trait Dialect {
     /// [`CompileError`].
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError>;
 
+    /// The queue on which the instruction of this name completes; at once where there is none.
+    fn queue_of(&self, name: &str) -> Option<Queue> {
+        let _ = name;
+        None
+    }
+
+    /// Closes a group of what the warp has issued on a queue.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where nothing completes on the queue.
+    fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
+        let _ = emit;
+        Err(no_queue(queue))
+    }
+
+    /// Waits until at most `outstanding` of the latest groups are unfinished; each group of the kernel has at
+    /// least `least` instructions.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where nothing completes on the queue.
+    fn wait(&self, emit: &Emitter<'_, '_>, queue: Queue, outstanding: u32, least: u32) -> Result<(), CompileError> {
+        let _ = (emit, outstanding, least);
+        Err(no_queue(queue))
+    }
+
+    /// Orders plain stores to shared memory before what other proxies do there later; nothing where there is one
+    /// proxy.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn proxy_fence(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
+        let _ = emit;
+        Ok(())
+    }
+
     /// Index of the block in its cluster, `i32`.
     ///
     /// # Errors
@@ -189,4 +225,19 @@ pub trait Dialect {
 #[must_use]
 pub fn no_clusters() -> CompileError {
     CompileError::Unsupported("there are no clusters of blocks on this target".to_owned())
+}
+
+/// What a target says to a queue on which it completes nothing.
+#[must_use]
+pub fn no_queue(queue: Queue) -> CompileError {
+    CompileError::Unsupported(format!("nothing completes on the queue `{}` on this target", queue.name()))
+}
+
+/// The queue on which the row of this name completes; for [`Dialect::queue_of`].
+#[must_use]
+pub fn queue_of(rows: &[Instruction], name: &str) -> Option<Queue> {
+    match rows.iter().find(|row| row.name == name)?.completion {
+        Completion::Queue(queue) => Some(queue),
+        _ => None,
+    }
 }

@@ -164,6 +164,8 @@ pub(crate) fn llvm_type<'ctx>(
                 other => other,
             })
         }
+        // Registers that an instruction will have written; whoever reads them has waited.
+        Type::Pending(..) => llvm_type(context, machine, ty.awaited()),
         Type::Pointer(space) => Ok(context.ptr_type(AddressSpace::from(address_space(machine, space)?)).into()),
     }
 }
@@ -244,7 +246,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     }
 
     /// The error of a vendor's hook, at the current statement.
-    fn placed(&self, error: CompileError) -> CompileError {
+    pub(crate) fn placed(&self, error: CompileError) -> CompileError {
         match error {
             CompileError::Invalid(message) => self.invalid(message),
             CompileError::Unsupported(message) => self.unsupported(message),
@@ -370,6 +372,15 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Swap { a, b, lane, issuers: Issuers::All } => self.swap(*a, *b, *lane),
             Op::Barrier { scope, issuers: Issuers::All } => {
                 self.dialect.barrier(&self.emit, *scope).map_err(|error| self.placed(error))?;
+                Ok(Vec::new())
+            }
+            Op::Commit { queue } => {
+                self.dialect.commit(&self.emit, *queue).map_err(|error| self.placed(error))?;
+                Ok(Vec::new())
+            }
+            Op::Wait { queue, outstanding, values } => self.wait(*queue, *outstanding, values),
+            Op::ProxyFence {} => {
+                self.dialect.proxy_fence(&self.emit).map_err(|error| self.placed(error))?;
                 Ok(Vec::new())
             }
             Op::Instruction { name, operands } => self.instruction(name, operands, &statement.results),

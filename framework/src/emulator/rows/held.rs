@@ -13,7 +13,7 @@ pub(super) struct Held {
 }
 
 fn width(ty: Type) -> u32 {
-    ty.element().map_or(ty.bits(), Element::bits)
+    ty.awaited().element().map_or(ty.bits(), Element::bits)
 }
 
 impl Held {

@@ -1,11 +1,13 @@
 //! What instructions do, from their rows alone.
 //!
-//! A row whose semantics is Move moves bytes between registers and shared memory ([`transfer`]); one
+//! A row whose semantics is Move moves bytes between registers and shared memory ([`transfer`]), or from global
+//! to shared memory ([`copy`]); one
 //! whose semantics is Contract multiplies matrices ([`product`]). How values of the kernel IR carry
 //! operands is what [`crate::kernel::Signature`] says of the row.
 //!
 //! May import `layout`, `target`, `kernel` and the rest of the emulator.
 
+mod copy;
 mod held;
 mod product;
 mod transfer;
@@ -15,8 +17,9 @@ use std::sync::OnceLock;
 use super::fault::LaneFault;
 use super::meaning::{Call, Meaning, Meanings};
 use crate::kernel::Signature;
-use crate::target::{Instruction, Semantics};
+use crate::target::{Completion, Instruction, InstructionKind, Semantics};
 
+use copy::Copy;
 use product::Product;
 use transfer::Transfer;
 
@@ -42,6 +45,7 @@ struct Row {
 }
 
 enum Does {
+    Copy(Copy),
     Transfer(Transfer),
     Product(Product),
     Unknown(String),
@@ -50,6 +54,7 @@ enum Does {
 impl Does {
     fn of(row: &Instruction) -> Self {
         let found = match row.semantics {
+            Semantics::Move if row.kind == InstructionKind::AsyncCopy => Copy::of(row).map(Self::Copy),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
             Semantics::Contract => Product::of(row).map(Self::Product),
         };
@@ -63,7 +68,11 @@ impl Meaning for Row {
         let (operands, results): (Vec<_>, Vec<_>) = (call.operand_types().collect(), call.result_types().collect());
         let checked = signature.check(&operands, &results).and_then(|()| signature.check_launch(call.launch()));
         checked.map_err(|message| call.wrong(&message))?;
+        if let Completion::Queue(queue) = self.row.completion {
+            call.completes_on(queue);
+        }
         match does {
+            Does::Copy(copy) => copy.execute(call),
             Does::Transfer(transfer) => transfer.execute(call),
             Does::Product(product) => product.execute(call),
             Does::Unknown(message) => Err(call.wrong(message)),

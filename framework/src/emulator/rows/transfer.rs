@@ -84,7 +84,7 @@ impl Transfer {
 }
 
 /// By slot, the lowest lane that gives its address.
-fn addressing(addresses: &LinearLayout, slot_bits: u32) -> Result<Vec<u32>, String> {
+pub(super) fn addressing(addresses: &LinearLayout, slot_bits: u32) -> Result<Vec<u32>, String> {
     let mut lanes = vec![None; 1 << slot_bits];
     for lane in 0..1u64 << addresses.in_bits(Dim::LANE) {
         let image = addresses.ins().pack(&[(Dim::LANE, lane)]).map(|place| addresses.apply_packed(place));

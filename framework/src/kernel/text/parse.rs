@@ -5,8 +5,8 @@ use std::str::FromStr;
 use super::token::{Placed, Token, tokens};
 use super::{ParseError, is_identifier};
 use crate::kernel::{
-    Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, Module, Op, Parameter, Region, Scope,
-    SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
+    Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, Module, Op, Parameter, Queue, Region,
+    Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
 };
 
 /// The module that the text describes; whether it keeps the rules is for [`crate::kernel::verify`].
@@ -291,11 +291,35 @@ impl Parser<'_> {
                 let scope = self.one_of("a scope", Scope::ALL, Scope::name)?;
                 Ok(Op::Barrier { scope, issuers: self.one_of("the issuers", Issuers::ALL, Issuers::name)? })
             }
+            "commit" => Ok(Op::Commit { queue: self.queue()? }),
+            "wait" => {
+                let (queue, outstanding) = (self.queue()?, self.number("how many groups may be unfinished")?);
+                Ok(Op::Wait { queue, outstanding, values: self.values()? })
+            }
+            "mbarrier_init" => {
+                let (pointer, arrivals) = (self.value()?, self.next_number("a number of arrivals")?);
+                Ok(Op::MbarrierInit { pointer, arrivals })
+            }
+            "mbarrier_arrive" => {
+                let (pointer, bytes) = (self.value()?, self.next_number("a number of bytes")?);
+                Ok(Op::MbarrierArrive { pointer, bytes })
+            }
+            "mbarrier_wait" => Ok(Op::MbarrierWait { pointer: self.value()?, phase: self.next_value()? }),
+            "proxy_fence" => Ok(Op::ProxyFence {}),
             "instruction" => self.instruction(),
             "if" => self.if_else(),
             "for" => self.for_loop(),
             _ => Ok(Op::Yield { values: self.values()? }),
         }
+    }
+
+    fn queue(&mut self) -> Parsed<Queue> {
+        self.one_of("a queue", Queue::ALL, Queue::name)
+    }
+
+    fn next_number(&mut self, what: &str) -> Parsed<u32> {
+        self.mark(',')?;
+        self.number(what)
     }
 
     fn special(&mut self) -> Parsed<Op> {
@@ -412,6 +436,9 @@ fn element_named(name: &str) -> Option<Element> {
 fn type_named(word: &str) -> Option<Type> {
     if let Some(space) = word.strip_prefix("ptr.") {
         return Space::ALL.into_iter().find(|candidate| candidate.name() == space).map(Type::Pointer);
+    }
+    if let Some(awaited) = word.strip_prefix("pending.") {
+        return type_named(awaited).filter(|ty| ty.element().is_some()).map(Type::pending);
     }
     match word.split_once('x') {
         Some((count, element)) => Some(Type::Vector(element_named(element)?, count.parse().ok()?)),

@@ -179,6 +179,14 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
         Op::ExchangeXor { value, mask, issuers } => write!(f, "{word} {mask} {} {value}", issuers.name()),
         Op::Swap { a, b, lane, issuers } => write!(f, "{word} {lane} {} {a}, {b}", issuers.name()),
         Op::Barrier { scope, issuers } => write!(f, "{word} {} {}", scope.name(), issuers.name()),
+        Op::Commit { queue } => write!(f, "{word} {}", queue.name()),
+        Op::Wait { queue, outstanding, values } => {
+            write!(f, "{word} {} {outstanding}{}", queue.name(), Operands(values))
+        }
+        Op::MbarrierInit { pointer, arrivals } => write!(f, "{word} {pointer}, {arrivals}"),
+        Op::MbarrierArrive { pointer, bytes } => write!(f, "{word} {pointer}, {bytes}"),
+        Op::MbarrierWait { pointer, phase } => write!(f, "{word} {pointer}, {phase}"),
+        Op::ProxyFence {} => f.write_str(word),
         Op::Instruction { name, operands } => write!(f, "{word} {}{}", Quoted(name), Operands(operands)),
         Op::If { condition, .. } => write!(f, "{word} {condition}"),
         Op::For { from, to, step, carried, .. } => {

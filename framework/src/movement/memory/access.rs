@@ -92,7 +92,7 @@ fn plan(
 }
 
 /// What registers and threads hold, by offset in a block's memory.
-fn located(
+pub(in super::super) fn located(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,

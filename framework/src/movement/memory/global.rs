@@ -227,6 +227,12 @@ impl GlobalAccess {
         &self.groups
     }
 
+    /// Bytes that a lane moves at a time.
+    #[must_use]
+    pub fn bytes_at_once(&self) -> u64 {
+        self.vector_elements * u64::from(self.element.bits() / 8)
+    }
+
     /// Whether some threads hold copies that they do not store.
     #[must_use]
     pub fn leaves_out_copies(&self) -> bool {
@@ -340,7 +346,12 @@ pub fn coalesced_layout(
 
 /// The layout in which `2^width` registers, then lanes, then warps, then the other registers follow
 /// each other in memory.
-fn in_order(memory: &GlobalTensor, width: u32, lanes: u64, warps: u64) -> Result<LinearLayout, LayoutError> {
+pub(in super::super) fn in_order(
+    memory: &GlobalTensor,
+    width: u32,
+    lanes: u64,
+    warps: u64,
+) -> Result<LinearLayout, LayoutError> {
     let outs: Vec<(Dim, u64)> = memory.axes.iter().map(|&(dim, size, _)| (dim, size)).collect();
     let outs = Space::of_sizes(&outs)?;
     let sizes = Space::of_sizes(&[(Dim::LANE, lanes), (Dim::WARP, warps)])?;

@@ -71,7 +71,7 @@ impl<'a> Stores<'a> {
 }
 
 /// A branch of whole warps around instructions that all lanes must take part in.
-fn only_where(builder: &mut Builder, active: Value, ops: Vec<Op>) {
+pub(in super::super) fn only_where(builder: &mut Builder, active: Value, ops: Vec<Op>) {
     builder.begin_region(&[]);
     ops.into_iter().for_each(|op| builder.effect(op));
     let then = builder.end_region(&[]);
@@ -129,7 +129,7 @@ impl<'a> Loads<'a> {
 }
 
 /// A pointer with its immediate, as instructions take it.
-fn moved(builder: &mut Builder, (pointer, offset): (Value, i32)) -> Value {
+pub(in super::super) fn moved(builder: &mut Builder, (pointer, offset): (Value, i32)) -> Value {
     if offset == 0 {
         return pointer;
     }

@@ -22,7 +22,7 @@ mod slot;
 pub(super) use accesses::Accesses;
 pub(super) use bits::{Source, Tile};
 pub(super) use division::Placed;
-pub(super) use emit::{Loads, Stores};
+pub(super) use emit::{Loads, Stores, moved, only_where};
 pub(super) use figures::Figures;
 pub(super) use located::{Located, Memory};
 pub(super) use reach::Reach;

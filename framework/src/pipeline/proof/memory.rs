@@ -103,7 +103,7 @@ pub(super) fn compare_transactions([load, store]: [&GlobalAccess; 2], report: &R
 }
 
 /// For each linear offset the physical one in bytes, as `i32`.
-fn places(memory: &MemoryLayout, bytes: usize) -> Vec<u8> {
+pub(super) fn places(memory: &MemoryLayout, bytes: usize) -> Vec<u8> {
     let offsets = 0..1u64 << memory.linear.in_bits(Dim::OFFSET);
     little_endian(offsets.map(|offset| memory.physical_offset(offset) * bytes as u64), 4)
 }

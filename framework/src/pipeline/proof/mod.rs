@@ -2,6 +2,7 @@
 //! leaves in registers and memory is compared with what the layouts say, and what was executed with
 //! what the plan counted.
 
+mod copy;
 mod execute;
 mod memory;
 mod registers;
@@ -13,6 +14,7 @@ use crate::emulator::{Fault, MemoryError};
 use crate::kernel::{self, Counts};
 use crate::movement::MovementError;
 
+pub use copy::prove_shared_copy;
 pub(super) use execute::{little_endian, run, word};
 pub use memory::{prove_copy, prove_load, prove_store};
 pub use registers::{prove_conversion, prove_gather, prove_reduction, prove_scan};

@@ -5,7 +5,7 @@
 //! by [`pattern`].
 
 use tilewright::kernel::{Element, Type};
-use tilewright::target::{Instruction, Operand, Semantics};
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
 use tilewright::vendor::CompileError;
 use tilewright_llvm::values::{BasicTypeEnum, BasicValueEnum};
 use tilewright_llvm::{Emitter, Given};
@@ -97,6 +97,9 @@ pub(super) fn emit<'ctx>(
     results: &[Type],
 ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
     let unsupported = || CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name));
+    if let (InstructionKind::AsyncCopy, &[(_, to), (_, from)]) = (row.kind, operands) {
+        return copy(emit, row, to, from).map(|()| Vec::new());
+    }
     if let (Semantics::Move, &[(_, address)], &[result]) = (&row.semantics, operands, results) {
         return transposed_load(emit, row, address, result).map(|value| vec![value]);
     }
@@ -136,6 +139,23 @@ fn transposed_load<'ctx>(
     let value = emit.call(&name, &[given], &[address])?;
     let value = value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{name}` gives nothing")))?;
     emit.bits_as(value, emit.plain_type(result)?)
+}
+
+/// A load from global memory to LDS; the first lane's address in LDS counts.
+fn copy<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    row: &Instruction,
+    to: BasicValueEnum<'ctx>,
+    from: BasicValueEnum<'ctx>,
+) -> Result<(), CompileError> {
+    let size = match row.name.rsplit('_').next() {
+        Some("dword") => 4,
+        Some("dwordx4") => 16,
+        _ => return Err(CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name))),
+    };
+    // No constant offset, no cache policy.
+    let operands = [from, to, emit.i32(size).into(), emit.i32(0).into(), emit.i32(0).into()];
+    emit.call("llvm.amdgcn.global.load.lds", &[], &operands).map(|_| ())
 }
 
 /// The element type of an operand, and the bits that a lane holds of it.

@@ -6,12 +6,13 @@
 mod dpp;
 mod instruction;
 
-use tilewright::kernel::{Kernel, Module, Scope, Type};
+use tilewright::kernel::{Kernel, Module, Queue, Scope, Type};
 use tilewright::target::{ExchangeKind, ExchangeRow, Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
     Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, kernel_metadata, no_clusters,
+    no_queue, queue_of,
 };
 
 use crate::object;
@@ -194,6 +195,26 @@ impl Dialect for Amdgcn<'_> {
         emit.fence(Ordering::Acquire, fenced, SHARED_ONLY)
     }
 
+    fn queue_of(&self, name: &str) -> Option<Queue> {
+        queue_of(self.rows, name)
+    }
+
+    /// Groups are only counted: memory answers loads in the order in which a warp made them.
+    fn commit(&self, _emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
+        if queue == Queue::Copies { Ok(()) } else { Err(no_queue(queue)) }
+    }
+
+    /// At least so many loads of the groups that may go on are the latest; whatever else was loaded since makes
+    /// the wait longer than it must be, never shorter.
+    fn wait(&self, emit: &Emitter<'_, '_>, queue: Queue, outstanding: u32, least: u32) -> Result<(), CompileError> {
+        if queue != Queue::Copies {
+            return Err(no_queue(queue));
+        }
+        let loads = emit.i32(wait_for_loads(outstanding.saturating_mul(least)));
+        emit.call("llvm.amdgcn.s.waitcnt", &[], &[loads.into()])?;
+        emit.fence(Ordering::Acquire, "wavefront", SHARED_ONLY)
+    }
+
     fn byte_selector(&self, bytes: [u8; 4]) -> u32 {
         u32::from_le_bytes(bytes)
     }
@@ -220,4 +241,13 @@ impl Dialect for Amdgcn<'_> {
         let row = issued_row(self.rows, name, emit.launch(), &types, results)?;
         instruction::emit(emit, row, operands, results)
     }
+}
+
+/// What `s_waitcnt` takes to wait until at most so many loads from global memory are outstanding, and for nothing
+/// else: LLVM, AMDGPU usage and the ISA references of gfx9: `vmcnt` in bits 3:0 and 15:14, `expcnt` in 6:4, `lgkmcnt` in
+/// 11:8.
+fn wait_for_loads(outstanding: u32) -> u32 {
+    const MOST: u32 = 63;
+    let loads = outstanding.min(MOST);
+    loads & 0xf | (loads >> 4) << 14 | 0x0f70
 }

@@ -1,16 +1,17 @@
 //! Instruction rows of this vendor: the dense matrix instructions of CDNA (`mfma`) and of RDNA and
-//! gfx1250 (`wmma`), and the loads from LDS that transpose.
+//! gfx1250 (`wmma`), the loads from LDS that transpose, and the loads from global memory to LDS.
 //!
 //! Layouts are derived by rule from the shape, the number of independent blocks and the element
 //! width; tests check them against the output of the vendor's calculator and other published tables.
 
+mod copy;
 mod mfma;
 mod transposed;
 mod wmma;
 
 pub(crate) use mfma::had_by_first_generations;
 use tilewright::layout::LinearLayout;
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 /// The instructions of an architecture; none where it is unknown.
 #[must_use]
@@ -18,6 +19,7 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     let mut rows = mfma::rows(architecture);
     rows.extend(wmma::rows(architecture));
     rows.extend(transposed::rows(architecture));
+    rows.extend(copy::rows(architecture));
     rows
 }
 
@@ -58,6 +60,7 @@ fn product(
         operands: vec![out.operand("d", d.clone()), of_a.operand("a", a), of_b.operand("b", b), out.operand("c", d)],
         cycles: cycles.map(f64::from),
         semantics: Semantics::Contract,
+        completion: Completion::AtOnce,
         source: source.to_owned(),
     }
 }

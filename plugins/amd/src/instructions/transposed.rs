@@ -5,7 +5,7 @@
 //! Two more, for elements of 4 and 6 bits, have no row: elements in kernels are whole bytes.
 
 use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 const SOURCE: &str = "AMD CDNA 4 ISA reference, section 11.4, matrix transpose loads from LDS; which lane gets what: \
                       Triton's AMD backend (TargetFeatures.cpp, lowerDsReadTr) and, for 16 bits, ROCm/rocm-systems \
@@ -35,6 +35,7 @@ fn row(bits: u32) -> Result<Instruction, LayoutError> {
         operands: vec![register, Operand::Access { data: data(bits)?, address, alignment: 8 }],
         cycles: None,
         semantics: Semantics::Move,
+        completion: Completion::AtOnce,
         source: SOURCE.to_owned(),
     })
 }

@@ -77,6 +77,7 @@ pub(super) fn check_type(ty: Type) -> Result<(), CompileError> {
         Type::Vector(_, count) if count > MAX_COUNT => {
             Err(unsupported(format!("type {ty}: vectors have at most {MAX_COUNT} elements here")))
         }
+        Type::Pending(..) => Err(unsupported(format!("type {ty}: nothing is pending here"))),
         _ => Ok(()),
     }
 }
@@ -88,7 +89,7 @@ impl Emitter {
             Type::Pointer(Space::Global) => self.byte_pointer(StorageClass::CrossWorkgroup),
             Type::Pointer(Space::Shared | Space::Cluster) => self.element_type(Element::I32, 1),
             Type::Scalar(element) => self.element_type(element, 1),
-            Type::Vector(element, _) => self.element_type(element, part_width(ty)),
+            Type::Vector(element, _) | Type::Pending(element, _) => self.element_type(element, part_width(ty)),
         }
     }
 

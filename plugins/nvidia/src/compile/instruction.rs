@@ -2,7 +2,7 @@
 //! row's name; matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
 
 use tilewright::kernel::{Carried, Element, Module, Op, Region, Type, is_result};
-use tilewright::target::{Instruction, Operand, Semantics};
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
 use tilewright::vendor::CompileError;
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
@@ -17,6 +17,9 @@ pub(super) fn emit<'ctx>(
     operands: &[Typed<'ctx>],
     results: &[Type],
 ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+    if row.kind == InstructionKind::AsyncCopy {
+        return copy(emit, row, operands).map(|()| Vec::new());
+    }
     match (&row.semantics, results) {
         (Semantics::Contract, &[result]) => product(emit, row, operands, result).map(|value| vec![value]),
         (Semantics::Move, &[result]) => load(emit, row, operands, result).map(|value| vec![value]),
@@ -98,6 +101,16 @@ fn store<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'c
     let mut given = vec![address];
     given.extend(emit.pieces(stored, words(ty))?);
     emit.call(&intrinsic(row), &[address.get_type()], &given).map(|_| ())
+}
+
+/// The row's name is the intrinsic's; what is read is said by a size, of which zero leaves zeros.
+fn copy<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'ctx>]) -> Result<(), CompileError> {
+    let bytes = row.name.rsplit('.').next().and_then(|bytes| bytes.parse().ok());
+    let (Some(bytes), &[(_, to), (_, from), (_, BasicValueEnum::IntValue(reads))]) = (bytes, operands) else {
+        return Err(CompileError::Backend(format!("`{}` takes two addresses and a predicate", row.name)));
+    };
+    let read = emit.if_zero(reads, emit.i32(0), emit.i32(bytes))?;
+    emit.call(&format!("llvm.nvvm.{}.s", row.name), &[], &[to, from, read.into()]).map(|_| ())
 }
 
 /// The 32-bit registers of a value.

@@ -6,13 +6,13 @@
 
 mod instruction;
 
-use tilewright::kernel::{Kernel, Module, Scope, Type};
+use tilewright::kernel::{Kernel, Module, Queue, Scope, Type};
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
     Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, no_clusters,
-    shared_bytes,
+    no_queue, queue_of, shared_bytes,
 };
 
 use crate::object;
@@ -174,6 +174,33 @@ impl Dialect for Ptx<'_> {
             emit.call(intrinsic, &[], operand.map(Into::into).as_slice())?;
         }
         Ok(())
+    }
+
+    fn queue_of(&self, name: &str) -> Option<Queue> {
+        queue_of(self.rows, name)
+    }
+
+    fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
+        match queue {
+            Queue::Copies => emit.call("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
+            other => Err(no_queue(other)),
+        }
+    }
+
+    fn wait(&self, emit: &Emitter<'_, '_>, queue: Queue, outstanding: u32, _least: u32) -> Result<(), CompileError> {
+        match queue {
+            Queue::Copies => {
+                emit.call("llvm.nvvm.cp.async.wait.group", &[], &[emit.i32(outstanding).into()]).map(|_| ())
+            }
+            other => Err(no_queue(other)),
+        }
+    }
+
+    fn proxy_fence(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
+        match self.target.shared.asynchronous_proxy {
+            true => emit.call("llvm.nvvm.fence.proxy.async.shared_cta", &[], &[]).map(|_| ()),
+            false => Ok(()),
+        }
     }
 
     fn block<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {

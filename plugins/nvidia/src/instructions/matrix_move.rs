@@ -5,7 +5,7 @@
 //! that receive or give its elements.
 
 use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 const SOURCE: &str = "PTX ISA, ldmatrix and stmatrix: fragment layout and threads that give addresses";
 
@@ -65,6 +65,7 @@ fn of_bytes(name: &str, shape: &str, matrices: u64) -> Result<Instruction, Layou
         operands: if is_load { vec![held, memory] } else { vec![memory, held] },
         cycles: None,
         semantics: Semantics::Move,
+        completion: Completion::AtOnce,
         source: "PTX ISA, ldmatrix and stmatrix; CUTLASS, copy_traits_sm100.hpp: fragments of 8-bit elements"
             .to_owned(),
     })
@@ -86,6 +87,7 @@ fn row(name: &str, matrices: u64, transposed: bool) -> Result<Instruction, Layou
         operands: if is_load { vec![registers, memory] } else { vec![memory, registers] },
         cycles: None,
         semantics: Semantics::Move,
+        completion: Completion::AtOnce,
         source: SOURCE.to_owned(),
     })
 }

@@ -2,7 +2,7 @@
 
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 const SOURCE: &str = "PTX ISA, warp-level matrix multiply-accumulate: register fragments of mma";
 
@@ -64,6 +64,7 @@ fn row([m, n, k]: [u64; 3], [d, a, b, c]: [&str; 4]) -> Result<Instruction, Layo
         ],
         cycles: None,
         semantics: Semantics::Contract,
+        completion: Completion::AtOnce,
         source: SOURCE.to_owned(),
     })
 }

@@ -1,9 +1,10 @@
-//! Instruction rows of this vendor: matrix products of one warp, and matrix moves between
-//! registers and shared memory.
+//! Instruction rows of this vendor: matrix products of one warp, matrix moves between
+//! registers and shared memory, and copies from global to shared memory.
 //!
 //! Layouts are derived by rule from shapes and element widths; tests check them against published
 //! tables.
 
+mod copy;
 mod matrix_move;
 mod mma;
 
@@ -15,6 +16,7 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     let digits = architecture.strip_prefix("sm_").unwrap_or("").trim_end_matches(|c: char| c.is_ascii_lowercase());
     let Ok(capability) = digits.parse::<u32>() else { return Vec::new() };
     let mut rows = mma::rows(capability);
+    rows.extend(copy::rows(capability));
     rows.extend(matrix_move::rows(architecture, capability));
     rows
 }

@@ -5,11 +5,21 @@
 //! record is replaced by an access that comes after it, for whatever comes after that access comes
 //! after the record too. Reads that nothing orders are joined into one record, as reads by several.
 
+mod asynchronous;
+mod flight;
+mod mbarrier;
+
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::fault::{FaultKind, OtherAccess};
 use crate::kernel::Space;
 use crate::target::Direction;
+use flight::Flights;
+use mbarrier::Mbarriers;
+
+pub(super) use asynchronous::Proxy;
+pub(super) use mbarrier::{Clock, join, until};
 
 const SEVERAL_WARPS: u16 = u16::MAX;
 const SEVERAL_LANES: u8 = u8::MAX;
@@ -52,6 +62,8 @@ pub(super) struct Accessor<'a> {
     pub(super) warp_ordered: bool,
     /// Times of the `then` regions from whose lanes this one has parted.
     pub(super) parted: &'a [Range<u64>],
+    /// By warp of the block, the time before which all accesses come before this one.
+    pub(super) known: &'a [u64],
 }
 
 impl Accessor<'_> {
@@ -71,6 +83,9 @@ impl Accessor<'_> {
         if record.epoch.block != self.epoch.block {
             return true;
         }
+        if self.known.get(usize::from(record.warp)).is_some_and(|&time| record.time < time) {
+            return true;
+        }
         if record.warp != self.warp {
             return false;
         }
@@ -83,8 +98,16 @@ impl Accessor<'_> {
 pub(super) struct SharedMemory {
     bytes: Vec<u8>,
     initialised: Vec<bool>,
+    /// Whether the last write came through the asynchronous proxy.
+    by_proxy: Vec<bool>,
     writes: Vec<Record>,
     reads: Vec<Record>,
+    /// Bytes that several warps have read since they were written, where there are mbarriers: by warp.
+    readers: HashMap<usize, Vec<Record>>,
+    flights: Flights,
+    mbarriers: Mbarriers,
+    /// By block and warp, the time before which its plain writes are seen by the asynchronous proxy.
+    fences: HashMap<(u8, u16), u64>,
     /// Where the kernel's buffers lie.
     buffers: Vec<Range<u64>>,
     /// Bytes of all stores so far.
@@ -113,8 +136,13 @@ impl SharedMemory {
         Self {
             bytes: vec![0; bytes],
             initialised: vec![false; bytes],
+            by_proxy: vec![false; bytes],
             writes: vec![Record::default(); bytes],
             reads: vec![Record::default(); bytes],
+            readers: HashMap::new(),
+            flights: Flights::default(),
+            mbarriers: Mbarriers::default(),
+            fences: HashMap::new(),
             buffers,
             bytes_stored: 0,
             owner,
@@ -133,6 +161,9 @@ impl SharedMemory {
         self.began = epoch;
         self.visit = None;
         self.initialised.fill(false);
+        self.readers.clear();
+        self.flights.clear();
+        self.mbarriers.clear();
     }
 
     /// The access by another block with no barrier of the cluster between it and this epoch's end, with
@@ -189,22 +220,10 @@ impl SharedMemory {
     ) -> Result<(), FaultKind> {
         let range = self.locate(Direction::Load, address, into.len(), buffer)?;
         self.visit(Direction::Load, who)?;
+        self.untouched(Direction::Load, &range, who)?;
         for at in range.clone() {
-            let write = self.writes[at];
-            if !who.follows(&write) {
-                return Err(race(Direction::Load, at, Direction::Store, &write, who));
-            }
-            if !self.initialised[at] {
-                return Err(FaultKind::Uninitialised { space: Space::Shared, address: at as u64 });
-            }
-            let read = &mut self.reads[at];
-            if who.follows(read) {
-                *read = who.record();
-            } else {
-                read.block = if read.block == who.block { read.block } else { SEVERAL_BLOCKS };
-                read.lane = if read.lane == who.lane { read.lane } else { SEVERAL_LANES };
-                read.warp = if read.warp == who.warp { read.warp } else { SEVERAL_WARPS };
-            }
+            self.written_before(at, who)?;
+            self.note_read(at, who);
         }
         into.copy_from_slice(&self.bytes[range]);
         Ok(())
@@ -220,8 +239,9 @@ impl SharedMemory {
         let range = self.locate(Direction::Store, address, from.len(), buffer)?;
         self.bytes_stored += from.len() as u64;
         self.visit(Direction::Store, who)?;
+        self.untouched(Direction::Store, &range, who)?;
         for (at, &byte) in range.zip(from) {
-            let (write, read) = (self.writes[at], self.reads[at]);
+            let write = self.writes[at];
             let mut record = who.record();
             if !who.follows(&write) {
                 let same_operation = (write.block, write.warp, write.time) == (who.block, who.warp, who.time);
@@ -230,26 +250,83 @@ impl SharedMemory {
                 }
                 record.lane = SEVERAL_LANES;
             }
-            if !who.follows(&read) {
-                return Err(race(Direction::Store, at, Direction::Load, &read, who));
-            }
+            self.read_before(at, who)?;
             self.writes[at] = record;
             self.bytes[at] = byte;
             self.initialised[at] = true;
+            self.by_proxy[at] = false;
         }
         Ok(())
+    }
+
+    /// Whether what is under way leaves these bytes to an access, and no mbarrier lies in them.
+    fn untouched(&self, direction: Direction, range: &Range<usize>, who: &Accessor<'_>) -> Result<(), FaultKind> {
+        if !self.mbarriers.are_none() {
+            self.mbarriers.check(range.start as u64, range.len() as u64)?;
+        }
+        if self.flights.are_none() {
+            return Ok(());
+        }
+        range.clone().try_for_each(|at| self.flights.check(direction, at, who.block))
+    }
+
+    /// Whether a byte has been written, before this access.
+    fn written_before(&self, at: usize, who: &Accessor<'_>) -> Result<(), FaultKind> {
+        let write = self.writes[at];
+        if !who.follows(&write) {
+            return Err(race(Direction::Load, at, Direction::Store, &write, who));
+        }
+        if !self.initialised[at] {
+            return Err(FaultKind::Uninitialised { space: Space::Shared, address: at as u64 });
+        }
+        Ok(())
+    }
+
+    /// Whether all reads of a byte come before this write.
+    fn read_before(&self, at: usize, who: &Accessor<'_>) -> Result<(), FaultKind> {
+        let read = &self.reads[at];
+        if who.follows(read) {
+            return Ok(());
+        }
+        let late = self.readers.get(&at).map_or(Some(read), |all| all.iter().find(|one| !who.follows(one)));
+        late.map_or(Ok(()), |read| Err(race(Direction::Store, at, Direction::Load, read, who)))
+    }
+
+    fn note_read(&mut self, at: usize, who: &Accessor<'_>) {
+        let read = &mut self.reads[at];
+        if who.follows(read) {
+            *read = who.record();
+            if !self.readers.is_empty() {
+                self.readers.remove(&at);
+            }
+            return;
+        }
+        if !self.mbarriers.are_none() && (read.warp != who.warp || self.readers.contains_key(&at)) {
+            let all = self.readers.entry(at).or_insert_with(|| vec![*read]);
+            match all.iter_mut().find(|one| (one.block, one.warp) == (who.block, who.warp)) {
+                Some(one) => *one = Record { lane: SEVERAL_LANES, ..who.record() },
+                None => all.push(who.record()),
+            }
+        }
+        read.block = if read.block == who.block { read.block } else { SEVERAL_BLOCKS };
+        read.lane = if read.lane == who.lane { read.lane } else { SEVERAL_LANES };
+        read.warp = if read.warp == who.warp { read.warp } else { SEVERAL_WARPS };
     }
 }
 
 fn race(direction: Direction, at: usize, earlier: Direction, record: &Record, who: &Accessor<'_>) -> FaultKind {
+    FaultKind::Race { direction, address: at as u64, other: Box::new(described(earlier, record, who)) }
+}
+
+/// A recorded access, as a fault of a later one describes it.
+fn described(direction: Direction, record: &Record, who: &Accessor<'_>) -> OtherAccess {
     let elsewhere = record.block != who.block && record.block != SEVERAL_BLOCKS;
-    let other = OtherAccess {
+    OtherAccess {
         operation: record.operation as usize,
         text: String::new(),
-        direction: earlier,
+        direction,
         block: elsewhere.then_some(u32::from(record.block)),
         warp: (record.warp != SEVERAL_WARPS).then_some(u32::from(record.warp)),
         lane: (record.lane != SEVERAL_LANES).then_some(u32::from(record.lane)),
-    };
-    FaultKind::Race { direction, address: at as u64, other: Box::new(other) }
+    }
 }

@@ -1,14 +1,17 @@
 //! What vendor instructions do: given by whoever knows their rows.
 
+mod asynchronous;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::access::{Memories, count_wavefronts, shared_transfer};
-use super::arithmetic::mask;
-use super::fault::{FaultKind, LaneFault};
-use super::program::Instruction;
-use super::shared::Accessor;
-use crate::kernel::{Counts, Element, Launch, Type};
+use crate::emulator::access::{Memories, count_wavefronts, shared_transfer};
+use crate::emulator::arithmetic::mask;
+use crate::emulator::fault::{FaultKind, LaneFault};
+use crate::emulator::program::Instruction;
+use crate::emulator::queues::Landing;
+use crate::emulator::shared::Accessor;
+use crate::kernel::{Counts, Element, Launch, Queue, Type};
 use crate::target::{BankRow, Direction, TargetDescription};
 
 /// What a vendor instruction does to one warp, all of whose lanes issue it together.
@@ -59,13 +62,19 @@ impl Meanings {
 
 /// One execution of a vendor instruction by a warp.
 pub struct Call<'a> {
-    pub(super) instruction: &'a Instruction<'a>,
-    pub(super) lanes: usize,
-    pub(super) registers: &'a mut [u64],
-    pub(super) target: &'a TargetDescription,
-    pub(super) memories: Memories<'a>,
-    pub(super) counts: &'a mut Counts,
-    pub(super) accessor: Accessor<'a>,
+    pub(in crate::emulator) instruction: &'a Instruction<'a>,
+    pub(in crate::emulator) lanes: usize,
+    pub(in crate::emulator) registers: &'a mut [u64],
+    pub(in crate::emulator) target: &'a TargetDescription,
+    pub(in crate::emulator) memories: Memories<'a>,
+    pub(in crate::emulator) counts: &'a mut Counts,
+    pub(in crate::emulator) accessor: Accessor<'a>,
+    /// The queue on which it completes; at once where there is none.
+    pub(in crate::emulator) queue: Option<Queue>,
+    /// The mbarrier on which it completes.
+    pub(in crate::emulator) mbarrier: Option<u64>,
+    /// What happens when it completes.
+    pub(in crate::emulator) landings: Vec<Landing>,
 }
 
 impl<'a> Call<'a> {
@@ -76,7 +85,7 @@ impl<'a> Call<'a> {
     }
 
     /// The launch, as far as it concerns one warp: of its warps, one.
-    pub(super) fn launch(&self) -> Launch {
+    pub(in crate::emulator) fn launch(&self) -> Launch {
         Launch::new(self.lanes(), 1)
     }
 
@@ -111,7 +120,7 @@ impl<'a> Call<'a> {
     /// There is no such result, element or lane.
     pub fn set_result(&mut self, result: usize, element: u32, lane: u32, bits: u64) -> Result<(), LaneFault> {
         let home = self.instruction.results.get(result);
-        let width = home.map_or(0, |(_, ty)| ty.element().map_or(ty.bits(), Element::bits));
+        let width = home.map_or(0, |(_, ty)| ty.awaited().element().map_or(ty.bits(), Element::bits));
         let register = self.register(home, element, lane)?;
         self.registers[register] = bits & mask(width);
         Ok(())
@@ -152,7 +161,7 @@ impl<'a> Call<'a> {
     }
 
     /// [`Call::load_shared`] of slots whose addresses the given lanes give.
-    pub(super) fn load_slots(
+    pub(in crate::emulator) fn load_slots(
         &mut self,
         addresses: &[Option<u64>],
         lanes: &[u32],
@@ -166,7 +175,7 @@ impl<'a> Call<'a> {
     }
 
     /// [`Call::store_shared`] of slots whose addresses the given lanes give.
-    pub(super) fn store_slots(
+    pub(in crate::emulator) fn store_slots(
         &mut self,
         addresses: &[Option<u64>],
         lanes: &[u32],

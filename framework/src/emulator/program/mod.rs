@@ -5,197 +5,14 @@
 //! always lies above its operands, but for what yields copy. Casts and extracts that keep an
 //! element's bits share its place.
 
+mod step;
+
 use std::collections::HashMap;
 
-use crate::kernel::{
-    Binary, Cast, Compare, Element, Kernel, Op, Region, Scope, Space, SpecialRegister, Statement, Type, Value,
-};
-use crate::target::{BankRow, Direction, TargetDescription};
+use crate::kernel::{Cast, Element, Kernel, Op, Region, Space, Statement, Type, Value};
+use crate::target::{Direction, TargetDescription};
 
-/// One step. Fields are indices into the register file of a warp unless they say otherwise; `n` is
-/// the number of registers, elements times lanes.
-pub(super) enum Step<'a> {
-    Special {
-        register: SpecialRegister,
-        to: usize,
-    },
-    Negate {
-        sign: u64,
-        a: usize,
-        to: usize,
-        n: usize,
-    },
-    Integer {
-        op: Binary,
-        bits: u32,
-        a: usize,
-        b: usize,
-        to: usize,
-        n: usize,
-    },
-    Float {
-        op: Binary,
-        element: Element,
-        a: usize,
-        b: usize,
-        to: usize,
-        n: usize,
-    },
-    Compare {
-        op: Compare,
-        bits: u32,
-        a: usize,
-        b: usize,
-        to: usize,
-        n: usize,
-    },
-    Select {
-        condition: usize,
-        a: usize,
-        b: usize,
-        to: usize,
-        n: usize,
-    },
-    Truncate {
-        mask: u64,
-        a: usize,
-        to: usize,
-        n: usize,
-    },
-    ExtendSign {
-        from_bits: u32,
-        mask: u64,
-        a: usize,
-        to: usize,
-        n: usize,
-    },
-    Convert {
-        from: Element,
-        signed: bool,
-        element: Element,
-        a: usize,
-        to: usize,
-        n: usize,
-    },
-    Regroup {
-        from_bits: u32,
-        to_bits: u32,
-        a: usize,
-        to: usize,
-        to_count: usize,
-    },
-    Pack {
-        elements: Vec<usize>,
-        to: usize,
-    },
-    PermuteBytes {
-        a: usize,
-        b: usize,
-        selector: u16,
-        /// A condition, and the selector where it is true.
-        alternative: Option<(usize, u16)>,
-        to: usize,
-    },
-    Advance {
-        pointer: usize,
-        bytes: usize,
-        bytes_bits: u32,
-        mask: u64,
-        to: usize,
-    },
-    ClusterAddress {
-        pointer: usize,
-        block: usize,
-        to: usize,
-    },
-    Access(Access<'a>),
-    Exchange {
-        value: usize,
-        lane: usize,
-        to: usize,
-    },
-    /// Lanes read from those whose index differs in the bits of `mask`.
-    ExchangeXor {
-        value: usize,
-        mask: usize,
-        to: usize,
-    },
-    /// Lanes that differ in the bit `lane` trade `a` of those that have it for `b` of those that don't.
-    Swap {
-        a: usize,
-        b: usize,
-        lane: usize,
-        to: [usize; 2],
-    },
-    Barrier(Scope),
-    Instruction(Instruction<'a>),
-    /// Lanes where the condition is true go on, the others at `otherwise`.
-    Branch {
-        condition: usize,
-        otherwise: usize,
-    },
-    /// The `then` region has ended: the others go on here, or all at `end` if there are none.
-    Otherwise {
-        copies: Vec<Copied>,
-        end: usize,
-    },
-    /// Both regions have ended.
-    Join {
-        copies: Vec<Copied>,
-    },
-    /// Enters a loop, or goes on at `end` where no lane has a turn.
-    Enter {
-        bounds: Bounds,
-        from: usize,
-        copies: Vec<Copied>,
-        end: usize,
-    },
-    /// A turn has ended: the next one at `body`, for the lanes that have one.
-    Repeat {
-        bounds: Bounds,
-        copies: Vec<Copied>,
-        body: usize,
-    },
-}
-
-/// Registers copied when a region is entered or left; all are read before any is written.
-pub(super) struct Copied {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) n: usize,
-}
-
-/// Where a loop keeps its index, bound and step.
-#[derive(Clone, Copy)]
-pub(super) struct Bounds {
-    pub(super) index: usize,
-    pub(super) to: usize,
-    pub(super) step: usize,
-}
-
-/// A load or store.
-pub(super) struct Access<'a> {
-    pub(super) direction: Direction,
-    pub(super) space: Space,
-    pub(super) pointer: usize,
-    pub(super) predicate: Option<usize>,
-    pub(super) offset: i32,
-    pub(super) alignment: u32,
-    pub(super) element_bytes: usize,
-    pub(super) count: usize,
-    pub(super) value: usize,
-    /// The bank row, for memory of a block.
-    pub(super) row: Option<&'a BankRow>,
-    /// The buffer that a pointer to a block's memory comes from, where that is known.
-    pub(super) buffer: Option<u32>,
-}
-
-/// A vendor instruction.
-pub(super) struct Instruction<'a> {
-    pub(super) name: &'a str,
-    pub(super) operands: Vec<(usize, Type)>,
-    pub(super) results: Vec<(usize, Type)>,
-}
+pub(super) use step::{Access, Bounds, Copied, Instruction, Step};
 
 /// A decoded kernel.
 pub(super) struct Program<'a> {
@@ -432,6 +249,22 @@ impl<'a> Decoder<'a> {
                 let to = [first, second].map(|&(value, ty)| self.allot(value, ty));
                 Step::Swap { a: from.0, b: from.1, lane: *lane as usize, to }
             }
+            Op::Commit { queue } => Step::Commit(*queue),
+            Op::Wait { queue, outstanding, values } => {
+                let results = results.iter().map(|&(value, ty)| (self.allot(value, ty), self.width(ty)));
+                let results: Vec<_> = results.collect();
+                let copied = |(&value, (to, n)): (&Value, (usize, usize))| Copied { from: self.at(value), to, n };
+                let values = values.iter().zip(results).map(copied).collect();
+                Step::Wait { queue: *queue, outstanding: *outstanding, values }
+            }
+            Op::MbarrierInit { pointer, arrivals } => {
+                Step::MbarrierInit { pointer: self.at(*pointer), arrivals: *arrivals }
+            }
+            Op::MbarrierArrive { pointer, bytes } => Step::MbarrierArrive { pointer: self.at(*pointer), bytes: *bytes },
+            Op::MbarrierWait { pointer, phase } => {
+                Step::MbarrierWait { pointer: self.at(*pointer), phase: self.at(*phase) }
+            }
+            Op::ProxyFence {} => Step::ProxyFence,
             Op::Instruction { name, operands } => {
                 let operands = operands.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();
                 let results = results.iter().map(|&(value, ty)| (self.allot(value, ty), ty)).collect();

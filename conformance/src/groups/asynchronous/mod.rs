@@ -1,0 +1,35 @@
+//! Group `async`: tensors are copied from global to shared memory past the registers, at once and in stages of which
+//! some are under way while another is read; a kernel that reads before its wait must be caught. Shown on the
+//! emulator, and as code that a tool takes.
+//!
+//! What each row does by itself is shown by the group `instructions`.
+
+mod copy;
+
+use tilewright::target::{Completion, InstructionKind};
+
+pub use copy::{SharedCopying, Shown};
+
+use crate::{Case, Context, Group, Verdict};
+
+/// The group `async`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asynchronous;
+
+impl Group for Asynchronous {
+    fn name(&self) -> &str {
+        "async"
+    }
+
+    fn cases(&self, context: &Context) -> Vec<Case> {
+        let rows = context.target().instructions();
+        let copies = |row: &tilewright::target::Instruction| {
+            row.kind == InstructionKind::AsyncCopy && row.completion != Completion::AtOnce
+        };
+        if !rows.iter().any(copies) {
+            let none = |_: &Context| Verdict::unsupported("the target's table has no row that copies asynchronously");
+            return vec![Case::new("async/no-rows", none)];
+        }
+        SharedCopying::all(context).into_iter().map(SharedCopying::case).collect()
+    }
+}

@@ -1,0 +1,104 @@
+//! What an instruction does after it has been issued.
+
+use super::Call;
+use crate::emulator::access::{aligned, count_wavefronts, global_load, transactions};
+use crate::emulator::fault::{FaultKind, LaneFault};
+use crate::emulator::queues::Landing;
+use crate::emulator::shared::Proxy;
+use crate::kernel::{Queue, Space};
+use crate::target::Direction;
+
+impl Call<'_> {
+    /// Says that the instruction completes on a queue of the warp: results are pending until a wait for it,
+    /// and what [`Call::send_read`] and [`Call::send_write`] sent off is under way as long.
+    pub fn completes_on(&mut self, queue: Queue) {
+        self.queue = Some(queue);
+    }
+
+    /// Says that the instruction completes on the mbarrier at this shared address, by the bytes that
+    /// [`Call::send_write`] sends off.
+    pub fn completes_on_mbarrier(&mut self, address: u64) {
+        self.mbarrier = Some(address);
+    }
+
+    /// Reads bytes of the own block's shared memory that nobody may write until the instruction has completed.
+    /// Where the queue reads by a proxy of its own, bytes that were stored plainly must have been fenced.
+    /// Neither counts nor wavefronts are added.
+    ///
+    /// # Errors
+    /// What the access does wrong; no queue has been said.
+    pub fn send_read(&mut self, address: u64, bytes: u32, alignment: u32) -> Result<Vec<u8>, LaneFault> {
+        self.on_queue()?;
+        let proxy = self.proxy();
+        aligned(Direction::Load, Space::Shared, address, alignment)?;
+        let memory = self.memories.own(&self.accessor)?;
+        let (flight, data) = memory.send_read(address, bytes as usize, proxy, &self.accessor)?;
+        self.landings.push(Landing::Read { flight });
+        Ok(data)
+    }
+
+    /// Writes bytes of the own block's shared memory, for one lane, when the instruction has completed. Until
+    /// then nobody may touch them.
+    ///
+    /// # Errors
+    /// What the access does wrong; neither queue nor mbarrier has been said.
+    pub fn send_write(&mut self, lane: u32, address: u64, data: &[u8], alignment: u32) -> Result<(), LaneFault> {
+        let mbarrier = self.mbarrier;
+        if mbarrier.is_none() {
+            self.on_queue()?;
+        }
+        let proxy = self.proxy();
+        self.accessor.lane = lane as u8;
+        let placed = |kind: FaultKind| LaneFault { lane: Some(lane), kind };
+        aligned(Direction::Store, Space::Shared, address, alignment).map_err(placed)?;
+        let memory = self.memories.own(&self.accessor)?;
+        let flight = memory.send_write(address, data.len(), &self.accessor).map_err(placed)?;
+        if let Some(mbarrier) = mbarrier {
+            return memory.complete_on(mbarrier, flight, data.to_vec(), proxy, &self.accessor).map_err(placed);
+        }
+        self.landings.push(Landing::Write { flight, data: data.to_vec(), lane: lane as u8 });
+        Ok(())
+    }
+
+    /// Loads `bytes` bytes from every address of global memory; gives them one after the other, zeros where there
+    /// is no address. Counts the units of memory that they touch together.
+    ///
+    /// # Errors
+    /// What the access does wrong; more addresses than lanes.
+    pub fn load_global(&mut self, addresses: &[Option<u64>], bytes: u32, alignment: u32) -> Result<Vec<u8>, LaneFault> {
+        if addresses.len() > self.lanes || bytes == 0 || !alignment.is_power_of_two() {
+            return Err(self.wrong("its meaning makes an access that no warp can make"));
+        }
+        let mut data = vec![0; addresses.len() * bytes as usize];
+        for ((lane, address), into) in (0..).zip(addresses).zip(data.chunks_exact_mut(bytes as usize)) {
+            let Some(address) = *address else { continue };
+            global_load(address, into, alignment, self.memories.global)
+                .map_err(|kind| LaneFault { lane: Some(lane), kind })?;
+        }
+        let units = transactions(addresses, u64::from(bytes), self.memories.transaction_bytes);
+        self.memories.transactions.loaded += units;
+        Ok(data)
+    }
+
+    /// Counts a copy whose lanes write `bytes` bytes to each of these shared addresses, by the instruction's own
+    /// bank row, or where there is none by that of plain stores of this width.
+    ///
+    /// # Errors
+    /// The target has no such row.
+    pub fn count_copy(&mut self, addresses: &[Option<u64>], bytes: u32) -> Result<(), LaneFault> {
+        let row = self.bank_row(Direction::Store, bytes.saturating_mul(8))?;
+        count_wavefronts(Direction::Store, row, addresses, bytes, self.counts);
+        self.counts.asynchronous_copies += 1;
+        Ok(())
+    }
+
+    /// By which the instruction sees shared memory.
+    fn proxy(&self) -> Proxy {
+        let own = self.mbarrier.is_some() || self.queue.is_some_and(Queue::reads_by_proxy);
+        if own && self.target.shared.asynchronous_proxy { Proxy::Asynchronous } else { Proxy::Plain }
+    }
+
+    fn on_queue(&self) -> Result<Queue, LaneFault> {
+        self.queue.ok_or_else(|| self.wrong("its meaning sends something off without saying on which queue"))
+    }
+}

@@ -1,0 +1,140 @@
+//! What an operation is made of: its name, its operands, its regions.
+
+use super::Op;
+use crate::kernel::{Region, Value};
+
+impl Op {
+    /// The name used in text and on the wire.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Constant { .. } => "constant",
+            Self::Special(_) => "special",
+            Self::SharedAddress { .. } => "shared_address",
+            Self::ClusterAddress { .. } => "cluster_address",
+            Self::Unary { .. } => "unary",
+            Self::Binary { .. } => "binary",
+            Self::Compare { .. } => "compare",
+            Self::Select { .. } => "select",
+            Self::Cast { .. } => "cast",
+            Self::Pack { .. } => "pack",
+            Self::Extract { .. } => "extract",
+            Self::PermuteBytes { .. } => "permute_bytes",
+            Self::Advance { .. } => "advance",
+            Self::Load { .. } => "load",
+            Self::Store { .. } => "store",
+            Self::Exchange { .. } => "exchange",
+            Self::ExchangeXor { .. } => "exchange_xor",
+            Self::Swap { .. } => "swap",
+            Self::Barrier { .. } => "barrier",
+            Self::Commit { .. } => "commit",
+            Self::Wait { .. } => "wait",
+            Self::MbarrierInit { .. } => "mbarrier_init",
+            Self::MbarrierArrive { .. } => "mbarrier_arrive",
+            Self::MbarrierWait { .. } => "mbarrier_wait",
+            Self::ProxyFence {} => "proxy_fence",
+            Self::Instruction { .. } => "instruction",
+            Self::If { .. } => "if",
+            Self::For { .. } => "for",
+            Self::Yield { .. } => "yield",
+        }
+    }
+
+    /// The names of all operations that this version knows, as on the wire.
+    pub const NAMES: [&'static str; 29] = [
+        "constant",
+        "special",
+        "shared_address",
+        "cluster_address",
+        "unary",
+        "binary",
+        "compare",
+        "select",
+        "cast",
+        "pack",
+        "extract",
+        "permute_bytes",
+        "advance",
+        "load",
+        "store",
+        "exchange",
+        "exchange_xor",
+        "swap",
+        "barrier",
+        "commit",
+        "wait",
+        "mbarrier_init",
+        "mbarrier_arrive",
+        "mbarrier_wait",
+        "proxy_fence",
+        "instruction",
+        "if",
+        "for",
+        "yield",
+    ];
+
+    /// The operands, in the order of the fields; regions not entered.
+    #[must_use]
+    pub fn operands(&self) -> Vec<Value> {
+        match self {
+            Self::Constant { .. } | Self::Special(_) | Self::SharedAddress { .. } => vec![],
+            Self::ClusterAddress { pointer, block } => vec![*pointer, *block],
+            Self::Unary { a, .. } | Self::Cast { a, .. } | Self::ExchangeXor { value: a, .. } => vec![*a],
+            Self::Binary { a, b, .. } | Self::Compare { a, b, .. } | Self::Swap { a, b, .. } => vec![*a, *b],
+            Self::PermuteBytes { a, b, alternative, .. } => {
+                [Some(*a), Some(*b), alternative.map(|(condition, _)| condition)].into_iter().flatten().collect()
+            }
+            Self::Select { condition, a, b } => vec![*condition, *a, *b],
+            Self::Pack { elements } => elements.clone(),
+            Self::Extract { vector, .. } => vec![*vector],
+            Self::Advance { pointer, bytes } => vec![*pointer, *bytes],
+            Self::Load { pointer, predicate, .. } => [Some(*pointer), *predicate].into_iter().flatten().collect(),
+            Self::Store { pointer, value, predicate, .. } => {
+                [Some(*pointer), Some(*value), *predicate].into_iter().flatten().collect()
+            }
+            Self::Exchange { value, lane, .. } => vec![*value, *lane],
+            Self::Barrier { .. } | Self::Commit { .. } | Self::ProxyFence {} => vec![],
+            Self::Wait { values, .. } => values.clone(),
+            Self::MbarrierInit { pointer, .. } | Self::MbarrierArrive { pointer, .. } => vec![*pointer],
+            Self::MbarrierWait { pointer, phase } => vec![*pointer, *phase],
+            Self::Instruction { operands, .. } => operands.clone(),
+            Self::If { condition, .. } => vec![*condition],
+            Self::For { from, to, step, carried, .. } => {
+                [*from, *to, *step].into_iter().chain(carried.iter().copied()).collect()
+            }
+            Self::Yield { values } => values.clone(),
+        }
+    }
+
+    /// The regions, in the order of the fields.
+    #[must_use]
+    pub fn regions(&self) -> Vec<&Region> {
+        match self {
+            Self::If { then, otherwise, .. } => vec![then, otherwise],
+            Self::For { body, .. } => vec![body],
+            _ => vec![],
+        }
+    }
+
+    /// Whether the operation always defines exactly one value, whose type
+    /// [`super::Statement::results`] gives.
+    #[must_use]
+    pub fn has_single_result(&self) -> bool {
+        !matches!(
+            self,
+            Self::Store { .. }
+                | Self::Swap { .. }
+                | Self::Barrier { .. }
+                | Self::Commit { .. }
+                | Self::Wait { .. }
+                | Self::MbarrierInit { .. }
+                | Self::MbarrierArrive { .. }
+                | Self::MbarrierWait { .. }
+                | Self::ProxyFence {}
+                | Self::Yield { .. }
+                | Self::If { .. }
+                | Self::For { .. }
+                | Self::Instruction { .. }
+        )
+    }
+}

@@ -1,0 +1,45 @@
+//! `global_load_lds_dword` and its wider form: each lane loads from its address in global memory, and what the lanes
+//! have loaded goes to LDS one after the other, from one address on, which is the first lane's.
+//!
+//! Three more have no row: those of one and of two bytes write a whole word, and that of twelve is no power of two.
+
+use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
+
+const SOURCE: &str = "AMD CDNA 3 ISA reference, memory instructions with LDS as destination: LDS address is M0 plus \
+                      the lane's number times the bytes of a lane; LLVM, AMDGPU usage, llvm.amdgcn.global.load.lds: sizes of gfx950";
+
+const LANE_BITS: u32 = 6;
+
+pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
+    let words: &[u32] = match architecture {
+        "gfx950" => &[4, 1],
+        "gfx908" | "gfx90a" | "gfx940" | "gfx941" | "gfx942" => &[1],
+        _ => &[],
+    };
+    // Two sizes, each of which makes a layout; tests count the rows.
+    words.iter().filter_map(|&words| row(words).ok()).collect()
+}
+
+fn row(words: u32) -> Result<Instruction, LayoutError> {
+    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+    let (lanes, bytes) = (1u64 << LANE_BITS, 4 * u64::from(words));
+    let own: Bases = (0..bytes.ilog2()).map(|bit| vec![0, 1 << bit]).collect();
+    let each: Bases = (0..LANE_BITS).map(|bit| vec![1 << bit, 0]).collect();
+    let after: Bases = (0..LANE_BITS).map(|bit| vec![0, bytes << bit]).collect();
+    let from = LinearLayout::from_bases(&[(Dim::LANE, each), (byte, own.clone())], &[(slot, lanes), (byte, bytes)])?;
+    let to = LinearLayout::from_bases(&[(Dim::LANE, after), (byte, own)], &[(slot, 1), (byte, lanes * bytes)])?;
+    let first = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![0]; LANE_BITS as usize])], &[(slot, 1)])?;
+    let size = if words == 1 { "dword".to_owned() } else { format!("dwordx{words}") };
+    // Addresses in global memory need no more than a word's alignment.
+    let from = Operand::Global { data: from, address: LinearLayout::identity(lanes, Dim::LANE, slot)?, alignment: 4 };
+    Ok(Instruction {
+        name: format!("global_load_lds_{size}"),
+        kind: InstructionKind::AsyncCopy,
+        operands: vec![Operand::Access { data: to, address: first, alignment: bytes as u32 }, from],
+        cycles: None,
+        semantics: Semantics::Move,
+        completion: Completion::Queue(Queue::Copies),
+        source: SOURCE.to_owned(),
+    })
+}

@@ -1,0 +1,48 @@
+//! Waits for asynchronous operations.
+
+use tilewright::kernel::{Op, Queue, Region, Value};
+use tilewright::vendor::CompileError;
+
+use crate::Dialect;
+use crate::translate::{Body, Typed};
+
+impl<'ctx> Body<'_, 'ctx> {
+    /// What is pending lies where it will be; the wait says that it is there.
+    pub(crate) fn wait(
+        &mut self,
+        queue: Queue,
+        outstanding: u32,
+        values: &[Value],
+    ) -> Result<Vec<Typed<'ctx>>, CompileError> {
+        let least = least_of_group(self.dialect, queue, &self.kernel.body).unwrap_or(0);
+        self.dialect.wait(&self.emit, queue, outstanding, least).map_err(|error| self.placed(error))?;
+        let given = values.iter().map(|&value| {
+            let value = self.value(value)?;
+            Ok(Typed { ty: value.ty.awaited(), ..value })
+        });
+        given.collect()
+    }
+}
+
+/// How many instructions each group of the queue has at least; none where no group is committed. Of a group that
+/// begins before its region, what the region adds.
+fn least_of_group(dialect: &dyn Dialect, queue: Queue, region: &Region) -> Option<u32> {
+    let (mut least, mut open) = (None, 0);
+    let mut found = |count: u32| least = Some(least.map_or(count, |least: u32| least.min(count)));
+    for statement in &region.statements {
+        match &statement.op {
+            Op::Instruction { name, .. } if dialect.queue_of(name) == Some(queue) => open += 1,
+            Op::Commit { queue: committed } if *committed == queue => found(std::mem::take(&mut open)),
+            op => {
+                let inner: Vec<_> =
+                    op.regions().into_iter().filter_map(|inner| least_of_group(dialect, queue, inner)).collect();
+                if !inner.is_empty() {
+                    // What was open before may have been closed within.
+                    open = 0;
+                }
+                inner.into_iter().for_each(&mut found);
+            }
+        }
+    }
+    least
+}
