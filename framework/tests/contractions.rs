@@ -40,6 +40,7 @@ fn row(name: &str, cycles: f64, [d, a, b]: [&str; 3]) -> Instruction {
         cycles: Some(cycles),
         semantics,
         completion: Completion::AtOnce,
+        numerics: None,
         source,
     }
 }

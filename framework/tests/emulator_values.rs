@@ -428,3 +428,46 @@ fn the_host_reads_only_what_was_written() {
     assert!(memory.read(buffer, usize::MAX, 2).is_err());
     assert_eq!(GlobalMemory::new().read(buffer, 0, 1), Err(MemoryError::UnknownBuffer));
 }
+
+/// `a * b + a` for each pair.
+fn multiplied_and_added(ty: &str, bytes: usize, pairs: &[(u64, u64)]) -> Vec<u64> {
+    apply((ty, bytes), (ty, bytes), &format!("%8: {ty} = f_mul_add %5, %6, %5"), pairs)
+}
+
+/// A finite f16 in units of 2^-24.
+fn units_of_f16(bits: u64) -> i128 {
+    (f16::from_bits(bits as u16).to_f64() * 2f64.powi(24)) as i128
+}
+
+#[test]
+fn multiply_adds_are_rounded_once() {
+    let squared = |power: i32| (1.0 + 2f64.powi(power), -(1.0 + 2f64.powi(power)));
+    // a (1 - a) with b = -a: of (1 + e)(-1 - e) + (1 + e) = -(e + e^2) the last term is kept.
+    let (a, b) = squared(-12);
+    let single = multiplied_and_added("f32", 4, &[((a as f32).to_bits().into(), (b as f32).to_bits().into())]);
+    assert_eq!(f32::from_bits(single[0] as u32), -(2f32.powi(-12) + 2f32.powi(-24)));
+    let (a, b) = squared(-27);
+    let double = multiplied_and_added("f64", 8, &[(a.to_bits(), b.to_bits())]);
+    assert_eq!(f64::from_bits(double[0]), -(2f64.powi(-27) + 2f64.powi(-54)));
+    // All exponents of f16 beside each other, against integers: a * b + a in units of 2^-48.
+    let sample = |seed: u64| (0..4096u64).map(move |index| (index * 15 + seed * 7919) % 0x10000);
+    let finite = |bits: &u64| bits >> 10 & 31 != 31;
+    let pairs: Vec<_> = sample(1).zip(sample(2).map(|bits| bits.rotate_left(7) & 0xffff | bits >> 9 & 0x7f)).collect();
+    let pairs: Vec<_> = pairs.into_iter().filter(|(a, b)| finite(a) && finite(&(b & 0xffff))).collect();
+    assert!(pairs.len() > 3000);
+    for (&(a, b), result) in pairs.iter().zip(multiplied_and_added("f16", 2, &pairs)) {
+        let exact = units_of_f16(a) * units_of_f16(b) + (units_of_f16(a) << 24);
+        let far = |bits: u64| (exact - (units_of_f16(bits) << 24)).abs();
+        let magnitude = result & 0x7fff;
+        if magnitude == 0x7c00 {
+            // Half a place above the greatest number goes to infinity.
+            assert!(exact.abs() >= 65520i128 << 48, "{a:#x} {b:#x}");
+            continue;
+        }
+        let neighbours = [magnitude.saturating_sub(1), magnitude + 1].map(|next| next | result & 0x8000);
+        for next in neighbours.into_iter().filter(|next| finite(next)) {
+            let tie = far(next) == far(result) && next != result;
+            assert!(far(result) <= far(next) && (!tie || result & 1 == 0), "{a:#x} {b:#x}: {result:#x}");
+        }
+    }
+}

@@ -19,6 +19,7 @@ fn row(name: &str, semantics: Semantics, operands: Vec<Operand>) -> Instruction 
         cycles: None,
         semantics,
         completion: Completion::AtOnce,
+        numerics: None,
         source,
     }
 }

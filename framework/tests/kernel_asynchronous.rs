@@ -132,6 +132,7 @@ fn row(completion: Completion) -> Instruction {
         cycles: None,
         semantics: Semantics::Contract,
         completion,
+        numerics: None,
         source: "invented".to_owned(),
     }
 }

@@ -66,6 +66,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
         (value(), value()).prop_map(|(pointer, block)| Op::ClusterAddress { pointer, block }),
         (one_of(Unary::ALL), value()).prop_map(|(op, a)| Op::Unary { op, a }),
         (one_of(Binary::ALL), value(), value()).prop_map(|(op, a, b)| Op::Binary { op, a, b }),
+        (value(), value(), value()).prop_map(|(a, b, c)| Op::FMulAdd { a, b, c }),
         (one_of(Compare::ALL), value(), value()).prop_map(|(op, a, b)| Op::Compare { op, a, b }),
         (value(), value(), value()).prop_map(|(condition, a, b)| Op::Select { condition, a, b }),
         (one_of(Cast::ALL), value()).prop_map(|(op, a)| Op::Cast { op, a }),

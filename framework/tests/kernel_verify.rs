@@ -36,6 +36,7 @@ fn a_sound_module_passes() {
         %10: 4xi8 = constant 255
         %11: f32 = unary f_neg %2
         %12: f32 = binary f_mul %11, %2
+        %30: f32 = f_mul_add %11, %12, %2
         %13: i1 = binary and %7, %9
         %14: i64 = cast extend_u %13
         %15: i8 = cast truncate %14
@@ -72,6 +73,9 @@ fn operands_and_results_have_the_types_that_operations_take_and_give() {
         ("%9: i32 = binary f_add %1, %1", operand(1, I32, "a floating-point type")),
         ("%9: f32 = binary xor %2, %2", operand(2, scalar(F32), "an integer")),
         ("%9: i32 = unary f_neg %1", operand(1, I32, "a floating-point type")),
+        ("%9: f32 = f_mul_add %2, %2, %3", operand(3, scalar(F16), "f32")),
+        ("%9: f32 = f_mul_add %2, %3, %2", operand(3, scalar(F16), "f32")),
+        ("%9: i32 = f_mul_add %1, %1, %1", operand(1, I32, "a floating-point type but bf16")),
         ("%9: i1 = compare eq %2, %2", operand(2, scalar(F32), wide)),
         ("%9: i1 = compare eq %1, %4", operand(4, scalar(I64), "i32")),
         ("%9: i32 = select %1, %5, %6", operand(1, I32, "i1")),

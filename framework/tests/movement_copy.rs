@@ -40,6 +40,7 @@ fn row(name: &str, bytes: u64, consecutive: bool, masked: bool) -> Instruction {
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::Queue(Queue::Copies),
+        numerics: None,
         source: "invented".to_owned(),
     }
 }

@@ -143,6 +143,7 @@ fn rows(flaw: Flaw) -> Vec<Instruction> {
         cycles: None,
         semantics: Semantics::Contract,
         completion: Completion::AtOnce,
+        numerics: None,
         source: "invented".into(),
     };
     let mut rows = vec![multiply.clone(), load(flaw)];
@@ -177,6 +178,7 @@ fn load(flaw: Flaw) -> Instruction {
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::AtOnce,
+        numerics: None,
         source: "invented".into(),
     }
 }

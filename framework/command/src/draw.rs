@@ -24,6 +24,7 @@ use tilewright_picture::{Picture, html, svg, terminal};
 
 use crate::Global;
 use crate::failure::Failure;
+pub use instruction::draw as draw_instruction;
 pub use question::repeated;
 
 /// What to draw.

@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 use tilewright::layout::Dim;
 use tilewright::target::{Instruction, InstructionKind, Operand};
 
+use crate::draw::{Destination, draw_instruction};
 use crate::failure::Failure;
 use crate::{Global, input};
 
@@ -21,12 +22,25 @@ pub struct Options {
     /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
+    /// Draw who holds each element of this instruction's operands; enough of its name to tell it from the others.
+    #[arg(long, value_name = "NAME", conflicts_with = "json")]
+    draw: Option<String>,
+    #[command(flatten)]
+    destination: Destination,
 }
 
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
     let target = session.target(&options.target)?;
+    if let Some(name) = &options.draw {
+        return draw_instruction(target.instructions(), &options.target, name, &options.destination);
+    }
+    if !options.destination.is_everything_to_terminal() {
+        return Err(Failure::Input(
+            "only a picture goes to a file or is drawn in part: name one with --draw".to_owned(),
+        ));
+    }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["instruction", "shape", "types", "cycles", "source"]);
@@ -55,7 +69,7 @@ fn line(row: &Instruction) -> Json {
         registers(row).map(|(role, element, _)| (role, element.into())).collect();
     json!({
         "name": row.name, "kind": kind, "shape": shape(row), "types": types, "cycles": row.cycles,
-        "source": row.source,
+        "source": row.source, "numerics": row.numerics,
     })
 }
 

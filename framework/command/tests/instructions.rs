@@ -44,3 +44,31 @@ fn a_target_that_is_not_known_is_named() {
     let said = run(tilewright().args(["instructions", "--target", "nosuch"]));
     assert!(said.failed(2).contains("nosuch"), "{}", said.err);
 }
+
+#[test]
+fn an_instruction_is_drawn_as_by_draw() {
+    for (target, name) in [("h100", "m16n8k16.row.col.f32.f16"), ("a100", "ldmatrix.sync.aligned.m8n8.x4.shared.b16")] {
+        let drawn = run(tilewright().args(["instructions", "--target", target, "--draw", name]));
+        assert_eq!((drawn.code, drawn.err.as_str()), (Some(0), ""));
+        let same = run(tilewright().args(["draw", "instruction", "--target", target, name]));
+        assert_eq!(drawn.out, same.out);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mma.svg");
+    let arguments = ["instructions", "--target", "h100", "--draw", "m16n8k16.row.col.f32.f16", "-o"];
+    let said = run(tilewright().args(arguments).arg(&file));
+    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(0), "", ""));
+    let text = std::fs::read_to_string(&file).expect("a picture");
+    let kept = std::fs::read_to_string(command::root().join("docs/pictures/mma.svg")).expect("a picture");
+    assert!(text == kept, "the picture of the documentation");
+}
+
+#[test]
+fn a_picture_needs_an_instruction() {
+    let said = run(tilewright().args(["instructions", "--target", "h100", "-o", "table.svg"]));
+    assert!(said.failed(2).contains("--draw"), "{}", said.err);
+    let said = run(tilewright().args(["instructions", "--target", "h100", "--draw", "nosuch"]));
+    assert!(said.failed(2).contains("target h100 has 0 instructions called `nosuch`"), "{}", said.err);
+    let said = run(tilewright().args(["instructions", "--target", "h100", "--draw", "m16n8k8"]));
+    assert!(said.failed(2).contains("mma.sync.aligned.m16n8k8"), "{}", said.err);
+}

@@ -158,6 +158,7 @@ fn product() -> Instruction {
         cycles: None,
         semantics: Semantics::Contract,
         completion: Completion::AtOnce,
+        numerics: None,
         source: "invented".to_owned(),
     }
 }
@@ -210,6 +211,7 @@ fn a_move_shows_who_gives_the_address_of_each_slot() {
         operands: vec![registers, Operand::Access { data, address, alignment: 8 }],
         semantics: Semantics::Move,
         completion: Completion::AtOnce,
+        numerics: None,
         ..product()
     };
     let picture = view::instruction(&row).expect("a picture");

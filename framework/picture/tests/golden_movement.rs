@@ -111,6 +111,7 @@ fn the_operands_of_a_product() {
         cycles: None,
         semantics: Semantics::Contract,
         completion: Completion::AtOnce,
+        numerics: None,
         source: "invented".to_owned(),
     };
     check_both("product", &view::instruction(&row).expect("a picture"));

@@ -94,13 +94,18 @@ impl Contraction {
         let number = self.unit.sums.number;
         let element = cast::element(number).unwrap_or(Element::I32);
         let (multiply, add) = if number.is_float() { (Binary::FMul, Binary::FAdd) } else { (Binary::Mul, Binary::Add) };
+        let fuses = fuses(number);
         let mut typed = |values: &[Value]| -> Vec<Value> {
             values.iter().map(|&value| builder.cast(Cast::Bits, value, Type::Scalar(element))).collect()
         };
         let (a, b, mut sums) = (typed(a), typed(b), typed(c));
         self.each_issue(|at_a, at_b, at_sums| {
-            let product = builder.binary(multiply, a[at_a], b[at_b]);
-            sums[at_sums] = builder.binary(add, sums[at_sums], product);
+            sums[at_sums] = if fuses {
+                builder.f_mul_add(a[at_a], b[at_b], sums[at_sums])
+            } else {
+                let product = builder.binary(multiply, a[at_a], b[at_b]);
+                builder.binary(add, sums[at_sums], product)
+            };
         });
         sums.into_iter().map(|sum| builder.cast(Cast::Bits, sum, carrier(number))).collect()
     }
@@ -116,6 +121,11 @@ impl Contraction {
             }
         }
     }
+}
+
+/// Whether a plain multiply-add of a type is one operation, rounded once.
+pub(crate) fn fuses(number: Number) -> bool {
+    number.is_float() && cast::element(number) != Some(Element::Bf16)
 }
 
 /// The part of the padding that the running lane lies in.

@@ -5,7 +5,7 @@ use crate::kernel::{Builder, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::{
     GlobalAccess, GlobalTensor, LinearAddress, Means, MovementError, Place, Plan, Stride, Thread, access_global,
-    coalesced_layout, convert, slots,
+    coalesced_layout, convert, slots_with_accesses,
 };
 use crate::target::Direction;
 
@@ -23,6 +23,11 @@ pub struct Matrix {
 /// Matrices begin at multiples of this many bytes.
 const ALIGNMENT: u64 = 16;
 
+/// What an access of shared memory counts beside its wavefronts, in slots: as much as one of global memory. So of ways
+/// with as many wavefronts the one of fewer accesses wins, such as that by an instruction that moves several
+/// matrices at once.
+const ACCESS_SLOTS: f64 = 1.0;
+
 /// The way of a factor.
 #[derive(Debug, Clone)]
 pub struct Feed {
@@ -37,8 +42,8 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// The way with the fewest wavefront slots of a warp, where an access to global memory is one, and each unit
-    /// of memory that it touches another.
+    /// The way with the fewest wavefront slots of a warp, where an access to memory is one, and each unit
+    /// of global memory that it touches another.
     pub(super) fn new(
         layout: &LinearLayout,
         matrix: Matrix,
@@ -53,7 +58,9 @@ impl Feed {
         let straight = of(layout.clone(), None)?;
         let (lanes, warps) = (1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
         let coalesced = coalesced_layout(&tensor, bits, lanes, warps, means.target)?;
-        let Ok(conversion) = convert(&coalesced, layout, bits, means) else { return Ok(straight) };
+        let Ok(conversion) = convert(&coalesced, layout, bits, means.with_access_slots(ACCESS_SLOTS)) else {
+            return Ok(straight);
+        };
         let staged = of(coalesced, Some(conversion))?;
         Ok(if staged.slots() < straight.slots() { staged } else { straight })
     }
@@ -62,7 +69,7 @@ impl Feed {
     #[must_use]
     pub fn slots(&self) -> f64 {
         let warps = (1u64 << self.loaded.in_bits(Dim::WARP)) as f64;
-        let converted = self.conversion.as_ref().map_or(0.0, |plan| slots(&plan.counts));
+        let converted = self.conversion.as_ref().map_or(0.0, |plan| slots_with_accesses(&plan.counts, ACCESS_SLOTS));
         self.access.accesses as f64 + self.access.transactions as f64 / warps + converted
     }
 

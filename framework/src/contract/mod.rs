@@ -27,6 +27,7 @@ mod unit;
 
 pub use choose::{Candidate, Refused, candidates, plan};
 pub use cost::ContractionCost;
+pub(crate) use emit::fuses;
 pub use feed::{Feed, Matrix};
 pub use plan::Contraction;
 pub use question::{ContractError, Question};

@@ -147,8 +147,9 @@ impl Unit {
         let operands =
             |row, column| Operands { number, bits: number.bits(), registers: vec![], lanes: lanes(row, column) };
         let (pipes, _) = rate(target.matrix.as_ref());
-        // A multiplication and an addition, each as other plain operations on as many words.
+        // Each operation as other plain ones on as many words.
         let words = f64::from(number.bits().div_ceil(32));
+        let operations = if super::fuses(number) { 1.0 } else { 2.0 };
         Self {
             row: None,
             transposed: false,
@@ -157,7 +158,7 @@ impl Unit {
             sums: operands(1, 1),
             order: vec![Role::A, Role::B, Role::Sums],
             tile: [rows, columns, 0],
-            cycles: 2.0 * words * target.costs.select.cycles * f64::from(pipes),
+            cycles: operations * words * target.costs.select.cycles * f64::from(pipes),
             pipes,
         }
     }

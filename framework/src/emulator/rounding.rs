@@ -38,12 +38,31 @@ impl Sum {
     }
 
     /// A value of this type, from one that is exact or was rounded to odd.
-    fn round(self, value: f64) -> f64 {
+    pub(super) fn round(self, value: f64) -> f64 {
         match self {
             Self::F64 => value,
             Self::F32 => f64::from(value as f32),
             Self::F16 => f16::from_f32(odd_single(value)).to_f64(),
             Self::Bf16 => bf16::from_f32(odd_single(value)).to_f64(),
+        }
+    }
+
+    /// The value of the bits of this type.
+    pub(super) fn decode(self, bits: u64) -> f64 {
+        match self {
+            Self::F16 => f16::from_bits(bits as u16).to_f64(),
+            Self::Bf16 => bf16::from_bits(bits as u16).to_f64(),
+            Self::F32 => f64::from(f32::from_bits(bits as u32)),
+            Self::F64 => f64::from_bits(bits),
+        }
+    }
+
+    /// All bits of a magnitude.
+    pub(super) fn magnitude_bits(self) -> u64 {
+        match self {
+            Self::F16 | Self::Bf16 => 0x7fff,
+            Self::F32 => 0x7fff_ffff,
+            Self::F64 => u64::MAX >> 1,
         }
     }
 
@@ -100,6 +119,25 @@ fn odd_sum(a: f64, b: f64) -> f64 {
     // The error has the sign of the sum where the magnitude was rounded down.
     let grows = (error > 0.0) == (sum > 0.0);
     f64::from_bits(if grows { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
+}
+
+/// The sum of numbers, rounded to odd. They and what their sums lose are within binary64's range.
+///
+/// It is kept as numbers of which none overlaps another (Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997,
+/// figure 6), the greatest last, so that the others together are less than its last bit.
+pub(super) fn odd_total(terms: impl Iterator<Item = f64>) -> f64 {
+    let mut parts: Vec<f64> = Vec::new();
+    for mut term in terms {
+        for part in &mut parts {
+            let sum = *part + term;
+            let of_term = sum - *part;
+            *part = (*part - (sum - of_term)) + (term - of_term);
+            term = sum;
+        }
+        parts.push(term);
+        parts.retain(|&part| part != 0.0);
+    }
+    parts.into_iter().reduce(|low, high| odd_sum(high, low)).unwrap_or(0.0)
 }
 
 /// The same for going to binary32, which leaves room for at most 22 bits.

@@ -133,6 +133,11 @@ impl Builder {
         self.value(self.type_of(a), Op::Binary { op, a, b })
     }
 
+    /// `a * b + c`, rounded once.
+    pub fn f_mul_add(&mut self, a: Value, b: Value, c: Value) -> Value {
+        self.value(self.type_of(a), Op::FMulAdd { a, b, c })
+    }
+
     /// An operation on a 32-bit value and a 32-bit constant.
     pub fn binary_const(&mut self, op: Binary, a: Value, b: u32) -> Value {
         let b = self.i32(b);

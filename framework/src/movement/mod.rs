@@ -39,6 +39,7 @@ pub use memory::{
     BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, Stride, access_global,
     coalesced_layout, conflicts, load_shared, store_shared,
 };
+pub(crate) use price::slots_with_accesses;
 pub use price::{cost, slots};
 pub use reduce::{Reduction, reduce, reductions};
 pub use scan::{Scan, ScanDirection, scan};

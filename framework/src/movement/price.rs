@@ -48,7 +48,7 @@ pub fn slots(counts: &Counts) -> f64 {
 }
 
 /// The [`slots`] of the counts where each access of shared memory counts so many more.
-pub(super) fn slots_with_accesses(counts: &Counts, access_slots: f64) -> f64 {
+pub(crate) fn slots_with_accesses(counts: &Counts, access_slots: f64) -> f64 {
     let accesses = counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads;
     slots(counts) + access_slots * accesses as f64
 }

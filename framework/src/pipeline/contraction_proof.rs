@@ -4,17 +4,13 @@
 //! First with integers so small that every partial sum in any order is a number of the accumulator's type: the
 //! result must be exact. Then with elements of all kinds against a sum of about 100 bits.
 //!
-//! **Tolerance.** A sum of n terms in any order, each product and each addition rounded to nearest with unit
-//! roundoff u, is off by at most g(n) times the sum of the terms' magnitudes, g(n) = n u / (1 - n u) (Higham,
-//! Accuracy and Stability of Numerical Algorithms, section 3.1). Here n = K + 4: K products and the initial sum
-//! are added, products are rounded, and each factor may have been rounded once (integers of 64 bits to binary64).
-//! Where products are below the normal range, each is off by half the least subnormal number more; a whole one is
-//! allowed. Fewer roundings, as units that fuse or sum wider have, are within that too. Sums of integers wrap
-//! and are exact.
+//! How far an element may be off follows from how the plan's unit rounds, see [`tolerance`](super::tolerance). Sums of
+//! integers wrap and are exact.
 
 use super::Disproof;
 use super::exact::{Kind, scrambled};
 use super::proof::{little_endian, run, word};
+use super::tolerance::Tolerance;
 use crate::contract::Contraction;
 use crate::emulator::Report;
 use crate::lower::contraction_kernel;
@@ -26,8 +22,9 @@ use crate::target::Number;
 /// # Errors
 /// [`Disproof`]: the first thing that is wrong.
 pub fn prove_contraction(plan: &Contraction, means: Means<'_>) -> Result<Report, Disproof> {
-    let report = Trial::exact(plan)?.run(plan, true, means)?;
-    Trial::any(plan)?.run(plan, false, means)?;
+    let tolerance = Tolerance::of(plan, means);
+    let report = Trial::exact(plan, &tolerance)?.run(plan, true, &tolerance, means)?;
+    Trial::any(plan)?.run(plan, false, &tolerance, means)?;
     Ok(report)
 }
 
@@ -84,12 +81,12 @@ impl Trial {
     }
 
     /// Integers from -2 to 2; of `a` so few beside zero that sums stay exact.
-    fn exact(plan: &Contraction) -> Result<Self, Disproof> {
+    fn exact(plan: &Contraction, tolerance: &Tolerance) -> Result<Self, Disproof> {
         let accumulator = Kind::named(&plan.question.accumulator.to_string()).map_err(Disproof::Row)?;
         let k = plan.question.shape[2];
         let stride = match accumulator {
             Kind::Integer { .. } => 1,
-            Kind::Float { mantissa, .. } => (4 * k + 2).div_ceil(1 << (mantissa + 1)).next_power_of_two(),
+            Kind::Float { .. } => (4 * k + 2).div_ceil(1 << tolerance.exact_bits()).next_power_of_two(),
         };
         Self::of(plan, true, |which, kind, index| {
             let value = (scrambled(index, which) % 5) as i64 - 2;
@@ -128,7 +125,13 @@ impl Trial {
         })
     }
 
-    fn run(&self, plan: &Contraction, accumulates: bool, means: Means<'_>) -> Result<Report, Disproof> {
+    fn run(
+        &self,
+        plan: &Contraction,
+        accumulates: bool,
+        tolerance: &Tolerance,
+        means: Means<'_>,
+    ) -> Result<Report, Disproof> {
         let kernel = contraction_kernel("dot", plan, accumulates, means)?;
         crate::kernel::verify_instructions(&kernel, means.instructions)?;
         let mut inputs = vec![self.a.bytes(), self.b.bytes()];
@@ -139,12 +142,19 @@ impl Trial {
         let (report, written) = run(kernel, &inputs, &[self.c.elements.len() * bytes], 1, means)?;
         let n = plan.question.shape[1] as usize;
         for (index, found) in written[0].chunks_exact(bytes).map(word).enumerate() {
-            self.compare(plan, accumulates, [index / n, index % n], found)?;
+            self.compare(plan, accumulates, tolerance, [index / n, index % n], found)?;
         }
         Ok(report)
     }
 
-    fn compare(&self, plan: &Contraction, accumulates: bool, at: [usize; 2], found: u64) -> Result<(), Disproof> {
+    fn compare(
+        &self,
+        plan: &Contraction,
+        accumulates: bool,
+        tolerance: &Tolerance,
+        at: [usize; 2],
+        found: u64,
+    ) -> Result<(), Disproof> {
         let [_, n, k] = plan.question.shape.map(|size| size as usize);
         let [row, column] = at;
         let terms = (0..k).map(|inner| (self.a.elements[row * k + inner].1, self.b.elements[inner * n + column].1));
@@ -161,14 +171,9 @@ impl Trial {
                 false => Err(Disproof::WrongElement { place, found, element, expected }),
             };
         }
-        let mut sum = Double::default();
-        let mut magnitude = 0.0;
-        for (a, b) in terms {
-            let (a, b) = (Double::of(a), Double::of(b));
-            sum = sum.plus_product(a, b);
-            magnitude += (a.high * b.high).abs();
-        }
-        let tolerance = tolerance(kind, k, magnitude);
+        let terms = terms.map(|(a, b)| (Double::of(a), Double::of(b)));
+        let sum = terms.clone().fold(Double::default(), |sum, (a, b)| sum.plus_product(a, b));
+        let tolerance = tolerance.allowed(terms.map(|(a, b)| [a.high, b.high]));
         let found = kind.decode(found);
         let error = (found - sum.high) - sum.low;
         // What is not a number is not within.
@@ -177,14 +182,6 @@ impl Trial {
         }
         Err(Disproof::Imprecise { place, found, expected: sum.high, tolerance })
     }
-}
-
-/// How far a sum of `k` products of this total magnitude may be off; see above.
-fn tolerance(kind: Kind, k: usize, magnitude: f64) -> f64 {
-    let Kind::Float { mantissa, bias, .. } = kind else { return 0.0 };
-    let roundings = (k + 4) as f64 * 2f64.powi(-(mantissa as i32) - 1);
-    let least = 2f64.powi((1 - bias) as i32 - mantissa as i32);
-    if roundings >= 1.0 { f64::INFINITY } else { roundings / (1.0 - roundings) * magnitude + k as f64 * least }
 }
 
 /// An unevaluated sum of two numbers of binary64: some 100 bits (Dekker, 1971).

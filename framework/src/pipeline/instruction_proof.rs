@@ -2,8 +2,9 @@
 //! registers whose contents follow from the row's layouts, and the result is compared with a product
 //! of matrices, or a copy of bytes, computed here element by element.
 //!
-//! Matrices have small integers, of which every sum is exact whatever its order; those of integers
-//! have all values.
+//! Matrices have integers from -2 to 2, of which every sum is exact, whatever its order and wherever the row's numerics
+//! cut: a sum of K products is at most 4 K + 2, and no row has more than 128 along K or keeps less than 8 bits. Those of
+//! integers have all values. So the result must be exact, and nothing is tolerated.
 
 use super::Disproof;
 use super::exact::{Kind, scrambled};

@@ -11,6 +11,7 @@ mod instruction_proof;
 pub mod operations;
 mod proof;
 mod question;
+mod tolerance;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

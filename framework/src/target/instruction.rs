@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Completion;
+use super::{Completion, Numerics};
 use crate::layout::LinearLayout;
 
 /// One instruction of a target: what it reads and writes, where its operands lie, what it means.
@@ -23,6 +23,10 @@ pub struct Instruction {
     /// When it is done. Absent in the bytes of writers that know only [`Completion::AtOnce`].
     #[serde(default, skip_serializing_if = "Completion::is_at_once")]
     pub completion: Completion,
+    /// How its sums round, where it multiplies floating-point numbers; where nothing is said, as
+    /// [`Numerics::default`] assumes.
+    #[serde(default)]
+    pub numerics: Option<Numerics>,
     /// The vendor's document or tool from which the row was taken.
     pub source: String,
 }

@@ -16,6 +16,7 @@ mod instruction;
 mod lane_xors;
 mod nearest;
 mod number;
+mod numerics;
 mod read;
 
 pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
@@ -28,3 +29,4 @@ pub use description::{
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
 pub use lane_xors::LaneXors;
 pub use number::{Format, Number};
+pub use numerics::{Numerics, Summation};

@@ -178,6 +178,12 @@ impl Format {
         self.specials == Specials::Ieee
     }
 
+    /// The least value above zero that is not subnormal.
+    #[must_use]
+    pub fn least_normal(self) -> f64 {
+        power(1 - self.bias)
+    }
+
     /// Log2 of the greatest power of two.
     fn greatest_exponent(self) -> i32 {
         let reserved = i32::from(self.specials == Specials::Ieee);

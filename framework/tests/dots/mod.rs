@@ -9,7 +9,7 @@ use tilewright::lower::contraction_kernel;
 use tilewright::movement::Means;
 use tilewright::pipeline::prove_contraction;
 use tilewright::target::{Number, TargetDescription};
-use tilewright::vendor::{CompileOptions, Emit, Target};
+use tilewright::vendor::{Artifact, CompileOptions, Emit, Target};
 
 /// A product by four warps of the target's default lanes.
 pub fn question(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> Question {
@@ -21,20 +21,33 @@ pub fn means(target: &dyn Target) -> Means<'_> {
     Means::of(target.description()).with_instructions(target.instructions())
 }
 
+/// The plan.
+pub fn planned(target: &dyn Target, question: &Question) -> Contraction {
+    contract::plan(question, means(target)).unwrap_or_else(|error| panic!("{question:?}: {error}"))
+}
+
 /// The plan, shown on the emulator.
 pub fn proven(target: &dyn Target, question: &Question) -> Contraction {
-    let plan = contract::plan(question, means(target)).unwrap_or_else(|error| panic!("{question:?}: {error}"));
+    let plan = planned(target, question);
     prove_contraction(&plan, means(target)).unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()));
     plan
 }
 
 /// Assembly of a kernel around the plan; tools that are here take its object.
 pub fn assembly(target: &dyn Target, plan: &Contraction) -> String {
+    compiled(target, plan).text(Emit::Assembly).unwrap().to_owned()
+}
+
+/// Its object.
+pub fn object(target: &dyn Target, plan: &Contraction) -> Vec<u8> {
+    compiled(target, plan).payload(Emit::Object).unwrap().bytes.clone()
+}
+
+fn compiled(target: &dyn Target, plan: &Contraction) -> Artifact {
     let kernel = contraction_kernel("dot", plan, false, means(target)).unwrap();
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options);
-    let artifact = artifact.unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()));
-    artifact.text(Emit::Assembly).unwrap().to_owned()
+    artifact.unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()))
 }
 
 /// Warps along M and N, as families take them.

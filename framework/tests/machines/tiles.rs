@@ -99,6 +99,7 @@ impl Tile {
             cycles: None,
             semantics: Semantics::Move,
             completion: Completion::AtOnce,
+            numerics: None,
             source: "invented".to_owned(),
         }
     }

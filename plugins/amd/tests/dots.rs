@@ -4,7 +4,7 @@
 #[path = "../../../framework/tests/dots/mod.rs"]
 mod dots;
 
-use dots::{assembly, described, is_of_families, proven, question, warps};
+use dots::{assembly, described, is_of_families, planned, proven, question, warps};
 use tilewright::contract::{Contraction, Question};
 use tilewright::layout::{Attribute, FamilySpec};
 use tilewright::vendor::Target;
@@ -13,7 +13,9 @@ use tilewright_amd::AmdTarget;
 fn target(name: &str) -> AmdTarget {
     let text = match name {
         "mi250" => include_str!("../../../targets/mi250.toml"),
+        "mi300x" => include_str!("../../../targets/mi300x.toml"),
         "mi355x" => include_str!("../../../targets/mi355x.toml"),
+        "rx9070xt" => include_str!("../../../targets/rx9070xt.toml"),
         _ => include_str!("../../../targets/rx7900xtx.toml"),
     };
     AmdTarget::new(described(name, text)).unwrap()
@@ -106,4 +108,47 @@ fn numbers_of_64_and_32_bits_have_instructions_of_their_own() {
         assert!(plan.row().unwrap().ends_with(word), "{}", plan.unit_name());
     }
     assert!(!target.instructions().is_empty());
+}
+
+/// Of CDNA 2, 3 and 4 and of RDNA 3 and 4 the densest instruction of each pair of types, as their instruction set
+/// manuals name them: the largest tile, with the most of K where there are several.
+const EXPECTED: [(&str, [&str; 3], &str); 27] = [
+    ("mi250", ["f16", "f16", "f32"], "v_mfma_f32_32x32x8f16"),
+    ("mi250", ["bf16", "bf16", "f32"], "v_mfma_f32_32x32x8bf16_1k"),
+    ("mi250", ["f32", "f32", "f32"], "v_mfma_f32_32x32x2f32"),
+    ("mi250", ["f64", "f64", "f64"], "v_mfma_f64_16x16x4f64"),
+    ("mi250", ["i8", "i8", "i32"], "v_mfma_i32_32x32x8i8"),
+    ("mi250", ["e4m3", "e5m2", "f32"], "v_mfma_f32_32x32x8f16"),
+    ("mi300x", ["f16", "f16", "f32"], "v_mfma_f32_32x32x8_f16"),
+    ("mi300x", ["bf16", "bf16", "f32"], "v_mfma_f32_32x32x8_bf16"),
+    ("mi300x", ["f32", "f32", "f32"], "v_mfma_f32_32x32x2_f32"),
+    ("mi300x", ["f64", "f64", "f64"], "v_mfma_f64_16x16x4_f64"),
+    ("mi300x", ["i8", "i8", "i32"], "v_mfma_i32_32x32x16_i8"),
+    ("mi300x", ["fp8_fnuz", "bf8_fnuz", "f32"], "v_mfma_f32_32x32x16_fp8_bf8"),
+    ("mi355x", ["f16", "f16", "f32"], "v_mfma_f32_32x32x16_f16"),
+    ("mi355x", ["bf16", "bf16", "f32"], "v_mfma_f32_32x32x16_bf16"),
+    ("mi355x", ["f64", "f64", "f64"], "v_mfma_f64_16x16x4_f64"),
+    ("mi355x", ["i8", "i8", "i32"], "v_mfma_i32_32x32x32_i8"),
+    ("mi355x", ["e4m3", "e5m2", "f32"], "v_mfma_f32_32x32x64_f8f6f4"),
+    ("rx7900xtx", ["f16", "f16", "f32"], "v_wmma_f32_16x16x16_f16"),
+    ("rx7900xtx", ["bf16", "bf16", "f32"], "v_wmma_f32_16x16x16_bf16"),
+    ("rx7900xtx", ["f16", "f16", "f16"], "v_wmma_f16_16x16x16_f16"),
+    ("rx7900xtx", ["bf16", "bf16", "bf16"], "v_wmma_bf16_16x16x16_bf16"),
+    ("rx7900xtx", ["i8", "i8", "i32"], "v_wmma_i32_16x16x16_iu8"),
+    ("rx7900xtx", ["e4m3", "e5m2", "f32"], "v_wmma_f32_16x16x16_f16"),
+    ("rx9070xt", ["f16", "f16", "f32"], "v_wmma_f32_16x16x16_f16"),
+    ("rx9070xt", ["bf16", "bf16", "f32"], "v_wmma_f32_16x16x16_bf16"),
+    ("rx9070xt", ["e4m3", "e5m2", "f32"], "v_wmma_f32_16x16x16_fp8_bf8"),
+    ("rx9070xt", ["i8", "i8", "i32"], "v_wmma_i32_16x16x16_iu8"),
+];
+
+#[test]
+fn code_has_the_densest_instruction_of_the_types() {
+    for (name, types, word) in EXPECTED {
+        let target = target(name);
+        let plan = planned(&target, &question(&target, [64, 64, 64], types));
+        let code = assembly(&target, &plan);
+        let products = count(&code, "v_mfma") + count(&code, "v_wmma");
+        assert!(products > 0 && count(&code, word) == products, "{name} {types:?} by {}: {code}", plan.unit_name());
+    }
 }

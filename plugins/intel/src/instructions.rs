@@ -6,7 +6,7 @@
 
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
 
 use crate::families::dpas::neighbours;
 
@@ -64,6 +64,8 @@ fn row(repeat: u64, columns: u64, [d, a, b, c]: [&str; 4]) -> Result<Instruction
         cycles: None,
         semantics: Semantics::Contract,
         completion: Completion::AtOnce,
+        // The extension leaves open in which order and how precisely products are added.
+        numerics: d.starts_with(['f', 'b']).then(Numerics::default),
         source: SOURCE.to_owned(),
     })
 }

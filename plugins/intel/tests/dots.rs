@@ -1,10 +1,12 @@
 //! Dots of whole tiles: layouts of the `dpas` family, and calls of its builtin in the code.
 #![allow(clippy::unwrap_used)]
 
+use std::process::Command;
+
 #[path = "../../../framework/tests/dots/mod.rs"]
 mod dots;
 
-use dots::{assembly, described, is_of_families, proven, question, warps};
+use dots::{assembly, described, is_of_families, object, planned, proven, question, warps};
 use tilewright::contract::{Contraction, Question};
 use tilewright::layout::FamilySpec;
 use tilewright::vendor::Target;
@@ -53,6 +55,68 @@ fn code_calls_the_builtin_as_often_as_the_plan_says() {
             assert!(text.contains("matrix_mad"), "{text}");
             let calls = text.lines().filter(|line| line.contains("OpFunctionCall")).count() as u64;
             assert_eq!(calls, plan.cost.issues / plan.chunks(), "{types:?}");
+        }
+    }
+}
+
+#[test]
+fn code_imports_the_builtin_of_the_types() {
+    // cl_intel_subgroup_matrix_multiply_accumulate and its extensions for f16 and bf16 sums: names, and how compilers of
+    // OpenCL C mangle their arguments, for eight rows and sub-groups of 16.
+    for (types, builtin) in [
+        (["f16", "f16", "f32"], "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f"),
+        (["bf16", "bf16", "f32"], "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iDv8_f"),
+        (["i8", "i8", "i32"], "_Z36intel_sub_group_i8_i8_matrix_mad_k32Dv8_sDv8_iS0_"),
+        (["u8", "i8", "i32"], "_Z36intel_sub_group_u8_i8_matrix_mad_k32Dv8_tDv8_iS0_"),
+        (["f16", "f16", "f16"], "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_Dh"),
+        (["bf16", "bf16", "bf16"], "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iS_"),
+        (["e4m3", "e5m2", "f32"], "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f"),
+    ] {
+        for target in targets() {
+            let plan = planned(&target, &question(&target, [32, 64, 32], types));
+            let text = assembly(&target, &plan);
+            assert!(text.contains(&format!("\"{builtin}\"")), "{types:?} by {}: {text}", plan.unit_name());
+            assert_eq!(text.matches("LinkageAttributes").count(), 1, "{types:?} imports no other");
+        }
+    }
+}
+
+/// Lines of the machine code that the offline compiler makes of a module and that name an instruction; `None` where it, or
+/// its disassembler, is not at hand.
+fn machine_code(spirv: &[u8], device: &str, word: &str) -> Option<usize> {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    std::fs::write(at.join("dot.spv"), spirv).unwrap();
+    let run = |arguments: &[&str]| Command::new("ocloc").args(arguments).current_dir(at).output().ok();
+    let made = run(&["compile", "-spirv_input", "-device", device, "-file", "dot.spv", "-out_dir", "made"])?;
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stdout));
+    let files = || std::fs::read_dir(at.join("made")).unwrap().map(|file| file.unwrap().path());
+    let binary = files().find(|file| file.extension().is_some_and(|end| end == "bin")).unwrap();
+    run(&["disasm", "-file", binary.to_str().unwrap(), "-device", device, "-dump", "code"])?;
+    let mut files = std::fs::read_dir(at.join("code")).ok()?.map(|file| file.unwrap().path());
+    let listing = files.find(|file| file.extension().is_some_and(|end| end == "asm"))?;
+    let text = std::fs::read_to_string(listing).unwrap();
+    Some(text.lines().filter(|line| line.trim_start().starts_with(word)).count())
+}
+
+#[test]
+fn the_offline_compiler_makes_dpas_of_it() {
+    for (name, text, lanes, rows) in [
+        ("max1550", include_str!("../../../targets/max1550.toml"), 16, 8),
+        ("a770", include_str!("../../../targets/a770.toml"), 8, 8),
+    ] {
+        let target = IntelTarget::new(described(name, text)).unwrap();
+        for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"]] {
+            let question = Question { warps: 1, ..question(&target, [rows, lanes, 32], types) };
+            let plan = planned(&target, &question);
+            assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{name} {types:?}: {}", plan.unit_name());
+            let spirv = object(&target, &plan);
+            match machine_code(&spirv, &target.description().architecture, "dpas.8x") {
+                Some(found) => assert_eq!(found as u64, plan.cost.issues, "{name} {types:?}"),
+                None => eprintln!(
+                    "LEVEL LOWER: `ocloc` and its disassembler are not installed, {name} {types:?} was left out"
+                ),
+            }
         }
     }
 }

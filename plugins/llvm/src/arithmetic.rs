@@ -100,6 +100,18 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed { ty: a.ty, value })
     }
 
+    pub(crate) fn f_mul_add(&mut self, a: Value, b: Value, c: Value) -> Result<Typed<'ctx>, CompileError> {
+        let a = self.value(a)?;
+        let (b, c) = (self.value_of(b, a.ty)?, self.value_of(c, a.ty)?);
+        if !is_float(a.ty) || a.ty.element() == Some(Element::Bf16) {
+            return Err(self.invalid(format!("multiplies and adds floating-point values but bf16, not a {}", a.ty)));
+        }
+        let ty = self.llvm_type(a.ty)?;
+        let value = self.emit.call("llvm.fma", &[ty], &[a.value, b, c])?;
+        let value = value.ok_or_else(|| self.invalid("LLVM's `llvm.fma` gives nothing"))?;
+        Ok(Typed { ty: a.ty, value })
+    }
+
     /// Unsigned division. LLVM leaves division by zero undefined altogether, where the kernel IR
     /// promises some value; and not every target divides integers narrower than 32 bits at every
     /// optimisation level, so those are widened.

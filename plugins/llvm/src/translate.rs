@@ -349,6 +349,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::ClusterAddress { pointer, block } => one(self.cluster_address(*pointer, *block)?),
             Op::Unary { op, a } => one(self.unary(*op, *a)?),
             Op::Binary { op, a, b } => one(self.binary(*op, *a, *b)?),
+            Op::FMulAdd { a, b, c } => one(self.f_mul_add(*a, *b, *c)?),
             Op::Compare { op, a, b } => one(self.compare(*op, *a, *b)?),
             Op::Select { condition, a, b } => one(self.select(*condition, *a, *b)?),
             Op::Cast { op, a } => one(self.cast(*op, *a, result(self)?)?),

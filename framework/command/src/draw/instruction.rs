@@ -1,6 +1,7 @@
 //! `tilewright draw instruction`: who holds each element of an instruction's operands.
 
 use clap::Args;
+use tilewright::target::Instruction;
 use tilewright_picture::view;
 
 use super::Destination;
@@ -26,25 +27,27 @@ const MOST: usize = 12;
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
     let target = session.target(&options.target)?;
-    let rows = target.instructions();
-    let exact = rows.iter().filter(|row| row.name == options.name);
-    let alike = rows.iter().filter(|row| row.name.contains(&options.name) && row.name != options.name);
+    draw(target.instructions(), &options.target, &options.name, &options.destination)
+}
+
+/// Draws the row of this name, or of the only one that contains it.
+pub fn draw(rows: &[Instruction], target: &str, name: &str, destination: &Destination) -> Result<(), Failure> {
+    let exact = rows.iter().filter(|row| row.name == name);
+    let alike = rows.iter().filter(|row| row.name.contains(name) && row.name != name);
     let found: Vec<_> = exact.chain(alike).collect();
     let row = match found.as_slice() {
         [only] => only,
-        [first, ..] if first.name == options.name => first,
+        [first, ..] if first.name == name => first,
         several => {
             let listed = if several.is_empty() { rows.iter().collect() } else { several.to_vec() };
             let names: Vec<_> = listed.iter().take(MOST).map(|row| row.name.as_str()).collect();
             let dots = if listed.len() > MOST { ", ..." } else { "" };
             let count = several.len();
             return Err(Failure::Input(format!(
-                "target {} has {count} instructions called `{}`; there are {}{dots}",
-                options.target,
-                options.name,
+                "target {target} has {count} instructions called `{name}`; there are {}{dots}",
                 names.join(", ")
             )));
         }
     };
-    options.destination.draw(view::instruction(row)?)
+    destination.draw(view::instruction(row)?)
 }

@@ -9,6 +9,7 @@ mod step;
 
 use std::collections::HashMap;
 
+use super::rounding::Sum;
 use crate::kernel::{Cast, Element, Kernel, Op, Region, Space, Statement, Type, Value};
 use crate::target::{Direction, TargetDescription};
 
@@ -163,6 +164,10 @@ impl<'a> Decoder<'a> {
                     Some(element) if element.is_float() => Step::Float { op: *op, element, a, b, to, n },
                     _ => Step::Integer { op: *op, bits: element_bits(ty), a, b, to, n },
                 }
+            }
+            Op::FMulAdd { a, b, c } => {
+                let sum = ty.element().and_then(|element| Sum::named(element.name())).unwrap_or(Sum::F32);
+                Step::FMulAdd { sum, factors: [self.at(*a), self.at(*b)], c: self.at(*c), to, n }
             }
             Op::Compare { op, a, b } => {
                 let bits = element_bits(self.home(*a).ty);

@@ -1,5 +1,6 @@
 //! One step of a decoded kernel.
 
+use crate::emulator::rounding::Sum;
 use crate::kernel::{Binary, Compare, Element, Queue, Scope, Space, SpecialRegister, Type};
 use crate::target::{BankRow, Direction};
 
@@ -29,6 +30,13 @@ pub(in crate::emulator) enum Step<'a> {
         element: Element,
         a: usize,
         b: usize,
+        to: usize,
+        n: usize,
+    },
+    FMulAdd {
+        sum: Sum,
+        factors: [usize; 2],
+        c: usize,
         to: usize,
         n: usize,
     },

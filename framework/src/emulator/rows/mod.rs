@@ -10,6 +10,7 @@
 mod copy;
 mod held;
 mod product;
+mod summation;
 mod transfer;
 
 use std::sync::OnceLock;

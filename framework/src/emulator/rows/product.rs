@@ -1,10 +1,8 @@
 //! Products of matrices: `d = a * b + c`, for each block of the row's tiles.
 //!
-//! Floating point: a sum begins with the element of `c`, takes one product after the other, K
-//! ascending, each by a fused multiply-add that is rounded to nearest even in the type of `d`,
-//! subnormals kept. Vendors promise no order and at least the accumulator's precision, so a result
-//! that must not depend on the order (small integers) is the same on hardware; others differ within
-//! the error of a sum of so many terms. Integers: sums wrap.
+//! Floating point: as the row's numerics say ([`summation`](super::summation)). Where they are assumed, a result that must
+//! not depend on the order (small integers) is the same on hardware; others differ within the error of a sum of so
+//! many terms. Integers: sums wrap.
 //!
 //! Elements narrower than what they lie in are in its low bits. What a result has above them is
 //! unspecified, and made up here from a pattern.
@@ -14,9 +12,10 @@ use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use super::super::rounding::Sum;
 use super::held::Held;
+use super::summation::Summed;
 use crate::kernel::is_result;
 use crate::layout::{Dim, LinearLayout};
-use crate::target::{Instruction, Number, Operand};
+use crate::target::{Instruction, Number, Operand, Summation};
 
 /// Above an element in a wider place.
 const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
@@ -40,8 +39,8 @@ pub(super) struct Product {
     b: Tile,
     c: Tile,
     d: Tile,
-    /// The type of floating-point sums.
-    sum: Option<Sum>,
+    /// How floating-point sums come about.
+    sum: Option<Summed>,
 }
 
 impl Product {
@@ -56,9 +55,7 @@ impl Product {
         let integers = [&a, &b, &c, &d].map(|tile| matches!(tile.number, Number::Integer { .. }));
         let sum = match integers {
             [true, true, true, true] => None,
-            [false, false, false, false] => {
-                Some(element(row, "d").and_then(Sum::named).ok_or("its sums have no type")?)
-            }
+            [false, false, false, false] => Some(summed(row, [&a, &b, &c])?),
             _ => return Err("it multiplies integers with floating-point numbers".to_owned()),
         };
         Ok(Self { a, b, c, d, sum })
@@ -86,12 +83,11 @@ impl Product {
 
     /// The bits of one element of the result.
     fn summed(&self, c: u64, factors: impl Iterator<Item = (u64, u64)>) -> u64 {
-        let Some(sum) = self.sum else {
-            let add = |sum: i64, (a, b)| sum.wrapping_add(integer(self.a.number, a) * integer(self.b.number, b));
-            return factors.fold(integer(self.c.number, c), add) as u64 & mask(self.d.number.bits());
-        };
-        let add = |total, (a, b)| sum.multiply_add(total, float(self.a.number, a), float(self.b.number, b));
-        sum.encode(factors.fold(float(self.c.number, c), add))
+        if let Some(summed) = &self.sum {
+            return summed.total(c, factors);
+        }
+        let add = |sum: i64, (a, b)| sum.wrapping_add(integer(self.a.number, a) * integer(self.b.number, b));
+        factors.fold(integer(self.c.number, c), add) as u64 & mask(self.d.number.bits())
     }
 }
 
@@ -102,11 +98,21 @@ fn integer(number: Number, bits: u64) -> i64 {
     }
 }
 
-fn float(number: Number, bits: u64) -> f64 {
-    match number {
-        Number::Float(format) => format.decode(bits),
-        Number::Integer { .. } => integer(number, bits) as f64,
+/// How sums of floating-point numbers come about.
+fn summed(row: &Instruction, tiles: [&Tile; 3]) -> Result<Summed, String> {
+    let sum = element(row, "d").and_then(Sum::named).ok_or("its sums have no type")?;
+    let [Number::Float(a), Number::Float(b), Number::Float(c)] = tiles.map(|tile| tile.number) else {
+        return Err("its elements are integers".to_owned());
+    };
+    let numerics = row.numerics.clone().unwrap_or_default();
+    let in_binary32 = matches!(numerics.summation, Summation::Exact { .. } | Summation::Tree { .. });
+    if in_binary32 && sum != Sum::F32 || numerics.summation != Summation::Chain && sum == Sum::F64 {
+        return Err(format!("{:?} is not for sums of type {}", numerics.summation, tiles[2].number));
     }
+    if numerics.summation != Summation::Chain && a.widths()[1].max(b.widths()[1]) > 10 {
+        return Err(format!("{:?} is for factors of at most 11 bits of mantissa", numerics.summation));
+    }
+    Ok(Summed { sum, a, b, c, numerics, k: 1 << tiles[0].shape[1] })
 }
 
 /// The name of the element type of an operand.

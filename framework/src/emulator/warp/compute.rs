@@ -39,6 +39,12 @@ impl Warp {
                 let (a, b, to) = pairs(registers, a, b, to, n);
                 arithmetic::float(op, element, a, b, to);
             }
+            Step::FMulAdd { sum, factors: [a, b], c, to, n } => {
+                for register in 0..n {
+                    let [a, b, c] = [a, b, c].map(|at| sum.decode(registers[at + register]));
+                    registers[to + register] = sum.encode(sum.multiply_add(c, a, b));
+                }
+            }
             Step::Compare { op, bits, a, b, to, n } => {
                 let (a, b, to) = pairs(registers, a, b, to, n);
                 arithmetic::compare(op, bits, a, b, to);

@@ -54,6 +54,16 @@ pub enum Op {
         /// Right operand.
         b: Value,
     },
+    /// `a * b + c` of floating-point numbers but `bf16`, rounded once, to nearest even. (Hardware that computes with
+    /// `bf16` rounds such sums twice.)
+    FMulAdd {
+        /// A factor.
+        a: Value,
+        /// The other.
+        b: Value,
+        /// What the product is added to.
+        c: Value,
+    },
     /// A comparison of integers.
     Compare {
         /// Which.

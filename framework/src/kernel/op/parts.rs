@@ -14,6 +14,7 @@ impl Op {
             Self::ClusterAddress { .. } => "cluster_address",
             Self::Unary { .. } => "unary",
             Self::Binary { .. } => "binary",
+            Self::FMulAdd { .. } => "f_mul_add",
             Self::Compare { .. } => "compare",
             Self::Select { .. } => "select",
             Self::Cast { .. } => "cast",
@@ -41,13 +42,14 @@ impl Op {
     }
 
     /// The names of all operations that this version knows, as on the wire.
-    pub const NAMES: [&'static str; 29] = [
+    pub const NAMES: [&'static str; 30] = [
         "constant",
         "special",
         "shared_address",
         "cluster_address",
         "unary",
         "binary",
+        "f_mul_add",
         "compare",
         "select",
         "cast",
@@ -84,7 +86,7 @@ impl Op {
             Self::PermuteBytes { a, b, alternative, .. } => {
                 [Some(*a), Some(*b), alternative.map(|(condition, _)| condition)].into_iter().flatten().collect()
             }
-            Self::Select { condition, a, b } => vec![*condition, *a, *b],
+            Self::Select { condition: a, a: b, b: c } | Self::FMulAdd { a, b, c } => vec![*a, *b, *c],
             Self::Pack { elements } => elements.clone(),
             Self::Extract { vector, .. } => vec![*vector],
             Self::Advance { pointer, bytes } => vec![*pointer, *bytes],

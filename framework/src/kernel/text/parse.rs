@@ -265,6 +265,7 @@ impl Parser<'_> {
                 let op = self.one_of("an operation on two values", Binary::ALL, Binary::name)?;
                 Ok(Op::Binary { op, a: self.value()?, b: self.next_value()? })
             }
+            "f_mul_add" => Ok(Op::FMulAdd { a: self.value()?, b: self.next_value()?, c: self.next_value()? }),
             "compare" => {
                 let op = self.one_of("a comparison", Compare::ALL, Compare::name)?;
                 Ok(Op::Compare { op, a: self.value()?, b: self.next_value()? })

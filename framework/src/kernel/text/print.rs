@@ -153,6 +153,7 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
         Op::ClusterAddress { pointer, block } => write!(f, "{word} {pointer}, {block}"),
         Op::Unary { op, a } => write!(f, "{word} {} {a}", op.name()),
         Op::Binary { op, a, b } => write!(f, "{word} {} {a}, {b}", op.name()),
+        Op::FMulAdd { a, b, c } => write!(f, "{word} {a}, {b}, {c}"),
         Op::Compare { op, a, b } => write!(f, "{word} {} {a}, {b}", op.name()),
         Op::Select { condition, a, b } => write!(f, "{word} {condition}, {a}, {b}"),
         Op::Cast { op, a } => write!(f, "{word} {} {a}", op.name()),

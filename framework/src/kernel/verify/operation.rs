@@ -26,6 +26,13 @@ impl Checker<'_> {
                 self.result(results, ty)
             }
             Op::Binary { op, a, b } => self.binary(*op, *a, *b, results),
+            Op::FMulAdd { a, b, c } => {
+                let computes = |ty: Type| is_float(ty) && ty.element() != Some(Element::Bf16);
+                let ty = self.operand_that(*a, "a floating-point type but bf16", computes)?;
+                self.operand(*b, ty)?;
+                self.operand(*c, ty)?;
+                self.result(results, ty)
+            }
             Op::Compare { a, b, .. } => {
                 let ty = self.operand_that(*a, "an integer of 8 bits or more", is_wide_integer)?;
                 self.operand(*b, ty)?;

@@ -40,6 +40,7 @@ fn row(words: u32) -> Result<Instruction, LayoutError> {
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::Queue(Queue::Copies),
+        numerics: None,
         source: SOURCE.to_owned(),
     })
 }

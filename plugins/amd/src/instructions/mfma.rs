@@ -4,7 +4,7 @@ use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
 use tilewright::target::{Instruction, Operand};
 
-use super::{Element, product};
+use super::{Element, numerics, product};
 
 const SOURCE: &str = "AMD Matrix Instruction Calculator; CDNA instruction set manuals";
 const LANES: u64 = 64;
@@ -121,7 +121,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
         _ => (&[], false),
     };
     // A row that is no layout would be a mistake in the tables above; tests count the rows.
-    let mut rows: Vec<_> = tables.iter().copied().flatten().filter_map(|entry| row(entry).ok()).collect();
+    let mut rows: Vec<_> = tables.iter().copied().flatten().filter_map(|entry| row(architecture, entry).ok()).collect();
     if architecture == "gfx950" {
         rows.extend(mixed().filter_map(Result::ok));
     }
@@ -153,21 +153,22 @@ fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     let pairs = MIXED_TYPES.into_iter().flat_map(|a| MIXED_TYPES.map(|b| (a, b)));
     pairs.flat_map(|(a, b)| {
         MIXED.map(|(name, shape)| {
-            let mut row = row(&(name, shape, 1, ["f32", a, b], None))?;
+            let mut row = row("gfx950", &(name, shape, 1, ["f32", a, b], None))?;
             row.name = format!("{name}({a},{b})");
             Ok(row)
         })
     })
 }
 
-fn row(&(name, [m, n, k], blocks, types, cycles): &Entry) -> Result<Instruction, LayoutError> {
+fn row(architecture: &str, &(name, [m, n, k], blocks, types, cycles): &Entry) -> Result<Instruction, LayoutError> {
     let [out, of_a, of_b] = types.map(Element::of);
     let operands = [
         (out, result(m, n, blocks, out.bits)?),
         (of_a, operand(0, m, 1, k, blocks)?),
         (of_b, operand(1, n, 0, k, blocks)?),
     ];
-    Ok(product(name.to_owned(), operands, cycles, SOURCE))
+    let numerics = numerics::of(architecture, name, of_a.name);
+    Ok(product(name.to_owned(), operands, cycles, numerics, SOURCE))
 }
 
 /// Lanes along the rows or columns, then over blocks, then along K; a lane holds what is left of

@@ -6,12 +6,13 @@
 
 mod copy;
 mod mfma;
+mod numerics;
 mod transposed;
 mod wmma;
 
 pub(crate) use mfma::had_by_first_generations;
 use tilewright::layout::LinearLayout;
-use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
 
 /// The instructions of an architecture; none where it is unknown.
 #[must_use]
@@ -52,6 +53,7 @@ fn product(
     name: String,
     [(out, d), (of_a, a), (of_b, b)]: [(Element, LinearLayout); 3],
     cycles: Option<u32>,
+    numerics: Option<Numerics>,
     source: &str,
 ) -> Instruction {
     Instruction {
@@ -61,6 +63,7 @@ fn product(
         cycles: cycles.map(f64::from),
         semantics: Semantics::Contract,
         completion: Completion::AtOnce,
+        numerics,
         source: source.to_owned(),
     }
 }

@@ -36,6 +36,7 @@ fn row(bits: u32) -> Result<Instruction, LayoutError> {
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::AtOnce,
+        numerics: None,
         source: SOURCE.to_owned(),
     })
 }

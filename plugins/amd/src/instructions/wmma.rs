@@ -6,7 +6,7 @@
 use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright::target::Instruction;
 
-use super::{Element, product};
+use super::{Element, numerics, product};
 
 const CALCULATED: &str = "AMD Matrix Instruction Calculator";
 const PUBLISHED: &str = "ROCm FlyDSL, matrix instructions of gfx1250";
@@ -90,7 +90,8 @@ impl Generation {
         let b = self.factor(k, of_b.bits, lanes).over(0, [k, SIZE])?;
         let d = self.result(lanes).over(0, [SIZE, SIZE])?;
         let name = if lanes == 64 { format!("{name}(wave64)") } else { name.to_owned() };
-        Ok(product(name, [(out, d), (of_a, a), (of_b, b)], cycles, source))
+        let numerics = numerics::of("", &name, of_a.name);
+        Ok(product(name, [(out, d), (of_a, a), (of_b, b)], cycles, numerics, source))
     }
 
     /// Where a factor lies along K.

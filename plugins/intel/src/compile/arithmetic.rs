@@ -4,7 +4,7 @@ use rspirv::spirv::{Op, Word};
 use tilewright::kernel::{Binary, Compare, Element, Space, Type, Unary};
 use tilewright::vendor::CompileError;
 
-use super::emit::Emitter;
+use super::emit::{Emitter, FMA};
 use super::held::{Held, invalid, unsupported};
 
 /// How a binary operation on integers of two bits or more is written.
@@ -110,6 +110,24 @@ impl Emitter {
         }
         let ty = self.part_type(a.ty);
         self.zip(a.ty, a, b, |this, a, b| this.value(op, ty, [a, b]))
+    }
+
+    /// `fma` of the extended instructions of OpenCL, which rounds once.
+    pub(super) fn f_mul_add(&mut self, a: &Held, b: &Held, c: &Held) -> Result<Held, CompileError> {
+        let element = a.element()?;
+        if !element.is_float() || element == Element::Bf16 {
+            return Err(invalid(format!("a multiply-add of {}", a.ty)));
+        }
+        if self.carrier(element) != element {
+            return Err(unsupported(format!("this architecture does not compute with {}", element.name())));
+        }
+        c.expect(a.ty)?;
+        let ty = self.part_type(a.ty);
+        let mut summands = c.parts.iter();
+        self.zip(a.ty, a, b, |this, a, b| {
+            let c = *summands.next().ok_or_else(|| invalid("a multiply-add without a summand"))?;
+            this.extended(FMA, ty, &[a, b, c])
+        })
     }
 
     fn integer_binary(&mut self, op: &Integer, element: Element, a: &Held, b: &Held) -> Result<Held, CompileError> {

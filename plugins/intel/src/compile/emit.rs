@@ -19,6 +19,12 @@ const VERSION: (u8, u8) = (1, 3);
 /// The OpenCL C version whose rules the module follows, as `OpSource` writes it.
 const OPENCL_VERSION: u32 = 200_000;
 
+/// The extended instructions that OpenCL has.
+pub(super) const EXTENDED: &str = "OpenCL.std";
+
+/// Number of `fma` among them (OpenCL Extended Instruction Set Specification).
+pub(super) const FMA: Word = 26;
+
 /// A SPIR-V module under construction.
 pub(super) struct Emitter {
     builder: Builder,
@@ -29,6 +35,8 @@ pub(super) struct Emitter {
     inputs: HashMap<BuiltIn, Word>,
     /// Functions of other modules by name.
     imports: HashMap<String, Word>,
+    /// The set [`EXTENDED`], once it is used.
+    extended: Option<Word>,
     /// Their declarations.
     declarations: Vec<Function>,
     /// Label of the block being written.
@@ -49,6 +57,7 @@ impl Emitter {
             globals: HashMap::new(),
             inputs: HashMap::new(),
             imports: HashMap::new(),
+            extended: None,
             declarations: Vec::new(),
             block: 0,
         }
@@ -263,6 +272,17 @@ impl Emitter {
         operands: [Word; N],
     ) -> Result<Word, CompileError> {
         self.with_operands(op, ty, operands.map(Operand::IdRef).to_vec())
+    }
+
+    /// An extended instruction of OpenCL.
+    pub(super) fn extended(&mut self, op: Word, ty: Word, operands: &[Word]) -> Result<Word, CompileError> {
+        let set = match self.extended {
+            Some(set) => set,
+            None => *self.extended.insert(self.builder.ext_inst_import(EXTENDED)),
+        };
+        let leading = [Operand::IdRef(set), Operand::LiteralExtInstInteger(op)];
+        let all = leading.into_iter().chain(operands.iter().copied().map(Operand::IdRef)).collect();
+        self.with_operands(Op::ExtInst, ty, all)
     }
 
     /// An instruction without result.

@@ -276,6 +276,7 @@ impl Lowering<'_> {
         match (op, operands.as_slice()) {
             (KernelOp::Unary { op, .. }, [a]) => self.emitter.unary(*op, a),
             (KernelOp::Binary { op, .. }, [a, b]) => self.emitter.binary(*op, a, b),
+            (KernelOp::FMulAdd { .. }, [a, b, c]) => self.emitter.f_mul_add(a, b, c),
             (KernelOp::Compare { op, .. }, [a, b]) => self.emitter.compare(*op, a, b),
             (KernelOp::Select { .. }, [condition, a, b]) => self.emitter.select(condition, a, b),
             (KernelOp::Cast { op, .. }, [a]) => self.emitter.cast(*op, a, ty),

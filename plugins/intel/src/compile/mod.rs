@@ -19,6 +19,7 @@ mod held;
 mod instruction;
 mod kernel;
 mod memory;
+mod offline;
 mod outside;
 pub mod validate;
 
@@ -68,8 +69,15 @@ pub fn compile(
     validate::validate(&words).map_err(|fault| CompileError::Backend(fault.to_string()))?;
     let payloads = payloads(options, &words, || spirv.disassemble());
     let object = payloads.iter().find(|payload| payload.form == Emit::Object);
-    let taken_by = object.map_or(Ok(None), |object| outside::check(&object.bytes))?;
+    let taken_by = object.map_or(Ok(None), |object| taken_by(&object.bytes, architecture))?;
     Ok(Artifact { payloads, kernels: module.kernels.iter().map(metadata).collect(), taken_by })
+}
+
+/// The tools at hand that took the SPIR-V, by name.
+fn taken_by(spirv: &[u8], architecture: Architecture) -> Result<Option<String>, CompileError> {
+    let tools = [outside::check(spirv)?, offline::check(spirv, architecture)?];
+    let names: Vec<String> = tools.into_iter().flatten().collect();
+    Ok((!names.is_empty()).then(|| names.join(" and ")))
 }
 
 fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) -> Vec<Payload> {

@@ -276,6 +276,18 @@ pub fn binary(lanes: u32, op: Binary, element: Element, count: u32) -> Module {
     module(b.finish())
 }
 
+/// Products of a value with itself added to it, rounded once.
+pub fn multiply_add(lanes: u32, element: Element, count: u32) -> Module {
+    let mut b = begin("multiply_add", lanes);
+    let ty = Type::of(element, count);
+    let bytes = ty.bits() / 8;
+    let (from, to) = (own(&mut b, 0, bytes), own(&mut b, 1, bytes));
+    let a = b.load(ty, from, 0, None);
+    let result = b.f_mul_add(a, a, a);
+    b.store(to, 0, result, None);
+    module(b.finish())
+}
+
 /// Negation of a vector.
 pub fn negation(lanes: u32, element: Element, count: u32) -> Module {
     let mut b = begin("negation", lanes);
@@ -396,6 +408,9 @@ pub fn all(lanes: u32) -> Vec<Module> {
         }
         if element.is_float() {
             modules.extend([1, 4].map(|count| negation(lanes, element, count)));
+            if element != Element::Bf16 {
+                modules.extend([1, 4].map(|count| multiply_add(lanes, element, count)));
+            }
         } else {
             modules.push(compares(lanes, element));
         }

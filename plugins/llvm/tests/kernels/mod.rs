@@ -188,6 +188,10 @@ pub fn everything(launch: Launch) -> Kernel {
                 let value = k.binary(op, a, b);
                 keep(&mut k, value);
             }
+            if element.is_float() && element != Element::Bf16 {
+                let value = k.f_mul_add(a, b, a);
+                keep(&mut k, value);
+            }
             if element.is_float() {
                 let value = k.value(ty, Op::Unary { op: Unary::FNeg, a });
                 keep(&mut k, value);

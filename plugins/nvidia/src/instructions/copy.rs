@@ -37,6 +37,7 @@ fn row(cached: &str, bytes: u32) -> Result<Instruction, LayoutError> {
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::Queue(Queue::Copies),
+        numerics: None,
         source: SOURCE.to_owned(),
     })
 }

@@ -66,6 +66,7 @@ fn of_bytes(name: &str, shape: &str, matrices: u64) -> Result<Instruction, Layou
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::AtOnce,
+        numerics: None,
         source: "PTX ISA, ldmatrix and stmatrix; CUTLASS, copy_traits_sm100.hpp: fragments of 8-bit elements"
             .to_owned(),
     })
@@ -88,6 +89,7 @@ fn row(name: &str, matrices: u64, transposed: bool) -> Result<Instruction, Layou
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::AtOnce,
+        numerics: None,
         source: SOURCE.to_owned(),
     })
 }

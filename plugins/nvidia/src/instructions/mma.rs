@@ -4,6 +4,8 @@ use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
 use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
+use super::numerics;
+
 const SOURCE: &str = "PTX ISA, warp-level matrix multiply-accumulate: register fragments of mma";
 
 /// Instructions that came with one compute capability: M, N, K, and types of d, a, b and c.
@@ -43,10 +45,10 @@ pub(super) fn rows(capability: u32) -> Vec<Instruction> {
     let known = GROUPS.iter().filter(|group| group.since <= capability);
     let all = known.flat_map(|group| group.shapes.iter().flat_map(|shape| group.types.iter().map(move |t| (shape, t))));
     // A row that is no layout would be a mistake in the table above; tests count the rows.
-    all.filter_map(|(&shape, &types)| row(shape, types).ok()).collect()
+    all.filter_map(|(&shape, &types)| row(capability, shape, types).ok()).collect()
 }
 
-fn row([m, n, k]: [u64; 3], [d, a, b, c]: [&str; 4]) -> Result<Instruction, LayoutError> {
+fn row(capability: u32, [m, n, k]: [u64; 3], [d, a, b, c]: [&str; 4]) -> Result<Instruction, LayoutError> {
     let register = |role: &str, element: &str, layout| Operand::Register {
         role: role.to_owned(),
         element: element.to_owned(),
@@ -65,6 +67,7 @@ fn row([m, n, k]: [u64; 3], [d, a, b, c]: [&str; 4]) -> Result<Instruction, Layo
         cycles: None,
         semantics: Semantics::Contract,
         completion: Completion::AtOnce,
+        numerics: numerics::of(capability, a, bits(a)),
         source: SOURCE.to_owned(),
     })
 }

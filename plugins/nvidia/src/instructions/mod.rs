@@ -7,6 +7,7 @@
 mod copy;
 mod matrix_move;
 mod mma;
+mod numerics;
 
 use tilewright::target::Instruction;
 

@@ -251,7 +251,7 @@ impl<'a> Graph<'a> {
                     let before = match places.get(&used) {
                         Some(&(block, index)) if block == place.0 => index < place.1,
                         Some(&(block, _)) => self.dominates(block, place.0),
-                        None => globals.value_types.contains_key(&used),
+                        None => globals.value_types.contains_key(&used) || globals.extended == Some(used),
                     };
                     if !before {
                         return Err(Fault::of(instruction, format!("%{used} is not defined on every way here")));

@@ -56,12 +56,19 @@ pub(super) struct Globals {
     inputs: HashMap<Word, BuiltIn>,
     /// Functions that other modules have.
     imports: HashSet<Word>,
+    /// The set of OpenCL's extended instructions.
+    pub extended: Option<Word>,
 }
 
 impl Globals {
     /// Checks the global part of a module.
     pub(super) fn check(module: &Module) -> Result<Self, Fault> {
         let mut globals = Self::default();
+        for import in &module.ext_inst_imports {
+            let is_opencl = import.operands == [Operand::LiteralString("OpenCL.std".to_owned())];
+            require(is_opencl && globals.extended.is_none(), import, "OpenCL's set is imported once, and no other")?;
+            globals.extended = Some(result(import)?);
+        }
         let mut defined = HashSet::new();
         let mut declared = HashSet::new();
         for instruction in &module.types_global_values {

@@ -8,6 +8,9 @@ use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, Scope, StorageClass, Word
 use super::globals::{Globals, Kind, Numbers, Ty};
 use super::{Fault, id, literal, require, result, result_type};
 
+/// Number of `fma` among the extended instructions of OpenCL.
+const FMA: Word = 26;
+
 /// The types of all values that a function can use.
 pub(super) struct Values<'a> {
     globals: &'a Globals,
@@ -69,6 +72,7 @@ impl Values<'_> {
                 self.uniform(instruction, Kind::Int, 2)
             }
             O::FAdd | O::FSub | O::FMul => self.uniform(instruction, Kind::Float, 2),
+            O::ExtInst => self.extended(instruction),
             O::FNegate => self.uniform(instruction, Kind::Float, 1),
             O::LogicalAnd | O::LogicalOr => self.uniform(instruction, Kind::Bool, 2),
             O::ShiftLeftLogical | O::ShiftRightLogical | O::ShiftRightArithmetic => self.shift(instruction),
@@ -102,6 +106,20 @@ impl Values<'_> {
         let ty = result_type(instruction)?;
         require(self.numbers(instruction, ty)?.kind == kind, instruction, "the result is of the wrong kind")?;
         for index in 0..operands {
+            let same = self.operand(instruction, index)? == ty;
+            require(same, instruction, "the operands are of the result's type")?;
+        }
+        Ok(())
+    }
+
+    /// Only `fma`, of three operands of the result's type.
+    fn extended(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let ty = result_type(instruction)?;
+        require(self.numbers(instruction, ty)?.kind == Kind::Float, instruction, "the result is of the wrong kind")?;
+        require(Some(id(instruction, 0)?) == self.globals.extended, instruction, "the set is OpenCL's")?;
+        let is_fma = instruction.operands.get(1) == Some(&Operand::LiteralExtInstInteger(FMA));
+        require(is_fma && instruction.operands.len() == 5, instruction, "it is no `fma` of three operands")?;
+        for index in 2..5 {
             let same = self.operand(instruction, index)? == ty;
             require(same, instruction, "the operands are of the result's type")?;
         }

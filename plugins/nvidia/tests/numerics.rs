@@ -1,0 +1,62 @@
+//! How sums of `mma` come about, beside what was published.
+
+use tilewright::target::{Evidence, Instruction, InstructionKind, Operand, Semantics, Summation};
+use tilewright_nvidia::instructions::rows;
+
+fn factor(row: &Instruction) -> &str {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Register { role, element, .. } if role == "a" => Some(element.as_str()),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{} has no a", row.name))
+}
+
+fn products(architecture: &str) -> Vec<Instruction> {
+    let is_product = |row: &Instruction| row.kind == InstructionKind::Matrix && row.semantics == Semantics::Contract;
+    rows(architecture).into_iter().filter(is_product).collect()
+}
+
+#[test]
+fn extra_bits_and_widths_are_those_that_were_found() {
+    // FTTN (2024), table of features: one extra bit and eight products of f16 at a time on A100, two or more bits and 16
+    // products or more on H100. Fasi et al. (2021): four of tf32 on A100. DeepSeek-V3 (2024): some 14 bits of 8-bit products where
+    // the unit has its own sums for them; Ada's is the same (MMA-Sim, 2025).
+    for (architecture, name, group, extra) in [
+        ("sm_80", "f16", 8, 1),
+        ("sm_80", "bf16", 8, 1),
+        ("sm_80", "tf32", 4, 1),
+        ("sm_89", "f16", 8, 1),
+        ("sm_89", "e4m3", 16, -10),
+        ("sm_89", "e5m2", 16, -10),
+        ("sm_90a", "f16", 16, 2),
+        ("sm_90a", "tf32", 8, 2),
+        ("sm_100a", "bf16", 16, 2),
+        ("sm_120", "e4m3", 32, 2),
+    ] {
+        let of_factor: Vec<_> = products(architecture).into_iter().filter(|row| factor(row) == name).collect();
+        assert!(!of_factor.is_empty(), "{architecture} {name}");
+        for row in of_factor {
+            let numerics = row.numerics.unwrap_or_else(|| panic!("{} says nothing", row.name));
+            let fraction = (23 + extra) as u32;
+            let wanted = Summation::Aligned { group, fraction, kept: fraction.min(23) };
+            assert_eq!(numerics.summation, wanted, "{architecture} {}", row.name);
+            assert_eq!((numerics.evidence, numerics.nan_is_all_ones), (Evidence::Measured, true), "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn sums_of_integers_have_none_and_those_of_binary64_are_chains() {
+    for architecture in ["sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120"] {
+        for row in products(architecture) {
+            let summation = row.numerics.as_ref().map(|numerics| numerics.summation);
+            match factor(&row) {
+                "s8" | "u8" => assert_eq!(summation, None, "{}", row.name),
+                "f64" => assert_eq!(summation, Some(Summation::Chain), "{}", row.name),
+                _ => assert!(matches!(summation, Some(Summation::Aligned { .. })), "{}", row.name),
+            }
+        }
+    }
+    let unknown = products("sm_86").into_iter().filter_map(|row| row.numerics);
+    assert!(unknown.into_iter().all(|numerics| numerics.evidence == Evidence::Assumed), "nobody looked at it");
+}
