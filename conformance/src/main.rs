@@ -6,7 +6,7 @@ use conformance::groups::algebra::Algebra;
 use conformance::groups::asynchronous::Asynchronous;
 use conformance::groups::conversions::{self, Conversion, Conversions};
 use conformance::groups::cute::Cute;
-use conformance::groups::dot::Dots;
+use conformance::groups::dot::{Dots, ScaledDots};
 use conformance::groups::families::Families;
 use conformance::groups::gather::Gathers;
 use conformance::groups::instructions::Instructions;
@@ -25,6 +25,7 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Layouts),
         Box::new(Instructions),
         Box::new(Dots),
+        Box::new(ScaledDots),
         Box::new(Conversions::new("conversions", |_| true, conversions::emulated)),
         Box::new(Memory),
         Box::new(Asynchronous),

@@ -44,7 +44,7 @@ fn these_products_are_built_in() {
         ("mi300x", "gfx942"),
         ("mi355x", "gfx950"),
         ("rtx4090", "sm_89"),
-        ("rtx5090", "sm_120"),
+        ("rtx5090", "sm_120a"),
         ("rx7900xtx", "gfx1100"),
         ("rx9070xt", "gfx1201"),
     ];

@@ -1,13 +1,13 @@
 //! The group of dots, on the invented GPU.
 
-use conformance::groups::dot::Dots;
+use conformance::groups::dot::{Dots, ScaledDots};
 use conformance::{Case, Group, Level, Status, Verdict, list};
 
 use super::context;
 use super::invented::Flaw;
 
 fn cases(leading: &str) -> Vec<Case> {
-    let groups: [Box<dyn Group>; 1] = [Box::new(Dots)];
+    let groups: [Box<dyn Group>; 2] = [Box::new(Dots), Box::new(ScaledDots)];
     let cases = list(&groups, &context(Flaw::None)).expect("names are right");
     cases.into_iter().filter(|case| case.name().starts_with(leading)).collect()
 }
@@ -20,7 +20,9 @@ fn verdict(case: &Case, flaw: Flaw) -> Verdict {
 fn every_dot_is_a_case_on_the_emulator_and_as_code() {
     for way in ["emulated", "code"] {
         let count = |list: &str| cases(&format!("dot/{way}/{list}/")).len();
-        assert_eq!([count("table-5"), count("plain"), count("small")], [784, 11 * 4, 6 * 27]);
+        let counts = [count("table-5"), count("plain"), count("small"), count("narrow")];
+        assert_eq!(counts, [784, 11 * 4, 6 * 27, 14 * 7]);
+        assert_eq!(cases(&format!("dot-scaled/{way}/")).len(), 588);
     }
 }
 
@@ -38,6 +40,18 @@ fn dots_are_right_by_the_instruction_and_without() {
             let verdict = verdict(&case, Flaw::None);
             let shown = (verdict.status, verdict.level, verdict.detail.as_str());
             assert_eq!(shown, (Status::Pass, Some(Level::Emulated), unit), "{}", case.name());
+        }
+    }
+}
+
+#[test]
+fn factors_with_scales_are_right_by_plain_multiply_adds() {
+    for leading in ["dot-scaled/emulated/e2m1.e8m0-bf16/", "dot-scaled/emulated/e4m3-e2m3.e8m0/"] {
+        let all = cases(leading);
+        assert_eq!(all.len(), 4, "{leading}");
+        for case in all {
+            let verdict = verdict(&case, Flaw::None);
+            assert!(matches!(verdict.status, Status::Pass | Status::Unsupported), "{}: {verdict:?}", case.name());
         }
     }
 }

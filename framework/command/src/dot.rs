@@ -6,7 +6,7 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value as Json, json};
 
-use tilewright::contract::{self, Candidate, Contraction, Question, Refused};
+use tilewright::contract::{self, Candidate, Contraction, Question, Refused, Scale};
 use tilewright::layout::{LinearLayout, layout_to_json};
 use tilewright::lower::contraction_kernel;
 use tilewright::movement::Means;
@@ -32,7 +32,7 @@ pub struct Options {
     /// Columns of the first factor, rows of the second.
     #[arg(long)]
     k: u64,
-    /// The type of the first factor: f16, bf16, e4m3, s8, u8, ...
+    /// The type of the first factor: f16, bf16, e4m3, e2m1, s8, u8, s4, ...
     #[arg(long, value_name = "TYPE")]
     a: String,
     /// The type of the second factor.
@@ -41,6 +41,21 @@ pub struct Options {
     /// The type of the sums and of the result.
     #[arg(long, value_name = "TYPE")]
     acc: String,
+    /// The type of the first factor's scales, where it has any: e8m0, one for 32 elements of K, or ue4m3, one for 16.
+    #[arg(long, value_name = "TYPE")]
+    scale_a: Option<String>,
+    /// The type of the second factor's scales.
+    #[arg(long, value_name = "TYPE")]
+    scale_b: Option<String>,
+    /// Elements of K that share a scale, where not as many as usual.
+    #[arg(long, value_name = "COUNT")]
+    scale_block: Option<u64>,
+    /// Log2 of the least and the greatest scale, where they are known: factors may then be multiplied as f16.
+    #[arg(long, value_names = ["LEAST", "GREATEST"], num_args = 2, allow_negative_numbers = true)]
+    scale_exponents: Option<Vec<i32>>,
+    /// Factors whose memory is shuffled along K as the plan says: a, b.
+    #[arg(long, value_name = "FACTOR", value_delimiter = ',', value_parser = ["a", "b"])]
+    shuffled: Vec<String>,
     /// Warps of the block.
     #[arg(long, default_value_t = 4)]
     warps: u32,
@@ -69,6 +84,8 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let types = [number("--a", &options.a)?, number("--b", &options.b)?, number("--acc", &options.acc)?];
     let lanes = options.lanes.unwrap_or(target.lanes.default);
     let mut question = Question::new([options.m, options.n, options.k], types, lanes, options.warps);
+    question.scales = [scale("--scale-a", &options.scale_a, options)?, scale("--scale-b", &options.scale_b, options)?];
+    question.shuffled = ["a", "b"].map(|factor| options.shuffled.iter().any(|named| named == factor));
     (question.chained, question.k_width) = (options.chained, options.k_width);
     let plan = contract::plan(&question, means).map_err(refused)?;
     if let Some((form, code)) = options.emission.wanted() {
@@ -89,10 +106,27 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
 }
 
 fn number(option: &str, text: &str) -> Result<Number, Failure> {
-    Number::named(text).filter(|number| number.bits() >= 8).ok_or_else(|| {
-        let known = "f64, f32, f16, bf16, e4m3, e5m2, fp8_fnuz, bf8_fnuz, s8 to s64 (or i8 to i64), u8 to u64";
+    Number::named(text).filter(|number| !is_scale(*number)).ok_or_else(|| {
+        let known = "f64, f32, f16, bf16, e4m3, e5m2, fp8_fnuz, bf8_fnuz, e2m3, e3m2, e2m1, s2 to s64 (or i8 to i64), \
+                     u1 to u64";
         Failure::Input(format!("{option}: `{text}` is no element type of a dot; known are {known}"))
     })
+}
+
+/// Scales alone have no sign.
+fn is_scale(number: Number) -> bool {
+    matches!(number, Number::Float(format) if !format.is_signed())
+}
+
+fn scale(option: &str, text: &Option<String>, options: &Options) -> Result<Option<Scale>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    let unknown = || Failure::Input(format!("{option}: `{text}` is no type of scales; known are e8m0, ue4m3"));
+    let mut scale = Scale::named(text).ok_or_else(unknown)?;
+    scale.block = options.scale_block.unwrap_or(scale.block);
+    if let Some(&[least, greatest]) = options.scale_exponents.as_deref() {
+        scale.exponents = Some([least, greatest]);
+    }
+    Ok(Some(scale))
 }
 
 fn refused(error: contract::ContractError) -> Failure {
@@ -107,12 +141,13 @@ fn answer(plan: &Contraction) -> Json {
         "k_width": plan.k_width(), "issues": cost.issues, "registers": cost.registers, "cycles": cost.cycles(),
         "issue_cycles": cost.issue_cycles, "traffic_cycles": cost.traffic_cycles, "cast_cycles": cost.cast_cycles,
         "a": layout(&plan.a), "b": layout(&plan.b), "c": layout(&plan.c),
+        "scale_a": plan.scales[0].as_ref().map(layout), "scale_b": plan.scales[1].as_ref().map(layout),
     })
 }
 
 /// The plan as people read it.
 fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
-    let (cost, [m, n]) = (plan.cost, plan.warps());
+    let (cost, [m, n], question) = (plan.cost, plan.warps(), &plan.question);
     let turned = if plan.is_transposed() { ", as C^T = B^T A^T" } else { "" };
     let mut text = format!("by {}{turned}\n", plan.unit_name());
     text += &format!(
@@ -130,16 +165,36 @@ fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
     );
     text += &format!("{} registers of 32 bits a lane\n", cost.registers);
     let feeds = plan.feeds(means).map_err(PipelineError::Movement)?;
-    for (name, feed) in ["a", "b"].into_iter().zip(&feeds) {
+    let [scale_a, scale_b] = plan.scale_feeds(means).map_err(PipelineError::Movement)?;
+    let [of_a, of_b] = feeds;
+    let narrow = [question.a, question.b].map(|number| number.bits() < 8);
+    let ways = [
+        ("a", narrow[0], Some(of_a)),
+        ("b", narrow[1], Some(of_b)),
+        ("scale_a", false, scale_a),
+        ("scale_b", false, scale_b),
+    ];
+    for (name, in_bytes, feed) in ways {
+        let Some(feed) = feed else { continue };
         let way = match &feed.conversion {
             None => "straight".to_owned(),
             Some(conversion) => format!("then converted, path {}", conversion.path),
         };
         let (accesses, width) = (feed.access.accesses, feed.access.vector_elements);
-        text += &format!("{name}: {accesses} loads of {width} elements a warp from global memory, {way}\n");
+        let what = if in_bytes { "bytes" } else { "elements" };
+        text += &format!("{name}: {accesses} loads of {width} {what} a warp from global memory, {way}\n");
+    }
+    if question.shuffled.contains(&true) {
+        let order = plan.shuffle().map_err(refused)?;
+        text += &format!("\nshuffled memory along K, from place in memory to place in the matrix: {order}\n");
     }
     for (name, layout) in [("a", &plan.a), ("b", &plan.b), ("c", &plan.c)] {
         text += &format!("\n{name}: {layout}\n");
+    }
+    for (name, layout) in ["scale_a", "scale_b"].into_iter().zip(&plan.scales) {
+        if let Some(layout) = layout {
+            text += &format!("\n{name}: {layout}\n");
+        }
     }
     Ok(text)
 }

@@ -46,6 +46,37 @@ fn code_as_kernel_and_as_assembly() {
 }
 
 #[test]
+fn factors_with_scales_are_planned_and_lowered() {
+    let scaled = ["--a", "e2m1", "--b", "e4m3", "--acc", "f32", "--scale-a", "e8m0", "--scale-b", "e8m0"];
+    let of = |more: &[&str]| run(tilewright().args(SQUARE).args(scaled).args(more));
+    let said = of(&["--target", "mi355x"]);
+    assert!(said.out.starts_with("by v_mfma_scale_f32_"), "{}{}", said.out, said.err);
+    for words in ["scale_a: ", "scale_b: ", "bytes a warp"] {
+        assert!(said.out.contains(words), "no `{words}` in {}", said.out);
+    }
+    let said = of(&["--target", "a100", "--json"]);
+    let plan: Json = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(plan["unit"], "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32");
+    assert!(plan["scale_a"].is_object() && plan["scale_b"].is_object());
+    assert!(of(&["--target", "a100", "--emit", "kernel"]).out.contains("scale_b: ptr.global"));
+    assert!(of(&["--target", "a100", "--shuffled", "b"]).out.contains("shuffled memory along K"));
+    let near = ["--target", "a100", "--scale-exponents", "-6", "6"];
+    assert!(of(&near).out.contains(".f32.f16.f16.f32"), "{}", of(&near).out);
+}
+
+#[test]
+fn scales_that_are_none_are_refused() {
+    let of = |more: &[&str]| run(tilewright().args(SQUARE).args(["--acc", "f32", "--target", "a100"]).args(more));
+    let no_type = of(&["--a", "e2m1", "--b", "f16", "--scale-a", "e4m3"]);
+    assert!(no_type.failed(2).contains("known are e8m0, ue4m3"), "{}", no_type.err);
+    let wide = of(&["--a", "f16", "--b", "f16", "--scale-a", "e8m0"]);
+    assert!(wide.failed(2).contains("elements of at most eight bits"), "{}", wide.err);
+    let block = of(&["--a", "e2m1", "--b", "f16", "--scale-a", "e8m0", "--scale-block", "24"]);
+    assert!(block.failed(2).contains("24 is no size"), "{}", block.err);
+    assert!(of(&["--a", "e8m0", "--b", "f16"]).failed(2).contains("no element type of a dot"));
+}
+
+#[test]
 fn bad_questions_are_refused_with_what_to_do() {
     let of = |types: &[&str]| run(tilewright().args(SQUARE).args(types).args(["--target", "a100"]));
     assert!(of(&["--a", "f17", "--b", "f16", "--acc", "f32"]).failed(2).contains("known are f64, f32"));

@@ -39,15 +39,22 @@ impl ContractionCost {
         let issues = chunks << (m + n + k);
         let turns = question.warps.div_ceil(unit.pipes);
         let factors = [(&plan.a, question.a, &unit.a), (&plan.b, question.b, &unit.b)];
+        let by_unit = unit.scales.is_some();
         let (mut wavefronts, mut operations, mut registers) = (0, 0, words(&plan.c, unit.sums.bits));
         let wavefront = widest_wavefront(target);
-        for (layout, from, to) in factors {
+        for ((layout, from, to), scale) in factors.into_iter().zip(question.scales) {
             wavefronts += chunks * different_bits(layout, from).div_ceil(wavefront);
-            operations += chunks * (cast::operations(from, to.number) << layout.in_bits(Dim::REGISTER));
+            let scaling = if scale.is_some() && !by_unit { cast::SCALING } else { 0 };
+            operations += chunks * ((cast::operations(from, to.number) + scaling) << layout.in_bits(Dim::REGISTER));
             registers += words(layout, to.bits);
             if from != to.number {
                 registers += words(layout, from.bits());
             }
+        }
+        for (layout, scale) in plan.scales.iter().zip(question.scales) {
+            let (Some(layout), Some(scale)) = (layout, scale) else { continue };
+            wavefronts += chunks * different_bits(layout, scale.number).div_ceil(wavefront);
+            registers += words(layout, scale.number.bits());
         }
         let warps = f64::from(question.warps);
         Self {

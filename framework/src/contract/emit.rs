@@ -1,38 +1,51 @@
 //! The kernel IR of a contraction of one chunk of K.
 
-use crate::kernel::{Binary, Builder, Cast, Compare, Element, Op, SpecialRegister, Type, Value};
+use crate::kernel::{Binary, Builder, Cast, Compare, Element, Op, Type, Value};
 use crate::target::Number;
 
 use super::cast::{self, carrier};
+use super::elements::{self, Part};
 use super::plan::Contraction;
 use super::unit::{Operands, Role};
 
 impl Contraction {
-    /// Writes the kernel IR that adds the product of one chunk of `a` and `b` to the sums `c`, and gives the
-    /// new sums. All are integers as wide as the question's elements, one for each register of their layouts.
+    /// Writes the kernel IR that adds the product of one chunk of the factors to the sums `c`, and gives the new sums.
+    /// All are integers as wide as the question's elements, one for each register of their layouts; of elements
+    /// narrower than a byte, bytes in which they lie. `scales` are likewise those of the scales' layouts, of a factor
+    /// without scales none.
     ///
     /// # Panics
     /// Where there are not as many values as the layouts have registers.
-    pub fn emit(&self, builder: &mut Builder, a: &[Value], b: &[Value], c: &[Value]) -> Vec<Value> {
-        let (question, unit) = (&self.question, &self.unit);
-        let a = self.factor(builder, a, question.a, &unit.a, 1);
-        let b = self.factor(builder, b, question.b, &unit.b, 0);
-        match &unit.row {
-            Some(row) => self.by_row(builder, row, &a, &b, c),
+    pub fn emit(
+        &self,
+        builder: &mut Builder,
+        factors: [&[Value]; 2],
+        scales: [&[Value]; 2],
+        c: &[Value],
+    ) -> Vec<Value> {
+        let a = self.factor(builder, 0, factors[0], scales[0]);
+        let b = self.factor(builder, 1, factors[1], scales[1]);
+        match &self.unit.row {
+            Some(row) => self.by_row(builder, row, [&a, &b], scales, c),
             None => self.by_lanes(builder, &a, &b, c),
         }
     }
 
-    /// Elements cast to the unit's type, and zero where the unit is larger than the matrices along K.
-    fn factor(
-        &self,
-        builder: &mut Builder,
-        values: &[Value],
-        from: Number,
-        operands: &Operands,
-        k_axis: usize,
-    ) -> Vec<Value> {
-        let cast: Vec<Value> = values.iter().map(|&value| cast::cast(builder, value, from, operands.number)).collect();
+    /// Elements as the unit takes them: taken out of bytes, cast, scaled where the unit does not.
+    fn elements(&self, builder: &mut Builder, side: usize, values: &[Value], scales: &[Value]) -> Vec<Part> {
+        let layout = [&self.a, &self.b][side];
+        let (from, to) = (self.question.factors()[side], [&self.unit.a, &self.unit.b][side].number);
+        let parts = elements::unpacked(builder, values, layout, 1 - side, from);
+        match self.question.scales[side] {
+            Some(scale) if self.unit.scales.is_none() => elements::scaled(builder, &parts, (from, to), scales, scale),
+            _ => elements::cast_all(builder, &parts, from, to),
+        }
+    }
+
+    /// A factor as the unit takes it, and zero where the unit is larger than the matrices along K.
+    fn factor(&self, builder: &mut Builder, side: usize, values: &[Value], scales: &[Value]) -> Vec<Part> {
+        let (operands, k_axis) = ([&self.unit.a, &self.unit.b][side], 1 - side);
+        let cast = self.elements(builder, side, values, scales);
         let padding = |places: &[[u64; 2]]| -> Vec<u64> {
             places.iter().map(|place| self.order.padding(place[k_axis])).collect()
         };
@@ -41,11 +54,11 @@ impl Contraction {
             return cast;
         }
         let zero = builder.constant(carrier(operands.number), 0);
-        let of_lane = lanes.iter().any(|&part| part != 0).then(|| lane_part(builder, &lanes));
+        let of_lane = lanes.iter().any(|&part| part != 0).then(|| elements::lane_sum(builder, &lanes));
         let mut matrix = Vec::with_capacity(cast.len());
-        for (register, value) in (0u64..).zip(cast) {
+        for (register, Part { value, at }) in (0u64..).zip(cast) {
             let own = crate::f2::multiply(&registers, register & ((1 << registers.len()) - 1));
-            matrix.push(match of_lane {
+            let value = match of_lane {
                 Some(of_lane) => {
                     let own = builder.i32(own as u32);
                     let inside = builder.compare(Compare::Eq, of_lane, own);
@@ -53,26 +66,53 @@ impl Contraction {
                 }
                 None if own == 0 => value,
                 None => zero,
-            });
+            };
+            matrix.push(Part { value, at });
         }
         matrix
     }
 
     /// Registers of each repetition, as (along M or N, along K): the unit's own, packed.
-    fn packed(&self, builder: &mut Builder, values: &[Value], operands: &Operands) -> Vec<Value> {
-        values.chunks(1 << operands.registers.len()).map(|own| widened(builder, own, operands)).collect()
+    fn packed(&self, builder: &mut Builder, parts: &[Part], operands: &Operands) -> Vec<Value> {
+        parts.chunks(1 << operands.registers.len()).map(|own| elements::packed(builder, own, operands)).collect()
     }
 
-    fn by_row(&self, builder: &mut Builder, row: &str, a: &[Value], b: &[Value], c: &[Value]) -> Vec<Value> {
+    /// The scales of each repetition; ones where the question has none.
+    fn packed_scales(&self, builder: &mut Builder, side: usize, values: &[Value]) -> Vec<Value> {
+        let Some(scales) = &self.unit.scales else { return Vec::new() };
+        let operands = [&scales.a, &scales.b][side];
+        if self.question.scales[side].is_some() {
+            let parts: Vec<Part> = values.iter().copied().map(Part::whole).collect();
+            return self.packed(builder, &parts, operands);
+        }
+        let one = if let Number::Float(format) = operands.number { format.one() } else { 1 };
+        let one = Part::whole(builder.constant(carrier(operands.number), one));
+        let own = elements::packed(builder, &vec![one; 1 << operands.registers.len()], operands);
+        let [m, n, k] = self.tiling.repeats();
+        vec![own; 1 << ([m, n][side] + k)]
+    }
+
+    fn by_row(
+        &self,
+        builder: &mut Builder,
+        row: &str,
+        [a, b]: [&[Part]; 2],
+        scales: [&[Value]; 2],
+        c: &[Value],
+    ) -> Vec<Value> {
         let unit = &self.unit;
         let a = self.packed(builder, a, &unit.a);
         let b = self.packed(builder, b, &unit.b);
-        let mut sums = self.packed(builder, c, &unit.sums);
+        let [scale_a, scale_b] = [0, 1].map(|side| self.packed_scales(builder, side, scales[side]));
+        let sums: Vec<Part> = c.iter().copied().map(Part::whole).collect();
+        let mut sums = self.packed(builder, &sums, &unit.sums);
         self.each_issue(|at_a, at_b, at_sums| {
             let value = |role: &Role| match role {
                 Role::A => a[at_a],
                 Role::B => b[at_b],
                 Role::Sums => sums[at_sums],
+                Role::ScaleA => scale_a[at_a],
+                Role::ScaleB => scale_b[at_b],
             };
             let operands = unit.order.iter().map(value).collect();
             let ty = builder.type_of(sums[at_sums]);
@@ -90,7 +130,7 @@ impl Contraction {
         all
     }
 
-    fn by_lanes(&self, builder: &mut Builder, a: &[Value], b: &[Value], c: &[Value]) -> Vec<Value> {
+    fn by_lanes(&self, builder: &mut Builder, a: &[Part], b: &[Part], c: &[Value]) -> Vec<Value> {
         let number = self.unit.sums.number;
         let element = cast::element(number).unwrap_or(Element::I32);
         let (multiply, add) = if number.is_float() { (Binary::FMul, Binary::FAdd) } else { (Binary::Mul, Binary::Add) };
@@ -98,7 +138,8 @@ impl Contraction {
         let mut typed = |values: &[Value]| -> Vec<Value> {
             values.iter().map(|&value| builder.cast(Cast::Bits, value, Type::Scalar(element))).collect()
         };
-        let (a, b, mut sums) = (typed(a), typed(b), typed(c));
+        let whole = |parts: &[Part]| -> Vec<Value> { parts.iter().map(|part| part.value).collect() };
+        let (a, b, mut sums) = (typed(&whole(a)), typed(&whole(b)), typed(c));
         self.each_issue(|at_a, at_b, at_sums| {
             sums[at_sums] = if fuses {
                 builder.f_mul_add(a[at_a], b[at_b], sums[at_sums])
@@ -126,24 +167,4 @@ impl Contraction {
 /// Whether a plain multiply-add of a type is one operation, rounded once.
 pub(crate) fn fuses(number: Number) -> bool {
     number.is_float() && cast::element(number) != Some(Element::Bf16)
-}
-
-/// The part of the padding that the running lane lies in.
-fn lane_part(builder: &mut Builder, lanes: &[u64]) -> Value {
-    let lane = builder.special(SpecialRegister::Lane);
-    let mut sum = builder.i32(0);
-    for (bit, &part) in (0..).zip(lanes).filter(|(_, part)| **part != 0) {
-        let own = builder.binary_const(Binary::ShrU, lane, bit);
-        let own = builder.binary_const(Binary::And, own, 1);
-        let own = builder.binary_const(Binary::Mul, own, part as u32);
-        sum = builder.binary(Binary::Xor, sum, own);
-    }
-    sum
-}
-
-/// The elements in places as wide as the row's, side by side.
-fn widened(builder: &mut Builder, elements: &[Value], operands: &Operands) -> Value {
-    let place = Type::Scalar(Element::integer(operands.bits).unwrap_or(Element::I32));
-    let wide: Vec<Value> = elements.iter().map(|&element| builder.cast(Cast::ExtendU, element, place)).collect();
-    builder.pack(&wide)
 }

@@ -9,13 +9,13 @@ use crate::movement::{
 };
 use crate::target::Direction;
 
-/// A part of a row-major matrix in global memory, in elements.
+/// A part of a matrix in global memory, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Matrix {
     /// Rows and columns.
     pub shape: [u64; 2],
-    /// From row to row.
-    pub stride: u64,
+    /// From row to row, and from column to column.
+    pub strides: [u64; 2],
     /// What the places are a multiple of at which parts begin.
     pub grain: u64,
 }
@@ -37,7 +37,7 @@ pub struct Feed {
     pub access: GlobalAccess,
     /// The conversion to the factor's layout; absent where it is loaded straight.
     pub conversion: Option<Plan>,
-    stride: u64,
+    strides: [u64; 2],
     element_bytes: u64,
 }
 
@@ -53,7 +53,7 @@ impl Feed {
         let tensor = matrix.tensor(bits);
         let of = |loaded: LinearLayout, conversion| -> Result<Self, MovementError> {
             let access = access_global(&loaded, &tensor, bits, Direction::Load, means.target)?;
-            Ok(Self { loaded, access, conversion, stride: matrix.stride, element_bytes: u64::from(bits / 8) })
+            Ok(Self { loaded, access, conversion, strides: matrix.strides, element_bytes: u64::from(bits / 8) })
         };
         let straight = of(layout.clone(), None)?;
         let (lanes, warps) = (1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
@@ -76,7 +76,7 @@ impl Feed {
     /// Writes the kernel IR that loads the part of the matrix at `base`; gives one integer for each register of
     /// the factor's layout.
     pub fn emit(&self, builder: &mut Builder, base: Value) -> Vec<Value> {
-        let mut places = places(builder, &self.loaded, base, self.stride, self.element_bytes);
+        let mut places = places(builder, &self.loaded, base, self.strides, self.element_bytes);
         let values = self.access.emit_load(builder, &mut places);
         self.conversion.as_ref().map_or_else(|| values.clone(), |plan| plan.emit(builder, &values))
     }
@@ -90,24 +90,23 @@ impl Feed {
 
 impl Matrix {
     fn tensor(self, bits: u32) -> GlobalTensor {
-        let [rows, columns] = self.shape;
-        let axes =
-            vec![(Dim::tensor(0), rows, Stride::Elements(self.stride)), (Dim::tensor(1), columns, Stride::Elements(1))];
+        let axis = |axis: usize| (Dim::tensor(axis), self.shape[axis], Stride::Elements(self.strides[axis]));
+        let axes = vec![axis(0), axis(1)];
         GlobalTensor { axes, alignment: ALIGNMENT.min(self.grain * u64::from(bits / 8)) }
     }
 }
 
-/// Where each register's element lies in a row-major matrix.
+/// Where each register's element lies in a matrix.
 fn places(
     builder: &mut Builder,
     layout: &LinearLayout,
     base: Value,
-    stride: u64,
+    strides: [u64; 2],
     element_bytes: u64,
 ) -> impl FnMut(&mut Builder, usize) -> Place + use<> {
     let at = |column: u64| {
         let [row, column] = [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)));
-        row * stride + column
+        row * strides[0] + column * strides[1]
     };
     let columns = |dim| layout.columns_of(dim).iter().map(|&column| at(column));
     let threads: Vec<u64> = columns(Dim::LANE).chain(columns(Dim::WARP)).map(|index| index * element_bytes).collect();

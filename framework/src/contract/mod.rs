@@ -17,11 +17,13 @@
 mod cast;
 mod choose;
 mod cost;
+mod elements;
 mod emit;
 mod feed;
 mod order;
 mod plan;
 mod question;
+mod scale;
 mod tiling;
 mod unit;
 
@@ -31,3 +33,4 @@ pub(crate) use emit::fuses;
 pub use feed::{Feed, Matrix};
 pub use plan::Contraction;
 pub use question::{ContractError, Question};
+pub use scale::Scale;

@@ -25,6 +25,11 @@ impl Order {
         Self { places, size }
     }
 
+    /// As the unit counts.
+    pub(super) fn identity(bits: u32, size: u32) -> Self {
+        Self { places: (0..bits).collect(), size }
+    }
+
     fn moved(&self, k: u64) -> u64 {
         (0..).zip(&self.places).filter(|&(bit, _)| k >> bit & 1 == 1).fold(0, |sum, (_, &place)| sum | 1 << place)
     }

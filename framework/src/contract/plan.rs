@@ -1,12 +1,14 @@
 //! A plan: a unit, its repetitions, and the layouts that follow.
 
-use crate::layout::LinearLayout;
+use crate::layout::{Dim, LinearLayout, Space};
 use crate::movement::{Means, MovementError};
 use crate::target::TargetDescription;
 
 use super::cost::{self, ContractionCost};
+use super::elements::in_byte;
 use super::feed::{Feed, Matrix};
 use super::order::Order;
+use super::scale;
 use super::tiling::Tiling;
 use super::unit::Unit;
 use super::{ContractError, Question};
@@ -25,6 +27,8 @@ pub struct Contraction {
     pub b: LinearLayout,
     /// The layout of the sums, M x N.
     pub c: LinearLayout,
+    /// The layouts of the scales of `a`, M x blocks of a chunk, and of `b`, N x blocks, where there are any.
+    pub scales: [Option<LinearLayout>; 2],
     /// What it costs.
     pub cost: ContractionCost,
     pub(super) unit: Unit,
@@ -45,7 +49,9 @@ impl Contraction {
         let k = question.bits()[2];
         let limit = cost::limit(question, target);
         let mut smallest = None;
-        for chunk in (unit.tile[2].min(k)..=k).rev() {
+        // No chunk ends within a byte.
+        let least = question.factors().map(in_byte).into_iter().fold(unit.tile[2], u32::max);
+        for chunk in (least.min(k)..=k).rev() {
             let tiling = Tiling::new(unit, question, warps, chunk);
             let plan = Self::of_tiling(question, unit, tiling, natural_width(unit, &tiling), target)?;
             if plan.cost.registers <= limit / 2 && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN {
@@ -71,8 +77,15 @@ impl Contraction {
         width: u32,
         target: &TargetDescription,
     ) -> Result<Self, ContractError> {
-        let order = Order::new(&tiling.held(unit), width, tiling.k_bits(), tiling.chunk);
-        let (a, b, c) = (tiling.of_a(unit, &order)?, tiling.of_b(unit, &order)?, tiling.of_sums(unit)?);
+        let natural = Order::identity(tiling.k_bits(), tiling.chunk);
+        let order = match unit.scales {
+            // Blocks of K are where the row has them.
+            Some(_) => natural.clone(),
+            None => Order::new(&tiling.held(unit), width, tiling.k_bits(), tiling.chunk),
+        };
+        let orders = question.shuffled.map(|shuffled| if shuffled { &natural } else { &order });
+        let (a, b, c) = (tiling.of_a(unit, orders[0])?, tiling.of_b(unit, orders[1])?, tiling.of_sums(unit)?);
+        let scales = tiling.of_scales(unit, question, [&tiling.of_a(unit, &order)?, &tiling.of_b(unit, &order)?])?;
         let nothing = ContractionCost {
             issues: 0,
             issue_cycles: 0.0,
@@ -82,7 +95,7 @@ impl Contraction {
             registers: 0,
         };
         let (question, unit) = (question.clone(), unit.clone());
-        let mut plan = Self { question, a, b, c, cost: nothing, unit, tiling, order, width };
+        let mut plan = Self { question, a, b, c, scales, cost: nothing, unit, tiling, order, width };
         plan.cost = ContractionCost::of(&plan, target);
         Ok(plan)
     }
@@ -95,6 +108,10 @@ impl Contraction {
     /// The widths (log2) that there are, that of the unit first.
     pub(super) fn widths(&self) -> Vec<u32> {
         let natural = natural_width(&self.unit, &self.tiling);
+        let is_padded = self.unit.tile[2] > self.tiling.chunk;
+        if self.unit.scales.is_some() || self.question.shuffled.contains(&true) && is_padded {
+            return vec![natural];
+        }
         let most = (self.tiling.held(&self.unit).len() as u32).min(self.tiling.chunk);
         std::iter::once(natural).chain((0..=most).filter(|&width| width != natural)).collect()
     }
@@ -146,12 +163,60 @@ impl Contraction {
     /// # Errors
     /// [`MovementError`].
     pub fn feeds(&self, means: Means<'_>) -> Result<[Feed; 2], MovementError> {
-        let ([m, n, k], chunk) = (self.question.shape, self.chunk());
-        let a = Matrix { shape: [m, chunk], stride: k, grain: chunk };
-        let b = Matrix { shape: [chunk, n], stride: n, grain: chunk * n };
-        let means = means.with_scratch(means.scratch_bytes / 2);
-        let of = |layout, matrix, bits| Feed::new(layout, matrix, bits, means);
-        Ok([of(&self.a, a, self.question.a.bits())?, of(&self.b, b, self.question.b.bits())?])
+        let means = self.share(means);
+        Ok([self.feed(0, means)?, self.feed(1, means)?])
+    }
+
+    /// How scales, rows x blocks of K and row-major in global memory, reach their layouts a chunk at a time.
+    ///
+    /// # Errors
+    /// [`MovementError`].
+    pub fn scale_feeds(&self, means: Means<'_>) -> Result<[Option<Feed>; 2], MovementError> {
+        let means = self.share(means);
+        let of = |side: usize| -> Result<Option<Feed>, MovementError> {
+            let (Some(layout), Some(scale)) = (&self.scales[side], self.question.scales[side]) else {
+                return Ok(None);
+            };
+            let blocks = (self.chunk() / scale.block).max(1);
+            let stride = (self.question.shape[2] / scale.block).max(1);
+            let matrix = Matrix { shape: [self.question.shape[side], blocks], strides: [stride, 1], grain: blocks };
+            Feed::new(layout, matrix, scale.number.bits(), means).map(Some)
+        };
+        Ok([of(0)?, of(1)?])
+    }
+
+    /// Each way has its part of the scratch memory.
+    fn share<'a>(&self, means: Means<'a>) -> Means<'a> {
+        let parts = 2 + self.scales.iter().flatten().count() as u64;
+        means.with_scratch(means.scratch_bytes / parts.next_power_of_two())
+    }
+
+    /// The way of a factor; of elements narrower than a byte that of their bytes.
+    fn feed(&self, side: usize, means: Means<'_>) -> Result<Feed, MovementError> {
+        let (number, layout) = [(self.question.a, &self.a), (self.question.b, &self.b)][side];
+        let [m, n, k] = self.question.shape;
+        let bits = in_byte(number);
+        let bytes_of = |elements: u64| (elements >> bits).max(1);
+        let (chunk, k) = (bytes_of(self.chunk()), bytes_of(k));
+        let matrix = match (side, number.bits() < 8) {
+            (0, _) => Matrix { shape: [m, chunk], strides: [k, 1], grain: chunk },
+            (_, false) => Matrix { shape: [chunk, n], strides: [n, 1], grain: chunk * n },
+            (_, true) => Matrix { shape: [chunk, n], strides: [1, k], grain: chunk },
+        };
+        let layout = scale::grouped(layout, 1 - side, bits)?;
+        Feed::new(&layout, matrix, number.stored_bits().max(8), means)
+    }
+
+    /// In which order a shuffled factor lies along K: the place in the matrix of each place in its memory.
+    ///
+    /// # Errors
+    /// None for plans that were made here.
+    pub fn shuffle(&self) -> Result<LinearLayout, ContractError> {
+        let [_, _, k] = self.question.bits();
+        let own = |bit: u32| if bit < self.tiling.chunk { self.order.place(1 << bit) } else { 1 << bit };
+        let columns: Vec<u64> = (0..k).map(own).collect();
+        let [ins, outs] = [Dim::OFFSET, Dim::tensor(0)].map(|dim| Space::of_sizes(&[(dim, 1 << k)]));
+        Ok(LinearLayout::from_columns(ins?, outs?, &columns)?)
     }
 }
 

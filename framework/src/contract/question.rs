@@ -6,15 +6,22 @@ use crate::layout::{LayoutError, LinearLayout};
 use crate::movement::MovementError;
 use crate::target::Number;
 
+use super::scale::Scale;
+
 /// `c + a * b` of one tile, by one block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// M, N and K: `a` is M x K, `b` is K x N, the sums are M x N. Powers of two.
     pub shape: [u64; 3],
-    /// The elements of `a`.
+    /// The elements of `a`, row-major in memory.
     pub a: Number,
-    /// The elements of `b`.
+    /// The elements of `b`; in memory row-major, but column-major where they are narrower than a byte, so that bytes
+    /// hold neighbours along K.
     pub b: Number,
+    /// The scales of `a` and of `b`, where they have any.
+    pub scales: [Option<Scale>; 2],
+    /// Whether the memory of `a`, or of `b`, has been shuffled along K as [`super::Contraction::shuffle`] says.
+    pub shuffled: [bool; 2],
     /// The elements of the sums, of what they begin with and of the result.
     pub accumulator: Number,
     /// Lanes of a warp.
@@ -33,7 +40,19 @@ impl Question {
     /// A product without further wishes.
     #[must_use]
     pub fn new(shape: [u64; 3], [a, b, accumulator]: [Number; 3], lanes: u32, warps: u32) -> Self {
-        Self { shape, a, b, accumulator, lanes, warps, chained: false, k_width: None, wanted: None }
+        let (scales, shuffled) = ([None; 2], [false; 2]);
+        Self { shape, a, b, accumulator, scales, shuffled, lanes, warps, chained: false, k_width: None, wanted: None }
+    }
+
+    /// The same with scales of `a` and of `b`.
+    #[must_use]
+    pub fn with_scales(self, scales: [Option<Scale>; 2]) -> Self {
+        Self { scales, ..self }
+    }
+
+    /// The elements of both factors.
+    pub(super) fn factors(&self) -> [Number; 2] {
+        [self.a, self.b]
     }
 
     /// Log2 of M, N and K.
@@ -50,11 +69,29 @@ impl Question {
                 return Err(ContractError::Threads { what, number });
             }
         }
+        for (scale, factor) in self.scales.iter().zip(self.factors()) {
+            if let Some(scale) = scale {
+                check_scale(*scale, factor)?;
+            }
+        }
         match self.k_width {
             Some(size) if !size.is_power_of_two() => Err(ContractError::Shape { size }),
             _ => Ok(()),
         }
     }
+}
+
+/// Scales are for floating-point elements of at most eight bits.
+fn check_scale(scale: Scale, factor: Number) -> Result<(), ContractError> {
+    let is_scale = scale.format().is_some_and(|format| !format.is_signed());
+    let known = scale.exponents.is_none_or(|[least, greatest]| least <= greatest && least >= -127 && greatest <= 127);
+    if !scale.block.is_power_of_two() || scale.block > MOST {
+        return Err(ContractError::Shape { size: scale.block });
+    }
+    if !is_scale || !known || !factor.is_float() || factor.bits() > 8 {
+        return Err(ContractError::Scale { scale: scale.number, factor });
+    }
+    Ok(())
 }
 
 /// Sizes beyond this are no tile of a block.
@@ -69,6 +106,17 @@ pub enum ContractError {
     Shape {
         /// The size.
         size: u64,
+    },
+    /// Scales that factors do not have; the caller's fault.
+    #[error(
+        "factors of {factor} with scales of {scale}: scales are e8m0 or ue4m3, of exponents from -127 to 127, for \
+         floating-point elements of at most eight bits"
+    )]
+    Scale {
+        /// The type of the scales.
+        scale: Number,
+        /// The type of the factor.
+        factor: Number,
     },
     /// A number of threads that no layout has; the caller's fault.
     #[error("{number} {what}: expected a power of two")]

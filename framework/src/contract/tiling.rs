@@ -4,6 +4,7 @@ use crate::layout::{Dim, LayoutError, LinearLayout, Space};
 
 use super::Question;
 use super::order::Order;
+use super::scale;
 use super::unit::{Operands, Unit};
 
 /// A unit, repeated. All numbers are log2.
@@ -62,6 +63,30 @@ impl Tiling {
         let [m, n, _] = self.repeats();
         let repeats = self.columns(n).chain(self.rows(m));
         self.layout(&unit.sums, repeats, [self.along_rows(), self.along_columns()], |place| place, self.size)
+    }
+
+    /// The layouts of the scales that there are, rows x blocks of K, of factors of these layouts: those that the unit
+    /// takes, repeated as its factors are, else those that follow from the factors'.
+    pub(super) fn of_scales(
+        &self,
+        unit: &Unit,
+        question: &Question,
+        factors: [&LinearLayout; 2],
+    ) -> Result<[Option<LinearLayout>; 2], LayoutError> {
+        let of = |side: usize| -> Result<Option<LinearLayout>, LayoutError> {
+            let Some(scale) = question.scales[side] else { return Ok(None) };
+            let Some(scales) = &unit.scales else { return scale::layout(factors[side], 1 - side, scale).map(Some) };
+            let blocks = Unit { a: scales.a.clone(), b: scales.b.clone(), ..unit.clone() };
+            let [m, n, k] = self.tile;
+            let [k, chunk] = [k, self.chunk].map(|bits| bits.saturating_sub(scales.block));
+            let tiling = Self { tile: [m, n, k], chunk, ..*self };
+            let order = Order::identity(tiling.k_bits(), chunk);
+            Ok(Some(match side {
+                0 => tiling.of_a(&blocks, &order)?,
+                _ => scale::turned(&tiling.of_b(&blocks, &order)?)?,
+            }))
+        };
+        Ok([of(0)?, of(1)?])
     }
 
     fn rows(&self, repeats: u32) -> impl Iterator<Item = [u64; 2]> {

@@ -5,6 +5,7 @@ use crate::target::{Instruction, InstructionKind, MatrixUnit, Number, Operand, S
 
 use super::Question;
 use super::cast::is_possible;
+use super::scale::Scale;
 
 /// Assumed where a target says nothing of its matrix instructions: one pipe, 2048 bits in a cycle.
 const ASSUMED: (u32, u32) = (1, 2048);
@@ -22,6 +23,8 @@ pub(super) struct Unit {
     pub b: Operands,
     /// The sums, before and after, M x N.
     pub sums: Operands,
+    /// The scales of both factors, where the row takes them.
+    pub scales: Option<Scales>,
     /// Roles of the values that the row takes, in its order.
     pub order: Vec<Role>,
     /// Log2 of M, N and K.
@@ -38,6 +41,41 @@ pub(super) enum Role {
     A,
     B,
     Sums,
+    ScaleA,
+    ScaleB,
+}
+
+/// The scales that a unit takes: M x blocks of the first factor, blocks x N of the second.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Scales {
+    pub a: Operands,
+    pub b: Operands,
+    /// Log2 of the elements of K that share one.
+    pub block: u32,
+}
+
+impl Scales {
+    /// Those of a row for tiles of M, N and K; rows list those of `b` by columns of `b`.
+    fn of(row: &Instruction, [m, n, k]: [u32; 3]) -> Result<Option<Self>, String> {
+        let takes = |wanted: &str| row.operands.iter().any(|operand| operand.role() == Some(wanted));
+        if !takes("scale_a") && !takes("scale_b") {
+            return Ok(None);
+        }
+        let ((a, of_a), (b, of_b)) = (Operands::of(row, "scale_a")?, Operands::of(row, "scale_b")?);
+        if of_a[0] != m || of_b[0] != n || of_a[1] != of_b[1] || of_a[1] > k || a.number != b.number {
+            return Err("the tiles of its scales do not fit those of its factors".to_owned());
+        }
+        Ok(Some(Self { a, b: b.transposed(), block: k - of_a[1] }))
+    }
+
+    /// Whether factors with these scales, or without, can be multiplied: without, all are one.
+    fn fit(&self, scale: Option<Scale>) -> bool {
+        scale.is_none_or(|scale| scale.number == self.a.number && scale.bits() == self.block)
+    }
+
+    fn transposed(&self) -> Self {
+        Self { a: self.b.clone().transposed(), b: self.a.clone().transposed(), block: self.block }
+    }
 }
 
 /// Where one operand of a unit lies.
@@ -60,9 +98,6 @@ impl Operands {
         };
         let number =
             Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))?;
-        if number.bits() < 8 {
-            return Err(format!("elements of type `{element}` are narrower than a byte"));
-        }
         let size = [0, 1].map(|axis| layout.out_bits(Dim::tensor(axis)));
         if size[0] + size[1] != layout.outs().bits() {
             return Err("it multiplies several independent blocks".to_owned());
@@ -103,6 +138,8 @@ impl Unit {
                     "a" => order.push(Role::A),
                     "b" => order.push(Role::B),
                     "c" => order.push(Role::Sums),
+                    "scale_a" => order.push(Role::ScaleA),
+                    "scale_b" => order.push(Role::ScaleB),
                     "d" => {}
                     other => return Err(format!("it takes an operand `{other}` too")),
                 },
@@ -113,8 +150,9 @@ impl Unit {
         let wide = a.number.bits().max(b.number.bits());
         let assumed = f64::from(wide) * f64::from(m + n + k).exp2() / f64::from(rate);
         let cycles = row.cycles.unwrap_or(assumed);
+        let scales = Scales::of(row, [m, n, k])?;
         let (row, sums) = (Some(row.name.clone()), d.0);
-        Ok(Self { row, transposed: false, a, b, sums, order, tile: [m, n, k], cycles, pipes })
+        Ok(Self { row, transposed: false, a, b, sums, scales, order, tile: [m, n, k], cycles, pipes })
     }
 
     /// The same unit with the factors exchanged.
@@ -123,6 +161,8 @@ impl Unit {
             Role::A => Role::B,
             Role::B => Role::A,
             Role::Sums => Role::Sums,
+            Role::ScaleA => Role::ScaleB,
+            Role::ScaleB => Role::ScaleA,
         };
         let [m, n, k] = self.tile;
         Self {
@@ -130,6 +170,7 @@ impl Unit {
             a: self.b.clone().transposed(),
             b: self.a.clone().transposed(),
             sums: self.sums.clone().transposed(),
+            scales: self.scales.as_ref().map(Scales::transposed),
             order: self.order.iter().map(exchanged).collect(),
             tile: [n, m, k],
             ..self.clone()
@@ -156,6 +197,7 @@ impl Unit {
             a: operands(1, 0),
             b: operands(0, 1),
             sums: operands(1, 1),
+            scales: None,
             order: vec![Role::A, Role::B, Role::Sums],
             tile: [rows, columns, 0],
             cycles: operations * words * target.costs.select.cycles * f64::from(pipes),
@@ -172,9 +214,21 @@ impl Unit {
         if self.sums.number != question.accumulator {
             return Err(format!("it sums in {}, wanted is {}", self.sums.number, question.accumulator));
         }
-        for (what, from, to) in [("a", question.a, self.a.number), ("b", question.b, self.b.number)] {
-            if !is_possible(from, to) {
-                return Err(format!("it takes {to} for {what}, which has not all values of {from}"));
+        let sides = [("a", question.a, &self.a), ("b", question.b, &self.b)];
+        for ((what, from, to), scale) in sides.into_iter().zip(question.scales) {
+            let to = to.number;
+            match (scale, &self.scales) {
+                (_, Some(own)) if !own.fit(scale) => {
+                    let size = 1u64 << own.block;
+                    return Err(format!("it scales {size} elements of {what} at a time by {}", own.a.number));
+                }
+                (Some(scale), None) if !scale.is_exact(from, to) => {
+                    return Err(format!("it takes {to} for {what}, which has not all products of {from} and scales"));
+                }
+                (None, _) | (_, Some(_)) if !is_possible(from, to) => {
+                    return Err(format!("it takes {to} for {what}, which has not all values of {from}"));
+                }
+                _ => {}
             }
         }
         Ok(())

@@ -37,6 +37,14 @@ impl Sum {
         }
     }
 
+    /// `sum + product`, rounded once, to nearest even; the product is exact, whatever its range.
+    pub(super) fn add_exact(self, sum: f64, product: f64) -> f64 {
+        match self {
+            Self::F64 => sum + product,
+            Self::F32 | Self::F16 | Self::Bf16 => self.round(odd_sum(product, sum)),
+        }
+    }
+
     /// A value of this type, from one that is exact or was rounded to odd.
     pub(super) fn round(self, value: f64) -> f64 {
         match self {

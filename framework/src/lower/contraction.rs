@@ -10,9 +10,11 @@ use super::registers::{begin, integer, row_major_places};
 /// A kernel of one block that multiplies two matrices by `plan` and writes `d = a * b`, or where it accumulates
 /// `d = c + a * b`.
 ///
-/// Parameters are pointers to global memory, at multiples of 16 bytes: `a` (M x K), `b` (K x N), where it
-/// accumulates `c` (M x N), and `d` (M x N), all row-major without gaps. K is gone through a chunk of the plan
-/// at a time, in a loop where there are several.
+/// Parameters are pointers to global memory, at multiples of 16 bytes: `a` (M x K), `b` (K x N), of factors with
+/// scales `scale_a` (M x blocks of K) and `scale_b` (N x blocks of K), where it accumulates `c` (M x N), and `d`
+/// (M x N), all row-major without gaps. Elements narrower than a byte lie side by side along K in bytes, the first in
+/// the low bits, those of six bits each in its own; `b` of these is column-major. K is gone through a chunk of the
+/// plan at a time, in a loop where there are several.
 ///
 /// # Errors
 /// [`MovementError`]: elements that cannot be loaded, layouts that the target cannot hold.
@@ -22,27 +24,33 @@ pub fn contraction_kernel(
     accumulates: bool,
     means: Means<'_>,
 ) -> Result<Kernel, MovementError> {
-    let parameters: &[&str] = if accumulates { &["a", "b", "c", "d"] } else { &["a", "b", "d"] };
-    let mut builder = begin(name, &plan.c, parameters);
-    let [_, n, k] = plan.question.shape;
-    let feeds = plan.feeds(means)?;
-    let bytes = |number: Number, elements: u64| (elements * u64::from(number.bits()) / 8) as u32;
-    let steps = [bytes(plan.question.a, plan.chunk()), bytes(plan.question.b, plan.chunk() * n)];
-    let mut sums = initial(&mut builder, plan, accumulates, means)?;
+    let [of_a, of_b] = plan.feeds(means)?;
+    let [scale_a, scale_b] = plan.scale_feeds(means)?;
+    let feeds = [("a", Some(of_a)), ("b", Some(of_b)), ("scale_a", scale_a), ("scale_b", scale_b)];
+    let mut parameters: Vec<&str> = feeds.iter().filter(|(_, feed)| feed.is_some()).map(|&(name, _)| name).collect();
+    let inputs = parameters.len() as u32;
+    parameters.extend(accumulates.then_some("c").into_iter().chain(["d"]));
+    let mut builder = begin(name, &plan.c, &parameters);
+    let feeds = feeds.map(|(_, feed)| feed);
+    let mut sums = initial(&mut builder, plan, accumulates.then_some(inputs), means)?;
     if plan.chunks() == 1 {
-        let bases = [builder.parameter(0), builder.parameter(1)];
-        sums = chunk(&mut builder, plan, &feeds, bases, &sums);
+        let bases: Vec<Value> = (0..inputs).map(|parameter| builder.parameter(parameter)).collect();
+        sums = chunk(&mut builder, plan, &feeds, &bases, &sums);
     } else {
-        let (from, to, step) = (builder.i32(0), builder.i32((k / plan.chunk()) as u32), builder.i32(1));
+        let (from, to, step) = (builder.i32(0), builder.i32(plan.chunks() as u32), builder.i32(1));
         let types: Vec<Type> = sums.iter().map(|&sum| builder.type_of(sum)).collect();
         let inside = builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
-        let bases = [0, 1].map(|parameter: u32| {
-            let offset = builder.binary_const(Binary::Mul, inside[0], steps[parameter as usize]);
+        let mut bases = Vec::with_capacity(inputs as usize);
+        for (parameter, step) in (0..).zip(steps(plan)) {
+            let offset = match step {
+                Step::Bytes(bytes) => builder.binary_const(Binary::Mul, inside[0], bytes),
+                Step::Turns(turns) => builder.binary_const(Binary::ShrU, inside[0], turns.trailing_zeros()),
+            };
             let base = builder.parameter(parameter);
-            builder.advance(base, offset)
-        });
-        let new = chunk(&mut builder, plan, &feeds, bases, &inside[1..]);
-        if feeds.iter().any(Feed::uses_shared) {
+            bases.push(builder.advance(base, offset));
+        }
+        let new = chunk(&mut builder, plan, &feeds, &bases, &inside[1..]);
+        if feeds.iter().flatten().any(Feed::uses_shared) {
             // What this turn reads from shared memory, the next one overwrites.
             builder.barrier(Scope::Block);
         }
@@ -57,31 +65,56 @@ pub fn contraction_kernel(
     Ok(builder.finish())
 }
 
-/// Loads both factors of a chunk and contracts them.
+/// How far a parameter moves from chunk to chunk.
+enum Step {
+    /// So many bytes.
+    Bytes(u32),
+    /// One byte in so many turns: scales of blocks longer than a chunk.
+    Turns(u64),
+}
+
+/// The steps of the factors and of the scales that there are.
+fn steps(plan: &Contraction) -> Vec<Step> {
+    let (question, chunk) = (&plan.question, plan.chunk());
+    let bytes = |number: Number, elements: u64| Step::Bytes((elements * u64::from(number.stored_bits()) / 8) as u32);
+    let of_b = if question.b.bits() < 8 { chunk } else { chunk * question.shape[1] };
+    let scales = question.scales.iter().flatten().map(|scale| {
+        if chunk >= scale.block { Step::Bytes((chunk / scale.block) as u32) } else { Step::Turns(scale.block / chunk) }
+    });
+    [bytes(question.a, chunk), bytes(question.b, of_b)].into_iter().chain(scales).collect()
+}
+
+/// Loads both factors of a chunk and their scales, and contracts them.
 fn chunk(
     builder: &mut Builder,
     plan: &Contraction,
-    feeds: &[Feed; 2],
-    bases: [Value; 2],
+    feeds: &[Option<Feed>; 4],
+    bases: &[Value],
     sums: &[Value],
 ) -> Vec<Value> {
-    let a = feeds[0].emit(builder, bases[0]);
-    let b = feeds[1].emit(builder, bases[1]);
-    plan.emit(builder, &a, &b, sums)
+    let mut bases = bases.iter();
+    let mut loaded: [Vec<Value>; 4] = Default::default();
+    for (values, feed) in loaded.iter_mut().zip(feeds) {
+        if let Some((feed, &base)) = feed.as_ref().zip(feed.as_ref().and_then(|_| bases.next())) {
+            *values = feed.emit(builder, base);
+        }
+    }
+    let [a, b, scale_a, scale_b] = &loaded;
+    plan.emit(builder, [a, b], [scale_a, scale_b], sums)
 }
 
-/// What the sums begin with: the third parameter, or zero.
+/// What the sums begin with: the parameter that is given, or zero.
 fn initial(
     builder: &mut Builder,
     plan: &Contraction,
-    accumulates: bool,
+    parameter: Option<u32>,
     means: Means<'_>,
 ) -> Result<Vec<Value>, MovementError> {
     let (memory, bits) = result(plan);
     let element = integer(bits)?;
-    if accumulates {
+    if let Some(parameter) = parameter {
         let access = access_global(&plan.c, &memory, bits, Direction::Load, means.target)?;
-        let mut places = row_major_places(builder, 2, &plan.c, element);
+        let mut places = row_major_places(builder, parameter, &plan.c, element);
         return Ok(access.emit_load(builder, &mut places));
     }
     let zero = builder.constant(Type::Scalar(element), 0);

@@ -2,20 +2,22 @@
 //! of the result is compared with a product computed here.
 //!
 //! First with integers so small that every partial sum in any order is a number of the accumulator's type: the
-//! result must be exact. Then with elements of all kinds against a sum of about 100 bits.
+//! result must be exact. Then with elements of all kinds against a sum of about 100 bits. Where factors have scales, a
+//! third time with a scale that is NaN: so must be what it is for, and nothing else.
 //!
 //! How far an element may be off follows from how the plan's unit rounds, see [`tolerance`](super::tolerance). Sums of
-//! integers wrap and are exact.
+//! integers wrap and are exact. Scaled factors are exact: what multiplies them has all of them, and so has binary64
+//! here.
 
 use super::Disproof;
+use super::contraction_memory::{Matrix, Value, multiplied};
 use super::exact::{Kind, scrambled};
-use super::proof::{little_endian, run, word};
+use super::proof::{run, word};
 use super::tolerance::Tolerance;
-use crate::contract::Contraction;
+use crate::contract::{Contraction, Scale};
 use crate::emulator::Report;
 use crate::lower::contraction_kernel;
 use crate::movement::Means;
-use crate::target::Number;
 
 /// Runs the plan's kernel twice and compares everything that it writes.
 ///
@@ -24,44 +26,22 @@ use crate::target::Number;
 pub fn prove_contraction(plan: &Contraction, means: Means<'_>) -> Result<Report, Disproof> {
     let tolerance = Tolerance::of(plan, means);
     let report = Trial::exact(plan, &tolerance)?.run(plan, true, &tolerance, means)?;
-    Trial::any(plan)?.run(plan, false, &tolerance, means)?;
+    let any = Trial::any(plan)?;
+    any.run(plan, false, &tolerance, means)?;
+    if let Some(trial) = any.with_nan(plan) {
+        trial.run(plan, false, &tolerance, means)?;
+    }
     Ok(report)
 }
 
-/// The elements of `a`, `b` and `c`, row-major, as bits and as values.
+/// The elements of `a`, `b` and `c`, row-major, as bits and as values, and the scales of `a` and of `b`, for each row or
+/// column its blocks.
 struct Trial {
     a: Matrix,
     b: Matrix,
     c: Matrix,
+    scales: [Option<Matrix>; 2],
     is_exact: bool,
-}
-
-/// A value as an integer, or as a sum of two numbers.
-#[derive(Clone, Copy)]
-enum Value {
-    Integer(i128),
-    Real(f64),
-}
-
-struct Matrix {
-    kind: Kind,
-    elements: Vec<(u64, Value)>,
-}
-
-impl Matrix {
-    fn new(
-        number: Number,
-        count: u64,
-        of: impl Fn(Kind, u64) -> Result<(u64, Value), String>,
-    ) -> Result<Self, Disproof> {
-        let kind = Kind::named(&number.to_string()).map_err(Disproof::Row)?;
-        let elements = (0..count).map(|index| of(kind, index)).collect::<Result<_, _>>().map_err(Disproof::Row)?;
-        Ok(Self { kind, elements })
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        little_endian(self.elements.iter().map(|(bits, _)| *bits), (self.kind.bits() / 8) as usize)
-    }
 }
 
 impl Trial {
@@ -69,39 +49,52 @@ impl Trial {
         plan: &Contraction,
         is_exact: bool,
         of: impl Fn(u64, Kind, u64) -> Result<(u64, Value), String>,
+        scale: impl Fn(Kind, Scale, u64) -> Result<(u64, Value), String>,
     ) -> Result<Self, Disproof> {
         let question = &plan.question;
         let [m, n, k] = question.shape;
+        let scales = |side: usize, rows: u64| -> Result<Option<Matrix>, Disproof> {
+            let Some(own) = question.scales[side] else { return Ok(None) };
+            let count = rows * (k / own.block).max(1);
+            let seed = 1000 * (side as u64 + 1);
+            Matrix::new(own.number, count, |kind, index| scale(kind, own, index + seed)).map(Some)
+        };
         Ok(Self {
             a: Matrix::new(question.a, m * k, |kind, index| of(1, kind, index))?,
             b: Matrix::new(question.b, k * n, |kind, index| of(2, kind, index))?,
             c: Matrix::new(question.accumulator, m * n, |kind, index| of(3, kind, index))?,
+            scales: [scales(0, m)?, scales(1, n)?],
             is_exact,
         })
     }
 
-    /// Integers from -2 to 2; of `a` so few beside zero that sums stay exact.
+    /// Integers from -2 to 2, of as few bits as the type has; of `a` so few beside zero that sums stay exact. Scales are
+    /// one, two and four.
     fn exact(plan: &Contraction, tolerance: &Tolerance) -> Result<Self, Disproof> {
         let accumulator = Kind::named(&plan.question.accumulator.to_string()).map_err(Disproof::Row)?;
         let k = plan.question.shape[2];
+        let most = if plan.question.scales.iter().any(Option::is_some) { 64 } else { 4 };
         let stride = match accumulator {
             Kind::Integer { .. } => 1,
-            Kind::Float { .. } => (4 * k + 2).div_ceil(1 << tolerance.exact_bits()).next_power_of_two(),
+            Kind::Float { .. } => (most * k + 2).div_ceil(1 << tolerance.exact_bits()).next_power_of_two(),
         };
-        Self::of(plan, true, |which, kind, index| {
+        let element = |which, kind: Kind, index| {
             let value = (scrambled(index, which) % 5) as i64 - 2;
-            let value = if kind.is_unsigned() { value.abs() } else { value };
-            let (row, column) = (index / k, index % k);
-            let value = if which == 1 && column % stride != row % stride { 0 } else { value };
+            let value = if which == 1 && index % k % stride != index / k % stride { 0 } else { kind.nearest(value) };
             Ok((kind.encode(value)?, Value::Integer(value.into())))
-        })
+        };
+        let scale = |kind: Kind, _, index| {
+            let value = 1 << (scrambled(index, 9) % 3);
+            Ok((kind.encode(value)?, Value::Integer(value.into())))
+        };
+        Self::of(plan, true, element, scale)
     }
 
-    /// All integers; floating-point numbers near one, of types of eight bits all finite ones unless sums of
-    /// sixteen bits might overflow.
+    /// All integers; floating-point numbers near one, of types of up to eight bits all finite ones unless sums of
+    /// sixteen bits might overflow. Scales near one, or what is known of them.
     fn any(plan: &Contraction) -> Result<Self, Disproof> {
         let narrow_sums = plan.question.accumulator.bits() <= 16;
-        Self::of(plan, false, |which, kind, index| {
+        let element = |which, kind, index| {
             let noise = scrambled(index, which + 3);
             Ok(match kind {
                 Kind::Integer { bits, signed } => {
@@ -112,6 +105,7 @@ impl Trial {
                 }
                 Kind::Float { exponent, mantissa, bias, below } => {
                     let field = match exponent + mantissa {
+                        3 | 5 => (noise >> 56) % (1 << exponent),
                         7 if !narrow_sums => (noise >> 56) % ((1 << exponent) - 1),
                         _ => (bias - 4) as u64 + (noise >> 56) % 8,
                     };
@@ -122,7 +116,31 @@ impl Trial {
                     (bits, Value::Real(kind.decode(bits)))
                 }
             })
-        })
+        };
+        let scale = |kind: Kind, own: Scale, index| {
+            let Kind::Float { mantissa, bias, .. } = kind else { return Err("scales are no integers".to_owned()) };
+            let [least, greatest] = own.exponents.unwrap_or([-6, 6]).map(i64::from);
+            let noise = scrambled(index, 10);
+            let field = (bias + least) + (noise >> 40) as i64 % (greatest - least + 1);
+            let bits = (field.max(1) as u64) << mantissa | noise & ((1 << mantissa) - 1);
+            Ok((bits, Value::Real(kind.decode(bits))))
+        };
+        Self::of(plan, false, element, scale)
+    }
+
+    /// The same with the last scale of each factor that has scales being NaN.
+    fn with_nan(mut self, plan: &Contraction) -> Option<Self> {
+        let (mut changed, scales) = (false, plan.question.scales);
+        for (matrix, scale) in self.scales.iter_mut().zip(scales) {
+            let Some((last, scale)) = matrix.as_mut().and_then(|matrix| matrix.elements.last_mut()).zip(scale) else {
+                continue;
+            };
+            // OCP Microscaling Formats, section 5.4.1, and PTX ISA: all ones, of ue4m3 all that are read.
+            let bits = if scale.number.to_string() == "e8m0" { 0xff } else { 0x7f };
+            *last = (bits, Value::Real(f64::NAN));
+            changed = true;
+        }
+        changed.then_some(self)
     }
 
     fn run(
@@ -134,9 +152,24 @@ impl Trial {
     ) -> Result<Report, Disproof> {
         let kernel = contraction_kernel("dot", plan, accumulates, means)?;
         crate::kernel::verify_instructions(&kernel, means.instructions)?;
-        let mut inputs = vec![self.a.bytes(), self.b.bytes()];
+        let question = &plan.question;
+        let [_, n, k] = question.shape.map(|size| size as usize);
+        let shuffle = plan.shuffle().map_err(|error| Disproof::Row(error.to_string()))?;
+        let place = |side: usize, at: usize| match question.shuffled[side] {
+            true => shuffle.apply_packed(at as u64) as usize,
+            false => at,
+        };
+        let a = self.a.bytes(k, |row, at| row * k + place(0, at));
+        let b = match question.b.bits() < 8 {
+            true => self.b.bytes(k, |column, at| place(1, at) * n + column),
+            false => self.b.bytes(n, |row, column| place(1, row) * n + column),
+        };
+        let mut inputs = vec![a, b];
+        for scales in self.scales.iter().flatten() {
+            inputs.push(scales.bytes(1, |row, _| row));
+        }
         if accumulates {
-            inputs.push(self.c.bytes());
+            inputs.push(self.c.bytes(n, |row, column| row * n + column));
         }
         let bytes = (self.c.kind.bits() / 8) as usize;
         let (report, written) = run(kernel, &inputs, &[self.c.elements.len() * bytes], 1, means)?;
@@ -157,7 +190,15 @@ impl Trial {
     ) -> Result<(), Disproof> {
         let [_, n, k] = plan.question.shape.map(|size| size as usize);
         let [row, column] = at;
-        let terms = (0..k).map(|inner| (self.a.elements[row * k + inner].1, self.b.elements[inner * n + column].1));
+        let scale = |side: usize, line: usize, inner: usize| {
+            let (matrix, own) = self.scales[side].as_ref().zip(plan.question.scales[side])?;
+            let block = own.block as usize;
+            Some(matrix.elements[line * (k / block).max(1) + inner / block].1)
+        };
+        let terms = (0..k).map(|inner| {
+            let (a, b) = (self.a.elements[row * k + inner].1, self.b.elements[inner * n + column].1);
+            (multiplied(a, scale(0, row, inner)), multiplied(b, scale(1, column, inner)))
+        });
         let start = if accumulates { self.c.elements[row * n + column].1 } else { Value::Integer(0) };
         let kind = self.c.kind;
         let element = (row * n + column) as u64;
@@ -173,6 +214,12 @@ impl Trial {
         }
         let terms = terms.map(|(a, b)| (Double::of(a), Double::of(b)));
         let sum = terms.clone().fold(Double::default(), |sum, (a, b)| sum.plus_product(a, b));
+        if sum.high.is_nan() {
+            return match kind.is_nan(found) {
+                true => Ok(()),
+                false => Err(Disproof::WrongElement { place, found, element, expected: 0x7fc0_0000 }),
+            };
+        }
         let tolerance = tolerance.allowed(terms.map(|(a, b)| [a.high, b.high]));
         let found = kind.decode(found);
         let error = (found - sum.high) - sum.low;

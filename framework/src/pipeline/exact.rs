@@ -51,19 +51,40 @@ impl Kind {
             "bf8_fnuz" => float(5, 2, 16),
             "fp8_fnuz" => float(4, 3, 8),
             "e2m1" | "fp4" => float(2, 1, 1),
+            "e2m3" | "fp6" => float(2, 3, 1),
+            "e3m2" | "bf6" => float(3, 2, 3),
+            "u1" | "b1" => integer(1, false),
+            // Scales have no sign; of one, only numbers above zero are asked for.
+            "e8m0" | "ue8m0" => float(8, 0, 127),
+            "ue4m3" => float(4, 3, 7),
             _ => return Err(format!("elements of type `{name}` are not known here")),
         })
     }
 
-    pub(super) fn is_unsigned(self) -> bool {
-        matches!(self, Self::Integer { signed: false, .. })
+    /// An integer from -2 to 2 as one that the type has: without its sign, or what its low bits stand for.
+    pub(super) fn nearest(self, value: i64) -> i64 {
+        match self {
+            Self::Integer { bits, signed: true } => value << (64 - bits) >> (64 - bits),
+            Self::Integer { bits, signed: false } => value.abs() & ((1 << bits.min(62)) - 1),
+            Self::Float { .. } => value,
+        }
     }
 
     pub(super) fn bits(self) -> u32 {
         match self {
             Self::Integer { bits, .. } => bits,
+            // Scales of eight bits and no mantissa have no sign.
+            Self::Float { exponent: 8, mantissa: 0, .. } => 8,
             Self::Float { exponent, mantissa, below, .. } => 1 + exponent + mantissa + below,
         }
+    }
+
+    /// Whether the encoding stands for NaN, where NaN has the highest exponent and is not one encoding alone.
+    pub(super) fn is_nan(self, bits: u64) -> bool {
+        let Self::Float { exponent, mantissa, below, .. } = self else { return false };
+        let bits = bits >> below;
+        let top = (1 << exponent) - 1;
+        exponent >= 5 && bits >> mantissa & top == top && bits & ((1 << mantissa) - 1) != 0
     }
 
     /// The bits of an integer: wrapped, or where it is a floating-point number exact.

@@ -4,7 +4,7 @@
 //!
 //! Matrices have integers from -2 to 2, of which every sum is exact, whatever its order and wherever the row's numerics
 //! cut: a sum of K products is at most 4 K + 2, and no row has more than 128 along K or keeps less than 8 bits. Those of
-//! integers have all values. So the result must be exact, and nothing is tolerated.
+//! integers have all values. Scales are one, two and four. So the result must be exact, and nothing is tolerated.
 
 use super::Disproof;
 use super::exact::{Kind, scrambled};
@@ -23,7 +23,7 @@ pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Resul
     kernel::verify(&module)?;
     kernel::verify_instructions(&module.kernels[0], std::slice::from_ref(row))?;
     let question = match row.semantics {
-        Semantics::Contract => Question::product(row),
+        Semantics::Contract | Semantics::CountDifferent => Question::product(row),
         Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
         Semantics::Move => Question::copy(row),
     };
@@ -72,6 +72,13 @@ impl Question {
     fn product(row: &Instruction) -> Result<Self, String> {
         let matrix = |role, seed| Matrix::of(row, role, seed);
         let (a, b, c) = (matrix("a", 1)?, matrix("b", 2)?, matrix("c", 3)?);
+        let takes_scales = row.operands.iter().any(|operand| operand.role() == Some("scale_a"));
+        let scales = if takes_scales { Some([matrix("scale_a", 5)?, matrix("scale_b", 6)?]) } else { None };
+        let of_scales = scales.iter().flatten().zip(["scale_a", "scale_b"]);
+        let given: Vec<(&str, &Matrix)> = [("a", &a), ("b", &b), ("c", &c)]
+            .into_iter()
+            .chain(of_scales.map(|(matrix, role)| (role, matrix)))
+            .collect();
         let mut contents = Vec::new();
         let (mut answer, mut expected) = (0, Vec::new());
         for (index, operand) in row.operands.iter().enumerate() {
@@ -80,10 +87,13 @@ impl Question {
             };
             let mut bytes = vec![0; bytes_of(operand)?];
             let kind = Kind::named(element)?;
-            let matrix = [("a", &a), ("b", &b), ("c", &c)].into_iter().find(|(name, _)| name == role);
+            let matrix = given.iter().find(|(name, _)| name == role);
             each_place(layout, *bits, |at, coordinate, place| {
                 let Some((_, matrix)) = matrix else {
-                    let total = total(&a, &b, &c, coordinate);
+                    let total = match row.semantics {
+                        Semantics::CountDifferent => different([&a, &b, &c], coordinate),
+                        _ => total([&a, &b, &c], scales.as_ref(), coordinate),
+                    };
                     let element = coordinate[0] << 32 | coordinate[1];
                     let value = kind.encode(total)?;
                     expected.push(Expected { place, at, bits: kind.bits().min(*bits), element, value });
@@ -212,6 +222,7 @@ struct Matrix {
     seed: u64,
     /// Size along dim1.
     second: u64,
+    is_scale: bool,
 }
 
 impl Matrix {
@@ -221,7 +232,8 @@ impl Matrix {
             _ => None,
         });
         let (element, layout) = found.ok_or_else(|| format!("there is no operand `{wanted}`"))?;
-        Ok(Self { kind: Kind::named(element)?, seed, second: 1 << layout.out_bits(Dim::tensor(1)) })
+        let is_scale = wanted.starts_with("scale");
+        Ok(Self { kind: Kind::named(element)?, seed, second: 1 << layout.out_bits(Dim::tensor(1)), is_scale })
     }
 
     fn at(&self, [row, column, block]: [u64; 3]) -> i64 {
@@ -229,15 +241,29 @@ impl Matrix {
         match self.kind {
             Kind::Integer { bits, signed: true } => ((noise << (64 - bits)) as i64) >> (64 - bits),
             Kind::Integer { bits, signed: false } => (noise & ((1 << bits) - 1)) as i64,
+            Kind::Float { .. } if self.is_scale => 1 << (noise % 3),
             Kind::Float { .. } => (noise % 5) as i64 - 2,
         }
     }
 }
 
 /// One element of the result.
-fn total(a: &Matrix, b: &Matrix, c: &Matrix, [row, column, block]: [u64; 3]) -> i64 {
-    let products = (0..a.second).map(|k| a.at([row, k, block]) * b.at([k, column, block]));
+fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, [row, column, block]: [u64; 3]) -> i64 {
+    let scale = |k: u64| match scales {
+        Some([of_a, of_b]) => {
+            let at = k / (a.second / of_a.second);
+            of_a.at([row, at, 0]) * of_b.at([column, at, 0])
+        }
+        None => 1,
+    };
+    let products = (0..a.second).map(|k| a.at([row, k, block]) * b.at([k, column, block]) * scale(k));
     products.sum::<i64>() + c.at([row, column, block])
+}
+
+/// How many bits differ, and what that is added to.
+fn different([a, b, c]: [&Matrix; 3], [row, column, block]: [u64; 3]) -> i64 {
+    let differ = |k: &u64| a.at([row, *k, block]) != b.at([*k, column, block]);
+    (0..a.second).filter(differ).count() as i64 + c.at([row, column, block])
 }
 
 /// `bits` bits from bit `at` on.

@@ -5,6 +5,7 @@
 //!
 //! May import everything below.
 
+mod contraction_memory;
 mod contraction_proof;
 mod exact;
 mod instruction_proof;

@@ -52,14 +52,14 @@ pub enum InstructionKind {
 pub enum Operand {
     /// Registers of the lanes of a warp.
     Register {
-        /// What it is called: `a`, `b`, `c`, `d`, `scale_a`, ...
+        /// What it is called: `a`, `b`, `c`, `d`; of products that scale, `scale_a` and `scale_b`.
         role: String,
         /// Name of the element type as the vendor writes it: `f16`, `tf32`, `e4m3`, ...
         element: String,
         /// Width of an element in bits.
         bits: u32,
         /// From (register, lane) to the operand's tile, dim0 x dim1: M x K for `a`, K x N for `b`,
-        /// M x N for `c` and `d`. Where a tile is several independent blocks, dim2 is the block.
+        /// M x N for `c` and `d`; for scales rows of `a`, or columns of `b`, x blocks of K. Where a tile is several independent blocks, dim2 is the block.
         layout: LinearLayout,
     },
     /// Shared memory addressed by the lanes.
@@ -90,6 +90,17 @@ pub enum Operand {
     Mbarrier,
 }
 
+impl Operand {
+    /// What a register operand is called.
+    #[must_use]
+    pub fn role(&self) -> Option<&str> {
+        match self {
+            Self::Register { role, .. } => Some(role),
+            _ => None,
+        }
+    }
+}
+
 /// What an instruction computes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,6 +108,8 @@ pub enum Operand {
 pub enum Semantics {
     /// The destination gets the source's bits.
     Move,
-    /// `d = a * b + c`, sums over dim1 of `a` and dim0 of `b`.
+    /// `d = a * b + c`, sums over dim1 of `a` and dim0 of `b`; each factor times its scale where the row takes scales.
     Contract,
+    /// `d = c +` how many elements of a row of `a` and a column of `b`, of one bit each, differ.
+    CountDifferent,
 }

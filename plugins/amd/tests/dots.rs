@@ -5,7 +5,7 @@
 mod dots;
 
 use dots::{assembly, described, is_of_families, planned, proven, question, warps};
-use tilewright::contract::{Contraction, Question};
+use tilewright::contract::{Contraction, Question, Scale};
 use tilewright::layout::{Attribute, FamilySpec};
 use tilewright::vendor::Target;
 use tilewright_amd::AmdTarget;
@@ -52,6 +52,34 @@ fn wmma(plan: &Contraction) -> FamilySpec {
 
 fn count(assembly: &str, word: &str) -> u64 {
     assembly.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
+}
+
+#[test]
+fn factors_with_scales_go_to_rows_that_take_them_and_are_scaled_before_others() {
+    let by = |name: &str, shape, [a, b]: [&str; 2], scales: [&str; 2]| {
+        let target = target(name);
+        let asked = question(&target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named));
+        let plan = proven(&target, &asked);
+        (plan.row().unwrap().to_owned(), assembly(&target, &plan))
+    };
+    for (types, row) in [
+        (["e2m1", "e2m1"], "(fp4,fp4)"),
+        (["e4m3", "e2m1"], "(fp8,fp4)"),
+        (["e5m2", "e4m3"], "(bf8,fp8)"),
+        // Types of six bits become those of eight.
+        (["e2m3", "e2m1"], "(fp8,fp4)"),
+    ] {
+        for scales in [["e8m0", "e8m0"], ["e8m0", ""]] {
+            let (found, code) = by("mi355x", [64, 64, 256], types, scales);
+            assert!(found.starts_with("v_mfma_scale_f32_") && found.ends_with(row), "{types:?}: {found}");
+            let mnemonic = found.split('(').next().unwrap();
+            assert!(code.contains(mnemonic), "{types:?}: no {mnemonic}");
+        }
+    }
+    let (found, _) = by("mi355x", [32, 32, 64], ["e2m1", "bf16"], ["e8m0", ""]);
+    assert!(found.ends_with("_bf16"), "{found}");
+    let (found, code) = by("mi300x", [32, 32, 64], ["e2m1", "e4m3"], ["e8m0", "e8m0"]);
+    assert!(found.ends_with("_bf16") && code.contains("v_mfma_f32_"), "{found}");
 }
 
 #[test]

@@ -132,6 +132,29 @@ fn operands_of_gfx950_are_as_calculated() {
     }
 }
 
+#[test]
+fn products_with_scales_are_those_without_and_scales_lie_as_their_family_has_them() {
+    let all = rows("gfx950");
+    let scaled: Vec<_> = all.iter().filter(|row| row.name.contains("_scale_")).collect();
+    assert_eq!(scaled.len(), 18);
+    for row in scaled {
+        let name = row.name.replace("_scale_", "_");
+        let plain = all.iter().find(|plain| plain.name == name).unwrap_or_else(|| panic!("gfx950 has no {name}"));
+        assert_eq!(row.operands[..4], plain.operands[..]);
+        let (m, k) = (16 << u32::from(name.contains("_32x32x")), if name.contains("_32x32x") { 64 } else { 128 });
+        for (index, role) in [(0i64, "scale_a"), (1, "scale_b")] {
+            let family = FamilySpec::new("mfma_scale")
+                .with("operand_index", index)
+                .with("mdim", m as i64)
+                .with("tiles_per_warp", [1, 1])
+                .with("warps_per_cta", [1, 1]);
+            let (element, bits, layout) = register(row, role);
+            assert_eq!((element, bits), ("e8m0", 8));
+            assert_eq!(of_one_warp(&family, &[m, k / 32]), *layout, "{role} of {}", row.name);
+        }
+    }
+}
+
 /// The part of a family's layout that belongs to one warp.
 fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
     let layout = families().resolve(spec, shape, &families()).expect("a layout");
@@ -189,7 +212,7 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
 #[test]
 fn rows_follow_the_architecture() {
     let count = |architecture| rows(architecture).len();
-    assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [20, 27, 32, 56]);
+    assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [20, 27, 32, 74]);
     // Both sizes of waves of RDNA have a row.
     assert_eq!(["gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"].map(count), [12, 12, 22, 22, 12]);
     for other in ["", "gfx1030", "sm_90", "gfx9"] {

@@ -15,14 +15,19 @@ const SOURCE: &str = "OpenCL extension cl_intel_subgroup_matrix_multiply_accumul
 /// Steps of the systolic array: 32-bit groups of K that one instruction sums.
 const DEPTH: u64 = 8;
 
-/// Types of d, a, b and c that every architecture multiplies.
-const TYPES: [[&str; 4]; 6] = [
+/// Types of d, a, b and c that every architecture multiplies. Those of two bits, which the array has too, are left out:
+/// no builtin of the extension stands for them.
+const TYPES: [[&str; 4]; 10] = [
     ["f32", "f16", "f16", "f32"],
     ["f32", "bf16", "bf16", "f32"],
     ["s32", "s8", "s8", "s32"],
     ["s32", "s8", "u8", "s32"],
     ["s32", "u8", "s8", "s32"],
     ["s32", "u8", "u8", "s32"],
+    ["s32", "s4", "s4", "s32"],
+    ["s32", "s4", "u4", "s32"],
+    ["s32", "u4", "s4", "s32"],
+    ["s32", "u4", "u4", "s32"],
 ];
 
 /// Types that only instructions of 16 columns multiply.
@@ -74,6 +79,7 @@ fn bits(element: &str) -> u32 {
     match element {
         "f32" | "tf32" | "s32" => 32,
         "f16" | "bf16" => 16,
+        "s4" | "u4" => 4,
         _ => 8,
     }
 }

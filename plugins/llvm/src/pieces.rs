@@ -125,6 +125,28 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.call(intrinsic, overload, &fitting)
     }
 
+    /// The bits of a scalar or vector of integers, no wider than a word, with zeros above them.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] for other values.
+    pub fn word_of(&self, value: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let bits = match value.get_type() {
+            BasicTypeEnum::IntType(own) => own.get_bit_width(),
+            BasicTypeEnum::VectorType(own) => match own.get_element_type() {
+                BasicTypeEnum::IntType(element) => element.get_bit_width() * own.get_size(),
+                _ => 32,
+            },
+            _ => 32,
+        };
+        let own = match bits {
+            8 => self.context.i8_type(),
+            16 => self.context.i16_type(),
+            _ => return self.bits_as(value, self.context.i32_type().into()),
+        };
+        let narrow = self.bits_as(value, own.into())?.into_int_value();
+        Ok(self.builder.build_int_z_extend(narrow, self.context.i32_type(), "").map_err(refused)?.into())
+    }
+
     /// The fields of a call's result: of a structure all, of another value itself.
     ///
     /// # Errors

@@ -141,7 +141,7 @@ fn loaded_bits(ptx: &str, kind: &str) -> u64 {
 
 #[test]
 fn the_code_does_what_the_plan_says() {
-    for (name, assembler) in [("h100", "sm_90a"), ("b200", "sm_100a"), ("rtx5090", "sm_120")] {
+    for (name, assembler) in [("h100", "sm_90a"), ("b200", "sm_100a"), ("rtx5090", "sm_120a")] {
         let target = product(name);
         for case in cases() {
             let (src, dst, plan) = planned(&target, &case, 16);

@@ -52,6 +52,9 @@ fn element(name: &str) -> Option<&'static str> {
         "cutlass::tfloat32_t" => "tf32",
         "cutlass::float_e4m3_t" => "e4m3",
         "cutlass::float_e5m2_t" => "e5m2",
+        "cutlass::integer_subbyte<4, true>" => "s4",
+        "cutlass::integer_subbyte<4, false>" => "u4",
+        "cutlass::integer_subbyte<1, false>" => "b1",
         _ => return None,
     })
 }
@@ -63,7 +66,56 @@ fn name_of(atom: &Value) -> Option<String> {
     let types: Option<Vec<_>> = ["D", "A", "B", "C"].iter().map(|t| element(atom["val_types"][t].as_str()?)).collect();
     let types = types.filter(|_| plain)?;
     let [m, n, k] = shape[..] else { return None };
-    Some(format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}", types.join(".")))
+    let kinds = [("ANDPOPC", ".and.popc"), ("XORPOPC", ".xor.popc")];
+    let suffix = kinds.iter().find(|(kind, _)| atom["name"].as_str().is_some_and(|name| name.ends_with(kind)));
+    let suffix = suffix.map_or("", |(_, suffix)| suffix);
+    Some(format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}{suffix}", types.join(".")))
+}
+
+/// The kind of the rows of compute capability 12.x that an atom stands for, whatever their types.
+fn kind_of(atom: &Value) -> Option<&'static str> {
+    match atom["name"].as_str()? {
+        "SM120_16x8x32_TN" => Some("kind::f8f6f4"),
+        "SM120_16x8x32_TN_VS" => Some("kind::mxf8f6f4"),
+        "SM120_16x8x64_TN_VS" => Some("kind::mxf4"),
+        _ => None,
+    }
+}
+
+#[test]
+fn operands_of_products_with_scales_are_as_published() {
+    let all = rows("sm_120a");
+    let mut checked = BTreeSet::new();
+    for atom in atoms(PRODUCTS, "reference/matrix_instruction_tv_layouts.json") {
+        let Some(kind) = kind_of(&atom) else { continue };
+        let [m, n] = [0, 1].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
+        // `mxf4` stands for `mxf4nvf4` too.
+        for row in all.iter().filter(|row| row.name.contains(kind)) {
+            same_places(row, "a", atom["ALayout"].as_str(), m, false);
+            same_places(row, "b", atom["BLayout"].as_str(), n, true);
+            same_places(row, "d", atom["CLayout"].as_str(), m, false);
+            checked.insert(row.name.clone());
+        }
+    }
+    let own: BTreeSet<_> = all.into_iter().map(|row| row.name).filter(|name| name.contains("kind::")).collect();
+    assert_eq!(checked, own);
+    assert_eq!(own.len(), 16 * 2 + 16 + 3);
+    assert!(!rows("sm_120").iter().chain(&rows("sm_100a")).any(|row| row.name.contains("kind::")));
+}
+
+#[test]
+fn scales_lie_as_their_family_has_them() {
+    let mut checked = 0;
+    for row in rows("sm_120a").iter().filter(|row| row.name.contains("block_scale")) {
+        for (index, role) in [(0i64, "scale_a"), (1, "scale_b")] {
+            let (_, bits, layout) = register(row, role);
+            let family = FamilySpec::new("mma_scale").with("operand_index", index).with("warps_per_cta", [1, 1]);
+            let sizes = [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis)));
+            assert_eq!((bits, &of_one_warp(&family, &sizes)), (8, layout), "{role} of {}", row.name);
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 2 * 19);
 }
 
 #[test]
@@ -224,7 +276,7 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
 #[test]
 fn rows_follow_the_architecture() {
     let names = |architecture| rows(architecture).into_iter().map(|row| row.name).collect::<BTreeSet<_>>();
-    assert_eq!(names("sm_75").len(), 2 + 4 + 6);
+    assert_eq!(names("sm_75").len(), 2 + 4 + 4 + 1 + 6);
     assert!(names("sm_75").is_subset(&names("sm_80")));
     assert_eq!(&names("sm_89") - &names("sm_80"), names("sm_89").into_iter().filter(|n| n.contains(".e")).collect());
     assert!(names("sm_90a").iter().any(|name| name.starts_with("stmatrix")));

@@ -67,7 +67,7 @@ fn warp_product(atom: &Value) -> Option<[LinearLayout; 3]> {
         return None;
     }
     let [m, n, k] = numbers(&atom["shape_mnk"])[..] else { return None };
-    let architecture = if atom["arch"] == "SM120" { "sm_120" } else { "sm_90a" };
+    let architecture = if atom["arch"] == "SM120" { "sm_120a" } else { "sm_90a" };
     row(&format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}", types(atom)?.join(".")), architecture)
 }
 

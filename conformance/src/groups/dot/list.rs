@@ -101,6 +101,31 @@ pub fn small() -> Vec<Dot> {
     all(&UNCAST[..6], shapes)
 }
 
+/// Types narrower than a byte, beside themselves and beside wider ones.
+const NARROW: [[&str; 3]; 14] = [
+    ["s4", "s4", "i32"],
+    ["s4", "u4", "i32"],
+    ["u4", "s4", "i32"],
+    ["u4", "u4", "i32"],
+    ["s4", "i8", "i32"],
+    ["u8", "s4", "i32"],
+    ["s4", "f16", "f32"],
+    ["f16", "s4", "f32"],
+    ["u4", "bf16", "f32"],
+    ["bf16", "s4", "f32"],
+    ["s4", "e4m3", "f32"],
+    ["s2", "i8", "i32"],
+    ["u2", "f16", "f32"],
+    ["u1", "u1", "i32"],
+];
+
+/// Products of types narrower than a byte, of usual shapes and below every tile.
+#[must_use]
+pub fn narrow() -> Vec<Dot> {
+    let shapes = [[1, 1, 1], [4, 8, 2], [16, 16, 16], [32, 64, 32], [64, 32, 128], [16, 128, 256], [128, 64, 64]];
+    all(&NARROW, shapes.into_iter())
+}
+
 fn all(types: &[[&'static str; 3]], shapes: impl Iterator<Item = [u64; 3]> + Clone) -> Vec<Dot> {
     let of =
         |&[a, b, accumulator]: &[&'static str; 3]| shapes.clone().map(move |shape| Dot { shape, a, b, accumulator });

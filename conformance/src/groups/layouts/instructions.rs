@@ -18,7 +18,7 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
             let check = move |context: &Context| operand_law(context, &row.operands[index]);
             cases.push(case(format!("layouts/instructions/operand/{name}/{label}"), check));
         }
-        let multiplies = row.semantics == Semantics::Contract;
+        let multiplies = matches!(row.semantics, Semantics::Contract | Semantics::CountDifferent);
         if multiplies && ["a", "b", "d"].iter().all(|role| register(row, role).is_some()) {
             let row = row.clone();
             cases.push(case(format!("layouts/instructions/products/{name}"), move |_| products(&row)));

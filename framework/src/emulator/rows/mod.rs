@@ -57,7 +57,7 @@ impl Does {
         let found = match row.semantics {
             Semantics::Move if row.kind == InstructionKind::AsyncCopy => Copy::of(row).map(Self::Copy),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
-            Semantics::Contract => Product::of(row).map(Self::Product),
+            Semantics::Contract | Semantics::CountDifferent => Product::of(row).map(Self::Product),
         };
         found.unwrap_or_else(Self::Unknown)
     }

@@ -1,8 +1,11 @@
-//! Products of matrices: `d = a * b + c`, for each block of the row's tiles.
+//! Products of matrices: `d = a * b + c`, for each block of the row's tiles; or of single bits, how many differ.
 //!
 //! Floating point: as the row's numerics say ([`summation`](super::summation)). Where they are assumed, a result that must
 //! not depend on the order (small integers) is the same on hardware; others differ within the error of a sum of so
 //! many terms. Integers: sums wrap.
+//!
+//! Where a row takes scales, each factor is first multiplied by that of its block of K, exactly: then a product is
+//! added as it is, rounded once.
 //!
 //! Elements narrower than what they lie in are in its low bits. What a result has above them is
 //! unspecified, and made up here from a pattern.
@@ -15,7 +18,7 @@ use super::held::Held;
 use super::summation::Summed;
 use crate::kernel::is_result;
 use crate::layout::{Dim, LinearLayout};
-use crate::target::{Instruction, Number, Operand, Summation};
+use crate::target::{Instruction, Number, Operand, Semantics, Summation};
 
 /// Above an element in a wider place.
 const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
@@ -39,8 +42,12 @@ pub(super) struct Product {
     b: Tile,
     c: Tile,
     d: Tile,
+    /// The scales of `a` and of `b`, by rows and by columns, where the row takes them.
+    scales: Option<[Tile; 2]>,
     /// How floating-point sums come about.
     sum: Option<Summed>,
+    /// Whether bits that differ are counted instead.
+    counts_different: bool,
 }
 
 impl Product {
@@ -58,11 +65,30 @@ impl Product {
             [false, false, false, false] => Some(summed(row, [&a, &b, &c])?),
             _ => return Err("it multiplies integers with floating-point numbers".to_owned()),
         };
-        Ok(Self { a, b, c, d, sum })
+        let takes_scales = row.operands.iter().any(|operand| operand.role() == Some("scale_a"));
+        let scales = if takes_scales { Some([tile("scale_a")?, tile("scale_b")?]) } else { None };
+        if let Some([of_a, of_b]) = &scales {
+            let fits = of_a.shape[0] == m && of_b.shape[0] == n && of_a.shape[1] == of_b.shape[1];
+            if !fits || of_a.shape[1] > k || blocks > 0 {
+                return Err("the tiles of its scales do not fit those of its factors".to_owned());
+            }
+            if sum.as_ref().is_none_or(|sum| sum.numerics.summation != Summation::Chain) {
+                return Err("its products have scales, and so are added one after the other".to_owned());
+            }
+        }
+        let counts_different = row.semantics == Semantics::CountDifferent;
+        if counts_different && (a.number.bits() != 1 || b.number.bits() != 1 || sum.is_some()) {
+            return Err("it counts where elements of one bit differ, but its own are others".to_owned());
+        }
+        Ok(Self { a, b, c, d, scales, sum, counts_different })
     }
 
     pub(super) fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
         let (a, b, c) = (self.a.elements(call)?, self.b.elements(call)?, self.c.elements(call)?);
+        let scales = match &self.scales {
+            Some([of_a, of_b]) => Some([of_a.values(call)?, of_b.values(call)?]),
+            None => None,
+        };
         let ty = call.result_types().next().ok_or_else(|| call.wrong("it has no result"))?;
         let mut held = Held::zeros(call.lanes(), ty);
         let [m, n, blocks] = self.d.shape.map(|bits| 1usize << bits);
@@ -73,7 +99,10 @@ impl Product {
                     let at = (block * m + row) * n + column;
                     let factors =
                         (0..k).map(|k_at| (a[(block * m + row) * k + k_at], b[(block * k + k_at) * n + column]));
-                    let bits = self.summed(c[at], factors);
+                    let bits = match &scales {
+                        Some(scales) => self.scaled(c[at], factors, [row, column], scales),
+                        None => self.summed(c[at], factors),
+                    };
                     self.d.put(&mut held, at, bits);
                 }
             }
@@ -81,12 +110,34 @@ impl Product {
         held.into_result(call, ty)
     }
 
+    /// The bits of one element of the result, of a row and a column with their scales.
+    fn scaled(
+        &self,
+        c: u64,
+        factors: impl Iterator<Item = (u64, u64)>,
+        [row, column]: [usize; 2],
+        [of_a, of_b]: &[Vec<f64>; 2],
+    ) -> u64 {
+        let Some((sum, tiles)) = self.sum.as_ref().zip(self.scales.as_ref()) else { return self.summed(c, factors) };
+        let blocks = tiles[0].shape[1];
+        let block = |k: usize| k >> (self.a.shape[1] - blocks);
+        let scaled = factors.enumerate().map(|(k, (a, b))| {
+            let a = float(self.a.number, a) * of_a[row << blocks | block(k)];
+            a * (float(self.b.number, b) * of_b[column << blocks | block(k)])
+        });
+        sum.total_of_products(c, scaled)
+    }
+
     /// The bits of one element of the result.
     fn summed(&self, c: u64, factors: impl Iterator<Item = (u64, u64)>) -> u64 {
         if let Some(summed) = &self.sum {
             return summed.total(c, factors);
         }
-        let add = |sum: i64, (a, b)| sum.wrapping_add(integer(self.a.number, a) * integer(self.b.number, b));
+        let term = |a: u64, b: u64| match self.counts_different {
+            true => (a ^ b) as i64,
+            false => integer(self.a.number, a) * integer(self.b.number, b),
+        };
+        let add = |sum: i64, (a, b)| sum.wrapping_add(term(a, b));
         factors.fold(integer(self.c.number, c), add) as u64 & mask(self.d.number.bits())
     }
 }
@@ -95,6 +146,13 @@ fn integer(number: Number, bits: u64) -> i64 {
     match number {
         Number::Integer { bits: width, signed: true } => sign_extend(bits, width),
         _ => bits as i64,
+    }
+}
+
+fn float(number: Number, bits: u64) -> f64 {
+    match number {
+        Number::Float(format) => format.decode(bits),
+        Number::Integer { .. } => integer(number, bits) as f64,
     }
 }
 
@@ -161,6 +219,11 @@ impl Tile {
             elements.push(bits);
         }
         Ok(elements)
+    }
+
+    /// The values of all elements, by row and then column.
+    fn values(&self, call: &Call<'_>) -> Result<Vec<f64>, LaneFault> {
+        Ok(self.elements(call)?.into_iter().map(|bits| float(self.number, bits)).collect())
     }
 
     /// Gives one element of the result to all lanes that hold it.

@@ -44,6 +44,11 @@ impl Summed {
         self.encoded(total)
     }
 
+    /// The same from exact products, one after the other, whatever their range.
+    pub(super) fn total_of_products(&self, c: u64, products: impl Iterator<Item = f64>) -> u64 {
+        self.encoded(products.fold(self.c.decode(c), |sum, product| self.sum.add_exact(sum, product)))
+    }
+
     fn encoded(&self, total: f64) -> u64 {
         if total.is_nan() && self.numerics.nan_is_all_ones {
             return self.sum.magnitude_bits();

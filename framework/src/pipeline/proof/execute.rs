@@ -9,7 +9,7 @@ use crate::movement::{Bound, Means};
 use super::Disproof;
 
 /// The values as so many bytes each.
-pub(in crate::pipeline) fn little_endian(values: impl Iterator<Item = u64>, bytes: usize) -> Vec<u8> {
+pub(super) fn little_endian(values: impl Iterator<Item = u64>, bytes: usize) -> Vec<u8> {
     values.flat_map(|value| value.to_le_bytes().into_iter().take(bytes)).collect()
 }
 

@@ -15,7 +15,7 @@ use crate::kernel::{self, Counts};
 use crate::movement::MovementError;
 
 pub use copy::prove_shared_copy;
-pub(super) use execute::{little_endian, run, word};
+pub(super) use execute::{run, word};
 pub use memory::{prove_copy, prove_load, prove_store};
 pub use registers::{prove_conversion, prove_gather, prove_reduction, prove_scan};
 pub use strided::prove_strided_copy;

@@ -24,8 +24,12 @@ enum Argument {
     FormatA,
     /// Code of the type of B's elements.
     FormatB,
+    /// A's scales, in the lowest byte.
+    ScaleA,
+    /// B's scales, in the lowest byte.
+    ScaleB,
 }
-use Argument::{A, B, C, FormatA, FormatB, Modifier};
+use Argument::{A, B, C, FormatA, FormatB, Modifier, ScaleA, ScaleB};
 
 /// No negation, no broadcast, no saturation, the lower half of a register, no scale.
 const OFF: Argument = Modifier(0);
@@ -45,13 +49,16 @@ impl Call {
     fn of(row: &Instruction) -> Option<Self> {
         let mnemonic = row.name.split('(').next()?.strip_prefix("v_")?;
         let words: Vec<&str> = mnemonic.split('_').filter(|word| !is_blocks(word)).collect();
+        let takes_scales = words.get(1) == Some(&"scale");
+        let words: Vec<&str> = words.into_iter().filter(|&word| word != "scale").collect();
         let (&[kind, out, shape], factors) = words.split_first_chunk::<3>()?;
         let (name, overload) = match (kind, factors) {
             ("mfma", ["f8f6f4"]) => (format!("mfma.scale.{out}.{shape}.f8f6f4"), &["a", "b"][..]),
             ("mfma", _) => (mfma_name(out, shape, factors), &[][..]),
             _ => (format!("{kind}.{out}.{shape}.{}", factors.join(".")), &["d", "a"][..]),
         };
-        Some(Self { name: format!("llvm.amdgcn.{name}"), arguments: pattern(kind, out, shape, factors)?, overload })
+        let arguments = if takes_scales { WITH_SCALES } else { pattern(kind, out, shape, factors)? };
+        Some(Self { name: format!("llvm.amdgcn.{name}"), arguments, overload })
     }
 }
 
@@ -73,6 +80,9 @@ fn mfma_name(out: &str, shape: &str, factors: &[&str]) -> String {
     let rest = factors.join(".");
     format!("mfma.{out}.{shape}{dot}{rest}")
 }
+
+/// The operands where factors have scales.
+const WITH_SCALES: &[Argument] = &[A, B, C, FormatA, FormatB, OFF, ScaleA, OFF, ScaleB];
 
 /// The operands of an intrinsic in order.
 fn pattern(kind: &str, out: &str, shape: &str, factors: &[&str]) -> Option<&'static [Argument]> {
@@ -104,7 +114,13 @@ pub(super) fn emit<'ctx>(
         return transposed_load(emit, row, address, result).map(|value| vec![value]);
     }
     let call = Call::of(row).filter(|_| row.semantics == Semantics::Contract).ok_or_else(unsupported)?;
-    let (&[(_, a), (_, b), (_, c)], &[result]) = (operands, results) else { return Err(unsupported()) };
+    let (&[(_, a), (_, b), (_, c), ref scales @ ..], &[result]) = (operands, results) else {
+        return Err(unsupported());
+    };
+    let scale = |index: usize| {
+        let (_, value) = scales.get(index).ok_or_else(unsupported)?;
+        emit.word_of(*value).map(Given::Bits)
+    };
     let given = |argument: &Argument| match argument {
         A => Ok(Given::Bits(a)),
         B => Ok(Given::Bits(b)),
@@ -112,6 +128,8 @@ pub(super) fn emit<'ctx>(
         Modifier(number) => Ok(Given::Number(*number)),
         FormatA => format_code(row, "a").map(Given::Number),
         FormatB => format_code(row, "b").map(Given::Number),
+        ScaleA => scale(0),
+        ScaleB => scale(1),
     };
     let given = call.arguments.iter().map(given).collect::<Result<Vec<_>, _>>()?;
     let overload = call.overload.iter().map(|role| overload_type(emit, row, role)).collect::<Result<Vec<_>, _>>()?;

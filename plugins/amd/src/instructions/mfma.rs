@@ -124,6 +124,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     let mut rows: Vec<_> = tables.iter().copied().flatten().filter_map(|entry| row(architecture, entry).ok()).collect();
     if architecture == "gfx950" {
         rows.extend(mixed().filter_map(Result::ok));
+        rows.extend(scaled().filter_map(Result::ok));
     }
     if !timed {
         rows.iter_mut().for_each(|row| row.cycles = None);
@@ -157,6 +158,22 @@ fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
             row.name = format!("{name}({a},{b})");
             Ok(row)
         })
+    })
+}
+
+/// The same products with a scale for each 32 elements of K that a lane holds: it gives that of its own elements.
+fn scaled() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
+    const BLOCK: u64 = 32;
+    mixed().map(|row| {
+        let mut row = row?;
+        row.name = row.name.replace("v_mfma_", "v_mfma_scale_");
+        let size = if row.name.contains("_32x32x64_") { 32 } else { 16 };
+        let k = LANES / size * BLOCK;
+        let layout = tile_of(&[0, 1], &[(Dim::REGISTER, 1, 1), (Dim::LANE, size, 0), (Dim::LANE, k / BLOCK, 1)])?;
+        let scale = Element::of("e8m0");
+        row.operands.extend(["scale_a", "scale_b"].map(|role| scale.operand(role, layout.clone())));
+        row.numerics = None;
+        Ok(row)
     })
 }
 

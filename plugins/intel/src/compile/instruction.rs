@@ -45,6 +45,7 @@ impl Builtin {
         let depth = match a {
             "tf32" => 8,
             "f16" | "bf16" => 16,
+            "s4" | "u4" => 64,
             _ => 32,
         };
         let passed = |(element, letters): (Element, &'static str), bits: u32| {
@@ -88,6 +89,7 @@ fn held<'a>(row: &'a Instruction, wanted: &str) -> Option<(&'a str, u32)> {
 fn type_name(element: &str) -> &str {
     match element {
         "s8" => "i8",
+        "s4" => "i4",
         other => other,
     }
 }
@@ -96,8 +98,8 @@ fn type_name(element: &str) -> &str {
 /// numbers.
 fn narrow(element: &str, bits: u32) -> (Element, &'static str) {
     match element {
-        "u8" if bits == 16 => (Element::I16, "t"),
-        "f16" | "bf16" | "s8" if bits == 16 => (Element::I16, "s"),
+        "u8" | "u4" if bits == 16 => (Element::I16, "t"),
+        "f16" | "bf16" | "s8" | "s4" if bits == 16 => (Element::I16, "s"),
         _ => wide(element),
     }
 }
@@ -106,7 +108,7 @@ fn narrow(element: &str, bits: u32) -> (Element, &'static str) {
 fn wide(element: &str) -> (Element, &'static str) {
     match element {
         "tf32" => (Element::F32, "f"),
-        "u8" => (Element::I32, "j"),
+        "u8" | "u4" => (Element::I32, "j"),
         _ => (Element::I32, "i"),
     }
 }
@@ -167,6 +169,8 @@ mod tests {
             ("pvc", "dpas.8x8.s32.s8.u8.s32", "_Z36intel_sub_group_i8_u8_matrix_mad_k32Dv8_sDv8_jDv8_i"),
             ("pvc", "dpas.8x8.s32.s8.s8.s32", "_Z36intel_sub_group_i8_i8_matrix_mad_k32Dv8_sDv8_iS0_"),
             ("pvc", "dpas.8x2.s32.u8.s8.s32", "_Z36intel_sub_group_u8_i8_matrix_mad_k32Dv2_tDv8_iDv2_i"),
+            ("pvc", "dpas.8x8.s32.s4.u4.s32", "_Z36intel_sub_group_i4_u4_matrix_mad_k64Dv8_sDv8_jDv8_i"),
+            ("dg2", "dpas.8x1.s32.u4.u4.s32", "_Z36intel_sub_group_u4_u4_matrix_mad_k64jDv8_ji"),
             ("pvc", "dpas.8x8.f32.tf32.tf32.f32", "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8Dv4_fDv8_fS0_"),
             ("pvc", "dpas.8x1.f32.tf32.tf32.f32", "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8fDv8_ff"),
         ] {

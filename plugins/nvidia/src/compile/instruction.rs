@@ -21,7 +21,9 @@ pub(super) fn emit<'ctx>(
         return copy(emit, row, operands).map(|()| Vec::new());
     }
     match (&row.semantics, results) {
-        (Semantics::Contract, &[result]) => product(emit, row, operands, result).map(|value| vec![value]),
+        (Semantics::Contract | Semantics::CountDifferent, &[result]) => {
+            product(emit, row, operands, result).map(|value| vec![value])
+        }
         (Semantics::Move, &[result]) => load(emit, row, operands, result).map(|value| vec![value]),
         (Semantics::Move, []) => store(emit, row, operands).map(|()| Vec::new()),
         _ => Err(CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name))),
@@ -33,6 +35,9 @@ fn registers(operand: &Operand) -> Result<(Type, char), CompileError> {
     let Operand::Register { element, .. } = operand else {
         return Err(CompileError::Backend("a product has an operand that is no register".to_owned()));
     };
+    if is_scale(operand) {
+        return Ok((Type::Scalar(Element::I32), 'r'));
+    }
     let (register, letter) = match element.as_str() {
         "f64" => (Element::F64, 'd'),
         "f32" => (Element::F32, 'f'),
@@ -44,7 +49,12 @@ fn registers(operand: &Operand) -> Result<(Type, char), CompileError> {
     }
 }
 
-/// `mnemonic {d...}, {a...}, {b...}, {c...};`
+/// Whether these are scales, which have as many bytes of a register as there are.
+fn is_scale(operand: &Operand) -> bool {
+    operand.role().is_some_and(|role| role.starts_with("scale"))
+}
+
+/// `mnemonic {d...}, {a...}, {b...}, {c...};`, then each factor's scales with the byte and the thread that give them.
 fn product<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
@@ -60,6 +70,9 @@ fn product<'ctx>(
         let group: Vec<_> = (next..next + ty.count()).map(|number| format!("${number}")).collect();
         next += ty.count();
         groups.push(format!("{{{}}}", group.join(",")));
+        if is_scale(operand) {
+            groups.push("{0,0}".to_owned());
+        }
         if is_result(operand) {
             constraints.extend((0..ty.count()).map(|_| format!("={letter}")));
             let element = Type::Scalar(ty.element().unwrap_or(Element::I32));
@@ -68,7 +81,9 @@ fn product<'ctx>(
         } else {
             constraints.extend((0..ty.count()).map(|_| letter.to_string()));
             let missing = || CompileError::Backend(format!("`{}` lacks an operand", row.name));
-            given.extend(emit.pieces(values.next().ok_or_else(missing)?.1, ty)?);
+            let value = values.next().ok_or_else(missing)?.1;
+            let value = if is_scale(operand) { emit.word_of(value)? } else { value };
+            given.extend(emit.pieces(value, ty)?);
         }
     }
     let text = format!("{} {};", row.name, groups.join(", "));
@@ -141,6 +156,9 @@ const PROCESSORS: [(&str, u32); 6] =
 
 fn version(name: &str) -> u32 {
     let eight_bit_floats = name.contains("e4m3") || name.contains("e5m2");
+    if name.ends_with(".and.popc") {
+        return 71;
+    }
     match (eight_bit_floats, name.contains(".f16.")) {
         (true, true) => 87,
         (true, false) => 84,

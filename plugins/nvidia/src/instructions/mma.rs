@@ -15,7 +15,7 @@ struct Group {
     types: &'static [[&'static str; 4]],
 }
 
-const GROUPS: [Group; 9] = [
+const GROUPS: [Group; 12] = [
     Group { since: 75, shapes: &[[16, 8, 8]], types: &[["f32", "f16", "f16", "f32"], ["f16", "f16", "f16", "f16"]] },
     Group { since: 80, shapes: &[[16, 8, 16]], types: &[["f32", "f16", "f16", "f32"], ["f16", "f16", "f16", "f16"]] },
     Group { since: 80, shapes: &[[16, 8, 8], [16, 8, 16]], types: &[["f32", "bf16", "bf16", "f32"]] },
@@ -25,7 +25,13 @@ const GROUPS: [Group; 9] = [
     Group { since: 75, shapes: &[[8, 8, 16]], types: &BYTES },
     Group { since: 80, shapes: &[[16, 8, 16], [16, 8, 32]], types: &BYTES },
     Group { since: 89, shapes: &[[16, 8, 32]], types: &FLOAT_BYTES },
+    Group { since: 75, shapes: &[[8, 8, 32]], types: &NIBBLES },
+    Group { since: 80, shapes: &[[16, 8, 32], [16, 8, 64]], types: &NIBBLES },
+    Group { since: 80, shapes: &[[8, 8, 128], [16, 8, 128], [16, 8, 256]], types: &[["s32", "b1", "b1", "s32"]] },
 ];
+
+const NIBBLES: [[&str; 4]; 4] =
+    [["s32", "s4", "s4", "s32"], ["s32", "s4", "u4", "s32"], ["s32", "u4", "s4", "s32"], ["s32", "u4", "u4", "s32"]];
 
 const BYTES: [[&str; 4]; 4] =
     [["s32", "s8", "s8", "s32"], ["s32", "s8", "u8", "s32"], ["s32", "u8", "s8", "s32"], ["s32", "u8", "u8", "s32"]];
@@ -45,31 +51,49 @@ pub(super) fn rows(capability: u32) -> Vec<Instruction> {
     let known = GROUPS.iter().filter(|group| group.since <= capability);
     let all = known.flat_map(|group| group.shapes.iter().flat_map(|shape| group.types.iter().map(move |t| (shape, t))));
     // A row that is no layout would be a mistake in the table above; tests count the rows.
-    all.filter_map(|(&shape, &types)| row(capability, shape, types).ok()).collect()
+    let mut rows: Vec<_> = all.filter_map(|(&shape, &types)| plain(capability, shape, types).ok()).collect();
+    let shapes = BITS.iter().filter(|&&(since, _)| since <= capability);
+    rows.extend(shapes.filter_map(|&(_, shape)| different(shape).ok()));
+    rows
 }
 
-fn row(capability: u32, [m, n, k]: [u64; 3], [d, a, b, c]: [&str; 4]) -> Result<Instruction, LayoutError> {
-    let register = |role: &str, element: &str, layout| Operand::Register {
-        role: role.to_owned(),
-        element: element.to_owned(),
-        bits: bits(element),
-        layout,
-    };
+fn plain(capability: u32, [m, n, k]: [u64; 3], types: [&str; 4]) -> Result<Instruction, LayoutError> {
+    // Of single bits, those that both have are counted.
+    let suffix = if types[1] == "b1" { ".and.popc" } else { "" };
+    let row = row(format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}{suffix}", types.join(".")), [m, n, k], types)?;
+    Ok(Instruction { numerics: numerics::of(capability, types[1], bits(types[1])), ..row })
+}
+
+/// Shapes in which bits that differ are counted.
+const BITS: [(u32, [u64; 3]); 3] = [(75, [8, 8, 128]), (80, [16, 8, 128]), (80, [16, 8, 256])];
+
+fn different([m, n, k]: [u64; 3]) -> Result<Instruction, LayoutError> {
+    let name = format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.s32.b1.b1.s32.xor.popc");
+    let row = row(name, [m, n, k], ["s32", "b1", "b1", "s32"])?;
+    Ok(Instruction { semantics: Semantics::CountDifferent, ..row })
+}
+
+/// The row of `d = a * b + c`, of which nothing is said how it rounds.
+pub(super) fn row(name: String, [m, n, k]: [u64; 3], [d, a, b, c]: [&str; 4]) -> Result<Instruction, LayoutError> {
     Ok(Instruction {
-        name: format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{d}.{a}.{b}.{c}"),
+        name,
         kind: InstructionKind::Matrix,
         operands: vec![
-            register("d", d, result(m, n)?),
-            register("a", a, left(m, k, bits(a))?),
-            register("b", b, right(k, n, bits(b))?),
-            register("c", c, result(m, n)?),
+            register("d", d, bits(d), result(m, n)?),
+            register("a", a, bits(a), left(m, k, bits(a))?),
+            register("b", b, bits(b), right(k, n, bits(b))?),
+            register("c", c, bits(c), result(m, n)?),
         ],
         cycles: None,
         semantics: Semantics::Contract,
         completion: Completion::AtOnce,
-        numerics: numerics::of(capability, a, bits(a)),
+        numerics: None,
         source: SOURCE.to_owned(),
     })
+}
+
+pub(super) fn register(role: &str, element: &str, bits: u32, layout: LinearLayout) -> Operand {
+    Operand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout }
 }
 
 fn bits(element: &str) -> u32 {
@@ -77,6 +101,9 @@ fn bits(element: &str) -> u32 {
         "f64" => 64,
         "f32" | "tf32" | "s32" => 32,
         "f16" | "bf16" => 16,
+        "s4" | "u4" | "e2m1" => 4,
+        "b1" => 1,
+        // Types of six bits too lie in bytes.
         _ => 8,
     }
 }

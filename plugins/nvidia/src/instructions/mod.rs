@@ -7,6 +7,7 @@
 mod copy;
 mod matrix_move;
 mod mma;
+mod mma_scaled;
 mod numerics;
 
 use tilewright::target::Instruction;
@@ -18,6 +19,7 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     let Ok(capability) = digits.parse::<u32>() else { return Vec::new() };
     let mut rows = mma::rows(capability);
     rows.extend(copy::rows(capability));
+    rows.extend(mma_scaled::rows(architecture));
     rows.extend(matrix_move::rows(architecture, capability));
     rows
 }

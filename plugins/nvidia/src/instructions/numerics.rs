@@ -12,7 +12,7 @@ const MEASURED: [u32; 6] = [75, 80, 89, 90, 100, 120];
 /// Of factors of a type that takes so many bits; `None` for integers.
 pub(super) fn of(capability: u32, factor: &str, bits: u32) -> Option<Numerics> {
     let summation = match factor {
-        "s8" | "u8" => return None,
+        "s8" | "u8" | "s4" | "u4" | "b1" => return None,
         "f64" => Summation::Chain,
         "e4m3" | "e5m2" if capability == 89 => aligned(16, bits, 13, 13),
         _ if capability < 90 => aligned(16, bits, 24, 23),

@@ -1,0 +1,67 @@
+//! What is shown of a product: that its kernel is right on the emulator, and that it is code.
+
+use tilewright::contract::{self, ContractError, Contraction, Question};
+use tilewright::kernel::{self, Module};
+use tilewright::lower::contraction_kernel;
+use tilewright::movement::Means;
+use tilewright::pipeline::{Disproof, prove_contraction};
+use tilewright::target::TargetDescription;
+
+use super::super::artifact;
+use crate::{Context, Level, Verdict};
+
+/// Four warps, of less than 16 x 16 one; twice as many while a lane would hold more than 64 words of the result.
+pub(super) fn warps([m, n, _]: [u64; 3], bits: u32, target: &TargetDescription) -> u32 {
+    let words = m * n * u64::from(bits.div_ceil(32));
+    let mut warps = if m * n < 256 { 1 } else { 4 };
+    while words > 64 * u64::from(target.lanes.default * warps)
+        && target.lanes.default * warps < target.limits.lanes_per_block
+    {
+        warps *= 2;
+    }
+    warps
+}
+
+fn means(context: &Context) -> Means<'_> {
+    Means::of(context.target().description()).with_instructions(context.target().instructions())
+}
+
+fn planned(context: &Context, question: &Question) -> Result<Contraction, Verdict> {
+    contract::plan(question, means(context)).map_err(|error| match error {
+        ContractError::Impossible { reasons } => Verdict::unsupported(reasons),
+        error => Verdict::fail(Level::Layout, error.to_string()),
+    })
+}
+
+/// Runs the plan's kernel on the emulator: once with sums that are exact, once with any elements, where there are
+/// scales once with some that are NaN.
+pub(super) fn emulated(context: &Context, question: &Question) -> Verdict {
+    let plan = match planned(context, question) {
+        Ok(plan) => plan,
+        Err(verdict) => return verdict,
+    };
+    match prove_contraction(&plan, means(context)) {
+        Ok(_) => Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.unit_name())),
+        Err(wrong @ (Disproof::Row(_) | Disproof::Invalid(_))) => Verdict::fail(Level::Layout, wrong.to_string()),
+        Err(wrong) => Verdict::fail(Level::Emulated, format!("by {}: {wrong}", plan.unit_name())),
+    }
+}
+
+/// Compiles the plan's kernel twice; see [`artifact::compiled`].
+pub(super) fn compiled(context: &Context, question: &Question) -> Verdict {
+    let plan = match planned(context, question) {
+        Ok(plan) => plan,
+        Err(verdict) => return verdict,
+    };
+    let kernel = match contraction_kernel("dot", &plan, false, means(context)) {
+        Ok(kernel) => kernel,
+        Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
+    };
+    let module = Module { kernels: vec![kernel] };
+    if let Err(error) = kernel::verify(&module) {
+        return Verdict::fail(Level::Layout, error.to_string());
+    }
+    let verdict = artifact::compiled(context, &module);
+    let detail = format!("by {}: {}", plan.unit_name(), verdict.detail);
+    verdict.with_detail(detail)
+}

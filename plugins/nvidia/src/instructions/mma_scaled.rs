@@ -1,0 +1,61 @@
+//! `mma.sync` of compute capability 12.x that only code for the architecture itself may use: factors of four, six and
+//! eight bits, and factors that are multiplied by their scales.
+//!
+//! Of the products of bytes the types of four bits are left out: they lie in the middle of a byte there, and each is a
+//! number of the types of six bits too.
+
+use tilewright::layout::families::cluster::tile_of;
+use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright::target::Instruction;
+
+use super::mma::{register, row};
+
+/// Types in bytes.
+const BYTES: [&str; 4] = ["e4m3", "e5m2", "e3m2", "e2m3"];
+
+/// Products of nibbles with scales: kind, scales along K, their type.
+const NIBBLES: [(&str, u64, &str); 3] = [("mxf4", 2, "ue8m0"), ("mxf4nvf4", 2, "ue8m0"), ("mxf4nvf4", 4, "ue4m3")];
+
+/// The rows of an architecture; none where it has no products of its own.
+pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
+    if !architecture.starts_with("sm_12") || !architecture.ends_with('a') {
+        return Vec::new();
+    }
+    let pairs = || BYTES.into_iter().flat_map(|a| BYTES.map(|b| (a, b)));
+    let plain = pairs().flat_map(|(a, b)| ["f32", "f16"].map(|sum| plain([sum, a, b])));
+    let bytes = pairs().map(|(a, b)| scaled("mxf8f6f4", [16, 8, 32], [a, b], 1, "ue8m0"));
+    let nibbles = NIBBLES.map(|(kind, count, scale)| scaled(kind, [16, 8, 64], ["e2m1", "e2m1"], count, scale));
+    // A row that is no layout would be a mistake in the tables above; tests count the rows.
+    plain.chain(bytes).chain(nibbles).flatten().collect()
+}
+
+fn plain([sum, a, b]: [&str; 3]) -> Result<Instruction, LayoutError> {
+    let name = format!("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.{sum}.{a}.{b}.{sum}");
+    row(name, [16, 8, 32], [sum, a, b, sum])
+}
+
+fn scaled(
+    kind: &str,
+    [m, n, k]: [u64; 3],
+    [a, b]: [&str; 2],
+    count: u64,
+    scale: &str,
+) -> Result<Instruction, LayoutError> {
+    let form = format!("kind::{kind}.block_scale.scale_vec::{count}X");
+    let name = format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{form}.f32.{a}.{b}.f32.{scale}");
+    let mut row = row(name, [m, n, k], ["f32", a, b, "f32"])?;
+    row.operands.push(register("scale_a", scale, 8, scales(m, &[8, 0, 1, 2, 4], count)?));
+    row.operands.push(register("scale_b", scale, 8, scales(n, &[0, 0, 1, 2, 4], count)?));
+    Ok(row)
+}
+
+/// The scales of one row, or column, in the bytes of a register. Of the four lanes of a row of the result the first
+/// two give those of two rows of A, the first those of a column of B; the others give the same. These are the byte and
+/// the thread that the selectors 0 name.
+fn scales(rows: u64, lanes: &[u64], count: u64) -> Result<LinearLayout, LayoutError> {
+    let lanes: Bases = lanes.iter().map(|&row| vec![row, 0]).collect();
+    let along = tile_of(&[0, 1], &[(Dim::REGISTER, count, 1)])?;
+    let registers = along.bases_of(Dim::REGISTER);
+    let sizes = [(Dim::tensor(0), rows), (Dim::tensor(1), count)];
+    LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &sizes)?.require_surjective()
+}
