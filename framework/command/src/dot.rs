@@ -176,9 +176,10 @@ fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
     ];
     for (name, in_bytes, feed) in ways {
         let Some(feed) = feed else { continue };
-        let way = match &feed.conversion {
-            None => "straight".to_owned(),
-            Some(conversion) => format!("then converted, path {}", conversion.path),
+        let way = match (&feed.conversion, &feed.store) {
+            (Some(conversion), _) => format!("then converted, path {}", conversion.path),
+            (None, Some(store)) => format!("then stored to {} bytes of shared memory", store.bytes),
+            (None, None) => "straight".to_owned(),
         };
         let (accesses, width) = (feed.access.accesses, feed.access.vector_elements);
         let what = if in_bytes { "bytes" } else { "elements" };

@@ -7,7 +7,7 @@ use comfy_table::{Table, presets};
 use serde_json::{Value as Json, json};
 
 use tilewright::layout::Dim;
-use tilewright::target::{Instruction, InstructionKind, Operand};
+use tilewright::target::{Instruction, InstructionKind, MemoryOperand, Operand};
 
 use crate::draw::{Destination, draw_instruction};
 use crate::failure::Failure;
@@ -65,28 +65,55 @@ fn line(row: &Instruction) -> Json {
         InstructionKind::SharedMove => "shared_move",
         _ => "other",
     };
-    let types: serde_json::Map<String, Json> =
-        registers(row).map(|(role, element, _)| (role, element.into())).collect();
+    let types: serde_json::Map<String, Json> = tiles(row).map(|(role, element, _)| (role, element.into())).collect();
     json!({
         "name": row.name, "kind": kind, "shape": shape(row), "types": types, "cycles": row.cycles,
+        "memory": in_memory(row).map(|memory| memory.role.clone()).collect::<Vec<_>>(), "warps": warps(row),
         "source": row.source, "numerics": row.numerics,
     })
 }
 
-/// Role, element type and sizes of each register operand.
-fn registers(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
+/// The operands that are read from shared memory.
+fn in_memory(row: &Instruction) -> impl Iterator<Item = &MemoryOperand> {
+    row.operands.iter().filter_map(|operand| match operand {
+        Operand::Memory(memory) => Some(memory),
+        _ => None,
+    })
+}
+
+/// Warps that issue it together.
+fn warps(row: &Instruction) -> u32 {
+    let of = |operand: &Operand| match operand {
+        Operand::Register { layout, .. } => layout.in_bits(Dim::WARP),
+        _ => 0,
+    };
+    1 << row.operands.iter().map(of).max().unwrap_or(0)
+}
+
+/// Role, element type and sizes of each operand that is a tile of a matrix, in registers or in memory.
+fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
     row.operands.iter().filter_map(|operand| match operand {
         Operand::Register { role, element, layout, .. } => {
             let sizes = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
             Some((role.clone(), element.as_str(), sizes))
         }
+        Operand::Memory(memory) => Some((memory.role.clone(), memory.element.as_str(), memory.shape.to_vec())),
         _ => None,
     })
 }
 
-/// Element types of the register operands, in the order of the row.
+/// Element types of the operands that are tiles, in the order of the row.
 fn types(row: &Instruction) -> Vec<&str> {
-    registers(row).map(|(_, element, _)| element).collect()
+    tiles(row).map(|(_, element, _)| element).collect()
+}
+
+/// What is told of a product beside its sizes: the warps that issue it together, the factors in shared memory.
+fn told(row: &Instruction) -> String {
+    let warps = warps(row);
+    let warps = if warps > 1 { format!(", {warps} warps") } else { String::new() };
+    let roles: Vec<_> = in_memory(row).map(|memory| memory.role.as_str()).collect();
+    let memory = if roles.is_empty() { String::new() } else { format!(", {} in memory", roles.join(" and ")) };
+    warps + &memory
 }
 
 /// M x N x K of a product, with the number of blocks where there are several; of a move the slots
@@ -99,9 +126,9 @@ fn shape(row: &Instruction) -> String {
     if let Some((slots, bytes)) = access {
         return format!("{} slots of {} bytes", 1u64 << slots, 1u64 << bytes);
     }
-    let of = |wanted: &str| registers(row).find(|(role, ..)| role == wanted).map(|(_, _, sizes)| sizes);
+    let of = |wanted: &str| tiles(row).find(|(role, ..)| role == wanted).map(|(_, _, sizes)| sizes);
     match (of("d").as_deref(), of("a").as_deref()) {
-        (Some([m, n]), Some([_, k])) => format!("{m}x{n}x{k}"),
+        (Some([m, n]), Some([_, k])) => format!("{m}x{n}x{k}{}", told(row)),
         (Some([m, n, blocks]), Some([_, k, _])) => format!("{m}x{n}x{k}, {blocks} blocks"),
         _ => "unknown".to_owned(),
     }

@@ -3,8 +3,8 @@
 //! Weighed are all rows of the instruction table, each as it is and with the factors exchanged, and plain
 //! multiply-adds with lanes side by side in every way; each with the warps shared out in every way.
 //! The least cycles win; among equals the fewest issues, then the fewest registers, then a result that is not
-//! transposed, then the first in the table. Then, among the orders of K, that whose factors reach their layouts in the fewest
-//! wavefront slots wins; among equals that in which the unit counts.
+//! transposed. Then, among the orders of K and the ways that are still equal, that whose factors reach their layouts in the
+//! fewest wavefront slots wins; among equals the first in the table, in the order in which the unit counts.
 
 use std::cmp::Ordering;
 
@@ -54,11 +54,18 @@ pub fn plan<'a>(question: &Question, means: impl Into<Means<'a>>) -> Result<Cont
         }
         weighed.sort_by(compare);
     }
-    let Some(best) = weighed.into_iter().next() else {
-        let reasons = refused.iter().map(|refused| format!("{}: {}", refused.unit, refused.reason));
-        return Err(ContractError::Impossible { reasons: reasons.collect::<Vec<_>>().join("; ") });
+    let Some(best) = weighed.first() else {
+        return Err(ContractError::Impossible { reasons: reasons(&refused) });
     };
-    with_best_width(best, means)
+    let equals = weighed.iter().take_while(|plan| compare(plan, best).is_eq());
+    let mut chosen: Option<(f64, Contraction)> = None;
+    for plan in equals {
+        let (slots, plan) = with_best_width(plan, means)?;
+        if chosen.as_ref().is_none_or(|(least, _)| slots < *least) {
+            chosen = Some((slots, plan));
+        }
+    }
+    Ok(chosen.map_or_else(|| best.clone(), |(_, plan)| plan))
 }
 
 /// The ways that [`plan`] weighs, the best first, and those that are closed.
@@ -94,7 +101,7 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
                 continue;
             }
         };
-        for unit in [unit.transposed(), unit] {
+        for unit in unit.exchanged().into_iter().chain([unit]) {
             let way = unit.fits(question).and_then(|()| best_split(question, &unit, target));
             match way {
                 Ok(plan) => plans.push(plan),
@@ -116,6 +123,22 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
     Ok((plans, refused))
 }
 
+/// Each reason once, with the first unit that it closes and how many more.
+fn reasons(refused: &[Refused]) -> String {
+    let mut each: Vec<(&Refused, usize)> = Vec::new();
+    for one in refused {
+        match each.iter_mut().find(|(first, _)| first.reason == one.reason) {
+            Some((_, more)) => *more += 1,
+            None => each.push((one, 0)),
+        }
+    }
+    let said = |(Refused { unit, reason }, more): &(&Refused, usize)| match more {
+        0 => format!("{unit}: {reason}"),
+        more => format!("{unit} and {more} more: {reason}"),
+    };
+    each.iter().map(said).collect::<Vec<_>>().join("; ")
+}
+
 fn check_threads(question: &Question, target: &TargetDescription) -> Result<(), ContractError> {
     let (lanes, name) = (u64::from(question.lanes), target.name.clone());
     if !target.lanes.choices.contains(&question.lanes) {
@@ -131,7 +154,8 @@ fn check_threads(question: &Question, target: &TargetDescription) -> Result<(), 
 
 /// The best way to share out the warps; all along M where the result is another product's factor.
 fn best_split(question: &Question, unit: &Unit, target: &TargetDescription) -> Result<Contraction, String> {
-    let warps = question.warps.trailing_zeros();
+    // Warps that issue together are along M.
+    let warps = question.warps.trailing_zeros().saturating_sub(unit.group);
     let least = if question.chained { warps } else { 0 };
     let (mut best, mut reason): (Option<Contraction>, _) = (None, String::new());
     for rows in (least..=warps).rev() {
@@ -165,8 +189,11 @@ fn best_of_each_side(weighed: Vec<Contraction>) -> Vec<Contraction> {
     kept
 }
 
-/// The same plan in the order of K whose factors are the cheapest to bring.
-fn with_best_width(best: Contraction, means: Means<'_>) -> Result<Contraction, ContractError> {
+/// The same plan in the order of K whose factors are the cheapest to bring, with the slots of that.
+fn with_best_width(best: &Contraction, means: Means<'_>) -> Result<(f64, Contraction), ContractError> {
+    let slots = |plan: &Contraction| -> Result<f64, ContractError> {
+        Ok(plan.feeds(means)?.iter().map(|feed| feed.slots()).sum())
+    };
     let widths = best.widths();
     if let Some(wanted) = best.question.k_width {
         let width = wanted.trailing_zeros();
@@ -175,7 +202,8 @@ fn with_best_width(best: Contraction, means: Means<'_>) -> Result<Contraction, C
             let reasons = format!("{}: a lane holds {most} elements of K at most, not {wanted}", best.unit_name());
             return Err(ContractError::Impossible { reasons });
         }
-        return best.with_width(width, means.target).map(|plan| keep_conversion(plan, &best));
+        let plan = keep_conversion(best.with_width(width, means.target)?, best);
+        return Ok((slots(&plan)?, plan));
     }
     let widest = means.target.global.access_bits.iter().copied().max().unwrap_or(8);
     let narrow = best.question.a.bits().min(best.question.b.bits());
@@ -184,16 +212,19 @@ fn with_best_width(best: Contraction, means: Means<'_>) -> Result<Contraction, C
         if number > 0 && narrow << width > widest {
             continue;
         }
-        let plan = keep_conversion(best.with_width(width, means.target)?, &best);
+        let plan = keep_conversion(best.with_width(width, means.target)?, best);
         if number > 0 && plan.order == best.order {
             continue;
         }
-        let slots: f64 = plan.feeds(means)?.iter().map(|feed| feed.slots()).sum();
+        let slots = slots(&plan)?;
         if chosen.as_ref().is_none_or(|(least, _)| slots < *least) {
             chosen = Some((slots, plan));
         }
     }
-    Ok(chosen.map_or(best, |(_, plan)| plan))
+    match chosen {
+        Some(chosen) => Ok(chosen),
+        None => Ok((slots(best)?, best.clone())),
+    }
 }
 
 fn keep_conversion(mut plan: Contraction, from: &Contraction) -> Contraction {

@@ -40,9 +40,21 @@ impl ContractionCost {
         let turns = question.warps.div_ceil(unit.pipes);
         let factors = [(&plan.a, question.a, &unit.a), (&plan.b, question.b, &unit.b)];
         let by_unit = unit.scales.is_some();
-        let (mut wavefronts, mut operations, mut registers) = (0, 0, words(&plan.c, unit.sums.bits));
+        let (mut wavefronts, mut read, mut operations) = (0, 0, 0);
+        let mut registers = words(&plan.c, unit.sums.bits);
         let wavefront = widest_wavefront(target);
         for ((layout, from, to), scale) in factors.into_iter().zip(question.scales) {
+            if to.memory.is_some() {
+                // A group of warps reads the tile of each issue once; warps share the rest of the way.
+                read += (issues * to.tile_bits()).div_ceil(wavefront << unit.group);
+                let own = (1u64 << layout.outs().bits()).div_ceil(u64::from(question.lanes * question.warps));
+                operations += chunks * cast::operations(from, to.number) * own;
+                registers += (own * u64::from(from.bits())).div_ceil(32);
+                if from != to.number {
+                    registers += (own * u64::from(to.bits)).div_ceil(32);
+                }
+                continue;
+            }
             wavefronts += chunks * different_bits(layout, from).div_ceil(wavefront);
             let scaling = if scale.is_some() && !by_unit { cast::SCALING } else { 0 };
             operations += chunks * ((cast::operations(from, to.number) + scaling) << layout.in_bits(Dim::REGISTER));
@@ -57,10 +69,14 @@ impl ContractionCost {
             registers += words(layout, scale.number.bits());
         }
         let warps = f64::from(question.warps);
+        let issue_cycles = issues as f64 * unit.cycles * f64::from(turns);
+        let cycles = |wavefronts: u64| wavefronts as f64 * target.costs.shared_load_wavefront.cycles * warps;
+        // What a unit reads by itself while it multiplies takes time only beyond that.
+        let hidden = if unit.queue.is_some() { issue_cycles } else { 0.0 };
         Self {
             issues,
-            issue_cycles: issues as f64 * unit.cycles * f64::from(turns),
-            traffic_cycles: wavefronts as f64 * target.costs.shared_load_wavefront.cycles * warps,
+            issue_cycles,
+            traffic_cycles: cycles(wavefronts) + (cycles(read) - hidden).max(0.0),
             cast_cycles: operations as f64 * target.costs.select.cycles * warps,
             conversion_cycles: 0.0,
             registers,

@@ -4,6 +4,7 @@ use crate::kernel::{Binary, Builder, Cast, Compare, Element, Op, Type, Value};
 use crate::target::Number;
 
 use super::cast::{self, carrier};
+use super::described::Tiles;
 use super::elements::{self, Part};
 use super::plan::Contraction;
 use super::unit::{Operands, Role};
@@ -11,8 +12,8 @@ use super::unit::{Operands, Role};
 impl Contraction {
     /// Writes the kernel IR that adds the product of one chunk of the factors to the sums `c`, and gives the new sums.
     /// All are integers as wide as the question's elements, one for each register of their layouts; of elements
-    /// narrower than a byte, bytes in which they lie. `scales` are likewise those of the scales' layouts, of a factor
-    /// without scales none.
+    /// narrower than a byte, bytes in which they lie; for a factor that the unit reads from shared memory, the address of
+    /// that. `scales` are likewise those of the scales' layouts, of a factor without scales none.
     ///
     /// # Panics
     /// Where there are not as many values as the layouts have registers.
@@ -45,6 +46,10 @@ impl Contraction {
     /// A factor as the unit takes it, and zero where the unit is larger than the matrices along K.
     fn factor(&self, builder: &mut Builder, side: usize, values: &[Value], scales: &[Value]) -> Vec<Part> {
         let (operands, k_axis) = ([&self.unit.a, &self.unit.b][side], 1 - side);
+        if operands.memory.is_some() {
+            // What is stored is cast before.
+            return values.iter().copied().map(Part::whole).collect();
+        }
         let cast = self.elements(builder, side, values, scales);
         let padding = |places: &[[u64; 2]]| -> Vec<u64> {
             places.iter().map(|place| self.order.padding(place[k_axis])).collect()
@@ -92,6 +97,27 @@ impl Contraction {
         vec![own; 1 << ([m, n][side] + k)]
     }
 
+    /// The values that the row takes for a factor, for each of its tiles as (along M or N, along K): registers, or
+    /// descriptors of tiles in the memory whose address is all that there is of it.
+    fn tiles(&self, builder: &mut Builder, parts: &[Part], side: usize) -> Vec<Value> {
+        let [m, n, k] = self.tiling.repeats();
+        let (layout, operands, repeats) = match side {
+            0 => (&self.a, &self.unit.a, m),
+            _ => (&self.b, &self.unit.b, n),
+        };
+        let Some(memory) = &operands.memory else { return self.packed(builder, parts, operands) };
+        let tile = |other: u64, along_k: u64| if side == 0 { [other, along_k] } else { [along_k, other] };
+        let lane_bits = self.question.lanes.trailing_zeros();
+        let own = std::iter::repeat_n([0, 0], (lane_bits + self.unit.group) as usize);
+        let groups = self.tiling.of_groups().into_iter().map(|group| tile(group[side], 0));
+        let threads: Vec<[u64; 2]> = own.chain(groups).collect();
+        let tiles = Tiles::new(builder, (layout, memory), parts[0].value, lane_bits, &threads);
+        // Repetitions lie beyond the groups of warps.
+        let beyond = self.tiling.warps[side];
+        let all = (0..1u64 << (repeats + k)).map(|at| tile(at >> k << beyond, at & ((1 << k) - 1)));
+        all.map(|at| tiles.descriptor(builder, at)).collect()
+    }
+
     fn by_row(
         &self,
         builder: &mut Builder,
@@ -101,8 +127,8 @@ impl Contraction {
         c: &[Value],
     ) -> Vec<Value> {
         let unit = &self.unit;
-        let a = self.packed(builder, a, &unit.a);
-        let b = self.packed(builder, b, &unit.b);
+        let a = self.tiles(builder, a, 0);
+        let b = self.tiles(builder, b, 1);
         let [scale_a, scale_b] = [0, 1].map(|side| self.packed_scales(builder, side, scales[side]));
         let sums: Vec<Part> = c.iter().copied().map(Part::whole).collect();
         let mut sums = self.packed(builder, &sums, &unit.sums);
@@ -116,8 +142,13 @@ impl Contraction {
             };
             let operands = unit.order.iter().map(value).collect();
             let ty = builder.type_of(sums[at_sums]);
+            let ty = if unit.queue.is_some() { ty.pending() } else { ty };
             sums[at_sums] = builder.value(ty, Op::Instruction { name: row.to_owned(), operands });
         });
+        if let Some(queue) = unit.queue {
+            builder.commit(queue);
+            sums = builder.wait(queue, 0, &sums);
+        }
         let narrow = carrier(unit.sums.number);
         let count = 1u32 << unit.sums.registers.len();
         let mut all = Vec::with_capacity(c.len());

@@ -1,13 +1,15 @@
-//! How a factor reaches the registers of its layout: by loads from global memory straight into it, or by loads
-//! into a layout that global memory serves well, and a conversion.
+//! How a factor reaches its layout: registers by loads from global memory straight into it, or by loads
+//! into a layout that global memory serves well, and a conversion; shared memory by such loads, a cast and stores.
 
 use crate::kernel::{Builder, Value};
-use crate::layout::{Dim, LinearLayout};
+use crate::layout::{Dim, LinearLayout, MemoryLayout};
 use crate::movement::{
-    GlobalAccess, GlobalTensor, LinearAddress, Means, MovementError, Place, Plan, Stride, Thread, access_global,
-    coalesced_layout, convert, slots_with_accesses,
+    GlobalAccess, GlobalTensor, LinearAddress, Means, MovementError, Place, Plan, Reading, SharedAccess, Stride,
+    Thread, access_global, coalesced_layout, convert, slots_with_accesses, store_shared,
 };
-use crate::target::Direction;
+use crate::target::{Direction, MemoryOperand, Number};
+
+use super::cast::cast;
 
 /// A part of a matrix in global memory, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,10 +37,24 @@ pub struct Feed {
     pub loaded: LinearLayout,
     /// The loads.
     pub access: GlobalAccess,
-    /// The conversion to the factor's layout; absent where it is loaded straight.
+    /// The conversion to the factor's layout; absent where it is loaded straight, or stored.
     pub conversion: Option<Plan>,
+    /// The stores to shared memory, where the factor is read from there.
+    pub store: Option<Store>,
     strides: [u64; 2],
     element_bytes: u64,
+}
+
+/// How a factor is stored to shared memory.
+#[derive(Debug, Clone)]
+pub struct Store {
+    /// The stores.
+    pub access: SharedAccess,
+    /// Bytes of shared memory.
+    pub bytes: u32,
+    alignment: u32,
+    /// Elements as they are loaded, and as they are stored.
+    cast: [Number; 2],
 }
 
 impl Feed {
@@ -53,7 +69,8 @@ impl Feed {
         let tensor = matrix.tensor(bits);
         let of = |loaded: LinearLayout, conversion| -> Result<Self, MovementError> {
             let access = access_global(&loaded, &tensor, bits, Direction::Load, means.target)?;
-            Ok(Self { loaded, access, conversion, strides: matrix.strides, element_bytes: u64::from(bits / 8) })
+            let (strides, element_bytes) = (matrix.strides, u64::from(bits / 8));
+            Ok(Self { loaded, access, conversion, store: None, strides, element_bytes })
         };
         let straight = of(layout.clone(), None)?;
         let (lanes, warps) = (1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
@@ -65,26 +82,58 @@ impl Feed {
         Ok(if staged.slots() < straight.slots() { staged } else { straight })
     }
 
+    /// The way to shared memory of a layout that an instruction reads: loads that global memory serves
+    /// well, casts, and the cheapest stores.
+    pub(super) fn stored(
+        (layout, operand): (&LinearLayout, &MemoryOperand),
+        matrix: Matrix,
+        cast: [Number; 2],
+        [lanes, warps]: [u64; 2],
+        means: Means<'_>,
+    ) -> Result<Self, MovementError> {
+        let reading = Reading::of(layout, operand).map_err(|reason| MovementError::Memory { reason })?;
+        let (tensor, bits) = (matrix.tensor(cast[0].bits()), cast[0].bits());
+        let loaded = coalesced_layout(&tensor, bits, lanes, warps, means.target)?;
+        let access = access_global(&loaded, &tensor, bits, Direction::Load, means.target)?;
+        let store = Store {
+            access: store_shared(&loaded, &MemoryLayout::linear(layout.clone()), operand.bits, means)?,
+            bytes: (operand.bits / 8) << layout.in_bits(Dim::OFFSET),
+            alignment: reading.alignment,
+            cast,
+        };
+        let element_bytes = u64::from(bits / 8);
+        Ok(Self { loaded, access, conversion: None, store: Some(store), strides: matrix.strides, element_bytes })
+    }
+
     /// What it takes of a warp.
     #[must_use]
     pub fn slots(&self) -> f64 {
         let warps = (1u64 << self.loaded.in_bits(Dim::WARP)) as f64;
-        let converted = self.conversion.as_ref().map_or(0.0, |plan| slots_with_accesses(&plan.counts, ACCESS_SLOTS));
-        self.access.accesses as f64 + self.access.transactions as f64 / warps + converted
+        let moved = |counts| slots_with_accesses(counts, ACCESS_SLOTS);
+        let converted = self.conversion.as_ref().map_or(0.0, |plan| moved(&plan.counts));
+        let stored = self.store.as_ref().map_or(0.0, |store| moved(&store.access.counts));
+        self.access.accesses as f64 + self.access.transactions as f64 / warps + converted + stored
     }
 
     /// Writes the kernel IR that loads the part of the matrix at `base`; gives one integer for each register of
-    /// the factor's layout.
+    /// the factor's layout, or the address of the shared memory where it is stored.
     pub fn emit(&self, builder: &mut Builder, base: Value) -> Vec<Value> {
         let mut places = places(builder, &self.loaded, base, self.strides, self.element_bytes);
         let values = self.access.emit_load(builder, &mut places);
+        if let Some(store) = &self.store {
+            let [from, to] = store.cast;
+            let values: Vec<Value> = values.iter().map(|&value| cast(builder, value, from, to)).collect();
+            let buffer = builder.shared_buffer(store.bytes, store.alignment);
+            store.access.emit_store(builder, buffer, &values);
+            return vec![buffer];
+        }
         self.conversion.as_ref().map_or_else(|| values.clone(), |plan| plan.emit(builder, &values))
     }
 
     /// Whether shared memory is used, so that the block must meet before it is used again.
     #[must_use]
     pub fn uses_shared(&self) -> bool {
-        self.conversion.as_ref().is_some_and(|plan| plan.shared_bytes > 0)
+        self.store.is_some() || self.conversion.as_ref().is_some_and(|plan| plan.shared_bytes > 0)
     }
 }
 

@@ -9,6 +9,10 @@
 //! that repeat it. A tile larger than the matrix holds copies along M and N, and zeros along K, in both
 //! factors, so that nothing that is no number is multiplied by a zero.
 //!
+//! **Factors in shared memory.** Where a unit reads a factor from shared memory by itself, the factor has a memory
+//! layout that the unit reads ([`crate::movement::Reading`]): the block stores it there, all warps meet, and each
+//! issue is told its tile by a descriptor.
+//!
 //! **Order of K.** A sum has no order, so both factors may be read in any one order of K ([`order`]): the
 //! bits of K that a lane holds in registers of both come first, as many as make accesses wide.
 //!
@@ -17,6 +21,7 @@
 mod cast;
 mod choose;
 mod cost;
+mod described;
 mod elements;
 mod emit;
 mod feed;
@@ -30,7 +35,7 @@ mod unit;
 pub use choose::{Candidate, Refused, candidates, plan};
 pub use cost::ContractionCost;
 pub(crate) use emit::fuses;
-pub use feed::{Feed, Matrix};
+pub use feed::{Feed, Matrix, Store};
 pub use plan::Contraction;
 pub use question::{ContractError, Question};
 pub use scale::Scale;

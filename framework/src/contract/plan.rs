@@ -2,7 +2,7 @@
 
 use crate::layout::{Dim, LinearLayout, Space};
 use crate::movement::{Means, MovementError};
-use crate::target::TargetDescription;
+use crate::target::{Queue, TargetDescription};
 
 use super::cost::{self, ContractionCost};
 use super::elements::in_byte;
@@ -10,7 +10,7 @@ use super::feed::{Feed, Matrix};
 use super::order::Order;
 use super::scale;
 use super::tiling::Tiling;
-use super::unit::Unit;
+use super::unit::{Operands, Unit};
 use super::{ContractError, Question};
 
 /// Issues of a unit, or multiply-adds of a lane, that are written one after the other; more go in a loop.
@@ -21,9 +21,10 @@ const MOST_WRITTEN: u32 = 10;
 pub struct Contraction {
     /// What was asked.
     pub question: Question,
-    /// The layout of `a`, M x chunk.
+    /// The layout of `a`, M x chunk: of registers, or where the unit reads it from shared memory, from offsets
+    /// in elements of the unit's type.
     pub a: LinearLayout,
-    /// The layout of `b`, chunk x N.
+    /// The layout of `b`, chunk x N; likewise.
     pub b: LinearLayout,
     /// The layout of the sums, M x N.
     pub c: LinearLayout,
@@ -54,7 +55,8 @@ impl Contraction {
         for chunk in (least.min(k)..=k).rev() {
             let tiling = Tiling::new(unit, question, warps, chunk);
             let plan = Self::of_tiling(question, unit, tiling, natural_width(unit, &tiling), target)?;
-            if plan.cost.registers <= limit / 2 && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN {
+            let fits = plan.shared_bytes() <= u64::from(target.shared.static_bytes);
+            if fits && plan.cost.registers <= limit / 2 && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN {
                 return Ok(plan);
             }
             smallest = Some(plan);
@@ -134,10 +136,27 @@ impl Contraction {
         self.unit.transposed
     }
 
-    /// Warps along M and along N.
+    /// Warps along M and along N. Those that issue together are along M.
     #[must_use]
     pub fn warps(&self) -> [u64; 2] {
-        self.tiling.warps.map(|bits| 1 << bits)
+        let [m, n] = self.tiling.warps;
+        [1 << (m + self.unit.group), 1 << n]
+    }
+
+    /// The queue on which products complete; absent where they are done at once.
+    #[must_use]
+    pub fn queue(&self) -> Option<Queue> {
+        self.unit.queue
+    }
+
+    /// Bytes of shared memory from which the unit reads factors.
+    #[must_use]
+    pub fn shared_bytes(&self) -> u64 {
+        let bytes = |(layout, operands): (&LinearLayout, &Operands)| match operands.memory {
+            Some(_) => u64::from(operands.bits / 8) << layout.in_bits(Dim::OFFSET),
+            None => 0,
+        };
+        [(&self.a, &self.unit.a), (&self.b, &self.unit.b)].map(bytes).iter().sum()
     }
 
     /// Elements of K that are in registers at a time.
@@ -203,6 +222,11 @@ impl Contraction {
             (_, false) => Matrix { shape: [chunk, n], strides: [n, 1], grain: chunk * n },
             (_, true) => Matrix { shape: [chunk, n], strides: [1, k], grain: chunk },
         };
+        let operands = [&self.unit.a, &self.unit.b][side];
+        if let Some(memory) = &operands.memory {
+            let threads = [self.question.lanes, self.question.warps].map(u64::from);
+            return Feed::stored((layout, memory), matrix, [number, operands.number], threads, means);
+        }
         let layout = scale::grouped(layout, 1 - side, bits)?;
         Feed::new(&layout, matrix, number.stored_bits().max(8), means)
     }

@@ -1,18 +1,20 @@
 //! How warps and registers repeat a unit until it covers the matrices, and the layouts that follow.
 
 use crate::layout::{Dim, LayoutError, LinearLayout, Space};
+use crate::movement::{Reading, arranged};
+use crate::target::MemoryOperand;
 
-use super::Question;
 use super::order::Order;
 use super::scale;
 use super::unit::{Operands, Unit};
+use super::{ContractError, Question};
 
 /// A unit, repeated. All numbers are log2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tiling {
     /// M, N and K of the unit.
     tile: [u32; 3],
-    /// Warps along M and along N.
+    /// Groups of warps that issue together, along M and along N.
     pub warps: [u32; 2],
     /// Elements of K that are contracted at a time.
     pub chunk: u32,
@@ -37,25 +39,37 @@ impl Tiling {
         self.chunk.max(self.tile[2])
     }
 
-    /// The bits of K that may come first: those of the unit that lanes hold, and repetitions.
+    /// The bits of K that may come first: those of the unit that lanes hold, and repetitions. None where
+    /// the unit reads memory, which counts K by itself.
     pub(super) fn held(&self, unit: &Unit) -> Vec<u32> {
+        if unit.reads_memory() {
+            return Vec::new();
+        }
         unit.held().into_iter().chain(self.tile[2]..self.k_bits()).collect()
     }
 
     /// The layout of the first factor, M x chunk: registers of the unit, then repetitions along K, then along M.
-    pub(super) fn of_a(&self, unit: &Unit, order: &Order) -> Result<LinearLayout, LayoutError> {
+    /// Of a factor in memory, the layout of that.
+    pub(super) fn of_a(&self, unit: &Unit, order: &Order) -> Result<LinearLayout, ContractError> {
+        if let Some(memory) = &unit.a.memory {
+            return self.in_memory(memory, [self.size[0], self.chunk]);
+        }
         let place = |[m, k]: [u64; 2]| [m, order.place(k)];
         let [m, _, k] = self.repeats();
         let repeats = (0..k).map(|bit| [0, 1 << (self.tile[2] + bit)]).chain(self.rows(m));
-        self.layout(&unit.a, repeats, [self.along_rows(), vec![]], place, [self.size[0], self.chunk])
+        Ok(self.layout(&unit.a, repeats, [self.along_rows(), vec![]], place, [self.size[0], self.chunk])?)
     }
 
     /// The layout of the second factor, chunk x N: registers of the unit, then repetitions along K, then along N.
-    pub(super) fn of_b(&self, unit: &Unit, order: &Order) -> Result<LinearLayout, LayoutError> {
+    /// Of a factor in memory, the layout of that.
+    pub(super) fn of_b(&self, unit: &Unit, order: &Order) -> Result<LinearLayout, ContractError> {
+        if let Some(memory) = &unit.b.memory {
+            return self.in_memory(memory, [self.chunk, self.size[1]]);
+        }
         let place = |[k, n]: [u64; 2]| [order.place(k), n];
         let [_, n, k] = self.repeats();
         let repeats = (0..k).map(|bit| [1 << (self.tile[2] + bit), 0]).chain(self.columns(n));
-        self.layout(&unit.b, repeats, [vec![], self.along_columns()], place, [self.chunk, self.size[1]])
+        Ok(self.layout(&unit.b, repeats, [vec![], self.along_columns()], place, [self.chunk, self.size[1]])?)
     }
 
     /// The layout of the sums, M x N: registers of the unit, then repetitions along N, then along M.
@@ -72,10 +86,10 @@ impl Tiling {
         unit: &Unit,
         question: &Question,
         factors: [&LinearLayout; 2],
-    ) -> Result<[Option<LinearLayout>; 2], LayoutError> {
-        let of = |side: usize| -> Result<Option<LinearLayout>, LayoutError> {
+    ) -> Result<[Option<LinearLayout>; 2], ContractError> {
+        let of = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
             let Some(scale) = question.scales[side] else { return Ok(None) };
-            let Some(scales) = &unit.scales else { return scale::layout(factors[side], 1 - side, scale).map(Some) };
+            let Some(scales) = &unit.scales else { return Ok(Some(scale::layout(factors[side], 1 - side, scale)?)) };
             let blocks = Unit { a: scales.a.clone(), b: scales.b.clone(), ..unit.clone() };
             let [m, n, k] = self.tile;
             let [k, chunk] = [k, self.chunk].map(|bits| bits.saturating_sub(scales.block));
@@ -87,6 +101,29 @@ impl Tiling {
             }))
         };
         Ok([of(0)?, of(1)?])
+    }
+
+    /// The first of the operand's arrangements that a matrix of so many rows and columns (log2) fills, and of which
+    /// descriptors reach every tile.
+    fn in_memory(&self, operand: &MemoryOperand, size: [u32; 2]) -> Result<LinearLayout, ContractError> {
+        for arrangement in &operand.arrangements {
+            let Some(layout) = arranged(operand, arrangement, size.map(|bits| 1 << bits))? else { continue };
+            let last =
+                [0, 1].map(|axis| (1u64 << size[axis]) / operand.shape[axis].max(1)).map(|tiles| tiles.max(1) - 1);
+            if Reading::of(&layout, operand).is_ok_and(|reading| reading.descriptor(operand, last).is_some()) {
+                return Ok(layout);
+            }
+        }
+        let reasons = format!("the matrix fills no arrangement in which {} is read from memory", operand.role);
+        Err(ContractError::Impossible { reasons })
+    }
+
+    /// Tiles of the first factor that the groups of warps along M, and of the second that those along N, are
+    /// apart: for each bit of the group's number, as (tile of a, tile of b).
+    pub(super) fn of_groups(&self) -> Vec<[u64; 2]> {
+        let within = |bit: u32, axis: usize| if self.tile[axis] + bit < self.size[axis] { 1 << bit } else { 0 };
+        let along_n = (0..self.warps[1]).map(|bit| [0, within(bit, 1)]);
+        along_n.chain((0..self.warps[0]).map(|bit| [within(bit, 0), 0])).collect()
     }
 
     fn rows(&self, repeats: u32) -> impl Iterator<Item = [u64; 2]> {
@@ -107,7 +144,7 @@ impl Tiling {
         (0..self.warps[1]).map(|bit| [0, 1 << (self.tile[1] + bit)]).collect()
     }
 
-    /// Warps go along N first. What lies beyond the matrix is a copy of what lies within.
+    /// Warps of the unit come first, then those along N, then those along M. What lies beyond the matrix is a copy of what lies within.
     fn layout(
         &self,
         unit: &Operands,
@@ -122,7 +159,7 @@ impl Tiling {
             (row & ((1 << size[0]) - 1)) | (column & ((1 << size[1]) - 1)) << size[0]
         };
         let registers: Vec<u64> = unit.registers.iter().copied().chain(repeats).map(column).collect();
-        let lanes = unit.lanes.iter().copied().map(column);
+        let (lanes, own) = (unit.lanes.iter().copied().map(column), unit.warps.iter().copied().map(column));
         let mut along_n: Vec<u64> = columns.into_iter().map(column).collect();
         along_n.resize(self.warps[1] as usize, 0);
         let mut along_m: Vec<u64> = rows.into_iter().map(column).collect();
@@ -130,9 +167,9 @@ impl Tiling {
         let mut ins = Space::default();
         ins.push(Dim::REGISTER, registers.len() as u32)?;
         ins.push(Dim::LANE, unit.lanes.len() as u32)?;
-        ins.push(Dim::WARP, self.warps[0] + self.warps[1])?;
+        ins.push(Dim::WARP, unit.warps.len() as u32 + self.warps[0] + self.warps[1])?;
         ins.push(Dim::BLOCK, 0)?;
-        let all: Vec<u64> = registers.into_iter().chain(lanes).chain(along_n).chain(along_m).collect();
+        let all: Vec<u64> = registers.into_iter().chain(lanes).chain(own).chain(along_n).chain(along_m).collect();
         LinearLayout::from_columns(ins, outs, &all)?.require_surjective()
     }
 }

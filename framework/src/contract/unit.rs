@@ -1,7 +1,10 @@
 //! What multiplies: an instruction of the target, or plain multiply-adds of the lanes.
 
 use crate::layout::{Dim, LinearLayout};
-use crate::target::{Instruction, InstructionKind, MatrixUnit, Number, Operand, Semantics, TargetDescription};
+use crate::target::{
+    Completion, Instruction, InstructionKind, MatrixUnit, MemoryOperand, Number, Operand, Queue, Semantics,
+    TargetDescription,
+};
 
 use super::Question;
 use super::cast::is_possible;
@@ -10,7 +13,7 @@ use super::scale::Scale;
 /// Assumed where a target says nothing of its matrix instructions: one pipe, 2048 bits in a cycle.
 const ASSUMED: (u32, u32) = (1, 2048);
 
-/// A product of small matrices held by one warp.
+/// A product of small matrices by one warp, or by several that issue it together.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Unit {
     /// Name of the row; absent for plain multiply-adds.
@@ -29,6 +32,10 @@ pub(super) struct Unit {
     pub order: Vec<Role>,
     /// Log2 of M, N and K.
     pub tile: [u32; 3],
+    /// Log2 of the warps that issue it together.
+    pub group: u32,
+    /// The queue on which it completes; absent where it is done at once.
+    pub queue: Option<Queue>,
     /// Cycles of a pipe for one issue.
     pub cycles: f64,
     /// Pipes that issue side by side.
@@ -88,31 +95,70 @@ pub(super) struct Operands {
     pub registers: Vec<[u64; 2]>,
     /// The element of each lane bit.
     pub lanes: Vec<[u64; 2]>,
+    /// The element of each bit of the warps that issue together.
+    pub warps: Vec<[u64; 2]>,
+    /// How it lies in shared memory, where it lies there and not in registers.
+    pub memory: Option<Box<MemoryOperand>>,
 }
 
 impl Operands {
     fn of(row: &Instruction, wanted: &str) -> Result<(Self, [u32; 2]), String> {
-        let of_role = |operand: &&Operand| matches!(operand, Operand::Register { role, .. } if role == wanted);
-        let Some(Operand::Register { element, bits, layout, .. }) = row.operands.iter().find(of_role) else {
-            return Err(format!("it has no operand `{wanted}`"));
+        let of_role = |operand: &&Operand| match operand {
+            Operand::Register { role, .. } => role == wanted,
+            Operand::Memory(memory) => memory.role == wanted,
+            _ => false,
         };
-        let number =
-            Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))?;
+        match row.operands.iter().find(of_role) {
+            Some(Operand::Register { element, bits, layout, .. }) => Self::held(wanted, element, *bits, layout),
+            Some(Operand::Memory(memory)) => Self::in_memory(memory),
+            _ => Err(format!("it has no operand `{wanted}`")),
+        }
+    }
+
+    fn held(wanted: &str, element: &str, bits: u32, layout: &LinearLayout) -> Result<(Self, [u32; 2]), String> {
+        let number = number(element)?;
         let size = [0, 1].map(|axis| layout.out_bits(Dim::tensor(axis)));
         if size[0] + size[1] != layout.outs().bits() {
             return Err("it multiplies several independent blocks".to_owned());
         }
-        let (registers, lanes) = (coordinates(layout, Dim::REGISTER), coordinates(layout, Dim::LANE));
-        if (registers.len() + lanes.len()) as u32 != layout.ins().bits() {
-            return Err(format!("operand `{wanted}` lies in other dims than register and lane"));
+        let [registers, lanes, warps] = [Dim::REGISTER, Dim::LANE, Dim::WARP].map(|dim| coordinates(layout, dim));
+        if (registers.len() + lanes.len() + warps.len()) as u32 != layout.ins().bits() {
+            return Err(format!("operand `{wanted}` lies in other dims than register, lane and warp"));
         }
-        Ok((Self { number, bits: *bits, registers, lanes }, size))
+        Ok((Self { number, bits, registers, lanes, warps, memory: None }, size))
+    }
+
+    fn in_memory(memory: &MemoryOperand) -> Result<(Self, [u32; 2]), String> {
+        let number = number(&memory.element)?;
+        if memory.shape.iter().any(|size| !size.is_power_of_two()) {
+            return Err("its tile is no power of two".to_owned());
+        }
+        let own = Self {
+            number,
+            bits: memory.bits,
+            registers: vec![],
+            lanes: vec![],
+            warps: vec![],
+            memory: Some(Box::new(memory.clone())),
+        };
+        Ok((own, memory.shape.map(u64::trailing_zeros)))
+    }
+
+    /// Bits of a tile in memory.
+    pub(super) fn tile_bits(&self) -> u64 {
+        let elements = |memory: &MemoryOperand| memory.shape.iter().product::<u64>();
+        self.memory.as_deref().map_or(0, |memory| elements(memory) * u64::from(memory.bits))
     }
 
     fn transposed(self) -> Self {
         let turned = |all: Vec<[u64; 2]>| all.into_iter().map(|[row, column]| [column, row]).collect();
-        Self { registers: turned(self.registers), lanes: turned(self.lanes), ..self }
+        let (registers, lanes, warps) = (turned(self.registers), turned(self.lanes), turned(self.warps));
+        Self { registers, lanes, warps, ..self }
     }
+}
+
+fn number(element: &str) -> Result<Number, String> {
+    Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))
 }
 
 fn coordinates(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
@@ -133,30 +179,52 @@ impl Unit {
         }
         let mut order = Vec::new();
         for operand in &row.operands {
-            match operand {
-                Operand::Register { role, .. } => match role.as_str() {
-                    "a" => order.push(Role::A),
-                    "b" => order.push(Role::B),
-                    "c" => order.push(Role::Sums),
-                    "scale_a" => order.push(Role::ScaleA),
-                    "scale_b" => order.push(Role::ScaleB),
-                    "d" => {}
-                    other => return Err(format!("it takes an operand `{other}` too")),
-                },
-                _ => return Err("it takes operands that are not in registers".to_owned()),
+            let role = match operand {
+                Operand::Register { role, .. } => role,
+                Operand::Memory(memory) => &memory.role,
+                _ => return Err("it takes operands that are neither in registers nor tiles in memory".to_owned()),
+            };
+            match role.as_str() {
+                "a" => order.push(Role::A),
+                "b" => order.push(Role::B),
+                "c" => order.push(Role::Sums),
+                "scale_a" => order.push(Role::ScaleA),
+                "scale_b" => order.push(Role::ScaleB),
+                "d" => {}
+                other => return Err(format!("it takes an operand `{other}` too")),
             }
         }
+        let group = d.0.warps.len();
+        if [&a, &b].iter().any(|factor| factor.memory.is_none() && factor.warps.len() != group) {
+            return Err("its operands are for different numbers of warps".to_owned());
+        }
+        let queue = match row.completion {
+            Completion::AtOnce => None,
+            Completion::Queue(queue) => Some(queue),
+            _ => return Err("it completes in a way that is not known here".to_owned()),
+        };
         let (pipes, rate) = rate(target.matrix.as_ref());
         let wide = a.number.bits().max(b.number.bits());
-        let assumed = f64::from(wide) * f64::from(m + n + k).exp2() / f64::from(rate);
+        let group = group as u32;
+        let assumed = f64::from(wide) * f64::from(m + n + k - group).exp2() / f64::from(rate);
         let cycles = row.cycles.unwrap_or(assumed);
         let scales = Scales::of(row, [m, n, k])?;
         let (row, sums) = (Some(row.name.clone()), d.0);
-        Ok(Self { row, transposed: false, a, b, sums, scales, order, tile: [m, n, k], cycles, pipes })
+        Ok(Self { row, transposed: false, a, b, sums, scales, order, tile: [m, n, k], group, queue, cycles, pipes })
+    }
+
+    /// The unit with the factors exchanged; none where one is read from memory, which lies one way only.
+    pub(super) fn exchanged(&self) -> Option<Self> {
+        (!self.reads_memory()).then(|| self.transposed())
+    }
+
+    /// Whether a factor lies in shared memory.
+    pub(super) fn reads_memory(&self) -> bool {
+        self.a.memory.is_some() || self.b.memory.is_some()
     }
 
     /// The same unit with the factors exchanged.
-    pub(super) fn transposed(&self) -> Self {
+    fn transposed(&self) -> Self {
         let exchanged = |role: &Role| match role {
             Role::A => Role::B,
             Role::B => Role::A,
@@ -185,8 +253,14 @@ impl Unit {
             let along = (0..columns).map(|bit| [0, column << bit]);
             along.chain((0..rows).map(|bit| [row << bit, 0])).collect()
         };
-        let operands =
-            |row, column| Operands { number, bits: number.bits(), registers: vec![], lanes: lanes(row, column) };
+        let operands = |row, column| Operands {
+            number,
+            bits: number.bits(),
+            registers: vec![],
+            lanes: lanes(row, column),
+            warps: vec![],
+            memory: None,
+        };
         let (pipes, _) = rate(target.matrix.as_ref());
         // Each operation as other plain ones on as many words.
         let words = f64::from(number.bits().div_ceil(32));
@@ -200,6 +274,8 @@ impl Unit {
             scales: None,
             order: vec![Role::A, Role::B, Role::Sums],
             tile: [rows, columns, 0],
+            group: 0,
+            queue: None,
             cycles: operations * words * target.costs.select.cycles * f64::from(pipes),
             pipes,
         }
@@ -207,15 +283,32 @@ impl Unit {
 
     /// Whether it computes what is asked; says what does not fit.
     pub(super) fn fits(&self, question: &Question) -> Result<(), String> {
-        let lanes = 1u64 << self.a.lanes.len();
-        if [&self.a, &self.b, &self.sums].iter().any(|operand| 1 << operand.lanes.len() != u64::from(question.lanes)) {
+        let lanes = 1u64 << self.sums.lanes.len();
+        let held = [&self.a, &self.b, &self.sums].into_iter().filter(|operand| operand.memory.is_none());
+        if held.map(|operand| 1 << operand.lanes.len()).any(|lanes: u64| lanes != u64::from(question.lanes)) {
             return Err(format!("it is for warps of {lanes} lanes"));
+        }
+        if question.warps < 1 << self.group {
+            return Err(format!("{} warps issue it together, the block has {}", 1 << self.group, question.warps));
+        }
+        if self.reads_memory() && question.k_width.is_some() {
+            return Err("it reads K from memory: no lane holds elements of it side by side".to_owned());
+        }
+        let larger = |(tile, size): (&u32, &u32)| tile > size;
+        if self.reads_memory() && self.tile.iter().zip(&question.bits()).any(larger) {
+            let [m, n, k] = self.tile.map(|bits| 1u64 << bits);
+            return Err(format!("its tile of {m}x{n}x{k} is larger than the matrices, which memory does not pad"));
         }
         if self.sums.number != question.accumulator {
             return Err(format!("it sums in {}, wanted is {}", self.sums.number, question.accumulator));
         }
         let sides = [("a", question.a, &self.a), ("b", question.b, &self.b)];
-        for ((what, from, to), scale) in sides.into_iter().zip(question.scales) {
+        for (((what, from, to), scale), shuffled) in sides.into_iter().zip(question.scales).zip(question.shuffled) {
+            if to.memory.is_some() && (scale.is_some() || shuffled || from.bits() < 8) {
+                return Err(format!(
+                    "it reads {what} from memory, where elements lie as they come, a byte or more each"
+                ));
+            }
             let to = to.number;
             match (scale, &self.scales) {
                 (_, Some(own)) if !own.fit(scale) => {

@@ -116,6 +116,7 @@ impl Cluster {
     fn block(&mut self, block: usize, first: [u32; 3], outside: &mut Outside<'_>) -> Result<Stand, Stop> {
         loop {
             let pauses = self.warps(block, first, outside)?;
+            self.issued_together(block, outside)?;
             let waiting = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
                 Pause::Barrier(scope, step) => Some((warp, scope, step)),
                 Pause::Mbarrier { .. } | Pause::Ended => None,
@@ -132,6 +133,32 @@ impl Cluster {
             }
             self.blocks[block].epoch += 1;
         }
+    }
+
+    /// Whether warps that issue instructions together have all issued the same; all have come to a barrier or ended.
+    fn issued_together(&mut self, block: usize, outside: &Outside<'_>) -> Result<(), Stop> {
+        let Some(warps) = self.blocks.get_mut(block).map(|block| &mut block.warps) else { return Ok(()) };
+        for (warp, own) in warps.iter().enumerate() {
+            for (number, &(together, step)) in own.issued_together().iter().enumerate() {
+                let first = warp - warp % together as usize;
+                let issues = |other: &usize| {
+                    warps
+                        .get(*other)
+                        .is_some_and(|other| other.issued_together().get(number) == Some(&(together, step)))
+                };
+                let missing: Vec<u32> = (first..first + together as usize)
+                    .filter(|other| !issues(other))
+                    .map(|other| other as u32)
+                    .collect();
+                if !missing.is_empty() {
+                    let fault = FaultKind::NotIssuedTogether { together, missing }.into();
+                    let operation = operation(outside.program, step);
+                    return Err(Stop { block: block as u32, warp: warp as u32, operation, fault });
+                }
+            }
+        }
+        warps.iter_mut().for_each(Warp::forget_issued_together);
+        Ok(())
     }
 
     /// Whether a block whose warps have ended has waited for all that it issued.

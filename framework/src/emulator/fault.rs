@@ -233,6 +233,16 @@ pub enum FaultKind {
         /// The blocks, by their index in the cluster.
         missing: Vec<u32>,
     },
+    /// An instruction that several warps issue together, and some of them don't issue, or in another order.
+    #[error(
+        "divergent collective: {together} warps issue it together, and warps {missing:?} issue it not, or not in this order"
+    )]
+    NotIssuedTogether {
+        /// How many issue it together.
+        together: u32,
+        /// Those that don't.
+        missing: Vec<u32>,
+    },
     /// An access of another block's memory while that block may not have begun, or may have ended.
     #[error(
         "{} of memory of block {owner} of the cluster, which {}",

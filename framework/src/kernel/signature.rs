@@ -18,6 +18,8 @@ use crate::target::{Completion, Instruction, Operand};
 pub enum Carried {
     /// A scalar or vector, not of `i1`, of so many bits.
     Bits(u32),
+    /// A descriptor: an integer of so many bits, the same in all lanes.
+    Descriptor(u32),
     /// The same while it is pending: a result of an instruction that completes on a queue.
     Pending(u32),
     /// Either: the accumulator of such an instruction, which may be handed on to it by another.
@@ -41,6 +43,7 @@ impl Carried {
                 let registers = 1u32.checked_shl(layout.in_bits(Dim::REGISTER)).unwrap_or(0);
                 bits.checked_mul(registers).filter(|&bits| bits > 0).map_or(Self::Nothing, Self::Bits)
             }
+            Operand::Memory(memory) => Self::Descriptor(memory.descriptor.bits),
             Operand::Access { .. } | Operand::Mbarrier => Self::SharedAddress,
             Operand::Global { .. } => Self::GlobalAddress,
             Operand::Predicate => Self::Truth,
@@ -65,6 +68,7 @@ impl Carried {
             Self::Bits(bits) => ty.element().is_some_and(|element| element != Element::I1) && ty.bits() == bits,
             Self::Pending(bits) => ty.is_pending() && Self::Bits(bits).fits(ty.awaited()),
             Self::Accumulator(bits) => Self::Bits(bits).fits(ty.awaited()),
+            Self::Descriptor(bits) => Element::integer(bits).is_some_and(|element| ty == Type::Scalar(element)),
             Self::SharedAddress => ty == Type::Pointer(Space::Shared),
             Self::GlobalAddress => ty == Type::Pointer(Space::Global),
             Self::Truth => ty == Type::Scalar(Element::I1),
@@ -80,6 +84,7 @@ impl Carried {
             Self::Bits(bits) => Element::integer(bits).filter(|&element| element != Element::I1).map(Type::Scalar),
             Self::Pending(bits) => Self::Bits(bits).usual_type().map(Type::pending),
             Self::Accumulator(bits) => Self::Bits(bits).usual_type(),
+            Self::Descriptor(bits) => Element::integer(bits).map(Type::Scalar),
             Self::SharedAddress => Some(Type::Pointer(Space::Shared)),
             Self::GlobalAddress => Some(Type::Pointer(Space::Global)),
             Self::Truth => Some(Type::Scalar(Element::I1)),
@@ -94,6 +99,7 @@ impl fmt::Display for Carried {
             Self::Bits(bits) => write!(f, "a scalar or vector of {bits} bits"),
             Self::Pending(bits) => write!(f, "a pending scalar or vector of {bits} bits"),
             Self::Accumulator(bits) => write!(f, "a scalar or vector of {bits} bits, pending or not"),
+            Self::Descriptor(bits) => write!(f, "a descriptor, i{bits}"),
             Self::SharedAddress => f.write_str("ptr.shared"),
             Self::GlobalAddress => f.write_str("ptr.global"),
             Self::Truth => f.write_str("i1"),
@@ -111,6 +117,9 @@ pub struct Signature {
     pub results: Vec<Carried>,
     /// Lanes of the warps that can issue it; `None` where its operands disagree.
     pub lanes: Option<u32>,
+    /// Warps that issue it together, counted from a multiple of how many they are; `None` where its operands
+    /// disagree.
+    pub warps: Option<u32>,
 }
 
 /// Whether an operand is what the instruction gives.
@@ -128,7 +137,12 @@ impl Signature {
             let chosen = row.operands.iter().filter(move |operand| is_result(operand) == results);
             chosen.map(|operand| if queued { Carried::on_queue(operand) } else { Carried::of(operand) }).collect()
         };
-        Self { operands: carried(false), results: carried(true), lanes: lanes(row) }
+        Self {
+            operands: carried(false),
+            results: carried(true),
+            lanes: of_dim(row, Dim::LANE),
+            warps: of_dim(row, Dim::WARP),
+        }
     }
 
     /// Whether these types fit; says what does not.
@@ -152,20 +166,34 @@ impl Signature {
     /// Whether warps of this launch can issue it; says why not.
     ///
     /// # Errors
-    /// A sentence with both numbers of lanes.
+    /// A sentence with both numbers of lanes, or of warps.
     pub fn check_launch(&self, launch: Launch) -> Result<(), String> {
+        self.check_lanes(launch.lanes)?;
+        match self.warps {
+            Some(warps) if launch.warps.is_multiple_of(warps) => Ok(()),
+            Some(warps) => Err(format!("{warps} warps issue it together; the kernel has {}", launch.warps)),
+            None => Err("its operands are for different numbers of warps".to_owned()),
+        }
+    }
+
+    /// Whether warps of so many lanes can issue it; says why not.
+    ///
+    /// # Errors
+    /// A sentence with both numbers of lanes.
+    pub fn check_lanes(&self, own: u32) -> Result<(), String> {
         match self.lanes {
-            Some(lanes) if lanes == launch.lanes => Ok(()),
-            Some(lanes) => Err(format!("it is for warps of {lanes} lanes; the kernel's have {}", launch.lanes)),
+            Some(lanes) if lanes == own => Ok(()),
+            Some(lanes) => Err(format!("it is for warps of {lanes} lanes; the kernel's have {own}")),
             None => Err("its operands are for different numbers of lanes".to_owned()),
         }
     }
 }
 
-fn lanes(row: &Instruction) -> Option<u32> {
+/// How many positions all operands have of a dim of threads; one where none names it.
+fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
     let mut all = row.operands.iter().filter_map(|operand| match operand {
-        Operand::Register { layout, .. } => Some(layout.in_bits(Dim::LANE)),
-        Operand::Access { data, .. } | Operand::Global { data, .. } => Some(data.in_bits(Dim::LANE)),
+        Operand::Register { layout, .. } => Some(layout.in_bits(dim)),
+        Operand::Access { data, .. } | Operand::Global { data, .. } => Some(data.in_bits(dim)),
         _ => None,
     });
     let first = all.next()?;

@@ -3,7 +3,7 @@
 use crate::contract::{Contraction, Feed};
 use crate::kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
 use crate::movement::{GlobalTensor, Means, MovementError, access_global};
-use crate::target::{Direction, Number};
+use crate::target::{Direction, Number, Queue};
 
 use super::registers::{begin, integer, row_major_places};
 
@@ -98,6 +98,12 @@ fn chunk(
         if let Some((feed, &base)) = feed.as_ref().zip(feed.as_ref().and_then(|_| bases.next())) {
             *values = feed.emit(builder, base);
         }
+    }
+    if feeds.iter().flatten().any(|feed| feed.store.is_some()) {
+        if plan.queue().is_some_and(Queue::reads_by_proxy) {
+            builder.proxy_fence();
+        }
+        builder.barrier(Scope::Block);
     }
     let [a, b, scale_a, scale_b] = &loaded;
     plan.emit(builder, [a, b], [scale_a, scale_b], sums)

@@ -1,33 +1,42 @@
 //! A kernel around one vendor instruction, by which its code is looked at, run and checked.
 
 use crate::kernel::{
-    Binary, Builder, Carried, Element, Kernel, Launch, Op, Scope, Signature, Space, SpecialRegister, Type, Value,
+    Binary, Builder, Carried, Cast, Element, Kernel, Launch, Op, Scope, Signature, Space, SpecialRegister, Type, Value,
     is_result,
 };
 use crate::layout::{Dim, LinearLayout};
-use crate::target::{Completion, Instruction, Operand};
+use crate::movement::{Reading, arranged};
+use crate::target::{Completion, Instruction, MemoryOperand, Operand};
 
 /// The widest alignment that accesses ask for.
 const ALIGNMENT: u32 = 16;
 
-/// A kernel of one warp that issues the instruction of a row once.
+/// A kernel of one warp, or of as many as issue it together, that issues the instruction of a row once.
 ///
 /// There is a pointer to global memory for each operand of the row, in its order, results too. Of a
-/// register operand of B bits a lane, lane `l` reads, or writes, B / 8 bytes at `l * B / 8`. Of an
+/// register operand of B bits a lane, lane `l`, counted over all warps, reads, or writes, B / 8 bytes at `l * B / 8`. Of an
 /// access, it is the contents of all slots, one after the other, in the order of their numbers: copied
 /// to shared memory before a load, from shared memory after a store or a copy. Of global memory it is the slots
-/// themselves; a predicate is true.
+/// themselves; a predicate is true. Of a tile in shared memory, it is its bytes in the layout of
+/// [`tile_in_memory`].
 ///
 /// # Errors
 /// A sentence on what no kernel can do.
 pub fn instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, String> {
     let signature = Signature::of(row);
     let lanes = signature.lanes.ok_or("the row's operands are for different numbers of lanes")?;
+    let warps = signature.warps.ok_or("the row's operands are for different numbers of warps")?;
     let names: Vec<_> = row.operands.iter().map(parameter_name).collect();
     let parameters: Vec<_> = names.iter().map(|&name| (name, Type::Pointer(Space::Global))).collect();
-    let builder = Builder::new(name, Launch::new(lanes, 1), &parameters);
-    let mut kernel = Around { builder, lane: Value(0), lanes };
+    let builder = Builder::new(name, Launch::new(lanes, warps), &parameters);
+    let mut kernel = Around { builder, thread: Value(0), lane: Value(0), lanes, warps };
     kernel.lane = kernel.builder.special(SpecialRegister::Lane);
+    kernel.thread = kernel.lane;
+    if warps > 1 {
+        let warp = kernel.builder.special(SpecialRegister::Warp);
+        let before = kernel.builder.binary_const(Binary::Mul, warp, lanes);
+        kernel.thread = kernel.builder.binary(Binary::Add, before, kernel.lane);
+    }
     kernel.issue(row)?;
     Ok(kernel.builder.finish())
 }
@@ -35,15 +44,33 @@ pub fn instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, Strin
 fn parameter_name(operand: &Operand) -> &str {
     match operand {
         Operand::Register { role, .. } => role,
+        Operand::Memory(memory) => &memory.role,
         Operand::Global { .. } => "global",
         _ => "memory",
     }
 }
 
+/// The memory layout in which [`instruction_kernel`] has a tile in shared memory: of a matrix that is one tile, in
+/// the first of the operand's arrangements that it fills.
+///
+/// # Errors
+/// A sentence on why there is none.
+pub fn tile_in_memory(memory: &MemoryOperand) -> Result<LinearLayout, String> {
+    for arrangement in &memory.arrangements {
+        if let Some(layout) = arranged(memory, arrangement, memory.shape).map_err(|error| error.to_string())? {
+            return Ok(layout);
+        }
+    }
+    Err(format!("operand `{}` fills none of its arrangements", memory.role))
+}
+
 struct Around {
     builder: Builder,
+    /// Index of the thread in the block.
+    thread: Value,
     lane: Value,
     lanes: u32,
+    warps: u32,
 }
 
 impl Around {
@@ -52,6 +79,10 @@ impl Around {
         let (mut operands, mut results, mut stored) = (Vec::new(), Vec::new(), None);
         for (number, operand) in (0..).zip(&row.operands) {
             let carried = Carried::of(operand);
+            if let Operand::Memory(memory) = operand {
+                operands.push(self.descriptor(number, memory)?);
+                continue;
+            }
             let ty = carried.usual_type().filter(|ty| ty.bits() >= 8 || carried == Carried::Truth);
             let ty = ty.ok_or_else(|| format!("operand {number} is {carried}"))?;
             match operand {
@@ -60,7 +91,7 @@ impl Around {
                     let buffer = self.buffer(data)?;
                     if loads {
                         let from = self.builder.parameter(number);
-                        self.copy(from, buffer.address, buffer.part);
+                        self.copy(from, buffer);
                         self.builder.barrier(Scope::Warp);
                     } else {
                         stored = Some((number, buffer));
@@ -78,17 +109,13 @@ impl Around {
                 }
             }
         }
-        let queue = match row.completion {
-            Completion::Queue(queue) => Some(queue),
-            _ => None,
-        };
-        let given = |&(_, ty): &(u32, Type)| if queue.is_some() { ty.pending() } else { ty };
-        let types: Vec<Type> = results.iter().map(given).collect();
-        let mut values = self.builder.values(&types, Op::Instruction { name: row.name.clone(), operands });
-        if let Some(queue) = queue {
-            self.builder.commit(queue);
-            values = self.builder.wait(queue, 0, &values);
+        if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) {
+            // What all warps have stored, each of them reads.
+            self.builder.proxy_fence();
+            self.builder.barrier(Scope::Block);
         }
+        let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
+        let values = self.result(row, &types, operands);
         for (&(number, ty), value) in results.iter().zip(values) {
             let to = self.own_part(number, ty);
             self.store(to, value);
@@ -96,9 +123,43 @@ impl Around {
         if let Some((number, buffer)) = stored {
             self.builder.barrier(Scope::Warp);
             let to = self.builder.parameter(number);
-            self.copy(buffer.address, to, buffer.part);
+            self.copy_back(buffer, to);
         }
         Ok(())
+    }
+
+    /// Issues the instruction, and waits for it where it completes later.
+    fn result(&mut self, row: &Instruction, types: &[Type], operands: Vec<Value>) -> Vec<Value> {
+        let op = Op::Instruction { name: row.name.clone(), operands };
+        let Completion::Queue(queue) = row.completion else { return self.builder.values(types, op) };
+        let types: Vec<Type> = types.iter().map(|ty| ty.pending()).collect();
+        let pending = self.builder.values(&types, op);
+        self.builder.commit(queue);
+        self.builder.wait(queue, 0, &pending)
+    }
+
+    /// The descriptor of a tile that is copied to shared memory.
+    fn descriptor(&mut self, number: u32, memory: &MemoryOperand) -> Result<Value, String> {
+        let layout = tile_in_memory(memory)?;
+        let reading = Reading::of(&layout, memory)?;
+        let bits = reading.descriptor(memory, [0, 0]).ok_or("no descriptor says where its tile lies")?;
+        let bytes = u64::from(memory.bits / 8) << layout.in_bits(Dim::OFFSET);
+        let threads = u64::from(self.lanes * self.warps);
+        let own = (bytes / threads).clamp(1, ALIGNMENT.into());
+        let part = Carried::Bits(own as u32 * 8).usual_type().filter(|_| bytes.is_multiple_of(own * threads));
+        let part = part.ok_or("its tile cannot be copied by so many lanes")?;
+        let address = self.builder.shared_buffer(bytes as u32, reading.alignment);
+        let from = self.builder.parameter(number);
+        self.copy(from, Buffer { address, part, times: (bytes / threads / own) as u32 });
+        let field = memory.descriptor.start;
+        let start = self.builder.cast(Cast::Bits, address, Type::Scalar(Element::I32));
+        let start = self.builder.binary_const(Binary::ShrU, start, field.grain.trailing_zeros());
+        let wide = Type::Scalar(Element::I64);
+        let start = self.builder.cast(Cast::ExtendU, start, wide);
+        let at = self.builder.constant(wide, u64::from(field.at));
+        let start = self.builder.binary(Binary::Shl, start, at);
+        let others = self.builder.constant(wide, bits);
+        Ok(self.builder.binary(Binary::Add, start, others))
     }
 
     /// A shared buffer for the slots of an access.
@@ -107,12 +168,12 @@ impl Around {
         let part = bits.map(|bits| bits / self.lanes).and_then(|bits| Carried::Bits(bits).usual_type());
         let part = part.ok_or("its slots cannot be copied by one warp")?;
         let address = self.builder.shared_buffer(part.bits() / 8 * self.lanes, 128);
-        Ok(Buffer { address, part })
+        Ok(Buffer { address, part, times: 1 })
     }
 
     /// Where this lane's part of a pointer's memory is.
     fn offset(&mut self, pointer: Value, ty: Type) -> Value {
-        let bytes = self.builder.binary_const(Binary::Mul, self.lane, ty.bits() / 8);
+        let bytes = self.builder.binary_const(Binary::Mul, self.thread, ty.bits() / 8);
         self.builder.advance(pointer, bytes)
     }
 
@@ -121,10 +182,24 @@ impl Around {
         self.offset(pointer, ty)
     }
 
-    fn copy(&mut self, from: Value, to: Value, part: Type) {
-        let (from, to) = (self.offset(from, part), self.offset(to, part));
-        let value = self.load(part, from);
-        self.store(to, value);
+    fn copy(&mut self, from: Value, to: Buffer) {
+        self.copies(from, to.address, to);
+    }
+
+    fn copy_back(&mut self, from: Buffer, to: Value) {
+        self.copies(from.address, to, from);
+    }
+
+    fn copies(&mut self, from: Value, to: Value, buffer: Buffer) {
+        let (mut from, mut to) = (self.offset(from, buffer.part), self.offset(to, buffer.part));
+        for turn in 0..buffer.times {
+            if turn > 0 {
+                let bytes = self.builder.i32(buffer.part.bits() / 8 * self.lanes * self.warps);
+                (from, to) = (self.builder.advance(from, bytes), self.builder.advance(to, bytes));
+            }
+            let value = self.load(buffer.part, from);
+            self.store(to, value);
+        }
     }
 
     fn load(&mut self, ty: Type, pointer: Value) -> Value {
@@ -152,9 +227,10 @@ impl Around {
     }
 }
 
-/// A shared buffer, and the part that each lane copies.
+/// A shared buffer, the part that each lane copies at a time, and how many times.
 #[derive(Clone, Copy)]
 struct Buffer {
     address: Value,
     part: Type,
+    times: u32,
 }

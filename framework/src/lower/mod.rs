@@ -18,7 +18,7 @@ pub use contraction::contraction_kernel;
 pub use conversion::conversion_kernel;
 pub use copy::{Omitted, Stages, staged_copy_kernel};
 pub use gather::gather_kernel;
-pub use instruction::instruction_kernel;
+pub use instruction::{instruction_kernel, tile_in_memory};
 pub use reduction::reduction_kernel;
 pub use registers::{kernel_around, row_major};
 pub use scan::scan_kernel;

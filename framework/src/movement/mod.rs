@@ -17,6 +17,7 @@ mod gather;
 mod means;
 mod memory;
 mod price;
+mod reading;
 mod reduce;
 mod scan;
 mod source;
@@ -41,6 +42,7 @@ pub use memory::{
 };
 pub(crate) use price::slots_with_accesses;
 pub use price::{cost, slots};
+pub use reading::{Reading, arranged};
 pub use reduce::{Reduction, reduce, reductions};
 pub use scan::{Scan, ScanDirection, scan};
 pub use tuples::Combine;

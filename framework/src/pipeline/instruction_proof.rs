@@ -11,8 +11,8 @@ use super::exact::{Kind, scrambled};
 use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
 use crate::kernel::{self, Carried, Module, is_result};
 use crate::layout::{Dim, LinearLayout};
-use crate::lower::instruction_kernel;
-use crate::target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+use crate::lower::{instruction_kernel, tile_in_memory};
+use crate::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription};
 
 /// Runs an instruction once and compares everything that it gives.
 ///
@@ -82,8 +82,14 @@ impl Question {
         let mut contents = Vec::new();
         let (mut answer, mut expected) = (0, Vec::new());
         for (index, operand) in row.operands.iter().enumerate() {
+            if let Operand::Memory(memory) = operand {
+                let factor = [("a", &a), ("b", &b)].into_iter().find(|(name, _)| *name == memory.role);
+                let (_, factor) = factor.ok_or("a tile in memory is no factor")?;
+                contents.push(in_memory(memory, factor)?);
+                continue;
+            }
             let Operand::Register { role, element, bits, layout } = operand else {
-                return Err("a product takes register operands only".to_owned());
+                return Err("a product takes operands in registers and tiles in memory only".to_owned());
             };
             let mut bytes = vec![0; bytes_of(operand)?];
             let kind = Kind::named(element)?;
@@ -184,13 +190,26 @@ impl Question {
 fn bytes_of(operand: &Operand) -> Result<usize, String> {
     match (Carried::of(operand), operand) {
         (Carried::Bits(bits), Operand::Register { layout, .. }) => {
-            Ok(((u64::from(bits) << layout.in_bits(Dim::LANE)) / 8) as usize)
+            Ok(((u64::from(bits) << (layout.in_bits(Dim::LANE) + layout.in_bits(Dim::WARP))) / 8) as usize)
         }
         (carried, _) => Err(format!("an operand is {carried}")),
     }
 }
 
-/// Calls `visit` for each register of each lane with the bit at which it begins, counted over all
+/// The bytes of a tile in shared memory, as the kernel takes them.
+fn in_memory(memory: &MemoryOperand, factor: &Matrix) -> Result<Vec<u8>, String> {
+    let layout = tile_in_memory(memory)?;
+    let mut bytes = vec![0; (memory.shape.iter().product::<u64>() * u64::from(memory.bits / 8)) as usize];
+    for offset in 0..1u64 << layout.in_bits(Dim::OFFSET) {
+        let image = layout.apply_packed(offset);
+        let [row, column] = [0, 1].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
+        let value = factor.kind.encode(factor.at([row, column, 0]))?;
+        put(&mut bytes, offset * u64::from(memory.bits), factor.kind.bits(), value);
+    }
+    Ok(bytes)
+}
+
+/// Calls `visit` for each register of each lane of each warp with the bit at which it begins, counted over all
 /// lanes, the coordinates of its element, and words for the place.
 fn each_place(
     layout: &LinearLayout,
@@ -198,13 +217,20 @@ fn each_place(
     mut visit: impl FnMut(u64, [u64; 3], String) -> Result<(), String>,
 ) -> Result<(), String> {
     let registers = layout.in_bits(Dim::REGISTER);
-    for lane in 0..1u64 << layout.in_bits(Dim::LANE) {
+    let lanes = layout.in_bits(Dim::LANE);
+    for lane in 0..1u64 << (lanes + layout.in_bits(Dim::WARP)) {
         for register in 0..1u64 << registers {
-            let place = layout.ins().pack(&[(Dim::REGISTER, register), (Dim::LANE, lane)]);
-            let image = image(layout, place.map_err(|error| error.to_string())?);
+            // Lanes of the first warp, then those of the next.
+            let (in_warp, warp) = (lane & ((1 << lanes) - 1), lane >> lanes);
+            let mut place = vec![(Dim::REGISTER, register), (Dim::LANE, in_warp)];
+            if layout.in_bits(Dim::WARP) > 0 {
+                place.push((Dim::WARP, warp));
+            }
+            let image = image(layout, layout.ins().pack(&place).map_err(|error| error.to_string())?);
             let coordinate = [0, 1, 2].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
             let at = ((lane << registers) + register) * u64::from(bits);
-            visit(at, coordinate, format!("register {register} of lane {lane}"))?;
+            let of_warp = if layout.in_bits(Dim::WARP) > 0 { format!(" of warp {warp}") } else { String::new() };
+            visit(at, coordinate, format!("register {register} of lane {in_warp}{of_warp}"))?;
         }
     }
     Ok(())
@@ -228,12 +254,14 @@ struct Matrix {
 impl Matrix {
     fn of(row: &Instruction, wanted: &str, seed: u64) -> Result<Self, String> {
         let found = row.operands.iter().find_map(|operand| match operand {
-            Operand::Register { role, element, layout, .. } if role == wanted => Some((element, layout)),
+            Operand::Register { role, element, layout, .. } if role == wanted => {
+                Some((element, 1 << layout.out_bits(Dim::tensor(1))))
+            }
+            Operand::Memory(memory) if memory.role == wanted => Some((&memory.element, memory.shape[1])),
             _ => None,
         });
-        let (element, layout) = found.ok_or_else(|| format!("there is no operand `{wanted}`"))?;
-        let is_scale = wanted.starts_with("scale");
-        Ok(Self { kind: Kind::named(element)?, seed, second: 1 << layout.out_bits(Dim::tensor(1)), is_scale })
+        let (element, second) = found.ok_or_else(|| format!("there is no operand `{wanted}`"))?;
+        Ok(Self { kind: Kind::named(element)?, seed, second, is_scale: wanted.starts_with("scale") })
     }
 
     fn at(&self, [row, column, block]: [u64; 3]) -> i64 {

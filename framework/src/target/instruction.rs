@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Completion, Numerics};
+use super::{Completion, MemoryOperand, Numerics};
 use crate::layout::LinearLayout;
 
 /// One instruction of a target: what it reads and writes, where its operands lie, what it means.
@@ -48,7 +48,6 @@ pub enum InstructionKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "a target has some hundred rows, read far more often than moved")]
 pub enum Operand {
     /// Registers of the lanes of a warp.
     Register {
@@ -59,7 +58,9 @@ pub enum Operand {
         /// Width of an element in bits.
         bits: u32,
         /// From (register, lane) to the operand's tile, dim0 x dim1: M x K for `a`, K x N for `b`,
-        /// M x N for `c` and `d`; for scales rows of `a`, or columns of `b`, x blocks of K. Where a tile is several independent blocks, dim2 is the block.
+        /// M x N for `c` and `d`; for scales rows of `a`, or columns of `b`, x blocks of K. Where a tile is several
+        /// independent blocks, dim2 is the block. Where several warps issue the instruction together, from
+        /// (register, lane, warp), warps being counted from a multiple of how many they are.
         layout: LinearLayout,
     },
     /// Shared memory addressed by the lanes.
@@ -72,6 +73,8 @@ pub enum Operand {
         /// Alignment of every address in bytes.
         alignment: u32,
     },
+    /// A tile in shared memory, read by the instruction itself.
+    Memory(MemoryOperand),
     /// Global memory addressed by the lanes. A copy brings each byte that a lane has here to the place that the
     /// lane's same byte has in the operand [`Operand::Access`].
     Global {

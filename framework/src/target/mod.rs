@@ -14,6 +14,7 @@ mod description;
 mod document;
 mod instruction;
 mod lane_xors;
+mod memory_operand;
 mod nearest;
 mod number;
 mod numerics;
@@ -28,5 +29,6 @@ pub use description::{
 };
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
 pub use lane_xors::LaneXors;
+pub use memory_operand::{Arrangement, Described, Descriptor, Field, MemoryOperand, Mix, Step, Stride};
 pub use number::{Format, Number};
 pub use numerics::{Numerics, Summation};

@@ -153,6 +153,21 @@ pub trait Dialect {
         Err(no_queue(queue))
     }
 
+    /// Values that an instruction on the queue gave, with the types that they have after the wait that was just written:
+    /// nothing may read their registers before it.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn awaited<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        queue: Queue,
+        values: &[(Type, BasicValueEnum<'ctx>)],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        let _ = (emit, queue);
+        Ok(values.iter().map(|&(_, value)| value).collect())
+    }
+
     /// Orders plain stores to shared memory before what other proxies do there later; nothing where there is one
     /// proxy.
     ///

@@ -174,6 +174,36 @@ impl<'ctx> Emitter<'_, 'ctx> {
         operands: &[BasicValueEnum<'ctx>],
         results: &[BasicTypeEnum<'ctx>],
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        let call = self.issue(text, constraints, operands, results, false)?;
+        self.mark_convergent(call);
+        self.fields(call.try_as_basic_value().basic())
+    }
+
+    /// Inline assembly that all lanes of a warp issue together and that stays where it is among accesses of memory
+    /// and other such assembly. `$0`, `$1`, ... are the results and then the operands.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`].
+    pub fn ordered_assembly(
+        &self,
+        text: &str,
+        constraints: &str,
+        operands: &[BasicValueEnum<'ctx>],
+        results: &[BasicTypeEnum<'ctx>],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        let call = self.issue(text, constraints, operands, results, true)?;
+        self.mark(call, &["convergent", "nounwind"]);
+        self.fields(call.try_as_basic_value().basic())
+    }
+
+    fn issue(
+        &self,
+        text: &str,
+        constraints: &str,
+        operands: &[BasicValueEnum<'ctx>],
+        results: &[BasicTypeEnum<'ctx>],
+        has_effects: bool,
+    ) -> Result<CallSiteValue<'ctx>, CompileError> {
         let parameters: Vec<BasicMetadataTypeEnum> = operands.iter().map(|value| value.get_type().into()).collect();
         let ty = match results {
             [] => self.context.void_type().fn_type(&parameters, false),
@@ -182,19 +212,21 @@ impl<'ctx> Emitter<'_, 'ctx> {
         };
         let dialect = Some(InlineAsmDialect::ATT);
         let (text, constraints) = (text.to_owned(), constraints.to_owned());
-        let code = self.context.create_inline_asm(ty, text, constraints, false, false, dialect, false);
+        let code = self.context.create_inline_asm(ty, text, constraints, has_effects, false, dialect, false);
         let operands: Vec<BasicMetadataValueEnum> = operands.iter().map(|&value| value.into()).collect();
-        let call = self.builder.build_indirect_call(ty, code, &operands, "").map_err(refused)?;
-        self.mark_convergent(call);
-        self.fields(call.try_as_basic_value().basic())
+        self.builder.build_indirect_call(ty, code, &operands, "").map_err(refused)
+    }
+
+    fn mark(&self, call: CallSiteValue<'ctx>, flags: &[&str]) {
+        for flag in flags {
+            let kind = Attribute::get_named_enum_kind_id(flag);
+            call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+        }
     }
 
     /// What all lanes issue together may not be moved under control that only some reach.
     fn mark_convergent(&self, call: CallSiteValue<'ctx>) {
-        for flag in ["convergent", "nounwind"] {
-            let kind = Attribute::get_named_enum_kind_id(flag);
-            call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
-        }
+        self.mark(call, &["convergent", "nounwind"]);
         let memory = Attribute::get_named_enum_kind_id("memory");
         call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(memory, 0));
     }

@@ -12,7 +12,7 @@ use tilewright_nvidia::NvidiaTarget;
 fn target(name: &str) -> NvidiaTarget {
     let text = match name {
         "a100" => include_str!("../../../targets/a100.toml"),
-        _ => include_str!("../../../targets/gh200.toml"),
+        _ => include_str!("../../../targets/b200.toml"),
     };
     NvidiaTarget::new(described(name, text)).unwrap()
 }
@@ -29,7 +29,7 @@ fn count(ptx: &str, word: &str) -> u64 {
 
 #[test]
 fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
-    for name in ["a100", "gh200"] {
+    for name in ["a100", "b200"] {
         let target = target(name);
         for (types, widths) in [
             (["f16", "f16", "f32"], vec![2, 4, 8]),
@@ -49,7 +49,7 @@ fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
 
 #[test]
 fn code_has_the_products_and_the_matrix_loads_of_the_plan() {
-    for name in ["a100", "gh200"] {
+    for name in ["a100", "b200"] {
         let target = target(name);
         let mut by_matrix = 0;
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"], ["f64", "f64", "f64"]] {

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use tilewright::layout::{Dim, LinearLayout};
-use tilewright::target::{Instruction, Operand, Semantics};
+use tilewright::movement::{Reading, arranged};
+use tilewright::target::{Instruction, MemoryOperand, Operand, Semantics};
 
 use super::super::law::{Checked, broken, case, require, word};
 use super::super::walk::covers_evenly;
@@ -31,6 +32,7 @@ fn label(operand: &Operand, index: usize) -> String {
     match operand {
         Operand::Register { role, .. } => format!("{index}-{}", word(role)),
         Operand::Access { .. } => format!("{index}-access"),
+        Operand::Memory(memory) => format!("{index}-{}", word(&memory.role)),
         _ => index.to_string(),
     }
 }
@@ -53,13 +55,63 @@ fn operand_law(context: &Context, operand: &Operand) -> Checked {
     match operand {
         Operand::Register { bits, layout, .. } => {
             require(bits.is_power_of_two(), || format!("elements of {bits} bits"))?;
-            has_dims(layout, &[Dim::REGISTER, Dim::LANE])?;
+            // Warps are there where several issue it together.
+            let warps = (layout.in_bits(Dim::WARP) > 0).then_some(Dim::WARP);
+            has_dims(layout, &[Some(Dim::REGISTER), Some(Dim::LANE), warps].into_iter().flatten().collect::<Vec<_>>())?;
             lanes_of(context, layout)?;
             covers_evenly(layout).map(drop).map_err(broken)
         }
         Operand::Access { data, address, alignment } => access(context, data, address, *alignment),
+        Operand::Memory(memory) => arrangements(memory),
         _ => Ok(()),
     }
+}
+
+/// Each arrangement has a place of its own for every element of a tile, at which its descriptor says it is, and the
+/// operand reads the memory layout that it makes, also of a matrix of several tiles.
+fn arrangements(memory: &MemoryOperand) -> Checked {
+    require(!memory.arrangements.is_empty(), || "there is no arrangement".to_owned())?;
+    let mut modes = BTreeSet::new();
+    for arrangement in &memory.arrangements {
+        let name = &arrangement.name;
+        require(modes.insert(arrangement.mode), || format!("{name}: another has the same mode"))?;
+        let mut filled = false;
+        for times in [[1, 1], [1, 4], [4, 1], [8, 8]] {
+            let shape = [0, 1].map(|axis| memory.shape[axis] * times[axis]);
+            let layout = arranged(memory, arrangement, shape).map_err(|error| broken(format!("{name}: {error}")))?;
+            let Some(layout) = layout else { continue };
+            filled = true;
+            described(memory, &layout, times).map_err(|message| broken(format!("{name}, {shape:?}: {message}")))?;
+        }
+        require(filled, || format!("{name}: no matrix of some tiles fills it"))?;
+    }
+    Ok(())
+}
+
+/// Every element of every tile is where the tile's descriptor says.
+fn described(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64; 2]) -> Result<(), String> {
+    let reading = Reading::of(layout, memory)?;
+    let places = layout.invert().map_err(|error| error.to_string())?;
+    let bytes = u64::from(memory.bits / 8);
+    for (row_tile, column_tile) in (0..tiles[0]).flat_map(|row| (0..tiles[1]).map(move |column| (row, column))) {
+        let tile = [row_tile, column_tile];
+        let bits =
+            reading.descriptor(memory, tile).ok_or_else(|| format!("no descriptor says where tile {tile:?} is"))?;
+        let said = memory.descriptor.decode(bits);
+        let arrangement = memory.of_mode(said.mode).ok_or("its descriptor says another mode")?;
+        for (row, column) in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| (row, column)))
+        {
+            let at = [row_tile * memory.shape[0] + row, column_tile * memory.shape[1] + column];
+            let at = [(Dim::tensor(0), at[0]), (Dim::tensor(1), at[1])];
+            let place = places.apply(&at).map_err(|error| error.to_string())?;
+            let expected = place.first().map_or(0, |place| place.1) * bytes;
+            let found = arrangement.address(&said, [row, column]);
+            if found != expected {
+                return Err(format!("element {row}, {column} of tile {tile:?} is at {expected:#x}, not at {found:#x}"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Every byte of every slot is moved, every slot has its address, and addresses are no more

@@ -85,7 +85,9 @@ impl<'a> Part<'a> {
         let mut held: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
         for input in 0..1u64 << layout.ins().bits() {
             let at = |dim| layout.ins().coordinate(input, dim);
-            held.entry(layout.apply_packed(input)).or_default().push((at(Dim::LANE), at(Dim::REGISTER)));
+            // Lanes are counted over the warps that issue the instruction together.
+            let lane = at(Dim::WARP) << layout.in_bits(Dim::LANE) | at(Dim::LANE);
+            held.entry(layout.apply_packed(input)).or_default().push((lane, at(Dim::REGISTER)));
         }
         Ok(Some(Self { role, element, bits: *bits, layout, held }))
     }
@@ -115,7 +117,7 @@ impl<'a> Part<'a> {
         };
         let role = self.role.to_uppercase();
         let mut cell = Cell::new(text)
-            .fill(Fill::hue(lane, 1 << self.layout.in_bits(Dim::LANE)))
+            .fill(Fill::hue(lane, 1 << (self.layout.in_bits(Dim::LANE) + self.layout.in_bits(Dim::WARP))))
             .hover(format!("{role} {row},{column}"))
             .hover(format!("lane {} register {register}", ranges(&lanes)));
         cell.links = lanes.iter().map(|lane| format!("lane {lane}")).collect();

@@ -11,7 +11,7 @@ use crate::emulator::fault::{FaultKind, LaneFault};
 use crate::emulator::program::Instruction;
 use crate::emulator::queues::Landing;
 use crate::emulator::shared::Accessor;
-use crate::kernel::{Counts, Element, Launch, Queue, Type};
+use crate::kernel::{Counts, Element, Queue, Type};
 use crate::target::{BankRow, Direction, TargetDescription};
 
 /// What a vendor instruction does to one warp, all of whose lanes issue it together.
@@ -73,6 +73,8 @@ pub struct Call<'a> {
     pub(in crate::emulator) queue: Option<Queue>,
     /// The mbarrier on which it completes.
     pub(in crate::emulator) mbarrier: Option<u64>,
+    /// How many warps issue it together.
+    pub(in crate::emulator) together: u32,
     /// What happens when it completes.
     pub(in crate::emulator) landings: Vec<Landing>,
 }
@@ -84,9 +86,15 @@ impl<'a> Call<'a> {
         self.lanes as u32
     }
 
-    /// The launch, as far as it concerns one warp: of its warps, one.
-    pub(in crate::emulator) fn launch(&self) -> Launch {
-        Launch::new(self.lanes(), 1)
+    /// Index of the warp in its block.
+    #[must_use]
+    pub fn warp(&self) -> u32 {
+        self.accessor.warp.into()
+    }
+
+    /// Says that so many warps issue the instruction together, counted from a multiple of that.
+    pub fn issued_together_by(&mut self, warps: u32) {
+        self.together = warps;
     }
 
     /// Types of the operands.

@@ -9,6 +9,7 @@
 
 mod copy;
 mod held;
+mod operand;
 mod product;
 mod summation;
 mod transfer;
@@ -48,7 +49,7 @@ struct Row {
 enum Does {
     Copy(Copy),
     Transfer(Transfer),
-    Product(Product),
+    Product(Box<Product>),
     Unknown(String),
 }
 
@@ -57,7 +58,9 @@ impl Does {
         let found = match row.semantics {
             Semantics::Move if row.kind == InstructionKind::AsyncCopy => Copy::of(row).map(Self::Copy),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
-            Semantics::Contract | Semantics::CountDifferent => Product::of(row).map(Self::Product),
+            Semantics::Contract | Semantics::CountDifferent => {
+                Product::of(row).map(|product| Self::Product(Box::new(product)))
+            }
         };
         found.unwrap_or_else(Self::Unknown)
     }
@@ -67,8 +70,9 @@ impl Meaning for Row {
     fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
         let (signature, does) = self.read.get_or_init(|| (Signature::of(&self.row), Does::of(&self.row)));
         let (operands, results): (Vec<_>, Vec<_>) = (call.operand_types().collect(), call.result_types().collect());
-        let checked = signature.check(&operands, &results).and_then(|()| signature.check_launch(call.launch()));
+        let checked = signature.check(&operands, &results).and_then(|()| signature.check_lanes(call.lanes()));
         checked.map_err(|message| call.wrong(&message))?;
+        call.issued_together_by(signature.warps.unwrap_or(1));
         if let Completion::Queue(queue) = self.row.completion {
             call.completes_on(queue);
         }

@@ -31,10 +31,14 @@ impl Warp {
             accessor,
             queue: None,
             mbarrier: None,
+            together: 1,
             landings: Vec::new(),
         };
         meaning.execute(&mut call)?;
         let (queue, landings) = (call.queue, call.landings);
+        if call.together > 1 {
+            self.issued_together.push((call.together, at));
+        }
         let places = |values: &[(usize, crate::kernel::Type)]| -> Vec<usize> {
             values.iter().filter(|(_, ty)| ty.is_pending()).map(|&(place, _)| place).collect()
         };

@@ -88,6 +88,8 @@ pub(super) struct Warp {
     /// By warp of the block, the time before which its accesses come before all that this warp will make.
     known: Clock,
     queues: Queues,
+    /// What it has issued together with other warps since they were last compared.
+    issued_together: Vec<(u32, usize)>,
     /// Times of the first regions from whose lanes the active ones have parted.
     parted: Vec<Range<u64>>,
     scratch: Vec<u64>,
@@ -117,6 +119,7 @@ impl Warp {
             barrier: 0,
             known: Clock::new(),
             queues: Queues::default(),
+            issued_together: Vec::new(),
             parted: Vec::new(),
             scratch: Vec::new(),
         }
@@ -131,7 +134,17 @@ impl Warp {
         self.parted.clear();
         self.known.clear();
         self.queues = Queues::default();
+        self.issued_together.clear();
         self.counts = Counts::default();
+    }
+
+    /// What it has issued together with other warps: with how many, and the step.
+    pub(super) fn issued_together(&self) -> &[(u32, usize)] {
+        &self.issued_together
+    }
+
+    pub(super) fn forget_issued_together(&mut self) {
+        self.issued_together.clear();
     }
 
     pub(super) fn counts(&self) -> Counts {

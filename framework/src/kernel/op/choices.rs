@@ -89,7 +89,8 @@ pub enum Cast {
     ExtendU,
     /// An integer widened by its sign.
     ExtendS,
-    /// The same bits as another type of the same width; element 0 of a vector is in the lowest bits.
+    /// The same bits as another type of the same width; element 0 of a vector is in the lowest bits. Of a
+    /// pointer to shared memory, its address.
     Bits,
     /// The floating-point number nearest to an integer with sign, ties to even.
     FloatS,

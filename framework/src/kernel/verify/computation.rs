@@ -3,7 +3,7 @@
 use super::body::{Checked, Checker};
 use super::types::{INDEX, is_float, is_integer, is_vector_count, is_wide_integer};
 use super::violation::Violation;
-use crate::kernel::{Binary, Cast, Element, SpecialRegister, Type, Value};
+use crate::kernel::{Binary, Cast, Element, Space, SpecialRegister, Type, Value};
 
 impl Checker<'_> {
     pub(super) fn constant(&self, bits: u64, results: &[(Value, Type)]) -> Checked {
@@ -37,7 +37,8 @@ impl Checker<'_> {
     pub(super) fn cast(&self, op: Cast, a: Value, results: &[(Value, Type)]) -> Checked {
         if op == Cast::Bits {
             let has_bits = |ty: Type| ty.element().is_some_and(|element| element != Element::I1);
-            let from = self.operand_that(a, "a scalar or vector, not of i1", has_bits)?;
+            let is_taken = |ty: Type| has_bits(ty) || ty == Type::Pointer(Space::Shared);
+            let from = self.operand_that(a, "a scalar or vector, not of i1, or ptr.shared", is_taken)?;
             let expected = format!("a scalar or vector of {} bits, not of i1", from.bits());
             return self.result_that(results, &expected, |ty| has_bits(ty) && ty.bits() == from.bits());
         }

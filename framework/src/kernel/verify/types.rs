@@ -33,7 +33,7 @@ pub(super) fn is_wide_integer(ty: Type) -> bool {
 }
 
 pub(super) fn is_vector_count(count: u32) -> bool {
-    count.is_power_of_two() && (2..=64).contains(&count)
+    count.is_power_of_two() && (2..=128).contains(&count)
 }
 
 pub(super) fn listed(types: &[Type]) -> String {

@@ -89,7 +89,7 @@ pub enum Violation {
         value: Value,
     },
     /// A vector of an impossible number of elements.
-    #[error("%{} is a vector of {found}; expected a power of two from 2 to 64", .value.0)]
+    #[error("%{} is a vector of {found}; expected a power of two from 2 to 128", .value.0)]
     VectorCount {
         /// The value.
         value: Value,
@@ -153,7 +153,7 @@ pub enum Violation {
         count: usize,
     },
     /// A vector packed of an impossible number of elements.
-    #[error("{found} elements packed; expected a power of two from 2 to 64")]
+    #[error("{found} elements packed; expected a power of two from 2 to 128")]
     PackCount {
         /// How many.
         found: usize,

@@ -1,11 +1,13 @@
 //! How rows of the instruction table become PTX: products as inline assembly, whose mnemonic is the
-//! row's name; matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
+//! row's name (those of several warps are in [`super::group`]); matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
 
 use tilewright::kernel::{Carried, Element, Module, Op, Region, Type, is_result};
 use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
 use tilewright::vendor::CompileError;
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
+
+use super::group;
 
 /// A value with its type in the kernel IR.
 pub(super) type Typed<'ctx> = (Type, BasicValueEnum<'ctx>);
@@ -21,6 +23,9 @@ pub(super) fn emit<'ctx>(
         return copy(emit, row, operands).map(|()| Vec::new());
     }
     match (&row.semantics, results) {
+        (Semantics::Contract, &[result]) if group::is_of_group(row) => {
+            group::product(emit, row, operands, result).map(|value| vec![value])
+        }
         (Semantics::Contract | Semantics::CountDifferent, &[result]) => {
             product(emit, row, operands, result).map(|value| vec![value])
         }
@@ -31,7 +36,7 @@ pub(super) fn emit<'ctx>(
 }
 
 /// The registers that PTX gives an operand: their type and the letter of their constraint.
-fn registers(operand: &Operand) -> Result<(Type, char), CompileError> {
+pub(super) fn registers(operand: &Operand) -> Result<(Type, char), CompileError> {
     let Operand::Register { element, .. } = operand else {
         return Err(CompileError::Backend("a product has an operand that is no register".to_owned()));
     };
@@ -155,6 +160,10 @@ const PROCESSORS: [(&str, u32); 6] =
     [("sm_", 87), ("sm_75", 63), ("sm_8", 70), ("sm_89", 78), ("sm_90", 78), ("sm_100", 86)];
 
 fn version(name: &str) -> u32 {
+    if name.starts_with(group::MNEMONIC) {
+        let mixed = name.contains(".s8.u8.") || name.contains(".u8.s8.");
+        return if mixed { 84 } else { 80 };
+    }
     let eight_bit_floats = name.contains("e4m3") || name.contains("e5m2");
     if name.ends_with(".and.popc") {
         return 71;

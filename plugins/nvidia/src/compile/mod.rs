@@ -4,6 +4,7 @@
 //! Forms: `Intermediate` is LLVM IR, `Assembly` is PTX, `Object` is a cubin where `ptxas` is found and
 //! the PTX itself where it is not (drivers load either); the payload's format says which.
 
+mod group;
 mod instruction;
 
 use tilewright::kernel::{Kernel, Module, Queue, Scope, Type};
@@ -183,6 +184,7 @@ impl Dialect for Ptx<'_> {
     fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
         match queue {
             Queue::Copies => emit.call("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
+            Queue::Products => group::commit(emit),
             other => Err(no_queue(other)),
         }
     }
@@ -192,8 +194,18 @@ impl Dialect for Ptx<'_> {
             Queue::Copies => {
                 emit.call("llvm.nvvm.cp.async.wait.group", &[], &[emit.i32(outstanding).into()]).map(|_| ())
             }
+            Queue::Products => group::wait(emit, outstanding),
             other => Err(no_queue(other)),
         }
+    }
+
+    fn awaited<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        _queue: Queue,
+        values: &[(Type, BasicValueEnum<'ctx>)],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        group::awaited(emit, values)
     }
 
     fn proxy_fence(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {

@@ -63,7 +63,8 @@ impl Product {
                 _ => None,
             })
         };
-        let ((bits, a), (_, d)) = (operand("a")?, operand("d")?);
+        // Factors in shared memory are of the memory layouts below.
+        let ((bits, a), _, (_, d)) = (operand("a")?, operand("b")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
         let width = i64::from(32 / bits).max(1);

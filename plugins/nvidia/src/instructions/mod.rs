@@ -1,4 +1,4 @@
-//! Instruction rows of this vendor: matrix products of one warp, matrix moves between
+//! Instruction rows of this vendor: matrix products of one warp and of four, matrix moves between
 //! registers and shared memory, and copies from global to shared memory.
 //!
 //! Layouts are derived by rule from shapes and element widths; tests check them against published
@@ -9,6 +9,7 @@ mod matrix_move;
 mod mma;
 mod mma_scaled;
 mod numerics;
+mod wgmma;
 
 use tilewright::target::Instruction;
 
@@ -18,6 +19,7 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     let digits = architecture.strip_prefix("sm_").unwrap_or("").trim_end_matches(|c: char| c.is_ascii_lowercase());
     let Ok(capability) = digits.parse::<u32>() else { return Vec::new() };
     let mut rows = mma::rows(capability);
+    rows.extend(wgmma::rows(architecture));
     rows.extend(copy::rows(capability));
     rows.extend(mma_scaled::rows(architecture));
     rows.extend(matrix_move::rows(architecture, capability));

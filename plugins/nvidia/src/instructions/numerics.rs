@@ -22,6 +22,13 @@ pub(super) fn of(capability: u32, factor: &str, bits: u32) -> Option<Numerics> {
     Some(Numerics { summation, nan_is_all_ones: factor != "f64", evidence, source: SOURCE.to_owned() })
 }
 
+/// The same of products by four warps, which capability 9.0 has: there alone 8-bit factors keep fewer bits.
+pub(super) fn of_group(factor: &str, bits: u32) -> Option<Numerics> {
+    let numerics = of(90, factor, bits)?;
+    let summation = if bits == 8 { aligned(32, bits, 13, 13) } else { numerics.summation };
+    Some(Numerics { summation, ..numerics })
+}
+
 /// Groups of so many bytes of a factor.
 fn aligned(bytes: u32, bits: u32, fraction: u32, kept: u32) -> Summation {
     Summation::Aligned { group: 8 * bytes / bits, fraction, kept }

@@ -1,0 +1,234 @@
+//! Operands that an instruction reads from shared memory by itself, told where they lie by a descriptor.
+//!
+//! A tile lies in one of a few *arrangements*: along each axis, steps from minor to major, each with its
+//! stride, some of which the descriptor says; at last the address's bits are mixed. So the place of an
+//! element is `mix(start + sum of coordinate * stride)`, counted from the start of shared memory.
+
+use serde::{Deserialize, Serialize};
+
+/// A tile in shared memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryOperand {
+    /// What it is called: `a`, `b`, ...
+    pub role: String,
+    /// Name of the element type as the vendor writes it: `f16`, `tf32`, `e4m3`, ...
+    pub element: String,
+    /// Width of an element in bits, a multiple of eight.
+    pub bits: u32,
+    /// Sizes of the tile, dim0 x dim1: M x K for `a`, K x N for `b`.
+    pub shape: [u64; 2],
+    /// How it may lie, the one that is best to write and read first.
+    pub arrangements: Vec<Arrangement>,
+    /// How the instruction is told where it lies.
+    pub descriptor: Descriptor,
+}
+
+/// One way in which a tile may lie.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arrangement {
+    /// What it is called, for people.
+    pub name: String,
+    /// By what the descriptor tells it from others.
+    pub mode: u64,
+    /// The steps along dim0 and along dim1, from minor to major.
+    pub axes: [Vec<Step>; 2],
+    /// How bits of the address are mixed.
+    pub mix: Mix,
+    /// Bytes of which the memory begins at a multiple.
+    pub alignment: u32,
+}
+
+/// Equal steps along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// How many.
+    pub count: u64,
+    /// From one to the next.
+    pub stride: Stride,
+}
+
+/// The distance of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stride {
+    /// So many bytes.
+    Bytes(u64),
+    /// What the descriptor says in this one of its strides.
+    Free(u32),
+}
+
+/// Bits of an address mixed into others: `address ^ (address >> shift & mask)`. The bits that are mixed in
+/// lie above those that they are mixed into.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mix {
+    /// How far the bits move.
+    pub shift: u32,
+    /// The bits that are changed; zero for none.
+    pub mask: u64,
+}
+
+impl Mix {
+    /// The mixed address; mixing it again undoes it.
+    #[must_use]
+    pub fn apply(self, address: u64) -> u64 {
+        address ^ (address.checked_shr(self.shift).unwrap_or(0) & self.mask)
+    }
+}
+
+/// The fields of a descriptor, an integer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Descriptor {
+    /// Width in bits.
+    pub bits: u32,
+    /// Where the tile begins, before bits are mixed.
+    pub start: Field,
+    /// The strides that it says.
+    pub strides: Vec<Field>,
+    /// The mode of the arrangement.
+    pub mode: Field,
+}
+
+/// A part of a descriptor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// Its lowest bit.
+    pub at: u32,
+    /// Its width in bits.
+    pub width: u32,
+    /// What one stands for: bytes of places and strides, else one.
+    pub grain: u64,
+}
+
+impl Field {
+    fn mask(self) -> u64 {
+        1u64.checked_shl(self.width).map_or(u64::MAX, |above| above - 1)
+    }
+
+    /// Whether it can say so much.
+    #[must_use]
+    pub fn holds(self, value: u64) -> bool {
+        self.grain > 0 && value.is_multiple_of(self.grain) && value / self.grain <= self.mask()
+    }
+
+    fn put(self, value: u64) -> Option<u64> {
+        self.holds(value).then(|| (value / self.grain).checked_shl(self.at)).flatten()
+    }
+
+    fn take(self, descriptor: u64) -> u64 {
+        (descriptor.checked_shr(self.at).unwrap_or(0) & self.mask()).wrapping_mul(self.grain)
+    }
+}
+
+/// What a descriptor says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Described {
+    /// Where the tile begins, in bytes.
+    pub start: u64,
+    /// The strides, in bytes.
+    pub strides: Vec<u64>,
+    /// The mode of the arrangement.
+    pub mode: u64,
+}
+
+impl Descriptor {
+    /// The descriptor that says this; none where a field cannot.
+    #[must_use]
+    pub fn encode(&self, said: &Described) -> Option<u64> {
+        let strides = self.strides.iter().zip(&said.strides).map(|(field, &stride)| field.put(stride));
+        let all = strides.chain([self.start.put(said.start), self.mode.put(said.mode)]);
+        let bits = all.sum::<Option<u64>>()?;
+        (said.strides.len() == self.strides.len()).then_some(bits)
+    }
+
+    /// What a descriptor says.
+    #[must_use]
+    pub fn decode(&self, descriptor: u64) -> Described {
+        Described {
+            start: self.start.take(descriptor),
+            strides: self.strides.iter().map(|field| field.take(descriptor)).collect(),
+            mode: self.mode.take(descriptor),
+        }
+    }
+}
+
+impl MemoryOperand {
+    /// The arrangement of a mode.
+    #[must_use]
+    pub fn of_mode(&self, mode: u64) -> Option<&Arrangement> {
+        self.arrangements.iter().find(|arrangement| arrangement.mode == mode)
+    }
+}
+
+impl Arrangement {
+    /// Where an element lies: bytes from the start of shared memory.
+    #[must_use]
+    pub fn address(&self, said: &Described, [row, column]: [u64; 2]) -> u64 {
+        let mut address = said.start;
+        for (steps, mut at) in self.axes.iter().zip([row, column]) {
+            for step in steps {
+                let stride = match step.stride {
+                    Stride::Bytes(bytes) => bytes,
+                    Stride::Free(field) => said.strides.get(field as usize).copied().unwrap_or(0),
+                };
+                let count = step.count.max(1);
+                address = address.wrapping_add((at % count).wrapping_mul(stride));
+                at /= count;
+            }
+        }
+        self.mix.apply(address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn descriptor() -> Descriptor {
+        let bytes = |at| Field { at, width: 14, grain: 16 };
+        Descriptor {
+            bits: 64,
+            start: bytes(0),
+            strides: vec![bytes(16), bytes(32)],
+            mode: Field { at: 62, width: 2, grain: 1 },
+        }
+    }
+
+    #[test]
+    fn a_descriptor_says_what_was_put_into_it() {
+        let said = Described { start: 0x1230, strides: vec![16, 1024], mode: 3 };
+        assert_eq!(descriptor().encode(&said), Some(0xc000_0040_0001_0123));
+        assert_eq!(descriptor().decode(0xc000_0040_0001_0123), said);
+    }
+
+    #[test]
+    fn what_a_field_cannot_say_has_no_descriptor() {
+        let said = Described { start: 0, strides: vec![16, 16], mode: 0 };
+        for (wrong, why) in [
+            (Described { start: 8, ..said.clone() }, "not a multiple"),
+            (Described { start: 1 << 18, ..said.clone() }, "too far"),
+            (Described { strides: vec![16], ..said.clone() }, "too few strides"),
+            (Described { mode: 4, ..said.clone() }, "no such mode"),
+        ] {
+            assert_eq!(descriptor().encode(&wrong), None, "{why}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_the_start_and_the_steps_mixed() {
+        // Eight rows of 64 bytes in two columns that the descriptor sets apart.
+        let arrangement = Arrangement {
+            name: "64".to_owned(),
+            mode: 2,
+            axes: [
+                vec![Step { count: 8, stride: Stride::Bytes(64) }],
+                vec![Step { count: 32, stride: Stride::Bytes(2) }, Step { count: 2, stride: Stride::Free(1) }],
+            ],
+            mix: Mix { shift: 3, mask: 0x30 },
+            alignment: 512,
+        };
+        let said = Described { start: 1024, strides: vec![0, 4096], mode: 2 };
+        assert_eq!(arrangement.address(&said, [0, 1]), 1026);
+        assert_eq!(arrangement.address(&said, [2, 0]), 1024 + 128 + 16);
+        assert_eq!(arrangement.address(&said, [7, 33]), 1024 + 4096 + (448 + 2 ^ 0x30));
+    }
+}

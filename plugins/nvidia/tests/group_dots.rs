@@ -1,0 +1,201 @@
+//! Dots by products of four warps: where they are chosen, their code, and what the vendor's assembler says of it.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../../framework/tests/dots/mod.rs"]
+mod dots;
+
+use dots::{described, means, proven};
+use tilewright::contract::{self, Contraction, Question};
+use tilewright::kernel::Module;
+use tilewright::lower::contraction_kernel;
+use tilewright::target::Number;
+use tilewright::vendor::{CompileOptions, Emit, Target};
+use tilewright_nvidia::{NvidiaTarget, object};
+
+fn target(name: &str) -> NvidiaTarget {
+    let text = match name {
+        "a100" => include_str!("../../../targets/a100.toml"),
+        "gh200" => include_str!("../../../targets/gh200.toml"),
+        "b200" => include_str!("../../../targets/b200.toml"),
+        _ => include_str!("../../../targets/h100.toml"),
+    };
+    NvidiaTarget::new(described(name, text)).unwrap()
+}
+
+fn question(shape: [u64; 3], types: [&str; 3], warps: u32) -> Question {
+    Question::new(shape, types.map(|name| Number::named(name).unwrap()), 32, warps)
+}
+
+fn planned(target: &NvidiaTarget, question: &Question) -> Contraction {
+    contract::plan(question, means(target)).unwrap_or_else(|error| panic!("{question:?}: {error}"))
+}
+
+fn ptx(target: &NvidiaTarget, plan: &Contraction) -> String {
+    let kernel = contraction_kernel("dot", plan, true, means(target)).unwrap();
+    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+    let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
+    artifact.text(Emit::Assembly).unwrap().to_owned()
+}
+
+/// Types of a, b and the sums, and the bits of the elements that four warps multiply; none where they
+/// have no such product.
+const TYPES: [([&str; 3], Option<u64>); 17] = [
+    (["f16", "f16", "f32"], Some(16)),
+    (["f16", "f16", "f16"], Some(16)),
+    (["bf16", "bf16", "f32"], Some(16)),
+    (["i8", "i8", "i32"], Some(8)),
+    (["u8", "i8", "i32"], Some(8)),
+    (["e4m3", "e4m3", "f32"], Some(8)),
+    (["e5m2", "e4m3", "f16"], Some(8)),
+    // One is cast, or both are.
+    (["i8", "f16", "f32"], Some(16)),
+    (["f16", "i8", "f32"], Some(16)),
+    (["e4m3", "f16", "f32"], Some(16)),
+    (["bf16", "e5m2", "f32"], Some(16)),
+    (["i8", "e4m3", "f32"], Some(16)),
+    (["u8", "f16", "f16"], Some(16)),
+    // Not all values of the first are values of a type that is multiplied.
+    (["i16", "f16", "f32"], None),
+    (["f32", "f32", "f32"], None),
+    (["f64", "f64", "f64"], None),
+    (["i32", "f16", "f64"], None),
+];
+
+/// Every shape of these sizes, which lie on both sides of each condition.
+fn shapes() -> impl Iterator<Item = [u64; 3]> {
+    let sizes = [[32, 64, 128], [4, 8, 128], [8, 16, 32]];
+    let [m, n, k] = sizes;
+    m.into_iter().flat_map(move |m| n.into_iter().flat_map(move |n| k.into_iter().map(move |k| [m, n, k])))
+}
+
+/// Whether four warps must multiply: the block's groups of four have tiles of 64 x 8 for each of them, and K is whole
+/// tiles of 256 bits of the narrowest type that has the values of both factors.
+fn expected([m, n, k]: [u64; 3], bits: Option<u64>, warps: u32) -> bool {
+    let groups = u64::from(warps / 4);
+    let has_tiles = m >= 64 && n.is_multiple_of(8) && (m / 64) * (n / 8) >= groups;
+    warps.is_multiple_of(4) && has_tiles && bits.is_some_and(|bits| (k * bits).is_multiple_of(256))
+}
+
+/// Whether they can, be it with factors cast to a wider type than need be, of which a tile of K has fewer.
+fn possible([m, n, k]: [u64; 3], types: [&str; 3], bits: Option<u64>, warps: u32) -> bool {
+    let widest = match types[2] {
+        "f32" => 32,
+        "f16" => 16,
+        _ => 8,
+    };
+    let fits = m >= 64 && n.is_multiple_of(8) && warps.is_multiple_of(4);
+    fits && bits.is_some() && (k * widest).is_multiple_of(256)
+}
+
+#[test]
+fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
+    let target = target("h100");
+    let (mut wrong, mut must, mut cannot) = (Vec::new(), 0, 0);
+    for (types, bits) in TYPES {
+        for shape in shapes() {
+            for warps in [2, 4, 8] {
+                // Two warps cannot hold the sums of the largest shapes: no unit fits.
+                let plan = contract::plan(&question(shape, types, warps), means(&target));
+                let unit = plan.as_ref().map_or("none", Contraction::unit_name);
+                let by_group = unit.starts_with("wgmma.mma_async");
+                let (expected, possible) = (expected(shape, bits, warps), possible(shape, types, bits, warps));
+                must += u32::from(expected);
+                cannot += u32::from(!possible);
+                if expected && !by_group || by_group && !possible {
+                    wrong.push(format!("{types:?} {shape:?}, {warps} warps: {unit}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(must > 150 && cannot > 700, "{must} must, {cannot} cannot");
+}
+
+#[test]
+fn code_has_the_products_of_the_plan() {
+    let target = target("h100");
+    let (mut by_group, mut others) = (0, 0);
+    for (types, bits) in TYPES {
+        for (shape, warps) in
+            [([64, 8, 32], 4), ([128, 64, 64], 4), ([128, 128, 32], 8), ([32, 64, 64], 4), ([64, 64, 64], 2)]
+        {
+            let plan = planned(&target, &question(shape, types, warps));
+            let ptx = ptx(&target, &plan);
+            let count = |word: &str| ptx.matches(word).count() as u64;
+            if expected(shape, bits, warps) {
+                assert_eq!(count("wgmma.mma_async"), plan.cost.issues / plan.chunks(), "{types:?} {shape:?}");
+                assert!(count("wgmma.fence.sync.aligned") > 0 && count("mma.sync.") == 0);
+                assert_eq!((count("wgmma.commit_group"), count("wgmma.wait_group")), (1, 1), "{types:?} {shape:?}");
+                assert_eq!(count("fence.proxy.async"), 1, "{types:?} {shape:?}");
+                by_group += 1;
+            } else {
+                assert_eq!(count("wgmma"), 0, "{types:?} {shape:?}");
+                assert_eq!(count("mma.sync.") > 0, plan.row().is_some(), "{types:?} {shape:?}");
+                assert!(bits.is_none() || plan.row().is_some(), "{types:?} {shape:?}");
+                others += 1;
+            }
+        }
+    }
+    assert_eq!((by_group, others), (13 * 3, 13 * 2 + 4 * 5));
+}
+
+#[test]
+fn results_are_right() {
+    for name in ["h100", "gh200"] {
+        let target = target(name);
+        for (types, _) in TYPES.iter().filter(|(_, bits)| bits.is_some()) {
+            let plan = proven(&target, &question([64, 16, 64], *types, 4));
+            assert!(plan.unit_name().starts_with("wgmma"), "{types:?}");
+        }
+        // Repetitions along M, N and K, several groups of warps, several chunks.
+        for (shape, warps) in
+            [([256, 8, 32], 4), ([128, 64, 128], 8), ([64, 128, 16], 8), ([64, 512, 32], 16), ([64, 32, 512], 4)]
+        {
+            let plan = proven(&target, &question(shape, ["f16", "f16", "f32"], warps));
+            assert!(plan.unit_name().starts_with("wgmma"), "{shape:?}");
+        }
+    }
+}
+
+#[test]
+fn other_architectures_multiply_by_single_warps() {
+    for name in ["a100", "b200"] {
+        let target = target(name);
+        let plan = planned(&target, &question([64, 64, 64], ["f16", "f16", "f32"], 4));
+        assert!(plan.unit_name().starts_with("mma.sync"), "{name}: {}", plan.unit_name());
+    }
+}
+
+/// The assembler says C7510 and the like where products wait for each other, or where it had to add fences or
+/// waits.
+#[test]
+fn the_assembler_leaves_products_under_way() {
+    let Some(ptxas) = object::assembler() else {
+        return eprintln!("SKIPPED: no ptxas here (TILEWRIGHT_PTXAS or PATH): nothing says whether products wait");
+    };
+    let target = target("h100");
+    for (types, shape, warps) in [
+        (["f16", "f16", "f32"], [64, 64, 64], 4),
+        (["f16", "f16", "f32"], [128, 128, 64], 4),
+        (["f16", "f16", "f32"], [64, 256, 64], 4),
+        (["f16", "f16", "f16"], [128, 64, 64], 8),
+        (["bf16", "bf16", "f32"], [64, 32, 512], 4),
+        (["e4m3", "e5m2", "f32"], [128, 32, 64], 4),
+        (["i8", "u8", "i32"], [64, 64, 64], 4),
+        (["i8", "f16", "f32"], [64, 64, 64], 4),
+        (["f16", "e4m3", "f32"], [128, 32, 64], 4),
+    ] {
+        let plan = planned(&target, &question(shape, types, warps));
+        assert!(plan.unit_name().starts_with("wgmma"));
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("kernel.ptx");
+        std::fs::write(&file, ptx(&target, &plan)).unwrap();
+        let mut command = std::process::Command::new(&ptxas);
+        let output = command.args(["-v", "-arch=sm_90a", "-o"]).arg(directory.path().join("cubin")).arg(&file).output();
+        let output = output.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{types:?} {shape:?}: {said}");
+        assert!(!said.contains("(C75"), "{types:?} {shape:?}: {said}");
+        assert!(said.contains("0 bytes spill stores, 0 bytes spill loads"), "{types:?} {shape:?}: {said}");
+    }
+}
