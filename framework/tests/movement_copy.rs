@@ -107,6 +107,13 @@ fn the_widest_row_that_fits_wins() {
     let reason = "slots do not begin where its addresses must";
     assert!(copy.closed.iter().all(|closed| closed.reason == reason), "{:?}", copy.closed);
     assert_eq!(copy.closed.len(), 2);
+    // What is open and worse says what it takes.
+    let narrow_first: Vec<_> = own().into_iter().rev().collect();
+    let copy = planned(&plain(), 32, 1, &narrow_first[2..]).expect("a copy");
+    assert_eq!((copy.instruction(), copy.closed.len()), (Some("copy16"), 0));
+    let copy = planned(&plain(), 32, 1, &own()).expect("a copy");
+    let reasons: Vec<_> = copy.closed.iter().map(|closed| &*closed.reason).collect();
+    assert_eq!(reasons, ["it takes 8 units of global memory and 8 wavefront slots of a warp"; 2]);
 }
 
 #[test]
@@ -186,7 +193,8 @@ fn pipelines_need_all_that_orders_them() {
                 }
             };
             assert!(matches!(without(Omitted::Wait), FaultKind::InFlight { .. }));
-            assert!(matches!(without(Omitted::Barrier), FaultKind::Race { .. }));
+            // What others still read is overwritten, or about to be.
+            assert!(matches!(without(Omitted::Barrier), FaultKind::Race { .. } | FaultKind::InFlight { .. }));
         }
     }
     let copy = planned(&plain(), 32, 1, &[]).expect("a copy");

@@ -212,6 +212,21 @@ fn every_scale_multiplies_every_element() {
     }
 }
 
+/// With one element of K nothing else is added: an infinity would stay one.
+#[test]
+fn a_scale_that_is_no_number_makes_none_of_what_it_scales() {
+    for (scales, of_rows, expected) in [
+        ("e8m0", [0xff, 0x7f, 0xfe, 0x00], [f32::NAN, 1.0, 2f32.powi(127), 2f32.powi(-127)]),
+        ("ue4m3", [0x7f, 0x38, 0x7e, 0x01], [f32::NAN, 1.0, 448.0, 2f32.powi(-9)]),
+    ] {
+        let plan = planned(&question([4, 1, 1], ["e2m1", "f32", "f32"], [scales, ""], 1), &[]);
+        let ones = memory(number("e2m1"), &vec![vec![one(number("e2m1"))]; 4], 0);
+        let found = result(&plan, &[], &[ones, 1f32.to_le_bytes().to_vec(), of_rows.to_vec()]);
+        let same = |(found, expected): (&f32, &f32)| found == expected || found.is_nan() && expected.is_nan();
+        assert!(found.iter().zip(&expected).all(same), "{scales}: {found:?}, expected {expected:?}");
+    }
+}
+
 fn bf16(value: f64) -> f32 {
     half::bf16::from_f64(value).to_f32()
 }

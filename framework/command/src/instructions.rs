@@ -63,6 +63,7 @@ fn line(row: &Instruction) -> Json {
     let kind = match row.kind {
         InstructionKind::Matrix => "matrix",
         InstructionKind::SharedMove => "shared_move",
+        InstructionKind::AsyncCopy => "async_copy",
         _ => "other",
     };
     let types: serde_json::Map<String, Json> = tiles(row).map(|(role, element, _)| (role, element.into())).collect();

@@ -7,6 +7,7 @@ mod access;
 mod batch;
 mod compile;
 mod convert;
+mod copy;
 mod dot;
 mod draw;
 mod emit;
@@ -83,6 +84,8 @@ enum Command {
     Gather(gather::Options),
     /// Explain how registers are stored to memory and loaded from it, or compile that.
     Access(access::Options),
+    /// Explain how a tensor is copied from global to shared memory, or compile that.
+    Copy(copy::Options),
     /// Explain how a target multiplies two matrices, or compile a kernel that does.
     Dot(dot::Options),
     /// Compile a kernel around a conversion.
@@ -110,6 +113,7 @@ fn main() -> ExitCode {
         Command::Scan(options) => scan::run(&arguments.global, options),
         Command::Gather(options) => gather::run(&arguments.global, options),
         Command::Access(options) => access::run(&arguments.global, options),
+        Command::Copy(options) => copy::run(&arguments.global, options),
         Command::Dot(options) => dot::run(&arguments.global, options),
         Command::Compile(options) => compile::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),

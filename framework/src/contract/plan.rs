@@ -177,7 +177,8 @@ impl Contraction {
         1 << self.width
     }
 
-    /// How both factors, row-major in global memory, reach their layouts a chunk at a time.
+    /// How both factors reach their layouts a chunk at a time from global memory, where they lie as
+    /// [`Question::a`] and [`Question::b`] say; of elements narrower than a byte, how their bytes do.
     ///
     /// # Errors
     /// [`MovementError`].

@@ -48,7 +48,8 @@ impl Scale {
     }
 
     /// Whether elements of a type times these scales are numbers of another, NaN aside. Where nothing is known of the
-    /// scales, products leave the range of a type with binary32's exponents just where they leave binary32's.
+    /// scales, products leave the range of a type with binary32's exponents just where they leave binary32's, but that
+    /// subnormal ones may have fewer digits.
     pub(super) fn is_exact(self, element: Number, to: Number) -> bool {
         let (Number::Float(element), Some(scale), Number::Float(to)) = (element, self.format(), to) else {
             return false;

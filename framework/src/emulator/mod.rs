@@ -14,11 +14,17 @@
 //! - lanes of one warp make them, and a barrier of the warp lies between them, or
 //! - lanes of one warp make them at different operations, the target's `shared.warp_ordered` is
 //!   true, and they don't stand in the two regions of one `if` at which the warp's lanes parted, or
+//! - the warp of the later one has waited for a phase of an mbarrier at which the other's warp arrived after the
+//!   earlier one, or
 //! - they are writes of one value by one operation of one warp.
 //!
 //! A race is found at the later of the two accesses in the order in which warps are run: each until
 //! it waits at a barrier of the block or cluster or ends, and one block after the other, each until it waits
 //! for the cluster or ends. Races in global memory are not looked for.
+//!
+//! **Asynchronous operations.** What they read and write of shared memory is under way until they have been waited
+//! for; whoever touches it is at fault, however many barriers lie between. Then it has landed as if the lane that issued
+//! it had accessed it at its wait. `docs/kernel-ir.md` has the rules of queues, mbarriers and proxies.
 //!
 //! **Clusters.** An access of another block's memory must have a barrier of the cluster before it, for the
 //! other block may not have begun, and one after it, for the other may end. A wavefront is of one memory: an

@@ -229,6 +229,6 @@ mod tests {
         let said = Described { start: 1024, strides: vec![0, 4096], mode: 2 };
         assert_eq!(arrangement.address(&said, [0, 1]), 1026);
         assert_eq!(arrangement.address(&said, [2, 0]), 1024 + 128 + 16);
-        assert_eq!(arrangement.address(&said, [7, 33]), 1024 + 4096 + (448 + 2 ^ 0x30));
+        assert_eq!(arrangement.address(&said, [7, 33]), 1024 + 4096 + ((448 + 2) ^ 0x30));
     }
 }

@@ -85,7 +85,8 @@ fn operands_are_as_calculated() {
                     checked.insert(name);
                 }
             }
-            let all: BTreeSet<_> = rows.into_iter().map(|row| row.name).collect();
+            let products = rows.into_iter().filter(|row| row.kind == InstructionKind::Matrix);
+            let all: BTreeSet<_> = products.map(|row| row.name).collect();
             assert_eq!(checked, all, "the dense instructions of {architecture}");
         }
     }
@@ -212,7 +213,7 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
 #[test]
 fn rows_follow_the_architecture() {
     let count = |architecture| rows(architecture).len();
-    assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [20, 27, 32, 74]);
+    assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [21, 28, 33, 76]);
     // Both sizes of waves of RDNA have a row.
     assert_eq!(["gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"].map(count), [12, 12, 22, 22, 12]);
     for other in ["", "gfx1030", "sm_90", "gfx9"] {

@@ -174,8 +174,7 @@ fn means(context: &Context) -> Means<'_> {
 /// Why no row copies.
 fn why(copy: &SharedCopy) -> String {
     let closed = copy.closed.iter().map(|closed| format!("{}: {}", closed.instruction, closed.reason));
-    let reasons: Vec<_> = closed.collect();
-    if reasons.is_empty() { "that takes fewer wavefronts".to_owned() } else { reasons.join("; ") }
+    closed.collect::<Vec<_>>().join("; ")
 }
 
 /// The emulator must have found a read of what is under way.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{Reading, arranged};
-use tilewright::target::{Instruction, MemoryOperand, Operand, Semantics};
+use tilewright::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics};
 
 use super::super::law::{Checked, broken, case, require, word};
 use super::super::walk::covers_evenly;
@@ -16,7 +16,7 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
         let name = word(&row.name);
         for (index, operand) in row.operands.iter().enumerate() {
             let (label, row) = (label(operand, index), row.clone());
-            let check = move |context: &Context| operand_law(context, &row.operands[index]);
+            let check = move |context: &Context| operand_law(context, &row, &row.operands[index]);
             cases.push(case(format!("layouts/instructions/operand/{name}/{label}"), check));
         }
         let multiplies = matches!(row.semantics, Semantics::Contract | Semantics::CountDifferent);
@@ -33,6 +33,7 @@ fn label(operand: &Operand, index: usize) -> String {
         Operand::Register { role, .. } => format!("{index}-{}", word(role)),
         Operand::Access { .. } => format!("{index}-access"),
         Operand::Memory(memory) => format!("{index}-{}", word(&memory.role)),
+        Operand::Global { .. } => format!("{index}-global"),
         _ => index.to_string(),
     }
 }
@@ -51,7 +52,7 @@ fn unique_names(context: &Context) -> Checked {
     require(twice.is_none(), || format!("two rows are named `{}`", twice.map_or("", |row| &row.name)))
 }
 
-fn operand_law(context: &Context, operand: &Operand) -> Checked {
+fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> Checked {
     match operand {
         Operand::Register { bits, layout, .. } => {
             require(bits.is_power_of_two(), || format!("elements of {bits} bits"))?;
@@ -61,7 +62,12 @@ fn operand_law(context: &Context, operand: &Operand) -> Checked {
             lanes_of(context, layout)?;
             covers_evenly(layout).map(drop).map_err(broken)
         }
-        Operand::Access { data, address, alignment } => access(context, data, address, *alignment),
+        Operand::Access { data, address, alignment } | Operand::Global { data, address, alignment } => {
+            // A copy goes past the registers.
+            let copies = row.kind == InstructionKind::AsyncCopy;
+            let dims: &[Dim] = if copies { &[Dim::LANE] } else { &[Dim::REGISTER, Dim::LANE] };
+            access(context, dims, (data, address), *alignment)
+        }
         Operand::Memory(memory) => arrangements(memory),
         _ => Ok(()),
     }
@@ -116,9 +122,9 @@ fn described(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64; 2]) -> 
 
 /// Every byte of every slot is moved, every slot has its address, and addresses are no more
 /// aligned than slots are long.
-fn access(context: &Context, data: &LinearLayout, address: &LinearLayout, alignment: u32) -> Checked {
+fn access(context: &Context, dims: &[Dim], (data, address): (&LinearLayout, &LinearLayout), alignment: u32) -> Checked {
     let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
-    has_dims(data, &[Dim::REGISTER, Dim::LANE, byte])?;
+    has_dims(data, &[dims, &[byte]].concat())?;
     lanes_of(context, data)?;
     covers_evenly(data).map_err(broken)?;
     has_dims(address, &[Dim::LANE])?;

@@ -41,7 +41,7 @@ pub struct CopyQuestion<'a> {
     pub masked: bool,
 }
 
-/// A way that is closed, and why.
+/// A way that is closed or worse, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClosedCopy {
     /// The row of the instruction table.
@@ -88,7 +88,11 @@ pub fn copy_to_shared<'a>(
     for row in means.instructions.iter().filter_map(CopyRow::of) {
         match ways::asynchronous(question, &row, &means) {
             Ok(copy) if copy.rank().lt(&best.rank()) => best = copy,
-            Ok(_) => {}
+            Ok(copy) => {
+                let (units, slots) = (copy.transactions, slots(&copy.counts));
+                let reason = format!("it takes {units} units of global memory and {slots} wavefront slots of a warp");
+                closed.push(ClosedCopy { instruction: row.name.to_owned(), reason });
+            }
             Err(reason) => closed.push(ClosedCopy { instruction: row.name.to_owned(), reason }),
         }
     }

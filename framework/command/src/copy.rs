@@ -1,0 +1,115 @@
+//! `tilewright copy`: how a tensor is copied from global to shared memory of a given layout: by which row of the
+//! instruction table, or through registers.
+
+use std::io::Write;
+
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use tilewright::lower::{Stages, staged_copy_kernel};
+use tilewright::movement::{CopyQuestion, Means, SharedCopy, copy_to_shared};
+use tilewright::pipeline::PipelineError;
+use tilewright::target::TargetDescription;
+
+use crate::access::global_tensor;
+use crate::emit::{Emission, emit};
+use crate::failure::Failure;
+use crate::figures::Figures;
+use crate::tensor::Tensor;
+use crate::{Global, input};
+
+/// What is copied where.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The layout of shared memory.
+    memory: String,
+    #[command(flatten)]
+    tensor: Tensor,
+    /// Warps of the block.
+    #[arg(long, value_name = "WARPS", default_value_t = 4)]
+    warps: u32,
+    /// The tensor's axes in global memory, the fastest first, as 1,0; row-major where nothing is said.
+    #[arg(long, value_name = "AXES", value_delimiter = ',', conflicts_with = "emit")]
+    order: Vec<usize>,
+    /// What the address of the first element in global memory is a multiple of.
+    #[arg(long, value_name = "BYTES", default_value_t = 16)]
+    alignment: u64,
+    /// Some elements may not be there: zeros take their place.
+    #[arg(long, conflicts_with = "emit")]
+    masked: bool,
+    /// Buffers of the kernel that is emitted: all but one are filled while one is read.
+    #[arg(long, value_name = "BUFFERS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=8))]
+    stages: u32,
+    #[command(flatten)]
+    emission: Emission,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    let session = input::session(global)?;
+    let tensor = &options.tensor;
+    let target = session.target(&tensor.target)?;
+    let memory = tensor.memory(&session, "MEMORY", &options.memory)?;
+    let from = global_tensor(&input::shape(&tensor.shape)?, &options.order, options.alignment)?;
+    if !options.warps.is_power_of_two() {
+        return Err(Failure::Input(format!("--warps {}: expected a power of two", options.warps)));
+    }
+    let (element_bits, lanes) = (tensor.element_bits()?, target.description().lanes.default);
+    let question = CopyQuestion {
+        global: &from,
+        memory: &memory,
+        element_bits,
+        lanes,
+        warps: options.warps,
+        masked: options.masked,
+    };
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let movement = |error| Failure::from(PipelineError::Movement(error));
+    let copy = copy_to_shared(&question, means).map_err(movement)?;
+    if let Some((form, code)) = options.emission.wanted() {
+        let stages = Stages { buffers: options.stages, tensors: 2 * options.stages, omitted: None };
+        let kernel = staged_copy_kernel("copy", &copy, &memory, element_bits, stages).map_err(movement)?;
+        return emit(&session, &target.description().name, vec![kernel], form, &code);
+    }
+    let mut out = std::io::stdout().lock();
+    match options.emission.json {
+        true => writeln!(out, "{}", answer(&copy))?,
+        false => write!(out, "{}", text(&copy, target.description()))?,
+    }
+    Ok(())
+}
+
+fn figures(copy: &SharedCopy) -> Figures<'_> {
+    Figures { counts: copy.counts, cost: copy.cost, shared_bytes: 0, bound: None, above_bound: None }
+}
+
+fn text(copy: &SharedCopy, target: &TargetDescription) -> String {
+    let way = match (copy.instruction(), copy.queue()) {
+        (Some(name), Some(queue)) => format!("by {name}, on the queue `{}`", queue.name()),
+        _ => "through registers".to_owned(),
+    };
+    let mut text = format!(
+        "copied {way}: {} bytes of a lane at once, {} times by each warp, {} units of {} bytes in all\n{}",
+        copy.bytes_at_once(),
+        copy.accesses(),
+        copy.transactions,
+        target.global.transaction_bytes,
+        figures(copy).text()
+    );
+    for closed in &copy.closed {
+        text += &format!("not by {}: {}\n", closed.instruction, closed.reason);
+    }
+    text
+}
+
+/// A copy as programs read it.
+fn answer(copy: &SharedCopy) -> Json {
+    let mut answer = figures(copy).json();
+    answer["instruction"] = json!(copy.instruction());
+    answer["bytes_at_once"] = json!(copy.bytes_at_once());
+    answer["accesses"] = json!(copy.accesses());
+    answer["transactions"] = json!(copy.transactions);
+    let closed = copy.closed.iter().map(|closed| json!({ "instruction": closed.instruction, "reason": closed.reason }));
+    answer["closed"] = closed.collect();
+    answer
+}
