@@ -176,6 +176,7 @@ fn compare(a: &Contraction, b: &Contraction) -> Ordering {
         .then(by_issues)
         .then(a.cost.registers.cmp(&b.cost.registers))
         .then(a.is_transposed().cmp(&b.is_transposed()))
+        .then(a.unit.scales.is_some().cmp(&b.unit.scales.is_some()))
 }
 
 /// Of the ways as they are and of those with the factors exchanged the best one each.

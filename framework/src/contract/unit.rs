@@ -291,6 +291,9 @@ impl Unit {
         if question.warps < 1 << self.group {
             return Err(format!("{} warps issue it together, the block has {}", 1 << self.group, question.warps));
         }
+        if self.scales.is_some() && question.k_width.is_some() {
+            return Err("it scales blocks of K: which elements a lane holds side by side is its own".to_owned());
+        }
         if self.reads_memory() && question.k_width.is_some() {
             return Err("it reads K from memory: no lane holds elements of it side by side".to_owned());
         }

@@ -7,7 +7,7 @@ use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use tilewright::layout::Dim;
-use tilewright::target::{Instruction, Operand, Semantics};
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
 use tilewright_amd::ARCHITECTURES;
 use tilewright_amd::instructions::rows;
 
@@ -35,6 +35,13 @@ fn line(architecture: &str, row: &Instruction) -> String {
         }
         None => String::new(),
     };
+    if row.kind == InstructionKind::AsyncCopy {
+        // Before gfx940 it is written as a load that says where to.
+        return match architecture {
+            "gfx908" | "gfx90a" => format!("{} v[64:65], off lds\n", mnemonic.replace("_lds", "")),
+            _ => format!("{mnemonic} v[64:65], off\n"),
+        };
+    }
     if row.semantics == Semantics::Move {
         return format!("{mnemonic} {}, v64\n", registers(row, "d", 'v', 0));
     }
@@ -42,7 +49,13 @@ fn line(architecture: &str, row: &Instruction) -> String {
     let kind = if architecture == "gfx908" { 'a' } else { 'v' };
     let (d, c) = (registers(row, "d", kind, 0), registers(row, "c", kind, 0));
     let (a, b) = (registers(row, "a", 'v', 64), registers(row, "b", 'v', 96));
-    format!("{mnemonic} {d}, {a}, {b}, {c}{modifiers}\n")
+    let scales = if row.operands.iter().any(|operand| operand.role() == Some("scale_a")) {
+        let [a, b] = [("scale_a", 128), ("scale_b", 129)].map(|(role, first)| registers(row, role, 'v', first));
+        format!(", {a}, {b}")
+    } else {
+        String::new()
+    };
+    format!("{mnemonic} {d}, {a}, {b}, {c}{scales}{modifiers}\n")
 }
 
 fn machine(architecture: &str, features: &str) -> TargetMachine {

@@ -14,7 +14,7 @@ use tilewright::kernel::Kernel;
 use tilewright::layout::Dim;
 use tilewright::lower::instruction_kernel;
 use tilewright::pipeline::prove_instruction;
-use tilewright::target::{Instruction, Operand, TargetDescription};
+use tilewright::target::{Instruction, InstructionKind, Operand, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Target};
 use tilewright_amd::instructions::rows;
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
@@ -25,7 +25,7 @@ const LANES: [u32; 2] = [32, 64];
 fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
     let mut target = kernels::target(architecture, lanes);
     let mut row = target.shared.banks[0].clone();
-    row.access_bits = vec![64];
+    row.access_bits = vec![64, 128];
     target.shared.banks.push(row);
     target
 }
@@ -55,7 +55,9 @@ fn expected_registers(row: &Instruction) -> Vec<u32> {
 #[test]
 fn every_row_is_one_line_with_its_registers() {
     for architecture in ARCHITECTURES {
-        let rows = rows(architecture);
+        // What the code of copies past the registers is, `copies.rs` shows.
+        let issued = rows(architecture).into_iter().filter(|row| row.kind != InstructionKind::AsyncCopy);
+        let rows: Vec<Instruction> = issued.collect();
         assert!(!rows.is_empty(), "{architecture}");
         for row in rows {
             let kernel = instruction_kernel("issue", &row).unwrap();
@@ -66,7 +68,8 @@ fn every_row_is_one_line_with_its_registers() {
             let issued = |line: &&str| line.split_whitespace().next() == Some(mnemonic);
             let found: Vec<&str> = text.lines().filter(issued).collect();
             let [line] = found[..] else { panic!("{architecture} {}: {text}", row.name) };
-            let operands = line.trim().strip_prefix(mnemonic).unwrap().trim_start().split(", ").take(4);
+            let operands =
+                line.trim().strip_prefix(mnemonic).unwrap().trim_start().split(", ").take(row.operands.len());
             let found: Vec<u32> =
                 operands.map(|operand| registers(operand.split(' ').next().unwrap_or_default())).collect();
             assert_eq!(found, expected_registers(&row), "{architecture}: {line}");

@@ -85,8 +85,8 @@ fn packed_registers() {
 }
 
 /// Newer atoms take vectors of their own elements. The bits of the register file are the same: value
-/// v of lane l is element l + 16 v of it, of which 16 bits of A, and 32 bits of B, are one lane's in
-/// the rows.
+/// v of lane l is element l + 16 v of it, of narrower elements as many as fill byte l + 16 v, of which 16 bits
+/// of A, and 32 bits of B, are one lane's in the rows.
 #[test]
 fn vectors_of_elements_are_the_same_bits() {
     let mut checked = BTreeSet::new();
@@ -103,7 +103,8 @@ fn vectors_of_elements_are_the_same_bits() {
             let unit = if role == "a" { 16 } else { 32 };
             let packed = if role == "d" { 1 } else { (unit / bits).max(1) };
             for at in 0..16u64 << published.in_bits(Dim::REGISTER) {
-                let (lane, value) = (at % 16, at / 16);
+                let in_byte = (8 / bits).max(1);
+                let (lane, value) = (at / in_byte % 16, at / in_byte / 16 * in_byte + at % in_byte);
                 let own = [(Dim::REGISTER, at / packed / 16 * packed + at % packed), (Dim::LANE, at / packed % 16)];
                 let found = layout.apply(&own).expect("in the tile");
                 let published = published.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("in the tile");

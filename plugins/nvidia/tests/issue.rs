@@ -76,14 +76,17 @@ fn registers(statement: &str) -> Vec<usize> {
     counts
 }
 
-/// 32-bit registers, or of f64 64-bit ones, that PTX's tables give an operand.
-fn expected_registers(operand: &Operand) -> usize {
-    match operand {
+/// 32-bit registers, or of f64 64-bit ones, that PTX's tables give an operand; scales are one, and two numbers say which
+/// byte of which lane.
+fn expected_registers(operand: &Operand) -> Vec<usize> {
+    let count = match operand {
+        Operand::Register { role, .. } if role.starts_with("scale_") => return vec![1, 2],
         Operand::Register { bits, layout, .. } => {
             (*bits as usize * (1 << layout.in_bits(Dim::REGISTER))) / if *bits == 64 { 64 } else { 32 }
         }
         _ => 1,
-    }
+    };
+    vec![count]
 }
 
 /// Whether a row copies from global to shared memory, past the registers.
@@ -98,7 +101,7 @@ fn every_row_is_one_statement_with_its_registers() {
         assert!(!rows.is_empty(), "{architecture}");
         for row in rows.into_iter().filter(|row| !is_copy(row)) {
             let ptx = compiled(architecture, &row, Emit::Assembly).unwrap_or_else(|error| panic!("{error}"));
-            let mut expected: Vec<_> = row.operands.iter().map(expected_registers).collect();
+            let mut expected: Vec<_> = row.operands.iter().flat_map(expected_registers).collect();
             if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) {
                 // The name says behind the mnemonic where factors lie; sums are added to in place.
                 let mnemonic = row.name.rsplitn(3, '.').last().unwrap();
@@ -151,7 +154,7 @@ fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
             let counts = report.counts;
             let register = row.operands.iter().find(|operand| matches!(operand, Operand::Register { .. }));
             // Eight slots of 16 bytes are one wavefront.
-            let matrices = expected_registers(register.unwrap()) as u64;
+            let matrices = expected_registers(register.unwrap()).iter().sum::<usize>() as u64;
             let is_load = counts.matrix_loads == 1;
             let moved = if is_load { counts.wavefronts_loaded } else { counts.wavefronts_stored };
             assert_eq!((counts.matrix_loads + counts.matrix_stores, moved), (1, matrices), "{}", row.name);

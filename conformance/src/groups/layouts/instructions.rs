@@ -68,14 +68,15 @@ fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> Check
             let dims: &[Dim] = if copies { &[Dim::LANE] } else { &[Dim::REGISTER, Dim::LANE] };
             access(context, dims, (data, address), *alignment)
         }
-        Operand::Memory(memory) => arrangements(memory),
+        Operand::Memory(memory) => arrangements(context, memory),
         _ => Ok(()),
     }
 }
 
 /// Each arrangement has a place of its own for every element of a tile, at which its descriptor says it is, and the
-/// operand reads the memory layout that it makes, also of a matrix of several tiles.
-fn arrangements(memory: &MemoryOperand) -> Checked {
+/// operand reads the memory layout that it makes, also of a matrix of several tiles that a block has room for.
+fn arrangements(context: &Context, memory: &MemoryOperand) -> Checked {
+    let room = u64::from(context.target().description().shared.bytes);
     require(!memory.arrangements.is_empty(), || "there is no arrangement".to_owned())?;
     let mut modes = BTreeSet::new();
     for arrangement in &memory.arrangements {
@@ -84,6 +85,9 @@ fn arrangements(memory: &MemoryOperand) -> Checked {
         let mut filled = false;
         for times in [[1, 1], [1, 4], [4, 1], [8, 8]] {
             let shape = [0, 1].map(|axis| memory.shape[axis] * times[axis]);
+            if shape[0] * shape[1] * u64::from(memory.bits / 8) > room {
+                continue;
+            }
             let layout = arranged(memory, arrangement, shape).map_err(|error| broken(format!("{name}: {error}")))?;
             let Some(layout) = layout else { continue };
             filled = true;

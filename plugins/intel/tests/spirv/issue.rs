@@ -47,8 +47,8 @@ fn every_row_is_one_call_of_its_builtin() {
         assert_eq!((words[1], words[4]), (call[4].as_str(), "Import"), "{linkage}");
         // `dpas.8x4.s32.s8.u8.s32` is `intel_sub_group_i8_u8_matrix_mad_k32`.
         let parts: Vec<_> = row.name.split('.').collect();
-        let [a, b] = [3, 4].map(|at| parts[at].replace("s8", "i8"));
-        let depth = [("tf32", 8), ("f16", 16), ("bf16", 16), ("i8", 32), ("u8", 32)];
+        let [a, b] = [3, 4].map(|at| parts[at].replace("s8", "i8").replace("s4", "i4"));
+        let depth = [("tf32", 8), ("f16", 16), ("bf16", 16), ("i8", 32), ("u8", 32), ("i4", 64), ("u4", 64)];
         let depth = depth.iter().find(|(name, _)| *name == a).expect("a type").1;
         assert!(words[3].contains(&format!("intel_sub_group_{a}_{b}_matrix_mad_k{depth}")), "{linkage}");
         let declared = text.lines().filter(|line| line.contains("OpFunctionParameter")).count();

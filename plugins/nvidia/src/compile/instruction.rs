@@ -156,8 +156,16 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
 }
 
 /// The version that LLVM takes for a processor. Later ones have all instructions.
-const PROCESSORS: [(&str, u32); 6] =
-    [("sm_", 87), ("sm_75", 63), ("sm_8", 70), ("sm_89", 78), ("sm_90", 78), ("sm_100", 86)];
+const PROCESSORS: [(&str, u32); 8] = [
+    ("sm_", 87),
+    ("sm_75", 63),
+    ("sm_8", 70),
+    ("sm_86", 71),
+    ("sm_87", 74),
+    ("sm_89", 78),
+    ("sm_90", 78),
+    ("sm_100", 86),
+];
 
 fn version(name: &str) -> u32 {
     if name.starts_with(group::MNEMONIC) {
