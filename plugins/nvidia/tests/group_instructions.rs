@@ -1,6 +1,7 @@
 //! The rows of products by four warps: registers beside published tables and the plugin's families, tiles in
 //! shared memory beside the memory layouts that the vendor gives them.
 
+mod atom_types;
 #[path = "../../../framework/tests/known_answers/mod.rs"]
 mod known_answers;
 #[path = "../../../framework/tests/known_answers/thread_value.rs"]
@@ -8,6 +9,7 @@ mod thread_value;
 
 use std::collections::BTreeSet;
 
+use atom_types::element;
 use known_answers::full_text;
 use serde_json::Value;
 use thread_value::ThreadValue;
@@ -37,21 +39,6 @@ fn memory<'a>(row: &'a Instruction, wanted: &str) -> Option<&'a MemoryOperand> {
     })
 }
 
-fn element(name: &str) -> &'static str {
-    match name {
-        "float" => "f32",
-        "int" => "s32",
-        "signed char" => "s8",
-        "unsigned char" => "u8",
-        "cutlass::half_t" => "f16",
-        "cutlass::bfloat16_t" => "bf16",
-        "cutlass::tfloat32_t" => "tf32",
-        "cutlass::float_e4m3_t" => "e4m3",
-        "cutlass::float_e5m2_t" => "e5m2",
-        other => panic!("{other} is no type of these instructions"),
-    }
-}
-
 /// The published atoms of dense products without saturation.
 fn atoms() -> Vec<Value> {
     let mut all = Vec::new();
@@ -79,7 +66,10 @@ fn operands_are_as_published() {
     for atom in atoms() {
         let name = atom["name"].as_str().expect("a name");
         let [m, n, k] = [0, 1, 2].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
-        let [d, a, b] = ["D", "A", "B"].map(|role| element(atom["val_types"][role].as_str().expect("a type")));
+        let [d, a, b] = ["D", "A", "B"].map(|role| {
+            let published = atom["val_types"][role].as_str().expect("a type");
+            element(published).unwrap_or_else(|| panic!("{published} is no type of these instructions"))
+        });
         let form = if name.contains("_RS") { "rs" } else { "ss" };
         let leading = format!("wgmma.mma_async.sync.aligned.m{m}n{n}k{k}.{d}.{a}.{b}.{form}.");
         let forms: Vec<_> = all.iter().filter(|row| row.name.starts_with(&leading)).collect();

@@ -1,5 +1,6 @@
 //! The instruction rows of this plugin against published tables, and against its own families.
 
+mod atom_types;
 #[path = "../../../framework/tests/known_answers/mod.rs"]
 mod known_answers;
 #[path = "../../../framework/tests/known_answers/thread_value.rs"]
@@ -7,6 +8,7 @@ mod thread_value;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use atom_types::element;
 use known_answers::full_text;
 use serde_json::Value;
 use thread_value::ThreadValue;
@@ -38,25 +40,6 @@ fn atoms(excerpt: &str, file: &str) -> Vec<Value> {
         all.extend(file["atoms"].as_array().expect("a list of atoms").iter().cloned());
     }
     all
-}
-
-fn element(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "float" => "f32",
-        "double" => "f64",
-        "int" => "s32",
-        "signed char" => "s8",
-        "unsigned char" => "u8",
-        "cutlass::half_t" => "f16",
-        "cutlass::bfloat16_t" => "bf16",
-        "cutlass::tfloat32_t" => "tf32",
-        "cutlass::float_e4m3_t" => "e4m3",
-        "cutlass::float_e5m2_t" => "e5m2",
-        "cutlass::integer_subbyte<4, true>" => "s4",
-        "cutlass::integer_subbyte<4, false>" => "u4",
-        "cutlass::integer_subbyte<1, false>" => "b1",
-        _ => return None,
-    })
 }
 
 /// The row of an atom of one warp, where all its types are plain numbers.

@@ -1,0 +1,21 @@
+//! Element types as the tables of published atoms call them.
+
+/// The type as rows call it; none where no row has it.
+pub fn element(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "float" => "f32",
+        "double" => "f64",
+        "int" => "s32",
+        "signed char" => "s8",
+        "unsigned char" => "u8",
+        "cutlass::half_t" => "f16",
+        "cutlass::bfloat16_t" => "bf16",
+        "cutlass::tfloat32_t" => "tf32",
+        "cutlass::float_e4m3_t" => "e4m3",
+        "cutlass::float_e5m2_t" => "e5m2",
+        "cutlass::integer_subbyte<4, true>" => "s4",
+        "cutlass::integer_subbyte<4, false>" => "u4",
+        "cutlass::integer_subbyte<1, false>" => "b1",
+        _ => return None,
+    })
+}
