@@ -173,8 +173,8 @@ fn version(name: &str) -> u32 {
         return if mixed { 84 } else { 80 };
     }
     let eight_bit_floats = name.contains("e4m3") || name.contains("e5m2");
-    if name.ends_with(".and.popc") {
-        return 71;
+    if name.ends_with(".popc") {
+        return if name.ends_with(".and.popc") { 71 } else { 70 };
     }
     match (eight_bit_floats, name.contains(".f16.")) {
         (true, true) => 87,
