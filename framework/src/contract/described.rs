@@ -34,13 +34,7 @@ impl<'a> Tiles<'a> {
             let moved = thread.product(builder, &columns);
             address = builder.binary(Binary::Add, address, moved);
         }
-        let field = operand.descriptor.start;
-        let units = builder.binary_const(Binary::ShrU, address, field.grain.trailing_zeros());
-        let units = builder.binary_const(Binary::And, units, (1u32 << field.width) - 1);
-        let wide = Type::Scalar(Element::I64);
-        let units = builder.cast(Cast::ExtendU, units, wide);
-        let at = builder.constant(wide, u64::from(field.at));
-        let start = if field.at == 0 { units } else { builder.binary(Binary::Shl, units, at) };
+        let start = Reading::emit_start(builder, operand, address);
         Self { operand, reading, start }
     }
 

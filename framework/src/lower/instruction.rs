@@ -151,14 +151,9 @@ impl Around {
         let address = self.builder.shared_buffer(bytes as u32, reading.alignment);
         let from = self.builder.parameter(number);
         self.copy(from, Buffer { address, part, times: (bytes / threads / own) as u32 });
-        let field = memory.descriptor.start;
-        let start = self.builder.cast(Cast::Bits, address, Type::Scalar(Element::I32));
-        let start = self.builder.binary_const(Binary::ShrU, start, field.grain.trailing_zeros());
-        let wide = Type::Scalar(Element::I64);
-        let start = self.builder.cast(Cast::ExtendU, start, wide);
-        let at = self.builder.constant(wide, u64::from(field.at));
-        let start = self.builder.binary(Binary::Shl, start, at);
-        let others = self.builder.constant(wide, bits);
+        let address = self.builder.cast(Cast::Bits, address, Type::Scalar(Element::I32));
+        let start = Reading::emit_start(&mut self.builder, memory, address);
+        let others = self.builder.constant(Type::Scalar(Element::I64), bits);
         Ok(self.builder.binary(Binary::Add, start, others))
     }
 

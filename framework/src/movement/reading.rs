@@ -4,6 +4,7 @@
 //! bit of a coordinate in the tile must move the address by its step's stride, and each bit above the tile by a
 //! power of two, which then moves the start. Addresses are sums without carries, so a sum is a sum over F2.
 
+use crate::kernel::{Binary, Builder, Cast, Element, Type, Value};
 use crate::layout::{Dim, LayoutError, LinearLayout, Space};
 use crate::target::{Arrangement, Described, MemoryOperand, Stride};
 
@@ -52,6 +53,21 @@ impl Reading {
     pub fn start(&self, tile: [u64; 2]) -> u64 {
         let [rows, columns] = [0, 1].map(|axis| crate::f2::multiply(&self.starts[axis], tile[axis]));
         rows ^ columns
+    }
+
+    /// Writes the kernel IR of the descriptor's field for the start, in its place in 64 bits, from an address in
+    /// shared memory (an `i32`). What else a descriptor says is added.
+    pub fn emit_start(builder: &mut Builder, operand: &MemoryOperand, address: Value) -> Value {
+        let field = operand.descriptor.start;
+        let units = builder.binary_const(Binary::ShrU, address, field.grain.trailing_zeros());
+        let units = builder.binary_const(Binary::And, units, (1u32 << field.width) - 1);
+        let wide = Type::Scalar(Element::I64);
+        let units = builder.cast(Cast::ExtendU, units, wide);
+        if field.at == 0 {
+            return units;
+        }
+        let at = builder.constant(wide, u64::from(field.at));
+        builder.binary(Binary::Shl, units, at)
     }
 
     /// The descriptor of a tile in memory that begins at address zero; to it the address is added in units of

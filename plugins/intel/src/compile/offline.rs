@@ -8,6 +8,7 @@ use std::process::Command;
 
 use tilewright::vendor::CompileError;
 
+use super::outside::verdict;
 use crate::Architecture;
 
 /// Names the compiler to use.
@@ -36,12 +37,7 @@ fn check_with(program: &Path, spirv: &[u8], device: &str) -> Result<String, Comp
     let mut command = Command::new(program);
     command.args(["compile", "-spirv_input", "-device", device, "-file"]).arg(&file);
     let said = command.arg("-out_dir").arg(directory.path()).current_dir(directory.path()).output().map_err(failed)?;
-    if said.status.success() {
-        return Ok(format!("ocloc for {device}"));
-    }
-    let words = [said.stdout, said.stderr].concat();
-    let words = String::from_utf8_lossy(&words);
-    Err(CompileError::Backend(format!("{shown} refused the SPIR-V for {device} ({}): {}", said.status, words.trim())))
+    verdict(&format!("{shown} for {device}"), said).map(|()| format!("ocloc for {device}"))
 }
 
 #[cfg(test)]

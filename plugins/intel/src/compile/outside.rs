@@ -4,7 +4,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use tilewright::vendor::CompileError;
 
@@ -41,12 +41,17 @@ fn check_with(program: &Path, spirv: &[u8]) -> Result<String, CompileError> {
         let _ = input.write_all(spirv);
     }
     let said = run.wait_with_output().map_err(failed)?;
+    verdict(&shown.to_string(), said).map(|()| "spirv-val".to_owned())
+}
+
+/// What a tool's end means: that it took the SPIR-V, or why it did not.
+pub(super) fn verdict(tool: &str, said: Output) -> Result<(), CompileError> {
     if said.status.success() {
-        return Ok("spirv-val".to_owned());
+        return Ok(());
     }
     let words = [said.stdout, said.stderr].concat();
     let words = String::from_utf8_lossy(&words);
-    Err(CompileError::Backend(format!("{shown} refused the SPIR-V ({}): {}", said.status, words.trim())))
+    Err(CompileError::Backend(format!("{tool} refused the SPIR-V ({}): {}", said.status, words.trim())))
 }
 
 #[cfg(test)]
