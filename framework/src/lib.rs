@@ -28,4 +28,5 @@ pub mod movement;
 pub mod pipeline;
 pub mod plugin;
 pub mod target;
+pub mod tile;
 pub mod vendor;

@@ -18,6 +18,7 @@ mod spelling;
 
 pub use error::NotationError;
 pub use json::{layout_from_json, layout_to_json, spec_from_json, spec_to_json};
+pub(crate) use parse::LayoutNames;
 pub use parse::{parse_definitions, parse_spec};
 pub use respell::Spellings;
 pub use spelling::{Omitted, ParameterSpelling, Place, Spelling};

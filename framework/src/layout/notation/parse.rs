@@ -62,6 +62,47 @@ pub fn parse_definitions(text: &str) -> Result<Vec<(String, FamilySpec)>, Notati
     Ok(parser.defined.into_iter().map(|(name, read)| (name, read.value)).collect())
 }
 
+/// Layouts within a text that is more than that, and the names given to them so far.
+#[derive(Default)]
+pub(crate) struct LayoutNames {
+    defined: Vec<(String, Read<FamilySpec>)>,
+    names: BTreeMap<String, usize>,
+}
+
+impl LayoutNames {
+    /// The layout, or what else is written as one, that begins at a byte of the text, and where it ends.
+    ///
+    /// # Errors
+    /// [`NotationError`] with the place in the text.
+    pub(crate) fn read(&mut self, text: &str, at: usize) -> Result<(FamilySpec, usize), NotationError> {
+        self.with_parser(text, at, |parser| Ok((parser.spec()?.value, parser.at)))
+    }
+
+    /// Reads `#name = layout` at a byte of the text, and gives its end.
+    ///
+    /// # Errors
+    /// [`NotationError`] with the place in the text.
+    pub(crate) fn define(&mut self, text: &str, at: usize) -> Result<usize, NotationError> {
+        self.with_parser(text, at, |parser| match parser.definition()? {
+            true => Ok(parser.at),
+            false => Err(parser.expected("`#name = ` and a layout")),
+        })
+    }
+
+    fn with_parser<T>(
+        &mut self,
+        text: &str,
+        at: usize,
+        read: impl FnOnce(&mut Parser<'_>) -> Result<T, NotationError>,
+    ) -> Result<T, NotationError> {
+        let (defined, names) = (std::mem::take(&mut self.defined), std::mem::take(&mut self.names));
+        let mut parser = Parser { text, at, depth: 0, defined, names };
+        let result = read(&mut parser);
+        (self.defined, self.names) = (parser.defined, parser.names);
+        result
+    }
+}
+
 /// What was read, and how much it is when all names in it are replaced by what they name.
 #[derive(Clone)]
 struct Read<T> {

@@ -1,0 +1,23 @@
+//! Tile programs: typed operations on whole tensors, which the lanes of a block carry out together.
+//!
+//! The text of this IR is Triton's ([`text`]), so that real programs are read as they are. What operations there are
+//! is data ([`op`]): rows of dialect files, to which vendors' dialects are added from outside. A [`Module`] has
+//! functions; a function's [`Body`] is an arena of operations, blocks, regions and values.
+//!
+//! Imports `layout` (names of layouts), `target` (what the bits of numbers mean), and nothing above.
+
+mod attribute;
+mod body;
+mod module;
+pub mod op;
+pub mod text;
+mod types;
+mod verify;
+
+pub use attribute::{Attribute, Attributes, Dense, Number};
+pub use body::{Block, Body, Location, Op, Operation, Origin, Region, Successor, Value, Values};
+pub use module::{Function, Module, Visibility};
+pub use types::{
+    Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type,
+};
+pub use verify::{Violation, verify};

@@ -1,0 +1,13 @@
+//! Tile programs as text: Triton's IR, as MLIR writes it.
+//!
+//! [`parse`] reads what [`print`](fn@print) writes, and gives the same module back. Operations are read in the form
+//! that their row has, or in MLIR's generic form: `"arith.addf"(%a, %b) : (f32, f32) -> f32`.
+
+mod cursor;
+mod error;
+mod parse;
+mod print;
+
+pub use error::TextError;
+pub use parse::parse;
+pub use print::print;

@@ -1,0 +1,154 @@
+//! An operation as far as it has been read.
+
+use super::{Parsed, Parser};
+use crate::tile::op::{Definition, Expression};
+use crate::tile::{Attribute, Attributes, Op, Operation, Region, Successor, Type, Value};
+
+use std::sync::Arc;
+
+/// An operand and where it was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Used {
+    pub value: Value,
+    pub at: usize,
+}
+
+/// What is known of an operation that is being read. Types are known where the text has said them.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub definition: Arc<Definition>,
+    /// Where its name stands.
+    pub at: usize,
+    pub operands: Vec<Vec<Used>>,
+    pub operand_types: Vec<Option<Vec<Type>>>,
+    pub result_types: Vec<Option<Vec<Type>>>,
+    pub attributes: Attributes,
+    pub regions: Vec<Region>,
+    /// Each block with how many operands it takes, which are the last of all, in order.
+    pub successors: Vec<(crate::tile::Block, usize)>,
+}
+
+impl Draft {
+    pub fn new(definition: Arc<Definition>, at: usize) -> Self {
+        let (operands, results) = (definition.operands.len(), definition.results.len());
+        Self {
+            definition,
+            at,
+            operands: vec![Vec::new(); operands],
+            operand_types: vec![None; operands],
+            result_types: vec![None; results],
+            attributes: Attributes::default(),
+            regions: Vec::new(),
+            successors: Vec::new(),
+        }
+    }
+
+    /// The types of a group, by name, as far as they are known.
+    fn known(&self, name: &str) -> Option<&[Type]> {
+        let operands = self.definition.operand_group(name).and_then(|group| self.operand_types[group].as_deref());
+        operands.or_else(|| self.result_types[self.definition.result_group(name)?].as_deref())
+    }
+
+    /// The types that a rule gives a group: those of another as they are, or one for all.
+    fn by_rule(&self, expression: &Expression, count: Option<usize>) -> Option<Vec<Type>> {
+        if let (Expression::Same(name), None) = (expression, count) {
+            return self.known(name).map(<[Type]>::to_vec);
+        }
+        let ty = expression.evaluate(&|name| self.known(name)?.first().cloned())?;
+        Some(vec![ty; count.unwrap_or(1)])
+    }
+}
+
+impl Parser<'_> {
+    /// The operation, when all of its text has been read; its operands have the types that the text says.
+    pub(super) fn finish(&mut self, mut draft: Draft) -> Parsed<Op> {
+        self.infer(&mut draft);
+        self.check_attributes(&mut draft)?;
+        self.check_operands(&draft)?;
+        let results = self.results(&draft)?;
+        let mut operation = Operation::new(Arc::clone(&draft.definition));
+        operation.groups = draft.operands.iter().map(|group| group.len() as u32).collect();
+        operation.operands = draft.operands.iter().flatten().map(|used| used.value).collect();
+        operation.result_groups = results.iter().map(|group| group.len() as u32).collect();
+        operation.attributes = draft.attributes;
+        operation.regions = draft.regions.into();
+        let mut start = operation.operands.len() - draft.successors.iter().map(|(_, count)| count).sum::<usize>();
+        for (block, count) in draft.successors {
+            operation.successors.push(Successor { block, operands: start..start + count });
+            start += count;
+        }
+        operation.location.at = u32::try_from(draft.at).ok();
+        Ok(self.body.add_op(operation, results.into_iter().flatten()))
+    }
+
+    /// Gives groups the types that follow by the definition's rules.
+    fn infer(&self, draft: &mut Draft) {
+        for rule in &Arc::clone(&draft.definition).types {
+            if let Some(group) = draft.definition.operand_group(&rule.target) {
+                if draft.operand_types[group].is_none() {
+                    draft.operand_types[group] = draft.by_rule(&rule.expression, Some(draft.operands[group].len()));
+                }
+            } else if let Some(group) = draft.definition.result_group(&rule.target)
+                && draft.result_types[group].is_none()
+            {
+                draft.result_types[group] = draft.by_rule(&rule.expression, None);
+            }
+        }
+    }
+
+    /// Takes out what is as it is by default, and says what is missing.
+    fn check_attributes(&self, draft: &mut Draft) -> Parsed<()> {
+        for row in &Arc::clone(&draft.definition).attributes {
+            match draft.attributes.get(&row.name) {
+                None if row.required => {
+                    let message = format!("`{}` lacks its attribute `{}`", draft.definition.name, row.name);
+                    return Err(self.cursor.error(draft.at, message));
+                }
+                Some(value) if row.default.as_ref() == Some(value) => drop(draft.attributes.remove(&row.name)),
+                // Units that are said not to be there.
+                Some(Attribute::Bool(false)) if row.kind == crate::tile::op::AttributeKind::Unit => {
+                    drop(draft.attributes.remove(&row.name));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_operands(&self, draft: &Draft) -> Parsed<()> {
+        let definition = &draft.definition;
+        for ((group, used), types) in definition.operands.iter().zip(&draft.operands).zip(&draft.operand_types) {
+            if !group.count.holds(used.len()) {
+                let message = format!("`{}` has {} of its operand `{}`", definition.name, used.len(), group.name);
+                return Err(self.cursor.error(draft.at, message));
+            }
+            let Some(types) = types else { continue };
+            if types.len() != used.len() {
+                let message = format!("{} types for {} operands `{}`", types.len(), used.len(), group.name);
+                return Err(self.cursor.error(draft.at, message));
+            }
+            for (used, ty) in used.iter().zip(types) {
+                let has = self.body.ty(used.value);
+                if has != ty {
+                    return Err(self.cursor.error(used.at, format!("the value is a `{has}`, and here a `{ty}` is expected")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn results(&self, draft: &Draft) -> Parsed<Vec<Vec<Type>>> {
+        let groups = draft.definition.results.iter().zip(&draft.result_types);
+        groups
+            .map(|(group, types)| match types {
+                Some(types) if group.count.holds(types.len()) => Ok(types.clone()),
+                None if group.count.holds(0) => Ok(Vec::new()),
+                _ => {
+                    let message =
+                        format!("the type of the result `{}` of `{}` is not said", group.name, draft.definition.name);
+                    Err(self.cursor.error(draft.at, message))
+                }
+            })
+            .collect()
+    }
+}

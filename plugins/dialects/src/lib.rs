@@ -1,0 +1,29 @@
+//! The dialects of vendors that tile programs may use, whatever target they are compiled for.
+//!
+//! Each `*.toml` file of this folder is one dialect: rows like those of the neutral dialects, which are part of
+//! [`tilewright::tile::op`]. A program is read with all of them, since it names a vendor's operations without being
+//! for that vendor's GPUs alone.
+
+use tilewright::tile::op::Dialects;
+
+/// The names and texts of the dialect files.
+pub const FILES: &[(&str, &str)] = &[
+    ("amdg.toml", include_str!("../amdg.toml")),
+    ("rocdl.toml", include_str!("../rocdl.toml")),
+    ("ttng.toml", include_str!("../ttng.toml")),
+];
+
+/// The neutral dialects and those of all vendors.
+///
+/// # Panics
+/// Never: the tests read every file, which are part of the library.
+#[must_use]
+pub fn all() -> Dialects {
+    let mut dialects = Dialects::neutral();
+    for (file, text) in FILES {
+        if let Err(error) = dialects.add(file, text) {
+            panic!("{error}");
+        }
+    }
+    dialects
+}
