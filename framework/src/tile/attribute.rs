@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::types::{Float, LayoutName, Type, WriteLayout, write_types};
+use super::decimal;
+use super::types::{LayoutName, Type, WriteLayout, write_types};
 
 /// A value known when the program is written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -272,9 +273,8 @@ pub(super) fn write_quoted(f: &mut dyn fmt::Write, text: &str) -> fmt::Result {
     f.write_str("\"")?;
     for byte in text.bytes() {
         match byte {
-            b'"' => f.write_str("\\\"")?,
             b'\\' => f.write_str("\\\\")?,
-            b' '..=b'~' => f.write_char(char::from(byte))?,
+            b' '..=b'~' if byte != b'"' => f.write_char(char::from(byte))?,
             _ => write!(f, "\\{byte:02X}")?,
         }
     }
@@ -284,72 +284,12 @@ pub(super) fn write_quoted(f: &mut dyn fmt::Write, text: &str) -> fmt::Result {
 /// A number without its type.
 pub(super) fn write_bits(f: &mut dyn fmt::Write, bits: u64, ty: &Type) -> fmt::Result {
     match ty {
-        Type::Float(float) => write_float(f, *float, bits),
+        Type::Float(float) => f.write_str(&decimal::text(*float, bits)),
         Type::Integer(1, _) => write!(f, "{}", bits & 1 == 1),
         _ => match (Number { bits, ty: ty.clone() }).as_integer() {
             Some(value) => write!(f, "{value}"),
             None => write!(f, "0x{bits:X}"),
         },
-    }
-}
-
-/// Decimal where that gives the same bits, else the bits.
-fn write_float(f: &mut dyn fmt::Write, float: Float, bits: u64) -> fmt::Result {
-    let value = float.decode(bits);
-    let is_same = |text: &String| text.parse().ok().and_then(|read| float.encode(read)) == Some(bits);
-    let texts = [short_decimal(value), long_decimal(value, decimal_digits(float))];
-    match texts.into_iter().filter(|_| value.is_finite()).find(is_same) {
-        Some(text) => f.write_str(&text),
-        None => write!(f, "0x{bits:0digits$X}", digits = (float.bits() as usize).div_ceil(4)),
-    }
-}
-
-/// Six digits, as MLIR writes numbers first: `2.500000e-01`.
-fn short_decimal(value: f64) -> String {
-    let text = format!("{value:.5e}");
-    let Some((number, exponent)) = text.split_once('e') else { return text };
-    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |rest| ('-', rest));
-    format!("{number}0e{sign}{exponent:0>2}")
-}
-
-/// Decimal digits that tell all numbers of a type apart.
-fn decimal_digits(float: Float) -> usize {
-    let significand = match float {
-        Float::F64 => 53,
-        Float::F32 => 24,
-        Float::F16 | Float::Tf32 => 11,
-        Float::Bf16 => 8,
-        _ => 4,
-    };
-    2 + significand * 59 / 196
-}
-
-/// With so many digits, those at the end that are zero left out: `0.693147182`, `1.5E-7`.
-fn long_decimal(value: f64, digits: usize) -> String {
-    /// So many zeros may stand between the point and the digits.
-    const PADDING: i32 = 3;
-    let text = format!("{:.*e}", digits - 1, value.abs());
-    let Some((number, exponent)) = text.split_once('e') else { return text };
-    let all = number.replace('.', "");
-    let all = all.trim_end_matches('0');
-    let all = if all.is_empty() { "0" } else { all };
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let last = exponent + 1 - all.len() as i32;
-    let sign = if value.is_sign_negative() { "-" } else { "" };
-    let scientific = if last >= 0 {
-        last > PADDING || all.len() as i32 + last > digits as i32
-    } else {
-        exponent < 0 && -exponent > PADDING
-    };
-    let (first, rest) = all.split_at(1);
-    if scientific {
-        let rest = if rest.is_empty() { "0" } else { rest };
-        return format!("{sign}{first}.{rest}E{exponent:+}");
-    }
-    match usize::try_from(exponent) {
-        Ok(whole) if whole + 1 >= all.len() => format!("{sign}{all}{}.0", "0".repeat(whole + 1 - all.len())),
-        Ok(whole) => format!("{sign}{}.{}", &all[..=whole], &all[whole + 1..]),
-        Err(_) => format!("{sign}0.{}{all}", "0".repeat(exponent.unsigned_abs() as usize - 1)),
     }
 }
 

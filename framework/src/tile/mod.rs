@@ -8,6 +8,8 @@
 
 mod attribute;
 mod body;
+mod build;
+mod decimal;
 mod module;
 pub mod op;
 pub mod text;
@@ -16,6 +18,7 @@ mod verify;
 
 pub use attribute::{Attribute, Attributes, Dense, Number};
 pub use body::{Block, Body, Location, Op, Operation, Origin, Region, Successor, Value, Values};
+pub use build::{BuildError, FunctionBuilder, OperationBuilder};
 pub use module::{Function, Module, Visibility};
 pub use types::{
     Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use super::{Class, Piece, Rule};
 use crate::tile::attribute::Attribute;
 
@@ -102,8 +104,26 @@ pub enum AttributeKind {
     Words,
     /// One of some words; in the generic form its number.
     Word(Arc<BTreeMap<String, u32>>),
-    /// `<...>` after a word; in the generic form after `#dialect.name`, which is kept here.
-    Flags(String),
+    /// `<...>` after a word; in the generic form after the name.
+    Flags(Arc<Flags>),
+}
+
+/// Words in angle brackets, any number of which may hold.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flags {
+    /// What stands before the brackets where no word does: `#dialect.name`.
+    pub name: String,
+    /// What stands between two words.
+    pub separator: String,
+}
+
+impl Flags {
+    /// The attribute of some flags, `<...>`, with what is to stand between them.
+    pub(in crate::tile) fn attribute(&self, flags: &str) -> Attribute {
+        let words: String = flags.split_whitespace().collect();
+        Attribute::Foreign(format!("{}{}", self.name, words.replace(',', &self.separator)).into())
+    }
 }
 
 /// What holds of an operation besides.
@@ -117,6 +137,30 @@ pub struct Traits {
     pub terminator: bool,
     /// Its regions use no values from outside.
     pub isolated: bool,
+}
+
+impl Group {
+    /// How many of `count` values belong to each group, where nothing else says it: one to each that has one, and what
+    /// is left to the first that may have more. `None` where they are too few or too many.
+    #[must_use]
+    pub fn divide(groups: &[Self], count: usize) -> Option<Vec<usize>> {
+        let single = groups.iter().filter(|group| group.count == Count::One).count();
+        let mut spare = count.checked_sub(single)?;
+        let mut sizes = Vec::with_capacity(groups.len());
+        for group in groups {
+            let size = match group.count {
+                Count::One => 1,
+                Count::Optional => spare.min(1),
+                Count::Many => spare,
+                Count::Zero | Count::Two => 0,
+            };
+            if group.count != Count::One {
+                spare -= size;
+            }
+            sizes.push(size);
+        }
+        (spare == 0).then_some(sizes)
+    }
 }
 
 impl Definition {

@@ -8,12 +8,14 @@
 mod class;
 mod definition;
 mod dialects;
+mod infer;
 mod row;
 mod rule;
 mod template;
 
 pub use class::Class;
-pub use definition::{AttributeKind, AttributeRow, Count, Definition, Group, Traits};
+pub use definition::{AttributeKind, AttributeRow, Count, Definition, Flags, Group, Traits};
+pub(super) use infer::GroupTypes;
 pub use dialects::{DialectError, Dialects};
 pub use rule::{Expression, Rule};
 pub use template::{Piece, Special};

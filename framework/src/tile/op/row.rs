@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{AttributeKind, AttributeRow, Class, Count, Definition, Group, Piece, Rule, Traits};
+use super::{AttributeKind, AttributeRow, Class, Count, Definition, Flags, Group, Piece, Rule, Traits};
 use crate::tile::attribute::Attribute;
 
 /// A dialect file.
@@ -17,6 +17,9 @@ pub(super) struct File {
     /// Words that attributes may be, with their numbers.
     #[serde(default)]
     pub words: BTreeMap<String, BTreeMap<String, u32>>,
+    /// Flags that attributes may be.
+    #[serde(default)]
+    pub flags: BTreeMap<String, Flags>,
     /// Rows that others begin with.
     #[serde(default)]
     pub forms: BTreeMap<String, Row>,
@@ -133,8 +136,10 @@ fn attribute_kind(kind: &str, file: &File) -> Option<AttributeKind> {
         "text" => AttributeKind::Text,
         "symbol" => AttributeKind::Symbol,
         "words" => AttributeKind::Words,
-        flags if flags.starts_with('#') => AttributeKind::Flags(flags.to_owned()),
-        words => AttributeKind::Word(Arc::new(file.words.get(words)?.clone())),
+        name => match file.flags.get(name) {
+            Some(flags) => AttributeKind::Flags(Arc::new(flags.clone())),
+            None => AttributeKind::Word(Arc::new(file.words.get(name)?.clone())),
+        },
     })
 }
 
@@ -146,7 +151,7 @@ fn default_value(text: &str, kind: &AttributeKind) -> Result<Attribute, String> 
             text.parse().ok().map(|value| Attribute::integer(value, ty))
         }
         AttributeKind::Word(words) => words.contains_key(text).then(|| Attribute::Word(text.into())),
-        AttributeKind::Flags(prefix) => Some(Attribute::Foreign(format!("{prefix}<{text}>").into())),
+        AttributeKind::Flags(flags) => Some(flags.attribute(&format!("<{text}>"))),
         _ => None,
     };
     value.ok_or_else(|| format!("`{text}` is no value of its attribute"))

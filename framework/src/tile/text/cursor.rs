@@ -158,9 +158,11 @@ impl<'a> Cursor<'a> {
         Err(self.error(start, "this quote is never closed"))
     }
 
-    /// Steps over everything up to the bracket that closes the one here, and gives it with both.
-    pub fn balanced(&mut self) -> Parsed<&'a str> {
-        self.skip_blanks();
+    /// Steps over everything up to the bracket that closes the one that must stand here, and gives it with both.
+    pub fn balanced(&mut self, opening: &str) -> Parsed<&'a str> {
+        if !self.sees(opening) {
+            return Err(self.expected(&format!("`{opening}`")));
+        }
         let start = self.at;
         let mut open = Vec::new();
         loop {
@@ -174,7 +176,7 @@ impl<'a> Cursor<'a> {
                 }
                 '<' | '(' | '[' | '{' => open.push(c),
                 '-' if self.rest().starts_with("->") => self.at += 1,
-                '>' | ')' | ']' | '}' if open.pop() != opening(c) => {
+                '>' | ')' | ']' | '}' if open.pop() != counterpart(c) => {
                     return Err(self.error(self.at, format!("`{c}` closes nothing")));
                 }
                 _ => {}
@@ -187,7 +189,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn opening(closing: char) -> Option<char> {
+fn counterpart(closing: char) -> Option<char> {
     match closing {
         '>' => Some('<'),
         ')' => Some('('),

@@ -110,7 +110,7 @@ impl Check<'_> {
 
     fn range(&self, to: &[u64]) -> Checked {
         let (start, end) = (self.integer("start").unwrap_or(0), self.integer("end").unwrap_or(0));
-        let count = u64::try_from(end - start).ok();
+        let count = u64::try_from(end.saturating_sub(start)).ok();
         ensure(to.len() == 1 && Some(to[0]) == count, || {
             format!("the numbers from {start} up to {end} are no tensor of {to:?}")
         })
@@ -133,7 +133,7 @@ impl Check<'_> {
     fn unpacked(&self, from: &[u64], to: &[u64]) -> Checked {
         let axis = self.axis(from.len())?;
         let mut expected = from.to_vec();
-        expected[axis] *= 2;
+        expected[axis] = expected[axis].saturating_mul(2);
         ensure(expected == to, || format!("pairs of {from:?} become {to:?}: expected {expected:?}"))
     }
 }
@@ -144,13 +144,13 @@ fn broadcast(from: &[u64], to: &[u64]) -> Checked {
 }
 
 fn same_count(from: &[u64], to: &[u64]) -> Checked {
-    let count = |shape: &[u64]| shape.iter().product::<u64>();
+    let count = |shape: &[u64]| shape.iter().fold(1u64, |count, size| count.saturating_mul(*size));
     ensure(count(from) == count(to), || {
         format!("{from:?} has {} elements, and {to:?} has {}", count(from), count(to))
     })
 }
 
 fn concatenated(from: &[u64], to: &[u64]) -> Checked {
-    let fits = from.len() == to.len() && !from.is_empty() && to[0] == 2 * from[0] && to[1..] == from[1..];
+    let fits = from.len() == to.len() && !from.is_empty() && to[0] == from[0].saturating_mul(2) && to[1..] == from[1..];
     ensure(fits, || format!("two tensors of {from:?} become {to:?}: expected axis 0 to be twice as long"))
 }

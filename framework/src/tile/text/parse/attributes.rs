@@ -66,7 +66,7 @@ impl<'a> Parser<'a> {
         }
         if self.cursor.takes("loc") {
             let at = self.cursor.at;
-            let text = self.cursor.balanced()?;
+            let text = self.cursor.balanced("(")?;
             return Ok(Attribute::Foreign(format!("loc{}", self.expanded(text, at)?).into()));
         }
         if self.cursor.sees("affine_map") || self.cursor.sees("dense_resource") || self.cursor.sees("sparse") {
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
         self.cursor.at += 1;
         let name = self.cursor.suffix("the name of an attribute")?;
         if self.cursor.rest().starts_with('<') {
-            self.cursor.balanced()?;
+            self.cursor.balanced("<")?;
         }
         let end = self.cursor.at;
         let text = self.expanded(&self.cursor.text()[start..end], start)?;

@@ -1,7 +1,7 @@
 //! An operation as far as it has been read.
 
 use super::{Parsed, Parser};
-use crate::tile::op::{Definition, Expression};
+use crate::tile::op::{Definition, GroupTypes};
 use crate::tile::{Attribute, Attributes, Op, Operation, Region, Successor, Type, Value};
 
 use std::sync::Arc;
@@ -20,8 +20,7 @@ pub(super) struct Draft {
     /// Where its name stands.
     pub at: usize,
     pub operands: Vec<Vec<Used>>,
-    pub operand_types: Vec<Option<Vec<Type>>>,
-    pub result_types: Vec<Option<Vec<Type>>>,
+    pub types: GroupTypes,
     pub attributes: Attributes,
     pub regions: Vec<Region>,
     /// Each block with how many operands it takes, which are the last of all, in order.
@@ -30,39 +29,23 @@ pub(super) struct Draft {
 
 impl Draft {
     pub fn new(definition: Arc<Definition>, at: usize) -> Self {
-        let (operands, results) = (definition.operands.len(), definition.results.len());
         Self {
-            definition,
             at,
-            operands: vec![Vec::new(); operands],
-            operand_types: vec![None; operands],
-            result_types: vec![None; results],
+            operands: vec![Vec::new(); definition.operands.len()],
+            types: GroupTypes::new(&definition),
+            definition,
             attributes: Attributes::default(),
             regions: Vec::new(),
             successors: Vec::new(),
         }
-    }
-
-    /// The types of a group, by name, as far as they are known.
-    fn known(&self, name: &str) -> Option<&[Type]> {
-        let operands = self.definition.operand_group(name).and_then(|group| self.operand_types[group].as_deref());
-        operands.or_else(|| self.result_types[self.definition.result_group(name)?].as_deref())
-    }
-
-    /// The types that a rule gives a group: those of another as they are, or one for all.
-    fn by_rule(&self, expression: &Expression, count: Option<usize>) -> Option<Vec<Type>> {
-        if let (Expression::Same(name), None) = (expression, count) {
-            return self.known(name).map(<[Type]>::to_vec);
-        }
-        let ty = expression.evaluate(&|name| self.known(name)?.first().cloned())?;
-        Some(vec![ty; count.unwrap_or(1)])
     }
 }
 
 impl Parser<'_> {
     /// The operation, when all of its text has been read; its operands have the types that the text says.
     pub(super) fn finish(&mut self, mut draft: Draft) -> Parsed<Op> {
-        self.infer(&mut draft);
+        let counts: Vec<usize> = draft.operands.iter().map(Vec::len).collect();
+        draft.types.infer(&draft.definition, &counts);
         self.check_attributes(&mut draft)?;
         self.check_operands(&draft)?;
         let results = self.results(&draft)?;
@@ -79,21 +62,6 @@ impl Parser<'_> {
         }
         operation.location.at = u32::try_from(draft.at).ok();
         Ok(self.body.add_op(operation, results.into_iter().flatten()))
-    }
-
-    /// Gives groups the types that follow by the definition's rules.
-    fn infer(&self, draft: &mut Draft) {
-        for rule in &Arc::clone(&draft.definition).types {
-            if let Some(group) = draft.definition.operand_group(&rule.target) {
-                if draft.operand_types[group].is_none() {
-                    draft.operand_types[group] = draft.by_rule(&rule.expression, Some(draft.operands[group].len()));
-                }
-            } else if let Some(group) = draft.definition.result_group(&rule.target)
-                && draft.result_types[group].is_none()
-            {
-                draft.result_types[group] = draft.by_rule(&rule.expression, None);
-            }
-        }
     }
 
     /// Takes out what is as it is by default, and says what is missing.
@@ -117,7 +85,7 @@ impl Parser<'_> {
 
     fn check_operands(&self, draft: &Draft) -> Parsed<()> {
         let definition = &draft.definition;
-        for ((group, used), types) in definition.operands.iter().zip(&draft.operands).zip(&draft.operand_types) {
+        for ((group, used), types) in definition.operands.iter().zip(&draft.operands).zip(&draft.types.operands) {
             if !group.count.holds(used.len()) {
                 let message = format!("`{}` has {} of its operand `{}`", definition.name, used.len(), group.name);
                 return Err(self.cursor.error(draft.at, message));
@@ -138,7 +106,7 @@ impl Parser<'_> {
     }
 
     fn results(&self, draft: &Draft) -> Parsed<Vec<Vec<Type>>> {
-        let groups = draft.definition.results.iter().zip(&draft.result_types);
+        let groups = draft.definition.results.iter().zip(&draft.types.results);
         groups
             .map(|(group, types)| match types {
                 Some(types) if group.count.holds(types.len()) => Ok(types.clone()),

@@ -26,15 +26,15 @@ impl Parser<'_> {
 
     /// `[%dependency]`, `[]`, or nothing.
     fn token(&mut self, draft: &mut Draft, operand: usize, result: usize) -> Parsed<()> {
-        draft.result_types[result] = Some(Vec::new());
+        draft.types.results[result] = Some(Vec::new());
         if !self.cursor.takes("[") {
             return Ok(());
         }
         if !self.cursor.sees("]") {
             draft.operands[operand] = vec![self.used()?];
         }
-        draft.operand_types[operand] = Some(vec![Type::Token; draft.operands[operand].len()]);
-        draft.result_types[result] = Some(vec![Type::Token]);
+        draft.types.operands[operand] = Some(vec![Type::Token; draft.operands[operand].len()]);
+        draft.types.results[result] = Some(vec![Type::Token]);
         self.cursor.expect("]")
     }
 
@@ -46,7 +46,7 @@ impl Parser<'_> {
             draft.operands[predicates].push(self.used()?);
             self.cursor.expect("]")?;
         }
-        draft.operand_types[predicates] = Some(vec![Type::BOOLEAN; draft.operands[predicates].len()]);
+        draft.types.operands[predicates] = Some(vec![Type::BOOLEAN; draft.operands[predicates].len()]);
         Ok(())
     }
 
@@ -63,7 +63,7 @@ impl Parser<'_> {
             None => return Err(self.cursor.error(at, "expected a number, or `dense<...>` and the type of a tensor")),
         };
         draft.attributes.set("value", value);
-        draft.result_types[0] = Some(vec![ty]);
+        draft.types.results[0] = Some(vec![ty]);
         Ok(())
     }
 
@@ -81,8 +81,8 @@ impl Parser<'_> {
         let first = self.ty()?;
         let (condition, result) =
             if self.cursor.takes(",") { (first, self.ty()?) } else { (Type::BOOLEAN, first) };
-        draft.operand_types[0] = Some(vec![condition]);
-        draft.result_types[0] = Some(vec![result]);
+        draft.types.operands[0] = Some(vec![condition]);
+        draft.types.results[0] = Some(vec![result]);
         Ok(())
     }
 

@@ -18,9 +18,6 @@ impl<'a> Parser<'a> {
         self.cursor.skip_blanks();
         let at = self.cursor.at;
         let name = self.symbol()?;
-        if self.functions.iter().any(|function| function.name == name) {
-            return Err(self.cursor.error(at, format!("`@{name}` is defined twice")));
-        }
         self.cursor.expect("(")?;
         let arguments = self.list(")", Self::argument)?;
         let results = if self.cursor.takes("->") { self.function_results()? } else { Vec::new() };
@@ -31,7 +28,7 @@ impl<'a> Parser<'a> {
             arguments: arguments.iter().map(|argument| argument.ty.clone()).collect(),
             results: results.iter().map(|(ty, _)| ty.clone()).collect(),
         };
-        self.functions.push(Function {
+        self.add_function(at, Function {
             name,
             visibility: visibility.unwrap_or_default(),
             signature,
@@ -40,7 +37,16 @@ impl<'a> Parser<'a> {
             attributes,
             body,
             location: Location { at: u32::try_from(at).ok(), ..location },
-        });
+        })
+    }
+
+    /// Adds a function whose name stands at `at`.
+    pub(super) fn add_function(&mut self, at: usize, function: Function) -> Parsed<()> {
+        let name = &function.name;
+        if self.functions.iter().any(|known| known.name == *name) {
+            return Err(self.cursor.error(at, format!("`@{name}` is defined twice")));
+        }
+        self.functions.push(function);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, Used};
 use super::{Parsed, Parser};
-use crate::tile::op::Count;
+use crate::tile::op::Group;
 use crate::tile::{Attribute, Op};
 
 impl Parser<'_> {
@@ -48,23 +48,8 @@ impl Parser<'_> {
         let rows = &draft.definition.operands;
         draft.attributes.remove("resultSegmentSizes");
         let sizes = match draft.attributes.remove("operandSegmentSizes") {
-            Some(Attribute::Array(_, sizes)) => sizes.into_iter().map(|size| size as usize).collect(),
-            _ => {
-                let single = rows.iter().filter(|row| row.count == Count::One).count();
-                let mut spare = operands.len().saturating_sub(single);
-                let size = |count: Count| {
-                    let size = match count {
-                        Count::One => return 1,
-                        Count::Optional => spare.min(1),
-                        Count::Many => spare,
-                        Count::Zero | Count::Two => 0,
-                    };
-                    spare -= size;
-                    size
-                };
-                let mut size = size;
-                rows.iter().map(|row| size(row.count)).collect::<Vec<_>>()
-            }
+            Some(Attribute::Array(_, sizes)) => sizes.into_iter().map(|size| size as usize).collect::<Vec<_>>(),
+            _ => Group::divide(rows, operands.len()).unwrap_or_default(),
         };
         let total = sizes.iter().try_fold(0usize, |total, size| total.checked_add(*size));
         if sizes.len() != rows.len() || total != Some(operands.len()) {

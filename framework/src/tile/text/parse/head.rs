@@ -18,27 +18,36 @@ impl<'a> Parser<'a> {
                 module.attributes = self.dictionary()?;
             }
             self.cursor.expect("{")?;
-            while !self.cursor.takes("}") {
-                self.top_level()?;
-            }
+            self.functions_in_braces()?;
             module.location = self.location()?;
+        } else if self.cursor.takes("\"builtin.module\"") {
+            (module.attributes, module.location) = self.generic_module()?;
         }
         self.definitions()?;
         while !self.cursor.is_at_end() {
-            self.top_level()?;
+            self.any_function()?;
             self.definitions()?;
         }
         module.functions = std::mem::take(&mut self.functions);
         Ok(module)
     }
 
-    fn top_level(&mut self) -> Parsed<()> {
+    /// Functions up to a brace, which is taken.
+    pub(super) fn functions_in_braces(&mut self) -> Parsed<()> {
         self.definitions()?;
-        if self.cursor.sees("}") {
-            return Ok(());
+        while !self.cursor.takes("}") {
+            self.any_function()?;
+            self.definitions()?;
         }
+        Ok(())
+    }
+
+    fn any_function(&mut self) -> Parsed<()> {
         if self.cursor.takes("tt.func") {
             return self.function();
+        }
+        if self.cursor.takes("\"tt.func\"") {
+            return self.generic_function();
         }
         Err(self.cursor.expected("a function: `tt.func`"))
     }
@@ -64,7 +73,7 @@ impl<'a> Parser<'a> {
         let value_at = self.cursor.at;
         if self.cursor.sees("loc") {
             self.cursor.at += "loc".len();
-            let text = self.cursor.balanced()?;
+            let text = self.cursor.balanced("(")?;
             let text = self.resolved(text, value_at)?;
             self.locations.insert(name, text);
             return Ok(());
@@ -76,7 +85,7 @@ impl<'a> Parser<'a> {
             self.cursor.at += 1;
             self.cursor.suffix("an attribute")?;
             if self.cursor.rest().starts_with('<') {
-                self.cursor.balanced()?;
+                self.cursor.balanced("<")?;
             }
         } else {
             self.attribute()?;
@@ -155,7 +164,7 @@ impl<'a> Parser<'a> {
         };
         let mut aside = self.cursor;
         aside.at = place;
-        let text = aside.balanced()?;
+        let text = aside.balanced("(")?;
         let text = self.resolved(text, place)?;
         self.locations.insert(name, Arc::clone(&text));
         Ok(inner(&text).into())

@@ -15,7 +15,7 @@ impl Parser<'_> {
     /// `%condition weights([1, 2]), ^then(...), ^otherwise(...)`.
     pub(super) fn conditional_jump(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.operands[0] = vec![self.used()?];
-        draft.operand_types[0] = Some(vec![Type::BOOLEAN]);
+        draft.types.operands[0] = Some(vec![Type::BOOLEAN]);
         if self.cursor.takes("weights") {
             self.cursor.expect("(")?;
             self.cursor.expect("[")?;
@@ -36,7 +36,7 @@ impl Parser<'_> {
         draft.operands[0] = vec![self.used()?];
         self.cursor.expect(":")?;
         let ty = self.ty()?;
-        draft.operand_types[0] = Some(vec![ty.clone()]);
+        draft.types.operands[0] = Some(vec![ty.clone()]);
         self.cursor.expect(",")?;
         self.cursor.expect("[")?;
         self.cursor.expect("default")?;
@@ -69,7 +69,7 @@ impl Parser<'_> {
             let types = self.type_list()?;
             self.cursor.expect(")")?;
             draft.operands[group].extend(used);
-            draft.operand_types[group].get_or_insert_default().extend(types);
+            draft.types.operands[group].get_or_insert_default().extend(types);
         }
         draft.successors.push((block, count));
         Ok(())

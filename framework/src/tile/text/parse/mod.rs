@@ -5,6 +5,7 @@ mod draft;
 mod form;
 mod function;
 mod generic;
+mod generic_module;
 mod head;
 mod jump;
 mod names;

@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
         self.cursor.skip_blanks();
         let at = self.cursor.at;
         self.cursor.at += "loc".len();
-        let text = self.cursor.balanced()?;
+        let text = self.cursor.balanced("(")?;
         Ok(Location { at: u32::try_from(at).ok(), written: Some(self.resolved(text, at)?) })
     }
 }

@@ -37,12 +37,12 @@ impl Parser<'_> {
             return Err(self.cursor.error(draft.at, message));
         }
         for group in 0..3 {
-            draft.operand_types[group] = Some(vec![counted.clone()]);
+            draft.types.operands[group] = Some(vec![counted.clone()]);
         }
-        draft.operand_types[3] = Some(types.clone());
+        draft.types.operands[3] = Some(types.clone());
         let all = std::iter::once(counted).chain(types.iter().cloned());
         let arguments: Vec<_> = arguments.into_iter().zip(all).collect();
-        draft.result_types[0] = Some(types);
+        draft.types.results[0] = Some(types);
         let region = self.region(&arguments)?;
         self.end_region(region)?;
         draft.regions.push(region);
@@ -53,8 +53,8 @@ impl Parser<'_> {
     /// `%condition -> (types) {...} else {...}`.
     pub(super) fn branches(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.operands[0] = vec![self.used()?];
-        draft.operand_types[0] = Some(vec![Type::BOOLEAN]);
-        draft.result_types[0] = Some(if self.cursor.takes("->") { self.result_types()? } else { Vec::new() });
+        draft.types.operands[0] = Some(vec![Type::BOOLEAN]);
+        draft.types.results[0] = Some(if self.cursor.takes("->") { self.result_types()? } else { Vec::new() });
         let then = self.region(&[])?;
         self.end_region(then)?;
         let otherwise = if self.cursor.takes("else") {
@@ -84,8 +84,8 @@ impl Parser<'_> {
             return Err(self.cursor.error(draft.at, message));
         }
         let arguments: Vec<_> = names.into_iter().zip(signature.arguments.iter().cloned()).collect();
-        draft.operand_types[0] = Some(signature.arguments);
-        draft.result_types[0] = Some(signature.results);
+        draft.types.operands[0] = Some(signature.arguments);
+        draft.types.results[0] = Some(signature.results);
         draft.regions.push(self.region(&arguments)?);
         self.cursor.expect("do")?;
         let after = self.region(&[])?;
@@ -100,7 +100,7 @@ impl Parser<'_> {
         draft.operands[0] = vec![self.used()?];
         let given = self.attributes_if_any()?;
         self.add_attributes(draft, given)?;
-        draft.result_types[0] = Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
+        draft.types.results[0] = Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
         let mut cases = Vec::new();
         let mut regions = Vec::new();
         while self.cursor.takes("case") {
@@ -126,7 +126,7 @@ impl Parser<'_> {
         if self.cursor.takes("no_inline") {
             draft.attributes.set("no_inline", Attribute::Unit);
         }
-        draft.result_types[0] = Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
+        draft.types.results[0] = Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
         let region = self.region(&[])?;
         self.end_region(region)?;
         draft.regions.push(region);

@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::{Parsed, Parser};
-use crate::tile::op::{AttributeKind, Count, Piece};
+use crate::tile::op::{AttributeKind, Count, Group, Piece};
 use crate::tile::{Attribute, Type};
 
 impl Parser<'_> {
@@ -28,7 +28,7 @@ impl Parser<'_> {
                     }
                     self.type_of_class(class)
                 });
-                draft.operand_types[*group] = Some(types.collect::<Parsed<_>>()?);
+                draft.types.operands[*group] = Some(types.collect::<Parsed<_>>()?);
                 Ok(())
             }
             Piece::ResultTypes { group, .. } => self.result_place(draft, *group),
@@ -81,7 +81,7 @@ impl Parser<'_> {
         while row.count == Count::Many && self.cursor.takes(",") {
             types.push(self.ty()?);
         }
-        draft.result_types[group] = Some(types);
+        draft.types.results[group] = Some(types);
         Ok(())
     }
 
@@ -132,11 +132,7 @@ impl Parser<'_> {
                 }
                 Attribute::Word(words.join("|").into())
             }
-            AttributeKind::Flags(prefix) => {
-                let flags = self.cursor.balanced()?;
-                let flags: String = flags.split_whitespace().collect();
-                Attribute::Foreign(format!("{prefix}{flags}").into())
-            }
+            AttributeKind::Flags(flags) => flags.attribute(self.cursor.balanced("<")?),
             AttributeKind::Bool | AttributeKind::Any => self.attribute()?,
         };
         draft.attributes.set(&name, value);
@@ -184,10 +180,10 @@ impl Parser<'_> {
                 _ => Err(wrong(&format!("an integer of type `i{bits}`"))),
             },
             AttributeKind::Integers => kept(matches!(value, Attribute::Array(..)), "`array<i32: ...>`"),
-            AttributeKind::Flags(prefix) => {
-                let flags = value.to_string();
-                kept(flags.starts_with(prefix.as_str()), &format!("`{prefix}<...>`"))
-            }
+            AttributeKind::Flags(flags) => match value.to_string().strip_prefix(&flags.name) {
+                Some(words) => Ok(flags.attribute(words)),
+                None => Err(wrong(&format!("`{}<...>`", flags.name))),
+            },
             // The generic form has the number of the word.
             AttributeKind::Word(words) => {
                 let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
@@ -210,7 +206,7 @@ impl Parser<'_> {
             return Err(self.cursor.error(draft.at, message));
         }
         let mut types = types.into_iter();
-        for (used, place) in draft.operands.iter().zip(&mut draft.operand_types) {
+        for (used, place) in draft.operands.iter().zip(&mut draft.types.operands) {
             *place = Some(types.by_ref().take(used.len()).collect());
         }
         Ok(())
@@ -218,29 +214,14 @@ impl Parser<'_> {
 
     /// Gives the results these types: a group that may have none or many takes what the others leave.
     pub(super) fn distribute_results(&mut self, draft: &mut Draft, types: Vec<Type>) -> Parsed<()> {
-        let single = draft.definition.results.iter().filter(|group| group.count == Count::One).count();
-        let name = &draft.definition.name;
-        let Some(mut spare) = types.len().checked_sub(single) else {
-            let message = format!("`{name}` has {} types of results: expected {single} at least", types.len());
+        let Some(sizes) = Group::divide(&draft.definition.results, types.len()) else {
+            let message = format!("`{}` does not have {} results", draft.definition.name, types.len());
             return Err(self.cursor.error(draft.at, message));
         };
         let mut types = types.into_iter();
-        for (group, place) in draft.definition.results.iter().zip(&mut draft.result_types) {
-            let count = match group.count {
-                Count::Zero => 0,
-                Count::One => 1,
-                Count::Two => 2,
-                Count::Optional => spare.min(1),
-                Count::Many => spare,
-            };
-            if matches!(group.count, Count::Optional | Count::Many) {
-                spare -= count;
-            }
-            *place = Some(types.by_ref().take(count).collect());
+        for (size, place) in sizes.into_iter().zip(&mut draft.types.results) {
+            *place = Some(types.by_ref().take(size).collect());
         }
-        match types.next() {
-            None => Ok(()),
-            Some(ty) => Err(self.cursor.error(draft.at, format!("`{name}` has no result for the type `{ty}`"))),
-        }
+        Ok(())
     }
 }

@@ -35,7 +35,7 @@ impl<'a> Parser<'a> {
             return Ok(ty);
         }
         if matches!(word, "vector" | "tuple" | "memref" | "complex") && self.cursor.sees("<") {
-            let body = self.cursor.balanced()?;
+            let body = self.cursor.balanced("<")?;
             return Ok(Type::Foreign(format!("{word}{body}").into()));
         }
         if word == "none" {
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
             "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" => self.constructed(&whole),
             "ttg.async.token" => Ok(Type::Token),
             _ if name.contains('.') => {
-                let body = if self.cursor.rest().starts_with('<') { self.cursor.balanced()? } else { "" };
+                let body = if self.cursor.rest().starts_with('<') { self.cursor.balanced("<")? } else { "" };
                 let body = self.expanded(body, start)?;
                 Ok(Type::Foreign(format!("!{name}{body}").into()))
             }
@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
 
     fn tensor(&mut self, start: usize) -> Parsed<Type> {
         let open = self.cursor.at;
-        let body = self.cursor.balanced()?;
+        let body = self.cursor.balanced("<")?;
         let whole = &self.cursor.text()[start..self.cursor.at];
         if let Some(known) = self.tensors.get(whole) {
             return Ok(known.clone());
@@ -103,7 +103,9 @@ impl<'a> Parser<'a> {
         let element = self.ty()?;
         let layout = if self.cursor.takes(",") { Some(self.layout()?) } else { None };
         self.cursor.expect(">")?;
-        debug_assert_eq!(self.cursor.at, end);
+        if self.cursor.at != end {
+            return Err(self.cursor.expected("the end of the tensor's type"));
+        }
         let ty = Type::Tensor(Arc::new(Tensor { shape, element, layout }));
         self.tensors.insert(whole, ty.clone());
         Ok(ty)

@@ -134,8 +134,7 @@ impl Printer<'_> {
             line.push(&self.initialised(&arguments, &operation.operands));
         }
         line.push(":");
-        let results = self.types_of(&operation.results);
-        line.push(&format!("({}) -> ({results})", self.types_of(&operation.operands)));
+        line.push(&self.function_type(operation));
         self.region(before, false, false, line)?;
         self.names.leave();
         line.push("do");
@@ -178,7 +177,11 @@ impl Printer<'_> {
     }
 
     fn next_line(&self) -> String {
-        format!("\n{}", "  ".repeat(self.depth))
+        format!("\n{}", self.indentation())
+    }
+
+    fn indentation(&self) -> String {
+        "  ".repeat(self.depth)
     }
 
     fn jump(&mut self, operation: &Operation, special: Special, line: &mut Line, within: Region) -> fmt::Result {
@@ -199,7 +202,8 @@ impl Printer<'_> {
                 line.push(":");
                 line.push(&self.types_of(operation.operand_group(0)));
                 line.push(",");
-                line.push(&format!("[{}]", self.cases(operation, &targets).join(", ")));
+                let (open, close) = (format!("\n{}  ", self.indentation()), format!("\n{}", self.indentation()));
+                line.push(&format!("[{open}{}{close}]", self.cases(operation, &targets).join(&format!(",{open}"))));
             }
         }
         self.other_attributes(operation, line)

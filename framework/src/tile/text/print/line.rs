@@ -11,7 +11,7 @@ impl Line {
         let last = self.0.chars().last();
         let close = match (last, first) {
             (None, _) | (Some('(' | '[' | '<'), _) | (_, ',' | ')' | ']') => true,
-            (Some(last), '[' | '(' | '<') if token.len() == 1 => !matches!(last, ',' | ':'),
+            (Some(last), '[' | '(' | '<') if token.len() == 1 => !matches!(last, ',' | ':') && !self.ends_with_keyword(),
             (_, '>') => token.len() == 1,
             _ => false,
         };
@@ -19,6 +19,11 @@ impl Line {
             self.0.push(' ');
         }
         self.0.push_str(token);
+    }
+
+    /// Whether the last word is one before which a blank stands: neither a value nor the operation's name.
+    fn ends_with_keyword(&self) -> bool {
+        self.0.rsplit_once(' ').is_some_and(|(_, word)| word.chars().all(|c| c.is_ascii_lowercase()))
     }
 
     /// Adds a text right behind what is there.

@@ -71,9 +71,9 @@ impl Printer<'_> {
         let Some(value) = operation.attributes.get(&row.name).or(row.default.as_ref()) else { return Ok(()) };
         match (&row.kind, value) {
             (AttributeKind::Unit, _) => {}
-            (AttributeKind::Flags(prefix), _) => {
+            (AttributeKind::Flags(flags), _) => {
                 let text = self.attribute(value);
-                line.push_close(text.strip_prefix(prefix.as_str()).unwrap_or(&text));
+                line.push_close(text.strip_prefix(&flags.name).unwrap_or(&text));
             }
             (AttributeKind::Integer(_), Attribute::Number(number)) => {
                 let mut text = String::new();

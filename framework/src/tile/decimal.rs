@@ -1,0 +1,123 @@
+//! Floating-point numbers in decimal, with the digits that MLIR gives them.
+//!
+//! A text is the same whoever wrote it only if digits are cut as LLVM's `APFloat::toString` cuts them: of the exact
+//! decimal digits, as many as surely are not needed are dropped, and what is still too long is rounded.
+
+use super::types::Float;
+
+/// Decimal where that gives the same bits, else the bits in hexadecimal.
+pub(super) fn text(float: Float, bits: u64) -> String {
+    let value = float.decode(bits);
+    let is_same = |text: &String| text.parse().ok().and_then(|read| float.encode(read)) == Some(bits);
+    let texts = [short, long].into_iter().filter(|_| value.is_finite());
+    match texts.filter_map(|write| write(value, float)).find(is_same) {
+        Some(text) => text,
+        None => format!("0x{bits:0digits$X}", digits = (float.bits() as usize).div_ceil(4)),
+    }
+}
+
+/// Digits without zeros at either end, and the power of ten of the last one.
+struct Digits {
+    digits: String,
+    last: i32,
+}
+
+impl Digits {
+    /// The power of ten of the first digit.
+    fn first(&self) -> i32 {
+        self.last + self.digits.len() as i32 - 1
+    }
+}
+
+/// Six digits: `2.500000e-01`.
+fn short(value: f64, _: Float) -> Option<String> {
+    const PRECISION: usize = 6;
+    let digits = digits(value, PRECISION);
+    let (first, rest) = digits.digits.split_at(1);
+    let exponent = digits.first();
+    let sign = if exponent < 0 { '-' } else { '+' };
+    Some(format!("{}{first}.{rest:0<PRECISION$}e{sign}{:02}", minus(value), exponent.unsigned_abs()))
+}
+
+/// As many digits as tell all numbers of the type apart: `0.693147182`, `1.5E-7`; `None` of whole numbers, which would
+/// look like integers.
+fn long(value: f64, float: Float) -> Option<String> {
+    /// So many zeros may stand between the point and the digits.
+    const PADDING: i32 = 3;
+    let significand = match float {
+        Float::F64 => 53,
+        Float::F32 => 24,
+        Float::F16 | Float::Tf32 => 11,
+        Float::Bf16 => 8,
+        _ => 4,
+    };
+    let precision = 2 + significand * 59 / 196;
+    let digits = digits(value, precision);
+    let (all, last, exponent) = (&digits.digits, digits.last, digits.first());
+    let scientific = if last >= 0 {
+        last > PADDING || all.len() as i32 + last > precision as i32
+    } else {
+        exponent < 0 && -exponent > PADDING
+    };
+    let sign = minus(value);
+    if scientific {
+        let (first, rest) = all.split_at(1);
+        let rest = if rest.is_empty() { "0" } else { rest };
+        return Some(format!("{sign}{first}.{rest}E{exponent:+}"));
+    }
+    match usize::try_from(exponent) {
+        Ok(whole) if whole + 1 >= all.len() => None,
+        Ok(whole) => Some(format!("{sign}{}.{}", &all[..=whole], &all[whole + 1..])),
+        Err(_) => Some(format!("{sign}0.{}{all}", "0".repeat(exponent.unsigned_abs() as usize - 1))),
+    }
+}
+
+fn minus(value: f64) -> &'static str {
+    if value.is_sign_negative() { "-" } else { "" }
+}
+
+/// At most `precision` digits of a finite number, cut and rounded as said above.
+fn digits(value: f64, precision: usize) -> Digits {
+    /// No binary64 has more digits.
+    const ALL: usize = 800;
+    if value == 0.0 {
+        return Digits { digits: "0".to_owned(), last: 0 };
+    }
+    let text = format!("{:.ALL$e}", value.abs());
+    let (number, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let all = number.replace('.', "");
+    let mut kept = all.trim_end_matches('0').to_owned();
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let mut last = exponent + 1 - kept.len() as i32;
+    // The number is `kept` times a power of ten, but where that is above zero `kept` has its zeros, too.
+    let scale = last.min(0);
+    let bits = (value.abs().log2() - f64::from(scale) * std::f64::consts::LOG2_10).floor() as i64 + 1;
+    let needed = (precision as i64 * 196 + 58) / 59;
+    let dropped = ((bits - needed).max(0) * 59 / 196) as i32 - (last - scale);
+    if dropped > 0 {
+        kept.truncate(kept.len().saturating_sub(dropped as usize).max(1));
+        last += dropped;
+    }
+    rounded(kept, last, precision)
+}
+
+/// Half a step goes up.
+fn rounded(mut kept: String, mut last: i32, precision: usize) -> Digits {
+    if kept.len() > precision {
+        let up = kept.as_bytes()[precision] >= b'5';
+        last += (kept.len() - precision) as i32;
+        kept.truncate(precision);
+        if up {
+            let nines = kept.len() - kept.trim_end_matches('9').len();
+            kept.truncate(kept.len() - nines);
+            last += nines as i32;
+            kept = match kept.pop() {
+                Some(digit) => format!("{kept}{}", char::from(digit as u8 + 1)),
+                None => "1".to_owned(),
+            };
+        }
+    }
+    let zeros = kept.len() - kept.trim_end_matches('0').len();
+    kept.truncate(kept.len() - zeros);
+    Digits { digits: kept, last: last + zeros as i32 }
+}
