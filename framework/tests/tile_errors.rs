@@ -29,29 +29,50 @@ fn the_reader_names_the_place_and_what_was_expected() {
         ("%y = arith.adf %x, %x : f32", "2:6: there is no operation `arith.adf`; did you mean `arith.addf`?"),
         ("%y = nothing.like.it %x", "2:6: there is no operation `nothing.like.it`; a dialect file can add it"),
         ("%y = arith.addf %x, %z : f32", "2:21: `%z` is not defined before"),
-        ("%total = arith.addf %x, %x : f32\n%y = arith.addf %totl, %x : f32", "3:17: `%totl` is not defined before; did you mean `%total`?"),
+        (
+            "%total = arith.addf %x, %x : f32\n%y = arith.addf %totl, %x : f32",
+            "3:17: `%totl` is not defined before; did you mean `%total`?",
+        ),
         ("%y = arith.addf %x, %n : f32", "2:21: the value is a `i32`, and here a `f32` is expected"),
         ("%y = arith.addf %x %x : f32", "2:20: expected `,`, found `%`"),
         ("%y = arith.addf %x, %x : f33", "2:26: expected a type, found `f33`"),
-        ("%y = arith.cmpi lt, %n, %n : i32", "2:17: `lt` is no `predicate`: expected one of `eq`, `ne`, `sge`, `sgt`, `sle`, `slt`, `uge`, `ugt`, `ule`, `ult`"),
+        (
+            "%y = arith.cmpi lt, %n, %n : i32",
+            "2:17: `lt` is no `predicate`: expected one of `eq`, `ne`, `sge`, `sgt`, `sle`, `slt`, `uge`, `ugt`, `ule`, `ult`",
+        ),
         ("%y = arith.constant 300 : i8", "2:21: the number is out of the range of `i8`"),
         ("%y = arith.constant 1 : f32", "2:21: expected a number with a point, since it is a `f32`: `1.0`"),
         ("%y = arith.constant 1.0e40 : f32", "2:21: the number is out of the range of `f32`"),
         ("%y = arith.constant 0x1FFFF : f16", "2:21: expected the 16 bits of a `f16`"),
         ("%y = arith.constant dense<[1, 2]> : tensor<3xi32>", "2:27: the elements are [2], and the type says [3]"),
-        ("%y = arith.constant dense<[[1, 2], [3]]> : tensor<2x2xi32>", "2:27: the parts of this list are not equally long"),
+        (
+            "%y = arith.constant dense<[[1, 2], [3]]> : tensor<2x2xi32>",
+            "2:27: the parts of this list are not equally long",
+        ),
         ("%y:2 = arith.addf %x, %x : f32", "2:1: `arith.addf` gives 1 results, and 2 are named"),
         ("%x = arith.addf %x, %x : f32", "2:1: `%x` is defined twice"),
         ("%y = tt.make_range {start = 0 : i32} : tensor<8xi32>", "2:6: `tt.make_range` lacks its attribute `end`"),
-        ("%y = tt.expand_dims %t {axis = 1.0 : f32} : tensor<4x8xf32> -> tensor<4x1x8xf32>", "2:6: `axis = 1.000000e+00 : f32`: expected an integer of type `i32`"),
-        ("%y = tt.load %p {isVolatile = 1 : i32} : !tt.ptr<f32>", "2:6: `isVolatile = 1 : i32`: expected `true` or `false`"),
+        (
+            "%y = tt.expand_dims %t {axis = 1.0 : f32} : tensor<4x8xf32> -> tensor<4x1x8xf32>",
+            "2:6: `axis = 1.000000e+00 : f32`: expected an integer of type `i32`",
+        ),
+        (
+            "%y = tt.load %p {isVolatile = 1 : i32} : !tt.ptr<f32>",
+            "2:6: `isVolatile = 1 : i32`: expected `true` or `false`",
+        ),
         ("tt.assert %c, \"never closed : i1", "2:15: this quote is never closed"),
         ("%y = tt.splat %x : f32 -> tensor<8xf32, #rows>", "2:41: `#rows` is not defined before, nor does `<` follow"),
         ("%y = tt.splat %x : f32 -> tensor<?xf32>", "2:34: sizes are known in tile programs: expected a number"),
-        ("scf.if %c {\n  %y = arith.addf %x, %x : f32\n}\n%z = arith.addf %y, %x : f32", "5:17: `%y` is not defined before"),
+        (
+            "scf.if %c {\n  %y = arith.addf %x, %x : f32\n}\n%z = arith.addf %y, %x : f32",
+            "5:17: `%y` is not defined before",
+        ),
         ("cf.br ^nowhere", "2:7: there is no block `^nowhere`"),
         ("%y = \"arith.addf\"(%x) : (f32) -> f32", "2:6: 1 operands do not divide into those of `arith.addf`"),
-        ("%y = \"tt.reduce\"(%t) <{axis = 0 : i32}> : (tensor<4x8xf32>) -> tensor<8xf32>", "2:6: `tt.reduce` has 0 regions"),
+        (
+            "%y = \"tt.reduce\"(%t) <{axis = 0 : i32}> : (tensor<4x8xf32>) -> tensor<8xf32>",
+            "2:6: `tt.reduce` has 0 regions",
+        ),
         ("%y = tt.reduce %t : f32", "2:6: `tt.reduce` has no form of its own: expected `\"tt.reduce\"(...)`"),
     ] {
         assert_eq!(message(&function(operations)), expected, "{operations}");
@@ -69,29 +90,89 @@ fn the_reader_names_the_place_and_what_was_expected() {
 #[test]
 fn the_verifier_names_the_rule() {
     for (operations, expected) in [
-        ("%y = tt.broadcast %t : tensor<4x8xf32> -> tensor<8x8xf32>", "2:6: `tt.broadcast`: [4, 8] becomes [8, 8]: only axes of size 1 may grow"),
-        ("%y = tt.expand_dims %i {axis = 2 : i32} : tensor<8xi32> -> tensor<8x1xi32>", "2:6: `tt.expand_dims`: there is no axis 2: expected one from 0 to 1"),
-        ("%y = tt.expand_dims %i {axis = 0 : i32} : tensor<8xi32> -> tensor<8x1xi32>", "2:6: `tt.expand_dims`: [8] becomes [8, 1]: expected [1, 8]"),
-        ("%y = tt.reshape %t : tensor<4x8xf32> -> tensor<16xf32>", "2:6: `tt.reshape`: [4, 8] has 32 elements, and [16] has 16"),
-        ("%y = tt.reshape %t : tensor<4x8xf32> -> tensor<32xf16>", "2:6: `tt.reshape`: elements of `f32` become `f16`, and must stay"),
-        ("%y = tt.trans %t {order = array<i32: 0, 0>} : tensor<4x8xf32> -> tensor<4x8xf32>", "2:6: `tt.trans`: `order` is [0, 0]: expected each of the 2 axes once"),
-        ("%y = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<4xi32>", "2:6: `tt.make_range`: the numbers from 0 up to 8 are no tensor of [4]"),
-        ("%y = tt.make_range {start = 0 : i32, end = 6 : i32} : tensor<6xi32>", "2:6: `tt.make_range`: the size 6 of `tensor<6xi32>` is no power of two"),
-        ("%y = tt.splat %x : f32 -> tensor<1024x2048xf32>", "2:6: `tt.splat`: `tensor<1024x2048xf32>` has more than 1048576 elements"),
-        ("%y = tt.join %t, %t : tensor<4x8xf32> -> tensor<2x4x8xf32>", "2:6: `tt.join`: two tensors of [4, 8] are joined to [2, 4, 8]: expected [4, 8] and an axis of 2 behind it"),
+        (
+            "%y = tt.broadcast %t : tensor<4x8xf32> -> tensor<8x8xf32>",
+            "2:6: `tt.broadcast`: [4, 8] becomes [8, 8]: only axes of size 1 may grow",
+        ),
+        (
+            "%y = tt.expand_dims %i {axis = 2 : i32} : tensor<8xi32> -> tensor<8x1xi32>",
+            "2:6: `tt.expand_dims`: there is no axis 2: expected one from 0 to 1",
+        ),
+        (
+            "%y = tt.expand_dims %i {axis = 0 : i32} : tensor<8xi32> -> tensor<8x1xi32>",
+            "2:6: `tt.expand_dims`: [8] becomes [8, 1]: expected [1, 8]",
+        ),
+        (
+            "%y = tt.reshape %t : tensor<4x8xf32> -> tensor<16xf32>",
+            "2:6: `tt.reshape`: [4, 8] has 32 elements, and [16] has 16",
+        ),
+        (
+            "%y = tt.reshape %t : tensor<4x8xf32> -> tensor<32xf16>",
+            "2:6: `tt.reshape`: elements of `f32` become `f16`, and must stay",
+        ),
+        (
+            "%y = tt.trans %t {order = array<i32: 0, 0>} : tensor<4x8xf32> -> tensor<4x8xf32>",
+            "2:6: `tt.trans`: `order` is [0, 0]: expected each of the 2 axes once",
+        ),
+        (
+            "%y = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<4xi32>",
+            "2:6: `tt.make_range`: the numbers from 0 up to 8 are no tensor of [4]",
+        ),
+        (
+            "%y = tt.make_range {start = 0 : i32, end = 6 : i32} : tensor<6xi32>",
+            "2:6: `tt.make_range`: the size 6 of `tensor<6xi32>` is no power of two",
+        ),
+        (
+            "%y = tt.splat %x : f32 -> tensor<1024x2048xf32>",
+            "2:6: `tt.splat`: `tensor<1024x2048xf32>` has more than 1048576 elements",
+        ),
+        (
+            "%y = tt.join %t, %t : tensor<4x8xf32> -> tensor<2x4x8xf32>",
+            "2:6: `tt.join`: two tensors of [4, 8] are joined to [2, 4, 8]: expected [4, 8] and an axis of 2 behind it",
+        ),
         ("%y = arith.extf %x : f32 to f16", "2:6: `arith.extf`: `f32` becomes `f16`: expected a wider type"),
-        ("%y = tt.bitcast %x : f32 -> i64", "2:6: `tt.bitcast`: `f32` becomes `i64`: expected a type of the same width"),
-        ("%y = arith.addi %x, %x : f32", "2:6: `arith.addi`: `lhs` is a `f32`: expected a scalar or tensor of integers or `index`"),
-        ("%y = arith.sitofp %i : tensor<8xi32> to tensor<4xf32>", "2:6: `arith.sitofp`: `tensor<8xi32>` and `tensor<4xf32>` differ in shape or layout, which must be one"),
-        ("%y = tt.dot %t, %t, %t : tensor<4x8xf32> * tensor<4x8xf32> -> tensor<4x8xf32>", "2:6: `tt.dot`: a product of [4, 8] and [4, 8] is no [4, 8]"),
+        (
+            "%y = tt.bitcast %x : f32 -> i64",
+            "2:6: `tt.bitcast`: `f32` becomes `i64`: expected a type of the same width",
+        ),
+        (
+            "%y = arith.addi %x, %x : f32",
+            "2:6: `arith.addi`: `lhs` is a `f32`: expected a scalar or tensor of integers or `index`",
+        ),
+        (
+            "%y = arith.sitofp %i : tensor<8xi32> to tensor<4xf32>",
+            "2:6: `arith.sitofp`: `tensor<8xi32>` and `tensor<4xf32>` differ in shape or layout, which must be one",
+        ),
+        (
+            "%y = tt.dot %t, %t, %t : tensor<4x8xf32> * tensor<4x8xf32> -> tensor<4x8xf32>",
+            "2:6: `tt.dot`: a product of [4, 8] and [4, 8] is no [4, 8]",
+        ),
         ("tt.return %x : f32", "2:1: `tt.return`: it ends a block, and others follow it there"),
         ("%y = tt.call @g(%x) : (f32) -> f32", "2:6: `tt.call`: there is no function `@g`"),
-        ("%y = tt.call @f(%x) : (f32) -> f32", "2:6: `tt.call`: `@f` takes `f32`, `i32`, `i1`, `tensor<4x8xf32>`, `!tt.ptr<f32>`, `tensor<8xi32>` and gives nothing"),
-        ("%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n}", "2:6: `scf.if`: results need a region for the other case: `else`"),
-        ("%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n} else {\n  scf.yield %n : i32\n}", "2:6: `scf.if`: `scf.yield` gives `i32`: expected `f32`"),
-        ("%y = \"tt.reduce\"(%t) <{axis = 0 : i32}> ({\n^bb0(%a: f32):\n  tt.reduce.return %a : f32\n}) : (tensor<4x8xf32>) -> tensor<8xf32>", "2:6: `tt.reduce`: a region takes `f32`: expected `f32`, `f32`"),
-        ("%y = \"tt.reduce\"(%t) <{axis = 0 : i32}> ({\n^bb0(%a: f32, %b: f32):\n  tt.reduce.return %a : f32\n}) : (tensor<4x8xf32>) -> tensor<4xf32>", "2:6: `tt.reduce`: `tensor<4x8xf32>` become `tensor<4xf32>`: expected the shape [8]"),
-        ("cf.cond_br %c, ^bb1, ^bb2\n^bb1:\n%y = arith.addf %x, %x : f32\ncf.br ^bb2\n^bb2:\n%z = arith.addf %y, %x : f32", "7:6: `arith.addf`: it uses a value `%y` that is defined by `arith.addf`, but not on every way here"),
+        (
+            "%y = tt.call @f(%x) : (f32) -> f32",
+            "2:6: `tt.call`: `@f` takes `f32`, `i32`, `i1`, `tensor<4x8xf32>`, `!tt.ptr<f32>`, `tensor<8xi32>` and gives nothing",
+        ),
+        (
+            "%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n}",
+            "2:6: `scf.if`: results need a region for the other case: `else`",
+        ),
+        (
+            "%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n} else {\n  scf.yield %n : i32\n}",
+            "2:6: `scf.if`: `scf.yield` gives `i32`: expected `f32`",
+        ),
+        (
+            "%y = \"tt.reduce\"(%t) <{axis = 0 : i32}> ({\n^bb0(%a: f32):\n  tt.reduce.return %a : f32\n}) : (tensor<4x8xf32>) -> tensor<8xf32>",
+            "2:6: `tt.reduce`: a region takes `f32`: expected `f32`, `f32`",
+        ),
+        (
+            "%y = \"tt.reduce\"(%t) <{axis = 0 : i32}> ({\n^bb0(%a: f32, %b: f32):\n  tt.reduce.return %a : f32\n}) : (tensor<4x8xf32>) -> tensor<4xf32>",
+            "2:6: `tt.reduce`: `tensor<4x8xf32>` become `tensor<4xf32>`: expected the shape [8]",
+        ),
+        (
+            "cf.cond_br %c, ^bb1, ^bb2\n^bb1:\n%y = arith.addf %x, %x : f32\ncf.br ^bb2\n^bb2:\n%z = arith.addf %y, %x : f32",
+            "7:6: `arith.addf`: it uses a value `%y` that is defined by `arith.addf`, but not on every way here",
+        ),
         ("cf.br ^bb1(%x : f32)\n^bb1(%y: i32):", "2:1: `cf.br`: a jump brings `f32`, and the block takes `i32`"),
     ] {
         assert_eq!(message(&function(operations)), expected, "{operations}");
@@ -106,8 +187,24 @@ const SOURCES: [&str; 4] = [
 ];
 
 /// Pieces of text that break programs in other places than letters do.
-const PIECES: [&str; 16] =
-    ["%", "#", "(", "{", "}", "<", "dense<", "tensor<", "^bb9", " : ", "-> ", "\"", "loc(", "0x", "99999999999999999999", "é"];
+const PIECES: [&str; 16] = [
+    "%",
+    "#",
+    "(",
+    "{",
+    "}",
+    "<",
+    "dense<",
+    "tensor<",
+    "^bb9",
+    " : ",
+    "-> ",
+    "\"",
+    "loc(",
+    "0x",
+    "99999999999999999999",
+    "é",
+];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]

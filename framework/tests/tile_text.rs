@@ -90,7 +90,8 @@ module attributes {\"ttg.num-warps\" = 1 : i32} {
 #loc1 = loc(callsite(\"y\"(#loc) at unknown))
 ";
     let printed = print(&read(Path::new("names"), text));
-    let blocked = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
+    let blocked =
+        "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
     let expected = format!(
         "#blocked = {blocked}
 #slice = #ttg.slice<{{dim = 1, parent = {blocked}}}>

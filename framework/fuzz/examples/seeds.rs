@@ -122,6 +122,20 @@ fn kernels_and_targets() -> Done {
     messages.add(wire::write(&info)?)
 }
 
+fn tile_programs() -> Done {
+    let mut corpus = Corpus::of("tile_text")?;
+    for program in fs::read_dir(repository().join("framework/tests/programs"))? {
+        let text = fs::read_to_string(program?.path())?;
+        corpus.add(&text)?;
+        // Each function by itself, since short inputs are tried more often.
+        for function in text.split("\n  }\n").filter(|function| function.contains("tt.func")) {
+            let start = function.find("tt.func").unwrap_or(0);
+            corpus.add(format!("{}\n}}", &function[start..]))?;
+        }
+    }
+    Ok(())
+}
+
 fn manifests() -> Done {
     let manifest = "name = \"acme\"\nversion = \"0.1.0\"\nlibrary = \"lib.so\"\nabi_major = 1\nabi_minor = 0\n\
                     architectures = [\"acme1\", \"acme2\"]\n";
@@ -132,5 +146,6 @@ fn main() -> Done {
     layouts()?;
     cute()?;
     kernels_and_targets()?;
+    tile_programs()?;
     manifests()
 }

@@ -234,7 +234,11 @@ pub(super) fn write_entries<'a>(
 ) -> fmt::Result {
     f.write_str("{")?;
     separated(f, entries, |f, (name, value)| {
-        if is_bare(name) { f.write_str(name)? } else { write_quoted(f, name)? }
+        if is_bare(name) {
+            f.write_str(name)?
+        } else {
+            write_quoted(f, name)?
+        }
         if *value == Attribute::Unit {
             return Ok(());
         }

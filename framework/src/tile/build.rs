@@ -378,9 +378,10 @@ fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<Type>>
             None if group.count.holds(0) => Some(Vec::new()),
             None => {
                 // `lhs = result` also says what the result is.
-                let rule = definition.types.iter().find(|rule| {
-                    rule.expression == super::op::Expression::Same(group.name.clone())
-                })?;
+                let rule = definition
+                    .types
+                    .iter()
+                    .find(|rule| rule.expression == super::op::Expression::Same(group.name.clone()))?;
                 let source = definition.operand_group(&rule.target)?;
                 types.operands[source].clone()
             }

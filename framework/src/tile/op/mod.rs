@@ -15,7 +15,7 @@ mod template;
 
 pub use class::Class;
 pub use definition::{AttributeKind, AttributeRow, Count, Definition, Flags, Group, Traits};
-pub(super) use infer::GroupTypes;
 pub use dialects::{DialectError, Dialects};
+pub(super) use infer::GroupTypes;
 pub use rule::{Expression, Rule};
 pub use template::{Piece, Special};

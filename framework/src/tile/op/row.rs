@@ -81,14 +81,18 @@ impl Row {
             regions: regions(&text(&row.regions))?,
             traits: traits(&text(&row.traits))?,
         };
-        let known = |name: &str| definition.operand_group(name).or(definition.result_group(name)).is_some();
-        let spoken = definition.types.iter().flat_map(|rule| [Some(&*rule.target), rule.expression.groups()]).flatten();
-        if let Some(unknown) = spoken.filter(|name| !known(name)).next() {
+        if let Some(unknown) = unknown_group(&definition) {
             return Err(format!("`types` speak of `{unknown}`, which is no operand and no result"));
         }
         definition.format = row.format.map(|format| Piece::list(&format, &definition)).transpose()?;
         Ok(definition)
     }
+}
+
+/// A group that rules speak of and that is not there.
+fn unknown_group(definition: &Definition) -> Option<&str> {
+    let mut spoken = definition.types.iter().flat_map(|rule| [Some(&*rule.target), rule.expression.groups()]).flatten();
+    spoken.find(|name| definition.operand_group(name).or(definition.result_group(name)).is_none())
 }
 
 /// `ptr:pointer mask?:i1 rest*`: names, how many, and the class, which is `any` where none is said.

@@ -65,7 +65,9 @@ impl Expression {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         match text.chars().all(is_word) && !text.is_empty() {
             true => Ok(Self::Same(text.to_owned())),
-            false => Err(format!("`{text}` is no expression: expected a group, `element(...)`, `pointee(...)`, `boolean(...)`, `token` or `i32`")),
+            false => Err(format!(
+                "`{text}` is no expression: expected a group, `element(...)`, `pointee(...)`, `boolean(...)`, `token` or `i32`"
+            )),
         }
     }
 

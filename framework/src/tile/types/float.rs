@@ -114,7 +114,9 @@ impl Float {
         match self {
             _ if !value.is_finite() => None,
             Self::F64 => Some(value.to_bits()),
-            Self::F32 => Some(value as f32).filter(|single| single.is_finite()).map(|single| u64::from(single.to_bits())),
+            Self::F32 => {
+                Some(value as f32).filter(|single| single.is_finite()).map(|single| u64::from(single.to_bits()))
+            }
             _ => self.format().and_then(|format| nearest(format, value)),
         }
     }
@@ -126,9 +128,7 @@ impl Float {
         let [exponent, mantissa, ignored] = format.widths();
         match format.only_nan() {
             Some((bits, _)) => Some(bits),
-            None if format.has_infinity() => {
-                Some((((1 << exponent) - 1) << mantissa | 1 << (mantissa - 1)) << ignored)
-            }
+            None if format.has_infinity() => Some((((1 << exponent) - 1) << mantissa | 1 << (mantissa - 1)) << ignored),
             None => None,
         }
     }
@@ -152,7 +152,8 @@ fn nearest(format: Format, value: f64) -> Option<u64> {
         (_, above) if above < end && number(above) == magnitude => above,
         (Some(below), above) => {
             // Above the greatest number lies half a step of its own.
-            let step_end = if above < end { number(above) } else { 2.0 * number(below) - number(below.checked_sub(1)?) };
+            let step_end =
+                if above < end { number(above) } else { 2.0 * number(below) - number(below.checked_sub(1)?) };
             let middle = (number(below) + step_end) / 2.0;
             let up = magnitude > middle || (magnitude == middle && below & 1 == 1);
             if up { above } else { below }

@@ -100,7 +100,9 @@ impl Check<'_> {
             return Ok(());
         };
         let bounds = self.types(&self.operation.operands[..3.min(self.operation.operands.len())]);
-        ensure(bounds.iter().all(|ty| *ty == counter), || format!("bounds and step are {}: expected one type", listed(&bounds)))?;
+        ensure(bounds.iter().all(|ty| *ty == counter), || {
+            format!("bounds and step are {}: expected one type", listed(&bounds))
+        })?;
         let carried = self.types(self.operation.operand_group(3));
         let results = self.types(&self.operation.results);
         ensure(carried == results, || format!("{} are carried, and {} are given", listed(&carried), listed(&results)))?;
@@ -128,7 +130,9 @@ impl Check<'_> {
         self.takes(before, &carried)?;
         let passed = self.ending(before, "scf.condition")?;
         let passed = self.types(passed.get(1..).unwrap_or_default());
-        ensure(passed == results, || format!("`scf.condition` passes {}: expected {}", listed(&passed), listed(&results)))?;
+        ensure(passed == results, || {
+            format!("`scf.condition` passes {}: expected {}", listed(&passed), listed(&results))
+        })?;
         self.takes(after, &results)?;
         self.gives(after, "scf.yield", &carried)
     }
@@ -140,7 +144,8 @@ impl Check<'_> {
         let Some(callee) = self.module.function(name) else { return Err(format!("there is no function `@{name}`")) };
         let operands = self.types(&self.operation.operands);
         let results = self.types(&self.operation.results);
-        let fits = operands.iter().copied().eq(&callee.signature.arguments) && results.iter().copied().eq(&callee.signature.results);
+        let fits = operands.iter().copied().eq(&callee.signature.arguments)
+            && results.iter().copied().eq(&callee.signature.results);
         ensure(fits, || {
             let (takes, gives): (Vec<_>, Vec<_>) =
                 (callee.signature.arguments.iter().collect(), callee.signature.results.iter().collect());

@@ -60,7 +60,10 @@ impl Walk<'_> {
                     Origin::Result(by, _) => format!("by `{}`", self.body.op(by).name()),
                     Origin::Argument(..) => "as the argument of a block".to_owned(),
                 };
-                return Err((Some(*op), format!("it uses a value{name} that is defined {defined}, but not on every way here")));
+                return Err((
+                    Some(*op),
+                    format!("it uses a value{name} that is defined {defined}, but not on every way here"),
+                ));
             }
             operation.regions.iter().try_for_each(|region| self.region(*region))?;
             for result in &operation.results {

@@ -7,14 +7,18 @@ use crate::tile::op::{Count, Expression, Group};
 impl Check<'_> {
     pub(super) fn row(&self) -> Checked {
         let definition = &self.operation.definition;
-        self.groups(&definition.operands, &self.operation.groups, "operands", |group| self.operation.operand_group(group))?;
+        self.groups(&definition.operands, &self.operation.groups, "operands", |group| {
+            self.operation.operand_group(group)
+        })?;
         self.groups(&definition.results, &self.operation.result_groups, "results", |group| {
             self.operation.result_group(group)
         })?;
         ensure(definition.regions.holds(self.operation.regions.len()), || {
             format!("it has {} regions, which are not as many as it must have", self.operation.regions.len())
         })?;
-        if let Some(missing) = definition.attributes.iter().find(|row| row.required && self.operation.attributes.get(&row.name).is_none()) {
+        if let Some(missing) =
+            definition.attributes.iter().find(|row| row.required && self.operation.attributes.get(&row.name).is_none())
+        {
             return Err(format!("its attribute `{}` is missing", missing.name));
         }
         self.rules()?;
@@ -28,7 +32,9 @@ impl Check<'_> {
         what: &str,
         values: impl Fn(usize) -> &'v [crate::tile::Value],
     ) -> Checked {
-        ensure(rows.len() == counts.len(), || format!("its {what} are {} groups, and must be {}", counts.len(), rows.len()))?;
+        ensure(rows.len() == counts.len(), || {
+            format!("its {what} are {} groups, and must be {}", counts.len(), rows.len())
+        })?;
         for (number, row) in rows.iter().enumerate() {
             let values = values(number);
             ensure(row.count.holds(values.len()) && values.len() == counts[number] as usize, || {
@@ -58,9 +64,7 @@ impl Check<'_> {
                 let sources = self.group_types(name);
                 // Of one value, or value by value.
                 if sources.len() > 1 {
-                    ensure(sources == targets, || {
-                        format!("the types of `{}` are not those of `{name}`", rule.target)
-                    })?;
+                    ensure(sources == targets, || format!("the types of `{}` are not those of `{name}`", rule.target))?;
                     continue;
                 }
             }

@@ -39,7 +39,10 @@ impl Check<'_> {
 
     /// Scales are rows, or columns, by blocks of K.
     fn scales(&self, batches: usize, a: &[u64], b: &[u64], packed: [u64; 2]) -> Checked {
-        let sides = [("a_scale", a[batches], a[batches + 1].saturating_mul(packed[0])), ("b_scale", b[batches + 1], b[batches].saturating_mul(packed[1]))];
+        let sides = [
+            ("a_scale", a[batches], a[batches + 1].saturating_mul(packed[0])),
+            ("b_scale", b[batches + 1], b[batches].saturating_mul(packed[1])),
+        ];
         for (group, lines, k) in sides {
             let Some(scale) = self.operand_type(group).and_then(Type::shape) else { continue };
             let fits = scale.len() == batches + 2 && scale[batches] == lines && k % scale[batches + 1].max(1) == 0;

@@ -10,7 +10,8 @@ impl Check<'_> {
     pub(super) fn shapes(&self) -> Checked {
         self.sizes()?;
         let name = self.operation.name();
-        let (Some(result), operand) = (self.result_type(), self.operation.operands.first().map(|value| self.ty(*value)))
+        let (Some(result), operand) =
+            (self.result_type(), self.operation.operands.first().map(|value| self.ty(*value)))
         else {
             return Ok(());
         };
@@ -28,12 +29,12 @@ impl Check<'_> {
                 format!("{from:?} is split into {to:?}: expected an axis of 2 at the end, and what is before it")
             }),
             ("tt.make_range", (_, Some(to))) => self.range(to),
-            ("tt.unsplat", (Some(from), _)) => ensure(from.iter().all(|size| *size == 1), || {
-                format!("a tensor of {from:?} is no single element")
-            }),
-            ("ttg.convert_layout", (Some(from), Some(to))) => ensure(from == to, || {
-                format!("the shape changes from {from:?} to {to:?}, and only the layout may")
-            }),
+            ("tt.unsplat", (Some(from), _)) => {
+                ensure(from.iter().all(|size| *size == 1), || format!("a tensor of {from:?} is no single element"))
+            }
+            ("ttg.convert_layout", (Some(from), Some(to))) => {
+                ensure(from == to, || format!("the shape changes from {from:?} to {to:?}, and only the layout may"))
+            }
             ("tt.gather", (Some(from), Some(to))) => self.gathered(from, to),
             ("ttg.fp4_to_fp", (Some(from), Some(to))) => self.unpacked(from, to),
             ("tt.splat" | "tt.histogram", _) => Ok(()),
@@ -145,9 +146,7 @@ fn broadcast(from: &[u64], to: &[u64]) -> Checked {
 
 fn same_count(from: &[u64], to: &[u64]) -> Checked {
     let count = |shape: &[u64]| shape.iter().fold(1u64, |count, size| count.saturating_mul(*size));
-    ensure(count(from) == count(to), || {
-        format!("{from:?} has {} elements, and {to:?} has {}", count(from), count(to))
-    })
+    ensure(count(from) == count(to), || format!("{from:?} has {} elements, and {to:?} has {}", count(from), count(to)))
 }
 
 fn concatenated(from: &[u64], to: &[u64]) -> Checked {

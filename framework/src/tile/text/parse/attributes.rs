@@ -373,8 +373,11 @@ fn raw_elements(raw: &str, ty: &Type, count: u64) -> Result<Vec<u64>, String> {
     let pairs = digits.as_bytes().chunks(2);
     let bytes: Option<Vec<u8>> =
         pairs.map(|pair| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok())).collect();
-    let bytes = bytes.filter(|_| digits.len() % 2 == 0).ok_or("expected `0x` and two hexadecimal digits for each byte")?;
-    let bits = ty.element_bits().filter(|bits| *bits <= 64).ok_or_else(|| format!("`{ty}` has no elements of bytes"))?;
+    let bytes = bytes
+        .filter(|_| digits.len().is_multiple_of(2))
+        .ok_or("expected `0x` and two hexadecimal digits for each byte")?;
+    let bits =
+        ty.element_bits().filter(|bits| *bits <= 64).ok_or_else(|| format!("`{ty}` has no elements of bytes"))?;
     if bits == 1 {
         let bit = |index: u64| bytes.get((index / 8) as usize).map(|byte| u64::from(byte >> (index % 8) & 1));
         // All bits of one byte say that all are the same.

@@ -98,7 +98,9 @@ impl Parser<'_> {
             for (used, ty) in used.iter().zip(types) {
                 let has = self.body.ty(used.value);
                 if has != ty {
-                    return Err(self.cursor.error(used.at, format!("the value is a `{has}`, and here a `{ty}` is expected")));
+                    return Err(self
+                        .cursor
+                        .error(used.at, format!("the value is a `{has}`, and here a `{ty}` is expected")));
                 }
             }
         }

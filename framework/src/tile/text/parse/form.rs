@@ -79,8 +79,7 @@ impl Parser<'_> {
         self.add_attributes(draft, given)?;
         self.cursor.expect(":")?;
         let first = self.ty()?;
-        let (condition, result) =
-            if self.cursor.takes(",") { (first, self.ty()?) } else { (Type::BOOLEAN, first) };
+        let (condition, result) = if self.cursor.takes(",") { (first, self.ty()?) } else { (Type::BOOLEAN, first) };
         draft.types.operands[0] = Some(vec![condition]);
         draft.types.results[0] = Some(vec![result]);
         Ok(())

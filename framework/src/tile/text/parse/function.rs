@@ -28,16 +28,19 @@ impl<'a> Parser<'a> {
             arguments: arguments.iter().map(|argument| argument.ty.clone()).collect(),
             results: results.iter().map(|(ty, _)| ty.clone()).collect(),
         };
-        self.add_function(at, Function {
-            name,
-            visibility: visibility.unwrap_or_default(),
-            signature,
-            arguments: arguments.into_iter().map(|argument| argument.attributes).collect(),
-            results: results.into_iter().map(|(_, attributes)| attributes).collect(),
-            attributes,
-            body,
-            location: Location { at: u32::try_from(at).ok(), ..location },
-        })
+        self.add_function(
+            at,
+            Function {
+                name,
+                visibility: visibility.unwrap_or_default(),
+                signature,
+                arguments: arguments.into_iter().map(|argument| argument.attributes).collect(),
+                results: results.into_iter().map(|(_, attributes)| attributes).collect(),
+                attributes,
+                body,
+                location: Location { at: u32::try_from(at).ok(), ..location },
+            },
+        )
     }
 
     /// Adds a function whose name stands at `at`.

@@ -53,7 +53,8 @@ impl Parser<'_> {
         };
         let total = sizes.iter().try_fold(0usize, |total, size| total.checked_add(*size));
         if sizes.len() != rows.len() || total != Some(operands.len()) {
-            let message = format!("{} operands do not divide into those of `{}`", operands.len(), draft.definition.name);
+            let message =
+                format!("{} operands do not divide into those of `{}`", operands.len(), draft.definition.name);
             return Err(self.cursor.error(draft.at, message));
         }
         let mut operands = operands.into_iter();

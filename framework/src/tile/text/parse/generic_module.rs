@@ -45,9 +45,9 @@ impl Parser<'_> {
         };
         let Some(Attribute::Text(name)) = told.remove("sym_name") else { return Err(missing("sym_name")) };
         let visibility = told.remove("sym_visibility");
-        let visibility = [Visibility::Public, Visibility::Private, Visibility::Nested].into_iter().find(|known| {
-            visibility.as_ref().and_then(Attribute::as_text) == Some(known.word())
-        });
+        let visibility = [Visibility::Public, Visibility::Private, Visibility::Nested]
+            .into_iter()
+            .find(|known| visibility.as_ref().and_then(Attribute::as_text) == Some(known.word()));
         let arguments = dictionaries(told.remove("arg_attrs"), signature.arguments.len());
         let results = dictionaries(told.remove("res_attrs"), signature.results.len());
         let function = Function {

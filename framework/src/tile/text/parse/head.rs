@@ -143,7 +143,8 @@ impl<'a> Parser<'a> {
             while let Some(place) = unquoted_name(rest) {
                 out.push_str(&rest[..place]);
                 let after = &rest[place + 1..];
-                let end = after.find(|c: char| !(c.is_ascii_alphanumeric() || "_$.-".contains(c))).unwrap_or(after.len());
+                let end =
+                    after.find(|c: char| !(c.is_ascii_alphanumeric() || "_$.-".contains(c))).unwrap_or(after.len());
                 out.push_str(&parser.named_location(&after[..end], at)?);
                 rest = &after[end..];
                 if out.len() > MAX_LOCATION {

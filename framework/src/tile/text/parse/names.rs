@@ -43,9 +43,11 @@ impl<'a> Scopes<'a> {
     /// The values of a name.
     pub fn value(&self, name: &str) -> Option<(Value, u32)> {
         let mut hidden = false;
-        self.open.iter().rev().take_while(|scope| !std::mem::replace(&mut hidden, scope.isolated)).find_map(|scope| {
-            scope.values.get(name).copied()
-        })
+        self.open
+            .iter()
+            .rev()
+            .take_while(|scope| !std::mem::replace(&mut hidden, scope.isolated))
+            .find_map(|scope| scope.values.get(name).copied())
     }
 
     /// Gives a name to values that follow each other; false where it is taken.

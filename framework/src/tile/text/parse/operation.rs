@@ -13,6 +13,9 @@ struct ResultName<'a> {
     count: u32,
 }
 
+/// Names of arguments with their places, and what each begins with.
+type Initialised<'a> = (Vec<(&'a str, usize)>, Vec<Used>);
+
 impl<'a> Parser<'a> {
     /// An operation of a block.
     pub(super) fn operation(&mut self) -> Parsed<Op> {
@@ -70,7 +73,8 @@ impl<'a> Parser<'a> {
         loop {
             let at = self.cursor.at;
             let name = self.value_name()?;
-            let count = if self.cursor.takes(":") { self.cursor.take_decimal("how many results there are")? } else { 1 };
+            let count =
+                if self.cursor.takes(":") { self.cursor.take_decimal("how many results there are")? } else { 1 };
             names.push(ResultName { name, at, count });
             if !self.cursor.takes(",") {
                 self.cursor.expect("=")?;
@@ -118,17 +122,20 @@ impl<'a> Parser<'a> {
         self.cursor.skip_blanks();
         let at = self.cursor.at;
         let name = self.value_name()?;
-        let place: Option<u32> =
-            if self.cursor.rest().starts_with('#') && self.cursor.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) {
-                self.cursor.at += 1;
-                Some(self.cursor.take_decimal("the number of a result")?)
-            } else {
-                None
-            };
+        let place: Option<u32> = if self.cursor.rest().starts_with('#')
+            && self.cursor.rest()[1..].starts_with(|c: char| c.is_ascii_digit())
+        {
+            self.cursor.at += 1;
+            Some(self.cursor.take_decimal("the number of a result")?)
+        } else {
+            None
+        };
         let Some((first, count)) = self.scopes.value(name) else {
             let error = self.cursor.error(at, format!("`%{name}` is not defined before"));
             let nearest = crate::target::nearest(name, self.scopes.names());
-            return Err(nearest.iter().fold(error, |error, known| error.with_hint(format!("did you mean `%{known}`?"))));
+            return Err(nearest
+                .iter()
+                .fold(error, |error, known| error.with_hint(format!("did you mean `%{known}`?"))));
         };
         if place.is_none() && count != 1 {
             return Err(self.cursor.error(at, format!("`%{name}` stands for {count} results: expected `%{name}#0`")));
@@ -155,7 +162,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `name = %value` with commas between, in brackets: arguments of a region and what they begin with.
-    pub(super) fn initialised(&mut self) -> Parsed<(Vec<(&'a str, usize)>, Vec<Used>)> {
+    pub(super) fn initialised(&mut self) -> Parsed<Initialised<'a>> {
         self.cursor.expect("(")?;
         let pairs = self.list(")", |parser| {
             parser.cursor.skip_blanks();

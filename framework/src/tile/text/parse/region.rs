@@ -56,7 +56,8 @@ impl<'a> Parser<'a> {
         let at = self.cursor.at;
         let name = self.block_name()?;
         let block = self.block(name, at);
-        let defined = self.scopes.block(name, at, || block).is_some_and(|known| std::mem::replace(&mut known.defined, true));
+        let defined =
+            self.scopes.block(name, at, || block).is_some_and(|known| std::mem::replace(&mut known.defined, true));
         if defined {
             return Err(self.cursor.error(at, format!("`^{name}` is defined twice")));
         }

@@ -100,7 +100,8 @@ impl Parser<'_> {
         draft.operands[0] = vec![self.used()?];
         let given = self.attributes_if_any()?;
         self.add_attributes(draft, given)?;
-        draft.types.results[0] = Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
+        draft.types.results[0] =
+            Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
         let mut cases = Vec::new();
         let mut regions = Vec::new();
         while self.cursor.takes("case") {
@@ -126,7 +127,8 @@ impl Parser<'_> {
         if self.cursor.takes("no_inline") {
             draft.attributes.set("no_inline", Attribute::Unit);
         }
-        draft.types.results[0] = Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
+        draft.types.results[0] =
+            Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
         let region = self.region(&[])?;
         self.end_region(region)?;
         draft.regions.push(region);
@@ -153,7 +155,9 @@ impl Parser<'_> {
             return Ok(());
         }
         let Some(definition) = self.dialects.get(YIELD) else {
-            return Err(self.cursor.error(self.cursor.at, format!("there is no operation `{YIELD}` to end this region")));
+            return Err(self
+                .cursor
+                .error(self.cursor.at, format!("there is no operation `{YIELD}` to end this region")));
         };
         let mut operation = Operation::new(Arc::clone(definition));
         operation.groups = definition.operands.iter().map(|_| 0).collect();

@@ -46,7 +46,9 @@ impl Parser<'_> {
                 self.add_attributes(draft, given)
             }
             Piece::Optional(pieces) => match pieces.first() {
-                Some(first) if self.begins(draft, first) => pieces.iter().try_for_each(|piece| self.piece(draft, piece)),
+                Some(first) if self.begins(draft, first) => {
+                    pieces.iter().try_for_each(|piece| self.piece(draft, piece))
+                }
                 _ => Ok(()),
             },
             Piece::Special(special) => self.special(draft, *special),
@@ -187,9 +189,8 @@ impl Parser<'_> {
             // The generic form has the number of the word.
             AttributeKind::Word(words) => {
                 let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
-                let word = words.iter().find(|(word, code)| {
-                    value.as_text() == Some(word.as_str()) || number == Some(**code)
-                });
+                let word =
+                    words.iter().find(|(word, code)| value.as_text() == Some(word.as_str()) || number == Some(**code));
                 match word {
                     Some((word, _)) => Ok(Attribute::Word(word.as_str().into())),
                     None => Err(self.unknown_word(at, name, &value.to_string(), words.keys())),

@@ -65,7 +65,8 @@ impl Printer<'_> {
     fn initialised(&mut self, arguments: &[Value], initial: &[Value]) -> String {
         let initial: Vec<_> = initial.iter().map(|value| self.names.of(*value)).collect();
         let pairs = arguments.iter().zip(initial);
-        let pairs = pairs.map(|(argument, initial)| format!("{} = {initial}", self.names.define(self.body, &[*argument])));
+        let pairs =
+            pairs.map(|(argument, initial)| format!("{} = {initial}", self.names.define(self.body, &[*argument])));
         format!("({})", pairs.collect::<Vec<_>>().join(", "))
     }
 

@@ -11,7 +11,9 @@ impl Line {
         let last = self.0.chars().last();
         let close = match (last, first) {
             (None, _) | (Some('(' | '[' | '<'), _) | (_, ',' | ')' | ']') => true,
-            (Some(last), '[' | '(' | '<') if token.len() == 1 => !matches!(last, ',' | ':') && !self.ends_with_keyword(),
+            (Some(last), '[' | '(' | '<') if token.len() == 1 => {
+                !matches!(last, ',' | ':') && !self.ends_with_keyword()
+            }
             (_, '>') => token.len() == 1,
             _ => false,
         };

@@ -39,7 +39,9 @@ impl Names {
         let wanted = body.name(*first).filter(|name| !name.is_empty()).map(str::to_owned);
         let name = match wanted {
             Some(name) if !self.is_taken(&name) => name,
-            Some(name) => (0u32..).map(|number| format!("{name}_{number}")).find(|name| !self.is_taken(name)).unwrap_or(name),
+            Some(name) => {
+                (0u32..).map(|number| format!("{name}_{number}")).find(|name| !self.is_taken(name)).unwrap_or(name)
+            }
             None => self.number(),
         };
         for (place, value) in values.iter().enumerate() {

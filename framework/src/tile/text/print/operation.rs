@@ -97,7 +97,8 @@ impl Printer<'_> {
             line.push_close(" (");
             for (index, region) in operation.regions.iter().enumerate() {
                 line.push_close(if index > 0 { ", {" } else { "{" });
-                let labelled = self.body.blocks(*region).first().is_some_and(|block| !self.body.arguments(*block).is_empty());
+                let labelled =
+                    self.body.blocks(*region).first().is_some_and(|block| !self.body.arguments(*block).is_empty());
                 self.region_after_brace(*region, labelled, false, &mut line)?;
             }
             line.push_close(")");

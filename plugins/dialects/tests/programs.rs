@@ -1,0 +1,31 @@
+//! Operations of vendors' dialects are read, keep the rules, and are written as Triton 3.9.0 writes them.
+
+use tilewright::tile::{text, verify};
+use tilewright_dialects::{FILES, all};
+
+const PROGRAMS: [(&str, &str); 2] =
+    [("buffers", include_str!("programs/buffers.ttgir")), ("bulk", include_str!("programs/bulk.ttgir"))];
+
+#[test]
+fn operations_are_written_as_they_were_read() {
+    for (name, program) in PROGRAMS {
+        let module = text::parse(program, &all()).unwrap_or_else(|error| panic!("{name}:{error}"));
+        verify(&module).unwrap_or_else(|violation| panic!("{name}:{}", violation.in_text(program)));
+        let (_, without_comment) = program.split_once('\n').expect("a comment in the first line");
+        assert_eq!(text::print(&module), without_comment, "{name}");
+    }
+}
+
+/// A row that replaces one of another file would change what programs mean.
+#[test]
+fn no_dialect_replaces_operations_of_another() {
+    let neutral = tilewright::tile::op::Dialects::neutral();
+    let known = neutral.iter().len();
+    let mut alone = 0;
+    for (file, rows) in FILES {
+        let mut dialect = tilewright::tile::op::Dialects::default();
+        dialect.add(file, rows).unwrap_or_else(|error| panic!("{error}"));
+        alone += dialect.iter().len();
+    }
+    assert_eq!(all().iter().len(), known + alone);
+}
