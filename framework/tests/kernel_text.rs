@@ -119,7 +119,7 @@ fn statement() -> impl Strategy<Value = Statement> {
 }
 
 fn kernel() -> impl Strategy<Value = Kernel> {
-    let parameter = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter { name, ty });
+    let parameter = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::plain(&name, ty));
     let buffer = (any::<u32>(), any::<u32>()).prop_map(|(bytes, alignment)| SharedBuffer { bytes, alignment });
     let launch = (any::<u32>(), any::<u32>(), any::<u32>())
         .prop_map(|(lanes, warps, blocks)| Launch::new(lanes, warps).with_blocks(blocks));

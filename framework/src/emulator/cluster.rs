@@ -9,6 +9,7 @@ use super::meaning::Meanings;
 use super::memory::GlobalMemory;
 use super::program::Program;
 use super::shared::{Epoch, SharedMemory};
+use super::tensor::Tensor;
 use super::warp::{Pause, Surroundings, Warp};
 use crate::kernel::{Counts, Launch, Scope};
 use crate::target::TargetDescription;
@@ -19,6 +20,8 @@ pub(super) struct Outside<'a> {
     pub(super) target: &'a TargetDescription,
     pub(super) meanings: Option<&'a Meanings>,
     pub(super) global: &'a mut GlobalMemory,
+    /// By parameter, the tensor whose map it is.
+    pub(super) tensors: &'a [Option<Tensor>],
     pub(super) transactions: &'a mut Transactions,
     /// How many steps may still be run.
     pub(super) steps: &'a mut u64,
@@ -209,6 +212,7 @@ impl Cluster {
             target: outside.target,
             meanings: outside.meanings,
             global: outside.global,
+            tensors: outside.tensors,
             shared: &mut self.shared,
             transactions: outside.transactions,
             block: [first[0] + block as u32, first[1], first[2]],

@@ -44,9 +44,11 @@ mod rounding;
 mod rows;
 mod run;
 mod shared;
+mod tensor;
 mod warp;
 
 pub use fault::{Fault, FaultKind, LaneFault, OtherAccess, Place};
 pub use meaning::{Call, Meaning, Meanings};
 pub use memory::{Buffer, GlobalMemory, MemoryError};
 pub use run::{Argument, Emulator, Limits, Report, run};
+pub use tensor::MappedTensor;

@@ -14,6 +14,8 @@ pub(super) enum Landing {
     Write { flight: u64, data: Vec<u8>, lane: u8 },
     /// A read of shared memory.
     Read { flight: u64 },
+    /// A write of global memory, where there is a buffer.
+    WriteGlobal { address: u64, data: Vec<u8> },
 }
 
 /// One queue. Operations are numbered as they are issued.
@@ -118,6 +120,10 @@ impl Queues {
 fn land(landing: Landing, memories: &mut Memories<'_>, accessor: &Accessor<'_>) {
     let Some(memory) = memories.shared.get_mut(usize::from(accessor.block)) else { return };
     match landing {
+        Landing::WriteGlobal { address, data } => {
+            // What it writes was looked for when it was issued.
+            let _ = memories.global.store(address, &data);
+        }
         Landing::Write { flight, data, lane } => {
             let who = Accessor { lane, ..accessor.clone() };
             memory.land_write(flight, &data, Proxy::Plain, &who);

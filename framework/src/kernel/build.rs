@@ -24,13 +24,18 @@ impl Builder {
     /// Starts a kernel; its parameters are values 0, 1, ...
     #[must_use]
     pub fn new(name: &str, launch: Launch, parameters: &[(&str, Type)]) -> Self {
-        let parameter = |&(name, ty): &(&str, Type)| Parameter { name: name.to_owned(), ty };
+        Self::with_parameters(name, launch, parameters.iter().map(|&(name, ty)| Parameter::plain(name, ty)).collect())
+    }
+
+    /// The same with parameters of any kind.
+    #[must_use]
+    pub fn with_parameters(name: &str, launch: Launch, parameters: Vec<Parameter>) -> Self {
         Self {
             name: name.to_owned(),
             launch,
-            parameters: parameters.iter().map(parameter).collect(),
+            types: parameters.iter().map(|parameter| parameter.ty).collect(),
+            parameters,
             shared: Vec::new(),
-            types: parameters.iter().map(|&(_, ty)| ty).collect(),
             open: vec![Region::default()],
         }
     }

@@ -10,7 +10,7 @@
 use std::fmt;
 
 use super::{Element, Kernel, Launch, Op, Region, Space, Type, Value, VerifyError, Violation};
-use crate::layout::Dim;
+use crate::layout::{Dim, LinearLayout};
 use crate::target::{Completion, Instruction, Operand};
 
 /// What one operand or result of an instruction must be.
@@ -30,6 +30,10 @@ pub enum Carried {
     GlobalAddress,
     /// A truth value.
     Truth,
+    /// The map of a tensor.
+    TensorMap,
+    /// A number, the same in all lanes.
+    Number,
     /// Something that values of the kernel IR do not carry yet.
     Nothing,
 }
@@ -44,8 +48,12 @@ impl Carried {
                 bits.checked_mul(registers).filter(|&bits| bits > 0).map_or(Self::Nothing, Self::Bits)
             }
             Operand::Memory(memory) => Self::Descriptor(memory.descriptor.bits),
-            Operand::Access { .. } | Operand::Mbarrier => Self::SharedAddress,
-            Operand::Global { .. } => Self::GlobalAddress,
+            Operand::Access { .. } | Operand::Mbarrier | Operand::Box(_) | Operand::SharedSpan { .. } => {
+                Self::SharedAddress
+            }
+            Operand::Global { .. } | Operand::GlobalSpan { .. } => Self::GlobalAddress,
+            Operand::TensorMap => Self::TensorMap,
+            Operand::Coordinate | Operand::SpanBytes { .. } => Self::Number,
             Operand::Predicate => Self::Truth,
             _ => Self::Nothing,
         }
@@ -72,6 +80,8 @@ impl Carried {
             Self::SharedAddress => ty == Type::Pointer(Space::Shared),
             Self::GlobalAddress => ty == Type::Pointer(Space::Global),
             Self::Truth => ty == Type::Scalar(Element::I1),
+            Self::TensorMap => ty == Type::TensorMap,
+            Self::Number => ty == Type::Scalar(Element::I32),
             Self::Nothing => false,
         }
     }
@@ -88,6 +98,8 @@ impl Carried {
             Self::SharedAddress => Some(Type::Pointer(Space::Shared)),
             Self::GlobalAddress => Some(Type::Pointer(Space::Global)),
             Self::Truth => Some(Type::Scalar(Element::I1)),
+            Self::TensorMap => Some(Type::TensorMap),
+            Self::Number => Some(Type::Scalar(Element::I32)),
             Self::Nothing => None,
         }
     }
@@ -103,6 +115,8 @@ impl fmt::Display for Carried {
             Self::SharedAddress => f.write_str("ptr.shared"),
             Self::GlobalAddress => f.write_str("ptr.global"),
             Self::Truth => f.write_str("i1"),
+            Self::TensorMap => f.write_str("map"),
+            Self::Number => f.write_str("an i32"),
             Self::Nothing => f.write_str("something that no value can carry"),
         }
     }
@@ -115,8 +129,10 @@ pub struct Signature {
     pub operands: Vec<Carried>,
     /// What it gives: one value or none.
     pub results: Vec<Carried>,
-    /// Lanes of the warps that can issue it; `None` where its operands disagree.
+    /// Lanes of the warps that can issue it; `None` where its operands disagree; one where none lies in lanes.
     pub lanes: Option<u32>,
+    /// Whether operands lie in lanes; where none does, warps of any number of lanes can issue it.
+    pub in_lanes: bool,
     /// Warps that issue it together, counted from a multiple of how many they are; `None` where its operands
     /// disagree.
     pub warps: Option<u32>,
@@ -141,6 +157,7 @@ impl Signature {
             operands: carried(false),
             results: carried(true),
             lanes: of_dim(row, Dim::LANE),
+            in_lanes: threads(row).next().is_some(),
             warps: of_dim(row, Dim::WARP),
         }
     }
@@ -182,6 +199,7 @@ impl Signature {
     /// A sentence with both numbers of lanes.
     pub fn check_lanes(&self, own: u32) -> Result<(), String> {
         match self.lanes {
+            _ if !self.in_lanes => Ok(()),
             Some(lanes) if lanes == own => Ok(()),
             Some(lanes) => Err(format!("it is for warps of {lanes} lanes; the kernel's have {own}")),
             None => Err("its operands are for different numbers of lanes".to_owned()),
@@ -191,13 +209,33 @@ impl Signature {
 
 /// How many positions all operands have of a dim of threads; one where none names it.
 fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
-    let mut all = row.operands.iter().filter_map(|operand| match operand {
-        Operand::Register { layout, .. } => Some(layout.in_bits(dim)),
-        Operand::Access { data, .. } | Operand::Global { data, .. } => Some(data.in_bits(dim)),
+    let mut all = threads(row).map(|layout| layout.in_bits(dim));
+    let Some(first) = all.next() else { return Some(1) };
+    (all.all(|bits| bits == first)).then(|| 1u32.checked_shl(first)).flatten()
+}
+
+/// The layouts of operands that lie in lanes.
+fn threads(row: &Instruction) -> impl Iterator<Item = &LinearLayout> {
+    row.operands.iter().filter_map(|operand| match operand {
+        Operand::Register { layout, .. } => Some(layout),
+        Operand::Access { data, .. } | Operand::Global { data, .. } => Some(data),
+        _ => None,
+    })
+}
+
+/// Whether every map that a row's instruction takes is of boxes that it copies.
+///
+/// # Errors
+/// A sentence on the first that is not.
+pub fn check_maps_of(kernel: &Kernel, row: &Instruction, operands: &[Value]) -> Result<(), String> {
+    let boxes = row.operands.iter().find_map(|operand| match operand {
+        Operand::Box(operand) => Some(operand),
         _ => None,
     });
-    let first = all.next()?;
-    (all.all(|bits| bits == first)).then(|| 1u32.checked_shl(first)).flatten()
+    let given = row.operands.iter().filter(|operand| !is_result(operand)).zip(operands);
+    let maps = given.filter(|(operand, _)| matches!(operand, Operand::TensorMap)).map(|(_, value)| value.0 as usize);
+    let maps = maps.filter_map(|number| kernel.parameters.get(number)?.map.as_ref());
+    boxes.map_or(Ok(()), |boxes| maps.into_iter().try_for_each(|map| map.check_for(boxes)))
 }
 
 /// Checks the vendor instructions of a kernel against the target's rows, after
@@ -237,7 +275,10 @@ fn region(
             let given = operands.iter().map(|value| types.get(value.0 as usize).copied().flatten());
             let given: Vec<Type> = given.map(|ty| ty.unwrap_or(Type::Scalar(Element::I1))).collect();
             let results: Vec<Type> = statement.results.iter().map(|&(_, ty)| ty).collect();
-            check(rows, name, &given, &results, kernel.launch).map_err(|message| VerifyError {
+            let row = rows.iter().find(|row| row.name == *name);
+            let fits = check(row, &given, &results, kernel.launch);
+            let fits = fits.and_then(|row| check_maps_of(kernel, row, operands));
+            fits.map_err(|message| VerifyError {
                 kernel: kernel.name.clone(),
                 operation: Some(operation),
                 name: statement.op.name(),
@@ -252,9 +293,15 @@ fn region(
     Ok(())
 }
 
-fn check(rows: &[Instruction], name: &str, operands: &[Type], results: &[Type], launch: Launch) -> Result<(), String> {
-    let row = rows.iter().find(|row| row.name == name);
-    let signature = Signature::of(row.ok_or("the target has no row of this name")?);
+fn check<'a>(
+    row: Option<&'a Instruction>,
+    operands: &[Type],
+    results: &[Type],
+    launch: Launch,
+) -> Result<&'a Instruction, String> {
+    let row = row.ok_or("the target has no row of this name")?;
+    let signature = Signature::of(row);
     signature.check(operands, results)?;
-    signature.check_launch(launch)
+    signature.check_launch(launch)?;
+    Ok(row)
 }

@@ -5,6 +5,7 @@
 //!
 //! May import everything below.
 
+mod bulk_proof;
 mod contraction_memory;
 mod contraction_proof;
 mod exact;
@@ -19,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
 
+pub use bulk_proof::{box_origins, prove_box_copy, prove_span_copy};
 pub use contraction_proof::prove_contraction;
 pub use instruction_proof::prove_instruction;
 pub use proof::{

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Completion, MemoryOperand, Numerics};
+use super::{BoxOperand, Completion, MemoryOperand, Numerics};
 use crate::layout::LinearLayout;
 
 /// One instruction of a target: what it reads and writes, where its operands lie, what it means.
@@ -40,7 +40,7 @@ pub enum InstructionKind {
     Matrix,
     /// Moves data between registers and shared memory.
     SharedMove,
-    /// Copies from global to shared memory, past the registers.
+    /// Copies between global and shared memory, past the registers; of its operands the destination comes first.
     AsyncCopy,
 }
 
@@ -89,6 +89,28 @@ pub enum Operand {
     Predicate,
     /// One value for the whole warp.
     Uniform,
+    /// A box of a tensor in shared memory; its address, the same in all lanes.
+    Box(BoxOperand),
+    /// The map of the tensor whose box it is.
+    TensorMap,
+    /// Where the box begins in the tensor along an axis, which may be outside: an `i32` with sign, the same in all
+    /// lanes. The axes follow each other as in the map.
+    Coordinate,
+    /// Bytes of shared memory that follow each other; the address of the first, the same in all lanes.
+    SharedSpan {
+        /// Alignment of the address in bytes.
+        alignment: u32,
+    },
+    /// Bytes of global memory that follow each other; the address of the first, the same in all lanes.
+    GlobalSpan {
+        /// Alignment of the address in bytes.
+        alignment: u32,
+    },
+    /// How many bytes the spans have: an `i32`, the same in all lanes.
+    SpanBytes {
+        /// They are a multiple of so many.
+        grain: u32,
+    },
     /// The address of an mbarrier in shared memory, the same in all lanes, on which it completes.
     Mbarrier,
 }

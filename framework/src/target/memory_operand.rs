@@ -59,7 +59,7 @@ pub enum Stride {
 
 /// Bits of an address mixed into others: `address ^ (address >> shift & mask)`. The bits that are mixed in
 /// lie above those that they are mixed into.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mix {
     /// How far the bits move.
     pub shift: u32,

@@ -7,6 +7,7 @@
 //! May import `f2`, `layout`.
 
 mod bank;
+mod box_operand;
 mod catalogue;
 mod completion;
 mod cost;
@@ -21,6 +22,7 @@ mod numerics;
 mod read;
 
 pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
+pub use box_operand::{BoxArrangement, BoxOperand};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};

@@ -17,9 +17,9 @@ mod issue;
 use thiserror::Error;
 
 pub(crate) use artifact::byte_string;
-pub use artifact::{Artifact, CompileOptions, Emit, KernelMetadata, Payload};
+pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, Payload, encoded_maps};
 pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid};
-pub use issue::issued_row;
+pub use issue::{check_maps, issued_row};
 
 use crate::kernel;
 use crate::layout::Families;

@@ -37,6 +37,19 @@ pub struct KernelForm {
     pub protected: bool,
     /// How shared memory is asked for.
     pub shared: SharedForm,
+    /// How maps of tensors are passed, where they are.
+    pub map: Option<MapForm>,
+}
+
+/// How a map of a tensor is passed to a kernel: by value, as so many bytes that only the host's encoder knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapForm {
+    /// How many.
+    pub bytes: u32,
+    /// They begin at a multiple of so many bytes.
+    pub alignment: u32,
+    /// Attributes of the parameter by name.
+    pub attributes: Vec<(String, String)>,
 }
 
 /// How a kernel asks for its shared memory.

@@ -1,16 +1,18 @@
 //! What instructions do, from their rows alone.
 //!
 //! A row whose semantics is Move moves bytes between registers and shared memory ([`transfer`]), or from global
-//! to shared memory ([`copy`]); one
+//! to shared memory ([`copy`]), a [`span`] of bytes or one of the [`boxes`] of a tensor; one
 //! whose semantics is Contract multiplies matrices ([`product`]). How values of the kernel IR carry
 //! operands is what [`crate::kernel::Signature`] says of the row.
 //!
 //! May import `layout`, `target`, `kernel` and the rest of the emulator.
 
+mod boxes;
 mod copy;
 mod held;
 mod operand;
 mod product;
+mod span;
 mod summation;
 mod transfer;
 
@@ -21,8 +23,10 @@ use super::meaning::{Call, Meaning, Meanings};
 use crate::kernel::Signature;
 use crate::target::{Completion, Instruction, InstructionKind, Semantics};
 
+use boxes::BoxCopy;
 use copy::Copy;
 use product::Product;
+use span::SpanCopy;
 use transfer::Transfer;
 
 impl Meanings {
@@ -47,7 +51,9 @@ struct Row {
 }
 
 enum Does {
+    Box(BoxCopy),
     Copy(Copy),
+    Span(SpanCopy),
     Transfer(Transfer),
     Product(Box<Product>),
     Unknown(String),
@@ -56,13 +62,20 @@ enum Does {
 impl Does {
     fn of(row: &Instruction) -> Self {
         let found = match row.semantics {
-            Semantics::Move if row.kind == InstructionKind::AsyncCopy => Copy::of(row).map(Self::Copy),
+            Semantics::Move if row.kind == InstructionKind::AsyncCopy => Self::copy(row),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
             Semantics::Contract | Semantics::CountDifferent => {
                 Product::of(row).map(|product| Self::Product(Box::new(product)))
             }
         };
         found.unwrap_or_else(Self::Unknown)
+    }
+
+    /// A box, a span, or what each lane has of its own.
+    fn copy(row: &Instruction) -> Result<Self, String> {
+        let boxes = BoxCopy::of(row).map(|copy| copy.map(Self::Box));
+        let span = || SpanCopy::of(row).map(|copy| copy.map(Self::Span));
+        boxes.or_else(span).unwrap_or_else(|| Copy::of(row).map(Self::Copy))
     }
 }
 
@@ -77,7 +90,9 @@ impl Meaning for Row {
             call.completes_on(queue);
         }
         match does {
+            Does::Box(copy) => copy.execute(call),
             Does::Copy(copy) => copy.execute(call),
+            Does::Span(copy) => copy.execute(call),
             Does::Transfer(transfer) => transfer.execute(call),
             Does::Product(product) => product.execute(call),
             Does::Unknown(message) => Err(call.wrong(message)),

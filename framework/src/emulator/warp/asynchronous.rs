@@ -48,6 +48,7 @@ impl Warp {
         at: usize,
     ) -> Done {
         let address = self.same_in_all(pointer)?;
+        self.counts.mbarrier_arrivals += 1;
         self.barrier = self.time;
         let mut done = self.known.clone();
         join(&mut done, &until(self.index as u16, self.time));

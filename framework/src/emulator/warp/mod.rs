@@ -18,6 +18,7 @@ use super::memory::GlobalMemory;
 use super::program::{Program, Step};
 use super::queues::Queues;
 use super::shared::{Accessor, Clock, Epoch, SharedMemory};
+use super::tensor::Tensor;
 use crate::kernel::{Counts, Scope};
 use crate::target::TargetDescription;
 
@@ -29,6 +30,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) global: &'a mut GlobalMemory,
     /// Of each block of the cluster.
     pub(super) shared: &'a mut [SharedMemory],
+    /// By parameter, the tensor whose map it is.
+    pub(super) tensors: &'a [Option<Tensor>],
     pub(super) transactions: &'a mut Transactions,
     /// Index of the block in the grid.
     pub(super) block: [u32; 3],
@@ -275,6 +278,7 @@ fn memories<'b>(around: &'b mut Surroundings<'_>) -> Memories<'b> {
     Memories {
         global: around.global,
         shared: around.shared,
+        tensors: around.tensors,
         transaction_bytes: u64::from(around.target.global.transaction_bytes.max(1)),
         transactions: around.transactions,
     }

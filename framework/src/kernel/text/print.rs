@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::is_identifier;
-use crate::kernel::{Element, Kernel, Module, Op, Region, SpecialRegister, Statement, Type, Value};
+use crate::kernel::{Element, Kernel, Module, Op, Region, SpecialRegister, Statement, TensorMap, Type, Value};
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -29,6 +29,7 @@ impl Display for Kernel {
         for (index, parameter) in self.parameters.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };
             write!(f, "{comma}%{index} {}: {}", Name(&parameter.name), parameter.ty)?;
+            parameter.map.iter().try_for_each(|map| write_map(f, map))?;
         }
         write!(f, ") lanes {} warps {}", self.launch.lanes, self.launch.warps)?;
         if self.launch.blocks != 1 {
@@ -41,6 +42,19 @@ impl Display for Kernel {
         write_statements(f, &self.body, 1)?;
         writeln!(f, "}}")
     }
+}
+
+/// What a parameter maps, each with its space before it.
+fn write_map(f: &mut Formatter<'_>, map: &TensorMap) -> fmt::Result {
+    write!(f, " {} bits box", map.element_bits)?;
+    for (axis, size) in map.box_sizes.iter().enumerate() {
+        let by = if axis > 0 { " x" } else { "" };
+        write!(f, "{by} {size}")?;
+    }
+    if map.mix.mask != 0 {
+        write!(f, " mix {} {:#x}", map.mix.shift, map.mix.mask)?;
+    }
+    write!(f, " outside {}", map.outside.name())
 }
 
 /// A name, quoted where it is no identifier.

@@ -52,12 +52,26 @@ pub enum Violation {
         found: u32,
     },
     /// A parameter of a type that cannot be passed.
-    #[error("parameter {parameter} is {found}; expected a scalar of 8 bits or more, or ptr.global")]
+    #[error("parameter {parameter} is {found}; expected a scalar of 8 bits or more, ptr.global or map")]
     ParameterType {
         /// Its number.
         parameter: usize,
         /// Its type.
         found: Type,
+    },
+    /// The map of a tensor that there can't be.
+    #[error("parameter {parameter}: {message}")]
+    TensorMap {
+        /// Its number.
+        parameter: usize,
+        /// What is wrong, what was expected.
+        message: String,
+    },
+    /// A map that is no parameter.
+    #[error("%{} is a map; only parameters are", .value.0)]
+    MapDefined {
+        /// The value.
+        value: Value,
     },
     /// The body of a kernel has arguments.
     #[error("the body of a kernel takes no arguments; its parameters are values 0, 1, ... already")]

@@ -7,7 +7,8 @@ use tilewright::vendor::CompileError;
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
 
-use super::{group, mbarrier};
+use super::{bulk, group, mbarrier};
+use crate::instructions::BULK_COPY;
 
 /// A value with its type in the kernel IR.
 pub(super) type Typed<'ctx> = (Type, BasicValueEnum<'ctx>);
@@ -19,6 +20,9 @@ pub(super) fn emit<'ctx>(
     operands: &[Typed<'ctx>],
     results: &[Type],
 ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+    if row.name.starts_with(BULK_COPY) {
+        return bulk::copy(emit, row, operands).map(|()| Vec::new());
+    }
     if row.kind == InstructionKind::AsyncCopy {
         return copy(emit, row, operands).map(|()| Vec::new());
     }
@@ -172,6 +176,9 @@ fn version(name: &str) -> u32 {
     if name.starts_with(group::MNEMONIC) {
         let mixed = name.contains(".s8.u8.") || name.contains(".u8.s8.");
         return if mixed { 84 } else { 80 };
+    }
+    if name.starts_with(BULK_COPY) {
+        return mbarrier::VERSION;
     }
     let eight_bit_floats = name.contains("e4m3") || name.contains("e5m2");
     if name.ends_with(".popc") {

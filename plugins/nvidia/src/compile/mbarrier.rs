@@ -15,7 +15,7 @@ pub(super) const VERSION: u32 = 80;
 const MOST: u32 = (1 << 20) - 1;
 
 /// A barrier of all lanes of the warp, which orders what they did to memory.
-const WARP_BARRIER: &str = "bar.warp.sync 0xffffffff;";
+pub(super) const WARP_BARRIER: &str = "bar.warp.sync 0xffffffff;";
 
 /// `mbarrier.init` by one lane.
 pub(super) fn init<'ctx>(

@@ -4,16 +4,17 @@
 //! Forms: `Intermediate` is LLVM IR, `Assembly` is PTX, `Object` is a cubin where `ptxas` is found and
 //! the PTX itself where it is not (drivers load either); the payload's format says which.
 
+mod bulk;
 mod group;
 mod instruction;
 mod mbarrier;
 
 use tilewright::kernel::{Kernel, Module, Queue, Scope, Type};
 use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, check_maps, issued_row};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
-    Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, no_clusters,
+    Code, Dialect, Emitter, Form, KernelForm, Machine, MapForm, SharedForm, check_limits, kernel_metadata, no_clusters,
     no_mbarriers, no_queue, queue_of, shared_bytes,
 };
 
@@ -36,6 +37,7 @@ pub(crate) fn compile(
     options: &CompileOptions,
 ) -> Result<Artifact, CompileError> {
     check_limits(target, module)?;
+    check_maps(rows, module)?;
     let dialect = Ptx { target, rows, version: instruction::ptx_version(&target.architecture, module) };
     let mut forms = Vec::new();
     for emit in &options.emit {
@@ -50,7 +52,7 @@ pub(crate) fn compile(
     let payloads = payloads(target, code, &options.emit)?;
     let assembled = payloads.iter().any(|payload| payload.form == Emit::Object && payload.format == "cubin");
     let taken_by = assembled.then(|| "ptxas".to_owned());
-    Ok(Artifact { payloads, kernels: kernel_metadata(module)?, taken_by })
+    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, taken_by })
 }
 
 fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {
@@ -71,6 +73,11 @@ fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec
     }
     payloads.sort_by_key(|payload| payload.form);
     Ok(payloads)
+}
+
+/// A `CUtensorMap`: 128 opaque bytes at a multiple of 64, which stay where the launch has put them.
+fn map_form() -> MapForm {
+    MapForm { bytes: 128, alignment: 64, attributes: vec![("nvvm.grid_constant".to_owned(), String::new())] }
 }
 
 /// PTX, as LLVM writes it.
@@ -123,6 +130,7 @@ impl Dialect for Ptx<'_> {
             attributes,
             metadata: Vec::new(),
             protected: false,
+            map: Some(map_form()),
             shared: if fixed { SharedForm::Static } else { SharedForm::Dynamic },
         })
     }
@@ -191,7 +199,7 @@ impl Dialect for Ptx<'_> {
         match queue {
             Queue::Copies => emit.call("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
             Queue::Products => group::commit(emit),
-            other => Err(no_queue(other)),
+            Queue::Bulk => self.has_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::commit(emit)),
         }
     }
 
@@ -201,7 +209,9 @@ impl Dialect for Ptx<'_> {
                 emit.call("llvm.nvvm.cp.async.wait.group", &[], &[emit.i32(outstanding).into()]).map(|_| ())
             }
             Queue::Products => group::wait(emit, outstanding),
-            other => Err(no_queue(other)),
+            Queue::Bulk => {
+                self.has_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::wait(emit, outstanding))
+            }
         }
     }
 

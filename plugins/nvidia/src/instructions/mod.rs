@@ -1,17 +1,21 @@
 //! Instruction rows of this vendor: matrix products of one warp and of four, matrix moves between
-//! registers and shared memory, and copies from global to shared memory.
+//! registers and shared memory, and copies between global and shared memory.
 //!
 //! Layouts are derived by rule from shapes and element widths; tests check them against published
 //! tables.
 
+mod bulk;
 mod copy;
 mod matrix_move;
 mod mma;
 mod mma_scaled;
 mod numerics;
+mod swizzle;
 mod wgmma;
 
 use tilewright::target::Instruction;
+
+pub(crate) use bulk::MNEMONIC as BULK_COPY;
 
 /// The instructions of an architecture, `sm_80`, `sm_90a`, ...; none for others.
 #[must_use]
@@ -21,6 +25,7 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     let mut rows = mma::rows(capability);
     rows.extend(wgmma::rows(architecture));
     rows.extend(copy::rows(capability));
+    rows.extend(bulk::rows(capability));
     rows.extend(mma_scaled::rows(architecture));
     rows.extend(matrix_move::rows(architecture, capability));
     rows

@@ -5,12 +5,12 @@
 //! ("K-major") or along the other axis ("MN-major", for 16-bit elements only), eight of which are a block that
 //! repeats by strides that the descriptor says.
 
-use super::numerics;
+use super::{numerics, swizzle};
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
 use tilewright::target::{
-    Arrangement, Completion, Descriptor, Field, Instruction, InstructionKind, MemoryOperand, Mix, Operand, Queue,
-    Semantics, Step, Stride,
+    Arrangement, Completion, Descriptor, Field, Instruction, InstructionKind, MemoryOperand, Operand, Queue, Semantics,
+    Step, Stride,
 };
 
 const SOURCE: &str = "PTX ISA, asynchronous warpgroup-level matrix instructions: register fragments, shared memory matrix layout, matrix descriptor";
@@ -164,7 +164,7 @@ fn memory(role: &str, element: &str, shape: [u64; 2], side: Side) -> MemoryOpera
     let k_axis = if role == "a" { 1 } else { 0 };
     let (k, other) = (shape[k_axis], shape[1 - k_axis]);
     let bytes = u64::from(bits(element) / 8);
-    let widths = [128, 64, 32, 0].into_iter();
+    let widths = swizzle::WIDTHS.into_iter().map(u64::from);
     let arrangement = |width: u64| {
         let (along_k, across) = match side {
             Side::AcrossK => across_k(width, bytes, k, other),
@@ -172,12 +172,11 @@ fn memory(role: &str, element: &str, shape: [u64; 2], side: Side) -> MemoryOpera
         };
         let axes = if k_axis == 0 { [along_k, across] } else { [across, along_k] };
         Arrangement {
-            name: if width == 0 { "no swizzle".to_owned() } else { format!("swizzle of {width} bytes") },
+            name: swizzle::name(width as u32),
             mode: mode(width),
             axes,
-            // Units of 16 bytes are permuted by the number of 128 bytes.
-            mix: Mix { shift: 3, mask: (width.max(16) / 16 - 1) << 4 },
-            alignment: 8 * width.max(16) as u32,
+            mix: swizzle::mix(width as u32),
+            alignment: swizzle::repeat(width as u32),
         }
     };
     MemoryOperand {
