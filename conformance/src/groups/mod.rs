@@ -7,6 +7,7 @@ pub mod algebra;
 mod along;
 mod artifact;
 pub mod asynchronous;
+mod bulk;
 pub mod conversions;
 pub mod cute;
 pub mod dot;

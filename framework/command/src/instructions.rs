@@ -127,10 +127,22 @@ fn shape(row: &Instruction) -> String {
     if let Some((slots, bytes)) = access {
         return format!("{} slots of {} bytes", 1u64 << slots, 1u64 << bytes);
     }
+    if let Some(shape) = bulk_shape(row) {
+        return shape;
+    }
     let of = |wanted: &str| tiles(row).find(|(role, ..)| role == wanted).map(|(_, _, sizes)| sizes);
     match (of("d").as_deref(), of("a").as_deref()) {
         (Some([m, n]), Some([_, k])) => format!("{m}x{n}x{k}{}", told(row)),
         (Some([m, n, blocks]), Some([_, k, _])) => format!("{m}x{n}x{k}, {blocks} blocks"),
         _ => "unknown".to_owned(),
     }
+}
+
+/// What a row copies in bulk.
+fn bulk_shape(row: &Instruction) -> Option<String> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Box(operand) => Some(format!("boxes of {} axes, up to {} along each", operand.rank, operand.most)),
+        Operand::SpanBytes { grain } => Some(format!("spans of multiples of {grain} bytes")),
+        _ => None,
+    })
 }

@@ -3,6 +3,7 @@
 //! May import `f2`, `layout`, `target`, `kernel`, `movement`, `contract`.
 
 mod access;
+mod boxes;
 mod bulk;
 mod contraction;
 mod conversion;
@@ -15,6 +16,7 @@ mod scan;
 mod strided;
 
 pub use access::{copy_kernel, load_kernel, store_kernel};
+pub use boxes::staged_box_kernel;
 pub use bulk::{Bulk, BulkFlaw, bulk_kernel};
 pub use contraction::contraction_kernel;
 pub use conversion::conversion_kernel;

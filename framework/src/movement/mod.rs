@@ -33,7 +33,9 @@ pub use choose::{
 };
 pub use conversion::{Conversion, MovementError};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
-pub use copy::{ClosedCopy, CopyQuestion, SharedCopy, consecutive_copy, copy_to_shared};
+pub use copy::{
+    BoxCopy, BoxSource, ClosedCopy, CopyQuestion, SharedCopy, consecutive_copy, copy_from_shared, copy_to_shared,
+};
 pub use gather::{Gather, gather, gathers};
 pub use means::Means;
 pub use memory::{

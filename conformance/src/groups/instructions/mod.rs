@@ -3,10 +3,12 @@
 //!
 //! That operands cover their tiles is shown by the group `layouts`.
 
+mod bulk;
 mod code;
 
 use std::collections::BTreeSet;
 
+use tilewright::lower::Bulk;
 use tilewright::pipeline::{Disproof, prove_instruction};
 use tilewright::target::Instruction;
 
@@ -31,7 +33,7 @@ impl Group for Instructions {
                 continue;
             }
             cases.push(case(format!("meaning/{name}"), row, meaning));
-            cases.push(case(format!("code/{name}"), row, code::compiled));
+            cases.push(case(format!("code/{name}"), row, code));
         }
         cases.push(Case::new("instructions/code/no-such-row", code::unknown));
         cases
@@ -43,11 +45,19 @@ fn case(name: String, row: &Instruction, check: fn(&Context, &Instruction) -> Ve
     Case::new(format!("instructions/{name}"), move |context| check(context, &row))
 }
 
+fn code(context: &Context, row: &Instruction) -> Verdict {
+    if Bulk::is_of(row) { bulk::compiled(context, row) } else { code::compiled(context, row) }
+}
+
 /// Runs the instruction once: a product must be that of matrices, computed element by element, and a
 /// move must bring every byte to its place.
 fn meaning(context: &Context, row: &Instruction) -> Verdict {
-    match prove_instruction(row, context.target().description()) {
-        Ok(_) => Verdict::pass(Level::Emulated),
+    let proof = match Bulk::is_of(row) {
+        true => bulk::prove(context, row),
+        false => prove_instruction(row, context.target().description()).map(drop),
+    };
+    match proof {
+        Ok(()) => Verdict::pass(Level::Emulated),
         Err(wrong @ (Disproof::Row(_) | Disproof::Invalid(_))) => Verdict::fail(Level::Layout, wrong.to_string()),
         Err(wrong) => Verdict::fail(Level::Emulated, wrong.to_string()),
     }

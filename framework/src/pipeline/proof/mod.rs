@@ -2,6 +2,7 @@
 //! leaves in registers and memory is compared with what the layouts say, and what was executed with
 //! what the plan counted.
 
+mod boxes;
 mod copy;
 mod execute;
 mod memory;
@@ -14,6 +15,7 @@ use crate::emulator::{Fault, MemoryError};
 use crate::kernel::{self, Counts};
 use crate::movement::MovementError;
 
+pub use boxes::prove_box_tiles;
 pub use copy::prove_shared_copy;
 pub(super) use execute::{run, word};
 pub use memory::{prove_copy, prove_load, prove_store};
