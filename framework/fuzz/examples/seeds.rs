@@ -102,6 +102,22 @@ fn cute() -> Done {
     corpus.add("Swizzle<2,0,-2> o 4 o ((4,8),(2,2)):((32,1),(16,8))")
 }
 
+/// Kernels that take maps of tensors.
+fn mapped() -> Result<Vec<Module>, Box<dyn Error>> {
+    let texts = [
+        "kernel k(%0 t: map 16 bits box 64 x 8 mix 3 0x70 outside zeros) lanes 32 warps 1 {\n}",
+        "kernel k(%0 t: map 32 bits box 4 x 1 x 2 outside not_a_number, %1 at: i32) lanes 32 warps 1 {
+           shared 0: 1024 bytes align 128
+           %2: ptr.shared = shared_address 0
+           mbarrier_init %2, 1
+           mbarrier_arrive %2, 32
+           instruction \"fetch\" %2, %0, %1, %1, %1, %2
+           mbarrier_wait %2, %1
+         }",
+    ];
+    texts.into_iter().map(|text| Ok(kernel::text::parse(text)?)).collect()
+}
+
 fn kernels_and_targets() -> Done {
     let (mut text, mut bytes) = (Corpus::of("kernel_text")?, Corpus::of("kernel_bytes")?);
     let (mut files, mut messages) = (Corpus::of("target_toml")?, Corpus::of("plugin_messages")?);
@@ -112,6 +128,10 @@ fn kernels_and_targets() -> Done {
             text.add(module.to_string())?;
             bytes.add(kernel::encode(&module))?;
         }
+    }
+    for module in mapped()? {
+        text.add(module.to_string())?;
+        bytes.add(kernel::encode(&module))?;
     }
     messages.add(wire::write(&CompileOptions::default())?)?;
     for row in rows("layouts.jsonl")?.into_iter().step_by(8) {

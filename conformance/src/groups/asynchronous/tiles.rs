@@ -146,17 +146,17 @@ impl TileCopying {
             masked: false,
             mapped: true,
         };
-        let copy = copy_to_shared(&question, means(context)).map_err(refused)?;
-        let why = || {
-            let reasons = copy.closed.iter().map(|closed| format!("{}: {}", closed.instruction, closed.reason));
-            Verdict::unsupported(format!("not copied by boxes: {}", reasons.collect::<Vec<_>>().join("; ")))
+        // Where no box fills the memory one way, none does the other way.
+        let from = match copy_from_shared(&question, means(context)) {
+            Ok(from) => from,
+            Err(MovementError::Impossible { reasons }) => return Err(Verdict::unsupported(reasons)),
+            Err(error) => return Err(refused(error)),
         };
-        let to = copy.boxes().cloned().ok_or_else(why)?;
-        match copy_from_shared(&question, means(context)) {
-            Ok(from) => Ok((to, from)),
-            Err(MovementError::Impossible { reasons }) => Err(Verdict::unsupported(reasons)),
-            Err(error) => Err(refused(error)),
-        }
+        let copy = copy_to_shared(&question, means(context)).map_err(refused)?;
+        let other = || copy.instruction().unwrap_or("registers").to_owned();
+        let better = || Verdict::unsupported(format!("copied by {}, which is better than boxes", other()));
+        let to = copy.boxes().cloned().ok_or_else(better)?;
+        Ok((to, from))
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::is_identifier;
 use crate::kernel::{Element, Kernel, Module, Op, Region, SpecialRegister, Statement, TensorMap, Type, Value};
+use crate::target::Mix;
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -51,7 +52,7 @@ fn write_map(f: &mut Formatter<'_>, map: &TensorMap) -> fmt::Result {
         let by = if axis > 0 { " x" } else { "" };
         write!(f, "{by} {size}")?;
     }
-    if map.mix.mask != 0 {
+    if map.mix != Mix::default() {
         write!(f, " mix {} {:#x}", map.mix.shift, map.mix.mask)?;
     }
     write!(f, " outside {}", map.outside.name())
