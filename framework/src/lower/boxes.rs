@@ -49,8 +49,8 @@ pub fn staged_box_kernel(
     let first = builder.compare(Compare::Eq, warp, zero);
     let tiles = Tiles { copy, element, stages, pitch, offsets, buffers, first };
     match copy.queue() {
-        None => tiles.to_shared(&mut builder),
-        Some(queue) => tiles.from_shared(&mut builder, queue),
+        None => tiles.bring(&mut builder),
+        Some(queue) => tiles.put_back(&mut builder, queue),
     }
     Ok(builder.finish())
 }
@@ -75,7 +75,7 @@ impl Tiles<'_> {
 
     /// All buffers but one are being filled while one is read. Each has an mbarrier of its own, whose phases are the tiles
     /// that the buffer has held.
-    fn to_shared(&self, builder: &mut Builder) {
+    fn bring(&self, builder: &mut Builder) {
         let Stages { buffers, tensors, .. } = self.stages;
         let ahead = buffers - 1;
         let full = builder.shared_buffer(8 * buffers, 8);
@@ -129,7 +129,7 @@ impl Tiles<'_> {
     }
 
     /// A buffer is filled again when the copies of all tiles that it held have been waited for.
-    fn from_shared(&self, builder: &mut Builder, queue: Queue) {
+    fn put_back(&self, builder: &mut Builder, queue: Queue) {
         let Stages { buffers, tensors, .. } = self.stages;
         self.each_tile(builder, tensors, |builder, tile| {
             let outstanding = buffers - 1 + u32::from(self.omits(Omitted::Wait));

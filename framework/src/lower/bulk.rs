@@ -89,8 +89,8 @@ pub fn bulk_kernel(
     let held = builder.parameter(held);
     let mut issue = Issue { builder, row, flaw, buffer, held, bytes };
     match row.completion {
-        Completion::Mbarrier => issue.to_shared()?,
-        Completion::Queue(queue) => issue.from_shared(queue)?,
+        Completion::Mbarrier => issue.bring()?,
+        Completion::Queue(queue) => issue.put_back(queue)?,
         Completion::AtOnce => return Err("it completes at once".to_owned()),
     }
     Ok(issue.builder.finish())
@@ -122,7 +122,7 @@ impl Issue<'_> {
         self.flaw == Some(flaw)
     }
 
-    fn to_shared(&mut self) -> Result<(), String> {
+    fn bring(&mut self) -> Result<(), String> {
         let mbarrier = self.builder.mbarrier(1);
         if !self.has(BulkFlaw::NoFence) {
             self.builder.proxy_fence();
@@ -142,7 +142,7 @@ impl Issue<'_> {
         Ok(())
     }
 
-    fn from_shared(&mut self, queue: Queue) -> Result<(), String> {
+    fn put_back(&mut self, queue: Queue) -> Result<(), String> {
         self.each_vector(|builder, [to, from], active| {
             let vector = builder.load(Type::Vector(Element::I32, VECTOR / 4), from, 0, Some(active));
             builder.store(to, 0, vector, Some(active));

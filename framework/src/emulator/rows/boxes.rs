@@ -57,12 +57,12 @@ impl BoxCopy {
         }
         let start = call.same_operand(self.memory)?;
         match self.mbarrier {
-            Some(mbarrier) => self.to_shared(call, (start, arrangement), &origin, mbarrier),
-            None => self.from_shared(call, (start, arrangement), &origin),
+            Some(mbarrier) => self.bring(call, (start, arrangement), &origin, mbarrier),
+            None => self.put_back(call, (start, arrangement), &origin),
         }
     }
 
-    fn to_shared(
+    fn bring(
         &self,
         call: &mut Call<'_>,
         (start, arrangement): (u64, &BoxArrangement),
@@ -87,7 +87,7 @@ impl BoxCopy {
         Ok(())
     }
 
-    fn from_shared(
+    fn put_back(
         &self,
         call: &mut Call<'_>,
         (start, arrangement): (u64, &BoxArrangement),
