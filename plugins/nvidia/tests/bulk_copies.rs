@@ -113,7 +113,16 @@ fn every_row_is_code() {
             let line = ptx.lines().find(|line| line.contains(&row.name)).unwrap();
             let issued = line.split("@one").nth(1).unwrap_or_else(|| panic!("by one lane: {line}"));
             let coordinates = issued.split(['{', '}']).nth(1).unwrap();
-            assert_eq!(coordinates.split(',').count(), operand.rank as usize, "{issued}");
+            // In the order in which they lie in memory.
+            let loaded = |axis: u32| {
+                let ending = if axis == 0 { "];".to_owned() } else { format!("+{}];", 4 * axis) };
+                let mut loads = ptx.lines().map(str::trim).filter(|line| line.starts_with("ld.global.b32"));
+                let load = loads.find(|line| line.ends_with(&ending) && (axis > 0 || !line.contains('+')));
+                load.and_then(|line| line.split([' ', '\t', ',']).find(|word| word.starts_with("%r")))
+                    .map(str::to_owned)
+            };
+            let found: Vec<_> = coordinates.split(',').map(|one| Some(one.trim().to_owned())).collect();
+            assert_eq!(found, (0..operand.rank).map(loaded).collect::<Vec<_>>(), "{ptx}");
             let to_shared = row.name.contains("mbarrier");
             assert_eq!(ptx.contains("cp.async.bulk.commit_group"), !to_shared, "{ptx}");
             assert_eq!(ptx.contains("cp.async.bulk.wait_group 0"), !to_shared, "{ptx}");
