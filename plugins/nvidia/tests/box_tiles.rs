@@ -53,9 +53,11 @@ fn back(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> Result<BoxCopy, Move
     copy_from_shared(&question(&GlobalTensor::row_major(shape, 256), memory, bits), means(&target))
 }
 
-/// A layout, the width of an element, a shape, the box that fills it and how many there are. As Triton's
-/// `getTMABlockShape`: no wider than the swizzle, 256 elements at most.
-fn tiles() -> Vec<(MemoryLayout, u32, Vec<u64>, Vec<u32>, usize)> {
+/// A layout, the width of an element, a shape, the box that fills it and how many there are.
+type Tile = (MemoryLayout, u32, Vec<u64>, Vec<u32>, usize);
+
+/// Boxes as Triton's `getTMABlockShape` has them: no wider than the swizzle, 256 elements at most.
+fn tiles() -> Vec<Tile> {
     let mut tiles = Vec::new();
     for (width, bits, shape, sizes, count) in [
         (128, 16, [64, 64], [64, 64], 1),
