@@ -4,6 +4,7 @@ use super::fault::{FaultKind, LaneFault};
 use super::memory::GlobalMemory;
 use super::program::Access;
 use super::shared::{Accessor, SharedMemory};
+use super::tensor::TensorMemory;
 use crate::kernel::{Counts, Space};
 use crate::target::{BankRow, Direction, wavefronts};
 
@@ -28,6 +29,8 @@ pub(super) struct Memories<'a> {
     pub(super) global: &'a mut GlobalMemory,
     /// Of each block of the cluster.
     pub(super) shared: &'a mut [SharedMemory],
+    /// Of the own block.
+    pub(super) tensor: &'a mut TensorMemory,
     pub(super) transaction_bytes: u64,
     pub(super) transactions: &'a mut Transactions,
 }

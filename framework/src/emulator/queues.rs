@@ -14,6 +14,8 @@ pub(super) enum Landing {
     Write { flight: u64, data: Vec<u8>, lane: u8 },
     /// A read of shared memory.
     Read { flight: u64 },
+    /// An access of tensor memory.
+    Tensor { flight: u64 },
 }
 
 /// One queue. Operations are numbered as they are issued.
@@ -58,6 +60,11 @@ impl Queues {
     pub(super) fn commit(&mut self, queue: Queue) {
         let line = self.lines.entry(queue).or_default();
         line.groups.push_back((line.issued, std::mem::take(&mut line.open)));
+    }
+
+    /// Takes what was issued since the last commit, to be finished elsewhere.
+    pub(super) fn take_open(&mut self, queue: Queue) -> Vec<Landing> {
+        std::mem::take(&mut self.lines.entry(queue).or_default().open)
     }
 
     /// Lands all groups of the queue but the latest so many.
@@ -115,7 +122,8 @@ impl Queues {
     }
 }
 
-fn land(landing: Landing, memories: &mut Memories<'_>, accessor: &Accessor<'_>) {
+/// Does what is done when an operation has finished.
+pub(super) fn land(landing: Landing, memories: &mut Memories<'_>, accessor: &Accessor<'_>) {
     let Some(memory) = memories.shared.get_mut(usize::from(accessor.block)) else { return };
     match landing {
         Landing::Write { flight, data, lane } => {
@@ -123,5 +131,6 @@ fn land(landing: Landing, memories: &mut Memories<'_>, accessor: &Accessor<'_>) 
             memory.land_write(flight, &data, Proxy::Plain, &who);
         }
         Landing::Read { flight } => memory.land_read(flight, accessor),
+        Landing::Tensor { flight } => memories.tensor.land(flight, accessor),
     }
 }

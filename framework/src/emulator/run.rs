@@ -157,7 +157,7 @@ impl<'a> Emulator<'a> {
         let buffers: Vec<_> = offsets.iter().zip(ends).map(|(&start, end)| start..end).collect();
         Ok(Launch {
             emulator: self,
-            cluster: Cluster::new(launch, &self.program, arguments, &buffers, end as usize),
+            cluster: Cluster::new(launch, &self.program, arguments, &buffers, end as usize, self.target),
             memory,
             transactions: Transactions::default(),
             counts: Counts::default(),

@@ -261,6 +261,21 @@ impl Builder {
         self.effect(Op::MbarrierWait { pointer, phase });
     }
 
+    /// Lets what this warp has issued on the queue since its last commit arrive at an mbarrier when it has finished.
+    pub fn mbarrier_commit(&mut self, queue: Queue, pointer: Value) {
+        self.effect(Op::MbarrierCommit { queue, pointer });
+    }
+
+    /// Allots columns of tensor memory; where they begin is written to four bytes of shared memory.
+    pub fn tensor_allocate(&mut self, pointer: Value, columns: u32) {
+        self.effect(Op::TensorAllocate { pointer, columns });
+    }
+
+    /// Gives columns of tensor memory back.
+    pub fn tensor_free(&mut self, address: Value, columns: u32) {
+        self.effect(Op::TensorFree { address, columns });
+    }
+
     /// Lets asynchronous operations see what this warp wrote to shared memory by plain stores.
     pub fn proxy_fence(&mut self) {
         self.effect(Op::ProxyFence {});

@@ -41,7 +41,7 @@ pub use module::{
     Kernel, Launch, MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value,
 };
 pub use op::{Binary, Cast, Compare, Exchange, Issuers, Op, Scope, SpecialRegister, Unary};
-pub use signature::{Carried, Signature, is_result, verify_instructions};
+pub use signature::{Carried, Signature, is_given, is_result, verify_instructions};
 pub use types::{Element, Space, Type, Uniformity};
 pub use uniformity::uniformity;
 pub(crate) use verify::verify_structure;

@@ -28,6 +28,8 @@ pub enum Carried {
     SharedAddress,
     /// An address in global memory.
     GlobalAddress,
+    /// An address in tensor memory, an `i32`, the same in all lanes.
+    TensorAddress,
     /// A truth value.
     Truth,
     /// Something that values of the kernel IR do not carry yet.
@@ -46,7 +48,8 @@ impl Carried {
             Operand::Memory(memory) => Self::Descriptor(memory.descriptor.bits),
             Operand::Access { .. } | Operand::Mbarrier => Self::SharedAddress,
             Operand::Global { .. } => Self::GlobalAddress,
-            Operand::Predicate => Self::Truth,
+            Operand::Tensor(_) => Self::TensorAddress,
+            Operand::Predicate | Operand::Accumulate => Self::Truth,
             _ => Self::Nothing,
         }
     }
@@ -71,6 +74,7 @@ impl Carried {
             Self::Descriptor(bits) => Element::integer(bits).is_some_and(|element| ty == Type::Scalar(element)),
             Self::SharedAddress => ty == Type::Pointer(Space::Shared),
             Self::GlobalAddress => ty == Type::Pointer(Space::Global),
+            Self::TensorAddress => ty == Type::Scalar(Element::I32),
             Self::Truth => ty == Type::Scalar(Element::I1),
             Self::Nothing => false,
         }
@@ -87,6 +91,7 @@ impl Carried {
             Self::Descriptor(bits) => Element::integer(bits).map(Type::Scalar),
             Self::SharedAddress => Some(Type::Pointer(Space::Shared)),
             Self::GlobalAddress => Some(Type::Pointer(Space::Global)),
+            Self::TensorAddress => Some(Type::Scalar(Element::I32)),
             Self::Truth => Some(Type::Scalar(Element::I1)),
             Self::Nothing => None,
         }
@@ -102,6 +107,7 @@ impl fmt::Display for Carried {
             Self::Descriptor(bits) => write!(f, "a descriptor, i{bits}"),
             Self::SharedAddress => f.write_str("ptr.shared"),
             Self::GlobalAddress => f.write_str("ptr.global"),
+            Self::TensorAddress => f.write_str("an address in tensor memory, i32"),
             Self::Truth => f.write_str("i1"),
             Self::Nothing => f.write_str("something that no value can carry"),
         }
@@ -115,11 +121,13 @@ pub struct Signature {
     pub operands: Vec<Carried>,
     /// What it gives: one value or none.
     pub results: Vec<Carried>,
-    /// Lanes of the warps that can issue it; `None` where its operands disagree.
+    /// Lanes of the warps that can issue it; `None` where its operands disagree, or none lies in lanes.
     pub lanes: Option<u32>,
     /// Warps that issue it together, counted from a multiple of how many they are; `None` where its operands
     /// disagree.
     pub warps: Option<u32>,
+    /// Whether no operand lies in lanes: then one lane issues it for its warp, of however many there are.
+    pub is_for_one_lane: bool,
 }
 
 /// Whether an operand is what the instruction gives.
@@ -128,20 +136,29 @@ pub fn is_result(operand: &Operand) -> bool {
     matches!(operand, Operand::Register { role, .. } if role == "d")
 }
 
+/// Whether values of a kernel stand for an operand: constants are part of the instruction.
+#[must_use]
+pub fn is_given(operand: &Operand) -> bool {
+    !is_result(operand) && !matches!(operand, Operand::Constant { .. })
+}
+
 impl Signature {
     /// The signature of a row.
     #[must_use]
     pub fn of(row: &Instruction) -> Self {
         let queued = matches!(row.completion, Completion::Queue(_));
         let carried = |results: bool| {
-            let chosen = row.operands.iter().filter(move |operand| is_result(operand) == results);
+            let chosen =
+                row.operands.iter().filter(move |operand| if results { is_result(operand) } else { is_given(operand) });
             chosen.map(|operand| if queued { Carried::on_queue(operand) } else { Carried::of(operand) }).collect()
         };
+        let is_for_one_lane = threads(row, Dim::LANE).next().is_none();
         Self {
             operands: carried(false),
             results: carried(true),
             lanes: of_dim(row, Dim::LANE),
-            warps: of_dim(row, Dim::WARP),
+            warps: if is_for_one_lane { Some(1) } else { of_dim(row, Dim::WARP) },
+            is_for_one_lane,
         }
     }
 
@@ -182,6 +199,7 @@ impl Signature {
     /// A sentence with both numbers of lanes.
     pub fn check_lanes(&self, own: u32) -> Result<(), String> {
         match self.lanes {
+            _ if self.is_for_one_lane => Ok(()),
             Some(lanes) if lanes == own => Ok(()),
             Some(lanes) => Err(format!("it is for warps of {lanes} lanes; the kernel's have {own}")),
             None => Err("its operands are for different numbers of lanes".to_owned()),
@@ -189,13 +207,18 @@ impl Signature {
     }
 }
 
-/// How many positions all operands have of a dim of threads; one where none names it.
-fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
-    let mut all = row.operands.iter().filter_map(|operand| match operand {
+/// Log2 of the positions that each operand which lies in lanes has of a dim of threads.
+fn threads(row: &Instruction, dim: Dim) -> impl Iterator<Item = u32> {
+    row.operands.iter().filter_map(move |operand| match operand {
         Operand::Register { layout, .. } => Some(layout.in_bits(dim)),
         Operand::Access { data, .. } | Operand::Global { data, .. } => Some(data.in_bits(dim)),
         _ => None,
-    });
+    })
+}
+
+/// How many positions all operands have of a dim of threads; one where none names it.
+fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
+    let mut all = threads(row, dim);
     let first = all.next()?;
     (all.all(|bits| bits == first)).then(|| 1u32.checked_shl(first)).flatten()
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Completion, MemoryOperand, Numerics};
+use super::{Completion, MemoryOperand, Numerics, TensorOperand};
 use crate::layout::LinearLayout;
 
 /// One instruction of a target: what it reads and writes, where its operands lie, what it means.
@@ -42,6 +42,8 @@ pub enum InstructionKind {
     SharedMove,
     /// Copies from global to shared memory, past the registers.
     AsyncCopy,
+    /// Moves data between registers and tensor memory.
+    TensorMove,
 }
 
 /// Where one operand of an instruction lies.
@@ -91,6 +93,20 @@ pub enum Operand {
     Uniform,
     /// The address of an mbarrier in shared memory, the same in all lanes, on which it completes.
     Mbarrier,
+    /// A tile in tensor memory. Of role `d` it holds the sums before and after.
+    Tensor(TensorOperand),
+    /// One truth value, the same in all lanes: where it is false the sums begin at zero, and what the tile held is
+    /// not read.
+    Accumulate,
+    /// A word that is the same wherever the instruction is issued: no value of a kernel, but part of it.
+    Constant {
+        /// What it is called.
+        role: String,
+        /// Width in bits.
+        bits: u32,
+        /// The word.
+        value: u64,
+    },
 }
 
 impl Operand {
@@ -99,6 +115,15 @@ impl Operand {
     pub fn role(&self) -> Option<&str> {
         match self {
             Self::Register { role, .. } => Some(role),
+            _ => None,
+        }
+    }
+
+    /// The tile in tensor memory that it is.
+    #[must_use]
+    pub fn tensor(&self) -> Option<&TensorOperand> {
+        match self {
+            Self::Tensor(tensor) => Some(tensor),
             _ => None,
         }
     }

@@ -98,7 +98,7 @@ impl Call<'_> {
         if own && self.target.shared.asynchronous_proxy { Proxy::Asynchronous } else { Proxy::Plain }
     }
 
-    fn on_queue(&self) -> Result<Queue, LaneFault> {
+    pub(super) fn on_queue(&self) -> Result<Queue, LaneFault> {
         self.queue.ok_or_else(|| self.wrong("its meaning sends something off without saying on which queue"))
     }
 }

@@ -1,7 +1,7 @@
 //! What instructions do, from their rows alone.
 //!
 //! A row whose semantics is Move moves bytes between registers and shared memory ([`transfer`]), or from global
-//! to shared memory ([`copy`]); one
+//! to shared memory ([`copy`]), or between registers and tensor memory ([`tensor`]); one
 //! whose semantics is Contract multiplies matrices ([`product`]). How values of the kernel IR carry
 //! operands is what [`crate::kernel::Signature`] says of the row.
 //!
@@ -12,6 +12,7 @@ mod held;
 mod operand;
 mod product;
 mod summation;
+mod tensor;
 mod transfer;
 
 use std::sync::OnceLock;
@@ -23,6 +24,7 @@ use crate::target::{Completion, Instruction, InstructionKind, Semantics};
 
 use copy::Copy;
 use product::Product;
+use tensor::TensorMove;
 use transfer::Transfer;
 
 impl Meanings {
@@ -49,6 +51,7 @@ struct Row {
 enum Does {
     Copy(Copy),
     Transfer(Transfer),
+    TensorMove(TensorMove),
     Product(Box<Product>),
     Unknown(String),
 }
@@ -57,6 +60,7 @@ impl Does {
     fn of(row: &Instruction) -> Self {
         let found = match row.semantics {
             Semantics::Move if row.kind == InstructionKind::AsyncCopy => Copy::of(row).map(Self::Copy),
+            Semantics::Move if row.kind == InstructionKind::TensorMove => TensorMove::of(row).map(Self::TensorMove),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
             Semantics::Contract | Semantics::CountDifferent => {
                 Product::of(row).map(|product| Self::Product(Box::new(product)))
@@ -79,6 +83,7 @@ impl Meaning for Row {
         match does {
             Does::Copy(copy) => copy.execute(call),
             Does::Transfer(transfer) => transfer.execute(call),
+            Does::TensorMove(moves) => moves.execute(call),
             Does::Product(product) => product.execute(call),
             Does::Unknown(message) => Err(call.wrong(message)),
         }

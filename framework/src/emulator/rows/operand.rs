@@ -3,12 +3,12 @@
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use super::held::Held;
-use crate::kernel::is_result;
+use crate::kernel::is_given;
 use crate::layout::{Dim, LinearLayout};
 use crate::target::{Instruction, MemoryOperand, Number, Operand};
 
 /// Above an element in a wider place.
-const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
+pub(super) const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
 /// A matrix in registers.
 pub(super) struct Tile {
@@ -30,15 +30,16 @@ pub(super) enum Factor {
     Memory { operand: usize, number: Number, shape: [u32; 3], memory: MemoryOperand },
 }
 
-/// The name of the element type of an operand in registers.
+/// The name of the element type of an operand in registers or tensor memory.
 pub(super) fn element<'a>(row: &'a Instruction, wanted: &str) -> Option<&'a str> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, element, .. } if role == wanted => Some(element.as_str()),
+        Operand::Tensor(tensor) if tensor.role == wanted => Some(tensor.element.as_str()),
         _ => None,
     })
 }
 
-fn number(element: &str, bits: u32) -> Result<Number, String> {
+pub(super) fn number(element: &str, bits: u32) -> Result<Number, String> {
     let number = Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))?;
     if number.bits() > bits {
         return Err(format!("elements of type `{element}` do not fit into {bits} bits"));
@@ -47,8 +48,8 @@ fn number(element: &str, bits: u32) -> Result<Number, String> {
 }
 
 /// The number of an operand among those that are not results.
-fn position(row: &Instruction, wanted: &Operand) -> usize {
-    let others = row.operands.iter().filter(|operand| !is_result(operand));
+pub(super) fn position(row: &Instruction, wanted: &Operand) -> usize {
+    let others = row.operands.iter().filter(|operand| is_given(operand));
     others.take_while(|operand| *operand != wanted).count()
 }
 
@@ -104,12 +105,7 @@ fn described(
     memory: &MemoryOperand,
     is_needed: &[bool],
 ) -> Result<Vec<u64>, LaneFault> {
-    let descriptor = call.operand(operand, 0, 0)?;
-    for lane in 1..call.lanes() {
-        if call.operand(operand, 0, lane)? != descriptor {
-            return Err(call.wrong(&format!("operand {operand}: lanes 0 and {lane} have different descriptors")));
-        }
-    }
+    let descriptor = call.same_in_all(operand)?;
     let said = memory.descriptor.decode(descriptor);
     let missing = || call.wrong(&format!("operand {operand}: no arrangement has the mode {}", said.mode));
     let arrangement = memory.of_mode(said.mode).ok_or_else(missing)?;

@@ -3,6 +3,8 @@
 //! Where several warps issue an instruction together, each computes what it holds of `d`, from the rows
 //! of `a` that it holds, or reads from memory, and from all of `b`.
 //!
+//! Sums in tensor memory are changed in place by one warp, which begins them at zero where it is told so.
+//!
 //! Floating point: as the row's numerics say ([`summation`](super::summation)). Where they are assumed, a result that must
 //! not depend on the order (small integers) is the same on hardware; others differ within the error of a sum of so
 //! many terms. Integers: sums wrap.
@@ -18,16 +20,16 @@ use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use super::super::rounding::Sum;
 use super::held::Held;
-use super::operand::{Factor, Tile, element};
+use super::operand::{Factor, Tile, element, position};
 use super::summation::Summed;
-use crate::target::{Instruction, Number, Semantics, Summation};
+use super::tensor::TensorTile;
+use crate::target::{Direction, Instruction, Number, Operand, Semantics, Summation};
 
 /// One such instruction.
 pub(super) struct Product {
     a: Factor,
     b: Factor,
-    c: Tile,
-    d: Tile,
+    sums: Sums,
     /// The scales of `a` and of `b`, by rows and by columns, where the row takes them.
     scales: Option<[Tile; 2]>,
     /// How floating-point sums come about.
@@ -36,19 +38,67 @@ pub(super) struct Product {
     counts_different: bool,
 }
 
+/// Where the sums are, before and after.
+enum Sums {
+    /// In registers.
+    Held { c: Tile, d: Tile },
+    /// In tensor memory, in place; the operand that says whether they are added to.
+    Tensor { tile: TensorTile, accumulate: usize },
+}
+
+impl Sums {
+    fn of(row: &Instruction) -> Result<Self, String> {
+        let Some(tile) = TensorTile::of(row, "d")? else {
+            let (c, d) = (Tile::of(row, "c")?, Tile::of(row, "d")?);
+            return match c.shape == d.shape {
+                true => Ok(Self::Held { c, d }),
+                false => Err("the tiles of its operands do not fit each other".to_owned()),
+            };
+        };
+        let accumulate = row.operands.iter().find(|operand| matches!(operand, Operand::Accumulate));
+        let accumulate = accumulate.ok_or("its row does not say whether the sums are added to")?;
+        Ok(Self::Tensor { tile, accumulate: position(row, accumulate) })
+    }
+
+    fn shape(&self) -> [u32; 3] {
+        match self {
+            Self::Held { d, .. } => d.shape,
+            Self::Tensor { tile, .. } => [tile.shape[0], tile.shape[1], 0],
+        }
+    }
+
+    /// The types before and after.
+    fn numbers(&self) -> [Number; 2] {
+        match self {
+            Self::Held { c, d } => [c.number, d.number],
+            Self::Tensor { tile, .. } => [tile.number; 2],
+        }
+    }
+
+    /// The elements that the running warp computes.
+    fn own(&self, call: &Call<'_>) -> Vec<usize> {
+        let all = 0..1usize << self.shape().iter().sum::<u32>();
+        match self {
+            Self::Held { d, .. } => all.filter(|&at| d.holds(d.warp(call), at)).collect(),
+            Self::Tensor { .. } => all.collect(),
+        }
+    }
+}
+
 impl Product {
     pub(super) fn of(row: &Instruction) -> Result<Self, String> {
         let (a, b) = (Factor::of(row, "a")?, Factor::of(row, "b")?);
-        let (c, d) = (Tile::of(row, "c")?, Tile::of(row, "d")?);
+        let sums = Sums::of(row)?;
+        let [before, after] = sums.numbers();
         let [m, k, blocks] = a.shape();
         let n = b.shape()[1];
-        if b.shape() != [k, n, blocks] || d.shape != [m, n, blocks] || c.shape != d.shape {
+        if b.shape() != [k, n, blocks] || sums.shape() != [m, n, blocks] {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
         let is_integer = |number| matches!(number, Number::Integer { .. });
-        let sum = match [a.number(), b.number(), c.number, d.number].map(is_integer) {
+        let sum = match [a.number(), b.number(), before, after].map(is_integer) {
             [true, true, true, true] => None,
-            [false, false, false, false] => Some(summed(row, [a.number(), b.number(), c.number], k)?),
+            [false, false, false, false] => Some(summed(row, [a.number(), b.number(), before], k)?),
             _ => return Err("it multiplies integers with floating-point numbers".to_owned()),
         };
         let scales = scales(row, [m, n, k, blocks], sum.as_ref())?;
@@ -56,16 +106,13 @@ impl Product {
         if counts_different && (a.number().bits() != 1 || b.number().bits() != 1 || sum.is_some()) {
             return Err("it counts where elements of one bit differ, but its own are others".to_owned());
         }
-        Ok(Self { a, b, c, d, scales, sum, counts_different })
+        Ok(Self { a, b, sums, scales, sum, counts_different })
     }
 
     pub(super) fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
-        let ty = call.result_types().next().ok_or_else(|| call.wrong("it has no result"))?.awaited();
-        let warp = self.d.warp(call);
-        let [m, n, _] = self.d.shape;
+        let [m, n, _] = self.sums.shape();
         let k = self.a.shape()[1];
-        let own: Vec<usize> =
-            (0..1usize << self.d.shape.iter().sum::<u32>()).filter(|&at| self.d.holds(warp, at)).collect();
+        let own = self.sums.own(call);
         // An element of d is at (block, row, column); its factors at (block, row, k) and (block, k, column).
         let row_of = |at: usize| at >> n;
         let column_of = |at: usize| at >> (n + m) << n | at & ((1 << n) - 1);
@@ -81,24 +128,21 @@ impl Product {
             (0..1 << k).for_each(|k_at| is_needed[at_b(column, k_at)] = true);
         }
         let b = self.b.elements(call, &is_needed)?;
-        if own.iter().any(|&at| !self.c.holds(warp, at)) {
-            return Err(call.wrong("no lane holds some element of an operand"));
-        }
-        let c = self.c.elements(call)?;
         let scales = match &self.scales {
             Some([of_a, of_b]) => Some([values(of_a, call)?, values(of_b, call)?]),
             None => None,
         };
-        let mut held = Held::zeros(call.lanes(), ty);
-        for at in own {
+        let total = |at: usize, c: u64| {
             let factors = (0..1usize << k).map(|k_at| (a[row_of(at) << k | k_at], b[at_b(column_of(at), k_at)]));
-            let bits = match &scales {
-                Some(scales) => self.scaled(c[at], factors, [row_of(at), column_of(at)], scales),
-                None => self.summed(c[at], factors),
-            };
-            self.d.put(&mut held, warp, at, bits);
+            match &scales {
+                Some(scales) => self.scaled(c, factors, [row_of(at), column_of(at)], scales),
+                None => self.summed(c, factors),
+            }
+        };
+        match &self.sums {
+            Sums::Held { c, d } => in_registers([c, d], call, &own, total),
+            Sums::Tensor { tile, accumulate } => in_tensor_memory(tile, *accumulate, call, total),
         }
-        held.into_result(call, ty)
     }
 
     /// The bits of one element of the result, of a row and a column with their scales.
@@ -130,8 +174,46 @@ impl Product {
             false => integer(a_number, a) * integer(b_number, b),
         };
         let add = |sum: i64, (a, b)| sum.wrapping_add(term(a, b));
-        factors.fold(integer(self.c.number, c), add) as u64 & mask(self.d.number.bits())
+        let [before, after] = self.sums.numbers();
+        factors.fold(integer(before, c), add) as u64 & mask(after.bits())
     }
+}
+
+/// Sums `own` elements of `c` into `d`.
+fn in_registers(
+    [c, d]: [&Tile; 2],
+    call: &mut Call<'_>,
+    own: &[usize],
+    total: impl Fn(usize, u64) -> u64,
+) -> Result<(), LaneFault> {
+    let ty = call.result_types().next().ok_or_else(|| call.wrong("it has no result"))?.awaited();
+    let warp = d.warp(call);
+    if own.iter().any(|&at| !c.holds(warp, at)) {
+        return Err(call.wrong("no lane holds some element of an operand"));
+    }
+    let before = c.elements(call)?;
+    let mut held = Held::zeros(call.lanes(), ty);
+    own.iter().for_each(|&at| d.put(&mut held, warp, at, total(at, before[at])));
+    held.into_result(call, ty)
+}
+
+/// Sums all elements of a tile in its place.
+fn in_tensor_memory(
+    tile: &TensorTile,
+    accumulate: usize,
+    call: &mut Call<'_>,
+    total: impl Fn(usize, u64) -> u64,
+) -> Result<(), LaneFault> {
+    let parts = tile.parts(call)?;
+    call.send_tensor(Direction::Store, &parts)?;
+    let before = match call.same_in_all(accumulate)? {
+        0 => vec![0; parts.len()],
+        _ => call.read_tensor(&parts)?.into_iter().map(|place| tile.element(place)).collect(),
+    };
+    for (at, &part) in parts.iter().enumerate() {
+        call.write_tensor(part, tile.place(total(at, before[at])));
+    }
+    Ok(())
 }
 
 fn integer(number: Number, bits: u64) -> i64 {

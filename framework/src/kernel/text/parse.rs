@@ -306,6 +306,15 @@ impl Parser<'_> {
                 Ok(Op::MbarrierArrive { pointer, bytes })
             }
             "mbarrier_wait" => Ok(Op::MbarrierWait { pointer: self.value()?, phase: self.next_value()? }),
+            "mbarrier_commit" => Ok(Op::MbarrierCommit { queue: self.queue()?, pointer: self.value()? }),
+            "tensor_allocate" => {
+                let (pointer, columns) = (self.value()?, self.next_number("a number of columns")?);
+                Ok(Op::TensorAllocate { pointer, columns })
+            }
+            "tensor_free" => {
+                let (address, columns) = (self.value()?, self.next_number("a number of columns")?);
+                Ok(Op::TensorFree { address, columns })
+            }
             "proxy_fence" => Ok(Op::ProxyFence {}),
             "instruction" => self.instruction(),
             "if" => self.if_else(),

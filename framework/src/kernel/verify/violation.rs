@@ -197,6 +197,12 @@ pub enum Violation {
     /// An mbarrier that nobody arrives at.
     #[error("an mbarrier of no arrivals; expected at least one")]
     Arrivals,
+    /// Columns of tensor memory that nobody can have.
+    #[error("{found} columns of tensor memory; expected a power of two")]
+    TensorColumns {
+        /// How many.
+        found: u32,
+    },
     /// An instruction without a name.
     #[error("the instruction's name is empty; expected the name of a row of the target's table")]
     InstructionName,
