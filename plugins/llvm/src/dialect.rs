@@ -168,6 +168,48 @@ pub trait Dialect {
         Ok(values.iter().map(|&(_, value)| value).collect())
     }
 
+    /// Makes eight bytes of shared memory an mbarrier of so many arrivals, by one lane of the warp.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there are no mbarriers, or none of so many arrivals.
+    fn mbarrier_init<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        arrivals: u32,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer, arrivals);
+        Err(no_mbarriers())
+    }
+
+    /// The warp arrives once at an mbarrier, after all that its lanes did before; its phase expects so many more bytes.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there are no mbarriers, or none that expect so many bytes.
+    fn mbarrier_arrive<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        bytes: u32,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer, bytes);
+        Err(no_mbarriers())
+    }
+
+    /// Every lane waits until the mbarrier's phase of this parity, an `i32`, has completed.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there are no mbarriers.
+    fn mbarrier_wait<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        phase: IntValue<'ctx>,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer, phase);
+        Err(no_mbarriers())
+    }
+
     /// Orders plain stores to shared memory before what other proxies do there later; nothing where there is one
     /// proxy.
     ///
@@ -240,6 +282,12 @@ pub trait Dialect {
 #[must_use]
 pub fn no_clusters() -> CompileError {
     CompileError::Unsupported("there are no clusters of blocks on this target".to_owned())
+}
+
+/// What a target says to mbarriers that it does not have.
+#[must_use]
+pub fn no_mbarriers() -> CompileError {
+    CompileError::Unsupported("there are no mbarriers that count bytes on this target".to_owned())
 }
 
 /// What a target says to a queue on which it completes nothing.

@@ -311,6 +311,16 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         }
     }
 
+    /// A pointer that must be to shared memory.
+    fn shared_pointer(&self, number: Value) -> Result<PointerValue<'ctx>, CompileError> {
+        match self.pointer(number)? {
+            (Space::Shared, address) => Ok(address),
+            (space, _) => {
+                Err(self.invalid(format!("value {} points to {} memory, not to shared", number.0, space.name())))
+            }
+        }
+    }
+
     pub(crate) fn statement(&mut self, statement: &Statement) -> Result<(), CompileError> {
         self.place = (self.place.0 + 1, statement.op.name());
         let here = self.place;
@@ -380,6 +390,21 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
                 Ok(Vec::new())
             }
             Op::Wait { queue, outstanding, values } => self.wait(*queue, *outstanding, values),
+            Op::MbarrierInit { pointer, arrivals } => {
+                let pointer = self.shared_pointer(*pointer)?;
+                let made = self.dialect.mbarrier_init(&self.emit, pointer, *arrivals);
+                made.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
+            Op::MbarrierArrive { pointer, bytes } => {
+                let pointer = self.shared_pointer(*pointer)?;
+                let arrived = self.dialect.mbarrier_arrive(&self.emit, pointer, *bytes);
+                arrived.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
+            Op::MbarrierWait { pointer, phase } => {
+                let (pointer, phase) = (self.shared_pointer(*pointer)?, self.integer(*phase, Element::I32)?);
+                let awaited = self.dialect.mbarrier_wait(&self.emit, pointer, phase);
+                awaited.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
             Op::ProxyFence {} => {
                 self.dialect.proxy_fence(&self.emit).map_err(|error| self.placed(error))?;
                 Ok(Vec::new())
@@ -417,10 +442,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     }
 
     fn cluster_address(&mut self, pointer: Value, block: Value) -> Result<Typed<'ctx>, CompileError> {
-        let (space, address) = self.pointer(pointer)?;
-        if space != Space::Shared {
-            return Err(self.invalid(format!("value {} points to {} memory, not to shared", pointer.0, space.name())));
-        }
+        let address = self.shared_pointer(pointer)?;
         let block = self.integer(block, Element::I32)?;
         let ty = Type::Pointer(Space::Cluster);
         let value = self.dialect.cluster_address(&self.emit, address, block).map_err(|error| self.placed(error))?;

@@ -159,6 +159,19 @@ fn memory_accesses_must_be_possible() {
 }
 
 #[test]
+fn mbarriers_are_the_targets_and_lie_in_shared_memory() {
+    unsupported("there are no mbarriers", |k| {
+        k.mbarrier(1);
+    });
+    invalid("value 0 points to global memory, not to shared", |k| k.mbarrier_arrive(AT, 0));
+    invalid("value 0 points to global memory, not to shared", |k| k.mbarrier_wait(AT, A_WORD));
+    invalid("a i32 is needed", |k| {
+        let there = k.shared_buffer(8, 8);
+        k.mbarrier_wait(there, AT);
+    });
+}
+
+#[test]
 fn values_live_in_their_region_only() {
     invalid("value 3 is not defined here", |k| {
         let condition = k.constant(BIT, 1);

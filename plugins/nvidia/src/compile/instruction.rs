@@ -7,7 +7,7 @@ use tilewright::vendor::CompileError;
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
 
-use super::group;
+use super::{group, mbarrier};
 
 /// A value with its type in the kernel IR.
 pub(super) type Typed<'ctx> = (Type, BasicValueEnum<'ctx>);
@@ -146,6 +146,7 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
     fn of(region: &Region) -> Option<u32> {
         let versions = region.statements.iter().map(|statement| match &statement.op {
             Op::Instruction { name, .. } => Some(version(name)),
+            Op::MbarrierInit { .. } | Op::MbarrierArrive { .. } | Op::MbarrierWait { .. } => Some(mbarrier::VERSION),
             op => op.regions().into_iter().filter_map(of).max(),
         });
         versions.flatten().max()

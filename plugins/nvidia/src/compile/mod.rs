@@ -6,6 +6,7 @@
 
 mod group;
 mod instruction;
+mod mbarrier;
 
 use tilewright::kernel::{Kernel, Module, Queue, Scope, Type};
 use tilewright::target::{Instruction, TargetDescription};
@@ -13,7 +14,7 @@ use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, 
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
     Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, no_clusters,
-    no_queue, queue_of, shared_bytes,
+    no_mbarriers, no_queue, queue_of, shared_bytes,
 };
 
 use crate::object;
@@ -84,6 +85,11 @@ impl Ptx<'_> {
     /// Clusters came with compute capability 9.0.
     fn has_clusters(&self) -> Result<(), CompileError> {
         if self.target.limits.blocks_per_cluster > 1 { Ok(()) } else { Err(no_clusters()) }
+    }
+
+    /// So did mbarriers that count bytes, with the proxy by which asynchronous copies write.
+    fn has_mbarriers(&self) -> Result<(), CompileError> {
+        if self.target.shared.asynchronous_proxy { Ok(()) } else { Err(no_mbarriers()) }
     }
 }
 
@@ -206,6 +212,36 @@ impl Dialect for Ptx<'_> {
         values: &[(Type, BasicValueEnum<'ctx>)],
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         group::awaited(emit, values)
+    }
+
+    fn mbarrier_init<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        arrivals: u32,
+    ) -> Result<(), CompileError> {
+        self.has_mbarriers()?;
+        mbarrier::init(emit, pointer, arrivals)
+    }
+
+    fn mbarrier_arrive<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        bytes: u32,
+    ) -> Result<(), CompileError> {
+        self.has_mbarriers()?;
+        mbarrier::arrive(emit, pointer, bytes)
+    }
+
+    fn mbarrier_wait<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        phase: IntValue<'ctx>,
+    ) -> Result<(), CompileError> {
+        self.has_mbarriers()?;
+        mbarrier::wait(emit, pointer, phase)
     }
 
     fn proxy_fence(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
