@@ -119,7 +119,7 @@ fn message(text: &str) -> String {
 }
 
 /// `%9` is the address, `%10` that of the warp's own rows.
-const ALLOT: &str = "if %7 { tensor_allocate %6, 8\n mbarrier_init %5, 1\n yield } else { yield }
+const ALLOT: &str = "if %7 { tensor_allocate %6, 8\n mbarrier_init %5, 1\n proxy_fence\n yield } else { yield }
     barrier block all
     %9: i32 = load %6 align 4
     %110: i32 = constant 524288

@@ -64,6 +64,7 @@ fn line(row: &Instruction) -> Json {
         InstructionKind::Matrix => "matrix",
         InstructionKind::SharedMove => "shared_move",
         InstructionKind::AsyncCopy => "async_copy",
+        InstructionKind::TensorMove => "tensor_move",
         _ => "other",
     };
     let types: serde_json::Map<String, Json> = tiles(row).map(|(role, element, _)| (role, element.into())).collect();
@@ -91,7 +92,7 @@ fn warps(row: &Instruction) -> u32 {
     1 << row.operands.iter().map(of).max().unwrap_or(0)
 }
 
-/// Role, element type and sizes of each operand that is a tile of a matrix, in registers or in memory.
+/// Role, element type and sizes of each operand that is a tile of a matrix, in registers or in a memory.
 fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
     row.operands.iter().filter_map(|operand| match operand {
         Operand::Register { role, element, layout, .. } => {
@@ -99,6 +100,10 @@ fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
             Some((role.clone(), element.as_str(), sizes))
         }
         Operand::Memory(memory) => Some((memory.role.clone(), memory.element.as_str(), memory.shape.to_vec())),
+        Operand::Tensor(tile) => {
+            let sizes = tile.layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
+            Some((tile.role.clone(), tile.element.as_str(), sizes))
+        }
         _ => None,
     })
 }
@@ -114,7 +119,9 @@ fn told(row: &Instruction) -> String {
     let warps = if warps > 1 { format!(", {warps} warps") } else { String::new() };
     let roles: Vec<_> = in_memory(row).map(|memory| memory.role.as_str()).collect();
     let memory = if roles.is_empty() { String::new() } else { format!(", {} in memory", roles.join(" and ")) };
-    warps + &memory
+    let tensor = row.operands.iter().find_map(Operand::tensor);
+    let tensor = tensor.map(|tile| format!(", {} in tensor memory", tile.role)).unwrap_or_default();
+    warps + &memory + &tensor
 }
 
 /// M x N x K of a product, with the number of blocks where there are several; of a move the slots
@@ -131,6 +138,12 @@ fn shape(row: &Instruction) -> String {
     match (of("d").as_deref(), of("a").as_deref()) {
         (Some([m, n]), Some([_, k])) => format!("{m}x{n}x{k}{}", told(row)),
         (Some([m, n, blocks]), Some([_, k, _])) => format!("{m}x{n}x{k}, {blocks} blocks"),
-        _ => "unknown".to_owned(),
+        _ => match row.operands.iter().find_map(Operand::tensor) {
+            Some(tile) => {
+                let [rows, columns] = [Dim::ROW, Dim::COL].map(|dim| 1u64 << tile.layout.in_bits(dim));
+                format!("{rows} rows of {columns} columns")
+            }
+            None => "unknown".to_owned(),
+        },
     }
 }

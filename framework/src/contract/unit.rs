@@ -1,6 +1,7 @@
 //! What multiplies: an instruction of the target, or plain multiply-adds of the lanes.
 
 use crate::layout::{Dim, LinearLayout};
+use crate::movement::{Means, TensorMoves};
 use crate::target::{
     Completion, Instruction, InstructionKind, MatrixUnit, MemoryOperand, Number, Operand, Queue, Semantics,
     TargetDescription,
@@ -9,6 +10,7 @@ use crate::target::{
 use super::Question;
 use super::cast::is_possible;
 use super::scale::Scale;
+use super::sums::InTensorMemory;
 
 /// Assumed where a target says nothing of its matrix instructions: one pipe, 2048 bits in a cycle.
 const ASSUMED: (u32, u32) = (1, 2048);
@@ -26,6 +28,8 @@ pub(super) struct Unit {
     pub b: Operands,
     /// The sums, before and after, M x N.
     pub sums: Operands,
+    /// How the sums are in tensor memory, where they are there; `sums` is how registers hold them at the end.
+    pub tensor: Option<InTensorMemory>,
     /// The scales of both factors, where the row takes them.
     pub scales: Option<Scales>,
     /// Roles of the values that the row takes, in its order.
@@ -50,6 +54,8 @@ pub(super) enum Role {
     Sums,
     ScaleA,
     ScaleB,
+    /// Whether the sums so far are added.
+    Accumulate,
 }
 
 /// The scales that a unit takes: M x blocks of the first factor, blocks x N of the second.
@@ -167,14 +173,15 @@ fn coordinates(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
 }
 
 impl Unit {
-    /// The unit that a row is.
-    pub(super) fn of_row(row: &Instruction, target: &TargetDescription) -> Result<Self, String> {
+    /// The units that a row is: one, or where it has its sums in tensor memory one for each way to registers.
+    pub(super) fn of_row(row: &Instruction, question: &Question, means: Means<'_>) -> Result<Vec<Self>, String> {
+        let target = means.target;
         if row.kind != InstructionKind::Matrix || row.semantics != Semantics::Contract {
             return Err("it multiplies no matrices".to_owned());
         }
         let ((a, [m, k]), (b, [k_of_b, n])) = (Operands::of(row, "a")?, Operands::of(row, "b")?);
-        let (c, d) = (Operands::of(row, "c")?, Operands::of(row, "d")?);
-        if c != d || d.1 != [m, n] || k != k_of_b {
+        let sums = sums_of(row, question, means)?;
+        if sums.iter().any(|sums| sums.1 != [m, n]) || k != k_of_b {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
         let mut order = Vec::new();
@@ -182,6 +189,15 @@ impl Unit {
             let role = match operand {
                 Operand::Register { role, .. } => role,
                 Operand::Memory(memory) => &memory.role,
+                Operand::Tensor(_) => {
+                    order.push(Role::Sums);
+                    continue;
+                }
+                Operand::Accumulate => {
+                    order.push(Role::Accumulate);
+                    continue;
+                }
+                Operand::Constant { .. } => continue,
                 _ => return Err("it takes operands that are neither in registers nor tiles in memory".to_owned()),
             };
             match role.as_str() {
@@ -194,7 +210,7 @@ impl Unit {
                 other => return Err(format!("it takes an operand `{other}` too")),
             }
         }
-        let group = d.0.warps.len();
+        let group = sums.first().map_or(0, |sums| sums.0.warps.len());
         if [&a, &b].iter().any(|factor| factor.memory.is_none() && factor.warps.len() != group) {
             return Err("its operands are for different numbers of warps".to_owned());
         }
@@ -206,11 +222,31 @@ impl Unit {
         let (pipes, rate) = rate(target.matrix.as_ref());
         let wide = a.number.bits().max(b.number.bits());
         let group = group as u32;
-        let assumed = f64::from(wide) * f64::from(m + n + k - group).exp2() / f64::from(rate);
+        // Sums in tensor memory take as long as if they filled its rows.
+        let tensor = row.operands.iter().find_map(Operand::tensor).zip(target.tensor.as_ref());
+        let (rows, rate) =
+            tensor.map_or((m, rate), |(tile, memory)| (tile.layout.in_bits(Dim::ROW), memory.bits_per_cycle.max(1)));
+        let assumed = f64::from(wide) * f64::from(rows + n + k - group).exp2() / f64::from(rate);
         let cycles = row.cycles.unwrap_or(assumed);
         let scales = Scales::of(row, [m, n, k])?;
-        let (row, sums) = (Some(row.name.clone()), d.0);
-        Ok(Self { row, transposed: false, a, b, sums, scales, order, tile: [m, n, k], group, queue, cycles, pipes })
+        let (row, tile) = (Some(row.name.clone()), [m, n, k]);
+        let transposed = false;
+        let unit = |(sums, _, tensor): (Operands, [u32; 2], Option<InTensorMemory>)| Self {
+            row: row.clone(),
+            transposed,
+            a: a.clone(),
+            b: b.clone(),
+            sums,
+            tensor,
+            scales: scales.clone(),
+            order: order.clone(),
+            tile,
+            group,
+            queue,
+            cycles,
+            pipes,
+        };
+        Ok(sums.into_iter().map(unit).collect())
     }
 
     /// The unit with the factors exchanged; none where one is read from memory, which lies one way only.
@@ -231,6 +267,7 @@ impl Unit {
             Role::Sums => Role::Sums,
             Role::ScaleA => Role::ScaleB,
             Role::ScaleB => Role::ScaleA,
+            Role::Accumulate => Role::Accumulate,
         };
         let [m, n, k] = self.tile;
         Self {
@@ -271,6 +308,7 @@ impl Unit {
             a: operands(1, 0),
             b: operands(0, 1),
             sums: operands(1, 1),
+            tensor: None,
             scales: None,
             order: vec![Role::A, Role::B, Role::Sums],
             tile: [rows, columns, 0],
@@ -340,6 +378,36 @@ impl Unit {
     pub(super) fn name(&self) -> &str {
         self.row.as_deref().unwrap_or("multiply-adds")
     }
+}
+
+/// Where a row has its sums, and their rows and columns (log2): in registers, or in tensor memory with each way to
+/// registers.
+fn sums_of(
+    row: &Instruction,
+    question: &Question,
+    means: Means<'_>,
+) -> Result<Vec<(Operands, [u32; 2], Option<InTensorMemory>)>, String> {
+    let Some(tile) = row.operands.iter().find_map(Operand::tensor) else {
+        let (c, d) = (Operands::of(row, "c")?, Operands::of(row, "d")?);
+        let unfit = || "the tiles of its operands do not fit each other".to_owned();
+        return if c == d { Ok(vec![(d.0, d.1, None)]) } else { Err(unfit()) };
+    };
+    let sums = number(&tile.element)?;
+    if sums != question.accumulator {
+        return Err(format!("it sums in {sums}, wanted is {}", question.accumulator));
+    }
+    let columns = 1 << tile.layout.in_bits(Dim::COL);
+    let least_columns = means.target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
+    let way = |moves: TensorMoves| {
+        let (operands, size) = Operands::held("d", &tile.element, tile.bits, &moves.registers)?;
+        Ok((operands, size, Some(InTensorMemory { moves, columns, least_columns })))
+    };
+    let ways = TensorMoves::of(tile, means.instructions, means.target).into_iter().map(way);
+    let ways = ways.collect::<Result<Vec<_>, String>>()?;
+    if ways.is_empty() {
+        return Err("no row of the target moves its sums between tensor memory and registers".to_owned());
+    }
+    Ok(ways)
 }
 
 fn rate(matrix: Option<&MatrixUnit>) -> (u32, u32) {

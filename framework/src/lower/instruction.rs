@@ -27,24 +27,18 @@ pub fn instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, Strin
     let lanes = signature.lanes.ok_or("the row's operands are for different numbers of lanes")?;
     let warps = signature.warps.ok_or("the row's operands are for different numbers of warps")?;
     let names: Vec<_> = row.operands.iter().map(parameter_name).collect();
-    let parameters: Vec<_> = names.iter().map(|&name| (name, Type::Pointer(Space::Global))).collect();
-    let builder = Builder::new(name, Launch::new(lanes, warps), &parameters);
-    let mut kernel = Around { builder, thread: Value(0), lane: Value(0), lanes, warps };
-    kernel.lane = kernel.builder.special(SpecialRegister::Lane);
-    kernel.thread = kernel.lane;
-    if warps > 1 {
-        let warp = kernel.builder.special(SpecialRegister::Warp);
-        let before = kernel.builder.binary_const(Binary::Mul, warp, lanes);
-        kernel.thread = kernel.builder.binary(Binary::Add, before, kernel.lane);
-    }
+    let mut kernel = Around::new(name, [lanes, warps], &names);
     kernel.issue(row)?;
     Ok(kernel.builder.finish())
 }
 
-fn parameter_name(operand: &Operand) -> &str {
+pub(super) fn parameter_name(operand: &Operand) -> &str {
     match operand {
         Operand::Register { role, .. } => role,
         Operand::Memory(memory) => &memory.role,
+        Operand::Tensor(tensor) => &tensor.role,
+        Operand::Constant { role, .. } => role,
+        Operand::Accumulate => "accumulate",
         Operand::Global { .. } => "global",
         _ => "memory",
     }
@@ -64,16 +58,31 @@ pub fn tile_in_memory(memory: &MemoryOperand) -> Result<LinearLayout, String> {
     Err(format!("operand `{}` fills none of its arrangements", memory.role))
 }
 
-struct Around {
-    builder: Builder,
+pub(super) struct Around {
+    pub(super) builder: Builder,
     /// Index of the thread in the block.
-    thread: Value,
+    pub(super) thread: Value,
     lane: Value,
-    lanes: u32,
+    pub(super) lanes: u32,
     warps: u32,
 }
 
 impl Around {
+    /// The beginning of a kernel of so many lanes and warps; its parameters are pointers to global memory.
+    pub(super) fn new(name: &str, [lanes, warps]: [u32; 2], parameters: &[&str]) -> Self {
+        let parameters: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(Space::Global))).collect();
+        let builder = Builder::new(name, Launch::new(lanes, warps), &parameters);
+        let mut kernel = Self { builder, thread: Value(0), lane: Value(0), lanes, warps };
+        kernel.lane = kernel.builder.special(SpecialRegister::Lane);
+        kernel.thread = kernel.lane;
+        if warps > 1 {
+            let warp = kernel.builder.special(SpecialRegister::Warp);
+            let before = kernel.builder.binary_const(Binary::Mul, warp, lanes);
+            kernel.thread = kernel.builder.binary(Binary::Add, before, kernel.lane);
+        }
+        kernel
+    }
+
     fn issue(&mut self, row: &Instruction) -> Result<(), String> {
         let loads = row.operands.iter().any(is_result);
         let (mut operands, mut results, mut stored) = (Vec::new(), Vec::new(), None);
@@ -139,7 +148,7 @@ impl Around {
     }
 
     /// The descriptor of a tile that is copied to shared memory.
-    fn descriptor(&mut self, number: u32, memory: &MemoryOperand) -> Result<Value, String> {
+    pub(super) fn descriptor(&mut self, number: u32, memory: &MemoryOperand) -> Result<Value, String> {
         let layout = tile_in_memory(memory)?;
         let reading = Reading::of(&layout, memory)?;
         let bits = reading.descriptor(memory, [0, 0]).ok_or("no descriptor says where its tile lies")?;
@@ -172,7 +181,7 @@ impl Around {
         self.builder.advance(pointer, bytes)
     }
 
-    fn own_part(&mut self, parameter: u32, ty: Type) -> Value {
+    pub(super) fn own_part(&mut self, parameter: u32, ty: Type) -> Value {
         let pointer = self.builder.parameter(parameter);
         self.offset(pointer, ty)
     }
@@ -197,12 +206,12 @@ impl Around {
         }
     }
 
-    fn load(&mut self, ty: Type, pointer: Value) -> Value {
+    pub(super) fn load(&mut self, ty: Type, pointer: Value) -> Value {
         let alignment = (ty.bits() / 8).min(ALIGNMENT);
         self.builder.value(ty, Op::Load { pointer, predicate: None, offset: 0, alignment })
     }
 
-    fn store(&mut self, pointer: Value, value: Value) {
+    pub(super) fn store(&mut self, pointer: Value, value: Value) {
         let alignment = (self.builder.type_of(value).bits() / 8).min(ALIGNMENT);
         self.builder.effect(Op::Store { pointer, value, predicate: None, offset: 0, alignment });
     }

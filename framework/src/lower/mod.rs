@@ -12,6 +12,7 @@ mod reduction;
 mod registers;
 mod scan;
 mod strided;
+mod tensor_instruction;
 
 pub use access::{copy_kernel, load_kernel, store_kernel};
 pub use contraction::contraction_kernel;
@@ -23,3 +24,4 @@ pub use reduction::reduction_kernel;
 pub use registers::{kernel_around, row_major};
 pub use scan::scan_kernel;
 pub use strided::{StridedTensor, strided_copy_kernel};
+pub use tensor_instruction::{issue_kernel, tile_in_tensor_memory};

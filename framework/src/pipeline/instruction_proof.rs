@@ -8,10 +8,12 @@
 
 use super::Disproof;
 use super::exact::{Kind, scrambled};
+use super::tensor_proof::held_bytes;
 use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
 use crate::kernel::{self, Carried, Module, is_result};
 use crate::layout::{Dim, LinearLayout};
-use crate::lower::{instruction_kernel, tile_in_memory};
+use crate::lower::{issue_kernel, tile_in_memory, tile_in_tensor_memory};
+use crate::movement::Means;
 use crate::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription};
 
 /// Runs an instruction once and compares everything that it gives.
@@ -19,11 +21,21 @@ use crate::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semant
 /// # Errors
 /// [`Disproof`]: the first thing that is wrong, with the row or with the emulator.
 pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Result<Report, Disproof> {
-    let module = Module { kernels: vec![instruction_kernel("issue", row).map_err(Disproof::Row)?] };
+    prove_instruction_with(row, Means::of(target).with_instructions(std::slice::from_ref(row)))
+}
+
+/// The same with the target's table, whose moves bring tiles to tensor memory and back.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong, with the row, a move, or the emulator.
+pub fn prove_instruction_with(row: &Instruction, means: Means<'_>) -> Result<Report, Disproof> {
+    let target = means.target;
+    let module = Module { kernels: vec![issue_kernel("issue", row, means).map_err(Disproof::Row)?] };
     kernel::verify(&module)?;
-    kernel::verify_instructions(&module.kernels[0], std::slice::from_ref(row))?;
+    kernel::verify_instructions(&module.kernels[0], means.instructions)?;
     let question = match row.semantics {
-        Semantics::Contract | Semantics::CountDifferent => Question::product(row),
+        Semantics::Contract | Semantics::CountDifferent => Question::product(row, means),
+        Semantics::Move if row.kind == InstructionKind::TensorMove => Question::tensor_move(row, means),
         Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
         Semantics::Move => Question::copy(row),
     };
@@ -31,7 +43,7 @@ pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Resul
     let mut memory = GlobalMemory::new();
     let buffers: Vec<_> = question.contents.iter().map(|bytes| memory.allocate_with(bytes)).collect();
     let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).collect();
-    let meanings = Meanings::of_rows(std::slice::from_ref(row));
+    let meanings = Meanings::of_rows(means.instructions);
     let emulator = Emulator::new(&module.kernels[0], target).map(|emulator| emulator.with_meanings(&meanings));
     let run = emulator.and_then(|emulator| emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()));
     let report = run.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
@@ -40,21 +52,21 @@ pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Resul
 }
 
 /// What the operands hold, and what the answer is.
-struct Question {
-    /// For each operand of the row, what the kernel finds there.
-    contents: Vec<Vec<u8>>,
-    /// Which operand is the answer.
-    answer: usize,
+pub(super) struct Question {
+    /// For each parameter of the kernel, what it finds there.
+    pub(super) contents: Vec<Vec<u8>>,
+    /// Which parameter is the answer.
+    pub(super) answer: usize,
     /// Of each of its fields: which lane holds it where, bits from the start, width, expected bits.
-    expected: Vec<Expected>,
+    pub(super) expected: Vec<Expected>,
 }
 
-struct Expected {
-    place: String,
-    at: u64,
-    bits: u32,
-    element: u64,
-    value: u64,
+pub(super) struct Expected {
+    pub(super) place: String,
+    pub(super) at: u64,
+    pub(super) bits: u32,
+    pub(super) element: u64,
+    pub(super) value: u64,
 }
 
 impl Question {
@@ -69,7 +81,7 @@ impl Question {
         Ok(())
     }
 
-    fn product(row: &Instruction) -> Result<Self, String> {
+    fn product(row: &Instruction, means: Means<'_>) -> Result<Self, String> {
         let matrix = |role, seed| Matrix::of(row, role, seed);
         let (a, b, c) = (matrix("a", 1)?, matrix("b", 2)?, matrix("c", 3)?);
         let takes_scales = row.operands.iter().any(|operand| operand.role() == Some("scale_a"));
@@ -81,7 +93,27 @@ impl Question {
             .collect();
         let mut contents = Vec::new();
         let (mut answer, mut expected) = (0, Vec::new());
+        let mut before = None;
         for (index, operand) in row.operands.iter().enumerate() {
+            if matches!(operand, Operand::Constant { .. } | Operand::Accumulate) {
+                contents.push(vec![0; 4]);
+                continue;
+            }
+            if let Operand::Tensor(tile) = operand {
+                let moves = tile_in_tensor_memory(row, tile, means)?;
+                let kind = Kind::named(&tile.element)?;
+                let mut bytes = vec![0; held_bytes(&moves.registers)];
+                contents.push(bytes.clone());
+                each_place(&moves.registers, tile.bits, |at, coordinate, place| {
+                    put(&mut bytes, at, kind.bits(), kind.encode(c.at(coordinate))?);
+                    let element = coordinate[0] << 32 | coordinate[1];
+                    let value = kind.encode(total([&a, &b, &c], scales.as_ref(), coordinate))?;
+                    expected.push(Expected { place, at, bits: kind.bits(), element, value });
+                    Ok(())
+                })?;
+                (answer, before) = (index, Some(bytes));
+                continue;
+            }
             if let Operand::Memory(memory) = operand {
                 let factor = [("a", &a), ("b", &b)].into_iter().find(|(name, _)| *name == memory.role);
                 let (_, factor) = factor.ok_or("a tile in memory is no factor")?;
@@ -113,6 +145,7 @@ impl Question {
             }
             contents.push(bytes);
         }
+        contents.extend(before);
         Ok(Self { contents, answer, expected })
     }
 
@@ -187,7 +220,7 @@ impl Question {
 }
 
 /// Bytes that all lanes hold of a register operand.
-fn bytes_of(operand: &Operand) -> Result<usize, String> {
+pub(super) fn bytes_of(operand: &Operand) -> Result<usize, String> {
     match (Carried::of(operand), operand) {
         (Carried::Bits(bits), Operand::Register { layout, .. }) => {
             Ok(((u64::from(bits) << (layout.in_bits(Dim::LANE) + layout.in_bits(Dim::WARP))) / 8) as usize)
@@ -211,7 +244,7 @@ fn in_memory(memory: &MemoryOperand, factor: &Matrix) -> Result<Vec<u8>, String>
 
 /// Calls `visit` for each register of each lane of each warp with the bit at which it begins, counted over all
 /// lanes, the coordinates of its element, and words for the place.
-fn each_place(
+pub(super) fn each_place(
     layout: &LinearLayout,
     bits: u32,
     mut visit: impl FnMut(u64, [u64; 3], String) -> Result<(), String>,
@@ -258,6 +291,10 @@ impl Matrix {
                 Some((element, 1 << layout.out_bits(Dim::tensor(1))))
             }
             Operand::Memory(memory) if memory.role == wanted => Some((&memory.element, memory.shape[1])),
+            // Sums in tensor memory are changed in place.
+            Operand::Tensor(tile) if tile.role == "d" && wanted == "c" => {
+                Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
+            }
             _ => None,
         });
         let (element, second) = found.ok_or_else(|| format!("there is no operand `{wanted}`"))?;
@@ -300,7 +337,7 @@ fn field(bytes: &[u8], at: u64, bits: u32) -> u64 {
     (0..u64::from(bits)).fold(0, |value, index| value | bit(at + index) << index)
 }
 
-fn put(bytes: &mut [u8], at: u64, bits: u32, value: u64) {
+pub(super) fn put(bytes: &mut [u8], at: u64, bits: u32, value: u64) {
     for index in 0..u64::from(bits) {
         let (byte, bit) = (((at + index) / 8) as usize, (at + index) % 8);
         bytes[byte] = bytes[byte] & !(1 << bit) | ((value >> index & 1) as u8) << bit;

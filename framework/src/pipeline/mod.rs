@@ -12,6 +12,7 @@ mod instruction_proof;
 pub mod operations;
 mod proof;
 mod question;
+mod tensor_proof;
 mod tolerance;
 
 use std::collections::HashMap;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 pub use contraction_proof::prove_contraction;
-pub use instruction_proof::prove_instruction;
+pub use instruction_proof::{prove_instruction, prove_instruction_with};
 pub use proof::{
     Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_shared_copy,
     prove_store, prove_strided_copy,

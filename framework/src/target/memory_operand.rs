@@ -86,6 +86,9 @@ pub struct Descriptor {
     pub strides: Vec<Field>,
     /// The mode of the arrangement.
     pub mode: Field,
+    /// The bits that are set whatever it says.
+    #[serde(default)]
+    pub fixed: u64,
 }
 
 /// A part of a descriptor.
@@ -136,8 +139,14 @@ impl Descriptor {
     pub fn encode(&self, said: &Described) -> Option<u64> {
         let strides = self.strides.iter().zip(&said.strides).map(|(field, &stride)| field.put(stride));
         let all = strides.chain([self.start.put(said.start), self.mode.put(said.mode)]);
-        let bits = all.sum::<Option<u64>>()?;
+        let bits = all.sum::<Option<u64>>()? | self.fixed;
         (said.strides.len() == self.strides.len()).then_some(bits)
+    }
+
+    /// Whether it has the bits that are always set.
+    #[must_use]
+    pub fn is_complete(&self, descriptor: u64) -> bool {
+        descriptor & self.fixed == self.fixed
     }
 
     /// What a descriptor says.
@@ -190,6 +199,7 @@ mod tests {
             start: bytes(0),
             strides: vec![bytes(16), bytes(32)],
             mode: Field { at: 62, width: 2, grain: 1 },
+            fixed: 0,
         }
     }
 
@@ -198,6 +208,14 @@ mod tests {
         let said = Described { start: 0x1230, strides: vec![16, 1024], mode: 3 };
         assert_eq!(descriptor().encode(&said), Some(0xc000_0040_0001_0123));
         assert_eq!(descriptor().decode(0xc000_0040_0001_0123), said);
+    }
+
+    #[test]
+    fn bits_that_are_always_set_are_set() {
+        let fixed = Descriptor { fixed: 1 << 46, ..descriptor() };
+        let said = Described { start: 0x1230, strides: vec![16, 1024], mode: 3 };
+        assert_eq!(fixed.encode(&said), Some(0xc000_4040_0001_0123));
+        assert!(fixed.is_complete(1 << 46) && !fixed.is_complete(0) && descriptor().is_complete(0));
     }
 
     #[test]

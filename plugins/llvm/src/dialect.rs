@@ -210,6 +210,49 @@ pub trait Dialect {
         Err(no_mbarriers())
     }
 
+    /// Lets what the warp has issued on a queue since its last commit arrive at an mbarrier when it has finished.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where nothing on the queue arrives at mbarriers.
+    fn mbarrier_commit<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        queue: Queue,
+        pointer: PointerValue<'ctx>,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer);
+        Err(no_queue(queue))
+    }
+
+    /// Allots columns of tensor memory, by the warp, and writes the address of the first to shared memory.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there is no tensor memory.
+    fn tensor_allocate<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        columns: u32,
+        kernel: &Kernel,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer, columns, kernel);
+        Err(no_tensor_memory())
+    }
+
+    /// Gives columns of tensor memory back; the address is an `i32`.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there is no tensor memory.
+    fn tensor_free<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        address: IntValue<'ctx>,
+        columns: u32,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, address, columns);
+        Err(no_tensor_memory())
+    }
+
     /// Orders plain stores to shared memory before what other proxies do there later; nothing where there is one
     /// proxy.
     ///
@@ -288,6 +331,12 @@ pub fn no_clusters() -> CompileError {
 #[must_use]
 pub fn no_mbarriers() -> CompileError {
     CompileError::Unsupported("there are no mbarriers that count bytes on this target".to_owned())
+}
+
+/// What a target says to tensor memory that it does not have.
+#[must_use]
+pub fn no_tensor_memory() -> CompileError {
+    CompileError::Unsupported("there is no tensor memory on this target".to_owned())
 }
 
 /// What a target says to a queue on which it completes nothing.

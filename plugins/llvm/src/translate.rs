@@ -405,6 +405,21 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
                 let awaited = self.dialect.mbarrier_wait(&self.emit, pointer, phase);
                 awaited.map_err(|error| self.placed(error)).map(|()| Vec::new())
             }
+            Op::MbarrierCommit { queue, pointer } => {
+                let pointer = self.shared_pointer(*pointer)?;
+                let committed = self.dialect.mbarrier_commit(&self.emit, *queue, pointer);
+                committed.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
+            Op::TensorAllocate { pointer, columns } => {
+                let pointer = self.shared_pointer(*pointer)?;
+                let allotted = self.dialect.tensor_allocate(&self.emit, pointer, *columns, self.kernel);
+                allotted.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
+            Op::TensorFree { address, columns } => {
+                let address = self.integer(*address, Element::I32)?;
+                let freed = self.dialect.tensor_free(&self.emit, address, *columns);
+                freed.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
             Op::ProxyFence {} => {
                 self.dialect.proxy_fence(&self.emit).map_err(|error| self.placed(error))?;
                 Ok(Vec::new())

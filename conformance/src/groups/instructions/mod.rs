@@ -7,7 +7,8 @@ mod code;
 
 use std::collections::BTreeSet;
 
-use tilewright::pipeline::{Disproof, prove_instruction};
+use tilewright::movement::Means;
+use tilewright::pipeline::{Disproof, prove_instruction_with};
 use tilewright::target::Instruction;
 
 use super::law::word;
@@ -46,7 +47,8 @@ fn case(name: String, row: &Instruction, check: fn(&Context, &Instruction) -> Ve
 /// Runs the instruction once: a product must be that of matrices, computed element by element, and a
 /// move must bring every byte to its place.
 fn meaning(context: &Context, row: &Instruction) -> Verdict {
-    match prove_instruction(row, context.target().description()) {
+    let target = context.target();
+    match prove_instruction_with(row, Means::of(target.description()).with_instructions(target.instructions())) {
         Ok(_) => Verdict::pass(Level::Emulated),
         Err(wrong @ (Disproof::Row(_) | Disproof::Invalid(_))) => Verdict::fail(Level::Layout, wrong.to_string()),
         Err(wrong) => Verdict::fail(Level::Emulated, wrong.to_string()),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{Reading, arranged};
-use tilewright::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics};
+use tilewright::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TensorOperand};
 
 use super::super::law::{Checked, broken, case, require, word};
 use super::super::walk::covers_evenly;
@@ -34,6 +34,7 @@ fn label(operand: &Operand, index: usize) -> String {
         Operand::Access { .. } => format!("{index}-access"),
         Operand::Memory(memory) => format!("{index}-{}", word(&memory.role)),
         Operand::Global { .. } => format!("{index}-global"),
+        Operand::Tensor(tile) => format!("{index}-{}", word(&tile.role)),
         _ => index.to_string(),
     }
 }
@@ -69,8 +70,31 @@ fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> Check
             access(context, dims, (data, address), *alignment)
         }
         Operand::Memory(memory) => arrangements(context, memory),
+        Operand::Tensor(tile) => tensor_tile(context, tile),
+        Operand::Constant { bits, value, .. } => {
+            let fits = value.checked_shr(*bits).unwrap_or(0) == 0;
+            require(fits, || format!("{value:#x} does not fit into {bits} bits"))
+        }
         _ => Ok(()),
     }
+}
+
+/// Every element has one place, within the target's tensor memory; none straddles two columns.
+fn tensor_tile(context: &Context, tile: &TensorOperand) -> Checked {
+    let memory = context.target().description().tensor.as_ref();
+    let memory = memory.ok_or_else(|| broken("the target has no tensor memory".to_owned()))?;
+    require(tile.bits.is_power_of_two() && tile.bits <= 32, || format!("places of {} bits", tile.bits))?;
+    has_dims(&tile.layout, &[Dim::ROW, Dim::COL])?;
+    let (rows, columns) = (u64::from(memory.rows), u64::from(memory.columns) * 32 / u64::from(tile.bits));
+    let places = tile.places();
+    for ([row, place], element) in &places {
+        require(*row < rows && *place < columns, || format!("{element:?} is at row {row}, place {place} of it"))?;
+    }
+    let elements: BTreeSet<_> = places.iter().map(|(_, element)| element).collect();
+    let all = 1usize << tile.layout.outs().bits();
+    require(elements.len() == all && places.len() == all, || {
+        format!("{} places hold {} of {all} elements", places.len(), elements.len())
+    })
 }
 
 /// Each arrangement has a place of its own for every element of a tile, at which its descriptor says it is, and the

@@ -49,6 +49,9 @@ pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
             )));
         }
     }
+    for tile in row.operands.iter().filter_map(Operand::tensor) {
+        picture.add(super::tensor_tile::panel(tile)?);
+    }
     match picture.panels().count() {
         0 => Err(PictureError::NotDrawable {
             what: format!("instruction {}", row.name),

@@ -106,6 +106,10 @@ fn described(
     is_needed: &[bool],
 ) -> Result<Vec<u64>, LaneFault> {
     let descriptor = call.same_in_all(operand)?;
+    if !memory.descriptor.is_complete(descriptor) {
+        let fixed = memory.descriptor.fixed;
+        return Err(call.wrong(&format!("operand {operand}: a descriptor has all bits of {fixed:#x} set")));
+    }
     let said = memory.descriptor.decode(descriptor);
     let missing = || call.wrong(&format!("operand {operand}: no arrangement has the mode {}", said.mode));
     let arrangement = memory.of_mode(said.mode).ok_or_else(missing)?;

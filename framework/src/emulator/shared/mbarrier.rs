@@ -161,6 +161,8 @@ impl SharedMemory {
         group: Vec<Landing>,
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
+        self.mbarrier(address, who)?;
+        self.seen_by(Proxy::Asynchronous, address as usize, who)?;
         self.arriving(address, who)?.groups.push(group);
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! How rows of the instruction table become PTX: products as inline assembly, whose mnemonic is the
-//! row's name (those of several warps are in [`super::group`]); matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
+//! row's name (those of several warps are in [`super::group`], those of tensor memory in [`super::tensor`]); matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
 
 use tilewright::kernel::{Carried, Element, Module, Op, Region, Type, is_result};
 use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
@@ -7,7 +7,7 @@ use tilewright::vendor::CompileError;
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
 
-use super::{group, mbarrier};
+use super::{group, mbarrier, tensor};
 
 /// A value with its type in the kernel IR.
 pub(super) type Typed<'ctx> = (Type, BasicValueEnum<'ctx>);
@@ -21,6 +21,9 @@ pub(super) fn emit<'ctx>(
 ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
     if row.kind == InstructionKind::AsyncCopy {
         return copy(emit, row, operands).map(|()| Vec::new());
+    }
+    if tensor::is_in_tensor_memory(row) {
+        return tensor::instruction(emit, row, operands, results);
     }
     match (&row.semantics, results) {
         (Semantics::Contract, &[result]) if group::is_of_group(row) => {
@@ -146,7 +149,10 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
     fn of(region: &Region) -> Option<u32> {
         let versions = region.statements.iter().map(|statement| match &statement.op {
             Op::Instruction { name, .. } => Some(version(name)),
-            Op::MbarrierInit { .. } | Op::MbarrierArrive { .. } | Op::MbarrierWait { .. } => Some(mbarrier::VERSION),
+            Op::MbarrierInit { .. }
+            | Op::MbarrierArrive { .. }
+            | Op::MbarrierWait { .. }
+            | Op::MbarrierCommit { .. } => Some(mbarrier::VERSION),
             op => op.regions().into_iter().filter_map(of).max(),
         });
         versions.flatten().max()

@@ -7,6 +7,7 @@
 mod group;
 mod instruction;
 mod mbarrier;
+mod tensor;
 
 use tilewright::kernel::{Kernel, Module, Queue, Scope, Type};
 use tilewright::target::{Instruction, TargetDescription};
@@ -14,7 +15,7 @@ use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, 
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
     Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, no_clusters,
-    no_mbarriers, no_queue, queue_of, shared_bytes,
+    no_mbarriers, no_queue, no_tensor_memory, queue_of, shared_bytes,
 };
 
 use crate::object;
@@ -36,7 +37,12 @@ pub(crate) fn compile(
     options: &CompileOptions,
 ) -> Result<Artifact, CompileError> {
     check_limits(target, module)?;
-    let dialect = Ptx { target, rows, version: instruction::ptx_version(&target.architecture, module) };
+    let dialect = Ptx {
+        target,
+        rows,
+        version: instruction::ptx_version(&target.architecture, module),
+        tensor: tensor::is_used(module),
+    };
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
@@ -79,6 +85,8 @@ struct Ptx<'a> {
     rows: &'a [Instruction],
     /// The version, times ten, that instructions ask for.
     version: Option<u32>,
+    /// Whether its kernels have tensor memory, which synchronisations must order.
+    tensor: bool,
 }
 
 impl Ptx<'_> {
@@ -90,6 +98,26 @@ impl Ptx<'_> {
     /// So did mbarriers that count bytes, with the proxy by which asynchronous copies write.
     fn has_mbarriers(&self) -> Result<(), CompileError> {
         if self.target.shared.asynchronous_proxy { Ok(()) } else { Err(no_mbarriers()) }
+    }
+}
+
+impl Ptx<'_> {
+    fn has_tensor_memory(&self) -> Result<(), CompileError> {
+        if self.target.tensor.is_some() { Ok(()) } else { Err(no_tensor_memory()) }
+    }
+
+    /// What threads synchronise with, which orders what they do in tensor memory, too.
+    fn synchronised(
+        &self,
+        emit: &Emitter<'_, '_>,
+        [before, after]: [bool; 2],
+        synchronise: impl FnOnce() -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
+        if self.tensor && before {
+            tensor::before(emit)?;
+        }
+        synchronise()?;
+        if self.tensor && after { tensor::after(emit) } else { Ok(()) }
     }
 }
 
@@ -177,10 +205,12 @@ impl Dialect for Ptx<'_> {
                 ]
             }
         };
-        for (intrinsic, operand) in calls {
-            emit.call(intrinsic, &[], operand.map(Into::into).as_slice())?;
-        }
-        Ok(())
+        // What a warp does in tensor memory is its own anyway.
+        self.synchronised(emit, [scope != Scope::Warp; 2], || {
+            calls.into_iter().try_for_each(|(intrinsic, operand)| {
+                emit.call(intrinsic, &[], operand.map(Into::into).as_slice()).map(|_| ())
+            })
+        })
     }
 
     fn queue_of(&self, name: &str) -> Option<Queue> {
@@ -191,6 +221,8 @@ impl Dialect for Ptx<'_> {
         match queue {
             Queue::Copies => emit.call("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
             Queue::Products => group::commit(emit),
+            // A wait is for all of them.
+            Queue::TensorLoads | Queue::TensorStores => self.has_tensor_memory(),
             other => Err(no_queue(other)),
         }
     }
@@ -201,6 +233,10 @@ impl Dialect for Ptx<'_> {
                 emit.call("llvm.nvvm.cp.async.wait.group", &[], &[emit.i32(outstanding).into()]).map(|_| ())
             }
             Queue::Products => group::wait(emit, outstanding),
+            Queue::TensorLoads | Queue::TensorStores => {
+                self.has_tensor_memory()?;
+                tensor::wait(emit, queue)
+            }
             other => Err(no_queue(other)),
         }
     }
@@ -231,7 +267,7 @@ impl Dialect for Ptx<'_> {
         bytes: u32,
     ) -> Result<(), CompileError> {
         self.has_mbarriers()?;
-        mbarrier::arrive(emit, pointer, bytes)
+        self.synchronised(emit, [true, false], || mbarrier::arrive(emit, pointer, bytes))
     }
 
     fn mbarrier_wait<'ctx>(
@@ -241,7 +277,41 @@ impl Dialect for Ptx<'_> {
         phase: IntValue<'ctx>,
     ) -> Result<(), CompileError> {
         self.has_mbarriers()?;
-        mbarrier::wait(emit, pointer, phase)
+        self.synchronised(emit, [false, true], || mbarrier::wait(emit, pointer, phase))
+    }
+
+    fn mbarrier_commit<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        queue: Queue,
+        pointer: PointerValue<'ctx>,
+    ) -> Result<(), CompileError> {
+        self.has_mbarriers()?;
+        match queue {
+            Queue::Products if self.target.tensor.is_some() => tensor::commit(emit, pointer),
+            other => Err(no_queue(other)),
+        }
+    }
+
+    fn tensor_allocate<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        columns: u32,
+        kernel: &Kernel,
+    ) -> Result<(), CompileError> {
+        self.has_tensor_memory()?;
+        tensor::allocate(emit, pointer, columns, tensor::allots_once(kernel))
+    }
+
+    fn tensor_free<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        address: IntValue<'ctx>,
+        columns: u32,
+    ) -> Result<(), CompileError> {
+        self.has_tensor_memory()?;
+        tensor::free(emit, address, columns)
     }
 
     fn proxy_fence(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {

@@ -1,5 +1,6 @@
 //! Instruction rows of this vendor: matrix products of one warp and of four, matrix moves between
-//! registers and shared memory, and copies from global to shared memory.
+//! registers and shared memory, copies from global to shared memory, and products and moves that have their sums
+//! in tensor memory.
 //!
 //! Layouts are derived by rule from shapes and element widths; tests check them against published
 //! tables.
@@ -9,6 +10,8 @@ mod matrix_move;
 mod mma;
 mod mma_scaled;
 mod numerics;
+mod tensor_move;
+mod tensor_product;
 mod wgmma;
 
 use tilewright::target::Instruction;
@@ -22,6 +25,8 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     rows.extend(wgmma::rows(architecture));
     rows.extend(copy::rows(capability));
     rows.extend(mma_scaled::rows(architecture));
+    rows.extend(tensor_product::rows(architecture));
+    rows.extend(tensor_move::rows(architecture));
     rows.extend(matrix_move::rows(architecture, capability));
     rows
 }

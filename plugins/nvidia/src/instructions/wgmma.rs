@@ -27,7 +27,7 @@ const STRIDE: u32 = 1;
 
 /// Where a factor lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     /// In registers.
     Held,
     /// In shared memory, K contiguous.
@@ -93,9 +93,10 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Resul
         bits: bits(element),
         layout,
     };
+    let told = Told { descriptor: descriptor(), mode };
     let first = match side_a {
         Side::Held => register("a", a, held(k, bits(a))?),
-        side => Operand::Memory(memory("a", a, [ROWS, k], side)),
+        side => Operand::Memory(memory("a", a, [ROWS, k], side, &told)),
     };
     let letter = |side| match side {
         Side::AlongK => "k",
@@ -113,7 +114,7 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Resul
         operands: vec![
             register("d", d, result(columns)?),
             first,
-            Operand::Memory(memory("b", b, [k, columns], side_b)),
+            Operand::Memory(memory("b", b, [k, columns], side_b, &told)),
             register("c", d, result(columns)?),
         ],
         cycles: None,
@@ -124,7 +125,7 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Resul
     })
 }
 
-fn bits(element: &str) -> u32 {
+pub(super) fn bits(element: &str) -> u32 {
     match element {
         "f32" | "tf32" | "s32" => 32,
         "f16" | "bf16" => 16,
@@ -159,8 +160,14 @@ fn held(k: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
     tile_of(&[0, 1], &parts)
 }
 
+/// How an instruction is told where a factor lies: the mode of each width of swizzle is its own.
+pub(super) struct Told {
+    pub descriptor: Descriptor,
+    pub mode: fn(u64) -> u64,
+}
+
 /// A factor in shared memory.
-fn memory(role: &str, element: &str, shape: [u64; 2], side: Side) -> MemoryOperand {
+pub(super) fn memory(role: &str, element: &str, shape: [u64; 2], side: Side, told: &Told) -> MemoryOperand {
     let k_axis = if role == "a" { 1 } else { 0 };
     let (k, other) = (shape[k_axis], shape[1 - k_axis]);
     let bytes = u64::from(bits(element) / 8);
@@ -173,7 +180,7 @@ fn memory(role: &str, element: &str, shape: [u64; 2], side: Side) -> MemoryOpera
         let axes = if k_axis == 0 { [along_k, across] } else { [across, along_k] };
         Arrangement {
             name: if width == 0 { "no swizzle".to_owned() } else { format!("swizzle of {width} bytes") },
-            mode: mode(width),
+            mode: (told.mode)(width),
             axes,
             // Units of 16 bytes are permuted by the number of 128 bytes.
             mix: Mix { shift: 3, mask: (width.max(16) / 16 - 1) << 4 },
@@ -187,7 +194,7 @@ fn memory(role: &str, element: &str, shape: [u64; 2], side: Side) -> MemoryOpera
         shape,
         // Across K, whole rows of the swizzle lie in the tile.
         arrangements: widths.filter(|width| side == Side::AlongK || width / bytes <= other).map(arrangement).collect(),
-        descriptor: descriptor(),
+        descriptor: told.descriptor.clone(),
     }
 }
 
@@ -199,6 +206,7 @@ fn descriptor() -> Descriptor {
         start: bytes(0),
         strides: vec![bytes(16), bytes(32)],
         mode: Field { at: 62, width: 2, grain: 1 },
+        fixed: 0,
     }
 }
 
