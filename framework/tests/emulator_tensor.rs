@@ -3,36 +3,14 @@
 
 #[path = "emulator_target/mod.rs"]
 mod emulator_target;
+mod tensor_rows;
 
 use emulator_target::{kernel, target};
 use tilewright::emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings};
 use tilewright::kernel::Queue;
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::target::{
-    Completion, Evidence, Instruction, InstructionKind, Operand, Semantics, TensorMemory, TensorOperand,
-};
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
 
-fn layout(ins: &[(Dim, &[[u64; 2]])], sizes: [u64; 2]) -> LinearLayout {
-    let bases: Vec<_> = ins.iter().map(|(dim, all)| (*dim, all.iter().map(|one| one.to_vec()).collect())).collect();
-    LinearLayout::from_bases(&bases, &[(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])]).unwrap()
-}
-
-fn tensor(role: &str, element: &str, bits: u32, rows: &[[u64; 2]], columns: &[[u64; 2]], sizes: [u64; 2]) -> Operand {
-    let layout = layout(&[(Dim::ROW, rows), (Dim::COL, columns)], sizes);
-    Operand::Tensor(TensorOperand { role: role.to_owned(), element: element.to_owned(), bits, layout })
-}
-
-fn register(role: &str, element: &str, registers: &[[u64; 2]], lanes: &[[u64; 2]], sizes: [u64; 2]) -> Operand {
-    let layout = layout(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], sizes);
-    let bits = if element == "f16" { 16 } else { 32 };
-    Operand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout }
-}
-
-fn row(name: &str, kind: InstructionKind, semantics: Semantics, queue: Queue, operands: Vec<Operand>) -> Instruction {
-    let (name, source) = (name.to_owned(), "invented".to_owned());
-    let completion = Completion::Queue(queue);
-    Instruction { name, kind, operands, cycles: None, semantics, completion, numerics: None, source }
-}
+use tensor_rows::{memory, register, row, tensor};
 
 /// Moves of 8 rows and 2 columns, a row in each lane; a product of 16 x 2 and 2 x 2 whose 16 rows are all there are,
 /// and one whose sums are of 16 bits.
@@ -79,18 +57,7 @@ fn run(text: &str) -> Result<Vec<u32>, Fault> {
          }}"
     );
     let (kernel, mut target) = (kernel(&text), target(false));
-    let (evidence, source) = (Evidence::Assumed, "invented".to_owned());
-    let (column_cycles, bits_per_cycle) = (1.0, 1);
-    target.tensor = Some(TensorMemory {
-        rows: 16,
-        columns: 32,
-        warp_rows: 8,
-        least_columns: 4,
-        column_cycles,
-        bits_per_cycle,
-        evidence,
-        source,
-    });
+    target.tensor = Some(memory());
     let meanings = Meanings::of_rows(&rows());
     let mut memory = GlobalMemory::new();
     let output = memory.allocate_with(&[0; 128]);

@@ -14,6 +14,20 @@ use tilewright::target::TargetDescription;
 use tilewright::vendor::CompileOptions;
 use tilewright::{lower, movement};
 
+/// What no conversion has: tensor memory, queues and mbarriers.
+const TENSOR_MEMORY: &str = "kernel tile() lanes 32 warps 4 {
+  shared 0: 8 bytes align 8
+  %0: ptr.shared = shared_address 0
+  %1: i32 = constant 0
+  tensor_allocate %0, 32
+  %2: pending.2xi32 = instruction \"load\" %1
+  commit tensor_loads
+  %3: 2xi32 = wait tensor_loads 0 %2
+  mbarrier_commit products %0
+  mbarrier_wait %0, %1
+  tensor_free %1, 32
+}";
+
 type Done = Result<(), Box<dyn Error>>;
 
 /// A corpus that is filled file by file.
@@ -113,6 +127,9 @@ fn kernels_and_targets() -> Done {
             bytes.add(kernel::encode(&module))?;
         }
     }
+    let module = kernel::text::parse(TENSOR_MEMORY)?;
+    text.add(module.to_string())?;
+    bytes.add(kernel::encode(&module))?;
     messages.add(wire::write(&CompileOptions::default())?)?;
     for row in rows("layouts.jsonl")?.into_iter().step_by(8) {
         messages.add(wire::write(&json!({ "spec": row["params"], "shape": row["shape"] }))?)?;

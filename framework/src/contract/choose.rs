@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use crate::movement::{Means, MovementError, convert};
+use crate::movement::{Means, MovementError, TensorTable, convert};
 use crate::target::TargetDescription;
 
 use super::plan::Contraction;
@@ -92,9 +92,10 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
     let target = means.target;
     check_threads(question, target)?;
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
+    let mut table = TensorTable::of(means.instructions, target);
     for row in means.instructions {
         let mut refuse = |reason| refused.push(Refused { unit: row.name.clone(), reason });
-        let units = match Unit::of_row(row, question, means) {
+        let units = match Unit::of_row(row, question, target, &mut table) {
             // Ways to registers differ only for what wants the sums there.
             Ok(mut units) if question.wanted.is_none() => {
                 units.truncate(1);

@@ -32,6 +32,7 @@ mod feed;
 mod order;
 mod plan;
 mod question;
+mod row_sums;
 mod scale;
 mod sums;
 mod tiling;

@@ -1,7 +1,7 @@
 //! What multiplies: an instruction of the target, or plain multiply-adds of the lanes.
 
 use crate::layout::{Dim, LinearLayout};
-use crate::movement::{Means, TensorMoves};
+use crate::movement::TensorTable;
 use crate::target::{
     Completion, Instruction, InstructionKind, MatrixUnit, MemoryOperand, Number, Operand, Queue, Semantics,
     TargetDescription,
@@ -9,6 +9,7 @@ use crate::target::{
 
 use super::Question;
 use super::cast::is_possible;
+use super::row_sums::RowSums;
 use super::scale::Scale;
 use super::sums::InTensorMemory;
 
@@ -108,7 +109,7 @@ pub(super) struct Operands {
 }
 
 impl Operands {
-    fn of(row: &Instruction, wanted: &str) -> Result<(Self, [u32; 2]), String> {
+    pub(super) fn of(row: &Instruction, wanted: &str) -> Result<(Self, [u32; 2]), String> {
         let of_role = |operand: &&Operand| match operand {
             Operand::Register { role, .. } => role == wanted,
             Operand::Memory(memory) => memory.role == wanted,
@@ -121,7 +122,12 @@ impl Operands {
         }
     }
 
-    fn held(wanted: &str, element: &str, bits: u32, layout: &LinearLayout) -> Result<(Self, [u32; 2]), String> {
+    pub(super) fn held(
+        wanted: &str,
+        element: &str,
+        bits: u32,
+        layout: &LinearLayout,
+    ) -> Result<(Self, [u32; 2]), String> {
         let number = number(element)?;
         let size = [0, 1].map(|axis| layout.out_bits(Dim::tensor(axis)));
         if size[0] + size[1] != layout.outs().bits() {
@@ -163,7 +169,7 @@ impl Operands {
     }
 }
 
-fn number(element: &str) -> Result<Number, String> {
+pub(super) fn number(element: &str) -> Result<Number, String> {
     Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))
 }
 
@@ -174,14 +180,18 @@ fn coordinates(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
 
 impl Unit {
     /// The units that a row is: one, or where it has its sums in tensor memory one for each way to registers.
-    pub(super) fn of_row(row: &Instruction, question: &Question, means: Means<'_>) -> Result<Vec<Self>, String> {
-        let target = means.target;
+    pub(super) fn of_row(
+        row: &Instruction,
+        question: &Question,
+        target: &TargetDescription,
+        table: &mut TensorTable,
+    ) -> Result<Vec<Self>, String> {
         if row.kind != InstructionKind::Matrix || row.semantics != Semantics::Contract {
             return Err("it multiplies no matrices".to_owned());
         }
         let ((a, [m, k]), (b, [k_of_b, n])) = (Operands::of(row, "a")?, Operands::of(row, "b")?);
-        let sums = sums_of(row, question, means)?;
-        if sums.iter().any(|sums| sums.1 != [m, n]) || k != k_of_b {
+        let sums = RowSums::of(row, question, target, table)?;
+        if sums.iter().any(|sums| sums.size != [m, n]) || k != k_of_b {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
         let mut order = Vec::new();
@@ -210,7 +220,7 @@ impl Unit {
                 other => return Err(format!("it takes an operand `{other}` too")),
             }
         }
-        let group = sums.first().map_or(0, |sums| sums.0.warps.len());
+        let group = sums.first().map_or(0, |sums| sums.operands.warps.len());
         if [&a, &b].iter().any(|factor| factor.memory.is_none() && factor.warps.len() != group) {
             return Err("its operands are for different numbers of warps".to_owned());
         }
@@ -231,12 +241,12 @@ impl Unit {
         let scales = Scales::of(row, [m, n, k])?;
         let (row, tile) = (Some(row.name.clone()), [m, n, k]);
         let transposed = false;
-        let unit = |(sums, _, tensor): (Operands, [u32; 2], Option<InTensorMemory>)| Self {
+        let unit = |RowSums { operands, tensor, .. }: RowSums| Self {
             row: row.clone(),
             transposed,
             a: a.clone(),
             b: b.clone(),
-            sums,
+            sums: operands,
             tensor,
             scales: scales.clone(),
             order: order.clone(),
@@ -378,36 +388,6 @@ impl Unit {
     pub(super) fn name(&self) -> &str {
         self.row.as_deref().unwrap_or("multiply-adds")
     }
-}
-
-/// Where a row has its sums, and their rows and columns (log2): in registers, or in tensor memory with each way to
-/// registers.
-fn sums_of(
-    row: &Instruction,
-    question: &Question,
-    means: Means<'_>,
-) -> Result<Vec<(Operands, [u32; 2], Option<InTensorMemory>)>, String> {
-    let Some(tile) = row.operands.iter().find_map(Operand::tensor) else {
-        let (c, d) = (Operands::of(row, "c")?, Operands::of(row, "d")?);
-        let unfit = || "the tiles of its operands do not fit each other".to_owned();
-        return if c == d { Ok(vec![(d.0, d.1, None)]) } else { Err(unfit()) };
-    };
-    let sums = number(&tile.element)?;
-    if sums != question.accumulator {
-        return Err(format!("it sums in {sums}, wanted is {}", question.accumulator));
-    }
-    let columns = 1 << tile.layout.in_bits(Dim::COL);
-    let least_columns = means.target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
-    let way = |moves: TensorMoves| {
-        let (operands, size) = Operands::held("d", &tile.element, tile.bits, &moves.registers)?;
-        Ok((operands, size, Some(InTensorMemory { moves, columns, least_columns })))
-    };
-    let ways = TensorMoves::of(tile, means.instructions, means.target).into_iter().map(way);
-    let ways = ways.collect::<Result<Vec<_>, String>>()?;
-    if ways.is_empty() {
-        return Err("no row of the target moves its sums between tensor memory and registers".to_owned());
-    }
-    Ok(ways)
 }
 
 fn rate(matrix: Option<&MatrixUnit>) -> (u32, u32) {

@@ -26,9 +26,9 @@
 //! for; whoever touches it is at fault, however many barriers lie between. Then it has landed as if the lane that issued
 //! it had accessed it at its wait. `docs/kernel-ir.md` has the rules of queues, mbarriers and proxies.
 //!
-//! **Tensor memory.** A warp reaches its own rows only; columns are allotted, by what has been allotted are accessed, and
-//! given back before the block ends; the last free ones are allotted first. What is under way there, and what is
-//! ordered, is as in shared memory.
+//! **Tensor memory.** A warp moves its own rows only; columns are accessed only while they are allotted, and are given back
+//! before the block ends; the last free ones are allotted first. What is under way there, and what is ordered, is as in
+//! shared memory.
 //!
 //! **Clusters.** An access of another block's memory must have a barrier of the cluster before it, for the
 //! other block may not have begun, and one after it, for the other may end. A wavefront is of one memory: an

@@ -5,7 +5,7 @@
 use super::instruction::Around;
 use crate::kernel::{Carried, Element, Kernel, Op, Scope, Type, Value, is_result};
 use crate::layout::{Dim, LinearLayout, Space};
-use crate::movement::{Means, TensorAllotment, TensorMoves, first_warp};
+use crate::movement::{Means, TensorAllotment, TensorMoves, TensorTable, first_warp};
 use crate::target::{Completion, Instruction, InstructionKind, Operand, Queue, TensorOperand};
 
 /// A kernel that issues the instruction of a row once, as [`super::instruction_kernel`], also where a tile is in tensor
@@ -51,7 +51,7 @@ pub fn tile_in_tensor_memory(row: &Instruction, tile: &TensorOperand, means: Mea
         InstructionKind::TensorMove => in_rows(tile, memory.warp_rows.trailing_zeros())?,
         _ => tile.clone(),
     };
-    let ways = TensorMoves::of(&tile, means.instructions, means.target);
+    let ways = TensorTable::of(means.instructions, means.target).ways(&tile);
     let way = ways.into_iter().next();
     way.ok_or_else(|| "no row of the target moves its tile between tensor memory and registers".to_owned())
 }

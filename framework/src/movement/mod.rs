@@ -47,6 +47,6 @@ pub use price::{cost, slots};
 pub use reading::{Reading, arranged};
 pub use reduce::{Reduction, reduce, reductions};
 pub use scan::{Scan, ScanDirection, scan};
-pub use tensor::TensorMoves;
+pub use tensor::{TensorMoves, TensorTable};
 pub use tensor_allotment::{TensorAllotment, first_warp};
 pub use tuples::Combine;

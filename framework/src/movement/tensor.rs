@@ -27,6 +27,7 @@ pub struct TensorMoves {
 }
 
 /// Where the registers and lanes of one issue lie, as (row, column) in bits of a place.
+#[derive(Debug, PartialEq)]
 struct Reach {
     registers: Vec<[u64; 2]>,
     lanes: Vec<[u64; 2]>,
@@ -34,37 +35,58 @@ struct Reach {
     size: [u32; 2],
 }
 
-impl TensorMoves {
-    /// The ways to move a tile: of rows that move the same places by the same lanes that of the most registers.
+/// The moves of a target's table, and the ways that were asked for.
+#[derive(Debug, Default)]
+pub struct TensorTable {
+    /// The names of a load and of the store that moves the same, and what they reach.
+    moves: Vec<([String; 2], Reach)>,
+    warp_rows: u32,
+    /// By bits of a place and layout.
+    known: Vec<((u32, LinearLayout), Vec<TensorMoves>)>,
+}
+
+impl TensorTable {
+    /// The loads of a table that have a store; none where the target has no tensor memory.
     #[must_use]
-    pub fn of(tile: &TensorOperand, rows: &[Instruction], target: &TargetDescription) -> Vec<Self> {
-        let moves = |loads: bool| {
-            let of_kind = rows.iter().filter(move |row| row.kind == InstructionKind::TensorMove);
-            of_kind.filter(move |row| row.operands.iter().any(is_result) == loads)
+    pub fn of(rows: &[Instruction], target: &TargetDescription) -> Self {
+        let Some(memory) = &target.tensor else { return Self::default() };
+        let moves = rows.iter().filter(|row| row.kind == InstructionKind::TensorMove);
+        let reaches = moves.filter_map(|row| Some((row, Reach::of(row)?)));
+        let (loads, stores): (Vec<_>, Vec<_>) = reaches.partition(|(row, _)| row.operands.iter().any(is_result));
+        let both = |(load, reach): (&Instruction, Reach)| {
+            let (store, _) = stores.iter().find(|(_, other)| *other == reach)?;
+            Some(([load.name.clone(), store.name.clone()], reach))
         };
-        let mut ways: Vec<(Vec<[u64; 2]>, Self)> = Vec::new();
-        for load in moves(true) {
-            let Some(reach) = Reach::of(load) else { continue };
-            let store = moves(false).find(|store| Reach::of(store).is_some_and(|other| other.is_as(&reach)));
-            let way = store.and_then(|store| Self::through(tile, &reach, [&load.name, &store.name], target));
-            let Some(way) = way else { continue };
+        let moves = loads.into_iter().filter_map(both).collect();
+        Self { moves, warp_rows: memory.warp_rows, known: Vec::new() }
+    }
+
+    /// The ways to move a tile: of rows that move by the same lanes that of the most registers.
+    pub fn ways(&mut self, tile: &TensorOperand) -> Vec<TensorMoves> {
+        let is_it = |((bits, layout), _): &&((u32, LinearLayout), Vec<TensorMoves>)| {
+            *bits == tile.bits && *layout == tile.layout
+        };
+        if let Some((_, ways)) = self.known.iter().find(is_it) {
+            return ways.clone();
+        }
+        let mut ways: Vec<(&[[u64; 2]], TensorMoves)> = Vec::new();
+        for (names, reach) in &self.moves {
+            let Some(way) = TensorMoves::through(tile, reach, names, self.warp_rows) else { continue };
             match ways.iter_mut().find(|(lanes, _)| *lanes == reach.lanes) {
                 Some((_, known)) if known.issue_bits < way.issue_bits => *known = way,
                 Some(_) => {}
-                None => ways.push((reach.lanes, way)),
+                None => ways.push((&reach.lanes, way)),
             }
         }
-        ways.into_iter().map(|(_, way)| way).collect()
+        let ways: Vec<TensorMoves> = ways.into_iter().map(|(_, way)| way).collect();
+        self.known.push(((tile.bits, tile.layout.clone()), ways.clone()));
+        ways
     }
+}
 
+impl TensorMoves {
     /// The tile by an issue repeated; none where it does not fit.
-    fn through(
-        tile: &TensorOperand,
-        reach: &Reach,
-        [load, store]: [&String; 2],
-        target: &TargetDescription,
-    ) -> Option<Self> {
-        let warp_rows = target.tensor.as_ref()?.warp_rows;
+    fn through(tile: &TensorOperand, reach: &Reach, names: &[String; 2], warp_rows: u32) -> Option<Self> {
         let [row_bits, column_bits] = [Dim::ROW, Dim::COL].map(|dim| tile.layout.in_bits(dim));
         let own_bits = warp_rows.trailing_zeros();
         if tile.bits != WORD || reach.size[0] > own_bits || reach.size[1] > column_bits || row_bits < own_bits {
@@ -91,7 +113,7 @@ impl TensorMoves {
         };
         Some(Self {
             registers,
-            rows: [load.clone(), store.clone()],
+            rows: names.clone(),
             issue_bits: reach.registers.len() as u32,
             offsets: (0..1u64 << more.len()).map(offset).collect(),
             warp_rows,
@@ -159,9 +181,5 @@ impl Reach {
         };
         let size = [Dim::ROW, Dim::COL].map(|dim| memory.layout.in_bits(dim));
         Some(Self { registers: at(Dim::REGISTER), lanes: at(Dim::LANE), size })
-    }
-
-    fn is_as(&self, other: &Self) -> bool {
-        self.registers == other.registers && self.lanes == other.lanes && self.size == other.size
     }
 }

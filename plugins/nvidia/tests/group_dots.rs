@@ -16,7 +16,7 @@ fn target(name: &str) -> NvidiaTarget {
     let text = match name {
         "a100" => include_str!("../../../targets/a100.toml"),
         "gh200" => include_str!("../../../targets/gh200.toml"),
-        "b200" => include_str!("../../../targets/b200.toml"),
+        "rtx5090" => include_str!("../../../targets/rtx5090.toml"),
         _ => include_str!("../../../targets/h100.toml"),
     };
     NvidiaTarget::new(described(name, text)).unwrap()
@@ -159,7 +159,7 @@ fn results_are_right() {
 
 #[test]
 fn other_architectures_multiply_by_single_warps() {
-    for name in ["a100", "b200"] {
+    for name in ["a100", "rtx5090"] {
         let target = target(name);
         let plan = planned(&target, &question([64, 64, 64], ["f16", "f16", "f32"], 4));
         assert!(plan.unit_name().starts_with("mma.sync"), "{name}: {}", plan.unit_name());

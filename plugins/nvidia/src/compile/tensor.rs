@@ -98,9 +98,10 @@ pub(super) fn instruction<'ctx>(
         (InstructionKind::TensorMove, &[(_, address), (ty, stored)], []) => {
             let words = emit.pieces(stored, in_words(ty))?;
             let group = registers(1, words.len());
+            let apart = constant(row).map(|columns| format!(", {columns}")).unwrap_or_default();
             let constraints = "r,".repeat(words.len() + 1);
             let given: Vec<_> = std::iter::once(address).chain(words).collect();
-            whole_warp(emit, &format!("{} [$0], {group};", row.name), &constraints, &given).map(|()| Vec::new())
+            whole_warp(emit, &format!("{} [$0]{apart}, {group};", row.name), &constraints, &given).map(|()| Vec::new())
         }
         (InstructionKind::Matrix, &[(_, sums), (_, a), (_, b), (_, BasicValueEnum::IntValue(adds))], []) => {
             product(emit, row, [sums, a, b], adds).map(|()| Vec::new())
@@ -118,7 +119,8 @@ fn load<'ctx>(
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
     let whole = in_words(result.awaited());
     let count = whole.count() as usize;
-    let text = format!("{} {}, [${count}];", row.name, registers(0, count));
+    let apart = constant(row).map(|columns| format!(", {columns}")).unwrap_or_default();
+    let text = format!("{} {}, [${count}]{apart};", row.name, registers(0, count));
     let constraints = format!("{}r,~{{memory}}", "=r,".repeat(count));
     let words = vec![emit.plain_type(Type::Scalar(Element::I32))?; count];
     let parts = emit.ordered_assembly(&text, &constraints, &[address], &words)?;
@@ -133,17 +135,21 @@ fn product<'ctx>(
     adds: IntValue<'ctx>,
 ) -> Result<(), CompileError> {
     let wrong = || CompileError::Backend(format!("`{}` says no kind, or has no descriptor", row.name));
-    let word = row.operands.iter().find_map(|operand| match operand {
-        Operand::Constant { value, .. } => u32::try_from(*value).ok(),
-        _ => None,
-    });
-    let (word, mnemonic) = word.zip(mnemonic(&row.name)).ok_or_else(wrong)?;
+    let (word, mnemonic) = constant(row).zip(mnemonic(&row.name)).ok_or_else(wrong)?;
     let adds = emit.if_zero(adds, emit.i32(0), emit.i32(1))?;
     let text = format!(
         "{{ .reg .pred one, add; setp.ne.b32 add, $4, 0; elect.sync _|one, 0xffffffff; \
          @one {mnemonic} [$0], $1, $2, $3, add; }}"
     );
     whole_warp(emit, &text, "r,l,l,r,r,", &[sums, a, b, emit.i32(word).into(), adds.into()])
+}
+
+/// The word that is part of an instruction.
+fn constant(row: &Instruction) -> Option<u32> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Constant { value, .. } => u32::try_from(*value).ok(),
+        _ => None,
+    })
 }
 
 /// The name up to and with the kind.
