@@ -194,32 +194,7 @@ impl Unit {
         if sums.iter().any(|sums| sums.size != [m, n]) || k != k_of_b {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
-        let mut order = Vec::new();
-        for operand in &row.operands {
-            let role = match operand {
-                Operand::Register { role, .. } => role,
-                Operand::Memory(memory) => &memory.role,
-                Operand::Tensor(_) => {
-                    order.push(Role::Sums);
-                    continue;
-                }
-                Operand::Accumulate => {
-                    order.push(Role::Accumulate);
-                    continue;
-                }
-                Operand::Constant { .. } => continue,
-                _ => return Err("it takes operands that are neither in registers nor tiles in memory".to_owned()),
-            };
-            match role.as_str() {
-                "a" => order.push(Role::A),
-                "b" => order.push(Role::B),
-                "c" => order.push(Role::Sums),
-                "scale_a" => order.push(Role::ScaleA),
-                "scale_b" => order.push(Role::ScaleB),
-                "d" => {}
-                other => return Err(format!("it takes an operand `{other}` too")),
-            }
-        }
+        let order = roles(row)?;
         let group = sums.first().map_or(0, |sums| sums.operands.warps.len());
         if [&a, &b].iter().any(|factor| factor.memory.is_none() && factor.warps.len() != group) {
             return Err("its operands are for different numbers of warps".to_owned());
@@ -388,6 +363,35 @@ impl Unit {
     pub(super) fn name(&self) -> &str {
         self.row.as_deref().unwrap_or("multiply-adds")
     }
+}
+
+/// The roles of the values that a row takes, in its order.
+fn roles(row: &Instruction) -> Result<Vec<Role>, String> {
+    let mut order = Vec::new();
+    for operand in &row.operands {
+        let role = match operand {
+            Operand::Register { role, .. } => role.as_str(),
+            Operand::Memory(memory) => &memory.role,
+            // Sums that are changed in place.
+            Operand::Tensor(_) => "c",
+            Operand::Accumulate => {
+                order.push(Role::Accumulate);
+                continue;
+            }
+            Operand::Constant { .. } => continue,
+            _ => return Err("it takes operands that are neither in registers nor tiles in memory".to_owned()),
+        };
+        match role {
+            "a" => order.push(Role::A),
+            "b" => order.push(Role::B),
+            "c" => order.push(Role::Sums),
+            "scale_a" => order.push(Role::ScaleA),
+            "scale_b" => order.push(Role::ScaleB),
+            "d" => {}
+            other => return Err(format!("it takes an operand `{other}` too")),
+        }
+    }
+    Ok(order)
 }
 
 fn rate(matrix: Option<&MatrixUnit>) -> (u32, u32) {
