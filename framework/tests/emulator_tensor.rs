@@ -202,6 +202,7 @@ fn what_is_under_way_is_touched_by_nobody_else() {
         (format!("{ALLOT}{product}{STORE}{WAIT_STORE}{WAIT}{FREE}"), "a store likewise"),
         (format!("{ALLOT}{STORE}{product}{WAIT}{WAIT_STORE}{FREE}"), "products before a store has landed"),
         (format!("{ALLOT}{STORE}{LOAD}{WAIT_STORE}{FREE}"), "a load likewise"),
+        (format!("{ALLOT}{STORE}{}{WAIT_STORE}{FREE}", STORE.replace("%12", "%22")), "a store on the same queue"),
         (format!("{ALLOT}{STORE}{FREE}{WAIT_STORE}"), "columns are given back likewise"),
     ] {
         assert!(matches!(fault(&text), FaultKind::TensorInFlight { .. }), "{what}");
