@@ -37,12 +37,7 @@ directory=$(cd "$directory" && pwd)
 # The list of drivers that the first brings has a path in it that is nobody's.
 mkdir -p "$directory/vendors"
 echo "$directory/lib/libintelocl.so" > "$directory/vendors/intel-cpu.icd"
-cat > "$directory/environment" <<END
-export OCL_ICD_VENDORS=$directory/vendors
-export LD_LIBRARY_PATH=$directory/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
-END
 
 command -v ocloc spirv-val
-. "$directory/environment"
-clinfo --list
-echo "the processor as an OpenCL device, for this shell: . $directory/environment"
+OCL_ICD_VENDORS="$directory/vendors" clinfo --list
+echo "so that programs find the processor as a device: export OCL_ICD_VENDORS=$directory/vendors"
