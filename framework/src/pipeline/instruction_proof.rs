@@ -8,35 +8,53 @@
 
 use super::Disproof;
 use super::exact::{Kind, scrambled};
+use super::proof::Machine;
 use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
-use crate::kernel::{self, Carried, Module, is_result};
+use crate::kernel::{self, Carried, Kernel, Module, is_result};
 use crate::layout::{Dim, LinearLayout};
 use crate::lower::{instruction_kernel, tile_in_memory};
 use crate::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription};
+use crate::vendor::{Device, Target};
 
-/// Runs an instruction once and compares everything that it gives.
+/// Runs an instruction once on the emulator and compares everything that it gives.
 ///
 /// # Errors
 /// [`Disproof`]: the first thing that is wrong, with the row or with the emulator.
 pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Result<Report, Disproof> {
-    let module = Module { kernels: vec![instruction_kernel("issue", row).map_err(Disproof::Row)?] };
+    let (kernel, question) = issue(row)?;
+    let mut memory = GlobalMemory::new();
+    let buffers: Vec<_> = question.contents.iter().map(|bytes| memory.allocate_with(bytes)).collect();
+    let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).collect();
+    let meanings = Meanings::of_rows(std::slice::from_ref(row));
+    let emulator = Emulator::new(&kernel, target).map(|emulator| emulator.with_meanings(&meanings));
+    let run = emulator.and_then(|emulator| emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()));
+    let report = run.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
+    question.compare(memory.read_all(buffers[question.answer])?)?;
+    Ok(report)
+}
+
+/// Compiles an instruction, runs it once on a device of the target, and compares everything that it gives.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong, with the row, its code or the device.
+pub fn prove_instruction_on(device: &mut dyn Device, target: &dyn Target, row: &Instruction) -> Result<(), Disproof> {
+    let (kernel, question) = issue(row)?;
+    let found = Machine { target, device }.run_on(kernel, &question.contents, 1)?;
+    question.compare(&found[question.answer])
+}
+
+/// A kernel that issues the instruction once, and what its operands are.
+fn issue(row: &Instruction) -> Result<(Kernel, Question), Disproof> {
+    let kernel = instruction_kernel("issue", row).map_err(Disproof::Row)?;
+    let module = Module { kernels: vec![kernel.clone()] };
     kernel::verify(&module)?;
-    kernel::verify_instructions(&module.kernels[0], std::slice::from_ref(row))?;
+    kernel::verify_instructions(&kernel, std::slice::from_ref(row))?;
     let question = match row.semantics {
         Semantics::Contract | Semantics::CountDifferent => Question::product(row),
         Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
         Semantics::Move => Question::copy(row),
     };
-    let question = question.map_err(Disproof::Row)?;
-    let mut memory = GlobalMemory::new();
-    let buffers: Vec<_> = question.contents.iter().map(|bytes| memory.allocate_with(bytes)).collect();
-    let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).collect();
-    let meanings = Meanings::of_rows(std::slice::from_ref(row));
-    let emulator = Emulator::new(&module.kernels[0], target).map(|emulator| emulator.with_meanings(&meanings));
-    let run = emulator.and_then(|emulator| emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()));
-    let report = run.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
-    question.compare(memory.read_all(buffers[question.answer])?)?;
-    Ok(report)
+    Ok((kernel, question.map_err(Disproof::Row)?))
 }
 
 /// What the operands hold, and what the answer is.

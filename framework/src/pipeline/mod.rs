@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
 
-pub use contraction_proof::prove_contraction;
-pub use instruction_proof::prove_instruction;
+pub use contraction_proof::{prove_contraction, prove_contraction_on};
+pub use instruction_proof::{prove_instruction, prove_instruction_on};
 pub use proof::{
     Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_shared_copy,
     prove_store, prove_strided_copy,

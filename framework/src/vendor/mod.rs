@@ -18,7 +18,7 @@ use thiserror::Error;
 
 pub(crate) use artifact::byte_string;
 pub use artifact::{Artifact, CompileOptions, Emit, KernelMetadata, Payload};
-pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid};
+pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode};
 pub use issue::issued_row;
 
 use crate::kernel;

@@ -1,5 +1,5 @@
 //! The intel plugin as a library: the targets of this vendor, their layout families, their
-//! instructions, and kernel IR as SPIR-V.
+//! instructions, kernel IR as SPIR-V, and with the feature `drivers` the devices that run it.
 //!
 //! May import `tilewright` up to floor 5 (`vendor`).
 
@@ -108,6 +108,6 @@ impl Target for IntelTarget {
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        device::devices()
+        device::devices(&self.description.product)
     }
 }

@@ -3,6 +3,7 @@
 //! what the plan counted.
 
 mod copy;
+mod device;
 mod execute;
 mod memory;
 mod registers;
@@ -13,8 +14,10 @@ use thiserror::Error;
 use crate::emulator::{Fault, MemoryError};
 use crate::kernel::{self, Counts};
 use crate::movement::MovementError;
+use crate::vendor::{CompileError, DeviceError};
 
 pub use copy::prove_shared_copy;
+pub(super) use device::Machine;
 pub(super) use execute::{run, word};
 pub use memory::{prove_copy, prove_load, prove_store};
 pub use registers::{prove_conversion, prove_gather, prove_reduction, prove_scan};
@@ -36,6 +39,12 @@ pub enum Disproof {
     /// The kernel does something that it may not.
     #[error("{0}")]
     Fault(Box<Fault>),
+    /// The kernel was not compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The device did not run the kernel.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The kernel left something unwritten.
     #[error("what the kernel wrote cannot be read: {0}")]
     Unwritten(#[from] MemoryError),
