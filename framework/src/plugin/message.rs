@@ -112,7 +112,9 @@ pub(super) fn read_artifact(bytes: &[u8]) -> Result<Artifact, WireError> {
 /// Reads bytes as every message that crosses, for the fuzzer.
 #[cfg(any(test, fuzzing))]
 pub fn read_every_message(bytes: &[u8]) {
+    use super::devices::call::{DeviceNames, Number};
     use super::frame::{self, Answer, Request};
+    use crate::vendor::{LaunchRequest, Launched};
     let _ = read_description(bytes);
     let _ = read_target_info(bytes);
     let _ = read_options(bytes);
@@ -120,6 +122,10 @@ pub fn read_every_message(bytes: &[u8]) {
     let _ = wire::read::<FamilyRequest>(bytes);
     let _ = wire::read::<FamilyAnswer>(bytes);
     let _ = wire::read::<PluginInfo>(bytes);
+    let _ = wire::read::<DeviceNames>(bytes);
+    let _ = wire::read::<Number>(bytes);
+    let _ = wire::read::<LaunchRequest>(bytes);
+    let _ = wire::read::<Launched>(bytes);
     let _ = frame::read::<Request>(&mut &*bytes);
     let _ = frame::read::<Answer>(&mut &*bytes);
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::FactoryError;
 use super::channel::{Call, Channel};
+use super::devices;
 use super::failure::Failure;
 use super::message::{self, FamilyAnswer, FamilyRequest, TargetInfo};
 use super::wire::{self, WireError};
@@ -29,7 +30,7 @@ pub(super) struct Proxy {
 }
 
 /// The plugin's end of a target; ended with its last user.
-struct Remote {
+pub(super) struct Remote {
     channel: Arc<dyn Channel>,
     target: u64,
 }
@@ -42,11 +43,19 @@ impl Drop for Remote {
 }
 
 impl Remote {
-    fn plugin(&self) -> String {
+    pub(super) fn target(&self) -> u64 {
+        self.target
+    }
+
+    pub(super) fn call(&self, call: Call) -> Result<Vec<u8>, Failure> {
+        self.channel.call(call)
+    }
+
+    pub(super) fn plugin(&self) -> String {
         self.channel.file().display().to_string()
     }
 
-    fn nonsense(&self, what: &str, error: &WireError) -> String {
+    pub(super) fn nonsense(&self, what: &str, error: &WireError) -> String {
         format!("{}: answered {what} that cannot be read: {error}; report this to the plugin's author", self.plugin())
     }
 }
@@ -98,12 +107,7 @@ impl Target for Proxy {
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        let message = format!(
-            "{} was loaded at run time, and the plugin interface has no `devices` extension yet; link the \
-             vendor's library crate to reach hardware",
-            self.remote.plugin()
-        );
-        Err(DeviceError::NoRuntime(message))
+        devices::proxy::open(&self.remote)
     }
 }
 
