@@ -99,7 +99,7 @@ fn errors_keep_their_kind() {
         let code = device.load(&artifact(&target)).expect("loaded");
         let empty = Artifact { payloads: Vec::new(), kernels: Vec::new(), taken_by: None };
         let mut launched = |kernel| device.launch(&launch(code, kernel, &[])).map(|_| ());
-        let mut errors = vec![launched("faults"), launched("driver"), launched("nothing")];
+        let mut errors = vec![launched("faults"), launched("driver"), launched("unsupported"), launched("nothing")];
         errors.push(device.allocate(1 << 40).map(|_| ()));
         errors.push(device.write(Buffer(4711), 0, &[]));
         errors.push(device.load(&empty).map(|_| ()));
@@ -107,10 +107,11 @@ fn errors_keep_their_kind() {
     });
     assert!(linked.iter().all(Result::is_err));
     assert!(matches!(
-        linked[..4],
+        linked[..5],
         [
             Err(DeviceError::Fault(_)),
             Err(DeviceError::Driver(_)),
+            Err(DeviceError::Unsupported(_)),
             Err(DeviceError::BadLaunch(_)),
             Err(DeviceError::OutOfMemory(0x100_0000_0000)),
         ]

@@ -12,6 +12,7 @@ pub mod cute;
 pub mod dot;
 mod emulated;
 mod endpoint;
+mod executed;
 pub mod families;
 pub mod gather;
 pub mod instructions;

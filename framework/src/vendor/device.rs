@@ -36,7 +36,8 @@ pub trait Device: Send {
     /// Makes the kernels of an artifact ready to run.
     ///
     /// # Errors
-    /// [`DeviceError::BadLaunch`] where the artifact has no code for such a device, [`DeviceError::Driver`].
+    /// [`DeviceError::Unsupported`], [`DeviceError::BadLaunch`] where the artifact has no code for such a device,
+    /// [`DeviceError::Driver`].
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError>;
 
     /// Forgets loaded code; code that is not, or no longer, loaded here is ignored.
@@ -109,7 +110,10 @@ pub enum DeviceError {
     /// A buffer that is not of this device, or too small.
     #[error("bad buffer: {0}")]
     BadBuffer(String),
-    /// The artifact or the launch does not fit the device; the caller's fault.
+    /// The device has no way to run this: fewer lanes, less shared memory; nobody's fault.
+    #[error("unsupported: {0}")]
+    Unsupported(String),
+    /// The artifact or the launch is wrong; the caller's fault.
     #[error("bad launch: {0}")]
     BadLaunch(String),
     /// The kernel did something wrong.

@@ -125,7 +125,7 @@ fn misuse_is_an_error_that_says_what_is_wrong() {
     assert!(matches!(device.load(&broken), Err(DeviceError::Driver(_) | DeviceError::BadLaunch(_))));
     let mut wide = artifact;
     wide.kernels[0].lanes = 7;
-    assert!(matches!(device.load(&wide), Err(DeviceError::BadLaunch(message)) if message.contains("7 lanes")));
+    assert!(matches!(device.load(&wide), Err(DeviceError::Unsupported(message)) if message.contains("7 lanes")));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Group `instructions`: each row of a target's instruction table is an instruction. Shown on the
-//! emulator, by its result, and as code that a tool takes.
+//! emulator and on a device, by its result, and as code that a tool takes.
 //!
 //! That operands cover their tiles is shown by the group `layouts`.
 
@@ -7,9 +7,10 @@ mod code;
 
 use std::collections::BTreeSet;
 
-use tilewright::pipeline::{Disproof, prove_instruction};
+use tilewright::pipeline::{Disproof, prove_instruction, prove_instruction_on};
 use tilewright::target::Instruction;
 
+use super::executed::on_device;
 use super::law::word;
 use crate::{Case, Context, Group, Level, Verdict};
 
@@ -32,6 +33,9 @@ impl Group for Instructions {
             }
             cases.push(case(format!("meaning/{name}"), row, meaning));
             cases.push(case(format!("code/{name}"), row, code::compiled));
+            if context.devices().is_some() {
+                cases.push(case(format!("device/{name}"), row, executed));
+            }
         }
         cases.push(Case::new("instructions/code/no-such-row", code::unknown));
         cases
@@ -41,6 +45,11 @@ impl Group for Instructions {
 fn case(name: String, row: &Instruction, check: fn(&Context, &Instruction) -> Verdict) -> Case {
     let row = row.clone();
     Case::new(format!("instructions/{name}"), move |context| check(context, &row))
+}
+
+/// The same on a device.
+fn executed(context: &Context, row: &Instruction) -> Verdict {
+    on_device(context, |device| prove_instruction_on(device, context.target(), row))
 }
 
 /// Runs the instruction once: a product must be that of matrices, computed element by element, and a

@@ -83,9 +83,8 @@ unsafe extern "C" fn allocate(
 }
 
 unsafe extern "C" fn free(devices: *const DevicesHandle, device: u32, buffer: u64) {
-    let mut nothing = ();
-    let work = || unsafe { with(devices, device, |device| Ok(device.free(Buffer(buffer)))) };
-    drop_error(unsafe { given(&raw mut nothing, work) });
+    // SAFETY: the host's contract.
+    unsafe { told(devices, device, |device| device.free(Buffer(buffer))) }
 }
 
 unsafe extern "C" fn write(
@@ -129,9 +128,8 @@ unsafe extern "C" fn load(
 }
 
 unsafe extern "C" fn unload(devices: *const DevicesHandle, device: u32, code: u64) {
-    let mut nothing = ();
-    let work = || unsafe { with(devices, device, |device| Ok(device.unload(LoadedCode(code)))) };
-    drop_error(unsafe { given(&raw mut nothing, work) });
+    // SAFETY: the host's contract.
+    unsafe { told(devices, device, |device| device.unload(LoadedCode(code))) }
 }
 
 unsafe extern "C" fn launch(
@@ -149,8 +147,20 @@ unsafe extern "C" fn launch(
     unsafe { answered(out, work) }
 }
 
-/// Forgets why something was not done that nobody waits for.
-fn drop_error(error: *mut ErrorHandle) {
-    // SAFETY: null, or an error that was just made here.
-    unsafe { destroyed(error.cast::<Failure>()) }
+/// Tells a device something; nobody waits for what comes of it.
+///
+/// # Safety
+/// As of [`with`].
+unsafe fn told(devices: *const DevicesHandle, device: u32, work: impl FnOnce(&mut dyn Device)) {
+    let mut nothing = ();
+    // SAFETY: the caller's contract; the error, where there is one, was just made here.
+    unsafe {
+        let error = given(&raw mut nothing, || {
+            with(devices, device, |device| {
+                work(device);
+                Ok(())
+            })
+        });
+        destroyed(error.cast::<Failure>());
+    }
 }

@@ -87,7 +87,7 @@ impl OpenClDevice {
 
     /// Refuses kernels that the device cannot run.
     fn check(&self, kernel: &KernelMetadata) -> Result<(), DeviceError> {
-        let wrong = |what: String| Err(DeviceError::BadLaunch(format!("kernel `{}`: {what}", kernel.name)));
+        let wrong = |what: String| Err(DeviceError::Unsupported(format!("kernel `{}`: {what}", kernel.name)));
         let lanes = self.sizes(SUB_GROUP_SIZES)?;
         if !lanes.contains(&u64::from(kernel.lanes)) {
             return wrong(format!("sub-groups of {} lanes; the device has {lanes:?}", kernel.lanes));
