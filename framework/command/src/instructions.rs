@@ -7,7 +7,7 @@ use comfy_table::{Table, presets};
 use serde_json::{Value as Json, json};
 
 use tilewright::layout::Dim;
-use tilewright::target::{Instruction, InstructionKind, MemoryOperand, Operand};
+use tilewright::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, UnusedInstruction};
 
 use crate::draw::{Destination, draw_instruction};
 use crate::failure::Failure;
@@ -53,10 +53,42 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         let cycles = row.cycles.map_or_else(|| "unknown".to_owned(), |cycles| cycles.to_string());
         table.add_row([row.name.clone(), shape(row), types(row).join(" "), cycles, row.source.clone()]);
     }
-    if !options.json {
-        writeln!(out, "{}", table.trim_fmt())?;
+    if options.json {
+        target.unused_instructions().iter().try_for_each(|form| writeln!(out, "{}", unused_line(form)))?;
+        return Ok(());
+    }
+    writeln!(out, "{}", table.trim_fmt())?;
+    if !target.unused_instructions().is_empty() {
+        writeln!(out, "\n{}", unused_table(target.unused_instructions()).trim_fmt())?;
     }
     Ok(())
+}
+
+/// What is known and nothing uses, with the reason.
+fn unused_table(forms: &[UnusedInstruction]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["known and unused", "shape", "types", "reason", "source"]);
+    for form in forms {
+        let types: Vec<&str> = form.types.iter().map(|(_, element)| element.as_str()).collect();
+        let said = |[m, n, k]: &[u64; 3]| format!("{m}x{n}x{k}");
+        let shapes = match form.shapes.as_slice() {
+            [first, .., last] if form.shapes.len() > 4 => {
+                format!("{} to {}, {} sizes", said(first), said(last), form.shapes.len())
+            }
+            few => few.iter().map(said).collect::<Vec<_>>().join(" "),
+        };
+        table.add_row([form.name.clone(), shapes, types.join(" "), form.reason.clone(), form.source.clone()]);
+    }
+    table
+}
+
+fn unused_line(form: &UnusedInstruction) -> Json {
+    let types: serde_json::Map<String, Json> =
+        form.types.iter().map(|(role, element)| (role.clone(), element.as_str().into())).collect();
+    json!({
+        "name": form.name, "unused": form.reason, "shapes": form.shapes, "types": types, "source": form.source,
+    })
 }
 
 fn line(row: &Instruction) -> Json {
@@ -70,7 +102,7 @@ fn line(row: &Instruction) -> Json {
     json!({
         "name": row.name, "kind": kind, "shape": shape(row), "types": types, "cycles": row.cycles,
         "memory": in_memory(row).map(|memory| memory.role.clone()).collect::<Vec<_>>(), "warps": warps(row),
-        "source": row.source, "numerics": row.numerics,
+        "saturates": row.semantics == Semantics::ContractSaturating, "source": row.source, "numerics": row.numerics,
     })
 }
 
@@ -128,9 +160,9 @@ fn shape(row: &Instruction) -> String {
         return format!("{} slots of {} bytes", 1u64 << slots, 1u64 << bytes);
     }
     let of = |wanted: &str| tiles(row).find(|(role, ..)| role == wanted).map(|(_, _, sizes)| sizes);
-    match (of("d").as_deref(), of("a").as_deref()) {
-        (Some([m, n]), Some([_, k])) => format!("{m}x{n}x{k}{}", told(row)),
-        (Some([m, n, blocks]), Some([_, k, _])) => format!("{m}x{n}x{k}, {blocks} blocks"),
+    match (row.extent(), of("d").as_deref()) {
+        (Some([m, n, k]), Some([_, _, blocks])) => format!("{m}x{n}x{k}, {blocks} blocks"),
+        (Some([m, n, k]), _) => format!("{m}x{n}x{k}{}", told(row)),
         _ => "unknown".to_owned(),
     }
 }

@@ -101,7 +101,7 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
                 continue;
             }
         };
-        for unit in unit.exchanged().into_iter().chain([unit]) {
+        for unit in [unit.exchanged(), unit] {
             let way = unit.fits(question).and_then(|()| best_split(question, &unit, target));
             match way {
                 Ok(plan) => plans.push(plan),

@@ -30,6 +30,8 @@ pub(super) struct Unit {
     pub scales: Option<Scales>,
     /// Roles of the values that the row takes, in its order.
     pub order: Vec<Role>,
+    /// Whether sums that are beyond their type become the end of it.
+    pub saturates: bool,
     /// Log2 of M, N and K.
     pub tile: [u32; 3],
     /// Log2 of the warps that issue it together.
@@ -130,8 +132,10 @@ impl Operands {
 
     fn in_memory(memory: &MemoryOperand) -> Result<(Self, [u32; 2]), String> {
         let number = number(&memory.element)?;
-        if memory.shape.iter().any(|size| !size.is_power_of_two()) {
-            return Err("its tile is no power of two".to_owned());
+        if memory.bits < 8 || memory.shape.iter().any(|size| !size.is_power_of_two()) {
+            return Err(
+                "layouts have tiles whose sides are powers of two, of whole bytes, and its tile is another".to_owned()
+            );
         }
         let own = Self {
             number,
@@ -153,7 +157,8 @@ impl Operands {
     fn transposed(self) -> Self {
         let turned = |all: Vec<[u64; 2]>| all.into_iter().map(|[row, column]| [column, row]).collect();
         let (registers, lanes, warps) = (turned(self.registers), turned(self.lanes), turned(self.warps));
-        Self { registers, lanes, warps, ..self }
+        let memory = self.memory.map(|memory| Box::new(memory.transposed()));
+        Self { registers, lanes, warps, memory, ..self }
     }
 }
 
@@ -169,9 +174,11 @@ fn coordinates(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
 impl Unit {
     /// The unit that a row is.
     pub(super) fn of_row(row: &Instruction, target: &TargetDescription) -> Result<Self, String> {
-        if row.kind != InstructionKind::Matrix || row.semantics != Semantics::Contract {
-            return Err("it multiplies no matrices".to_owned());
-        }
+        let saturates = match row.semantics {
+            Semantics::Contract if row.kind == InstructionKind::Matrix => false,
+            Semantics::ContractSaturating if row.kind == InstructionKind::Matrix => true,
+            _ => return Err("it multiplies no matrices".to_owned()),
+        };
         let ((a, [m, k]), (b, [k_of_b, n])) = (Operands::of(row, "a")?, Operands::of(row, "b")?);
         let (c, d) = (Operands::of(row, "c")?, Operands::of(row, "d")?);
         if c != d || d.1 != [m, n] || k != k_of_b {
@@ -210,12 +217,8 @@ impl Unit {
         let cycles = row.cycles.unwrap_or(assumed);
         let scales = Scales::of(row, [m, n, k])?;
         let (row, sums) = (Some(row.name.clone()), d.0);
-        Ok(Self { row, transposed: false, a, b, sums, scales, order, tile: [m, n, k], group, queue, cycles, pipes })
-    }
-
-    /// The unit with the factors exchanged; none where one is read from memory, which lies one way only.
-    pub(super) fn exchanged(&self) -> Option<Self> {
-        (!self.reads_memory()).then(|| self.transposed())
+        let (transposed, tile) = (false, [m, n, k]);
+        Ok(Self { row, transposed, a, b, sums, scales, order, saturates, tile, group, queue, cycles, pipes })
     }
 
     /// Whether a factor lies in shared memory.
@@ -223,8 +226,8 @@ impl Unit {
         self.a.memory.is_some() || self.b.memory.is_some()
     }
 
-    /// The same unit with the factors exchanged.
-    fn transposed(&self) -> Self {
+    /// The same unit with the factors exchanged. What one reads from memory lies there the other way round.
+    pub(super) fn exchanged(&self) -> Self {
         let exchanged = |role: &Role| match role {
             Role::A => Role::B,
             Role::B => Role::A,
@@ -273,6 +276,7 @@ impl Unit {
             sums: operands(1, 1),
             scales: None,
             order: vec![Role::A, Role::B, Role::Sums],
+            saturates: false,
             tile: [rows, columns, 0],
             group: 0,
             queue: None,
@@ -301,6 +305,13 @@ impl Unit {
         if self.reads_memory() && self.tile.iter().zip(&question.bits()).any(larger) {
             let [m, n, k] = self.tile.map(|bits| 1u64 << bits);
             return Err(format!("its tile of {m}x{n}x{k} is larger than the matrices, which memory does not pad"));
+        }
+        if self.saturates != question.saturating {
+            let how = |saturates| if saturates { "saturate" } else { "wrap" };
+            return Err(format!("its sums {}, wanted are such that {}", how(self.saturates), how(question.saturating)));
+        }
+        if question.chained && self.sums.warps.iter().any(|place| place[1] != 0) {
+            return Err("the warps that issue it share out columns, and each is to keep whole rows".to_owned());
         }
         if self.sums.number != question.accumulator {
             return Err(format!("it sums in {}, wanted is {}", self.sums.number, question.accumulator));

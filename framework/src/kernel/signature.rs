@@ -2,7 +2,8 @@
 //!
 //! The operand of role `d` is the result; all others are operands, in the order of the row. What a
 //! lane holds of a register operand is one scalar or vector of exactly as many bits, the layout's
-//! register 0 in the lowest: which element type carries the bits says nothing. Shared memory that
+//! register 0 in the lowest, or where that is no power of two (elements of six bits) of the next one, of which the
+//! highest bits mean nothing: which element type carries the bits says nothing. Shared memory that
 //! lanes address is one `ptr.shared`.
 //!
 //! May import `target` and the types of this floor.
@@ -41,7 +42,8 @@ impl Carried {
         match operand {
             Operand::Register { bits, layout, .. } => {
                 let registers = 1u32.checked_shl(layout.in_bits(Dim::REGISTER)).unwrap_or(0);
-                bits.checked_mul(registers).filter(|&bits| bits > 0).map_or(Self::Nothing, Self::Bits)
+                let all = bits.checked_mul(registers).and_then(u32::checked_next_power_of_two);
+                all.filter(|_| *bits > 0).map_or(Self::Nothing, Self::Bits)
             }
             Operand::Memory(memory) => Self::Descriptor(memory.descriptor.bits),
             Operand::Access { .. } | Operand::Mbarrier => Self::SharedAddress,

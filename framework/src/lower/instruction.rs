@@ -5,8 +5,10 @@ use crate::kernel::{
     is_result,
 };
 use crate::layout::{Dim, LinearLayout};
-use crate::movement::{Reading, arranged};
+use crate::movement::Reading;
 use crate::target::{Completion, Instruction, MemoryOperand, Operand};
+
+use super::LoneTile;
 
 /// The widest alignment that accesses ask for.
 const ALIGNMENT: u32 = 16;
@@ -17,8 +19,7 @@ const ALIGNMENT: u32 = 16;
 /// register operand of B bits a lane, lane `l`, counted over all warps, reads, or writes, B / 8 bytes at `l * B / 8`. Of an
 /// access, it is the contents of all slots, one after the other, in the order of their numbers: copied
 /// to shared memory before a load, from shared memory after a store or a copy. Of global memory it is the slots
-/// themselves; a predicate is true. Of a tile in shared memory, it is its bytes in the layout of
-/// [`tile_in_memory`].
+/// themselves; a predicate is true. Of a tile in shared memory, it is the bytes of [`LoneTile::of`].
 ///
 /// # Errors
 /// A sentence on what no kernel can do.
@@ -48,20 +49,6 @@ fn parameter_name(operand: &Operand) -> &str {
         Operand::Global { .. } => "global",
         _ => "memory",
     }
-}
-
-/// The memory layout in which [`instruction_kernel`] has a tile in shared memory: of a matrix that is one tile, in
-/// the first of the operand's arrangements that it fills.
-///
-/// # Errors
-/// A sentence on why there is none.
-pub fn tile_in_memory(memory: &MemoryOperand) -> Result<LinearLayout, String> {
-    for arrangement in &memory.arrangements {
-        if let Some(layout) = arranged(memory, arrangement, memory.shape).map_err(|error| error.to_string())? {
-            return Ok(layout);
-        }
-    }
-    Err(format!("operand `{}` fills none of its arrangements", memory.role))
 }
 
 struct Around {
@@ -140,20 +127,18 @@ impl Around {
 
     /// The descriptor of a tile that is copied to shared memory.
     fn descriptor(&mut self, number: u32, memory: &MemoryOperand) -> Result<Value, String> {
-        let layout = tile_in_memory(memory)?;
-        let reading = Reading::of(&layout, memory)?;
-        let bits = reading.descriptor(memory, [0, 0]).ok_or("no descriptor says where its tile lies")?;
-        let bytes = u64::from(memory.bits / 8) << layout.in_bits(Dim::OFFSET);
+        let tile = LoneTile::of(memory)?;
+        let bytes = tile.bytes;
         let threads = u64::from(self.lanes * self.warps);
         let own = (bytes / threads).clamp(1, ALIGNMENT.into());
         let part = Carried::Bits(own as u32 * 8).usual_type().filter(|_| bytes.is_multiple_of(own * threads));
         let part = part.ok_or("its tile cannot be copied by so many lanes")?;
-        let address = self.builder.shared_buffer(bytes as u32, reading.alignment);
+        let address = self.builder.shared_buffer(bytes as u32, tile.alignment());
         let from = self.builder.parameter(number);
         self.copy(from, Buffer { address, part, times: (bytes / threads / own) as u32 });
         let address = self.builder.cast(Cast::Bits, address, Type::Scalar(Element::I32));
         let start = Reading::emit_start(&mut self.builder, memory, address);
-        let others = self.builder.constant(Type::Scalar(Element::I64), bits);
+        let others = self.builder.constant(Type::Scalar(Element::I64), tile.descriptor()?);
         Ok(self.builder.binary(Binary::Add, start, others))
     }
 

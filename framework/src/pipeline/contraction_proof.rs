@@ -7,7 +7,7 @@
 //!
 //! How far an element may be off follows from how the plan's unit rounds, see [`tolerance`](super::tolerance). Sums of
 //! integers wrap and are exact. Scaled factors are exact: what multiplies them has all of them, and so has binary64
-//! here.
+//! here. Where they are to saturate, the second run is with integers of which they do, the same in any order.
 
 use super::Disproof;
 use super::contraction_memory::{Matrix, Value, multiplied};
@@ -26,8 +26,8 @@ use crate::movement::Means;
 pub fn prove_contraction(plan: &Contraction, means: Means<'_>) -> Result<Report, Disproof> {
     let tolerance = Tolerance::of(plan, means);
     let report = Trial::exact(plan, &tolerance)?.run(plan, true, &tolerance, means)?;
-    let any = Trial::any(plan)?;
-    any.run(plan, false, &tolerance, means)?;
+    let any = if plan.question.saturating { Trial::saturating(plan)? } else { Trial::any(plan)? };
+    any.run(plan, plan.question.saturating, &tolerance, means)?;
     if let Some(trial) = any.with_nan(plan) {
         trial.run(plan, false, &tolerance, means)?;
     }
@@ -128,6 +128,29 @@ impl Trial {
         Self::of(plan, false, element, scale)
     }
 
+    /// Integers of which sums saturate, and the same wherever a unit does so: all products of a row have one sign, and
+    /// what they are added to is near the end of the type on that side.
+    fn saturating(plan: &Contraction) -> Result<Self, Disproof> {
+        let [_, n, k] = plan.question.shape;
+        let signed = |kind| matches!(kind, Kind::Integer { signed: true, .. });
+        let of_a = Kind::named(&plan.question.a.to_string()).map_err(Disproof::Row)?;
+        let element = |which, kind: Kind, index: u64| {
+            let noise = scrambled(index, which + 3) >> 8;
+            let falls = |row: u64| signed(of_a) && row % 2 == 1;
+            let [least, greatest] = [i64::MIN, i64::MAX].map(|end| kind.saturated(end));
+            let own = (noise & greatest as u64) as i64;
+            let near = (noise & 0xfff) as i64;
+            let value = match which {
+                1 if falls(index / k) => -own,
+                3 if falls(index / n) => least + near,
+                3 => greatest - near,
+                _ => own,
+            };
+            Ok((kind.encode(value)?, Value::Integer(value.into())))
+        };
+        Self::of(plan, false, element, |_, _, _| Err("integers have no scales".to_owned()))
+    }
+
     /// The same with the last scale of each factor that has scales being NaN.
     fn with_nan(mut self, plan: &Contraction) -> Option<Self> {
         let (mut changed, scales) = (false, plan.question.scales);
@@ -206,7 +229,8 @@ impl Trial {
         if self.is_exact || matches!(kind, Kind::Integer { .. }) {
             let whole = |value| if let Value::Integer(value) = value { value } else { 0 };
             let total = terms.fold(whole(start), |sum, (a, b)| sum.wrapping_add(whole(a).wrapping_mul(whole(b))));
-            let expected = kind.encode(total as i64).map_err(Disproof::Row)?;
+            let total = if plan.question.saturating { kind.saturated(total as i64) } else { total as i64 };
+            let expected = kind.encode(total).map_err(Disproof::Row)?;
             return match found == expected {
                 true => Ok(()),
                 false => Err(Disproof::WrongElement { place, found, element, expected }),

@@ -4,14 +4,14 @@
 //!
 //! Matrices have integers from -2 to 2, of which every sum is exact, whatever its order and wherever the row's numerics
 //! cut: a sum of K products is at most 4 K + 2, and no row has more than 128 along K or keeps less than 8 bits. Those of
-//! integers have all values. Scales are one, two and four. So the result must be exact, and nothing is tolerated.
+//! integers have all values; where sums saturate, the summand is so near the end of its type that they do. Scales are one, two and four. So the result must be exact, and nothing is tolerated.
 
 use super::Disproof;
 use super::exact::{Kind, scrambled};
 use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
 use crate::kernel::{self, Carried, Module, is_result};
 use crate::layout::{Dim, LinearLayout};
-use crate::lower::{instruction_kernel, tile_in_memory};
+use crate::lower::{LoneTile, instruction_kernel};
 use crate::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription};
 
 /// Runs an instruction once and compares everything that it gives.
@@ -23,7 +23,7 @@ pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Resul
     kernel::verify(&module)?;
     kernel::verify_instructions(&module.kernels[0], std::slice::from_ref(row))?;
     let question = match row.semantics {
-        Semantics::Contract | Semantics::CountDifferent => Question::product(row),
+        Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => Question::product(row),
         Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
         Semantics::Move => Question::copy(row),
     };
@@ -70,6 +70,7 @@ impl Question {
     }
 
     fn product(row: &Instruction) -> Result<Self, String> {
+        let extent = row.extent().ok_or("a product has two factors")?;
         let matrix = |role, seed| Matrix::of(row, role, seed);
         let (a, b, c) = (matrix("a", 1)?, matrix("b", 2)?, matrix("c", 3)?);
         let takes_scales = row.operands.iter().any(|operand| operand.role() == Some("scale_a"));
@@ -96,12 +97,16 @@ impl Question {
             let matrix = given.iter().find(|(name, _)| name == role);
             each_place(layout, *bits, |at, coordinate, place| {
                 let Some((_, matrix)) = matrix else {
+                    if coordinate[0] >= extent[0] || coordinate[1] >= extent[1] {
+                        return Ok(());
+                    }
                     let total = match row.semantics {
-                        Semantics::CountDifferent => different([&a, &b, &c], coordinate),
-                        _ => total([&a, &b, &c], scales.as_ref(), coordinate),
+                        Semantics::CountDifferent => different([&a, &b, &c], extent[2], coordinate),
+                        _ => total([&a, &b, &c], scales.as_ref(), extent[2], coordinate),
                     };
                     let element = coordinate[0] << 32 | coordinate[1];
-                    let value = kind.encode(total)?;
+                    let saturates = row.semantics == Semantics::ContractSaturating;
+                    let value = kind.encode(if saturates { kind.saturated(total) } else { total })?;
                     expected.push(Expected { place, at, bits: kind.bits().min(*bits), element, value });
                     return Ok(());
                 };
@@ -196,15 +201,15 @@ fn bytes_of(operand: &Operand) -> Result<usize, String> {
     }
 }
 
-/// The bytes of a tile in shared memory, as the kernel takes them.
+/// The bytes of a tile in shared memory, as the kernel takes them; those of no element are all ones.
 fn in_memory(memory: &MemoryOperand, factor: &Matrix) -> Result<Vec<u8>, String> {
-    let layout = tile_in_memory(memory)?;
-    let mut bytes = vec![0; (memory.shape.iter().product::<u64>() * u64::from(memory.bits / 8)) as usize];
-    for offset in 0..1u64 << layout.in_bits(Dim::OFFSET) {
-        let image = layout.apply_packed(offset);
-        let [row, column] = [0, 1].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
-        let value = factor.kind.encode(factor.at([row, column, 0]))?;
-        put(&mut bytes, offset * u64::from(memory.bits), factor.kind.bits(), value);
+    let tile = LoneTile::of(memory)?;
+    let mut bytes = vec![0xff; tile.bytes as usize];
+    for row in 0..memory.shape[0] {
+        for column in 0..memory.shape[1] {
+            let value = factor.kind.encode(factor.at([row, column, 0]))?;
+            put(&mut bytes, tile.bit([row, column]), factor.kind.bits(), value);
+        }
     }
     Ok(bytes)
 }
@@ -228,7 +233,7 @@ fn each_place(
             }
             let image = image(layout, layout.ins().pack(&place).map_err(|error| error.to_string())?);
             let coordinate = [0, 1, 2].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
-            let at = ((lane << registers) + register) * u64::from(bits);
+            let at = lane * (u64::from(bits) << registers).next_power_of_two() + register * u64::from(bits);
             let of_warp = if layout.in_bits(Dim::WARP) > 0 { format!(" of warp {warp}") } else { String::new() };
             visit(at, coordinate, format!("register {register} of lane {in_warp}{of_warp}"))?;
         }
@@ -249,6 +254,8 @@ struct Matrix {
     /// Size along dim1.
     second: u64,
     is_scale: bool,
+    /// Whether integers are near the greatest and the least of their type.
+    is_extreme: bool,
 }
 
 impl Matrix {
@@ -261,12 +268,18 @@ impl Matrix {
             _ => None,
         });
         let (element, second) = found.ok_or_else(|| format!("there is no operand `{wanted}`"))?;
-        Ok(Self { kind: Kind::named(element)?, seed, second, is_scale: wanted.starts_with("scale") })
+        let is_extreme = wanted == "c" && row.semantics == Semantics::ContractSaturating;
+        Ok(Self { kind: Kind::named(element)?, seed, second, is_scale: wanted.starts_with("scale"), is_extreme })
     }
 
     fn at(&self, [row, column, block]: [u64; 3]) -> i64 {
         let noise = scrambled((block << 16 | row) << 16 | column, self.seed);
         match self.kind {
+            kind if self.is_extreme => {
+                let [least, greatest] = [i64::MIN, i64::MAX].map(|end| kind.saturated(end));
+                let near = (noise >> 1 & 0xff) as i64;
+                if noise & 1 == 0 { greatest - near } else { least + near }
+            }
             Kind::Integer { bits, signed: true } => ((noise << (64 - bits)) as i64) >> (64 - bits),
             Kind::Integer { bits, signed: false } => (noise & ((1 << bits) - 1)) as i64,
             Kind::Float { .. } if self.is_scale => 1 << (noise % 3),
@@ -276,22 +289,23 @@ impl Matrix {
 }
 
 /// One element of the result.
-fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, [row, column, block]: [u64; 3]) -> i64 {
+fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, k: u64, [row, column, block]: [u64; 3]) -> i64 {
+    let depth = k;
     let scale = |k: u64| match scales {
         Some([of_a, of_b]) => {
-            let at = k / (a.second / of_a.second);
+            let at = k / (depth / of_a.second);
             of_a.at([row, at, 0]) * of_b.at([column, at, 0])
         }
         None => 1,
     };
-    let products = (0..a.second).map(|k| a.at([row, k, block]) * b.at([k, column, block]) * scale(k));
+    let products = (0..depth).map(|k| a.at([row, k, block]) * b.at([k, column, block]) * scale(k));
     products.sum::<i64>() + c.at([row, column, block])
 }
 
 /// How many bits differ, and what that is added to.
-fn different([a, b, c]: [&Matrix; 3], [row, column, block]: [u64; 3]) -> i64 {
+fn different([a, b, c]: [&Matrix; 3], k: u64, [row, column, block]: [u64; 3]) -> i64 {
     let differ = |k: &u64| a.at([row, *k, block]) != b.at([*k, column, block]);
-    (0..a.second).filter(differ).count() as i64 + c.at([row, column, block])
+    (0..k).filter(differ).count() as i64 + c.at([row, column, block])
 }
 
 /// `bits` bits from bit `at` on.

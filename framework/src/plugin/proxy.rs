@@ -11,7 +11,7 @@ use super::message::{self, FamilyAnswer, FamilyRequest, TargetInfo};
 use super::wire::{self, WireError};
 use crate::kernel;
 use crate::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
-use crate::target::{Instruction, TargetDescription};
+use crate::target::{Instruction, TargetDescription, UnusedInstruction};
 use crate::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
 /// Layouts kept for each target; when there are more, all are forgotten.
@@ -25,6 +25,7 @@ pub(super) struct Proxy {
     description: TargetDescription,
     families: ProxyFamilies,
     instructions: Vec<Instruction>,
+    unused: Vec<UnusedInstruction>,
     remote: Arc<Remote>,
 }
 
@@ -61,7 +62,7 @@ impl Proxy {
         channel.call(Call::Create { target, description: bytes }).map_err(failed)?;
         let remote = Arc::new(Remote { channel, target });
         let info = remote.channel.call(Call::Info { target }).map_err(failed)?;
-        let TargetInfo { families, instructions, samples, spellings } = message::read_target_info(&info)
+        let TargetInfo { families, instructions, samples, spellings, unused } = message::read_target_info(&info)
             .map_err(|error| FactoryError::Failed(remote.nonsense("families and instructions", &error)))?;
         let samples = samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect();
         let families = ProxyFamilies {
@@ -71,7 +72,7 @@ impl Proxy {
             remote: Arc::clone(&remote),
             known: RwLock::default(),
         };
-        Ok(Self { description: description.clone(), families, instructions, remote })
+        Ok(Self { description: description.clone(), families, instructions, unused, remote })
     }
 }
 
@@ -86,6 +87,10 @@ impl Target for Proxy {
 
     fn instructions(&self) -> &[Instruction] {
         &self.instructions
+    }
+
+    fn unused_instructions(&self) -> &[UnusedInstruction] {
+        &self.unused
     }
 
     fn compile(&self, module: &kernel::Module, options: &CompileOptions) -> Result<Artifact, CompileError> {

@@ -19,6 +19,7 @@ mod nearest;
 mod number;
 mod numerics;
 mod read;
+mod unused;
 
 pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
 pub use catalogue::{Catalogue, CatalogueError};
@@ -32,3 +33,4 @@ pub use lane_xors::LaneXors;
 pub use memory_operand::{Arrangement, Described, Descriptor, Field, MemoryOperand, Mix, Step, Stride};
 pub use number::{Format, Number};
 pub use numerics::{Numerics, Summation};
+pub use unused::UnusedInstruction;

@@ -23,7 +23,7 @@ pub use issue::issued_row;
 
 use crate::kernel;
 use crate::layout::Families;
-use crate::target::{Instruction, TargetDescription};
+use crate::target::{Instruction, TargetDescription, UnusedInstruction};
 
 /// One GPU product, as its vendor's code serves it.
 pub trait Target: Send + Sync {
@@ -35,6 +35,11 @@ pub trait Target: Send + Sync {
 
     /// The instruction table; names are unique.
     fn instructions(&self) -> &[Instruction];
+
+    /// Instructions that the product has and that no row of the table stands for.
+    fn unused_instructions(&self) -> &[UnusedInstruction] {
+        &[]
+    }
 
     /// Code for all kernels of a verified module.
     ///

@@ -11,12 +11,12 @@ pub mod instructions;
 
 pub use architectures::ARCHITECTURES;
 use families::VendorFamilies;
-use instructions::rows;
+use instructions::{rows, unused};
 use thiserror::Error;
 use tilewright::kernel::Module;
 use tilewright::layout::Families;
 use tilewright::plugin::FactoryError;
-use tilewright::target::{Instruction, TargetDescription};
+use tilewright::target::{Instruction, TargetDescription, UnusedInstruction};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
 tilewright::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: create }
@@ -72,6 +72,7 @@ pub struct IntelTarget {
     architecture: Architecture,
     families: VendorFamilies,
     instructions: Vec<Instruction>,
+    unused: Vec<UnusedInstruction>,
 }
 
 impl IntelTarget {
@@ -85,8 +86,9 @@ impl IntelTarget {
             architecture: description.architecture.clone(),
         })?;
         let instructions = rows(architecture.name);
+        let unused = unused(architecture.name);
         let families = VendorFamilies::of(architecture.name);
-        Ok(Self { description, architecture, families, instructions })
+        Ok(Self { description, architecture, families, instructions, unused })
     }
 }
 
@@ -101,6 +103,10 @@ impl Target for IntelTarget {
 
     fn instructions(&self) -> &[Instruction] {
         &self.instructions
+    }
+
+    fn unused_instructions(&self) -> &[UnusedInstruction] {
+        &self.unused
     }
 
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {

@@ -58,7 +58,7 @@ impl Does {
         let found = match row.semantics {
             Semantics::Move if row.kind == InstructionKind::AsyncCopy => Copy::of(row).map(Self::Copy),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
-            Semantics::Contract | Semantics::CountDifferent => {
+            Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
                 Product::of(row).map(|product| Self::Product(Box::new(product)))
             }
         };

@@ -5,7 +5,9 @@
 //!
 //! Floating point: as the row's numerics say ([`summation`](super::summation)). Where they are assumed, a result that must
 //! not depend on the order (small integers) is the same on hardware; others differ within the error of a sum of so
-//! many terms. Integers: sums wrap.
+//! many terms. Integers: sums wrap, or saturate where the row says so, the exact sum once.
+//!
+//! Where the product is no power of two, what lanes hold beyond it of `d` is made up too.
 //!
 //! Where a row takes scales, each factor is first multiplied by that of its block of K, exactly: then a product is
 //! added as it is, rounded once.
@@ -32,8 +34,10 @@ pub(super) struct Product {
     scales: Option<[Tile; 2]>,
     /// How floating-point sums come about.
     sum: Option<Summed>,
-    /// Whether bits that differ are counted instead.
-    counts_different: bool,
+    /// What a term of integers is, and where their sum ends.
+    semantics: Semantics,
+    /// M, N and K of which there are elements.
+    extent: [usize; 3],
 }
 
 impl Product {
@@ -48,15 +52,20 @@ impl Product {
         let is_integer = |number| matches!(number, Number::Integer { .. });
         let sum = match [a.number(), b.number(), c.number, d.number].map(is_integer) {
             [true, true, true, true] => None,
-            [false, false, false, false] => Some(summed(row, [a.number(), b.number(), c.number], k)?),
+            [false, false, false, false] => Some(summed(row, [a.number(), b.number(), c.number])?),
             _ => return Err("it multiplies integers with floating-point numbers".to_owned()),
         };
         let scales = scales(row, [m, n, k, blocks], sum.as_ref())?;
-        let counts_different = row.semantics == Semantics::CountDifferent;
-        if counts_different && (a.number().bits() != 1 || b.number().bits() != 1 || sum.is_some()) {
+        let semantics = row.semantics.clone();
+        let of_one_bit = a.number().bits() == 1 && b.number().bits() == 1;
+        if semantics == Semantics::CountDifferent && !(of_one_bit && sum.is_none()) {
             return Err("it counts where elements of one bit differ, but its own are others".to_owned());
         }
-        Ok(Self { a, b, c, d, scales, sum, counts_different })
+        if semantics == Semantics::ContractSaturating && (sum.is_some() || d.number.bits() > 32) {
+            return Err("integers of up to 32 bits saturate, and its sums are others".to_owned());
+        }
+        let extent = row.extent().ok_or("it has no tiles of two factors")?.map(|size| size as usize);
+        Ok(Self { a, b, c, d, scales, sum, semantics, extent })
     }
 
     pub(super) fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
@@ -64,13 +73,15 @@ impl Product {
         let warp = self.d.warp(call);
         let [m, n, _] = self.d.shape;
         let k = self.a.shape()[1];
-        let own: Vec<usize> =
-            (0..1usize << self.d.shape.iter().sum::<u32>()).filter(|&at| self.d.holds(warp, at)).collect();
+        let held = (0..1usize << self.d.shape.iter().sum::<u32>()).filter(|&at| self.d.holds(warp, at));
+        let is_within = |&at: &usize| at >> n & ((1 << m) - 1) < self.extent[0] && at & ((1 << n) - 1) < self.extent[1];
+        let (own, beyond): (Vec<usize>, Vec<usize>) = held.partition(is_within);
+        let terms = 0..self.extent[2];
         // An element of d is at (block, row, column); its factors at (block, row, k) and (block, k, column).
         let row_of = |at: usize| at >> n;
         let column_of = |at: usize| at >> (n + m) << n | at & ((1 << n) - 1);
         let mut is_needed = vec![false; 1 << (self.a.shape().iter().sum::<u32>())];
-        own.iter().for_each(|&at| is_needed[row_of(at) << k..(row_of(at) + 1) << k].fill(true));
+        own.iter().for_each(|&at| is_needed[row_of(at) << k..][terms.clone()].fill(true));
         let a = self.a.elements(call, &is_needed)?;
         let mut is_needed = vec![false; 1 << (self.b.shape().iter().sum::<u32>())];
         let at_b = |column: usize, k_at: usize| ((column >> n) << k | k_at) << n | column & ((1 << n) - 1);
@@ -78,7 +89,7 @@ impl Product {
         columns.sort_unstable();
         columns.dedup();
         for column in columns {
-            (0..1 << k).for_each(|k_at| is_needed[at_b(column, k_at)] = true);
+            terms.clone().for_each(|k_at| is_needed[at_b(column, k_at)] = true);
         }
         let b = self.b.elements(call, &is_needed)?;
         if own.iter().any(|&at| !self.c.holds(warp, at)) {
@@ -90,8 +101,9 @@ impl Product {
             None => None,
         };
         let mut held = Held::zeros(call.lanes(), ty);
+        beyond.into_iter().for_each(|at| self.d.leave(&mut held, warp, at));
         for at in own {
-            let factors = (0..1usize << k).map(|k_at| (a[row_of(at) << k | k_at], b[at_b(column_of(at), k_at)]));
+            let factors = terms.clone().map(|k_at| (a[row_of(at) << k | k_at], b[at_b(column_of(at), k_at)]));
             let bits = match &scales {
                 Some(scales) => self.scaled(c[at], factors, [row_of(at), column_of(at)], scales),
                 None => self.summed(c[at], factors),
@@ -125,12 +137,22 @@ impl Product {
             return summed.total(c, factors);
         }
         let (a_number, b_number) = (self.a.number(), self.b.number());
-        let term = |a: u64, b: u64| match self.counts_different {
-            true => (a ^ b) as i64,
-            false => integer(a_number, a) * integer(b_number, b),
+        let term = |a: u64, b: u64| match self.semantics {
+            Semantics::CountDifferent => (a ^ b) as i64,
+            _ => integer(a_number, a) * integer(b_number, b),
         };
         let add = |sum: i64, (a, b)| sum.wrapping_add(term(a, b));
-        factors.fold(integer(self.c.number, c), add) as u64 & mask(self.d.number.bits())
+        let sum = factors.fold(integer(self.c.number, c), add);
+        let sum = if self.semantics == Semantics::ContractSaturating { saturated(self.d.number, sum) } else { sum };
+        sum as u64 & mask(self.d.number.bits())
+    }
+}
+
+/// The number of a type, of at most 32 bits, that is nearest to an integer.
+fn saturated(number: Number, value: i64) -> i64 {
+    match number {
+        Number::Integer { bits, signed: true } => value.clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1),
+        _ => value.clamp(0, mask(number.bits()) as i64),
     }
 }
 
@@ -173,8 +195,8 @@ fn scales(row: &Instruction, [m, n, k, blocks]: [u32; 4], sum: Option<&Summed>) 
     Ok(Some([of_a, of_b]))
 }
 
-/// How sums of floating-point numbers of these types come about, of 2^`k` products.
-fn summed(row: &Instruction, types: [Number; 3], k: u32) -> Result<Summed, String> {
+/// How sums of floating-point numbers of these types come about.
+fn summed(row: &Instruction, types: [Number; 3]) -> Result<Summed, String> {
     let sum = element(row, "d").and_then(Sum::named).ok_or("its sums have no type")?;
     let [Number::Float(a), Number::Float(b), Number::Float(c)] = types else {
         return Err("its elements are integers".to_owned());
@@ -187,5 +209,6 @@ fn summed(row: &Instruction, types: [Number; 3], k: u32) -> Result<Summed, Strin
     if numerics.summation != Summation::Chain && a.widths()[1].max(b.widths()[1]) > 10 {
         return Err(format!("{:?} is for factors of at most 11 bits of mantissa", numerics.summation));
     }
-    Ok(Summed { sum, a, b, c, numerics, k: 1 << k })
+    let k = row.extent().map_or(0, |[_, _, k]| k as u32);
+    Ok(Summed { sum, a, b, c, numerics, k })
 }

@@ -23,10 +23,10 @@ pub(super) fn emit<'ctx>(
         return copy(emit, row, operands).map(|()| Vec::new());
     }
     match (&row.semantics, results) {
-        (Semantics::Contract, &[result]) if group::is_of_group(row) => {
+        (Semantics::Contract | Semantics::ContractSaturating, &[result]) if group::is_of_group(row) => {
             group::product(emit, row, operands, result).map(|value| vec![value])
         }
-        (Semantics::Contract | Semantics::CountDifferent, &[result]) => {
+        (Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent, &[result]) => {
             product(emit, row, operands, result).map(|value| vec![value])
         }
         (Semantics::Move, &[result]) => load(emit, row, operands, result).map(|value| vec![value]),

@@ -9,9 +9,12 @@ mod matrix_move;
 mod mma;
 mod mma_scaled;
 mod numerics;
+mod unused;
 mod wgmma;
 
 use tilewright::target::Instruction;
+
+pub use unused::unused;
 
 /// The instructions of an architecture, `sm_80`, `sm_90a`, ...; none for others.
 #[must_use]
