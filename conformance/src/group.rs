@@ -9,7 +9,7 @@ use tilewright::layout::families::Neutral;
 use tilewright::layout::{FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse};
 use tilewright::vendor::Target;
 
-use crate::{Answers, Case};
+use crate::{Answers, Case, Devices};
 
 /// What cases are built from and run against: one target, and the known answers at hand.
 #[derive(Clone)]
@@ -17,6 +17,8 @@ pub struct Context {
     target: Arc<dyn Target>,
     answers: Arc<Answers>,
     thoroughness: Thoroughness,
+    /// Where cases are to run on a device, too.
+    devices: Option<Arc<Devices>>,
 }
 
 /// How much of what could be shown is shown.
@@ -46,13 +48,25 @@ impl Context {
     /// The context of a target and known answers.
     #[must_use]
     pub fn with_answers(target: Arc<dyn Target>, answers: Arc<Answers>) -> Self {
-        Self { target, answers, thoroughness: Thoroughness::default() }
+        Self { target, answers, thoroughness: Thoroughness::default(), devices: None }
     }
 
     /// The same, with as much to show.
     #[must_use]
     pub fn with_thoroughness(self, thoroughness: Thoroughness) -> Self {
         Self { thoroughness, ..self }
+    }
+
+    /// The same with cases that run on a device of the target.
+    #[must_use]
+    pub fn with_devices(self) -> Self {
+        Self { devices: Some(Arc::default()), ..self }
+    }
+
+    /// Where cases are to run on a device, what gives it to them.
+    #[must_use]
+    pub fn devices(&self) -> Option<&Devices> {
+        self.devices.as_deref()
     }
 
     /// Of all ways to show subject number `subject` those to take: `usual` of the good ones, which differ from subject

@@ -12,6 +12,7 @@
 
 mod answers;
 mod case;
+mod devices;
 mod filter;
 mod group;
 pub mod groups;
@@ -24,6 +25,7 @@ mod targets;
 
 pub use answers::{Answers, AnswersError, Row, Rows};
 pub use case::{Case, Verdict};
+pub use devices::Devices;
 pub use filter::{Filter, FilterError};
 pub use group::{Context, Group, ListError, Thoroughness, list};
 pub use outcome::{CaseResult, Level, Outcome, Status};

@@ -80,6 +80,9 @@ struct Which {
     /// minutes.
     #[arg(long)]
     thorough: bool,
+    /// Also run cases on a device of the target; where this machine has none they are skipped.
+    #[arg(long)]
+    device: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -173,7 +176,7 @@ impl Program {
             let targets = (self.targets)(&which.plugins).map_err(|error| error.to_string())?;
             let [name] = &which.targets[..] else { return Err("a worker has one target".to_owned()) };
             let answers = which.answers().map_err(|error| error.to_string())?;
-            context(&*targets, name, &answers, which.thoroughness()).map_err(|Stop(_, message)| message)
+            context(&*targets, name, &answers, which).map_err(|Stop(_, message)| message)
         };
         serve(&self.groups, open)?;
         Ok(Exit::Ok)
@@ -191,7 +194,7 @@ impl Program {
         let mut all = Vec::new();
         let mut chosen = BTreeMap::new();
         for target in names {
-            let context = context(targets, target, answers, arguments.which.thoroughness())?;
+            let context = context(targets, target, answers, &arguments.which)?;
             let cases = list(&self.groups, &context).map_err(|error| Stop(Exit::Harness, error.to_string()))?;
             let cases: Vec<_> = cases.iter().map(|case| case.name().to_owned()).collect();
             chosen.insert(target.clone(), cases.iter().filter(|name| filter.chooses(name)).cloned().collect());
@@ -221,6 +224,9 @@ impl Program {
         if arguments.which.thorough {
             worker.push("--thorough".into());
         }
+        if arguments.which.device {
+            worker.push("--device".into());
+        }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = arguments.jobs.map_or(processors, usize::from);
         Ok(Runner { worker: Worker::new(program, worker), jobs, timeout: arguments.timeout })
@@ -242,13 +248,14 @@ impl Which {
 }
 
 /// The context of a target, with what its plugin brings.
-fn context(targets: &dyn Targets, name: &str, answers: &Answers, thoroughness: Thoroughness) -> Result<Context, Stop> {
+fn context(targets: &dyn Targets, name: &str, answers: &Answers, which: &Which) -> Result<Context, Stop> {
     let target = targets.open(name)?;
     let mut answers = answers.clone();
     if let Some(file) = targets.answers(name) {
         answers.add(&file)?;
     }
-    Ok(Context::with_answers(target, Arc::new(answers)).with_thoroughness(thoroughness))
+    let context = Context::with_answers(target, Arc::new(answers)).with_thoroughness(which.thoroughness());
+    Ok(if which.device { context.with_devices() } else { context })
 }
 
 fn chosen_targets(targets: &dyn Targets, asked: &[String]) -> Result<Vec<String>, Stop> {
@@ -334,7 +341,8 @@ fn repro(target: &str, name: &str, arguments: &Arguments) -> String {
     };
     let (plugins, answers) = (of("--plugin", &arguments.which.plugins), of("--answers", &arguments.which.answers));
     let thorough = if arguments.which.thorough { " --thorough" } else { "" };
-    format!("conformance --target {target}{plugins}{answers}{thorough} {name}")
+    let device = if arguments.which.device { " --device" } else { "" };
+    format!("conformance --target {target}{plugins}{answers}{thorough}{device} {name}")
 }
 
 fn quoted(file: &std::path::Path) -> String {

@@ -32,8 +32,8 @@ typedef struct TilewrightSlice {
     size_t length;
 } TilewrightSlice;
 
-/* An optional group of slots, found by name; skip names that you do not know. The name "devices"
- * is reserved for access to hardware. */
+/* An optional group of slots, found by name; skip names that you do not know. "devices" is
+ * TilewrightDeviceTable, below. */
 typedef struct TilewrightExtension {
     size_t struct_size;
     const struct TilewrightExtension *next;
@@ -44,6 +44,7 @@ typedef struct TilewrightExtension {
 typedef struct TilewrightTarget TilewrightTarget;
 typedef struct TilewrightBlob TilewrightBlob;
 typedef struct TilewrightError TilewrightError;
+typedef struct TilewrightDevices TilewrightDevices;
 
 /* Levels of messages; unknown numbers count as the last. */
 enum {
@@ -67,7 +68,13 @@ enum {
     TILEWRIGHT_ERROR_FAMILY = 9,            /* no such family: its name, then those there are */
     TILEWRIGHT_ERROR_FAMILY_PARAMETER = 10, /* family, parameter, why */
     TILEWRIGHT_ERROR_FAMILY_SHAPE = 11,     /* family, sizes with commas, why */
-    TILEWRIGHT_ERROR_FAMILY_LAYOUT = 12     /* no layout comes out: family, why */
+    TILEWRIGHT_ERROR_FAMILY_LAYOUT = 12,    /* no layout comes out: family, why */
+    TILEWRIGHT_ERROR_NO_RUNTIME = 13,       /* a vendor's runtime is missing: how to get it */
+    TILEWRIGHT_ERROR_OUT_OF_MEMORY = 14,    /* not enough on a device: the bytes asked for */
+    TILEWRIGHT_ERROR_BUFFER = 15,           /* not the device's, or too small: messages */
+    TILEWRIGHT_ERROR_LAUNCH = 16,           /* an artifact or launch does not fit: messages */
+    TILEWRIGHT_ERROR_FAULT = 17,            /* a kernel did something wrong: messages */
+    TILEWRIGHT_ERROR_DRIVER = 18            /* a driver failed: messages */
 };
 
 /* What the host offers. It lives until the process ends; its slots may be null, and may be called
@@ -123,6 +130,41 @@ typedef struct TilewrightPlugin {
     TilewrightSlice (*error_message)(const TilewrightError *error, uint32_t index);
     void (*error_destroy)(TilewrightError *error);
 } TilewrightPlugin;
+
+/*
+ * The extension "devices": access to hardware. A plugin that has it puts it into the chain of its
+ * table's extensions; its size is that of the whole struct. No slot may be null.
+ *
+ * The devices of a target are opened together and numbered from zero. Of one device no two calls
+ * are made at once, of two devices they may be. They are closed before their target ends. Memory
+ * and code are numbers that the plugin gives; free and unload ignore those that are none. Blobs and
+ * errors are freed through the plugin's table.
+ */
+typedef struct TilewrightDeviceTable {
+    TilewrightExtension extension;
+    /* Opens the devices that this machine has of a target; there may be none. */
+    TilewrightError *(*open)(const TilewrightTarget *target, TilewrightDevices **out);
+    void (*close)(TilewrightDevices *devices);
+    /* What a device calls itself; lives until close, empty past the last one. */
+    TilewrightSlice (*device_name)(const TilewrightDevices *devices, uint32_t device);
+    /* Memory of zeros. */
+    TilewrightError *(*allocate)(const TilewrightDevices *devices, uint32_t device, uint64_t bytes,
+                                 uint64_t *buffer);
+    void (*free)(const TilewrightDevices *devices, uint32_t device, uint64_t buffer);
+    TilewrightError *(*write)(const TilewrightDevices *devices, uint32_t device, uint64_t buffer,
+                              uint64_t offset, TilewrightSlice bytes);
+    /* The blob is the bytes as they are. */
+    TilewrightError *(*read)(const TilewrightDevices *devices, uint32_t device, uint64_t buffer,
+                             uint64_t offset, uint64_t bytes, TilewrightBlob **out);
+    /* Makes the kernels of what compile gave ready to run. */
+    TilewrightError *(*load)(const TilewrightDevices *devices, uint32_t device,
+                             TilewrightSlice artifact, uint64_t *code);
+    void (*unload)(const TilewrightDevices *devices, uint32_t device, uint64_t code);
+    /* {"code": 1, "kernel": "name", "grid": [1, 1, 1], "arguments": [{"buffer": 1}, {"scalar":
+     * {"bits": 7, "width": 32}}, ...]} runs to its end and gives {"nanoseconds": 1234 or null} */
+    TilewrightError *(*launch)(const TilewrightDevices *devices, uint32_t device,
+                               TilewrightSlice request, TilewrightBlob **out);
+} TilewrightDeviceTable;
 
 /* The type of the entry symbol. It returns null where the plugin cannot serve the host's major
  * version. It may be called many times; it keeps the host's table at most, and allocates nothing. */

@@ -92,7 +92,8 @@ fn waits_give_what_was_pending() {
 #[test]
 fn mbarriers_lie_in_shared_memory_and_someone_arrives() {
     assert_eq!(violation("mbarrier_init %1, 0"), Violation::Arrivals);
-    for body in ["mbarrier_init %2, 1", "mbarrier_arrive %2, 1", "mbarrier_wait %2, %0"] {
+    for body in ["mbarrier_init %2, 1", "mbarrier_arrive %2, 1", "mbarrier_wait %2, %0", "mbarrier_commit products %2"]
+    {
         let expected = Type::Pointer(Space::Shared).to_string();
         assert_eq!(
             violation(body),
@@ -110,11 +111,29 @@ fn what_orders_asynchronous_operations_is_the_whole_warps() {
         "mbarrier_init %1, 1",
         "mbarrier_arrive %1, 1",
         "mbarrier_wait %1, %0",
+        "mbarrier_commit products %1",
+        "tensor_allocate %1, 32",
+        "tensor_free %0, 32",
         "proxy_fence",
     ] {
         let divergent = format!("if %3 {{ {body}\n yield }} else {{ yield }}");
         assert_eq!(violation(&divergent), Violation::DivergentControl { scope: "lanes of a warp" }, "{body}");
     }
+}
+
+#[test]
+fn tensor_memory_is_allotted_in_powers_of_two_and_its_address_goes_to_shared_memory() {
+    for body in ["tensor_allocate %1, 48", "tensor_free %0, 48"] {
+        assert_eq!(violation(body), Violation::TensorColumns { found: 48 }, "{body}");
+    }
+    let operand = |value: u32, found: Type, expected: Type| Violation::Operand {
+        value: Value(value),
+        found,
+        expected: expected.to_string(),
+    };
+    let (word, shared) = (Type::Scalar(Element::I32), Type::Pointer(Space::Shared));
+    assert_eq!(violation("tensor_allocate %2, 32"), operand(2, word, shared));
+    assert_eq!(violation("tensor_free %1, 32"), operand(1, shared, word));
 }
 
 fn register(role: &str) -> Operand {

@@ -5,9 +5,11 @@ use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use tilewright::kernel::text::{ParseError, parse};
 use tilewright::kernel::{
-    Binary, Cast, Compare, DecodeError, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, Module, Op, Parameter,
-    Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value, decode, encode,
+    Binary, Cast, Compare, DecodeError, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, Module, Op, Outside,
+    Parameter, Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, TensorMap, Type, Unary, Value,
+    decode, encode,
 };
+use tilewright::target::Mix;
 
 fn value() -> impl Strategy<Value = Value> {
     any::<u32>().prop_map(Value)
@@ -52,6 +54,9 @@ fn asynchronous() -> impl Strategy<Value = Op> {
         (value(), any::<u32>()).prop_map(|(pointer, arrivals)| Op::MbarrierInit { pointer, arrivals }),
         (value(), any::<u32>()).prop_map(|(pointer, bytes)| Op::MbarrierArrive { pointer, bytes }),
         (value(), value()).prop_map(|(pointer, phase)| Op::MbarrierWait { pointer, phase }),
+        (one_of(Queue::ALL), value()).prop_map(|(queue, pointer)| Op::MbarrierCommit { queue, pointer }),
+        (value(), any::<u32>()).prop_map(|(pointer, columns)| Op::TensorAllocate { pointer, columns }),
+        (value(), any::<u32>()).prop_map(|(address, columns)| Op::TensorFree { address, columns }),
         Just(Op::ProxyFence {}),
     ]
 }
@@ -118,8 +123,21 @@ fn statement() -> impl Strategy<Value = Statement> {
     })
 }
 
+fn tensor_map() -> impl Strategy<Value = TensorMap> {
+    let sizes = prop::collection::vec(any::<u32>(), 1..7);
+    let parts = (any::<u32>(), sizes, any::<u32>(), any::<u64>(), one_of(Outside::ALL));
+    parts.prop_map(|(element_bits, box_sizes, shift, mask, outside)| TensorMap {
+        element_bits,
+        box_sizes,
+        mix: Mix { shift, mask },
+        outside,
+    })
+}
+
 fn kernel() -> impl Strategy<Value = Kernel> {
-    let parameter = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter { name, ty });
+    let plain = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::plain(&name, ty));
+    let mapped = (any::<String>(), tensor_map()).prop_map(|(name, map)| Parameter::tensor(&name, map));
+    let parameter = prop_oneof![3 => plain, 1 => mapped];
     let buffer = (any::<u32>(), any::<u32>()).prop_map(|(bytes, alignment)| SharedBuffer { bytes, alignment });
     let launch = (any::<u32>(), any::<u32>(), any::<u32>())
         .prop_map(|(lanes, warps, blocks)| Launch::new(lanes, warps).with_blocks(blocks));

@@ -57,7 +57,8 @@ const ONCE: Stages = Stages { buffers: 1, tensors: 1, omitted: None };
 
 fn planned(memory: &MemoryLayout, bits: u32, warps: u32, rows: &[Instruction]) -> Result<SharedCopy, MovementError> {
     let global = GlobalTensor::row_major(&[1 << memory.linear.in_bits(Dim::OFFSET)], 16);
-    let question = CopyQuestion { global: &global, memory, element_bits: bits, lanes: 8, warps, masked: false };
+    let question =
+        CopyQuestion { global: &global, memory, element_bits: bits, lanes: 8, warps, masked: false, mapped: false };
     copy_to_shared(&question, Means::of(&machine()).with_instructions(rows))
 }
 
@@ -154,8 +155,15 @@ fn what_no_row_can_copy_goes_through_registers() {
 fn what_may_not_be_there_takes_a_row_with_a_predicate() {
     let (memory, machine) = (plain(), machine());
     let global = GlobalTensor::row_major(&[64], 16);
-    let question =
-        CopyQuestion { global: &global, memory: &memory, element_bits: 32, lanes: 8, warps: 1, masked: true };
+    let question = CopyQuestion {
+        global: &global,
+        memory: &memory,
+        element_bits: 32,
+        lanes: 8,
+        warps: 1,
+        masked: true,
+        mapped: false,
+    };
     let by = |rows: &[Instruction]| {
         let copy = copy_to_shared(&question, Means::of(&machine).with_instructions(rows)).expect("a copy");
         (copy.instruction().map(str::to_owned), copy.closed)

@@ -7,7 +7,10 @@ use std::mem::{offset_of, size_of};
 use std::process::Command;
 
 use fixtures::{c_program, cc, fixture, plain};
-use tilewright::plugin::abi::{ABI_MAJOR, ABI_MINOR, Extension, HostTable, PluginTable, REQUIRED_TABLE_SIZE, Slice};
+use tilewright::plugin::abi::{
+    ABI_MAJOR, ABI_MINOR, DeviceTable, Extension, HostTable, PluginTable, REQUIRED_DEVICE_TABLE_SIZE,
+    REQUIRED_TABLE_SIZE, Slice,
+};
 use tilewright::plugin::{Code, Level, wire};
 
 const HEADER: &str = include_str!("../include/tilewright_plugin.h");
@@ -33,6 +36,9 @@ fn every_field_lies_where_rust_says() {
             struct_size, extensions, abi_major, abi_minor, name, version, architecture, target_create,
             target_destroy, target_info, resolve_family, compile, blob_bytes, blob_destroy, error_code,
             error_message, error_destroy
+        }
+        "TilewrightDeviceTable" = DeviceTable {
+            extension, open, close, device_name, allocate, free, write, read, load, unload, launch
         }
     };
     let output = Command::new(c_program("places.c")).output().expect("the C program");
@@ -73,11 +79,18 @@ fn every_number_is_what_rust_says() {
     assert_eq!(number("TILEWRIGHT_ERROR_FAMILY_PARAMETER"), Code::FAMILY_PARAMETER.0);
     assert_eq!(number("TILEWRIGHT_ERROR_FAMILY_SHAPE"), Code::FAMILY_SHAPE.0);
     assert_eq!(number("TILEWRIGHT_ERROR_FAMILY_LAYOUT"), Code::FAMILY_LAYOUT.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_NO_RUNTIME"), Code::NO_RUNTIME.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_OUT_OF_MEMORY"), Code::OUT_OF_MEMORY.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_BUFFER"), Code::BUFFER.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_LAUNCH"), Code::LAUNCH.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_FAULT"), Code::FAULT.0);
+    assert_eq!(number("TILEWRIGHT_ERROR_DRIVER"), Code::DRIVER.0);
 }
 
 #[test]
 fn version_one_ends_with_its_last_slot() {
     assert_eq!(REQUIRED_TABLE_SIZE, 16 + 14 * size_of::<usize>() - size_of::<usize>() + 8);
+    assert_eq!(REQUIRED_DEVICE_TABLE_SIZE, 14 * size_of::<usize>());
 }
 
 fn accepted(compiler: &str, arguments: &[&str]) {
@@ -87,8 +100,8 @@ fn accepted(compiler: &str, arguments: &[&str]) {
 
 #[test]
 fn the_header_is_c99() {
-    for source in ["plain.c", "load.c", "places.c"] {
-        accepted("cc", &["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", source]);
+    for source in ["plain.c", "load.c", "places.c", "hostile_devices.c"] {
+        accepted("cc", &["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-DCASE=0", source]);
     }
 }
 

@@ -546,6 +546,32 @@ fn impossible_costs() {
     ]);
 }
 
+const TENSOR: &str = "[tensor]\nrows = 16\ncolumns = 64\nwarp_rows = 8\nleast_columns = 4\ncolumn_cycles = 0.5\n\
+                      bits_per_cycle = 256\nevidence = \"assumed\"\nsource = \"made up\"\n";
+
+#[test]
+fn tensor_memory_is_there_where_a_file_says_so() {
+    let read = |tensor: &str| TargetDescription::from_toml("toy-1.toml", &format!("{MACHINE}{tensor}"));
+    assert_eq!(machine().tensor, None);
+    let tensor = read(TENSOR).expect("the file reads").tensor.expect("there is some");
+    assert_eq!((tensor.rows, tensor.columns, tensor.warp_rows, tensor.least_columns), (16, 64, 8, 4));
+    assert_eq!((tensor.column_cycles, tensor.bits_per_cycle, tensor.evidence), (0.5, 256, Evidence::Assumed));
+    for (good, bad, line, message) in [
+        ("rows = 16", "rows = 12", 86, "`tensor.rows`: expected a power of two from 1 to 32768, found 12"),
+        ("warp_rows = 8", "warp_rows = 32", 88, "`tensor.warp_rows`: expected at most `tensor.rows` (16), found 32"),
+        (
+            "least_columns = 4",
+            "least_columns = 128",
+            89,
+            "`tensor.least_columns`: expected at most `tensor.columns` (64), found 128",
+        ),
+        ("bits_per_cycle", "bits", 91, "unknown key `bits` in `tensor`"),
+    ] {
+        let error = read(&TENSOR.replacen(good, bad, 1)).expect_err(bad).to_string();
+        assert!(error.starts_with(&format!("toy-1.toml:{line}:")) && error.contains(message), "{error}");
+    }
+}
+
 #[test]
 fn columns_count_letters() {
     let text = MACHINE.replacen("default = 8", "\"défault\" = 8", 1);

@@ -2,6 +2,7 @@
 //! is found by the laws that it breaks, and by no others.
 
 mod answers;
+mod devices;
 mod dots;
 mod invented;
 mod movements;

@@ -6,8 +6,9 @@ use std::io::Write;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::lower::{Stages, staged_copy_kernel};
-use tilewright::movement::{CopyQuestion, Means, SharedCopy, copy_to_shared};
+use tilewright::kernel::Launch;
+use tilewright::lower::{Stages, staged_box_kernel, staged_copy_kernel};
+use tilewright::movement::{BoxCopy, CopyQuestion, Means, SharedCopy, copy_to_shared};
 use tilewright::pipeline::PipelineError;
 use tilewright::target::TargetDescription;
 
@@ -37,6 +38,9 @@ pub struct Options {
     /// Some elements may not be there: zeros take their place.
     #[arg(long, conflicts_with = "emit")]
     masked: bool,
+    /// The kernel is given no map of the tensor, so that no boxes of it can be copied.
+    #[arg(long)]
+    no_map: bool,
     /// Buffers of the kernel that is emitted: all but one are filled while one is read.
     #[arg(long, value_name = "BUFFERS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=8))]
     stages: u32,
@@ -62,13 +66,18 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         lanes,
         warps: options.warps,
         masked: options.masked,
+        mapped: !options.no_map && options.order.is_empty(),
     };
     let means = Means::of(target.description()).with_instructions(target.instructions());
     let movement = |error| Failure::from(PipelineError::Movement(error));
     let copy = copy_to_shared(&question, means).map_err(movement)?;
     if let Some((form, code)) = options.emission.wanted() {
         let stages = Stages { buffers: options.stages, tensors: 2 * options.stages, omitted: None };
-        let kernel = staged_copy_kernel("copy", &copy, &memory, element_bits, stages).map_err(movement)?;
+        let kernel = match copy.boxes() {
+            Some(boxes) => staged_box_kernel("copy", boxes, &memory, Launch::new(lanes, options.warps), stages),
+            None => staged_copy_kernel("copy", &copy, &memory, element_bits, stages),
+        };
+        let kernel = kernel.map_err(movement)?;
         return emit(&session, &target.description().name, vec![kernel], form, &code);
     }
     let mut out = std::io::stdout().lock();
@@ -84,11 +93,14 @@ fn figures(copy: &SharedCopy) -> Figures<'_> {
 }
 
 fn text(copy: &SharedCopy, target: &TargetDescription) -> String {
+    if let Some(boxes) = copy.boxes() {
+        return boxes_text(copy, boxes, target);
+    }
     let way = match (copy.instruction(), copy.queue()) {
         (Some(name), Some(queue)) => format!("by {name}, on the queue `{}`", queue.name()),
         _ => "through registers".to_owned(),
     };
-    let mut text = format!(
+    let text = format!(
         "copied {way}: {} bytes of a lane at once, {} times by each warp, {} units of {} bytes in all\n{}",
         copy.bytes_at_once(),
         copy.accesses(),
@@ -96,10 +108,30 @@ fn text(copy: &SharedCopy, target: &TargetDescription) -> String {
         target.global.transaction_bytes,
         figures(copy).text()
     );
-    for closed in &copy.closed {
-        text += &format!("not by {}: {}\n", closed.instruction, closed.reason);
-    }
-    text
+    text + &closed_text(copy)
+}
+
+fn closed_text(copy: &SharedCopy) -> String {
+    copy.closed.iter().map(|closed| format!("not by {}: {}\n", closed.instruction, closed.reason)).collect()
+}
+
+fn boxes_text(copy: &SharedCopy, boxes: &BoxCopy, target: &TargetDescription) -> String {
+    let sizes: Vec<_> = boxes.map.box_sizes.iter().map(u32::to_string).collect();
+    let axes: Vec<_> = boxes.axes.iter().map(ToString::to_string).collect();
+    format!(
+        "copied by {}, on an mbarrier: {} boxes of {} elements along {} by one warp, {} bytes, {} arrivals, {}, \
+         {} units of {} bytes in all\n{}",
+        boxes.instruction(),
+        boxes.boxes(),
+        sizes.join("x"),
+        axes.join(", "),
+        boxes.bytes(),
+        boxes.counts.mbarrier_arrivals,
+        boxes.arrangement,
+        copy.transactions,
+        target.global.transaction_bytes,
+        closed_text(copy)
+    )
 }
 
 /// A copy as programs read it.
@@ -109,6 +141,13 @@ fn answer(copy: &SharedCopy) -> Json {
     answer["bytes_at_once"] = json!(copy.bytes_at_once());
     answer["accesses"] = json!(copy.accesses());
     answer["transactions"] = json!(copy.transactions);
+    if let Some(boxes) = copy.boxes() {
+        answer["boxes"] = json!({
+            "count": boxes.boxes(), "sizes": boxes.map.box_sizes, "bytes": boxes.bytes(),
+            "arrivals": boxes.counts.mbarrier_arrivals, "arrangement": boxes.arrangement,
+            "axes": boxes.axes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        });
+    }
     let closed = copy.closed.iter().map(|closed| json!({ "instruction": closed.instruction, "reason": closed.reason }));
     answer["closed"] = closed.collect();
     answer

@@ -68,6 +68,9 @@ pub struct Options {
     /// Keep whole rows of the result in one warp, for a product that follows.
     #[arg(long)]
     chained: bool,
+    /// Sums of integers saturate where a unit does that; they wrap otherwise.
+    #[arg(long)]
+    saturating: bool,
     /// Show the other ways that were weighed, and why units are closed.
     #[arg(long, conflicts_with_all = ["json", "emit"])]
     explain: bool,
@@ -87,6 +90,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     question.scales = [scale("--scale-a", &options.scale_a, options)?, scale("--scale-b", &options.scale_b, options)?];
     question.shuffled = ["a", "b"].map(|factor| options.shuffled.iter().any(|named| named == factor));
     (question.chained, question.k_width) = (options.chained, options.k_width);
+    question.saturating = options.saturating;
     let plan = contract::plan(&question, means).map_err(refused)?;
     if let Some((form, code)) = options.emission.wanted() {
         let kernel = contraction_kernel("dot", &plan, false, means).map_err(PipelineError::Movement)?;

@@ -7,7 +7,7 @@ use comfy_table::{Table, presets};
 use serde_json::{Value as Json, json};
 
 use tilewright::layout::Dim;
-use tilewright::target::{Instruction, InstructionKind, MemoryOperand, Operand};
+use tilewright::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, UnusedInstruction};
 
 use crate::draw::{Destination, draw_instruction};
 use crate::failure::Failure;
@@ -53,10 +53,42 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         let cycles = row.cycles.map_or_else(|| "unknown".to_owned(), |cycles| cycles.to_string());
         table.add_row([row.name.clone(), shape(row), types(row).join(" "), cycles, row.source.clone()]);
     }
-    if !options.json {
-        writeln!(out, "{}", table.trim_fmt())?;
+    if options.json {
+        target.unused_instructions().iter().try_for_each(|form| writeln!(out, "{}", unused_line(form)))?;
+        return Ok(());
+    }
+    writeln!(out, "{}", table.trim_fmt())?;
+    if !target.unused_instructions().is_empty() {
+        writeln!(out, "\n{}", unused_table(target.unused_instructions()).trim_fmt())?;
     }
     Ok(())
+}
+
+/// What is known and nothing uses, with the reason.
+fn unused_table(forms: &[UnusedInstruction]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["known and unused", "shape", "types", "reason", "source"]);
+    for form in forms {
+        let types: Vec<&str> = form.types.iter().map(|(_, element)| element.as_str()).collect();
+        let said = |[m, n, k]: &[u64; 3]| format!("{m}x{n}x{k}");
+        let shapes = match form.shapes.as_slice() {
+            [first, .., last] if form.shapes.len() > 4 => {
+                format!("{} to {}, {} sizes", said(first), said(last), form.shapes.len())
+            }
+            few => few.iter().map(said).collect::<Vec<_>>().join(" "),
+        };
+        table.add_row([form.name.clone(), shapes, types.join(" "), form.reason.clone(), form.source.clone()]);
+    }
+    table
+}
+
+fn unused_line(form: &UnusedInstruction) -> Json {
+    let types: serde_json::Map<String, Json> =
+        form.types.iter().map(|(role, element)| (role.clone(), element.as_str().into())).collect();
+    json!({
+        "name": form.name, "unused": form.reason, "shapes": form.shapes, "types": types, "source": form.source,
+    })
 }
 
 fn line(row: &Instruction) -> Json {
@@ -64,13 +96,14 @@ fn line(row: &Instruction) -> Json {
         InstructionKind::Matrix => "matrix",
         InstructionKind::SharedMove => "shared_move",
         InstructionKind::AsyncCopy => "async_copy",
+        InstructionKind::TensorMove => "tensor_move",
         _ => "other",
     };
     let types: serde_json::Map<String, Json> = tiles(row).map(|(role, element, _)| (role, element.into())).collect();
     json!({
         "name": row.name, "kind": kind, "shape": shape(row), "types": types, "cycles": row.cycles,
         "memory": in_memory(row).map(|memory| memory.role.clone()).collect::<Vec<_>>(), "warps": warps(row),
-        "source": row.source, "numerics": row.numerics,
+        "saturates": row.semantics == Semantics::ContractSaturating, "source": row.source, "numerics": row.numerics,
     })
 }
 
@@ -91,7 +124,7 @@ fn warps(row: &Instruction) -> u32 {
     1 << row.operands.iter().map(of).max().unwrap_or(0)
 }
 
-/// Role, element type and sizes of each operand that is a tile of a matrix, in registers or in memory.
+/// Role, element type and sizes of each operand that is a tile of a matrix, in registers or in a memory.
 fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
     row.operands.iter().filter_map(|operand| match operand {
         Operand::Register { role, element, layout, .. } => {
@@ -99,6 +132,10 @@ fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
             Some((role.clone(), element.as_str(), sizes))
         }
         Operand::Memory(memory) => Some((memory.role.clone(), memory.element.as_str(), memory.shape.to_vec())),
+        Operand::Tensor(tile) => {
+            let sizes = tile.layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
+            Some((tile.role.clone(), tile.element.as_str(), sizes))
+        }
         _ => None,
     })
 }
@@ -114,7 +151,9 @@ fn told(row: &Instruction) -> String {
     let warps = if warps > 1 { format!(", {warps} warps") } else { String::new() };
     let roles: Vec<_> = in_memory(row).map(|memory| memory.role.as_str()).collect();
     let memory = if roles.is_empty() { String::new() } else { format!(", {} in memory", roles.join(" and ")) };
-    warps + &memory
+    let tensor = row.operands.iter().find_map(Operand::tensor);
+    let tensor = tensor.map(|tile| format!(", {} in tensor memory", tile.role)).unwrap_or_default();
+    warps + &memory + &tensor
 }
 
 /// M x N x K of a product, with the number of blocks where there are several; of a move the slots
@@ -127,10 +166,28 @@ fn shape(row: &Instruction) -> String {
     if let Some((slots, bytes)) = access {
         return format!("{} slots of {} bytes", 1u64 << slots, 1u64 << bytes);
     }
-    let of = |wanted: &str| tiles(row).find(|(role, ..)| role == wanted).map(|(_, _, sizes)| sizes);
-    match (of("d").as_deref(), of("a").as_deref()) {
-        (Some([m, n]), Some([_, k])) => format!("{m}x{n}x{k}{}", told(row)),
-        (Some([m, n, blocks]), Some([_, k, _])) => format!("{m}x{n}x{k}, {blocks} blocks"),
-        _ => "unknown".to_owned(),
+    if let Some(shape) = bulk_shape(row) {
+        return shape;
     }
+    let of = |wanted: &str| tiles(row).find(|(role, ..)| role == wanted).map(|(_, _, sizes)| sizes);
+    match (row.extent(), of("d").as_deref()) {
+        (Some([m, n, k]), Some([_, _, blocks])) => format!("{m}x{n}x{k}, {blocks} blocks"),
+        (Some([m, n, k]), _) => format!("{m}x{n}x{k}{}", told(row)),
+        _ => match row.operands.iter().find_map(Operand::tensor) {
+            Some(tile) => {
+                let [rows, columns] = [Dim::ROW, Dim::COL].map(|dim| 1u64 << tile.layout.in_bits(dim));
+                format!("{rows} rows of {columns} columns")
+            }
+            None => "unknown".to_owned(),
+        },
+    }
+}
+
+/// What a row copies in bulk.
+fn bulk_shape(row: &Instruction) -> Option<String> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Box(operand) => Some(format!("boxes of {} axes, up to {} along each", operand.rank, operand.most)),
+        Operand::SpanBytes { grain } => Some(format!("spans of multiples of {grain} bytes")),
+        _ => None,
+    })
 }

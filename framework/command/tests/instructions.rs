@@ -11,8 +11,9 @@ fn a_table_has_a_line_for_each_instruction() {
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     let lines: Vec<Vec<&str>> = said.out.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["instruction", "shape", "types", "cycles", "source"]);
-    // RDNA 3 has six, for waves of 32 and of 64 lanes.
-    assert_eq!(lines.len(), 1 + 12, "{}", said.out);
+    // RDNA 3 has four of floating-point factors and two of integers, these for either sign of each factor, wrapping or
+    // clamping; all for waves of 32 and of 64 lanes.
+    assert_eq!(lines.len(), 1 + 2 * (4 + 2 * 4 * 2), "{}", said.out);
     let product = lines.iter().find(|line| line[0] == "v_wmma_f32_16x16x16_bf16").expect("it is listed");
     assert_eq!(product[1..7], ["16x16x16", "f32", "bf16", "bf16", "f32", "32"]);
 }

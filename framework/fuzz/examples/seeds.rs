@@ -14,6 +14,20 @@ use tilewright::target::TargetDescription;
 use tilewright::vendor::CompileOptions;
 use tilewright::{lower, movement};
 
+/// What no conversion has: tensor memory, queues and mbarriers.
+const TENSOR_MEMORY: &str = "kernel tile() lanes 32 warps 4 {
+  shared 0: 8 bytes align 8
+  %0: ptr.shared = shared_address 0
+  %1: i32 = constant 0
+  tensor_allocate %0, 32
+  %2: pending.2xi32 = instruction \"load\" %1
+  commit tensor_loads
+  %3: 2xi32 = wait tensor_loads 0 %2
+  mbarrier_commit products %0
+  mbarrier_wait %0, %1
+  tensor_free %1, 32
+}";
+
 type Done = Result<(), Box<dyn Error>>;
 
 /// A corpus that is filled file by file.
@@ -102,6 +116,22 @@ fn cute() -> Done {
     corpus.add("Swizzle<2,0,-2> o 4 o ((4,8),(2,2)):((32,1),(16,8))")
 }
 
+/// Kernels that take maps of tensors.
+fn mapped() -> Result<Vec<Module>, Box<dyn Error>> {
+    let texts = [
+        "kernel k(%0 t: map 16 bits box 64 x 8 mix 3 0x70 outside zeros) lanes 32 warps 1 {\n}",
+        "kernel k(%0 t: map 32 bits box 4 x 1 x 2 outside not_a_number, %1 at: i32) lanes 32 warps 1 {
+           shared 0: 1024 bytes align 128
+           %2: ptr.shared = shared_address 0
+           mbarrier_init %2, 1
+           mbarrier_arrive %2, 32
+           instruction \"fetch\" %2, %0, %1, %1, %1, %2
+           mbarrier_wait %2, %1
+         }",
+    ];
+    texts.into_iter().map(|text| Ok(kernel::text::parse(text)?)).collect()
+}
+
 fn kernels_and_targets() -> Done {
     let (mut text, mut bytes) = (Corpus::of("kernel_text")?, Corpus::of("kernel_bytes")?);
     let (mut files, mut messages) = (Corpus::of("target_toml")?, Corpus::of("plugin_messages")?);
@@ -113,6 +143,13 @@ fn kernels_and_targets() -> Done {
             bytes.add(kernel::encode(&module))?;
         }
     }
+    for module in mapped()? {
+        text.add(module.to_string())?;
+        bytes.add(kernel::encode(&module))?;
+    }
+    let module = kernel::text::parse(TENSOR_MEMORY)?;
+    text.add(module.to_string())?;
+    bytes.add(kernel::encode(&module))?;
     messages.add(wire::write(&CompileOptions::default())?)?;
     for row in rows("layouts.jsonl")?.into_iter().step_by(8) {
         messages.add(wire::write(&json!({ "spec": row["params"], "shape": row["shape"] }))?)?;

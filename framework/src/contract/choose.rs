@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use crate::movement::{Means, MovementError, convert};
+use crate::movement::{Means, MovementError, TensorTable, convert};
 use crate::target::TargetDescription;
 
 use super::plan::Contraction;
@@ -92,24 +92,32 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
     let target = means.target;
     check_threads(question, target)?;
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
+    let mut table = TensorTable::of(means.instructions, target);
     for row in means.instructions {
         let mut refuse = |reason| refused.push(Refused { unit: row.name.clone(), reason });
-        let unit = match Unit::of_row(row, target) {
-            Ok(unit) => unit,
+        let units = match Unit::of_row(row, question, target, &mut table) {
+            // Ways to registers differ only for what wants the sums there.
+            Ok(mut units) if question.wanted.is_none() => {
+                units.truncate(1);
+                units
+            }
+            Ok(units) => units,
             Err(reason) => {
                 refuse(reason);
                 continue;
             }
         };
-        for unit in unit.exchanged().into_iter().chain([unit]) {
+        let mut reason = None;
+        for unit in units.into_iter().flat_map(|unit| unit.exchanged().into_iter().chain([unit])) {
             let way = unit.fits(question).and_then(|()| best_split(question, &unit, target));
             match way {
                 Ok(plan) => plans.push(plan),
                 // One reason a row is enough.
-                Err(reason) if !unit.transposed => refuse(reason),
+                Err(why) if !unit.transposed && reason.is_none() => reason = Some(why),
                 Err(_) => {}
             }
         }
+        reason.into_iter().for_each(&mut refuse);
     }
     for rows in (0..=question.lanes.trailing_zeros()).rev() {
         let unit = Unit::plain(question, rows, target);
@@ -179,11 +187,13 @@ fn compare(a: &Contraction, b: &Contraction) -> Ordering {
         .then(a.unit.scales.is_some().cmp(&b.unit.scales.is_some()))
 }
 
-/// Of the ways as they are and of those with the factors exchanged the best one each.
+/// Of the ways as they are and of those with the factors exchanged the best one each, and its equals that have the sums
+/// in other registers.
 fn best_of_each_side(weighed: Vec<Contraction>) -> Vec<Contraction> {
     let mut kept: Vec<Contraction> = Vec::new();
     for plan in weighed {
-        if kept.iter().all(|known| known.is_transposed() != plan.is_transposed()) {
+        let side = || kept.iter().filter(|known| known.is_transposed() == plan.is_transposed());
+        if side().all(|known| compare(known, &plan).is_eq() && known.c != plan.c) {
             kept.push(plan);
         }
     }

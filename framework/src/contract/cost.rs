@@ -15,7 +15,8 @@ pub struct ContractionCost {
     pub issues: u64,
     /// Cycles of all issues: each pipe's warps one after the other.
     pub issue_cycles: f64,
-    /// Cycles of the wavefronts in which both factors reach the warps, at least.
+    /// Cycles of the wavefronts in which both factors reach the warps, at least, and of bringing sums from tensor
+    /// memory.
     pub traffic_cycles: f64,
     /// Cycles of changing the elements' types.
     pub cast_cycles: f64,
@@ -41,7 +42,9 @@ impl ContractionCost {
         let factors = [(&plan.a, question.a, &unit.a), (&plan.b, question.b, &unit.b)];
         let by_unit = unit.scales.is_some();
         let (mut wavefronts, mut read, mut operations) = (0, 0, 0);
-        let mut registers = words(&plan.c, unit.sums.bits);
+        let sums = words(&plan.c, unit.sums.bits);
+        // Sums in tensor memory come to registers when no factor is there anymore.
+        let mut registers = if unit.tensor.is_some() { 0 } else { sums };
         let wavefront = widest_wavefront(target);
         for ((layout, from, to), scale) in factors.into_iter().zip(question.scales) {
             if to.memory.is_some() {
@@ -68,6 +71,10 @@ impl ContractionCost {
             wavefronts += chunks * different_bits(layout, scale.number).div_ceil(wavefront);
             registers += words(layout, scale.number.bits());
         }
+        let moved = match (&unit.tensor, &target.tensor) {
+            (Some(_), Some(memory)) => sums as f64 * memory.column_cycles * f64::from(turns),
+            _ => 0.0,
+        };
         let warps = f64::from(question.warps);
         let issue_cycles = issues as f64 * unit.cycles * f64::from(turns);
         let cycles = |wavefronts: u64| wavefronts as f64 * target.costs.shared_load_wavefront.cycles * warps;
@@ -76,10 +83,10 @@ impl ContractionCost {
         Self {
             issues,
             issue_cycles,
-            traffic_cycles: cycles(wavefronts) + (cycles(read) - hidden).max(0.0),
+            traffic_cycles: cycles(wavefronts) + (cycles(read) - hidden).max(0.0) + moved,
             cast_cycles: operations as f64 * target.costs.select.cycles * warps,
             conversion_cycles: 0.0,
-            registers,
+            registers: if unit.tensor.is_some() { registers.max(sums) } else { registers },
         }
     }
 }

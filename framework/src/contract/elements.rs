@@ -156,6 +156,9 @@ fn decoded(builder: &mut Builder, value: Value, format: Format) -> Value {
 
 /// Elements in places as wide as an operand's, side by side, as one value.
 pub(super) fn packed(builder: &mut Builder, parts: &[Part], operands: &Operands) -> Value {
+    if !operands.bits.is_power_of_two() {
+        return across_words(builder, parts, operands.bits);
+    }
     if operands.bits < 8 {
         let in_byte = (8 / operands.bits) as usize;
         let bytes: Vec<Value> = parts.chunks(in_byte).map(|own| byte_of(builder, own, operands.bits)).collect();
@@ -172,6 +175,25 @@ pub(super) fn packed(builder: &mut Builder, parts: &[Part], operands: &Operands)
         wide.push(builder.cast(Cast::ExtendU, element, place));
     }
     builder.pack(&wide)
+}
+
+/// Elements side by side, of a width that is no power of two: some straddle two words.
+fn across_words(builder: &mut Builder, parts: &[Part], bits: u32) -> Value {
+    let count = (parts.len() as u32 * bits).div_ceil(32).next_power_of_two();
+    let mut words = vec![builder.i32(0); count as usize];
+    for (index, part) in (0u32..).zip(parts) {
+        let element = part.low(builder);
+        let element = builder.cast(Cast::ExtendU, element, WORD);
+        let element = builder.binary_const(Binary::And, element, (1 << bits) - 1);
+        let (word, shift) = ((index * bits / 32) as usize, index * bits % 32);
+        let low = builder.binary_const(Binary::Shl, element, shift);
+        words[word] = builder.binary(Binary::Or, words[word], low);
+        if shift + bits > 32 {
+            let high = builder.binary_const(Binary::ShrU, element, 32 - shift);
+            words[word + 1] = builder.binary(Binary::Or, words[word + 1], high);
+        }
+    }
+    builder.pack(&words)
 }
 
 /// A byte of several elements: one that was loaded so, or one that is put together.

@@ -7,28 +7,28 @@ use super::cast::{self, carrier};
 use super::described::Tiles;
 use super::elements::{self, Part};
 use super::plan::Contraction;
+use super::sums::{Sums, unpacked};
 use super::unit::{Operands, Role};
 
 impl Contraction {
-    /// Writes the kernel IR that adds the product of one chunk of the factors to the sums `c`, and gives the new sums.
-    /// All are integers as wide as the question's elements, one for each register of their layouts; of elements
+    /// Writes the kernel IR that adds the product of one chunk of the factors to the sums, and gives the new sums.
+    /// Factors are integers as wide as the question's elements, one for each register of their layouts; of elements
     /// narrower than a byte, bytes in which they lie; for a factor that the unit reads from shared memory, the address of
     /// that. `scales` are likewise those of the scales' layouts, of a factor without scales none.
     ///
     /// # Panics
     /// Where there are not as many values as the layouts have registers.
-    pub fn emit(
-        &self,
-        builder: &mut Builder,
-        factors: [&[Value]; 2],
-        scales: [&[Value]; 2],
-        c: &[Value],
-    ) -> Vec<Value> {
+    pub fn emit(&self, builder: &mut Builder, factors: [&[Value]; 2], scales: [&[Value]; 2], sums: &Sums) -> Sums {
         let a = self.factor(builder, 0, factors[0], scales[0]);
         let b = self.factor(builder, 1, factors[1], scales[1]);
+        let c = sums.carried();
         match &self.unit.row {
-            Some(row) => self.by_row(builder, row, [&a, &b], scales, c),
-            None => self.by_lanes(builder, &a, &b, c),
+            Some(row) if self.unit.tensor.is_some() => {
+                let (a, b) = (self.tiles(builder, &a, 0), self.tiles(builder, &b, 1));
+                self.in_tensor_memory(builder, row, [&a, &b], sums)
+            }
+            Some(row) => sums.with(&self.by_row(builder, row, [&a, &b], scales, c)),
+            None => sums.with(&self.by_lanes(builder, &a, &b, c)),
         }
     }
 
@@ -139,6 +139,8 @@ impl Contraction {
                 Role::Sums => sums[at_sums],
                 Role::ScaleA => scale_a[at_a],
                 Role::ScaleB => scale_b[at_b],
+                // No unit whose sums are in registers is told so.
+                Role::Accumulate => sums[at_sums],
             };
             let operands = unit.order.iter().map(value).collect();
             let ty = builder.type_of(sums[at_sums]);
@@ -149,16 +151,7 @@ impl Contraction {
             builder.commit(queue);
             sums = builder.wait(queue, 0, &sums);
         }
-        let narrow = carrier(unit.sums.number);
-        let count = 1u32 << unit.sums.registers.len();
-        let mut all = Vec::with_capacity(c.len());
-        for packed in sums {
-            for index in 0..count {
-                let element = builder.extract(packed, index);
-                all.push(builder.cast(Cast::Truncate, element, narrow));
-            }
-        }
-        all
+        unpacked(builder, &sums, 1 << unit.sums.registers.len(), &unit.sums)
     }
 
     fn by_lanes(&self, builder: &mut Builder, a: &[Part], b: &[Part], c: &[Value]) -> Vec<Value> {
@@ -183,7 +176,7 @@ impl Contraction {
     }
 
     /// Calls `issue` with the numbers of the repetitions of `a`, `b` and the sums, in the order of K.
-    fn each_issue(&self, mut issue: impl FnMut(usize, usize, usize)) {
+    pub(super) fn each_issue(&self, mut issue: impl FnMut(usize, usize, usize)) {
         let [m, n, k] = self.tiling.repeats();
         for at_k in 0..1usize << k {
             for row in 0..1usize << m {

@@ -13,6 +13,10 @@
 //! layout that the unit reads ([`crate::movement::Reading`]): the block stores it there, all warps meet, and each
 //! issue is told its tile by a descriptor.
 //!
+//! **Sums in tensor memory.** Where a unit has its sums there, they stay there from chunk to chunk ([`Sums`]), and reach
+//! registers at the end by the rows that move ([`crate::movement::TensorMoves`]): each such way is a unit of its own, whose
+//! sums have the layout of the registers.
+//!
 //! **Order of K.** A sum has no order, so both factors may be read in any one order of K ([`order`]): the
 //! bits of K that a lane holds in registers of both come first, as many as make accesses wide.
 //!
@@ -28,7 +32,9 @@ mod feed;
 mod order;
 mod plan;
 mod question;
+mod row_sums;
 mod scale;
+mod sums;
 mod tiling;
 mod unit;
 
@@ -39,3 +45,4 @@ pub use feed::{Feed, Matrix, Store};
 pub use plan::Contraction;
 pub use question::{ContractError, Question};
 pub use scale::Scale;
+pub use sums::Sums;

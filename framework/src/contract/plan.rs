@@ -49,12 +49,19 @@ impl Contraction {
     ) -> Result<Self, ContractError> {
         let k = question.bits()[2];
         let limit = cost::limit(question, target);
+        let within = target.tensor.as_ref().map_or(0, |memory| memory.columns);
         let mut smallest = None;
         // No chunk ends within a byte.
         let least = question.factors().map(in_byte).into_iter().fold(unit.tile[2], u32::max);
         for chunk in (least.min(k)..=k).rev() {
             let tiling = Tiling::new(unit, question, warps, chunk);
             let plan = Self::of_tiling(question, unit, tiling, natural_width(unit, &tiling), target)?;
+            let columns = plan.tensor_columns();
+            if columns > within {
+                let reasons =
+                    format!("its sums would take {columns} columns of tensor memory, of which there are {within}");
+                return Err(ContractError::Impossible { reasons });
+            }
             let fits = plan.shared_bytes() <= u64::from(target.shared.static_bytes);
             if fits && plan.cost.registers <= limit / 2 && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN {
                 return Ok(plan);

@@ -24,6 +24,9 @@ pub struct Question {
     pub shuffled: [bool; 2],
     /// The elements of the sums, of what they begin with and of the result.
     pub accumulator: Number,
+    /// Whether sums of integers become the greatest or the least number of their type where they are beyond it, each
+    /// time that a unit adds to them; otherwise they wrap.
+    pub saturating: bool,
     /// Lanes of a warp.
     pub lanes: u32,
     /// Warps of the block.
@@ -41,7 +44,21 @@ impl Question {
     #[must_use]
     pub fn new(shape: [u64; 3], [a, b, accumulator]: [Number; 3], lanes: u32, warps: u32) -> Self {
         let (scales, shuffled) = ([None; 2], [false; 2]);
-        Self { shape, a, b, accumulator, scales, shuffled, lanes, warps, chained: false, k_width: None, wanted: None }
+        let (saturating, chained) = (false, false);
+        Self {
+            shape,
+            a,
+            b,
+            accumulator,
+            scales,
+            shuffled,
+            saturating,
+            lanes,
+            warps,
+            chained,
+            k_width: None,
+            wanted: None,
+        }
     }
 
     /// The same with scales of `a` and of `b`.

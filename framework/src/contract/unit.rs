@@ -1,6 +1,7 @@
 //! What multiplies: an instruction of the target, or plain multiply-adds of the lanes.
 
 use crate::layout::{Dim, LinearLayout};
+use crate::movement::TensorTable;
 use crate::target::{
     Completion, Instruction, InstructionKind, MatrixUnit, MemoryOperand, Number, Operand, Queue, Semantics,
     TargetDescription,
@@ -8,7 +9,9 @@ use crate::target::{
 
 use super::Question;
 use super::cast::is_possible;
+use super::row_sums::RowSums;
 use super::scale::Scale;
+use super::sums::InTensorMemory;
 
 /// Assumed where a target says nothing of its matrix instructions: one pipe, 2048 bits in a cycle.
 const ASSUMED: (u32, u32) = (1, 2048);
@@ -26,10 +29,14 @@ pub(super) struct Unit {
     pub b: Operands,
     /// The sums, before and after, M x N.
     pub sums: Operands,
+    /// How the sums are in tensor memory, where they are there; `sums` is how registers hold them at the end.
+    pub tensor: Option<InTensorMemory>,
     /// The scales of both factors, where the row takes them.
     pub scales: Option<Scales>,
     /// Roles of the values that the row takes, in its order.
     pub order: Vec<Role>,
+    /// Whether sums that are beyond their type become the end of it.
+    pub saturates: bool,
     /// Log2 of M, N and K.
     pub tile: [u32; 3],
     /// Log2 of the warps that issue it together.
@@ -50,6 +57,8 @@ pub(super) enum Role {
     Sums,
     ScaleA,
     ScaleB,
+    /// Whether the sums so far are added.
+    Accumulate,
 }
 
 /// The scales that a unit takes: M x blocks of the first factor, blocks x N of the second.
@@ -102,7 +111,7 @@ pub(super) struct Operands {
 }
 
 impl Operands {
-    fn of(row: &Instruction, wanted: &str) -> Result<(Self, [u32; 2]), String> {
+    pub(super) fn of(row: &Instruction, wanted: &str) -> Result<(Self, [u32; 2]), String> {
         let of_role = |operand: &&Operand| match operand {
             Operand::Register { role, .. } => role == wanted,
             Operand::Memory(memory) => memory.role == wanted,
@@ -115,7 +124,12 @@ impl Operands {
         }
     }
 
-    fn held(wanted: &str, element: &str, bits: u32, layout: &LinearLayout) -> Result<(Self, [u32; 2]), String> {
+    pub(super) fn held(
+        wanted: &str,
+        element: &str,
+        bits: u32,
+        layout: &LinearLayout,
+    ) -> Result<(Self, [u32; 2]), String> {
         let number = number(element)?;
         let size = [0, 1].map(|axis| layout.out_bits(Dim::tensor(axis)));
         if size[0] + size[1] != layout.outs().bits() {
@@ -130,8 +144,10 @@ impl Operands {
 
     fn in_memory(memory: &MemoryOperand) -> Result<(Self, [u32; 2]), String> {
         let number = number(&memory.element)?;
-        if memory.shape.iter().any(|size| !size.is_power_of_two()) {
-            return Err("its tile is no power of two".to_owned());
+        if memory.bits < 8 || memory.shape.iter().any(|size| !size.is_power_of_two()) {
+            return Err(
+                "layouts have tiles whose sides are powers of two, of whole bytes, and its tile is another".to_owned()
+            );
         }
         let own = Self {
             number,
@@ -153,11 +169,12 @@ impl Operands {
     fn transposed(self) -> Self {
         let turned = |all: Vec<[u64; 2]>| all.into_iter().map(|[row, column]| [column, row]).collect();
         let (registers, lanes, warps) = (turned(self.registers), turned(self.lanes), turned(self.warps));
-        Self { registers, lanes, warps, ..self }
+        let memory = self.memory.map(|memory| Box::new(memory.transposed()));
+        Self { registers, lanes, warps, memory, ..self }
     }
 }
 
-fn number(element: &str) -> Result<Number, String> {
+pub(super) fn number(element: &str) -> Result<Number, String> {
     Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))
 }
 
@@ -167,34 +184,25 @@ fn coordinates(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
 }
 
 impl Unit {
-    /// The unit that a row is.
-    pub(super) fn of_row(row: &Instruction, target: &TargetDescription) -> Result<Self, String> {
-        if row.kind != InstructionKind::Matrix || row.semantics != Semantics::Contract {
-            return Err("it multiplies no matrices".to_owned());
-        }
+    /// The units that a row is: one, or where it has its sums in tensor memory one for each way to registers.
+    pub(super) fn of_row(
+        row: &Instruction,
+        question: &Question,
+        target: &TargetDescription,
+        table: &mut TensorTable,
+    ) -> Result<Vec<Self>, String> {
+        let saturates = match row.semantics {
+            Semantics::Contract if row.kind == InstructionKind::Matrix => false,
+            Semantics::ContractSaturating if row.kind == InstructionKind::Matrix => true,
+            _ => return Err("it multiplies no matrices".to_owned()),
+        };
         let ((a, [m, k]), (b, [k_of_b, n])) = (Operands::of(row, "a")?, Operands::of(row, "b")?);
-        let (c, d) = (Operands::of(row, "c")?, Operands::of(row, "d")?);
-        if c != d || d.1 != [m, n] || k != k_of_b {
+        let sums = RowSums::of(row, question, target, table)?;
+        if sums.iter().any(|sums| sums.size != [m, n]) || k != k_of_b {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
-        let mut order = Vec::new();
-        for operand in &row.operands {
-            let role = match operand {
-                Operand::Register { role, .. } => role,
-                Operand::Memory(memory) => &memory.role,
-                _ => return Err("it takes operands that are neither in registers nor tiles in memory".to_owned()),
-            };
-            match role.as_str() {
-                "a" => order.push(Role::A),
-                "b" => order.push(Role::B),
-                "c" => order.push(Role::Sums),
-                "scale_a" => order.push(Role::ScaleA),
-                "scale_b" => order.push(Role::ScaleB),
-                "d" => {}
-                other => return Err(format!("it takes an operand `{other}` too")),
-            }
-        }
-        let group = d.0.warps.len();
+        let order = roles(row)?;
+        let group = sums.first().map_or(0, |sums| sums.operands.warps.len());
         if [&a, &b].iter().any(|factor| factor.memory.is_none() && factor.warps.len() != group) {
             return Err("its operands are for different numbers of warps".to_owned());
         }
@@ -206,16 +214,38 @@ impl Unit {
         let (pipes, rate) = rate(target.matrix.as_ref());
         let wide = a.number.bits().max(b.number.bits());
         let group = group as u32;
-        let assumed = f64::from(wide) * f64::from(m + n + k - group).exp2() / f64::from(rate);
+        // Sums in tensor memory take as long as if they filled its rows.
+        let tensor = row.operands.iter().find_map(Operand::tensor).zip(target.tensor.as_ref());
+        let (rows, rate) =
+            tensor.map_or((m, rate), |(tile, memory)| (tile.layout.in_bits(Dim::ROW), memory.bits_per_cycle.max(1)));
+        let assumed = f64::from(wide) * f64::from(rows + n + k - group).exp2() / f64::from(rate);
         let cycles = row.cycles.unwrap_or(assumed);
         let scales = Scales::of(row, [m, n, k])?;
-        let (row, sums) = (Some(row.name.clone()), d.0);
-        Ok(Self { row, transposed: false, a, b, sums, scales, order, tile: [m, n, k], group, queue, cycles, pipes })
+        let (row, tile) = (Some(row.name.clone()), [m, n, k]);
+        let transposed = false;
+        let unit = |RowSums { operands, tensor, .. }: RowSums| Self {
+            row: row.clone(),
+            transposed,
+            a: a.clone(),
+            b: b.clone(),
+            sums: operands,
+            tensor,
+            scales: scales.clone(),
+            order: order.clone(),
+            saturates,
+            tile,
+            group,
+            queue,
+            cycles,
+            pipes,
+        };
+        Ok(sums.into_iter().map(unit).collect())
     }
 
-    /// The unit with the factors exchanged; none where one is read from memory, which lies one way only.
+    /// The unit with the factors exchanged: what one reads from memory lies there the other way round. None where the
+    /// sums are in tensor memory, whose moves to registers were looked for one way only.
     pub(super) fn exchanged(&self) -> Option<Self> {
-        (!self.reads_memory()).then(|| self.transposed())
+        self.tensor.is_none().then(|| self.transposed())
     }
 
     /// Whether a factor lies in shared memory.
@@ -231,6 +261,7 @@ impl Unit {
             Role::Sums => Role::Sums,
             Role::ScaleA => Role::ScaleB,
             Role::ScaleB => Role::ScaleA,
+            Role::Accumulate => Role::Accumulate,
         };
         let [m, n, k] = self.tile;
         Self {
@@ -271,8 +302,10 @@ impl Unit {
             a: operands(1, 0),
             b: operands(0, 1),
             sums: operands(1, 1),
+            tensor: None,
             scales: None,
             order: vec![Role::A, Role::B, Role::Sums],
+            saturates: false,
             tile: [rows, columns, 0],
             group: 0,
             queue: None,
@@ -301,6 +334,13 @@ impl Unit {
         if self.reads_memory() && self.tile.iter().zip(&question.bits()).any(larger) {
             let [m, n, k] = self.tile.map(|bits| 1u64 << bits);
             return Err(format!("its tile of {m}x{n}x{k} is larger than the matrices, which memory does not pad"));
+        }
+        if self.saturates != question.saturating {
+            let how = |saturates| if saturates { "saturate" } else { "wrap" };
+            return Err(format!("its sums {}, wanted are such that {}", how(self.saturates), how(question.saturating)));
+        }
+        if question.chained && self.sums.warps.iter().any(|place| place[1] != 0) {
+            return Err("the warps that issue it share out columns, and each is to keep whole rows".to_owned());
         }
         if self.sums.number != question.accumulator {
             return Err(format!("it sums in {}, wanted is {}", self.sums.number, question.accumulator));
@@ -340,6 +380,35 @@ impl Unit {
     pub(super) fn name(&self) -> &str {
         self.row.as_deref().unwrap_or("multiply-adds")
     }
+}
+
+/// The roles of the values that a row takes, in its order.
+fn roles(row: &Instruction) -> Result<Vec<Role>, String> {
+    let mut order = Vec::new();
+    for operand in &row.operands {
+        let role = match operand {
+            Operand::Register { role, .. } => role.as_str(),
+            Operand::Memory(memory) => &memory.role,
+            // Sums that are changed in place.
+            Operand::Tensor(_) => "c",
+            Operand::Accumulate => {
+                order.push(Role::Accumulate);
+                continue;
+            }
+            Operand::Constant { .. } => continue,
+            _ => return Err("it takes operands that are neither in registers nor tiles in memory".to_owned()),
+        };
+        match role {
+            "a" => order.push(Role::A),
+            "b" => order.push(Role::B),
+            "c" => order.push(Role::Sums),
+            "scale_a" => order.push(Role::ScaleA),
+            "scale_b" => order.push(Role::ScaleB),
+            "d" => {}
+            other => return Err(format!("it takes an operand `{other}` too")),
+        }
+    }
+    Ok(order)
 }
 
 fn rate(matrix: Option<&MatrixUnit>) -> (u32, u32) {

@@ -4,6 +4,8 @@ use super::fault::{FaultKind, LaneFault};
 use super::memory::GlobalMemory;
 use super::program::Access;
 use super::shared::{Accessor, SharedMemory};
+use super::tensor::Tensor;
+use super::tensor_memory::TensorMemory;
 use crate::kernel::{Counts, Space};
 use crate::target::{BankRow, Direction, wavefronts};
 
@@ -28,6 +30,10 @@ pub(super) struct Memories<'a> {
     pub(super) global: &'a mut GlobalMemory,
     /// Of each block of the cluster.
     pub(super) shared: &'a mut [SharedMemory],
+    /// By parameter, the tensor whose map it is.
+    pub(super) tensors: &'a [Option<Tensor>],
+    /// Of the own block.
+    pub(super) tensor: &'a mut TensorMemory,
     pub(super) transaction_bytes: u64,
     pub(super) transactions: &'a mut Transactions,
 }

@@ -9,6 +9,8 @@ use super::meaning::Meanings;
 use super::memory::GlobalMemory;
 use super::program::Program;
 use super::shared::{Epoch, SharedMemory};
+use super::tensor::Tensor;
+use super::tensor_memory::TensorMemory;
 use super::warp::{Pause, Surroundings, Warp};
 use crate::kernel::{Counts, Launch, Scope};
 use crate::target::TargetDescription;
@@ -19,6 +21,8 @@ pub(super) struct Outside<'a> {
     pub(super) target: &'a TargetDescription,
     pub(super) meanings: Option<&'a Meanings>,
     pub(super) global: &'a mut GlobalMemory,
+    /// By parameter, the tensor whose map it is.
+    pub(super) tensors: &'a [Option<Tensor>],
     pub(super) transactions: &'a mut Transactions,
     /// How many steps may still be run.
     pub(super) steps: &'a mut u64,
@@ -30,6 +34,7 @@ pub(super) struct Outside<'a> {
 pub(super) struct Cluster {
     blocks: Vec<Block>,
     shared: Vec<SharedMemory>,
+    tensor: Vec<TensorMemory>,
     /// Barriers passed, and clusters begun.
     epoch: u64,
 }
@@ -65,12 +70,14 @@ impl Cluster {
         arguments: &[u64],
         buffers: &[Range<u64>],
         bytes: usize,
+        target: &TargetDescription,
     ) -> Self {
         let warp = |index| Warp::new(index, launch.lanes as usize, program, arguments);
         let block = || Block { warps: (0..launch.warps).map(warp).collect(), epoch: 0 };
         Self {
             blocks: (0..launch.blocks).map(|_| block()).collect(),
             shared: (0..launch.blocks).map(|owner| SharedMemory::new(owner as u8, buffers.to_vec(), bytes)).collect(),
+            tensor: (0..launch.blocks).map(|_| TensorMemory::new(target.tensor.as_ref())).collect(),
             epoch: 0,
         }
     }
@@ -79,6 +86,7 @@ impl Cluster {
     pub(super) fn run(&mut self, first: [u32; 3], outside: &mut Outside<'_>) -> Result<(), Stop> {
         self.epoch += 1;
         self.shared.iter_mut().for_each(|memory| memory.start_block(self.epoch));
+        self.tensor.iter_mut().for_each(TensorMemory::start_block);
         self.blocks.iter_mut().flat_map(|block| &mut block.warps).for_each(Warp::restart);
         loop {
             let stands =
@@ -163,9 +171,14 @@ impl Cluster {
 
     /// Whether a block whose warps have ended has waited for all that it issued.
     fn nothing_left(&self, block: usize) -> Result<Stand, Stop> {
-        let Some(other) = self.shared.get(block).and_then(SharedMemory::under_way) else { return Ok(Stand::Ended) };
-        let (warp, operation) = (other.warp.unwrap_or(0), other.operation as u32);
-        let fault = FaultKind::Unfinished { other: Box::new(other) }.into();
+        let (shared, tensor) = (&self.shared[block], &self.tensor[block]);
+        if let Some(other) = shared.under_way().or_else(|| tensor.under_way()) {
+            let (warp, operation) = (other.warp.unwrap_or(0), other.operation as u32);
+            let fault = FaultKind::Unfinished { other: Box::new(other) }.into();
+            return Err(Stop { block: block as u32, warp, operation, fault });
+        }
+        let Some((warp, operation, columns)) = tensor.left() else { return Ok(Stand::Ended) };
+        let fault = FaultKind::TensorLeft { columns }.into();
         Err(Stop { block: block as u32, warp, operation, fault })
     }
 
@@ -209,7 +222,9 @@ impl Cluster {
             target: outside.target,
             meanings: outside.meanings,
             global: outside.global,
+            tensors: outside.tensors,
             shared: &mut self.shared,
+            tensor: &mut self.tensor[block],
             transactions: outside.transactions,
             block: [first[0] + block as u32, first[1], first[2]],
             member: block as u8,

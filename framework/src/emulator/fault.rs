@@ -167,6 +167,50 @@ pub enum FaultKind {
         /// What is under way: a store where it will write the byte, a load where it still reads it.
         other: Box<OtherAccess>,
     },
+    /// Tensor memory allotted, given back or accessed wrongly.
+    #[error("tensor memory: {message}")]
+    TensorMemory {
+        /// What is wrong, what was expected.
+        message: String,
+    },
+    /// Reads what nobody has written.
+    #[error("read of uninitialised tensor memory at row {row}, column {column}")]
+    TensorUninitialised {
+        /// The row.
+        row: u32,
+        /// The column.
+        column: u32,
+    },
+    /// An access of tensor memory that an asynchronous operation still writes or reads.
+    #[error("{} of tensor memory at row {row}, column {column} before {} has landed: wait for it first", word(*.direction), described(.other))]
+    TensorInFlight {
+        /// Whether the access reads or writes.
+        direction: Direction,
+        /// The row.
+        row: u32,
+        /// The column.
+        column: u32,
+        /// What is under way.
+        other: Box<OtherAccess>,
+    },
+    /// Two accesses of a word of tensor memory that nothing orders.
+    #[error("race: {} of tensor memory at row {row}, column {column} with no barrier since {}", word(*.direction), described(.other))]
+    TensorRace {
+        /// Whether the later access reads or writes.
+        direction: Direction,
+        /// The row.
+        row: u32,
+        /// The column.
+        column: u32,
+        /// The earlier access.
+        other: Box<OtherAccess>,
+    },
+    /// Tensor memory that a block has when it ends.
+    #[error("ends with {columns} columns of tensor memory that were not given back")]
+    TensorLeft {
+        /// How many.
+        columns: u32,
+    },
     /// An asynchronous read of what was written by plain stores, which its proxy need not see.
     #[error("asynchronous read of shared address {address:#x} with no proxy_fence by its warp since {}", described(.other))]
     Unfenced {
@@ -304,6 +348,8 @@ impl FaultKind {
         match self {
             Self::Race { other, .. }
             | Self::InFlight { other, .. }
+            | Self::TensorInFlight { other, .. }
+            | Self::TensorRace { other, .. }
             | Self::Unfenced { other, .. }
             | Self::Unfinished { other } => Some(other),
             _ => None,

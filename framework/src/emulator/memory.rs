@@ -143,6 +143,11 @@ impl GlobalMemory {
         Ok(())
     }
 
+    /// Whether a kernel may write there; what lies near where it may not.
+    pub(super) fn reaches(&self, address: u64, bytes: usize) -> Result<(), String> {
+        self.locate(address, bytes).map(|_| ())
+    }
+
     /// What a kernel writes.
     pub(super) fn store(&mut self, address: u64, from: &[u8]) -> Result<(), String> {
         let (buffer, offset) = self.locate(address, from.len())?;

@@ -26,6 +26,10 @@
 //! for; whoever touches it is at fault, however many barriers lie between. Then it has landed as if the lane that issued
 //! it had accessed it at its wait. `docs/kernel-ir.md` has the rules of queues, mbarriers and proxies.
 //!
+//! **Tensor memory.** A warp moves its own rows only; columns are accessed only while they are allotted, and are given back
+//! before the block ends; the last free ones are allotted first. What is under way there, and what is ordered, is as in
+//! shared memory.
+//!
 //! **Clusters.** An access of another block's memory must have a barrier of the cluster before it, for the
 //! other block may not have begun, and one after it, for the other may end. A wavefront is of one memory: an
 //! access counts once, with the wavefronts that it takes in each memory that its lanes reach.
@@ -44,9 +48,12 @@ mod rounding;
 mod rows;
 mod run;
 mod shared;
+mod tensor;
+mod tensor_memory;
 mod warp;
 
 pub use fault::{Fault, FaultKind, LaneFault, OtherAccess, Place};
 pub use meaning::{Call, Meaning, Meanings};
 pub use memory::{Buffer, GlobalMemory, MemoryError};
 pub use run::{Argument, Emulator, Limits, Report, run};
+pub use tensor::MappedTensor;

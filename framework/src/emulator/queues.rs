@@ -14,6 +14,10 @@ pub(super) enum Landing {
     Write { flight: u64, data: Vec<u8>, lane: u8 },
     /// A read of shared memory.
     Read { flight: u64 },
+    /// A write of global memory, where there is a buffer.
+    WriteGlobal { address: u64, data: Vec<u8> },
+    /// An access of tensor memory.
+    Tensor { flight: u64 },
 }
 
 /// One queue. Operations are numbered as they are issued.
@@ -58,6 +62,11 @@ impl Queues {
     pub(super) fn commit(&mut self, queue: Queue) {
         let line = self.lines.entry(queue).or_default();
         line.groups.push_back((line.issued, std::mem::take(&mut line.open)));
+    }
+
+    /// Takes what was issued since the last commit, to be finished elsewhere.
+    pub(super) fn take_open(&mut self, queue: Queue) -> Vec<Landing> {
+        std::mem::take(&mut self.lines.entry(queue).or_default().open)
     }
 
     /// Lands all groups of the queue but the latest so many.
@@ -115,13 +124,19 @@ impl Queues {
     }
 }
 
-fn land(landing: Landing, memories: &mut Memories<'_>, accessor: &Accessor<'_>) {
+/// Does what is done when an operation has finished.
+pub(super) fn land(landing: Landing, memories: &mut Memories<'_>, accessor: &Accessor<'_>) {
     let Some(memory) = memories.shared.get_mut(usize::from(accessor.block)) else { return };
     match landing {
+        Landing::WriteGlobal { address, data } => {
+            // What it writes was looked for when it was issued.
+            let _ = memories.global.store(address, &data);
+        }
         Landing::Write { flight, data, lane } => {
             let who = Accessor { lane, ..accessor.clone() };
             memory.land_write(flight, &data, Proxy::Plain, &who);
         }
         Landing::Read { flight } => memory.land_read(flight, accessor),
+        Landing::Tensor { flight } => memories.tensor.land(flight, accessor),
     }
 }

@@ -6,7 +6,8 @@ use super::fault::{Fault, FaultKind, LaneFault, Place};
 use super::meaning::Meanings;
 use super::memory::{Buffer, GlobalMemory};
 use super::program::{Program, decode};
-use crate::kernel::{Counts, Element, Kernel, Type, text, verify_structure};
+use super::tensor::{MappedTensor, Tensor};
+use crate::kernel::{Counts, Element, Kernel, Parameter, Type, text, verify_structure};
 use crate::target::TargetDescription;
 
 /// What a parameter is given.
@@ -16,6 +17,8 @@ pub enum Argument {
     Buffer(Buffer),
     /// Bits, for a scalar.
     Scalar(u64),
+    /// A tensor, for a map.
+    Tensor(MappedTensor),
 }
 
 /// How much a run may take.
@@ -104,6 +107,7 @@ impl<'a> Emulator<'a> {
         memory: &mut GlobalMemory,
         limits: &Limits,
     ) -> Result<Report, Fault> {
+        let tensors = self.tensors(arguments, memory).map_err(|kind| self.fault(kind))?;
         let arguments = self.arguments(arguments, memory).map_err(|kind| self.fault(kind))?;
         if grid.contains(&0) {
             return Err(self.fault(FaultKind::Launch(format!("the grid {grid:?} has no blocks"))));
@@ -113,7 +117,7 @@ impl<'a> Emulator<'a> {
             let message = format!("the grid {grid:?} is not made of clusters of {blocks} blocks along its first axis");
             return Err(self.fault(FaultKind::Launch(message)));
         }
-        let mut launch = self.launch(&arguments, memory, limits).map_err(|kind| self.fault(kind))?;
+        let mut launch = self.launch(&arguments, tensors, memory, limits).map_err(|kind| self.fault(kind))?;
         for z in 0..grid[2] {
             for y in 0..grid[1] {
                 for x in (0..grid[0]).step_by(blocks as usize) {
@@ -135,15 +139,34 @@ impl<'a> Emulator<'a> {
             let message = format!("{} arguments were given; expected {}", arguments.len(), parameters.len());
             return Err(FaultKind::Argument { index: arguments.len().min(parameters.len()), message });
         }
-        let bits = |(index, (argument, parameter)): (usize, (&Argument, &crate::kernel::Parameter))| {
-            argument_bits(*argument, parameter.ty, memory).map_err(|message| FaultKind::Argument { index, message })
+        let bits = |(index, (argument, parameter)): (usize, (&Argument, &Parameter))| match argument {
+            // A map is known by its parameter.
+            Argument::Tensor(_) if parameter.ty == Type::TensorMap => Ok(index as u64),
+            _ => {
+                argument_bits(*argument, parameter.ty, memory).map_err(|message| FaultKind::Argument { index, message })
+            }
         };
         arguments.iter().zip(parameters).enumerate().map(bits).collect()
+    }
+
+    /// The tensors that are given for maps, by parameter.
+    fn tensors(&self, arguments: &[Argument], memory: &GlobalMemory) -> Result<Vec<Option<Tensor>>, FaultKind> {
+        let given = arguments.iter().zip(&self.kernel.parameters).enumerate();
+        let tensor = |(index, (argument, parameter)): (usize, (&Argument, &Parameter))| match (argument, &parameter.map)
+        {
+            (Argument::Tensor(given), Some(map)) => match Tensor::new(map, given, memory) {
+                Ok(tensor) => Ok(Some(tensor)),
+                Err(message) => Err(FaultKind::Argument { index, message }),
+            },
+            _ => Ok(None),
+        };
+        given.map(tensor).collect()
     }
 
     fn launch<'b>(
         &'b self,
         arguments: &[u64],
+        tensors: Vec<Option<Tensor>>,
         memory: &'b mut GlobalMemory,
         limits: &Limits,
     ) -> Result<Launch<'b>, FaultKind> {
@@ -157,8 +180,9 @@ impl<'a> Emulator<'a> {
         let buffers: Vec<_> = offsets.iter().zip(ends).map(|(&start, end)| start..end).collect();
         Ok(Launch {
             emulator: self,
-            cluster: Cluster::new(launch, &self.program, arguments, &buffers, end as usize),
+            cluster: Cluster::new(launch, &self.program, arguments, &buffers, end as usize, self.target),
             memory,
+            tensors,
             transactions: Transactions::default(),
             counts: Counts::default(),
             steps: limits.steps,
@@ -197,6 +221,7 @@ fn argument_bits(argument: Argument, ty: Type, memory: &GlobalMemory) -> Result<
         (Argument::Buffer(_), Type::Pointer(_)) => Err("the buffer does not belong to the memory given".to_owned()),
         (Argument::Scalar(bits), Type::Scalar(element)) if fits(bits, element) => Ok(bits),
         (Argument::Scalar(bits), Type::Scalar(_)) => Err(format!("{bits:#x} does not fit into {ty}")),
+        (Argument::Tensor(_), _) => Err(format!("a tensor was given; expected what is {ty}")),
         (Argument::Buffer(_), _) => Err(format!("a buffer was given; expected {ty}")),
         (Argument::Scalar(_), _) => Err(format!("a scalar was given; expected a buffer for {ty}")),
     }
@@ -211,6 +236,7 @@ struct Launch<'a> {
     emulator: &'a Emulator<'a>,
     cluster: Cluster,
     memory: &'a mut GlobalMemory,
+    tensors: Vec<Option<Tensor>>,
     transactions: Transactions,
     counts: Counts,
     steps: u64,
@@ -225,6 +251,7 @@ impl Launch<'_> {
             target: self.emulator.target,
             meanings: self.emulator.meanings,
             global: self.memory,
+            tensors: &self.tensors,
             transactions: &mut self.transactions,
             steps: &mut self.steps,
             step_limit: self.step_limit,

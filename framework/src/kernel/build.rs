@@ -24,13 +24,18 @@ impl Builder {
     /// Starts a kernel; its parameters are values 0, 1, ...
     #[must_use]
     pub fn new(name: &str, launch: Launch, parameters: &[(&str, Type)]) -> Self {
-        let parameter = |&(name, ty): &(&str, Type)| Parameter { name: name.to_owned(), ty };
+        Self::with_parameters(name, launch, parameters.iter().map(|&(name, ty)| Parameter::plain(name, ty)).collect())
+    }
+
+    /// The same with parameters of any kind.
+    #[must_use]
+    pub fn with_parameters(name: &str, launch: Launch, parameters: Vec<Parameter>) -> Self {
         Self {
             name: name.to_owned(),
             launch,
-            parameters: parameters.iter().map(parameter).collect(),
+            types: parameters.iter().map(|parameter| parameter.ty).collect(),
+            parameters,
             shared: Vec::new(),
-            types: parameters.iter().map(|&(_, ty)| ty).collect(),
             open: vec![Region::default()],
         }
     }
@@ -259,6 +264,21 @@ impl Builder {
     /// Waits for the mbarrier's phase of this parity, an `i32`.
     pub fn mbarrier_wait(&mut self, pointer: Value, phase: Value) {
         self.effect(Op::MbarrierWait { pointer, phase });
+    }
+
+    /// Lets what this warp has issued on the queue since its last commit arrive at an mbarrier when it has finished.
+    pub fn mbarrier_commit(&mut self, queue: Queue, pointer: Value) {
+        self.effect(Op::MbarrierCommit { queue, pointer });
+    }
+
+    /// Allots columns of tensor memory; where they begin is written to four bytes of shared memory.
+    pub fn tensor_allocate(&mut self, pointer: Value, columns: u32) {
+        self.effect(Op::TensorAllocate { pointer, columns });
+    }
+
+    /// Gives columns of tensor memory back.
+    pub fn tensor_free(&mut self, address: Value, columns: u32) {
+        self.effect(Op::TensorFree { address, columns });
     }
 
     /// Lets asynchronous operations see what this warp wrote to shared memory by plain stores.

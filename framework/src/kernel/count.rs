@@ -24,6 +24,15 @@ pub struct Counts {
     /// Copies from global to shared memory that go past the registers.
     #[serde(default)]
     pub asynchronous_copies: u64,
+    /// Copies of a box of a tensor, or a span of bytes, that a warp issues once.
+    #[serde(default)]
+    pub bulk_copies: u64,
+    /// Bytes of those.
+    #[serde(default)]
+    pub bulk_bytes: u64,
+    /// Arrivals at mbarriers.
+    #[serde(default)]
+    pub mbarrier_arrivals: u64,
     /// Wavefronts stored to shared memory.
     pub wavefronts_stored: u64,
     /// Wavefronts loaded from shared memory.
@@ -62,6 +71,9 @@ impl Counts {
             matrix_stores: merge(self.matrix_stores, other.matrix_stores),
             matrix_loads: merge(self.matrix_loads, other.matrix_loads),
             asynchronous_copies: merge(self.asynchronous_copies, other.asynchronous_copies),
+            bulk_copies: merge(self.bulk_copies, other.bulk_copies),
+            bulk_bytes: merge(self.bulk_bytes, other.bulk_bytes),
+            mbarrier_arrivals: merge(self.mbarrier_arrivals, other.mbarrier_arrivals),
             wavefronts_stored: merge(self.wavefronts_stored, other.wavefronts_stored),
             wavefronts_loaded: merge(self.wavefronts_loaded, other.wavefronts_loaded),
             barriers: merge(self.barriers, other.barriers),

@@ -28,6 +28,7 @@ mod count;
 mod module;
 mod op;
 mod signature;
+mod tensor_map;
 pub mod text;
 mod types;
 mod uniformity;
@@ -41,7 +42,8 @@ pub use module::{
     Kernel, Launch, MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value,
 };
 pub use op::{Binary, Cast, Compare, Exchange, Issuers, Op, Scope, SpecialRegister, Unary};
-pub use signature::{Carried, Signature, is_result, verify_instructions};
+pub use signature::{Carried, Signature, check_maps_of, is_given, is_result, verify_instructions};
+pub use tensor_map::{MAX_RANK, Outside, TensorMap};
 pub use types::{Element, Space, Type, Uniformity};
 pub use uniformity::uniformity;
 pub(crate) use verify::verify_structure;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Op, Type};
+use super::{Op, TensorMap, Type};
 
 /// A value, by its number; each is defined once in its kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -76,8 +76,25 @@ impl Launch {
 pub struct Parameter {
     /// Its name, for people.
     pub name: String,
-    /// Its type: a scalar or a pointer to global memory.
+    /// Its type: a scalar, a pointer to global memory, or the map of a tensor there.
     pub ty: Type,
+    /// What is mapped, where it is a map.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<TensorMap>,
+}
+
+impl Parameter {
+    /// A scalar or a pointer.
+    #[must_use]
+    pub fn plain(name: &str, ty: Type) -> Self {
+        Self { name: name.to_owned(), ty, map: None }
+    }
+
+    /// The map of a tensor in global memory.
+    #[must_use]
+    pub fn tensor(name: &str, map: TensorMap) -> Self {
+        Self { name: name.to_owned(), ty: Type::TensorMap, map: Some(map) }
+    }
 }
 
 /// A static buffer in shared memory.

@@ -2,7 +2,8 @@
 //!
 //! The operand of role `d` is the result; all others are operands, in the order of the row. What a
 //! lane holds of a register operand is one scalar or vector of exactly as many bits, the layout's
-//! register 0 in the lowest: which element type carries the bits says nothing. Shared memory that
+//! register 0 in the lowest, or where that is no power of two (elements of six bits) of the next one, of which the
+//! highest bits mean nothing: which element type carries the bits says nothing. Shared memory that
 //! lanes address is one `ptr.shared`.
 //!
 //! May import `target` and the types of this floor.
@@ -28,8 +29,14 @@ pub enum Carried {
     SharedAddress,
     /// An address in global memory.
     GlobalAddress,
+    /// An address in tensor memory, an `i32`, the same in all lanes.
+    TensorAddress,
     /// A truth value.
     Truth,
+    /// The map of a tensor.
+    TensorMap,
+    /// A number, the same in all lanes.
+    Number,
     /// Something that values of the kernel IR do not carry yet.
     Nothing,
 }
@@ -41,12 +48,18 @@ impl Carried {
         match operand {
             Operand::Register { bits, layout, .. } => {
                 let registers = 1u32.checked_shl(layout.in_bits(Dim::REGISTER)).unwrap_or(0);
-                bits.checked_mul(registers).filter(|&bits| bits > 0).map_or(Self::Nothing, Self::Bits)
+                let all = bits.checked_mul(registers).and_then(u32::checked_next_power_of_two);
+                all.filter(|_| *bits > 0).map_or(Self::Nothing, Self::Bits)
             }
             Operand::Memory(memory) => Self::Descriptor(memory.descriptor.bits),
-            Operand::Access { .. } | Operand::Mbarrier => Self::SharedAddress,
-            Operand::Global { .. } => Self::GlobalAddress,
-            Operand::Predicate => Self::Truth,
+            Operand::Access { .. } | Operand::Mbarrier | Operand::Box(_) | Operand::SharedSpan { .. } => {
+                Self::SharedAddress
+            }
+            Operand::Global { .. } | Operand::GlobalSpan { .. } => Self::GlobalAddress,
+            Operand::Tensor(_) => Self::TensorAddress,
+            Operand::TensorMap => Self::TensorMap,
+            Operand::Coordinate | Operand::SpanBytes { .. } => Self::Number,
+            Operand::Predicate | Operand::Accumulate => Self::Truth,
             _ => Self::Nothing,
         }
     }
@@ -71,7 +84,10 @@ impl Carried {
             Self::Descriptor(bits) => Element::integer(bits).is_some_and(|element| ty == Type::Scalar(element)),
             Self::SharedAddress => ty == Type::Pointer(Space::Shared),
             Self::GlobalAddress => ty == Type::Pointer(Space::Global),
+            Self::TensorAddress => ty == Type::Scalar(Element::I32),
             Self::Truth => ty == Type::Scalar(Element::I1),
+            Self::TensorMap => ty == Type::TensorMap,
+            Self::Number => ty == Type::Scalar(Element::I32),
             Self::Nothing => false,
         }
     }
@@ -87,7 +103,10 @@ impl Carried {
             Self::Descriptor(bits) => Element::integer(bits).map(Type::Scalar),
             Self::SharedAddress => Some(Type::Pointer(Space::Shared)),
             Self::GlobalAddress => Some(Type::Pointer(Space::Global)),
+            Self::TensorAddress => Some(Type::Scalar(Element::I32)),
             Self::Truth => Some(Type::Scalar(Element::I1)),
+            Self::TensorMap => Some(Type::TensorMap),
+            Self::Number => Some(Type::Scalar(Element::I32)),
             Self::Nothing => None,
         }
     }
@@ -102,7 +121,10 @@ impl fmt::Display for Carried {
             Self::Descriptor(bits) => write!(f, "a descriptor, i{bits}"),
             Self::SharedAddress => f.write_str("ptr.shared"),
             Self::GlobalAddress => f.write_str("ptr.global"),
+            Self::TensorAddress => f.write_str("an address in tensor memory, i32"),
             Self::Truth => f.write_str("i1"),
+            Self::TensorMap => f.write_str("map"),
+            Self::Number => f.write_str("an i32"),
             Self::Nothing => f.write_str("something that no value can carry"),
         }
     }
@@ -115,11 +137,13 @@ pub struct Signature {
     pub operands: Vec<Carried>,
     /// What it gives: one value or none.
     pub results: Vec<Carried>,
-    /// Lanes of the warps that can issue it; `None` where its operands disagree.
+    /// Lanes of the warps that can issue it; `None` where its operands disagree, or none lies in lanes.
     pub lanes: Option<u32>,
     /// Warps that issue it together, counted from a multiple of how many they are; `None` where its operands
     /// disagree.
     pub warps: Option<u32>,
+    /// Whether no operand lies in lanes: then one lane issues it for its warp, of however many there are.
+    pub is_for_one_lane: bool,
 }
 
 /// Whether an operand is what the instruction gives.
@@ -128,20 +152,29 @@ pub fn is_result(operand: &Operand) -> bool {
     matches!(operand, Operand::Register { role, .. } if role == "d")
 }
 
+/// Whether values of a kernel stand for an operand: constants are part of the instruction.
+#[must_use]
+pub fn is_given(operand: &Operand) -> bool {
+    !is_result(operand) && !matches!(operand, Operand::Constant { .. })
+}
+
 impl Signature {
     /// The signature of a row.
     #[must_use]
     pub fn of(row: &Instruction) -> Self {
         let queued = matches!(row.completion, Completion::Queue(_));
         let carried = |results: bool| {
-            let chosen = row.operands.iter().filter(move |operand| is_result(operand) == results);
+            let chosen =
+                row.operands.iter().filter(move |operand| if results { is_result(operand) } else { is_given(operand) });
             chosen.map(|operand| if queued { Carried::on_queue(operand) } else { Carried::of(operand) }).collect()
         };
+        let is_for_one_lane = threads(row, Dim::LANE).next().is_none();
         Self {
             operands: carried(false),
             results: carried(true),
             lanes: of_dim(row, Dim::LANE),
-            warps: of_dim(row, Dim::WARP),
+            warps: if is_for_one_lane { Some(1) } else { of_dim(row, Dim::WARP) },
+            is_for_one_lane,
         }
     }
 
@@ -182,6 +215,7 @@ impl Signature {
     /// A sentence with both numbers of lanes.
     pub fn check_lanes(&self, own: u32) -> Result<(), String> {
         match self.lanes {
+            _ if self.is_for_one_lane => Ok(()),
             Some(lanes) if lanes == own => Ok(()),
             Some(lanes) => Err(format!("it is for warps of {lanes} lanes; the kernel's have {own}")),
             None => Err("its operands are for different numbers of lanes".to_owned()),
@@ -189,15 +223,35 @@ impl Signature {
     }
 }
 
-/// How many positions all operands have of a dim of threads; one where none names it.
-fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
-    let mut all = row.operands.iter().filter_map(|operand| match operand {
+/// Log2 of the positions that each operand which lies in lanes has of a dim of threads.
+fn threads(row: &Instruction, dim: Dim) -> impl Iterator<Item = u32> {
+    row.operands.iter().filter_map(move |operand| match operand {
         Operand::Register { layout, .. } => Some(layout.in_bits(dim)),
         Operand::Access { data, .. } | Operand::Global { data, .. } => Some(data.in_bits(dim)),
         _ => None,
-    });
+    })
+}
+
+/// How many positions all operands have of a dim of threads; one where none names it.
+fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
+    let mut all = threads(row, dim);
     let first = all.next()?;
     (all.all(|bits| bits == first)).then(|| 1u32.checked_shl(first)).flatten()
+}
+
+/// Whether every map that a row's instruction takes is of boxes that it copies.
+///
+/// # Errors
+/// A sentence on the first that is not.
+pub fn check_maps_of(kernel: &Kernel, row: &Instruction, operands: &[Value]) -> Result<(), String> {
+    let boxes = row.operands.iter().find_map(|operand| match operand {
+        Operand::Box(operand) => Some(operand),
+        _ => None,
+    });
+    let given = row.operands.iter().filter(|operand| is_given(operand)).zip(operands);
+    let maps = given.filter(|(operand, _)| matches!(operand, Operand::TensorMap)).map(|(_, value)| value.0 as usize);
+    let maps = maps.filter_map(|number| kernel.parameters.get(number)?.map.as_ref());
+    boxes.map_or(Ok(()), |boxes| maps.into_iter().try_for_each(|map| map.check_for(boxes)))
 }
 
 /// Checks the vendor instructions of a kernel against the target's rows, after
@@ -237,7 +291,10 @@ fn region(
             let given = operands.iter().map(|value| types.get(value.0 as usize).copied().flatten());
             let given: Vec<Type> = given.map(|ty| ty.unwrap_or(Type::Scalar(Element::I1))).collect();
             let results: Vec<Type> = statement.results.iter().map(|&(_, ty)| ty).collect();
-            check(rows, name, &given, &results, kernel.launch).map_err(|message| VerifyError {
+            let row = rows.iter().find(|row| row.name == *name);
+            let fits = check(row, &given, &results, kernel.launch);
+            let fits = fits.and_then(|row| check_maps_of(kernel, row, operands));
+            fits.map_err(|message| VerifyError {
                 kernel: kernel.name.clone(),
                 operation: Some(operation),
                 name: statement.op.name(),
@@ -252,9 +309,15 @@ fn region(
     Ok(())
 }
 
-fn check(rows: &[Instruction], name: &str, operands: &[Type], results: &[Type], launch: Launch) -> Result<(), String> {
-    let row = rows.iter().find(|row| row.name == name);
-    let signature = Signature::of(row.ok_or("the target has no row of this name")?);
+fn check<'a>(
+    row: Option<&'a Instruction>,
+    operands: &[Type],
+    results: &[Type],
+    launch: Launch,
+) -> Result<&'a Instruction, String> {
+    let row = row.ok_or("the target has no row of this name")?;
+    let signature = Signature::of(row);
     signature.check(operands, results)?;
-    signature.check_launch(launch)
+    signature.check_launch(launch)?;
+    Ok(row)
 }

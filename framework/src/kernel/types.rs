@@ -131,16 +131,19 @@ pub enum Type {
     /// What an asynchronous operation will give: so many elements, a scalar where it is one. Only a wait
     /// makes it that; an instruction may take it as the accumulator that is handed on to it.
     Pending(Element, u32),
+    /// The map of a tensor in global memory, encoded by the host. Only a parameter is one, only an instruction takes it.
+    TensorMap,
 }
 
 impl Type {
-    /// Width in bits.
+    /// Width in bits; nobody knows that of a map: zero.
     #[must_use]
     pub fn bits(self) -> u32 {
         match self {
             Self::Scalar(element) => element.bits(),
             Self::Vector(element, count) | Self::Pending(element, count) => element.bits() * count,
             Self::Pointer(space) => space.address_bits(),
+            Self::TensorMap => 0,
         }
     }
 
@@ -149,7 +152,7 @@ impl Type {
     pub fn element(self) -> Option<Element> {
         match self {
             Self::Scalar(element) | Self::Vector(element, _) => Some(element),
-            Self::Pointer(_) | Self::Pending(..) => None,
+            Self::Pointer(_) | Self::Pending(..) | Self::TensorMap => None,
         }
     }
 
@@ -158,7 +161,7 @@ impl Type {
     pub fn count(self) -> u32 {
         match self {
             Self::Vector(_, count) | Self::Pending(_, count) => count,
-            Self::Scalar(_) | Self::Pointer(_) => 1,
+            Self::Scalar(_) | Self::Pointer(_) | Self::TensorMap => 1,
         }
     }
 
@@ -201,6 +204,7 @@ impl fmt::Display for Type {
             Self::Vector(element, count) => write!(f, "{count}x{}", element.name()),
             Self::Pointer(space) => write!(f, "ptr.{}", space.name()),
             Self::Pending(..) => write!(f, "pending.{}", self.awaited()),
+            Self::TensorMap => f.write_str("map"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A kernel around one contraction: a dot of two matrices in global memory.
 
-use crate::contract::{Contraction, Feed};
+use crate::contract::{Contraction, Feed, Sums};
 use crate::kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
 use crate::movement::{GlobalTensor, Means, MovementError, access_global};
 use crate::target::{Direction, Number, Queue};
@@ -32,13 +32,14 @@ pub fn contraction_kernel(
     parameters.extend(accumulates.then_some("c").into_iter().chain(["d"]));
     let mut builder = begin(name, &plan.c, &parameters);
     let feeds = feeds.map(|(_, feed)| feed);
-    let mut sums = initial(&mut builder, plan, accumulates.then_some(inputs), means)?;
+    let given = accumulates.then(|| initial(&mut builder, plan, inputs, means)).transpose()?;
+    let mut sums = plan.begin(&mut builder, given.as_deref());
     if plan.chunks() == 1 {
         let bases: Vec<Value> = (0..inputs).map(|parameter| builder.parameter(parameter)).collect();
         sums = chunk(&mut builder, plan, &feeds, &bases, &sums);
     } else {
         let (from, to, step) = (builder.i32(0), builder.i32(plan.chunks() as u32), builder.i32(1));
-        let types: Vec<Type> = sums.iter().map(|&sum| builder.type_of(sum)).collect();
+        let types: Vec<Type> = sums.carried().iter().map(|&sum| builder.type_of(sum)).collect();
         let inside = builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
         let mut bases = Vec::with_capacity(inputs as usize);
         for (parameter, step) in (0..).zip(steps(plan)) {
@@ -49,14 +50,16 @@ pub fn contraction_kernel(
             let base = builder.parameter(parameter);
             bases.push(builder.advance(base, offset));
         }
-        let new = chunk(&mut builder, plan, &feeds, &bases, &inside[1..]);
+        let new = chunk(&mut builder, plan, &feeds, &bases, &sums.with(&inside[1..]));
         if feeds.iter().flatten().any(Feed::uses_shared) {
             // What this turn reads from shared memory, the next one overwrites.
             builder.barrier(Scope::Block);
         }
-        let body = builder.end_region(&new);
-        sums = builder.for_loop(from, to, step, &sums, body);
+        let body = builder.end_region(new.carried());
+        let values = builder.for_loop(from, to, step, sums.carried(), body);
+        sums = sums.with(&values);
     }
+    let sums = plan.end(&mut builder, sums);
     let (memory, bits) = result(plan);
     let access = access_global(&plan.c, &memory, bits, Direction::Store, means.target)?;
     let last = parameters.len() as u32 - 1;
@@ -85,13 +88,7 @@ fn steps(plan: &Contraction) -> Vec<Step> {
 }
 
 /// Loads both factors of a chunk and their scales, and contracts them.
-fn chunk(
-    builder: &mut Builder,
-    plan: &Contraction,
-    feeds: &[Option<Feed>; 4],
-    bases: &[Value],
-    sums: &[Value],
-) -> Vec<Value> {
+fn chunk(builder: &mut Builder, plan: &Contraction, feeds: &[Option<Feed>; 4], bases: &[Value], sums: &Sums) -> Sums {
     let mut bases = bases.iter();
     let mut loaded: [Vec<Value>; 4] = Default::default();
     for (values, feed) in loaded.iter_mut().zip(feeds) {
@@ -109,22 +106,18 @@ fn chunk(
     plan.emit(builder, [a, b], [scale_a, scale_b], sums)
 }
 
-/// What the sums begin with: the parameter that is given, or zero.
+/// What the sums begin with, from a parameter.
 fn initial(
     builder: &mut Builder,
     plan: &Contraction,
-    parameter: Option<u32>,
+    parameter: u32,
     means: Means<'_>,
 ) -> Result<Vec<Value>, MovementError> {
     let (memory, bits) = result(plan);
     let element = integer(bits)?;
-    if let Some(parameter) = parameter {
-        let access = access_global(&plan.c, &memory, bits, Direction::Load, means.target)?;
-        let mut places = row_major_places(builder, parameter, &plan.c, element);
-        return Ok(access.emit_load(builder, &mut places));
-    }
-    let zero = builder.constant(Type::Scalar(element), 0);
-    Ok(vec![zero; 1 << plan.c.in_bits(crate::layout::Dim::REGISTER)])
+    let access = access_global(&plan.c, &memory, bits, Direction::Load, means.target)?;
+    let mut places = row_major_places(builder, parameter, &plan.c, element);
+    Ok(access.emit_load(builder, &mut places))
 }
 
 /// The memory of the result, and the width of its elements.

@@ -22,10 +22,12 @@ pub struct Stages {
 /// What makes a pipeline wrong where it is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Omitted {
-    /// Each wait is for one group less.
+    /// Each wait is for one group less, or for the phase before.
     Wait,
     /// No barrier stands between the reads of a buffer and its next copy.
     Barrier,
+    /// No fence between what is stored plainly and the proxy of copies by boxes; others need none.
+    Fence,
 }
 
 /// A kernel that copies row-major tensors, which follow each other in global memory, to buffers of shared memory in

@@ -5,8 +5,10 @@ use crate::kernel::{
     is_result,
 };
 use crate::layout::{Dim, LinearLayout};
-use crate::movement::{Reading, arranged};
+use crate::movement::Reading;
 use crate::target::{Completion, Instruction, MemoryOperand, Operand};
+
+use super::LoneTile;
 
 /// The widest alignment that accesses ask for.
 const ALIGNMENT: u32 = 16;
@@ -17,8 +19,7 @@ const ALIGNMENT: u32 = 16;
 /// register operand of B bits a lane, lane `l`, counted over all warps, reads, or writes, B / 8 bytes at `l * B / 8`. Of an
 /// access, it is the contents of all slots, one after the other, in the order of their numbers: copied
 /// to shared memory before a load, from shared memory after a store or a copy. Of global memory it is the slots
-/// themselves; a predicate is true. Of a tile in shared memory, it is its bytes in the layout of
-/// [`tile_in_memory`].
+/// themselves; a predicate is true. Of a tile in shared memory, it is the bytes of [`LoneTile::of`].
 ///
 /// # Errors
 /// A sentence on what no kernel can do.
@@ -27,53 +28,48 @@ pub fn instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, Strin
     let lanes = signature.lanes.ok_or("the row's operands are for different numbers of lanes")?;
     let warps = signature.warps.ok_or("the row's operands are for different numbers of warps")?;
     let names: Vec<_> = row.operands.iter().map(parameter_name).collect();
-    let parameters: Vec<_> = names.iter().map(|&name| (name, Type::Pointer(Space::Global))).collect();
-    let builder = Builder::new(name, Launch::new(lanes, warps), &parameters);
-    let mut kernel = Around { builder, thread: Value(0), lane: Value(0), lanes, warps };
-    kernel.lane = kernel.builder.special(SpecialRegister::Lane);
-    kernel.thread = kernel.lane;
-    if warps > 1 {
-        let warp = kernel.builder.special(SpecialRegister::Warp);
-        let before = kernel.builder.binary_const(Binary::Mul, warp, lanes);
-        kernel.thread = kernel.builder.binary(Binary::Add, before, kernel.lane);
-    }
+    let mut kernel = Around::new(name, [lanes, warps], &names);
     kernel.issue(row)?;
     Ok(kernel.builder.finish())
 }
 
-fn parameter_name(operand: &Operand) -> &str {
+pub(super) fn parameter_name(operand: &Operand) -> &str {
     match operand {
         Operand::Register { role, .. } => role,
         Operand::Memory(memory) => &memory.role,
+        Operand::Tensor(tensor) => &tensor.role,
+        Operand::Constant { role, .. } => role,
+        Operand::Accumulate => "accumulate",
         Operand::Global { .. } => "global",
         _ => "memory",
     }
 }
 
-/// The memory layout in which [`instruction_kernel`] has a tile in shared memory: of a matrix that is one tile, in
-/// the first of the operand's arrangements that it fills.
-///
-/// # Errors
-/// A sentence on why there is none.
-pub fn tile_in_memory(memory: &MemoryOperand) -> Result<LinearLayout, String> {
-    for arrangement in &memory.arrangements {
-        if let Some(layout) = arranged(memory, arrangement, memory.shape).map_err(|error| error.to_string())? {
-            return Ok(layout);
-        }
-    }
-    Err(format!("operand `{}` fills none of its arrangements", memory.role))
-}
-
-struct Around {
-    builder: Builder,
+pub(super) struct Around {
+    pub(super) builder: Builder,
     /// Index of the thread in the block.
-    thread: Value,
+    pub(super) thread: Value,
     lane: Value,
-    lanes: u32,
+    pub(super) lanes: u32,
     warps: u32,
 }
 
 impl Around {
+    /// The beginning of a kernel of so many lanes and warps; its parameters are pointers to global memory.
+    pub(super) fn new(name: &str, [lanes, warps]: [u32; 2], parameters: &[&str]) -> Self {
+        let parameters: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(Space::Global))).collect();
+        let builder = Builder::new(name, Launch::new(lanes, warps), &parameters);
+        let mut kernel = Self { builder, thread: Value(0), lane: Value(0), lanes, warps };
+        kernel.lane = kernel.builder.special(SpecialRegister::Lane);
+        kernel.thread = kernel.lane;
+        if warps > 1 {
+            let warp = kernel.builder.special(SpecialRegister::Warp);
+            let before = kernel.builder.binary_const(Binary::Mul, warp, lanes);
+            kernel.thread = kernel.builder.binary(Binary::Add, before, kernel.lane);
+        }
+        kernel
+    }
+
     fn issue(&mut self, row: &Instruction) -> Result<(), String> {
         let loads = row.operands.iter().any(is_result);
         let (mut operands, mut results, mut stored) = (Vec::new(), Vec::new(), None);
@@ -139,21 +135,19 @@ impl Around {
     }
 
     /// The descriptor of a tile that is copied to shared memory.
-    fn descriptor(&mut self, number: u32, memory: &MemoryOperand) -> Result<Value, String> {
-        let layout = tile_in_memory(memory)?;
-        let reading = Reading::of(&layout, memory)?;
-        let bits = reading.descriptor(memory, [0, 0]).ok_or("no descriptor says where its tile lies")?;
-        let bytes = u64::from(memory.bits / 8) << layout.in_bits(Dim::OFFSET);
+    pub(super) fn descriptor(&mut self, number: u32, memory: &MemoryOperand) -> Result<Value, String> {
+        let tile = LoneTile::of(memory)?;
+        let bytes = tile.bytes;
         let threads = u64::from(self.lanes * self.warps);
         let own = (bytes / threads).clamp(1, ALIGNMENT.into());
         let part = Carried::Bits(own as u32 * 8).usual_type().filter(|_| bytes.is_multiple_of(own * threads));
         let part = part.ok_or("its tile cannot be copied by so many lanes")?;
-        let address = self.builder.shared_buffer(bytes as u32, reading.alignment);
+        let address = self.builder.shared_buffer(bytes as u32, tile.alignment());
         let from = self.builder.parameter(number);
         self.copy(from, Buffer { address, part, times: (bytes / threads / own) as u32 });
         let address = self.builder.cast(Cast::Bits, address, Type::Scalar(Element::I32));
         let start = Reading::emit_start(&mut self.builder, memory, address);
-        let others = self.builder.constant(Type::Scalar(Element::I64), bits);
+        let others = self.builder.constant(Type::Scalar(Element::I64), tile.descriptor()?);
         Ok(self.builder.binary(Binary::Add, start, others))
     }
 
@@ -172,7 +166,7 @@ impl Around {
         self.builder.advance(pointer, bytes)
     }
 
-    fn own_part(&mut self, parameter: u32, ty: Type) -> Value {
+    pub(super) fn own_part(&mut self, parameter: u32, ty: Type) -> Value {
         let pointer = self.builder.parameter(parameter);
         self.offset(pointer, ty)
     }
@@ -197,12 +191,12 @@ impl Around {
         }
     }
 
-    fn load(&mut self, ty: Type, pointer: Value) -> Value {
+    pub(super) fn load(&mut self, ty: Type, pointer: Value) -> Value {
         let alignment = (ty.bits() / 8).min(ALIGNMENT);
         self.builder.value(ty, Op::Load { pointer, predicate: None, offset: 0, alignment })
     }
 
-    fn store(&mut self, pointer: Value, value: Value) {
+    pub(super) fn store(&mut self, pointer: Value, value: Value) {
         let alignment = (self.builder.type_of(value).bits() / 8).min(ALIGNMENT);
         self.builder.effect(Op::Store { pointer, value, predicate: None, offset: 0, alignment });
     }

@@ -3,23 +3,31 @@
 //! May import `f2`, `layout`, `target`, `kernel`, `movement`, `contract`.
 
 mod access;
+mod boxes;
+mod bulk;
 mod contraction;
 mod conversion;
 mod copy;
 mod gather;
 mod instruction;
+mod lone_tile;
 mod reduction;
 mod registers;
 mod scan;
 mod strided;
+mod tensor_instruction;
 
 pub use access::{copy_kernel, load_kernel, store_kernel};
+pub use boxes::staged_box_kernel;
+pub use bulk::{Bulk, BulkFlaw, bulk_kernel};
 pub use contraction::contraction_kernel;
 pub use conversion::conversion_kernel;
 pub use copy::{Omitted, Stages, staged_copy_kernel};
 pub use gather::gather_kernel;
-pub use instruction::{instruction_kernel, tile_in_memory};
+pub use instruction::instruction_kernel;
+pub use lone_tile::LoneTile;
 pub use reduction::reduction_kernel;
 pub use registers::{kernel_around, row_major};
 pub use scan::scan_kernel;
 pub use strided::{StridedTensor, strided_copy_kernel};
+pub use tensor_instruction::{issue_kernel, tile_in_tensor_memory};

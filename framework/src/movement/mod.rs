@@ -21,6 +21,8 @@ mod reading;
 mod reduce;
 mod scan;
 mod source;
+mod tensor;
+mod tensor_allotment;
 mod tile;
 mod tuples;
 mod wide;
@@ -33,7 +35,9 @@ pub use choose::{
 };
 pub use conversion::{Conversion, MovementError};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
-pub use copy::{ClosedCopy, CopyQuestion, SharedCopy, consecutive_copy, copy_to_shared};
+pub use copy::{
+    BoxCopy, BoxSource, ClosedCopy, CopyQuestion, SharedCopy, consecutive_copy, copy_from_shared, copy_to_shared,
+};
 pub use gather::{Gather, gather, gathers};
 pub use means::Means;
 pub use memory::{
@@ -45,4 +49,6 @@ pub use price::{cost, slots};
 pub use reading::{Reading, arranged};
 pub use reduce::{Reduction, reduce, reductions};
 pub use scan::{Scan, ScanDirection, scan};
+pub use tensor::{TensorMoves, TensorTable};
+pub use tensor_allotment::{TensorAllotment, first_warp};
 pub use tuples::Combine;

@@ -27,6 +27,9 @@ impl Reading {
     /// # Errors
     /// A sentence for each arrangement on why it is not the memory's.
     pub fn of(memory: &LinearLayout, operand: &MemoryOperand) -> Result<Self, String> {
+        if operand.bits < 8 {
+            return Err("memory layouts are of whole bytes, and its elements are narrower".to_owned());
+        }
         let places = memory.invert().map_err(|error| error.to_string())?;
         let offset = |dim: Dim| -> Vec<u64> {
             let columns = places.columns_of(dim).iter();
@@ -131,7 +134,7 @@ fn power(count: u64) -> Result<u32, String> {
 
 /// The memory layout of a matrix of `shape` in an arrangement of the operand: what is next to each other along the
 /// contiguous axis fills the gaps of the tile; above it, the other axis comes first. `None` where the matrix is
-/// too small or the tile is no power of two.
+/// too small, the tile is no power of two, or elements are narrower than a byte.
 ///
 /// # Errors
 /// [`LayoutError`]: sizes that are no powers of two.
@@ -140,6 +143,9 @@ pub fn arranged(
     arrangement: &Arrangement,
     shape: [u64; 2],
 ) -> Result<Option<LinearLayout>, LayoutError> {
+    if operand.bits < 8 || operand.shape.iter().any(|size| !size.is_power_of_two()) {
+        return Ok(None);
+    }
     let outs = Space::of_sizes(&[(Dim::tensor(0), shape[0]), (Dim::tensor(1), shape[1])])?;
     let sizes = shape.map(u64::trailing_zeros);
     let Some((fixed, free)) = assigned(operand, arrangement, sizes) else { return Ok(None) };

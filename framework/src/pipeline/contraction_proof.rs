@@ -1,4 +1,4 @@
-//! Showing that a plan of a contraction multiplies matrices: its kernel is run on the emulator, and every element
+//! Showing that a plan of a contraction multiplies matrices: its kernel is run on the emulator, or on a device, and every element
 //! of the result is compared with a product computed here.
 //!
 //! First with integers so small that every partial sum in any order is a number of the accumulator's type: the
@@ -7,31 +7,61 @@
 //!
 //! How far an element may be off follows from how the plan's unit rounds, see [`tolerance`](super::tolerance). Sums of
 //! integers wrap and are exact. Scaled factors are exact: what multiplies them has all of them, and so has binary64
-//! here.
+//! here. Where they are to saturate, the second run is with integers of which they do, the same in any order.
 
 use super::Disproof;
 use super::contraction_memory::{Matrix, Value, multiplied};
 use super::exact::{Kind, scrambled};
-use super::proof::{run, word};
+use super::proof::{Machine, run, word};
 use super::tolerance::Tolerance;
 use crate::contract::{Contraction, Scale};
 use crate::emulator::Report;
+use crate::kernel::Kernel;
 use crate::lower::contraction_kernel;
 use crate::movement::Means;
+use crate::vendor::{Device, Target};
 
-/// Runs the plan's kernel twice and compares everything that it writes.
+/// Runs a kernel on its inputs; gives what it wrote to outputs of so many bytes.
+type Execute<'a> = &'a mut dyn FnMut(Kernel, &[Vec<u8>], &[usize]) -> Result<Vec<Vec<u8>>, Disproof>;
+
+/// Runs the plan's kernel twice on the emulator and compares everything that it writes; gives what was executed the
+/// first time.
 ///
 /// # Errors
 /// [`Disproof`]: the first thing that is wrong.
 pub fn prove_contraction(plan: &Contraction, means: Means<'_>) -> Result<Report, Disproof> {
+    let mut first = None;
+    prove(plan, means, &mut |kernel, inputs, outputs| {
+        let (report, written) = run(kernel, inputs, outputs, 1, means)?;
+        first.get_or_insert(report);
+        Ok(written)
+    })?;
+    first.ok_or_else(|| Disproof::Row("nothing was executed".to_owned()))
+}
+
+/// Compiles the plan's kernel, runs it as often on a device of the target, and compares everything that it writes.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong.
+pub fn prove_contraction_on(
+    device: &mut dyn Device,
+    target: &dyn Target,
+    plan: &Contraction,
+    means: Means<'_>,
+) -> Result<(), Disproof> {
+    let mut machine = Machine { target, device };
+    prove(plan, means, &mut |kernel, inputs, outputs| machine.run(kernel, inputs, outputs, 1))
+}
+
+fn prove(plan: &Contraction, means: Means<'_>, execute: Execute<'_>) -> Result<(), Disproof> {
     let tolerance = Tolerance::of(plan, means);
-    let report = Trial::exact(plan, &tolerance)?.run(plan, true, &tolerance, means)?;
-    let any = Trial::any(plan)?;
-    any.run(plan, false, &tolerance, means)?;
-    if let Some(trial) = any.with_nan(plan) {
-        trial.run(plan, false, &tolerance, means)?;
+    Trial::exact(plan, &tolerance)?.run(plan, true, &tolerance, means, execute)?;
+    let any = if plan.question.saturating { Trial::saturating(plan)? } else { Trial::any(plan)? };
+    any.run(plan, plan.question.saturating, &tolerance, means, execute)?;
+    match any.with_nan(plan) {
+        Some(trial) => trial.run(plan, false, &tolerance, means, execute),
+        None => Ok(()),
     }
-    Ok(report)
 }
 
 /// The elements of `a`, `b` and `c`, row-major, as bits and as values, and the scales of `a` and of `b`, for each row or
@@ -128,6 +158,29 @@ impl Trial {
         Self::of(plan, false, element, scale)
     }
 
+    /// Integers of which sums saturate, and the same wherever a unit does so: all products of a row have one sign, and
+    /// what they are added to is near the end of the type on that side.
+    fn saturating(plan: &Contraction) -> Result<Self, Disproof> {
+        let [_, n, k] = plan.question.shape;
+        let signed = |kind| matches!(kind, Kind::Integer { signed: true, .. });
+        let of_a = Kind::named(&plan.question.a.to_string()).map_err(Disproof::Row)?;
+        let element = |which, kind: Kind, index: u64| {
+            let noise = scrambled(index, which + 3) >> 8;
+            let falls = |row: u64| signed(of_a) && row % 2 == 1;
+            let [least, greatest] = [i64::MIN, i64::MAX].map(|end| kind.saturated(end));
+            let own = (noise & greatest as u64) as i64;
+            let near = (noise & 0xfff) as i64;
+            let value = match which {
+                1 if falls(index / k) => -own,
+                3 if falls(index / n) => least + near,
+                3 => greatest - near,
+                _ => own,
+            };
+            Ok((kind.encode(value)?, Value::Integer(value.into())))
+        };
+        Self::of(plan, false, element, |_, _, _| Err("integers have no scales".to_owned()))
+    }
+
     /// The same with the last scale of each factor that has scales being NaN.
     fn with_nan(mut self, plan: &Contraction) -> Option<Self> {
         let (mut changed, scales) = (false, plan.question.scales);
@@ -149,7 +202,8 @@ impl Trial {
         accumulates: bool,
         tolerance: &Tolerance,
         means: Means<'_>,
-    ) -> Result<Report, Disproof> {
+        execute: Execute<'_>,
+    ) -> Result<(), Disproof> {
         let kernel = contraction_kernel("dot", plan, accumulates, means)?;
         crate::kernel::verify_instructions(&kernel, means.instructions)?;
         let question = &plan.question;
@@ -172,12 +226,12 @@ impl Trial {
             inputs.push(self.c.bytes(n, |row, column| row * n + column));
         }
         let bytes = (self.c.kind.bits() / 8) as usize;
-        let (report, written) = run(kernel, &inputs, &[self.c.elements.len() * bytes], 1, means)?;
+        let written = execute(kernel, &inputs, &[self.c.elements.len() * bytes])?;
         let n = plan.question.shape[1] as usize;
         for (index, found) in written[0].chunks_exact(bytes).map(word).enumerate() {
             self.compare(plan, accumulates, tolerance, [index / n, index % n], found)?;
         }
-        Ok(report)
+        Ok(())
     }
 
     fn compare(
@@ -206,7 +260,8 @@ impl Trial {
         if self.is_exact || matches!(kind, Kind::Integer { .. }) {
             let whole = |value| if let Value::Integer(value) = value { value } else { 0 };
             let total = terms.fold(whole(start), |sum, (a, b)| sum.wrapping_add(whole(a).wrapping_mul(whole(b))));
-            let expected = kind.encode(total as i64).map_err(Disproof::Row)?;
+            let total = if plan.question.saturating { kind.saturated(total as i64) } else { total as i64 };
+            let expected = kind.encode(total).map_err(Disproof::Row)?;
             return match found == expected {
                 true => Ok(()),
                 false => Err(Disproof::WrongElement { place, found, element, expected }),

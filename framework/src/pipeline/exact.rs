@@ -70,6 +70,15 @@ impl Kind {
         }
     }
 
+    /// The integer of the type that is nearest to a value; other types stay.
+    pub(super) fn saturated(self, value: i64) -> i64 {
+        match self {
+            Self::Integer { bits, signed: true } => value.max(-1 << (bits - 1)).min(i64::MAX >> (64 - bits)),
+            Self::Integer { bits, signed: false } => value.clamp(0, (1i64 << bits.min(62)) - 1),
+            Self::Float { .. } => value,
+        }
+    }
+
     pub(super) fn bits(self) -> u32 {
         match self {
             Self::Integer { bits, .. } => bits,

@@ -4,57 +4,89 @@
 //!
 //! Matrices have integers from -2 to 2, of which every sum is exact, whatever its order and wherever the row's numerics
 //! cut: a sum of K products is at most 4 K + 2, and no row has more than 128 along K or keeps less than 8 bits. Those of
-//! integers have all values. Scales are one, two and four. So the result must be exact, and nothing is tolerated.
+//! integers have all values; where sums saturate, the summand is so near the end of its type that they do. Scales are one, two and four. So the result must be exact, and nothing is tolerated.
 
 use super::Disproof;
 use super::exact::{Kind, scrambled};
+use super::proof::Machine;
+use super::tensor_proof::held_bytes;
 use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
-use crate::kernel::{self, Carried, Module, is_result};
+use crate::kernel::{self, Carried, Kernel, Module, is_result};
 use crate::layout::{Dim, LinearLayout};
-use crate::lower::{instruction_kernel, tile_in_memory};
+use crate::lower::{LoneTile, issue_kernel, tile_in_tensor_memory};
+use crate::movement::Means;
 use crate::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription};
+use crate::vendor::{Device, Target};
 
-/// Runs an instruction once and compares everything that it gives.
+/// Runs an instruction once on the emulator and compares everything that it gives.
 ///
 /// # Errors
 /// [`Disproof`]: the first thing that is wrong, with the row or with the emulator.
 pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Result<Report, Disproof> {
-    let module = Module { kernels: vec![instruction_kernel("issue", row).map_err(Disproof::Row)?] };
-    kernel::verify(&module)?;
-    kernel::verify_instructions(&module.kernels[0], std::slice::from_ref(row))?;
-    let question = match row.semantics {
-        Semantics::Contract | Semantics::CountDifferent => Question::product(row),
-        Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
-        Semantics::Move => Question::copy(row),
-    };
-    let question = question.map_err(Disproof::Row)?;
+    prove_instruction_with(row, Means::of(target).with_instructions(std::slice::from_ref(row)))
+}
+
+/// The same with the target's table, whose moves bring tiles to tensor memory and back.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong, with the row, a move, or the emulator.
+pub fn prove_instruction_with(row: &Instruction, means: Means<'_>) -> Result<Report, Disproof> {
+    let (kernel, question) = issue(row, means)?;
     let mut memory = GlobalMemory::new();
     let buffers: Vec<_> = question.contents.iter().map(|bytes| memory.allocate_with(bytes)).collect();
     let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).collect();
-    let meanings = Meanings::of_rows(std::slice::from_ref(row));
-    let emulator = Emulator::new(&module.kernels[0], target).map(|emulator| emulator.with_meanings(&meanings));
+    let meanings = Meanings::of_rows(means.instructions);
+    let emulator = Emulator::new(&kernel, means.target).map(|emulator| emulator.with_meanings(&meanings));
     let run = emulator.and_then(|emulator| emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()));
     let report = run.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
     question.compare(memory.read_all(buffers[question.answer])?)?;
     Ok(report)
 }
 
-/// What the operands hold, and what the answer is.
-struct Question {
-    /// For each operand of the row, what the kernel finds there.
-    contents: Vec<Vec<u8>>,
-    /// Which operand is the answer.
-    answer: usize,
-    /// Of each of its fields: which lane holds it where, bits from the start, width, expected bits.
-    expected: Vec<Expected>,
+/// Compiles an instruction, runs it once on a device of the target, and compares everything that it gives.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong, with the row, its code or the device.
+pub fn prove_instruction_on(device: &mut dyn Device, target: &dyn Target, row: &Instruction) -> Result<(), Disproof> {
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let (kernel, question) = issue(row, means)?;
+    let found = Machine { target, device }.run_on(kernel, &question.contents, 1)?;
+    question.compare(&found[question.answer])
 }
 
-struct Expected {
-    place: String,
-    at: u64,
-    bits: u32,
-    element: u64,
-    value: u64,
+/// A kernel that issues the instruction once, and what its operands are.
+fn issue(row: &Instruction, means: Means<'_>) -> Result<(Kernel, Question), Disproof> {
+    let kernel = issue_kernel("issue", row, means).map_err(Disproof::Row)?;
+    let module = Module { kernels: vec![kernel.clone()] };
+    kernel::verify(&module)?;
+    kernel::verify_instructions(&kernel, means.instructions)?;
+    let question = match row.semantics {
+        Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
+            Question::product(row, means)
+        }
+        Semantics::Move if row.kind == InstructionKind::TensorMove => Question::tensor_move(row, means),
+        Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
+        Semantics::Move => Question::copy(row),
+    };
+    Ok((kernel, question.map_err(Disproof::Row)?))
+}
+
+/// What the operands hold, and what the answer is.
+pub(super) struct Question {
+    /// For each parameter of the kernel, what it finds there.
+    pub(super) contents: Vec<Vec<u8>>,
+    /// Which parameter is the answer.
+    pub(super) answer: usize,
+    /// Of each of its fields: which lane holds it where, bits from the start, width, expected bits.
+    pub(super) expected: Vec<Expected>,
+}
+
+pub(super) struct Expected {
+    pub(super) place: String,
+    pub(super) at: u64,
+    pub(super) bits: u32,
+    pub(super) element: u64,
+    pub(super) value: u64,
 }
 
 impl Question {
@@ -69,7 +101,8 @@ impl Question {
         Ok(())
     }
 
-    fn product(row: &Instruction) -> Result<Self, String> {
+    fn product(row: &Instruction, means: Means<'_>) -> Result<Self, String> {
+        let extent = row.extent().ok_or("a product has two factors")?;
         let matrix = |role, seed| Matrix::of(row, role, seed);
         let (a, b, c) = (matrix("a", 1)?, matrix("b", 2)?, matrix("c", 3)?);
         let takes_scales = row.operands.iter().any(|operand| operand.role() == Some("scale_a"));
@@ -81,7 +114,27 @@ impl Question {
             .collect();
         let mut contents = Vec::new();
         let (mut answer, mut expected) = (0, Vec::new());
+        let mut before = None;
         for (index, operand) in row.operands.iter().enumerate() {
+            if matches!(operand, Operand::Constant { .. } | Operand::Accumulate) {
+                contents.push(vec![0; 4]);
+                continue;
+            }
+            if let Operand::Tensor(tile) = operand {
+                let moves = tile_in_tensor_memory(row, tile, means)?;
+                let kind = Kind::named(&tile.element)?;
+                let mut bytes = vec![0; held_bytes(&moves.registers)];
+                contents.push(bytes.clone());
+                each_place(&moves.registers, tile.bits, |at, coordinate, place| {
+                    put(&mut bytes, at, kind.bits(), kind.encode(c.at(coordinate))?);
+                    let element = coordinate[0] << 32 | coordinate[1];
+                    let value = kind.encode(total([&a, &b, &c], scales.as_ref(), extent[2], coordinate))?;
+                    expected.push(Expected { place, at, bits: kind.bits(), element, value });
+                    Ok(())
+                })?;
+                (answer, before) = (index, Some(bytes));
+                continue;
+            }
             if let Operand::Memory(memory) = operand {
                 let factor = [("a", &a), ("b", &b)].into_iter().find(|(name, _)| *name == memory.role);
                 let (_, factor) = factor.ok_or("a tile in memory is no factor")?;
@@ -96,12 +149,16 @@ impl Question {
             let matrix = given.iter().find(|(name, _)| name == role);
             each_place(layout, *bits, |at, coordinate, place| {
                 let Some((_, matrix)) = matrix else {
+                    if coordinate[0] >= extent[0] || coordinate[1] >= extent[1] {
+                        return Ok(());
+                    }
                     let total = match row.semantics {
-                        Semantics::CountDifferent => different([&a, &b, &c], coordinate),
-                        _ => total([&a, &b, &c], scales.as_ref(), coordinate),
+                        Semantics::CountDifferent => different([&a, &b, &c], extent[2], coordinate),
+                        _ => total([&a, &b, &c], scales.as_ref(), extent[2], coordinate),
                     };
                     let element = coordinate[0] << 32 | coordinate[1];
-                    let value = kind.encode(total)?;
+                    let saturates = row.semantics == Semantics::ContractSaturating;
+                    let value = kind.encode(if saturates { kind.saturated(total) } else { total })?;
                     expected.push(Expected { place, at, bits: kind.bits().min(*bits), element, value });
                     return Ok(());
                 };
@@ -113,6 +170,7 @@ impl Question {
             }
             contents.push(bytes);
         }
+        contents.extend(before);
         Ok(Self { contents, answer, expected })
     }
 
@@ -187,7 +245,7 @@ impl Question {
 }
 
 /// Bytes that all lanes hold of a register operand.
-fn bytes_of(operand: &Operand) -> Result<usize, String> {
+pub(super) fn bytes_of(operand: &Operand) -> Result<usize, String> {
     match (Carried::of(operand), operand) {
         (Carried::Bits(bits), Operand::Register { layout, .. }) => {
             Ok(((u64::from(bits) << (layout.in_bits(Dim::LANE) + layout.in_bits(Dim::WARP))) / 8) as usize)
@@ -196,22 +254,22 @@ fn bytes_of(operand: &Operand) -> Result<usize, String> {
     }
 }
 
-/// The bytes of a tile in shared memory, as the kernel takes them.
+/// The bytes of a tile in shared memory, as the kernel takes them; those of no element are all ones.
 fn in_memory(memory: &MemoryOperand, factor: &Matrix) -> Result<Vec<u8>, String> {
-    let layout = tile_in_memory(memory)?;
-    let mut bytes = vec![0; (memory.shape.iter().product::<u64>() * u64::from(memory.bits / 8)) as usize];
-    for offset in 0..1u64 << layout.in_bits(Dim::OFFSET) {
-        let image = layout.apply_packed(offset);
-        let [row, column] = [0, 1].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
-        let value = factor.kind.encode(factor.at([row, column, 0]))?;
-        put(&mut bytes, offset * u64::from(memory.bits), factor.kind.bits(), value);
+    let tile = LoneTile::of(memory)?;
+    let mut bytes = vec![0xff; tile.bytes as usize];
+    for row in 0..memory.shape[0] {
+        for column in 0..memory.shape[1] {
+            let value = factor.kind.encode(factor.at([row, column, 0]))?;
+            put(&mut bytes, tile.bit([row, column]), factor.kind.bits(), value);
+        }
     }
     Ok(bytes)
 }
 
 /// Calls `visit` for each register of each lane of each warp with the bit at which it begins, counted over all
 /// lanes, the coordinates of its element, and words for the place.
-fn each_place(
+pub(super) fn each_place(
     layout: &LinearLayout,
     bits: u32,
     mut visit: impl FnMut(u64, [u64; 3], String) -> Result<(), String>,
@@ -228,7 +286,7 @@ fn each_place(
             }
             let image = image(layout, layout.ins().pack(&place).map_err(|error| error.to_string())?);
             let coordinate = [0, 1, 2].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
-            let at = ((lane << registers) + register) * u64::from(bits);
+            let at = lane * (u64::from(bits) << registers).next_power_of_two() + register * u64::from(bits);
             let of_warp = if layout.in_bits(Dim::WARP) > 0 { format!(" of warp {warp}") } else { String::new() };
             visit(at, coordinate, format!("register {register} of lane {in_warp}{of_warp}"))?;
         }
@@ -249,6 +307,8 @@ struct Matrix {
     /// Size along dim1.
     second: u64,
     is_scale: bool,
+    /// Whether integers are near the greatest and the least of their type.
+    is_extreme: bool,
 }
 
 impl Matrix {
@@ -258,15 +318,25 @@ impl Matrix {
                 Some((element, 1 << layout.out_bits(Dim::tensor(1))))
             }
             Operand::Memory(memory) if memory.role == wanted => Some((&memory.element, memory.shape[1])),
+            // Sums in tensor memory are changed in place.
+            Operand::Tensor(tile) if tile.role == "d" && wanted == "c" => {
+                Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
+            }
             _ => None,
         });
         let (element, second) = found.ok_or_else(|| format!("there is no operand `{wanted}`"))?;
-        Ok(Self { kind: Kind::named(element)?, seed, second, is_scale: wanted.starts_with("scale") })
+        let is_extreme = wanted == "c" && row.semantics == Semantics::ContractSaturating;
+        Ok(Self { kind: Kind::named(element)?, seed, second, is_scale: wanted.starts_with("scale"), is_extreme })
     }
 
     fn at(&self, [row, column, block]: [u64; 3]) -> i64 {
         let noise = scrambled((block << 16 | row) << 16 | column, self.seed);
         match self.kind {
+            kind if self.is_extreme => {
+                let [least, greatest] = [i64::MIN, i64::MAX].map(|end| kind.saturated(end));
+                let near = (noise >> 1 & 0xff) as i64;
+                if noise & 1 == 0 { greatest - near } else { least + near }
+            }
             Kind::Integer { bits, signed: true } => ((noise << (64 - bits)) as i64) >> (64 - bits),
             Kind::Integer { bits, signed: false } => (noise & ((1 << bits) - 1)) as i64,
             Kind::Float { .. } if self.is_scale => 1 << (noise % 3),
@@ -276,22 +346,23 @@ impl Matrix {
 }
 
 /// One element of the result.
-fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, [row, column, block]: [u64; 3]) -> i64 {
+fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, k: u64, [row, column, block]: [u64; 3]) -> i64 {
+    let depth = k;
     let scale = |k: u64| match scales {
         Some([of_a, of_b]) => {
-            let at = k / (a.second / of_a.second);
+            let at = k / (depth / of_a.second);
             of_a.at([row, at, 0]) * of_b.at([column, at, 0])
         }
         None => 1,
     };
-    let products = (0..a.second).map(|k| a.at([row, k, block]) * b.at([k, column, block]) * scale(k));
+    let products = (0..depth).map(|k| a.at([row, k, block]) * b.at([k, column, block]) * scale(k));
     products.sum::<i64>() + c.at([row, column, block])
 }
 
 /// How many bits differ, and what that is added to.
-fn different([a, b, c]: [&Matrix; 3], [row, column, block]: [u64; 3]) -> i64 {
+fn different([a, b, c]: [&Matrix; 3], k: u64, [row, column, block]: [u64; 3]) -> i64 {
     let differ = |k: &u64| a.at([row, *k, block]) != b.at([*k, column, block]);
-    (0..a.second).filter(differ).count() as i64 + c.at([row, column, block])
+    (0..k).filter(differ).count() as i64 + c.at([row, column, block])
 }
 
 /// `bits` bits from bit `at` on.
@@ -300,7 +371,7 @@ fn field(bytes: &[u8], at: u64, bits: u32) -> u64 {
     (0..u64::from(bits)).fold(0, |value, index| value | bit(at + index) << index)
 }
 
-fn put(bytes: &mut [u8], at: u64, bits: u32, value: u64) {
+pub(super) fn put(bytes: &mut [u8], at: u64, bits: u32, value: u64) {
     for index in 0..u64::from(bits) {
         let (byte, bit) = (((at + index) / 8) as usize, (at + index) % 8);
         bytes[byte] = bytes[byte] & !(1 << bit) | ((value >> index & 1) as u8) << bit;

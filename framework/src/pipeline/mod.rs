@@ -5,6 +5,7 @@
 //!
 //! May import everything below.
 
+mod bulk_proof;
 mod contraction_memory;
 mod contraction_proof;
 mod exact;
@@ -12,6 +13,7 @@ mod instruction_proof;
 pub mod operations;
 mod proof;
 mod question;
+mod tensor_proof;
 mod tolerance;
 
 use std::collections::HashMap;
@@ -19,11 +21,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
 
-pub use contraction_proof::prove_contraction;
-pub use instruction_proof::prove_instruction;
+pub use bulk_proof::{box_origins, prove_box_copy, prove_span_copy};
+pub use contraction_proof::{prove_contraction, prove_contraction_on};
+pub use instruction_proof::{prove_instruction, prove_instruction_on, prove_instruction_with};
 pub use proof::{
-    Disproof, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan, prove_shared_copy,
-    prove_store, prove_strided_copy,
+    Disproof, prove_box_tiles, prove_conversion, prove_copy, prove_gather, prove_load, prove_reduction, prove_scan,
+    prove_shared_copy, prove_store, prove_strided_copy,
 };
 pub use question::{LayoutQuestion, QuestionError};
 

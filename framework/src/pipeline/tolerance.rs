@@ -22,7 +22,6 @@
 //! least subnormal number.
 
 use crate::contract::{Contraction, fuses};
-use crate::layout::Dim;
 use crate::movement::Means;
 use crate::target::{Format, Instruction, Number, Numerics, Operand, Summation};
 
@@ -115,10 +114,8 @@ impl Unit {
         let Some(row) = found else { return Self { numerics: None, least_normal: [0.0; 2], fuses, k: 1 } };
         let numerics = Some(row.numerics.clone().unwrap_or_default());
         let (a, b) = (operand(row, "a"), operand(row, "b"));
-        let k = a.map_or(1, |(_, k)| k);
-        let least = |operand: Option<(Number, u64)>| {
-            operand.and_then(|(number, _)| float(number)).map_or(0.0, Format::least_normal)
-        };
+        let k = row.extent().map_or(1, |[_, _, k]| k);
+        let least = |operand: Option<Number>| operand.and_then(float).map_or(0.0, Format::least_normal);
         let least_normal = if plan.is_transposed() { [least(b), least(a)] } else { [least(a), least(b)] };
         Self { numerics, least_normal, fuses, k }
     }
@@ -156,11 +153,10 @@ impl Unit {
     }
 }
 
-fn operand(row: &Instruction, wanted: &str) -> Option<(Number, u64)> {
+fn operand(row: &Instruction, wanted: &str) -> Option<Number> {
     row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, layout, .. } if role == wanted => {
-            Some((Number::named(element)?, 1 << layout.out_bits(Dim::tensor(1))))
-        }
+        Operand::Register { role, element, .. } if role == wanted => Number::named(element),
+        Operand::Memory(memory) if memory.role == wanted => Number::named(&memory.element),
         _ => None,
     })
 }
@@ -176,4 +172,62 @@ fn half_of(fraction: u32) -> f64 {
 
 fn least_subnormal(number: Number) -> f64 {
     float(number).map_or(0.0, |format| format.least_normal() * (-f64::from(format.widths()[1])).exp2())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Evidence;
+
+    fn unit(summation: Option<Summation>, k: u64) -> Unit {
+        let numerics = summation.map(|summation| Numerics {
+            summation,
+            nan_is_all_ones: false,
+            evidence: Evidence::Assumed,
+            source: String::new(),
+        });
+        Unit { numerics, least_normal: [0.0; 2], fuses: true, k }
+    }
+
+    /// The table of `docs/dots.md`, here of 64 products with sums of binary32, in units of 2^-24.
+    #[test]
+    fn how_far_a_sum_may_be_off_is_as_derived() {
+        let ulp = 2f64.powi(-24);
+        let aligned = Summation::Aligned { group: 16, fraction: 25, kept: 23 };
+        let floored = |group, interleaved| Summation::Floored { group, fraction: 24, fraction_of_sum: 31, interleaved };
+        for (summation, k, expected) in [
+            (None, 1, 64.0),
+            (Some(Summation::Chain), 16, 64.0),
+            (Some(aligned), 16, 4.0 * (17.0 / 2.0 + 2.0)),
+            (Some(Summation::Exact { group: 4 }), 16, 16.0),
+            (Some(Summation::Tree { group: 4 }), 16, 2.0 + 16.0),
+            (Some(floored(8, false)), 16, 8.0 * (9.0 + 1.0 / 128.0 + 1.0)),
+            (Some(floored(16, true)), 16, 4.0 * (19.0 + 1.0 / 128.0 + 1.0)),
+        ] {
+            assert_eq!(unit(summation, k).relative(64, 23) / ulp, expected, "{summation:?}");
+        }
+        // Sums of sixteen bits are rounded to nearest; of bf16 plain products are too, before they are added.
+        assert_eq!(unit(Some(aligned), 16).relative(64, 10), 4.0 * (17.0 * 2f64.powi(-25) + 2f64.powi(-11)));
+        assert_eq!(Unit { fuses: false, ..unit(None, 1) }.relative(64, 7), 65.0 * 2f64.powi(-8));
+    }
+
+    #[test]
+    fn subnormal_factors_count_as_the_unit_takes_them() {
+        let two = |power: i32| 2f64.powi(power);
+        let tolerance = |subnormals| Tolerance {
+            relative: two(-10),
+            least: 0.25,
+            subnormals,
+            least_normal: [two(-14), two(-6)],
+            exact_bits: 24,
+        };
+        let products = [[2.0, -3.0], [two(-20), 1.0], [1.0, two(-9)], [0.0, 5.0]];
+        let allowed = |subnormals: fn() -> Subnormals| {
+            products.map(|product| tolerance(subnormals()).allowed([product].into_iter()) - 0.25)
+        };
+        let normal = 6.0 * two(-10);
+        assert_eq!(allowed(|| Subnormals::Kept), [normal, two(-30), two(-19), 0.0]);
+        assert_eq!(allowed(|| Subnormals::CountAsNormal), [normal, two(-24), two(-16), 0.0]);
+        assert_eq!(allowed(|| Subnormals::Lost), [normal, two(-20), two(-9), 0.0]);
+    }
 }

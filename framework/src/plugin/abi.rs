@@ -3,10 +3,12 @@
 //! Only scalars, (pointer, length) pairs and function slots cross. Every struct begins with
 //! `struct_size` and an extension pointer; fields are only ever appended, and a reader touches a
 //! field only where `struct_size` covers it. `include/tilewright_plugin.h` says the same in C; a
-//! test compares the two. Imports nothing.
+//! test compares the two. Imports nothing but the table of the extension `devices`.
 
 use std::ffi::c_void;
 use std::mem::{offset_of, size_of};
+
+pub use super::devices::table::{DEVICES, DeviceTable, DevicesHandle, REQUIRED_DEVICE_TABLE_SIZE};
 
 include!("version.rs");
 
@@ -25,7 +27,7 @@ pub struct Slice {
 
 /// An optional group of slots, found by name; tables hold the first of a chain.
 ///
-/// The name `devices` is reserved for access to hardware. Readers skip names that they do not know.
+/// `devices` is [`DeviceTable`]. Readers skip names that they do not know.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Extension {

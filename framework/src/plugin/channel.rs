@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::devices::call::DeviceCall;
 use super::failure::Failure;
 use crate::vendor::byte_string;
 
@@ -38,18 +39,25 @@ pub(super) enum Call {
         #[serde(with = "byte_string")]
         options: Vec<u8>,
     },
+    /// Opens a target's devices as one set; answers `DeviceNames`. Sets are numbered as targets are.
+    OpenDevices { target: u64, devices: u64 },
+    /// Closes a set; answers nothing.
+    CloseDevices { devices: u64 },
+    /// A call of one device of a set; answers what the call says.
+    Device { devices: u64, device: u32, call: DeviceCall },
 }
 
 impl Call {
     /// The target that it is made on.
     pub(super) fn target(&self) -> Option<u64> {
         match self {
-            Self::Describe => None,
+            Self::Describe | Self::CloseDevices { .. } | Self::Device { .. } => None,
             Self::Create { target, .. }
             | Self::Destroy { target }
             | Self::Info { target }
             | Self::Resolve { target, .. }
-            | Self::Compile { target, .. } => Some(*target),
+            | Self::Compile { target, .. }
+            | Self::OpenDevices { target, .. } => Some(*target),
         }
     }
 
@@ -62,6 +70,11 @@ impl Call {
             Self::Info { .. } => "listing families and instructions",
             Self::Resolve { .. } => "resolving a layout family",
             Self::Compile { .. } => "compiling",
+            Self::OpenDevices { .. } => "opening devices",
+            Self::CloseDevices { .. } => "closing devices",
+            Self::Device { call: DeviceCall::Load { .. }, .. } => "loading code",
+            Self::Device { call: DeviceCall::Launch { .. }, .. } => "running a kernel",
+            Self::Device { .. } => "at a device's memory",
         }
     }
 }

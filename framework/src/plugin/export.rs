@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::abi::{ABI_MAJOR, ABI_MINOR, BlobHandle, ErrorHandle, HostTable, PluginTable, Slice, TargetHandle};
 use super::bytes::read_slice;
+use super::devices;
 use super::factory::TargetFactory;
 use super::failure::{Code, Failure};
 use super::listener::keep_host;
@@ -51,7 +52,7 @@ macro_rules! export_plugin {
 
 static TABLE: PluginTable = PluginTable {
     struct_size: size_of::<PluginTable>(),
-    extensions: std::ptr::null(),
+    extensions: &raw const devices::serve::TABLE.extension,
     abi_major: ABI_MAJOR,
     abi_minor: ABI_MINOR,
     name: Some(name),
@@ -106,10 +107,19 @@ extern "C" fn architecture(index: u32) -> Slice {
 ///
 /// # Safety
 /// `out` must be valid for a write.
-unsafe fn answered<Work, Handle, Value>(out: *mut *mut Handle, work: Work) -> *mut ErrorHandle
+pub(super) unsafe fn answered<Work, Handle, Value>(out: *mut *mut Handle, work: Work) -> *mut ErrorHandle
 where
     Work: FnOnce() -> Result<Value, Failure>,
 {
+    // SAFETY: the caller's contract. The handle is only ever cast back to a `Value`.
+    unsafe { given(out, || work().map(|value| Box::into_raw(Box::new(value)).cast())) }
+}
+
+/// Runs `work`, writes what it gives to `out` as it is, or returns its error or panic as a handle.
+///
+/// # Safety
+/// `out` must be valid for a write.
+pub(super) unsafe fn given<Value>(out: *mut Value, work: impl FnOnce() -> Result<Value, Failure>) -> *mut ErrorHandle {
     let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let failure = Failure::panicked(&*payload);
         // Dropping a payload may panic again.
@@ -118,8 +128,8 @@ where
     });
     match outcome {
         Ok(value) => {
-            // SAFETY: the caller's contract. The handle is only ever cast back to a `Value`.
-            unsafe { out.write(Box::into_raw(Box::new(value)).cast()) };
+            // SAFETY: the caller's contract.
+            unsafe { out.write(value) };
             std::ptr::null_mut()
         }
         Err(failure) => Box::into_raw(Box::new(failure)).cast(),
@@ -130,7 +140,7 @@ where
 ///
 /// # Safety
 /// `handle` must be null or come from `answered` with the same `Value`, and be dropped once.
-unsafe fn destroyed<Value>(handle: *mut Value) {
+pub(super) unsafe fn destroyed<Value>(handle: *mut Value) {
     let drop_it = AssertUnwindSafe(|| {
         if !handle.is_null() {
             // SAFETY: the caller's contract.
@@ -146,7 +156,7 @@ unsafe fn destroyed<Value>(handle: *mut Value) {
 ///
 /// # Safety
 /// `target` must be null or a live handle of this table.
-unsafe fn served<'a>(target: *const TargetHandle) -> Result<&'a dyn Target, Failure> {
+pub(super) unsafe fn served<'a>(target: *const TargetHandle) -> Result<&'a dyn Target, Failure> {
     // SAFETY: the caller's contract; handles are made by `target_create` from a `Served`.
     let served = unsafe { target.cast::<Served>().as_ref() };
     served.map(|served| &*served.0).ok_or_else(|| Failure::new(Code::MALFORMED, ["the target handle is null"]))

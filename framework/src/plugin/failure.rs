@@ -45,6 +45,18 @@ impl Code {
     pub const FAMILY_SHAPE: Self = Self(11);
     /// A family's construction is no layout. Chain: the family, what is wrong.
     pub const FAMILY_LAYOUT: Self = Self(12);
+    /// A vendor's runtime is missing. Chain: what is, and how to get it.
+    pub const NO_RUNTIME: Self = Self(13);
+    /// A device has not enough memory left. Chain: the bytes asked for.
+    pub const OUT_OF_MEMORY: Self = Self(14);
+    /// A buffer is not the device's, or too small. Chain: messages.
+    pub const BUFFER: Self = Self(15);
+    /// An artifact or a launch does not fit the device. Chain: messages.
+    pub const LAUNCH: Self = Self(16);
+    /// A kernel did something wrong. Chain: messages.
+    pub const FAULT: Self = Self(17);
+    /// A driver failed. Chain: messages.
+    pub const DRIVER: Self = Self(18);
 }
 
 /// An error on its way across the boundary.

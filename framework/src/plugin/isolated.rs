@@ -78,6 +78,8 @@ struct Running {
     last_words: Receiver<String>,
     /// The targets that this process has made.
     made: BTreeSet<u64>,
+    /// The sets of devices that it has opened; they end with it.
+    devices: BTreeSet<u64>,
     answered: bool,
 }
 
@@ -115,7 +117,15 @@ impl Isolated {
         let output = process.stdout.take().ok_or_else(|| piped("standard output"))?;
         let last_words = keep_last_words(process.stderr.take().ok_or_else(|| piped("standard error"))?);
         let output = BufReader::new(output);
-        Ok(Running { process, input, output, last_words, made: BTreeSet::new(), answered: false })
+        Ok(Running {
+            process,
+            input,
+            output,
+            last_words,
+            made: BTreeSet::new(),
+            devices: BTreeSet::new(),
+            answered: false,
+        })
     }
 
     /// Makes one call of a running process, starting one and making the target again as needed.
@@ -153,8 +163,10 @@ impl Isolated {
             Ok(outcome) => {
                 running.answered = true;
                 state.failed_starts = 0;
-                if let (Call::Create { target, .. }, Ok(_)) = (call, &outcome) {
-                    running.made.insert(*target);
+                match (call, &outcome) {
+                    (Call::Create { target, .. }, Ok(_)) => drop(running.made.insert(*target)),
+                    (Call::OpenDevices { devices, .. }, Ok(_)) => drop(running.devices.insert(*devices)),
+                    _ => {}
                 }
                 state.running = Some(running);
                 outcome
@@ -283,6 +295,20 @@ impl Channel for Isolated {
                 // Only for the target's own process; no process is started to end a target.
                 if !running.is_some_and(|running| running.made.remove(target)) {
                     return Ok(Vec::new());
+                }
+                self.exchange(&mut state, &call)
+            }
+            Call::CloseDevices { devices } => {
+                let running = state.running.as_mut();
+                if !running.is_some_and(|running| running.devices.remove(devices)) {
+                    return Ok(Vec::new());
+                }
+                self.exchange(&mut state, &call)
+            }
+            Call::Device { devices, .. } => {
+                let running = state.running.as_ref();
+                if !running.is_some_and(|running| running.devices.contains(devices)) {
+                    return Err(Failure::internal("the process of these devices has ended; open them again"));
                 }
                 self.exchange(&mut state, &call)
             }

@@ -13,11 +13,12 @@ use super::abi::{
     ABI_MAJOR, ABI_MINOR, BlobHandle, ENTRY_SYMBOL, ErrorHandle, PluginTable, QueryFunction, REQUIRED_TABLE_SIZE,
     Slice, TargetHandle,
 };
-use super::bytes::read_slice;
 use super::channel::{Call, Channel};
-use super::failure::{Code, Failure};
+use super::devices::library::{OpenDevices, Slots as DeviceSlots, find};
+use super::failure::Failure;
 use super::load_error::LoadError;
 use super::message::PluginInfo;
+use super::plugin_slots::{MOST_ITEMS, Slots, text};
 use super::{image, listener, wire};
 
 /// Makes the library see its own copies of what it links before the host's: a host that exports
@@ -27,43 +28,9 @@ const DEEP_BIND: std::ffi::c_int = 8;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 const DEEP_BIND: std::ffi::c_int = 0;
 
-/// No plugin lists more architectures, and no error has a longer chain.
-const MOST_ITEMS: u32 = 4096;
-
 /// What plugins build when they are initialised (LLVM's target registry) is not made for several
 /// threads at once, and plugins may share it.
 static INITIALISATION: Mutex<()> = Mutex::new(());
-
-/// Declares the slots that must be there, as a struct of plain functions read from a table.
-macro_rules! slots {
-    ($($slot:ident: $function:ty),+ $(,)?) => {
-        struct Slots { $($slot: $function,)+ }
-
-        impl Slots {
-            fn of(table: &PluginTable) -> Result<Self, String> {
-                Ok(Self {
-                    $($slot: table.$slot.ok_or_else(|| format!("slot `{}` is null", stringify!($slot)))?,)+
-                })
-            }
-        }
-    };
-}
-
-slots! {
-    name: unsafe extern "C" fn() -> Slice,
-    version: unsafe extern "C" fn() -> Slice,
-    architecture: unsafe extern "C" fn(u32) -> Slice,
-    target_create: unsafe extern "C" fn(Slice, *mut *mut TargetHandle) -> *mut ErrorHandle,
-    target_destroy: unsafe extern "C" fn(*mut TargetHandle),
-    target_info: unsafe extern "C" fn(*const TargetHandle, *mut *mut BlobHandle) -> *mut ErrorHandle,
-    resolve_family: unsafe extern "C" fn(*const TargetHandle, Slice, *mut *mut BlobHandle) -> *mut ErrorHandle,
-    compile: unsafe extern "C" fn(*const TargetHandle, Slice, Slice, *mut *mut BlobHandle) -> *mut ErrorHandle,
-    blob_bytes: unsafe extern "C" fn(*const BlobHandle) -> Slice,
-    blob_destroy: unsafe extern "C" fn(*mut BlobHandle),
-    error_code: unsafe extern "C" fn(*const ErrorHandle) -> u32,
-    error_message: unsafe extern "C" fn(*const ErrorHandle, u32) -> Slice,
-    error_destroy: unsafe extern "C" fn(*mut ErrorHandle),
-}
 
 /// A library that was opened; never closed, since what it started may outlive any handle.
 pub(super) struct Library {
@@ -71,10 +38,13 @@ pub(super) struct Library {
     slots: Arc<Slots>,
     abi_minor: u32,
     targets: Mutex<HashMap<u64, Arc<OpenTarget>>>,
+    /// The extension for devices, or why there is none.
+    device_slots: Result<Arc<DeviceSlots>, Failure>,
+    devices: Mutex<HashMap<u64, Arc<OpenDevices>>>,
 }
 
 /// A target of a library; ended when its last call is done.
-struct OpenTarget {
+pub(super) struct OpenTarget {
     slots: Arc<Slots>,
     handle: *mut TargetHandle,
 }
@@ -83,6 +53,16 @@ struct OpenTarget {
 unsafe impl Send for OpenTarget {}
 // SAFETY: as above.
 unsafe impl Sync for OpenTarget {}
+
+impl OpenTarget {
+    pub(super) fn handle(&self) -> *const TargetHandle {
+        self.handle
+    }
+
+    pub(super) fn slots(&self) -> &Slots {
+        &self.slots
+    }
+}
 
 impl Drop for OpenTarget {
     fn drop(&mut self) {
@@ -122,7 +102,8 @@ impl Library {
         // Has an effect from minor version 1 on.
         #[allow(clippy::unnecessary_min_or_max)]
         let abi_minor = table.abi_minor.min(ABI_MINOR);
-        Ok(Self { slots, abi_minor, targets: Mutex::default(), file })
+        let device_slots = find(table.extensions);
+        Ok(Self { slots, abi_minor, targets: Mutex::default(), device_slots, devices: Mutex::default(), file })
     }
 
     /// Opens the library and asks for its table.
@@ -197,7 +178,7 @@ impl Library {
             // SAFETY: a slot of a checked table, called as the interface says.
             unsafe { (self.slots.target_create)(Slice::of(description), &raw mut handle) }
         };
-        self.outcome(error)?;
+        self.slots.outcome(error)?;
         if handle.is_null() {
             return Err(Failure::internal("it gave neither a target nor an error"));
         }
@@ -211,51 +192,26 @@ impl Library {
         targets.get(&target).cloned().ok_or_else(|| Failure::internal(format!("there is no target {target}")))
     }
 
-    /// Calls a slot that answers a blob.
+    /// Calls a slot of a target that answers a blob.
     fn blob(
         &self,
         target: u64,
         slot: impl FnOnce(&Slots, *const TargetHandle, *mut *mut BlobHandle) -> *mut ErrorHandle,
     ) -> Result<Vec<u8>, Failure> {
         let target = self.target(target)?;
-        let mut blob = std::ptr::null_mut();
-        self.outcome(slot(&self.slots, target.handle, &raw mut blob))?;
-        if blob.is_null() {
-            return Err(Failure::internal("it gave neither an answer nor an error"));
-        }
-        // SAFETY: a live blob of this table; its bytes are copied before it is destroyed.
-        let bytes = unsafe { read_slice((self.slots.blob_bytes)(blob)) }.map(<[u8]>::to_vec);
-        // SAFETY: destroyed once.
-        unsafe { (self.slots.blob_destroy)(blob) };
-        bytes.map_err(|failure| Failure::internal(format!("it gave an answer that cannot be read: {failure}")))
+        self.slots.blob(|out| slot(&self.slots, target.handle, out))
     }
 
-    /// Takes an error's contents and frees it; null is no error.
-    fn outcome(&self, error: *mut ErrorHandle) -> Result<(), Failure> {
-        if error.is_null() {
-            return Ok(());
-        }
-        // SAFETY: a live error of this table; its messages are copied before it is destroyed, once.
-        unsafe {
-            let code = Code((self.slots.error_code)(error));
-            let messages = (0..MOST_ITEMS).map(|index| (self.slots.error_message)(error, index));
-            let chain = messages.take_while(|slice| slice.length > 0).map(lossy_text).collect();
-            (self.slots.error_destroy)(error);
-            Err(Failure { code, chain })
-        }
+    fn open_devices(&self, target: u64, devices: u64) -> Result<Vec<u8>, Failure> {
+        let slots = self.device_slots.clone()?;
+        let (opened, names) = OpenDevices::open(slots, self.target(target)?)?;
+        self.devices.lock().unwrap_or_else(PoisonError::into_inner).insert(devices, Arc::new(opened));
+        Ok(names)
     }
-}
 
-fn text(what: &str, slice: Slice) -> Result<String, Failure> {
-    let bytes = read_slice(slice).map_err(|failure| Failure::internal(format!("{what} cannot be read: {failure}")))?;
-    let text = std::str::from_utf8(bytes).map_err(|error| Failure::internal(format!("{what} is no UTF-8: {error}")))?;
-    Ok(text.to_owned())
-}
-
-fn lossy_text(slice: Slice) -> String {
-    match read_slice(slice) {
-        Ok(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Err(failure) => format!("(a message that cannot be read: {failure})"),
+    fn devices(&self, devices: u64) -> Result<Arc<OpenDevices>, Failure> {
+        let all = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&devices).cloned().ok_or_else(|| Failure::internal(format!("there are no devices {devices}")))
     }
 }
 
@@ -282,6 +238,12 @@ impl Channel for Library {
             Call::Compile { target, module, options } => self.blob(*target, |slots, handle, out| unsafe {
                 (slots.compile)(handle, Slice::of(module), Slice::of(options), out)
             }),
+            Call::OpenDevices { target, devices } => self.open_devices(*target, *devices),
+            Call::CloseDevices { devices } => {
+                self.devices.lock().unwrap_or_else(PoisonError::into_inner).remove(devices);
+                Ok(Vec::new())
+            }
+            Call::Device { devices, device, call } => self.devices(*devices)?.call(*device, call),
         }
     }
 }

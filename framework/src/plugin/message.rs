@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::wire::{self, WireError};
 use crate::layout::{FamilySpec, Layout, Sample, SampleUse, Spelling};
-use crate::target::{BankRow, ExchangeRow, Instruction, TargetDescription};
+use crate::target::{BankRow, ExchangeRow, Instruction, TargetDescription, UnusedInstruction};
 use crate::vendor::{Artifact, CompileOptions, Emit, Payload, Target};
 
 /// What a plugin says of itself.
@@ -33,6 +33,9 @@ pub(super) struct TargetInfo {
     /// How attribute text spells the families; those without a spelling are written by rule.
     #[serde(default)]
     pub spellings: Vec<Spelling>,
+    /// What the table knows and nothing uses; a plugin need not say.
+    #[serde(default)]
+    pub unused: Vec<UnusedInstruction>,
 }
 
 /// The samples of a target's families for one use.
@@ -64,6 +67,7 @@ impl TargetInfo {
             instructions: target.instructions().to_vec(),
             samples: samples.collect(),
             spellings: families.spellings(),
+            unused: target.unused_instructions().to_vec(),
         }
     }
 }
@@ -83,8 +87,14 @@ pub(super) struct FamilyAnswer {
 
 fn read_without<T: serde::de::DeserializeOwned>(bytes: &[u8], skip: impl Fn(&mut Value)) -> Result<T, WireError> {
     let mut value = wire::read_value(bytes)?;
-    skip(&mut value);
-    Ok(super::lenient::from_value(&value)?)
+    // Most often there is nothing to skip, and each row is read once.
+    match super::lenient::from_value(&value) {
+        Err(error) if error.unknown_variant => {
+            skip(&mut value);
+            Ok(super::lenient::from_value(&value)?)
+        }
+        read => Ok(read?),
+    }
 }
 
 pub(super) fn read_description(bytes: &[u8]) -> Result<TargetDescription, WireError> {
@@ -98,6 +108,7 @@ pub(super) fn read_target_info(bytes: &[u8]) -> Result<TargetInfo, WireError> {
     read_without(bytes, |value| {
         wire::skip_unknown_rows::<Instruction>(value, &["instructions"]);
         wire::skip_unknown_rows::<Spelling>(value, &["spellings"]);
+        wire::skip_unknown_rows::<UnusedInstruction>(value, &["unused"]);
     })
 }
 
@@ -112,7 +123,9 @@ pub(super) fn read_artifact(bytes: &[u8]) -> Result<Artifact, WireError> {
 /// Reads bytes as every message that crosses, for the fuzzer.
 #[cfg(any(test, fuzzing))]
 pub fn read_every_message(bytes: &[u8]) {
+    use super::devices::call::{DeviceNames, Number};
     use super::frame::{self, Answer, Request};
+    use crate::vendor::{LaunchRequest, Launched};
     let _ = read_description(bytes);
     let _ = read_target_info(bytes);
     let _ = read_options(bytes);
@@ -120,6 +133,10 @@ pub fn read_every_message(bytes: &[u8]) {
     let _ = wire::read::<FamilyRequest>(bytes);
     let _ = wire::read::<FamilyAnswer>(bytes);
     let _ = wire::read::<PluginInfo>(bytes);
+    let _ = wire::read::<DeviceNames>(bytes);
+    let _ = wire::read::<Number>(bytes);
+    let _ = wire::read::<LaunchRequest>(bytes);
+    let _ = wire::read::<Launched>(bytes);
     let _ = frame::read::<Request>(&mut &*bytes);
     let _ = frame::read::<Answer>(&mut &*bytes);
 }
@@ -218,13 +235,45 @@ mod tests {
             ])
         };
         let families = vec!["striped".to_owned()];
-        let info = TargetInfo { families, instructions: Vec::new(), samples: Vec::new(), spellings: Vec::new() };
+        let info = TargetInfo {
+            families,
+            instructions: Vec::new(),
+            samples: Vec::new(),
+            spellings: Vec::new(),
+            unused: Vec::new(),
+        };
         let with_rows = |rows: Vec<Value>| changed(&info, |value| set(value, "instructions", Value::Array(rows)));
         let read_rows = |rows| read_target_info(&with_rows(rows)).map(|info| info.instructions.len());
         assert_eq!(read_rows(vec![row("uniform".into())]), Ok(1));
         let later = Value::Map(vec![("holographic".into(), Value::Map(vec![]))]);
         assert_eq!(read_rows(vec![row("uniform".into()), row(later)]), Ok(1));
         assert!(matches!(read_rows(vec![row(7.into())]), Err(WireError::Malformed(_))));
+    }
+
+    #[test]
+    fn unused_instructions_cross_and_a_plugin_need_not_list_any() {
+        let unused = vec![UnusedInstruction {
+            name: "mad.sparse".to_owned(),
+            shapes: vec![[16, 8, 32], [16, 8, 64]],
+            types: vec![("d".to_owned(), "f32".to_owned()), ("a".to_owned(), "f16".to_owned())],
+            reason: "its first factor has zeros by structure".to_owned(),
+            source: "made up".to_owned(),
+        }];
+        let info = TargetInfo {
+            families: Vec::new(),
+            instructions: Vec::new(),
+            samples: Vec::new(),
+            spellings: Vec::new(),
+            unused,
+        };
+        let bytes = changed(&info, |value| {
+            field(value, "unused").as_array_mut().expect("rows").iter_mut().for_each(add_field);
+        });
+        assert_eq!(read_target_info(&bytes), Ok(info.clone()));
+        let of_an_earlier_version = changed(&info, |value| {
+            value.as_map_mut().expect("a map").retain(|(key, _)| key.as_text() != Some("unused"));
+        });
+        assert_eq!(read_target_info(&of_an_earlier_version), Ok(TargetInfo { unused: Vec::new(), ..info }));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! calls [`export_plugin!`](crate::export_plugin); or writes it in C, from
 //! `include/tilewright_plugin.h`. A host asks a [`Registry`] for targets and cannot tell plugins
 //! that are linked in from those that were loaded, here or in a process of their own ([`serve`]).
+//! Their devices come the same ways.
 //! `docs/plugin-abi.md` has the rules.
 //!
 //! Contract: a plugin that panics, lies or is of another version gives an error, and so does one
@@ -17,6 +18,7 @@
 pub mod abi;
 mod bytes;
 mod channel;
+mod devices;
 mod discovery;
 mod export;
 mod factory;
@@ -31,8 +33,10 @@ mod listener;
 mod load_error;
 mod manifest;
 mod message;
+mod plugin_slots;
 mod proxy;
 mod registry;
+mod slots;
 pub mod wire;
 
 pub use discovery::{DEBUG_VARIABLE, Discovery, PATH_VARIABLE};

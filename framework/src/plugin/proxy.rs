@@ -6,12 +6,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::FactoryError;
 use super::channel::{Call, Channel};
+use super::devices;
 use super::failure::Failure;
 use super::message::{self, FamilyAnswer, FamilyRequest, TargetInfo};
 use super::wire::{self, WireError};
 use crate::kernel;
 use crate::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
-use crate::target::{Instruction, TargetDescription};
+use crate::target::{Instruction, TargetDescription, UnusedInstruction};
 use crate::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
 /// Layouts kept for each target; when there are more, all are forgotten.
@@ -25,11 +26,12 @@ pub(super) struct Proxy {
     description: TargetDescription,
     families: ProxyFamilies,
     instructions: Vec<Instruction>,
+    unused: Vec<UnusedInstruction>,
     remote: Arc<Remote>,
 }
 
 /// The plugin's end of a target; ended with its last user.
-struct Remote {
+pub(super) struct Remote {
     channel: Arc<dyn Channel>,
     target: u64,
 }
@@ -42,11 +44,19 @@ impl Drop for Remote {
 }
 
 impl Remote {
-    fn plugin(&self) -> String {
+    pub(super) fn target(&self) -> u64 {
+        self.target
+    }
+
+    pub(super) fn call(&self, call: Call) -> Result<Vec<u8>, Failure> {
+        self.channel.call(call)
+    }
+
+    pub(super) fn plugin(&self) -> String {
         self.channel.file().display().to_string()
     }
 
-    fn nonsense(&self, what: &str, error: &WireError) -> String {
+    pub(super) fn nonsense(&self, what: &str, error: &WireError) -> String {
         format!("{}: answered {what} that cannot be read: {error}; report this to the plugin's author", self.plugin())
     }
 }
@@ -61,7 +71,7 @@ impl Proxy {
         channel.call(Call::Create { target, description: bytes }).map_err(failed)?;
         let remote = Arc::new(Remote { channel, target });
         let info = remote.channel.call(Call::Info { target }).map_err(failed)?;
-        let TargetInfo { families, instructions, samples, spellings } = message::read_target_info(&info)
+        let TargetInfo { families, instructions, samples, spellings, unused } = message::read_target_info(&info)
             .map_err(|error| FactoryError::Failed(remote.nonsense("families and instructions", &error)))?;
         let samples = samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect();
         let families = ProxyFamilies {
@@ -71,7 +81,7 @@ impl Proxy {
             remote: Arc::clone(&remote),
             known: RwLock::default(),
         };
-        Ok(Self { description: description.clone(), families, instructions, remote })
+        Ok(Self { description: description.clone(), families, instructions, unused, remote })
     }
 }
 
@@ -88,6 +98,10 @@ impl Target for Proxy {
         &self.instructions
     }
 
+    fn unused_instructions(&self) -> &[UnusedInstruction] {
+        &self.unused
+    }
+
     fn compile(&self, module: &kernel::Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         let options = wire::write(options).map_err(|error| CompileError::Invalid(error.to_string()))?;
         let call = Call::Compile { target: self.remote.target, module: kernel::encode(module), options };
@@ -98,12 +112,7 @@ impl Target for Proxy {
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        let message = format!(
-            "{} was loaded at run time, and the plugin interface has no `devices` extension yet; link the \
-             vendor's library crate to reach hardware",
-            self.remote.plugin()
-        );
-        Err(DeviceError::NoRuntime(message))
+        devices::proxy::open(&self.remote)
     }
 }
 

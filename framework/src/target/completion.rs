@@ -12,11 +12,15 @@ pub enum Queue {
     Bulk,
     /// Matrix products.
     Products,
+    /// Moves from tensor memory to registers.
+    TensorLoads,
+    /// Moves from registers to tensor memory.
+    TensorStores,
 }
 
 impl Queue {
     /// All there are, in the order of their declaration.
-    pub const ALL: &'static [Self] = &[Self::Copies, Self::Bulk, Self::Products];
+    pub const ALL: &'static [Self] = &[Self::Copies, Self::Bulk, Self::Products, Self::TensorLoads, Self::TensorStores];
 
     /// The name used in text and on the wire.
     #[must_use]
@@ -25,6 +29,8 @@ impl Queue {
             Self::Copies => "copies",
             Self::Bulk => "bulk",
             Self::Products => "products",
+            Self::TensorLoads => "tensor_loads",
+            Self::TensorStores => "tensor_stores",
         }
     }
 
@@ -33,7 +39,7 @@ impl Queue {
     #[must_use]
     pub fn reads_by_proxy(self) -> bool {
         match self {
-            Self::Copies => false,
+            Self::Copies | Self::TensorLoads | Self::TensorStores => false,
             Self::Bulk | Self::Products => true,
         }
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{BankRow, CostTable, Direction, Evidence, LaneXors};
+use super::{BankRow, CostTable, Direction, Evidence, LaneXors, TensorMemory};
 
 /// One GPU product. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub struct TargetDescription {
     /// How its matrix instructions are issued; absent where nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix: Option<MatrixUnit>,
+    /// Its tensor memory; absent where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tensor: Option<TensorMemory>,
 }
 
 /// How fast a compute unit multiplies matrices.

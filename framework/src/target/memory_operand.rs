@@ -2,7 +2,8 @@
 //!
 //! A tile lies in one of a few *arrangements*: along each axis, steps from minor to major, each with its
 //! stride, some of which the descriptor says; at last the address's bits are mixed. So the place of an
-//! element is `mix(start + sum of coordinate * stride)`, counted from the start of shared memory.
+//! element is `mix(start + sum of coordinate * stride)`, counted from the start of shared memory. Elements narrower
+//! than a byte are no bytes apart within it, the first in its low bits.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +14,10 @@ pub struct MemoryOperand {
     pub role: String,
     /// Name of the element type as the vendor writes it: `f16`, `tf32`, `e4m3`, ...
     pub element: String,
-    /// Width of an element in bits, a multiple of eight.
+    /// Width of an element in bits, a power of two.
     pub bits: u32,
-    /// Sizes of the tile, dim0 x dim1: M x K for `a`, K x N for `b`.
+    /// Sizes of the tile, dim0 x dim1: M x K for `a`, K x N for `b`. They need be no powers of two, see
+    /// [`super::Instruction::extent`].
     pub shape: [u64; 2],
     /// How it may lie, the one that is best to write and read first.
     pub arrangements: Vec<Arrangement>,
@@ -51,7 +53,7 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stride {
-    /// So many bytes.
+    /// So many bytes; zero for elements that share a byte.
     Bytes(u64),
     /// What the descriptor says in this one of its strides.
     Free(u32),
@@ -59,7 +61,7 @@ pub enum Stride {
 
 /// Bits of an address mixed into others: `address ^ (address >> shift & mask)`. The bits that are mixed in
 /// lie above those that they are mixed into.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mix {
     /// How far the bits move.
     pub shift: u32,
@@ -86,6 +88,9 @@ pub struct Descriptor {
     pub strides: Vec<Field>,
     /// The mode of the arrangement.
     pub mode: Field,
+    /// The bits that are set whatever it says.
+    #[serde(default)]
+    pub fixed: u64,
 }
 
 /// A part of a descriptor.
@@ -136,8 +141,14 @@ impl Descriptor {
     pub fn encode(&self, said: &Described) -> Option<u64> {
         let strides = self.strides.iter().zip(&said.strides).map(|(field, &stride)| field.put(stride));
         let all = strides.chain([self.start.put(said.start), self.mode.put(said.mode)]);
-        let bits = all.sum::<Option<u64>>()?;
+        let bits = all.sum::<Option<u64>>()? | self.fixed;
         (said.strides.len() == self.strides.len()).then_some(bits)
+    }
+
+    /// Whether it has the bits that are always set.
+    #[must_use]
+    pub fn is_complete(&self, descriptor: u64) -> bool {
+        descriptor & self.fixed == self.fixed
     }
 
     /// What a descriptor says.
@@ -152,6 +163,17 @@ impl Descriptor {
 }
 
 impl MemoryOperand {
+    /// The operand of the transposed tile: the same bytes, its axes exchanged.
+    #[must_use]
+    pub fn transposed(&self) -> Self {
+        let [first, second] = self.shape;
+        let turned = |arrangement: &Arrangement| {
+            let [rows, columns] = &arrangement.axes;
+            Arrangement { axes: [columns.clone(), rows.clone()], ..arrangement.clone() }
+        };
+        Self { shape: [second, first], arrangements: self.arrangements.iter().map(turned).collect(), ..self.clone() }
+    }
+
     /// The arrangement of a mode.
     #[must_use]
     pub fn of_mode(&self, mode: u64) -> Option<&Arrangement> {
@@ -177,6 +199,16 @@ impl Arrangement {
         }
         self.mix.apply(address)
     }
+
+    /// Which of the elements that share a byte one is, counted from the low bits.
+    #[must_use]
+    pub fn in_byte(&self, [row, column]: [u64; 2]) -> u64 {
+        let shared = |(steps, at): (&Vec<Step>, u64)| match steps.first() {
+            Some(&Step { count, stride: Stride::Bytes(0) }) => at % count.max(1),
+            _ => 0,
+        };
+        self.axes.iter().zip([row, column]).map(shared).sum()
+    }
 }
 
 #[cfg(test)]
@@ -190,6 +222,7 @@ mod tests {
             start: bytes(0),
             strides: vec![bytes(16), bytes(32)],
             mode: Field { at: 62, width: 2, grain: 1 },
+            fixed: 0,
         }
     }
 
@@ -198,6 +231,14 @@ mod tests {
         let said = Described { start: 0x1230, strides: vec![16, 1024], mode: 3 };
         assert_eq!(descriptor().encode(&said), Some(0xc000_0040_0001_0123));
         assert_eq!(descriptor().decode(0xc000_0040_0001_0123), said);
+    }
+
+    #[test]
+    fn bits_that_are_always_set_are_set() {
+        let fixed = Descriptor { fixed: 1 << 46, ..descriptor() };
+        let said = Described { start: 0x1230, strides: vec![16, 1024], mode: 3 };
+        assert_eq!(fixed.encode(&said), Some(0xc000_4040_0001_0123));
+        assert!(fixed.is_complete(1 << 46) && !fixed.is_complete(0) && descriptor().is_complete(0));
     }
 
     #[test]
@@ -230,5 +271,23 @@ mod tests {
         assert_eq!(arrangement.address(&said, [0, 1]), 1026);
         assert_eq!(arrangement.address(&said, [2, 0]), 1024 + 128 + 16);
         assert_eq!(arrangement.address(&said, [7, 33]), 1024 + 4096 + ((448 + 2) ^ 0x30));
+    }
+
+    #[test]
+    fn elements_of_a_byte_are_no_bytes_apart() {
+        let arrangement = Arrangement {
+            name: "bits".to_owned(),
+            mode: 0,
+            axes: [
+                vec![Step { count: 8, stride: Stride::Bytes(0) }, Step { count: 4, stride: Stride::Bytes(1) }],
+                vec![Step { count: 3, stride: Stride::Free(0) }],
+            ],
+            mix: Mix::default(),
+            alignment: 16,
+        };
+        let said = Described { start: 64, strides: vec![16], mode: 0 };
+        for (at, address, in_byte) in [([7, 0], 64, 7), ([8, 0], 65, 0), ([29, 2], 64 + 3 + 32, 5)] {
+            assert_eq!((arrangement.address(&said, at), arrangement.in_byte(at)), (address, in_byte), "{at:?}");
+        }
     }
 }

@@ -7,6 +7,7 @@
 //! May import `f2`, `layout`.
 
 mod bank;
+mod box_operand;
 mod catalogue;
 mod completion;
 mod cost;
@@ -19,8 +20,11 @@ mod nearest;
 mod number;
 mod numerics;
 mod read;
+mod tensor_memory;
+mod unused;
 
 pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
+pub use box_operand::{BoxArrangement, BoxOperand};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
@@ -33,3 +37,5 @@ pub use memory_operand::{Arrangement, Described, Descriptor, Field, MemoryOperan
 pub(crate) use nearest::nearest;
 pub use number::{Format, Number};
 pub use numerics::{Numerics, Summation};
+pub use tensor_memory::{TensorMemory, TensorOperand};
+pub use unused::UnusedInstruction;

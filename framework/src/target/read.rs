@@ -6,7 +6,7 @@
 use super::document::{Document, Table, Value};
 use super::{
     BankRow, Cost, CostTable, Direction, Evidence, ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit,
-    Shared, TargetDescription, TargetFileError,
+    Shared, TargetDescription, TargetFileError, TensorMemory,
 };
 use crate::f2::Subspace;
 
@@ -17,6 +17,7 @@ const MOST_LANES: u32 = 1024;
 const MOST_BANKS: u32 = 1024;
 const MOST_BANK_BYTES: u32 = 1024;
 const MOST_ACCESS_BITS: u32 = 8192;
+const MOST_TENSOR_SIDE: u32 = 32768;
 
 const DIRECTIONS: [(&str, Direction); 2] = [("store", Direction::Store), ("load", Direction::Load)];
 
@@ -42,7 +43,7 @@ pub(super) fn named_description(file: &str, text: &str, stem: &str) -> Outcome<T
 
 fn open<'d>(document: Document<'d>, parsed: &'d toml::Spanned<toml::de::DeTable<'d>>) -> Outcome<Table<'d>> {
     let words = ["name", "aliases", "product", "architecture"];
-    let tables = ["lanes", "limits", "shared", "global", "exchanges", "costs", "matrix"];
+    let tables = ["lanes", "limits", "shared", "global", "exchanges", "costs", "matrix", "tensor"];
     Table::root(document, parsed, &[&words[..], &tables].concat())
 }
 
@@ -59,6 +60,7 @@ fn root(table: &Table<'_>) -> Outcome<TargetDescription> {
     let exchanges = exchanges(&table.value("exchanges")?, &lanes)?;
     let costs = costs(&table.value("costs")?)?;
     let matrix = table.optional("matrix").map(|value| matrix(&value)).transpose()?;
+    let tensor = table.optional("tensor").map(|value| tensor(&value)).transpose()?;
     Ok(TargetDescription {
         name,
         aliases,
@@ -71,6 +73,7 @@ fn root(table: &Table<'_>) -> Outcome<TargetDescription> {
         exchanges,
         costs,
         matrix,
+        tensor,
     })
 }
 
@@ -324,6 +327,29 @@ fn matrix(value: &Value<'_>) -> Outcome<MatrixUnit> {
     let table = value.table(&["pipes", "bits_per_cycle", "evidence", "source"])?;
     Ok(MatrixUnit {
         pipes: table.value("pipes")?.count()?,
+        bits_per_cycle: table.value("bits_per_cycle")?.count()?,
+        evidence: evidence(&table)?,
+        source: source(&table)?,
+    })
+}
+
+fn tensor(value: &Value<'_>) -> Outcome<TensorMemory> {
+    let keys =
+        ["rows", "columns", "warp_rows", "least_columns", "column_cycles", "bits_per_cycle", "evidence", "source"];
+    let table = value.table(&keys)?;
+    let rows = table.value("rows")?.power_of_two(MOST_TENSOR_SIDE)?;
+    let columns = table.value("columns")?.power_of_two(MOST_TENSOR_SIDE)?;
+    let at_most = |key: &str, most: u32, named: &str| {
+        let value = table.value(key)?;
+        value.power_of_two(MOST_TENSOR_SIDE)?;
+        at_most(&value, most, named)
+    };
+    Ok(TensorMemory {
+        rows,
+        columns,
+        warp_rows: at_most("warp_rows", rows, "tensor.rows")?,
+        least_columns: at_most("least_columns", columns, "tensor.columns")?,
+        column_cycles: table.value("column_cycles")?.amount()?,
         bits_per_cycle: table.value("bits_per_cycle")?.count()?,
         evidence: evidence(&table)?,
         source: source(&table)?,

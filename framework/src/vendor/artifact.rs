@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::{Kernel, TensorMap};
+use crate::target::{Instruction, Operand};
+
 /// Options of one compilation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompileOptions {
@@ -83,6 +86,35 @@ pub struct KernelMetadata {
     pub blocks: u32,
     /// Static shared memory in bytes.
     pub shared_bytes: u64,
+    /// The parameters that are maps of tensors, which the host must encode.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub maps: Vec<EncodedMap>,
+}
+
+/// A map that the host encodes, with the address, the sizes and the strides of the tensor, for a launch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EncodedMap {
+    /// Number of the parameter.
+    pub parameter: u32,
+    /// What the kernel was compiled for.
+    pub map: TensorMap,
+    /// The number by which the encoder knows how a box lies in shared memory; absent where no row of the target knows.
+    pub mode: Option<u32>,
+}
+
+/// The maps that a kernel takes, with the modes that the rows have for them.
+#[must_use]
+pub fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<EncodedMap> {
+    let mode = |map: &TensorMap| {
+        let boxes = rows.iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
+            Operand::Box(operand) => Some(operand),
+            _ => None,
+        });
+        let mut fitting = boxes.filter(|operand| map.check_for(operand).is_ok());
+        fitting.find_map(|operand| Some(operand.arrangement_of(map.mix)?.mode))
+    };
+    let maps = (0..).zip(&kernel.parameters).filter_map(|(number, parameter)| Some((number, parameter.map.as_ref()?)));
+    maps.map(|(parameter, map)| EncodedMap { parameter, map: map.clone(), mode: mode(map) }).collect()
 }
 
 fn one_block() -> u32 {

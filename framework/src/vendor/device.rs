@@ -1,5 +1,6 @@
 //! Hardware, or what stands for it: memory, and launches.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Artifact;
@@ -20,40 +21,70 @@ pub trait Device: Send {
     /// Frees memory of this device; a buffer that is not, or no longer, of it is ignored.
     fn free(&mut self, buffer: Buffer);
 
-    /// Copies bytes to the start of a buffer.
+    /// Copies bytes into a buffer, from the byte `offset` of it on.
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`], [`DeviceError::Driver`].
-    fn write(&mut self, buffer: Buffer, bytes: &[u8]) -> Result<(), DeviceError>;
+    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 
-    /// Copies a buffer's first bytes.
+    /// Copies so many bytes of a buffer, from the byte `offset` of it on.
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`], [`DeviceError::Driver`].
-    fn read(&mut self, buffer: Buffer, bytes: u64) -> Result<Vec<u8>, DeviceError>;
+    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError>;
 
-    /// Runs a kernel of an artifact to its end.
+    /// Makes the kernels of an artifact ready to run.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`], [`DeviceError::BadLaunch`] where the artifact has no code for such a device,
+    /// [`DeviceError::Driver`].
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError>;
+
+    /// Forgets loaded code; code that is not, or no longer, loaded here is ignored.
+    fn unload(&mut self, code: LoadedCode);
+
+    /// Runs a kernel of loaded code to its end.
     ///
     /// # Errors
     /// [`DeviceError`]; after [`DeviceError::Fault`] the contents of buffers are unspecified.
-    fn launch(
-        &mut self,
-        artifact: &Artifact,
-        kernel: &str,
-        grid: LaunchGrid,
-        arguments: &[LaunchArgument],
-    ) -> Result<(), DeviceError>;
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError>;
 }
 
 /// Memory of a device, by its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Buffer(pub u64);
+
+/// Code of an artifact on a device, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LoadedCode(pub u64);
 
 /// Blocks along the three axes of a launch.
 pub type LaunchGrid = [u32; 3];
 
+/// What is to run. How many lanes a block has, the kernel says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchRequest {
+    /// The code.
+    pub code: LoadedCode,
+    /// The kernel's name in it.
+    pub kernel: String,
+    /// Blocks along the three axes, each at least one.
+    pub grid: LaunchGrid,
+    /// One for each parameter of the kernel.
+    pub arguments: Vec<LaunchArgument>,
+}
+
+/// What is known of a launch that has ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launched {
+    /// How long the device worked at it, by its own clock; absent where it has none.
+    #[serde(default)]
+    pub nanoseconds: Option<u64>,
+}
+
 /// One argument of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LaunchArgument {
     /// The address of a buffer.
     Buffer(Buffer),
@@ -79,7 +110,10 @@ pub enum DeviceError {
     /// A buffer that is not of this device, or too small.
     #[error("bad buffer: {0}")]
     BadBuffer(String),
-    /// The artifact or the launch does not fit the device; the caller's fault.
+    /// The device has no way to run this: fewer lanes, less shared memory; nobody's fault.
+    #[error("unsupported: {0}")]
+    Unsupported(String),
+    /// The artifact or the launch is wrong; the caller's fault.
     #[error("bad launch: {0}")]
     BadLaunch(String),
     /// The kernel did something wrong.
@@ -88,4 +122,7 @@ pub enum DeviceError {
     /// The driver failed.
     #[error("driver: {0}")]
     Driver(String),
+    /// The plugin broke: it panicked, ended, hung or answered nonsense; its devices may be gone. The plugin's fault.
+    #[error("plugin failure: {0}")]
+    Plugin(String),
 }

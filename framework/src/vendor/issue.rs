@@ -1,7 +1,7 @@
 //! The row of an instruction that a kernel issues, found and checked for a code generator.
 
 use super::CompileError;
-use crate::kernel::{Launch, Signature, Type};
+use crate::kernel::{Launch, Module, Op, Signature, Type, check_maps_of};
 use crate::target::Instruction;
 
 /// The row of this name among a target's, where operands, results and launch fit it.
@@ -22,4 +22,21 @@ pub fn issued_row<'a>(
     let fits = signature.check(operands, results).and_then(|()| signature.check_launch(launch));
     fits.map_err(|message| CompileError::Invalid(format!("instruction `{name}`: {message}")))?;
     Ok(row)
+}
+
+/// Checks that the maps of a module's kernels are of boxes that the instructions which take them copy.
+///
+/// # Errors
+/// [`CompileError::Invalid`] with the kernel, the instruction and what it cannot.
+pub fn check_maps(rows: &[Instruction], module: &Module) -> Result<(), CompileError> {
+    for kernel in &module.kernels {
+        for statement in kernel.statements() {
+            let Op::Instruction { name, operands } = &statement.op else { continue };
+            let Some(row) = rows.iter().find(|row| row.name == *name) else { continue };
+            check_maps_of(kernel, row, operands).map_err(|message| {
+                CompileError::Invalid(format!("kernel `{}`, instruction `{name}`: {message}", kernel.name))
+            })?;
+        }
+    }
+    Ok(())
 }

@@ -17,13 +17,13 @@ mod issue;
 use thiserror::Error;
 
 pub(crate) use artifact::byte_string;
-pub use artifact::{Artifact, CompileOptions, Emit, KernelMetadata, Payload};
-pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid};
-pub use issue::issued_row;
+pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, Payload, encoded_maps};
+pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode};
+pub use issue::{check_maps, issued_row};
 
 use crate::kernel;
 use crate::layout::Families;
-use crate::target::{Instruction, TargetDescription};
+use crate::target::{Instruction, TargetDescription, UnusedInstruction};
 
 /// One GPU product, as its vendor's code serves it.
 pub trait Target: Send + Sync {
@@ -35,6 +35,11 @@ pub trait Target: Send + Sync {
 
     /// The instruction table; names are unique.
     fn instructions(&self) -> &[Instruction];
+
+    /// Instructions that the product has and that no row of the table stands for.
+    fn unused_instructions(&self) -> &[UnusedInstruction] {
+        &[]
+    }
 
     /// Code for all kernels of a verified module.
     ///

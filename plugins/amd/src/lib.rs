@@ -10,12 +10,12 @@ pub mod object;
 use tilewright::kernel::Module;
 use tilewright::layout::Families;
 use tilewright::plugin::FactoryError;
-use tilewright::target::{Instruction, TargetDescription};
+use tilewright::target::{Instruction, TargetDescription, UnusedInstruction};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
 pub use architectures::ARCHITECTURES;
 use families::VendorFamilies;
-use instructions::rows;
+use instructions::{rows, unused};
 
 tilewright::register_targets! { plugin: "amd", architectures: ARCHITECTURES, create: create }
 
@@ -32,6 +32,7 @@ pub struct AmdTarget {
     description: TargetDescription,
     families: VendorFamilies,
     instructions: Vec<Instruction>,
+    unused: Vec<UnusedInstruction>,
 }
 
 impl AmdTarget {
@@ -50,7 +51,8 @@ impl AmdTarget {
         }
         let families = VendorFamilies::of(&description.architecture);
         let instructions = rows(&description.architecture);
-        Ok(Self { description, families, instructions })
+        let unused = unused(&description.architecture);
+        Ok(Self { description, families, instructions, unused })
     }
 }
 
@@ -65,6 +67,10 @@ impl Target for AmdTarget {
 
     fn instructions(&self) -> &[Instruction] {
         &self.instructions
+    }
+
+    fn unused_instructions(&self) -> &[UnusedInstruction] {
+        &self.unused
     }
 
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {

@@ -24,17 +24,28 @@ fn registers(row: &Instruction, wanted: &str, kind: char, first: u32) -> String 
     }
 }
 
-/// The row as a line of assembly. What its name has in brackets are the types of the factors, which
-/// modifiers choose, or the lanes of a wave.
-fn line(architecture: &str, row: &Instruction) -> String {
-    let (mnemonic, rest) = row.name.split_once('(').unwrap_or((&row.name, ""));
-    let modifiers = match rest.trim_end_matches(')').split_once(',') {
-        Some((a, b)) => {
-            let code = |name| ["fp8", "bf8", "", "", "fp4"].iter().position(|&known| known == name);
-            format!(" cbsz:{} blgp:{}", code(a).expect("a type"), code(b).expect("a type"))
+/// What modifiers choose, as a row's name has it in brackets: the types of the factors, whether sums saturate, the lanes
+/// of a wave.
+fn modifiers(row: &Instruction) -> String {
+    let mut modifiers = String::new();
+    let mut signs = row.name.contains("_iu").then_some([1, 1]);
+    for said in row.name.split('(').skip(1).map(|said| said.trim_end_matches(')')) {
+        let code = |name| ["fp8", "bf8", "fp6", "bf6", "fp4"].iter().position(|&known| known == name);
+        match said.split_once(',') {
+            Some((a, b)) if signs.is_some() => signs = Some([a, b].map(|name| u32::from(name.starts_with('i')))),
+            Some((a, b)) => {
+                modifiers += &format!(" cbsz:{} blgp:{}", code(a).expect("a type"), code(b).expect("a type"));
+            }
+            None if said == "clamp" => modifiers += " clamp",
+            None => assert_eq!(said, "wave64"),
         }
-        None => String::new(),
-    };
+    }
+    signs.map(|[a, b]| format!(" neg_lo:[{a},{b},0]")).unwrap_or_default() + &modifiers
+}
+
+/// The row as a line of assembly.
+fn line(architecture: &str, row: &Instruction) -> String {
+    let mnemonic = row.name.split('(').next().expect("a name");
     if row.kind == InstructionKind::AsyncCopy {
         // Before gfx940 it is written as a load that says where to.
         return match architecture {
@@ -55,7 +66,7 @@ fn line(architecture: &str, row: &Instruction) -> String {
     } else {
         String::new()
     };
-    format!("{mnemonic} {d}, {a}, {b}, {c}{scales}{modifiers}\n")
+    format!("{mnemonic} {d}, {a}, {b}, {c}{scales}{}\n", modifiers(row))
 }
 
 fn machine(architecture: &str, features: &str) -> TargetMachine {

@@ -19,8 +19,15 @@ fn staged(target: &AmdTarget) -> (String, u64, [String; 2]) {
     let rows = LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0)).unwrap();
     let memory = MemoryLayout::linear(columns.direct_sum(&rows).unwrap());
     let global = GlobalTensor::row_major(&[64, 64], 16);
-    let question =
-        CopyQuestion { global: &global, memory: &memory, element_bits: 16, lanes: 64, warps: 4, masked: false };
+    let question = CopyQuestion {
+        global: &global,
+        memory: &memory,
+        element_bits: 16,
+        lanes: 64,
+        warps: 4,
+        masked: false,
+        mapped: false,
+    };
     let means = Means::of(target.description()).with_instructions(target.instructions());
     let copy = copy_to_shared(&question, means).unwrap();
     let name = copy.instruction().unwrap_or_else(|| panic!("through registers: {:?}", copy.closed)).to_owned();

@@ -54,6 +54,49 @@ fn count(assembly: &str, word: &str) -> u64 {
     assembly.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
 }
 
+/// Factors of six bits lie side by side in the registers of their row, with scales and without.
+#[test]
+fn factors_of_six_bits_go_to_their_rows() {
+    let target = target("mi355x");
+    for (types, scales, row) in [
+        (["e2m3", "e2m3"], ["", ""], "f8f6f4(fp6,fp6)"),
+        (["e3m2", "e2m3"], ["e8m0", "e8m0"], "f8f6f4(bf6,fp6)"),
+        (["e3m2", "e4m3"], ["e8m0", ""], "f8f6f4(bf6,fp8)"),
+        (["e2m1", "e3m2"], ["e8m0", "e8m0"], "f8f6f4(fp4,bf6)"),
+    ] {
+        let question = question(&target, [32, 64, 128], [types[0], types[1], "f32"]);
+        let plan = proven(&target, &question.with_scales(scales.map(Scale::named)));
+        let found = plan.row().unwrap();
+        assert!(found.ends_with(row) || plan.is_transposed(), "{types:?}: {found}");
+        assert!(found.contains("fp6") || found.contains("bf6"), "{types:?}: {found}");
+        assert!(assembly(&target, &plan).contains("_f8f6f4"), "{types:?}");
+    }
+}
+
+/// Integers without a sign have rows of their own; sums saturate where they are to.
+#[test]
+fn signs_and_saturation_choose_the_row() {
+    for name in ["rx7900xtx", "rx9070xt"] {
+        let target = target(name);
+        for (types, row) in [
+            (["i8", "i8"], "_iu8"),
+            (["u8", "i8"], "_iu8(u8,iu8)"),
+            (["i8", "u8"], "_iu8(iu8,u8)"),
+            (["u8", "u8"], "_iu8(u8,u8)"),
+            (["u4", "s4"], "_iu4(u4,iu4)"),
+        ] {
+            let wrapping = question(&target, [32, 32, 64], [types[0], types[1], "i32"]);
+            let saturating = Question { saturating: true, ..wrapping.clone() };
+            for (question, clamp) in [(wrapping, ""), (saturating, "(clamp)")] {
+                let plan = proven(&target, &question);
+                assert!(!plan.is_transposed(), "{types:?}");
+                assert!(plan.row().unwrap().ends_with(&format!("{row}{clamp}")), "{types:?}: {:?}", plan.row());
+                assert_eq!(assembly(&target, &plan).contains(" clamp"), !clamp.is_empty(), "{types:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn factors_with_scales_go_to_rows_that_take_them_and_are_scaled_before_others() {
     let by = |name: &str, shape, [a, b]: [&str; 2], scales: [&str; 2]| {
@@ -66,8 +109,7 @@ fn factors_with_scales_go_to_rows_that_take_them_and_are_scaled_before_others() 
         (["e2m1", "e2m1"], "(fp4,fp4)"),
         (["e4m3", "e2m1"], "(fp8,fp4)"),
         (["e5m2", "e4m3"], "(bf8,fp8)"),
-        // Types of six bits become those of eight.
-        (["e2m3", "e2m1"], "(fp8,fp4)"),
+        (["e2m3", "e2m1"], "(fp6,fp4)"),
     ] {
         for scales in [["e8m0", "e8m0"], ["e8m0", ""]] {
             let (found, code) = by("mi355x", [64, 64, 256], types, scales);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tilewright::layout::{Bases, Dim, Families, FamilySpec, LinearLayout};
 use tilewright::target::{Instruction, InstructionKind, Operand};
 use tilewright_amd::families::VendorFamilies;
-use tilewright_amd::instructions::rows;
+use tilewright_amd::instructions::{rows, unused};
 
 /// The dense instructions of each architecture as the calculator describes them.
 const CALCULATED: &str = include_str!("data/matrix_instructions.json");
@@ -80,9 +80,13 @@ fn operands_are_as_calculated() {
                 for (lanes, bases) in entry["waves"].as_object().expect("operands by lanes") {
                     let halves = generation.starts_with("rdna") && lanes == "64";
                     let name = if halves { format!("{name}(wave64)") } else { name.clone() };
-                    let row = rows.iter().find(|row| row.name == name);
-                    check(row.unwrap_or_else(|| panic!("{architecture} has no {name}")), entry, bases);
-                    checked.insert(name);
+                    let forms: Vec<_> = rows.iter().filter(|row| without_modifiers(&row.name) == name).collect();
+                    let expected = if name.contains("_iu") { 4 * 2 } else { 1 };
+                    assert_eq!(forms.len(), expected, "{architecture}: {name}, signs of both factors and saturation");
+                    for row in forms {
+                        check(row, entry, bases);
+                        checked.insert(row.name.clone());
+                    }
                 }
             }
             let products = rows.into_iter().filter(|row| row.kind == InstructionKind::Matrix);
@@ -92,12 +96,21 @@ fn operands_are_as_calculated() {
     }
 }
 
+/// The name of the instruction whose form a row is: without signs of factors and saturation, but with the wave.
+fn without_modifiers(name: &str) -> String {
+    let (instruction, _) = name.split_once('(').unwrap_or((name, ""));
+    let wave = if name.ends_with("(wave64)") { "(wave64)" } else { "" };
+    format!("{instruction}{wave}")
+}
+
 fn check(row: &Instruction, entry: &Value, bases: &Value) {
     assert_eq!(row.cycles, entry["cycles"].as_f64(), "{}", row.name);
     let types = [("a", &entry["in_a"]), ("b", &entry["in_b"]), ("c", &entry["out"]), ("d", &entry["out"])];
     for (role, of) in types {
         let (found, bits, layout) = register(row, role);
-        assert_eq!(found, element(&of["name"]), "{}", row.name);
+        // Without its sign an integer lies where it does with it.
+        let signed = found.replace("u8", "iu8").replace("u4", "iu4").replace("ii", "i");
+        assert_eq!(signed, element(&of["name"]), "{}", row.name);
         let bases = &bases[if role == "c" { "d" } else { role }]["f2_bases"];
         if bases.is_null() {
             // The calculator has no map where one half of each register is left as it was; that there is
@@ -107,7 +120,7 @@ fn check(row: &Instruction, entry: &Value, bases: &Value) {
         }
         assert_eq!(of["bits"].as_u64(), Some(u64::from(bits)), "{}", row.name);
         let mut expected = published(bases, row, role);
-        if row.name == "v_wmma_i32_16x16x16_iu4(wave64)" && expected.in_bits(Dim::LANE) == 5 {
+        if without_modifiers(&row.name) == "v_wmma_i32_16x16x16_iu4(wave64)" && expected.in_bits(Dim::LANE) == 5 {
             // A factor fills one register of 32 lanes; of the others RDNA 4's table says nothing.
             let copies = LinearLayout::zeros(2, Dim::LANE, Dim::tensor(0), 1).expect("one lane bit");
             expected = expected.direct_sum(&copies).expect("six lane bits");
@@ -137,7 +150,7 @@ fn operands_of_gfx950_are_as_calculated() {
 fn products_with_scales_are_those_without_and_scales_lie_as_their_family_has_them() {
     let all = rows("gfx950");
     let scaled: Vec<_> = all.iter().filter(|row| row.name.contains("_scale_")).collect();
-    assert_eq!(scaled.len(), 18);
+    assert_eq!(scaled.len(), 2 * 5 * 5);
     for row in scaled {
         let name = row.name.replace("_scale_", "_");
         let plain = all.iter().find(|plain| plain.name == name).unwrap_or_else(|| panic!("gfx950 has no {name}"));
@@ -210,12 +223,34 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
     }
 }
 
+/// The vendor's calculator lists the sparse instructions of CDNA 3 and RDNA 4.
+#[test]
+fn sparse_instructions_are_known_and_unused() {
+    let count = |architecture| unused(architecture).len();
+    assert_eq!(["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"].map(count), [0, 14, 28, 0, 11, 14]);
+    for architecture in ["gfx942", "gfx950", "gfx1201", "gfx1250"] {
+        for form in unused(architecture) {
+            let [[m, n, k]] = form.shapes[..] else { panic!("{} has one shape", form.name) };
+            assert!(form.name.contains(&format!("_{m}x{n}x{k}_")) && !form.reason.is_empty(), "{}", form.name);
+            assert!(rows(architecture).iter().all(|row| row.name != form.name), "{}", form.name);
+        }
+    }
+    let Some(text) = full_text("reference/amd_matrix_instructions.json") else { return };
+    let file: Value = serde_json::from_str(&text).expect("a table is JSON");
+    for (generation, architecture) in [("cdna3", "gfx942"), ("rdna4", "gfx1201")] {
+        let listed = file[generation].as_object().expect("instructions").iter();
+        let sparse: BTreeSet<_> =
+            listed.filter(|(_, row)| row["sparse"] == true).map(|(name, _)| name.clone()).collect();
+        assert_eq!(unused(architecture).into_iter().map(|form| form.name).collect::<BTreeSet<_>>(), sparse);
+    }
+}
+
 #[test]
 fn rows_follow_the_architecture() {
     let count = |architecture| rows(architecture).len();
-    assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [21, 28, 33, 76]);
+    assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [21, 28, 33, 140]);
     // Both sizes of waves of RDNA have a row.
-    assert_eq!(["gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"].map(count), [12, 12, 22, 22, 12]);
+    assert_eq!(["gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"].map(count), [40, 40, 64, 64, 19]);
     for other in ["", "gfx1030", "sm_90", "gfx9"] {
         assert!(rows(other).is_empty(), "{other}");
     }

@@ -14,7 +14,7 @@ use tilewright::kernel::Kernel;
 use tilewright::layout::Dim;
 use tilewright::lower::instruction_kernel;
 use tilewright::pipeline::prove_instruction;
-use tilewright::target::{Instruction, InstructionKind, Operand, TargetDescription};
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Target};
 use tilewright_amd::instructions::rows;
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
@@ -74,11 +74,14 @@ fn every_row_is_one_line_with_its_registers() {
                 operands.map(|operand| registers(operand.split(' ').next().unwrap_or_default())).collect();
             assert_eq!(found, expected_registers(&row), "{architecture}: {line}");
             for (role, modifier) in [("a", "cbsz"), ("b", "blgp")] {
-                let code = row.name.split_once('(').and_then(|(_, types)| types.trim_end_matches(')').split_once(','));
+                let types = row.name.split_once("f8f6f4(").map(|(_, types)| types);
+                let code = types.and_then(|types| types.trim_end_matches(')').split_once(','));
                 let code = code.map(|(a, b)| if role == "a" { a } else { b });
                 // CDNA 4 ISA reference: zero, which is not written, is fp8.
                 let expected = match code {
                     Some("bf8") => Some(1),
+                    Some("fp6") => Some(2),
+                    Some("bf6") => Some(3),
                     Some("fp4") => Some(4),
                     _ => None,
                 };
@@ -86,9 +89,19 @@ fn every_row_is_one_line_with_its_registers() {
                 assert_eq!(line.contains(modifier), expected.is_some(), "{architecture}: {line}");
                 assert!(written.is_none_or(|written| line.contains(&written)), "{architecture}: {line}");
             }
-            // Integers of RDNA have a sign where this modifier says so.
-            let signed = row.name.contains("_iu");
-            assert_eq!(line.contains("neg_lo:[1,1,0]"), signed, "{architecture}: {line}");
+            // Integers of RDNA have a sign where this modifier says so; where it says so of neither it is not written.
+            let signs = match row.name.split_once('(').map_or("", |(_, said)| said.split(')').next().unwrap()) {
+                _ if !row.name.contains("_iu") => None,
+                "u8,u8" | "u4,u4" => None,
+                "u8,iu8" | "u4,iu4" => Some("neg_lo:[0,1,0]"),
+                "iu8,u8" | "iu4,u4" => Some("neg_lo:[1,0,0]"),
+                _ => Some("neg_lo:[1,1,0]"),
+            };
+            assert_eq!(line.contains("neg_lo"), signs.is_some(), "{architecture}: {line}");
+            assert!(signs.is_none_or(|signs| line.contains(signs)), "{architecture}: {line}");
+            let saturates = row.semantics == Semantics::ContractSaturating;
+            assert_eq!(line.contains("clamp"), saturates, "{architecture}: {line}");
+            assert_eq!(row.name.contains("(clamp)"), saturates, "{architecture}: {line}");
         }
     }
 }

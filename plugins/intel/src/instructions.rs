@@ -6,7 +6,7 @@
 
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics, UnusedInstruction};
 
 use crate::families::dpas::neighbours;
 
@@ -15,8 +15,7 @@ const SOURCE: &str = "OpenCL extension cl_intel_subgroup_matrix_multiply_accumul
 /// Steps of the systolic array: 32-bit groups of K that one instruction sums.
 const DEPTH: u64 = 8;
 
-/// Types of d, a, b and c that every architecture multiplies. Those of two bits, which the array has too, are left out:
-/// no builtin of the extension stands for them.
+/// Types of d, a, b and c that every architecture multiplies.
 const TYPES: [[&str; 4]; 10] = [
     ["f32", "f16", "f16", "f32"],
     ["f32", "bf16", "bf16", "f32"],
@@ -47,6 +46,35 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     let all = repeats.flat_map(|repeat| TYPES.iter().chain(more).map(move |&types| row(repeat, columns, types)));
     // A row that is no layout would be a mistake in the table above; tests count the rows.
     all.flatten().collect()
+}
+
+/// What the array multiplies besides: factors of two bits, alone or beside each other type of integers.
+#[must_use]
+pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
+    const REASON: &str = "no builtin of the OpenCL extension, nor an operand of SPV_INTEL_subgroup_matrix_multiply_accumulate, \
+                          stands for elements of two bits: code cannot name it";
+    let columns = match architecture {
+        "dg2" => 8,
+        "pvc" | "xe2" => 16,
+        _ => return Vec::new(),
+    };
+    let narrow = ["s2", "u2"];
+    let all = || ["s2", "u2", "s4", "u4", "s8", "u8"].into_iter();
+    let pairs =
+        all().flat_map(|a| all().map(move |b| (a, b))).filter(|(a, b)| narrow.contains(a) || narrow.contains(b));
+    let form = |(a, b): (&str, &str)| {
+        // As much of K as 32 bits of the wider type hold; of two bits as much as of four.
+        let k = if a.ends_with('8') || b.ends_with('8') { 4 * DEPTH } else { 8 * DEPTH };
+        let types = [("d", "s32"), ("a", a), ("b", b), ("c", "s32")];
+        UnusedInstruction {
+            name: format!("dpas.{DEPTH}x{{M}}.s32.{a}.{b}.s32"),
+            shapes: [1, 2, 4, 8].map(|repeat| [repeat, columns, k]).to_vec(),
+            types: types.map(|(role, element)| (role.to_owned(), element.to_owned())).to_vec(),
+            reason: REASON.to_owned(),
+            source: "Intel Graphics Assembler, dpas: precisions of sources".to_owned(),
+        }
+    };
+    pairs.map(form).collect()
 }
 
 fn row(repeat: u64, columns: u64, [d, a, b, c]: [&str; 4]) -> Result<Instruction, LayoutError> {

@@ -1,5 +1,5 @@
 //! The intel plugin as a library: the targets of this vendor, their layout families, their
-//! instructions, and kernel IR as SPIR-V.
+//! instructions, kernel IR as SPIR-V, and with the feature `drivers` the devices that run it.
 //!
 //! May import `tilewright` up to floor 5 (`vendor`).
 
@@ -11,12 +11,12 @@ pub mod instructions;
 
 pub use architectures::ARCHITECTURES;
 use families::VendorFamilies;
-use instructions::rows;
+use instructions::{rows, unused};
 use thiserror::Error;
 use tilewright::kernel::Module;
 use tilewright::layout::Families;
 use tilewright::plugin::FactoryError;
-use tilewright::target::{Instruction, TargetDescription};
+use tilewright::target::{Instruction, TargetDescription, UnusedInstruction};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
 tilewright::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: create }
@@ -72,6 +72,7 @@ pub struct IntelTarget {
     architecture: Architecture,
     families: VendorFamilies,
     instructions: Vec<Instruction>,
+    unused: Vec<UnusedInstruction>,
 }
 
 impl IntelTarget {
@@ -85,8 +86,9 @@ impl IntelTarget {
             architecture: description.architecture.clone(),
         })?;
         let instructions = rows(architecture.name);
+        let unused = unused(architecture.name);
         let families = VendorFamilies::of(architecture.name);
-        Ok(Self { description, architecture, families, instructions })
+        Ok(Self { description, architecture, families, instructions, unused })
     }
 }
 
@@ -103,11 +105,15 @@ impl Target for IntelTarget {
         &self.instructions
     }
 
+    fn unused_instructions(&self) -> &[UnusedInstruction] {
+        &self.unused
+    }
+
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         compile::compile(self.architecture, &self.description, &self.instructions, module, options)
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        device::devices()
+        device::devices(&self.description.product)
     }
 }

@@ -13,7 +13,7 @@ use thread_value::ThreadValue;
 use tilewright::layout::{Dim, Families, FamilySpec, LinearLayout};
 use tilewright::target::{Instruction, Operand};
 use tilewright_intel::families::VendorFamilies;
-use tilewright_intel::instructions::rows;
+use tilewright_intel::instructions::{rows, unused};
 
 const PUBLISHED: &str = include_str!("data/matrix_instructions.json");
 
@@ -158,6 +158,21 @@ fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
     let layout = families().resolve(spec, shape, &families()).expect("a layout");
     let outs: Vec<_> = layout.linear().outs().dims().collect();
     layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims")
+}
+
+/// Intel Graphics Assembler: `dpas` has sources of two bits, beside each other or any other integers.
+#[test]
+fn products_of_two_bits_are_known_and_unused() {
+    for (architecture, columns) in [("pvc", 16), ("xe2", 16), ("dg2", 8)] {
+        let forms = unused(architecture);
+        assert_eq!(forms.len(), 6 * 6 - 4 * 4, "all pairs but those that have rows");
+        for form in forms {
+            assert!(form.types.iter().any(|(_, element)| element.ends_with('2') && element.len() == 2));
+            assert_eq!(form.shapes.iter().map(|shape| shape[0]).collect::<Vec<_>>(), [1, 2, 4, 8]);
+            assert!(form.shapes.iter().all(|shape| shape[1] == columns) && !form.reason.is_empty());
+        }
+    }
+    assert!(unused("gfx942").is_empty());
 }
 
 #[test]

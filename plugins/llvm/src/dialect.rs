@@ -37,6 +37,19 @@ pub struct KernelForm {
     pub protected: bool,
     /// How shared memory is asked for.
     pub shared: SharedForm,
+    /// How maps of tensors are passed, where they are.
+    pub map: Option<MapForm>,
+}
+
+/// How a map of a tensor is passed to a kernel: by value, as so many bytes that only the host's encoder knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapForm {
+    /// How many.
+    pub bytes: u32,
+    /// They begin at a multiple of so many bytes.
+    pub alignment: u32,
+    /// Attributes of the parameter by name.
+    pub attributes: Vec<(String, String)>,
 }
 
 /// How a kernel asks for its shared memory.
@@ -168,6 +181,91 @@ pub trait Dialect {
         Ok(values.iter().map(|&(_, value)| value).collect())
     }
 
+    /// Makes eight bytes of shared memory an mbarrier of so many arrivals, by one lane of the warp.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there are no mbarriers, or none of so many arrivals.
+    fn mbarrier_init<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        arrivals: u32,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer, arrivals);
+        Err(no_mbarriers())
+    }
+
+    /// The warp arrives once at an mbarrier, after all that its lanes did before; its phase expects so many more bytes.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there are no mbarriers, or none that expect so many bytes.
+    fn mbarrier_arrive<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        bytes: u32,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer, bytes);
+        Err(no_mbarriers())
+    }
+
+    /// Every lane waits until the mbarrier's phase of this parity, an `i32`, has completed.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there are no mbarriers.
+    fn mbarrier_wait<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        phase: IntValue<'ctx>,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer, phase);
+        Err(no_mbarriers())
+    }
+
+    /// Lets what the warp has issued on a queue since its last commit arrive at an mbarrier when it has finished.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where nothing on the queue arrives at mbarriers.
+    fn mbarrier_commit<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        queue: Queue,
+        pointer: PointerValue<'ctx>,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer);
+        Err(no_queue(queue))
+    }
+
+    /// Allots columns of tensor memory, by the warp, and writes the address of the first to shared memory.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there is no tensor memory.
+    fn tensor_allocate<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        columns: u32,
+        kernel: &Kernel,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer, columns, kernel);
+        Err(no_tensor_memory())
+    }
+
+    /// Gives columns of tensor memory back; the address is an `i32`.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where there is no tensor memory.
+    fn tensor_free<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        address: IntValue<'ctx>,
+        columns: u32,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, address, columns);
+        Err(no_tensor_memory())
+    }
+
     /// Orders plain stores to shared memory before what other proxies do there later; nothing where there is one
     /// proxy.
     ///
@@ -240,6 +338,18 @@ pub trait Dialect {
 #[must_use]
 pub fn no_clusters() -> CompileError {
     CompileError::Unsupported("there are no clusters of blocks on this target".to_owned())
+}
+
+/// What a target says to mbarriers that it does not have.
+#[must_use]
+pub fn no_mbarriers() -> CompileError {
+    CompileError::Unsupported("there are no mbarriers that count bytes on this target".to_owned())
+}
+
+/// What a target says to tensor memory that it does not have.
+#[must_use]
+pub fn no_tensor_memory() -> CompileError {
+    CompileError::Unsupported("there is no tensor memory on this target".to_owned())
 }
 
 /// What a target says to a queue on which it completes nothing.

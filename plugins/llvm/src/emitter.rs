@@ -11,7 +11,7 @@ use tilewright::kernel::Launch;
 use tilewright::vendor::CompileError;
 
 use crate::ffi;
-use crate::values::{BasicType, BasicTypeEnum, BasicValue, BasicValueEnum};
+use crate::values::{BasicType, BasicTypeEnum, BasicValue, BasicValueEnum, PointerValue};
 
 /// Which way a fence orders memory operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +116,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
             Some(BasicValueEnum::IntValue(value)) => Ok(value),
             _ => Err(CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives no integer"))),
         }
+    }
+
+    /// The number of a pointer to shared memory, an `i32`.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`].
+    pub fn shared_address(&self, pointer: PointerValue<'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        self.builder.build_ptr_to_int(pointer, self.context.i32_type(), "").map_err(refused)
     }
 
     /// `a & b`.

@@ -28,7 +28,9 @@ mod memory;
 mod pieces;
 mod translate;
 
-pub use dialect::{Dialect, KernelForm, Machine, SharedForm, no_clusters, no_queue, queue_of};
+pub use dialect::{
+    Dialect, KernelForm, Machine, MapForm, SharedForm, no_clusters, no_mbarriers, no_queue, no_tensor_memory, queue_of,
+};
 pub use emitter::{Emitter, Ordering};
 pub use generate::{Code, Form, compile};
 pub use limits::{check_limits, kernel_metadata, shared_bytes};

@@ -1,8 +1,8 @@
 //! What a module's kernels ask of a launch, and whether the target can give it.
 
 use tilewright::kernel::{Kernel, Launch, Module};
-use tilewright::target::TargetDescription;
-use tilewright::vendor::{CompileError, KernelMetadata};
+use tilewright::target::{Instruction, TargetDescription};
+use tilewright::vendor::{CompileError, KernelMetadata, encoded_maps};
 
 /// Checks that every kernel's lanes, warps, blocks and shared memory are what the target can give.
 ///
@@ -52,14 +52,15 @@ pub fn shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
     }
 }
 
-/// What a launcher must know of each kernel, in the order of the module.
+/// What a launcher must know of each kernel, in the order of the module; `rows` know how maps are encoded.
 ///
 /// # Errors
 /// As [`shared_bytes`].
-pub fn kernel_metadata(module: &Module) -> Result<Vec<KernelMetadata>, CompileError> {
+pub fn kernel_metadata(module: &Module, rows: &[Instruction]) -> Result<Vec<KernelMetadata>, CompileError> {
     let of = |kernel: &Kernel| {
         let Launch { lanes, warps, blocks } = kernel.launch;
-        Ok(KernelMetadata { name: kernel.name.clone(), lanes, warps, blocks, shared_bytes: shared_bytes(kernel)? })
+        let (name, maps) = (kernel.name.clone(), encoded_maps(kernel, rows));
+        Ok(KernelMetadata { name, lanes, warps, blocks, shared_bytes: shared_bytes(kernel)?, maps })
     };
     module.kernels.iter().map(of).collect()
 }

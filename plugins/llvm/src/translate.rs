@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module as LlvmModule};
-use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
+use inkwell::types::{AnyType, BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
 use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc, context::Context};
 use tilewright::kernel::{
@@ -13,7 +13,7 @@ use tilewright::kernel::{
 use tilewright::vendor::CompileError;
 
 use crate::emitter::{Emitter, refused};
-use crate::{Dialect, KernelForm, Machine, SharedForm, no_clusters, shared_bytes};
+use crate::{Dialect, KernelForm, Machine, MapForm, SharedForm, no_clusters, shared_bytes};
 
 /// A vector may be this wide at most: more than any lane can hold in registers.
 const MAX_VECTOR_BITS: u64 = 1 << 14;
@@ -81,6 +81,13 @@ fn declare<'ctx>(
             Type::Scalar(_) | Type::Pointer(Space::Global) => {
                 parameters.push(llvm_type(context, machine, parameter.ty)?.into());
             }
+            Type::TensorMap if form.map.is_some() => {
+                parameters.push(llvm_type(context, machine, parameter.ty)?.into());
+            }
+            Type::TensorMap => {
+                let message = format!("kernel `{name}`: parameter `{}`: no maps of tensors here", parameter.name);
+                return Err(CompileError::Unsupported(message));
+            }
             other => return Err(fail(&format!("parameter `{}` cannot be a {other}", parameter.name))),
         }
     }
@@ -101,7 +108,24 @@ fn declare<'ctx>(
         let node = context.metadata_node(&values.iter().map(constant).collect::<Vec<_>>());
         function.as_global_value().set_metadata(node, context.get_kind_id(key));
     }
+    for (number, parameter) in (0..).zip(&kernel.parameters) {
+        if let (Type::TensorMap, Some(form)) = (parameter.ty, &form.map) {
+            pass_by_value(context, function, number, form);
+        }
+    }
     Ok(function)
+}
+
+/// A parameter that is a pointer becomes the bytes that it points to.
+fn pass_by_value<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, number: u32, form: &MapForm) {
+    let kind = Attribute::get_named_enum_kind_id;
+    let bytes = context.i8_type().array_type(form.bytes).as_any_type_enum();
+    let place = AttributeLoc::Param(number);
+    function.add_attribute(place, context.create_type_attribute(kind("byval"), bytes));
+    function.add_attribute(place, context.create_enum_attribute(kind("align"), u64::from(form.alignment)));
+    for (key, value) in &form.attributes {
+        function.add_attribute(place, context.create_string_attribute(key, value));
+    }
 }
 
 fn is_identifier(name: &str) -> bool {
@@ -167,6 +191,8 @@ pub(crate) fn llvm_type<'ctx>(
         // Registers that an instruction will have written; whoever reads them has waited.
         Type::Pending(..) => llvm_type(context, machine, ty.awaited()),
         Type::Pointer(space) => Ok(context.ptr_type(AddressSpace::from(address_space(machine, space)?)).into()),
+        // Where the bytes of the parameter are.
+        Type::TensorMap => Ok(context.ptr_type(AddressSpace::default()).into()),
     }
 }
 
@@ -311,6 +337,16 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         }
     }
 
+    /// A pointer that must be to shared memory.
+    fn shared_pointer(&self, number: Value) -> Result<PointerValue<'ctx>, CompileError> {
+        match self.pointer(number)? {
+            (Space::Shared, address) => Ok(address),
+            (space, _) => {
+                Err(self.invalid(format!("value {} points to {} memory, not to shared", number.0, space.name())))
+            }
+        }
+    }
+
     pub(crate) fn statement(&mut self, statement: &Statement) -> Result<(), CompileError> {
         self.place = (self.place.0 + 1, statement.op.name());
         let here = self.place;
@@ -380,6 +416,36 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
                 Ok(Vec::new())
             }
             Op::Wait { queue, outstanding, values } => self.wait(*queue, *outstanding, values),
+            Op::MbarrierInit { pointer, arrivals } => {
+                let pointer = self.shared_pointer(*pointer)?;
+                let made = self.dialect.mbarrier_init(&self.emit, pointer, *arrivals);
+                made.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
+            Op::MbarrierArrive { pointer, bytes } => {
+                let pointer = self.shared_pointer(*pointer)?;
+                let arrived = self.dialect.mbarrier_arrive(&self.emit, pointer, *bytes);
+                arrived.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
+            Op::MbarrierWait { pointer, phase } => {
+                let (pointer, phase) = (self.shared_pointer(*pointer)?, self.integer(*phase, Element::I32)?);
+                let awaited = self.dialect.mbarrier_wait(&self.emit, pointer, phase);
+                awaited.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
+            Op::MbarrierCommit { queue, pointer } => {
+                let pointer = self.shared_pointer(*pointer)?;
+                let committed = self.dialect.mbarrier_commit(&self.emit, *queue, pointer);
+                committed.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
+            Op::TensorAllocate { pointer, columns } => {
+                let pointer = self.shared_pointer(*pointer)?;
+                let allotted = self.dialect.tensor_allocate(&self.emit, pointer, *columns, self.kernel);
+                allotted.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
+            Op::TensorFree { address, columns } => {
+                let address = self.integer(*address, Element::I32)?;
+                let freed = self.dialect.tensor_free(&self.emit, address, *columns);
+                freed.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
             Op::ProxyFence {} => {
                 self.dialect.proxy_fence(&self.emit).map_err(|error| self.placed(error))?;
                 Ok(Vec::new())
@@ -417,10 +483,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     }
 
     fn cluster_address(&mut self, pointer: Value, block: Value) -> Result<Typed<'ctx>, CompileError> {
-        let (space, address) = self.pointer(pointer)?;
-        if space != Space::Shared {
-            return Err(self.invalid(format!("value {} points to {} memory, not to shared", pointer.0, space.name())));
-        }
+        let address = self.shared_pointer(pointer)?;
         let block = self.integer(block, Element::I32)?;
         let ty = Type::Pointer(Space::Cluster);
         let value = self.dialect.cluster_address(&self.emit, address, block).map_err(|error| self.placed(error))?;

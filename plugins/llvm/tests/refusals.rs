@@ -6,8 +6,8 @@ mod kernels;
 
 use kernels::{BIT, GLOBAL, QUAD, WORD, module};
 use tilewright::kernel::{
-    Binary, Builder, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, Module, Op, Region, SharedBuffer,
-    Space, SpecialRegister, Statement, Type, Value,
+    Binary, Builder, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, Module, Op, Queue, Region,
+    SharedBuffer, Space, SpecialRegister, Statement, Type, Value,
 };
 use tilewright::vendor::CompileError;
 use tilewright_llvm::Form;
@@ -156,6 +156,35 @@ fn memory_accesses_must_be_possible() {
     unsupported("pointers in memory", |k| {
         k.store(AT, 0, AT, None);
     });
+}
+
+#[test]
+fn mbarriers_are_the_targets_and_lie_in_shared_memory() {
+    unsupported("there are no mbarriers", |k| {
+        k.mbarrier(1);
+    });
+    invalid("value 0 points to global memory, not to shared", |k| k.mbarrier_arrive(AT, 0));
+    invalid("value 0 points to global memory, not to shared", |k| k.mbarrier_wait(AT, A_WORD));
+    invalid("a i32 is needed", |k| {
+        let there = k.shared_buffer(8, 8);
+        k.mbarrier_wait(there, AT);
+    });
+}
+
+#[test]
+fn tensor_memory_is_the_targets() {
+    unsupported("there is no tensor memory", |k| {
+        let there = k.shared_buffer(4, 4);
+        k.tensor_allocate(there, 32);
+    });
+    unsupported("there is no tensor memory", |k| k.tensor_free(A_WORD, 32));
+    unsupported("nothing completes on the queue `products`", |k| {
+        let there = k.shared_buffer(8, 8);
+        k.mbarrier_commit(Queue::Products, there);
+    });
+    unsupported("nothing completes on the queue `tensor_loads`", |k| k.commit(Queue::TensorLoads));
+    invalid("value 0 points to global memory, not to shared", |k| k.tensor_allocate(AT, 32));
+    invalid("value 0 points to global memory, not to shared", |k| k.mbarrier_commit(Queue::Products, AT));
 }
 
 #[test]

@@ -23,7 +23,8 @@ fn rows() -> MemoryLayout {
 
 fn staged(target: &dyn Target, masked: bool) -> Kernel {
     let (global, memory) = (GlobalTensor::row_major(&[64, 64], 16), rows());
-    let question = CopyQuestion { global: &global, memory: &memory, element_bits: 16, lanes: 32, warps: 4, masked };
+    let question =
+        CopyQuestion { global: &global, memory: &memory, element_bits: 16, lanes: 32, warps: 4, masked, mapped: false };
     let means = Means::of(target.description()).with_instructions(target.instructions());
     let copy = copy_to_shared(&question, means).unwrap();
     // 8 KiB by 128 lanes of 16 bytes.

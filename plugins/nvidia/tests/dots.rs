@@ -53,7 +53,8 @@ fn code_has_the_products_and_the_matrix_loads_of_the_plan() {
         let target = target(name);
         let mut by_matrix = 0;
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"], ["f64", "f64", "f64"]] {
-            let plan = proven(&target, &question(&target, [64, 64, 64], types));
+            // Too few rows for sums in tensor memory.
+            let plan = proven(&target, &question(&target, [32, 64, 64], types));
             let ptx = assembly(&target, &plan);
             assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunks(), "{types:?}");
             assert_eq!(count(&ptx, plan.row().unwrap()), plan.cost.issues / plan.chunks());

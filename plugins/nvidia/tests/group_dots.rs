@@ -3,9 +3,12 @@
 
 #[path = "../../../framework/tests/dots/mod.rs"]
 mod dots;
+#[path = "../../../conformance/src/groups/dot/list.rs"]
+#[allow(dead_code, reason = "each test program uses some of this")]
+mod list;
 
 use dots::{described, means, proven};
-use tilewright::contract::{self, Contraction, Question};
+use tilewright::contract::{self, Contraction, Question, Scale};
 use tilewright::kernel::Module;
 use tilewright::lower::contraction_kernel;
 use tilewright::target::Number;
@@ -16,7 +19,7 @@ fn target(name: &str) -> NvidiaTarget {
     let text = match name {
         "a100" => include_str!("../../../targets/a100.toml"),
         "gh200" => include_str!("../../../targets/gh200.toml"),
-        "b200" => include_str!("../../../targets/b200.toml"),
+        "rtx5090" => include_str!("../../../targets/rtx5090.toml"),
         _ => include_str!("../../../targets/h100.toml"),
     };
     NvidiaTarget::new(described(name, text)).unwrap()
@@ -83,8 +86,9 @@ fn possible([m, n, k]: [u64; 3], types: [&str; 3], bits: Option<u64>, warps: u32
         "f16" => 16,
         _ => 8,
     };
-    let fits = m >= 64 && n.is_multiple_of(8) && warps.is_multiple_of(4);
-    fits && bits.is_some() && (k * widest).is_multiple_of(256)
+    // With the factors exchanged M and N change places.
+    let fits = |m: u64, n: u64| m >= 64 && n.is_multiple_of(8) && warps.is_multiple_of(4);
+    (fits(m, n) || fits(n, m)) && bits.is_some() && (k * widest).is_multiple_of(256)
 }
 
 #[test]
@@ -111,6 +115,112 @@ fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
     assert!(must > 150 && cannot > 700, "{must} must, {cannot} cannot");
 }
 
+/// Linear Layouts, Table 5: of its pairs those of i8 with f16 or with eight bits, which both become f16.
+#[test]
+fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
+    let target = target("h100");
+    let (mut wrong, mut must) = (Vec::new(), 0);
+    for dot in list::table_5() {
+        let types = [dot.a, dot.b, dot.accumulator];
+        let theirs =
+            [dot.a, dot.b].contains(&"i8") && [dot.a, dot.b].iter().any(|ty| ["f16", "e4m3", "e5m2"].contains(ty));
+        // Some sums of f64 are too many for four warps.
+        let plan = contract::plan(&question(dot.shape, types, 4), means(&target));
+        let unit = plan.as_ref().map_or("none", Contraction::unit_name);
+        let expected = theirs && expected(dot.shape, Some(16), 4);
+        must += u32::from(expected);
+        if expected && !unit.starts_with("wgmma") || !theirs && unit.starts_with("wgmma") {
+            wrong.push(format!("{dot}: {unit}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(must > 60, "{must}");
+}
+
+/// With A in registers a factor that must be made first is that one; where it is `b`, the factors are exchanged, and N has
+/// to have the 64 rows. What is made is so of mxfp4 with scales as networks have them beside f16, or any beside bf16.
+/// Where more groups of warps than it has rows for would each make it, single warps may do better.
+#[test]
+fn four_warps_multiply_factors_that_are_scaled_first() {
+    let target = target("h100");
+    let mut wrong = Vec::new();
+    for (other, exponents) in [("f16", Some([-8, 8])), ("bf16", None)] {
+        for shape in [[64, 8, 32], [64, 64, 64], [128, 128, 64], [8, 64, 32], [16, 128, 64], [64, 32, 32]] {
+            for warps in [4, 8] {
+                let scale = Scale::named("e8m0").map(|scale| Scale { exponents, ..scale });
+                let sides = [(["e2m1", other, "f32"], [scale, None]), ([other, "e2m1", "f32"], [None, scale])];
+                for (side, (types, scales)) in sides.into_iter().enumerate() {
+                    let question = question(shape, types, warps).with_scales(scales);
+                    let plan = planned(&target, &question);
+                    // The made factor's side has the 64 rows of each group of warps, the other one eight columns.
+                    let [rows, columns] = if side == 0 { [shape[0], shape[1]] } else { [shape[1], shape[0]] };
+                    let must = columns >= 8 && rows / 64 >= u64::from(warps / 4);
+                    let is_theirs = plan.unit_name().starts_with("wgmma");
+                    if must && !is_theirs || is_theirs && (rows < 64 || plan.is_transposed() != (side == 1)) {
+                        wrong.push(format!("{types:?} {shape:?}, {warps} warps: {}", plan.unit_name()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn results_with_factors_exchanged_are_right() {
+    let target = target("h100");
+    let mut exchanged = 0;
+    for (types, shape, warps) in [
+        (["f16", "f16", "f32"], [8, 64, 32], 4),
+        (["f16", "f16", "f32"], [32, 128, 64], 8),
+        (["bf16", "i8", "f32"], [16, 64, 64], 4),
+        (["e4m3", "e5m2", "f32"], [8, 128, 64], 4),
+        (["i8", "u8", "i32"], [32, 64, 128], 4),
+    ] {
+        let plan = proven(&target, &question(shape, types, warps));
+        assert!(plan.unit_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.unit_name());
+        exchanged += u32::from(plan.is_transposed());
+        ptx(&target, &plan);
+    }
+    assert_eq!(exchanged, 5);
+    for (types, scales) in [(["f16", "e2m1", "f32"], ["", "e8m0"]), (["e2m1", "bf16", "f32"], ["e8m0", ""])] {
+        let scales = scales.map(|name| Scale::named(name).map(|scale| Scale { exponents: Some([-8, 8]), ..scale }));
+        let plan = proven(&target, &question([64, 64, 64], types, 4).with_scales(scales));
+        assert!(plan.unit_name().contains(".rs."), "{types:?}: {}", plan.unit_name());
+        ptx(&target, &plan);
+    }
+}
+
+/// Warps that keep whole rows of the result cannot share out its columns.
+#[test]
+fn chained_products_are_not_exchanged() {
+    let target = target("h100");
+    let question = Question { chained: true, ..question([8, 64, 32], ["f16", "f16", "f32"], 4) };
+    let plan = planned(&target, &question);
+    assert!(!plan.unit_name().starts_with("wgmma"), "{}", plan.unit_name());
+}
+
+#[test]
+fn sums_saturate_where_they_are_to() {
+    let target = target("h100");
+    for (types, shape) in [
+        (["i8", "i8", "i32"], [64, 64, 64]),
+        (["u8", "i8", "i32"], [128, 8, 256]),
+        (["s4", "s4", "i32"], [16, 8, 128]),
+        (["u8", "u8", "i32"], [16, 16, 16]),
+    ] {
+        let wrapping = question(shape, types, 4);
+        let saturating = Question { saturating: true, ..wrapping.clone() };
+        let plan = proven(&target, &saturating);
+        assert!(plan.unit_name().contains(".satfinite."), "{types:?}: {}", plan.unit_name());
+        assert!(ptx(&target, &plan).contains(".satfinite"), "{types:?}");
+        assert!(!planned(&target, &wrapping).unit_name().contains("satfinite"), "{types:?}");
+    }
+    let plain = Question { saturating: true, ..question([16, 16, 16], ["i16", "i16", "i32"], 4) };
+    let refused = contract::plan(&plain, means(&target)).unwrap_err().to_string();
+    assert!(refused.contains("its sums wrap, wanted are such that saturate"), "{refused}");
+}
+
 #[test]
 fn code_has_the_products_of_the_plan() {
     let target = target("h100");
@@ -122,7 +232,9 @@ fn code_has_the_products_of_the_plan() {
             let plan = planned(&target, &question(shape, types, warps));
             let ptx = ptx(&target, &plan);
             let count = |word: &str| ptx.matches(word).count() as u64;
-            if expected(shape, bits, warps) {
+            let by_groups = plan.unit_name().starts_with("wgmma");
+            assert!(by_groups || !expected(shape, bits, warps), "{types:?} {shape:?}");
+            if by_groups {
                 assert_eq!(count("wgmma.mma_async"), plan.cost.issues / plan.chunks(), "{types:?} {shape:?}");
                 assert!(count("wgmma.fence.sync.aligned") > 0 && count("mma.sync.") == 0);
                 assert_eq!((count("wgmma.commit_group"), count("wgmma.wait_group")), (1, 1), "{types:?} {shape:?}");
@@ -136,7 +248,16 @@ fn code_has_the_products_of_the_plan() {
             }
         }
     }
-    assert_eq!((by_group, others), (13 * 3, 13 * 2 + 4 * 5));
+    // Of [32, 64, 64] the factors are exchanged.
+    assert_eq!((by_group, others), (13 * 4, 13 + 4 * 5));
+}
+
+/// Of forms that multiply alike the one whose factors take the fewest wavefront slots to store: rows as they come.
+#[test]
+fn row_major_factors_are_stored_as_they_come() {
+    let target = target("h100");
+    let plan = planned(&target, &question([64, 64, 64], ["f16", "f16", "f32"], 4));
+    assert!(plan.unit_name().ends_with(".ss.km"), "{}", plan.unit_name());
 }
 
 #[test]
@@ -159,7 +280,7 @@ fn results_are_right() {
 
 #[test]
 fn other_architectures_multiply_by_single_warps() {
-    for name in ["a100", "b200"] {
+    for name in ["a100", "rtx5090"] {
         let target = target(name);
         let plan = planned(&target, &question([64, 64, 64], ["f16", "f16", "f32"], 4));
         assert!(plan.unit_name().starts_with("mma.sync"), "{name}: {}", plan.unit_name());

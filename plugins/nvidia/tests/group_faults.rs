@@ -142,7 +142,7 @@ fn a_descriptor_is_one_for_the_warp_and_leads_into_the_buffer() {
     under.wait(sums);
     let fault = under.fault();
     assert!(
-        matches!(&fault, Some(FaultKind::Instruction { message, .. }) if message.contains("different descriptors"))
+        matches!(&fault, Some(FaultKind::Instruction { message, .. }) if message.contains("lanes 0 and 1 have different words"))
     );
 
     let mut under = Under::new();

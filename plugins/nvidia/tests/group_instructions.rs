@@ -15,7 +15,7 @@ use serde_json::Value;
 use thread_value::ThreadValue;
 use tilewright::layout::{Dim, Families, FamilySpec, LinearLayout};
 use tilewright::movement::{Reading, arranged};
-use tilewright::target::{Instruction, MemoryOperand, Operand};
+use tilewright::target::{Instruction, MemoryOperand, Operand, Semantics};
 use tilewright_nvidia::families::VendorFamilies;
 use tilewright_nvidia::instructions::rows;
 
@@ -39,7 +39,7 @@ fn memory<'a>(row: &'a Instruction, wanted: &str) -> Option<&'a MemoryOperand> {
     })
 }
 
-/// The published atoms of dense products without saturation.
+/// The published atoms of dense products.
 fn atoms() -> Vec<Value> {
     let mut all = Vec::new();
     let full = full_text("reference/matrix_instruction_tv_layouts.json");
@@ -49,11 +49,7 @@ fn atoms() -> Vec<Value> {
     }
     let is_ours = |atom: &Value| {
         let name = atom["name"].as_str().expect("a name");
-        atom["thr_id"] == "128:1"
-            && atom["arch"] == "SM90"
-            && !name.contains("SPARSE")
-            && !name.contains("SATURATE")
-            && atom["shape_mnk"][1].as_u64().expect("a size").is_power_of_two()
+        atom["thr_id"] == "128:1" && atom["arch"] == "SM90" && !name.contains("SPARSE")
     };
     all.retain(is_ours);
     all
@@ -71,7 +67,8 @@ fn operands_are_as_published() {
             element(published).unwrap_or_else(|| panic!("{published} is no type of these instructions"))
         });
         let form = if name.contains("_RS") { "rs" } else { "ss" };
-        let leading = format!("wgmma.mma_async.sync.aligned.m{m}n{n}k{k}.{d}.{a}.{b}.{form}.");
+        let saturating = if name.ends_with("_SATURATE") { "satfinite." } else { "" };
+        let leading = format!("wgmma.mma_async.sync.aligned.m{m}n{n}k{k}.{d}.{a}.{b}.{saturating}{form}.");
         let forms: Vec<_> = all.iter().filter(|row| row.name.starts_with(&leading)).collect();
         // Factors of 16 bits may lie both ways in shared memory.
         let transposable = a.ends_with("f16");
@@ -93,21 +90,63 @@ fn operands_are_as_published() {
                 assert_eq!(memory(row, "a").expect("in memory").shape, [m, k], "{}", row.name);
             }
             assert_eq!(memory(row, "b").expect("in memory").shape, [k, n], "{}", row.name);
+            assert_eq!(row.extent(), Some([m, n, k]), "{}", row.name);
+            let saturates = row.semantics == Semantics::ContractSaturating;
+            assert_eq!(saturates, !saturating.is_empty(), "{}", row.name);
             checked.insert(row.name.clone());
         }
     }
-    let known: BTreeSet<_> = all.iter().map(|row| row.name.clone()).collect();
+    // Products of single bits are in no table of atoms.
+    let known: BTreeSet<_> = all.iter().map(|row| row.name.clone()).filter(|name| !name.contains(".b1.")).collect();
+    let excerpt = ["n8k", "n24k", "n64k"];
     let published: BTreeSet<_> =
-        known.iter().filter(|name| name.contains("n8k") || name.contains("n64k")).cloned().collect();
-    assert!(published.is_subset(&checked), "every row has a published counterpart");
+        known.iter().filter(|name| excerpt.iter().any(|size| name.contains(size))).cloned().collect();
+    assert_eq!(&published - &checked, BTreeSet::new(), "every row has a published counterpart");
     assert!(known == checked || full_text("reference/matrix_instruction_tv_layouts.json").is_none());
-    assert_eq!(known.len(), 6 * (2 * 6 + 6 + 2 + 8 * 2 + 4 * 2), "six sizes of N");
+    assert_eq!(known.len(), 32 * (2 * 6 + 6 + 2 + 8 * 2) + 18 * 4 * 2 * 2, "all sizes of N");
+    assert_eq!(all.len(), known.len() + 18 * 2, "and those of single bits");
+}
+
+/// PTX ISA: each warp of the four holds of A and of D what a warp holds of `mma.m16n8`, sixteen rows further on.
+#[test]
+fn warps_hold_what_one_warp_alone_does() {
+    let of_one_warp = rows("sm_90a").into_iter().filter(|row| row.name.starts_with("mma.sync.aligned.m16n8"));
+    let of_one_warp: Vec<_> = of_one_warp.collect();
+    let (mut of_a, mut of_d) = (0, 0);
+    for row in group_rows() {
+        let [_, n, k] = row.extent().expect("a product");
+        for (role, shape, count) in [("a", [16, k], &mut of_a), ("d", [16, 8], &mut of_d)] {
+            let Some((element, _, own)) = register(&row, role) else { continue };
+            let fits = |one: &&Instruction| {
+                let (found, _, layout) = register(one, role).expect("in registers");
+                found == element && [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis))) == shape
+            };
+            let Some(one) = of_one_warp.iter().find(fits) else { continue };
+            let (_, _, one) = register(one, role).expect("in registers");
+            let registers = 1u64 << one.in_bits(Dim::REGISTER);
+            for (at, lane, warp) in (0..registers * 32 * 4).map(|at| (at / 128, at % 32, at / 32 % 4)) {
+                let place = own.apply(&[(Dim::REGISTER, at), (Dim::LANE, lane), (Dim::WARP, warp)]).expect("a place");
+                let expected = one.apply(&[(Dim::REGISTER, at), (Dim::LANE, lane)]).expect("a place");
+                assert_eq!(
+                    (place[0].1, place[1].1),
+                    (expected[0].1 + 16 * warp, expected[1].1),
+                    "{role}, {}",
+                    row.name
+                );
+            }
+            *count += 1;
+        }
+        assert!(n <= 256);
+    }
+    // Of A all but tf32 and 8-bit floats, whose products by one warp are of later processors or other sizes.
+    assert!(of_a > 500 && of_d > 1000, "{of_a} of a, {of_d} of d");
 }
 
 fn same_places(row: &Instruction, role: &str, published: &str, rows: u64) {
     let published = ThreadValue::parse(published);
     let (_, _, layout) = register(row, role).expect("in registers");
-    assert_eq!(published.size(1), 1 << layout.in_bits(Dim::REGISTER), "registers of {role} of {}", row.name);
+    let operand = row.operands.iter().find(|operand| operand.role() == Some(role)).expect("an operand");
+    assert_eq!(published.size(1), row.registers(operand), "registers of {role} of {}", row.name);
     for thread in 0..published.size(0) {
         for value in 0..published.size(1) {
             let at = [(Dim::REGISTER, value), (Dim::LANE, thread % 32), (Dim::WARP, thread / 32)];
@@ -261,6 +300,48 @@ fn other_memory_layouts_are_not_read() {
     // Wider, and every second row moved by a row's half: no arrangement mixes that bit.
     let mixed = bases(columns(1).chain(rows().map(|[row, _]| [row, if row == 1 { 32 } else { 0 }])).collect());
     assert!(Reading::of(&mixed, operand).is_err());
+}
+
+/// What an arrangement has of a matrix, with one coordinate's bit moved: another bit of the same step, or a tile that
+/// begins where no sum without carries leads.
+#[test]
+fn matrices_with_a_bit_moved_are_not_read() {
+    let operands = memory_operands();
+    let operand = operands.iter().find(|operand| {
+        operand.role == "a" && operand.element == "f16" && operand.shape == [64, 16] && is_along_rows(operand)
+    });
+    let operand = operand.expect("a factor of 16 bits");
+    let shape = [64, 64];
+    let whole = arranged(operand, &operand.arrangements[0], shape).expect("powers of two").expect("it fills it");
+    let moved = |change: fn([u64; 2]) -> [u64; 2]| {
+        let bases = whole.bases_of(Dim::OFFSET).into_iter().map(|at| change([at[0], at[1]]).to_vec()).collect();
+        let sizes = [(Dim::tensor(0), shape[0]), (Dim::tensor(1), shape[1])];
+        LinearLayout::from_bases(&[(Dim::OFFSET, bases)], &sizes).expect("a layout")
+    };
+    assert!(Reading::of(&moved(|at| at), operand).is_ok());
+    // Rows 2 and 4 of every eight change places: the step's first bit is where it must be, its second is not.
+    let exchanged = moved(|[row, k]| [row & !6 | (row & 2) << 1 | (row & 4) >> 1, k]);
+    let refused = Reading::of(&exchanged, operand).expect_err("another order of rows");
+    assert!(refused.contains("swizzle of 128 bytes: bit 1 of a step along dim0"), "{refused}");
+    // The second tile along K begins a row further on.
+    let sheared = moved(|[row, k]| [row ^ (k >> 4 & 1), k]);
+    let refused = Reading::of(&sheared, operand).expect_err("a tile begins elsewhere");
+    assert!(refused.contains("swizzle of 128 bytes: tiles would begin 0xa0 bytes apart"), "{refused}");
+}
+
+/// Fields of 14 bits count 16 bytes: no stride of 256 KiB or more is said.
+#[test]
+fn strides_beyond_the_descriptor_are_not_read() {
+    let operands = memory_operands();
+    let operand = operands.iter().find(|operand| {
+        operand.role == "b" && operand.element == "f16" && operand.shape == [16, 128] && is_along_rows(operand)
+    });
+    let operand = operand.expect("a factor of 16 bits across K");
+    for (k, reaches) in [(1024, true), (4096, false)] {
+        let layout = arranged(operand, &operand.arrangements[0], [k, 128]).expect("powers of two").expect("it fills");
+        let reading = Reading::of(&layout, operand);
+        assert_eq!(reading.is_ok(), reaches, "{k}: {reading:?}");
+    }
 }
 
 /// CUTLASS, mma_sm90_desc.hpp, canonical layouts: which distance is the leading and which the stride offset, here of

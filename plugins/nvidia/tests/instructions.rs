@@ -13,11 +13,12 @@ use known_answers::full_text;
 use serde_json::Value;
 use thread_value::ThreadValue;
 use tilewright::layout::{Dim, Families, FamilySpec, LinearLayout};
-use tilewright::target::{Instruction, Operand};
+use tilewright::target::{Instruction, Operand, Semantics, UnusedInstruction};
 use tilewright_nvidia::families::VendorFamilies;
-use tilewright_nvidia::instructions::rows;
+use tilewright_nvidia::instructions::{rows, unused};
 
 const PRODUCTS: &str = include_str!("data/matrix_instructions.json");
+const SPARSE: &str = include_str!("data/sparse_instructions.json");
 const MOVES: &str = include_str!("data/matrix_moves.json");
 
 fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, u32, &'a LinearLayout) {
@@ -83,7 +84,12 @@ fn operands_of_products_with_scales_are_as_published() {
     let own: BTreeSet<_> = all.into_iter().map(|row| row.name).filter(|name| name.contains("kind::")).collect();
     assert_eq!(checked, own);
     assert_eq!(own.len(), 16 * 2 + 16 + 3);
-    assert!(!rows("sm_120").iter().chain(&rows("sm_100a")).any(|row| row.name.contains("kind::")));
+    assert!(
+        !rows("sm_120")
+            .iter()
+            .chain(&rows("sm_100a"))
+            .any(|row| row.name.starts_with("mma") && row.name.contains("kind::"))
+    );
 }
 
 #[test]
@@ -116,8 +122,68 @@ fn matrix_operands_are_as_published() {
         checked.insert(name);
     }
     let products: BTreeSet<_> =
-        rows("sm_90a").into_iter().map(|row| row.name).filter(|name| name.starts_with("mma")).collect();
+        rows("sm_90a").into_iter().map(|row| row.name).filter(|name| is_wrapping(name)).collect();
     assert_eq!(checked, products, "every row has a published counterpart and the other way round");
+}
+
+fn is_wrapping(name: &str) -> bool {
+    name.starts_with("mma") && !name.contains("satfinite")
+}
+
+/// PTX ISA: `.satfinite` is for products of integers but single bits, and changes nothing of where they lie.
+#[test]
+fn saturating_products_are_the_wrapping_ones() {
+    for (architecture, count) in [("sm_75", 8), ("sm_80", 24), ("sm_90a", 24), ("sm_120a", 24)] {
+        let all = rows(architecture);
+        let saturating: Vec<_> = all.iter().filter(|row| row.name.contains("satfinite")).collect();
+        let saturating = saturating.into_iter().filter(|row| row.name.starts_with("mma")).collect::<Vec<_>>();
+        assert_eq!(saturating.len(), count, "{architecture}");
+        for row in saturating {
+            let name = row.name.replace(".satfinite", "");
+            let wrapping = all.iter().find(|row| row.name == name).expect("the wrapping row");
+            assert_eq!(row.operands, wrapping.operands, "{name}");
+            let types = ["s8", "u8", "s4", "u4"];
+            assert!(types.contains(&register(row, "a").0) && types.contains(&register(row, "b").0), "{name}");
+            assert_eq!((&row.semantics, &wrapping.semantics), (&Semantics::ContractSaturating, &Semantics::Contract));
+        }
+    }
+}
+
+/// Sparse atoms are known; what is unused is no row.
+#[test]
+fn sparse_products_are_known_and_unused() {
+    let forms = |architecture| unused(architecture);
+    let is_sparse = |form: &&UnusedInstruction| form.name.contains(".sp");
+    let count = |architecture| forms(architecture).iter().filter(is_sparse).count();
+    // Of one warp f16 to two sums, bf16, tf32, four pairs of bytes and of nibbles; later pairs of 8-bit floats.
+    assert_eq!(["sm_75", "sm_80", "sm_89", "sm_90"].map(count), [0, 12, 16, 16]);
+    assert_eq!(["sm_90a", "sm_120", "sm_120a"].map(count), [16 + 2 + 1 + 1 + 8 + 4, 20, 24]);
+    for form in forms("sm_90a") {
+        assert!(rows("sm_90a").iter().all(|row| row.name != form.name) && !form.reason.is_empty(), "{}", form.name);
+        assert_eq!(form.types.iter().map(|(role, _)| role.as_str()).collect::<Vec<_>>(), ["d", "a", "b"]);
+    }
+    let (mut published, mut known) = (BTreeSet::new(), BTreeSet::new());
+    for atom in atoms(SPARSE, "reference/matrix_instruction_tv_layouts.json") {
+        let (name, of_warps) = (atom["name"].as_str().expect("a name"), atom["thr_id"] == "128:1");
+        // `cute::sparse_elem<2, cutlass::half_t>` is an element of which two in four are there.
+        let types = ["D", "A", "B"].map(|role| {
+            let name = atom["val_types"][role].as_str()?;
+            let dense = name.strip_prefix("cute::sparse_elem<").and_then(|rest| rest.strip_suffix('>'));
+            element(dense.and_then(|rest| rest.split_once(", ")).map_or(name, |(_, dense)| dense))
+        });
+        let [Some(d), Some(a), Some(b)] = types else { continue };
+        if of_warps && name.contains("SPARSE") {
+            let shape = [0, 1, 2].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
+            published.insert((shape, [d, a, b].map(str::to_owned)));
+        }
+    }
+    for form in forms("sm_90a").into_iter().filter(|form| form.name.starts_with("wgmma")) {
+        let types: Vec<String> = form.types.into_iter().map(|(_, element)| element).collect();
+        let types: [String; 3] = types.try_into().expect("three operands");
+        known.extend(form.shapes.into_iter().map(|shape| (shape, types.clone())));
+    }
+    assert!(published.is_subset(&known) && published.len() >= 6, "{:?}", &published - &known);
+    assert!(published == known || full_text("reference/matrix_instruction_tv_layouts.json").is_none());
 }
 
 fn same_places(row: &Instruction, role: &str, published: Option<&str>, rows: u64, exchanged: bool) {
@@ -259,14 +325,14 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
 #[test]
 fn rows_follow_the_architecture() {
     let names = |architecture| rows(architecture).into_iter().map(|row| row.name).collect::<BTreeSet<_>>();
-    assert_eq!(names("sm_75").len(), 2 + 4 + 4 + 1 + 6);
+    assert_eq!(names("sm_75").len(), 2 + 4 + 4 + 8 + 1 + 6);
     assert!(names("sm_75").is_subset(&names("sm_80")));
     assert_eq!(&names("sm_89") - &names("sm_80"), names("sm_89").into_iter().filter(|n| n.contains(".e")).collect());
     assert!(names("sm_90a").iter().any(|name| name.starts_with("stmatrix")));
     assert!(!names("sm_89").iter().any(|name| name.starts_with("stmatrix")));
     assert_eq!(names("sm_90").len(), rows("sm_90").len(), "names are unique");
     let copies = |architecture| names(architecture).iter().filter(|name| name.starts_with("cp.async")).count();
-    assert_eq!(["sm_75", "sm_80", "sm_90a", "sm_120a"].map(copies), [0, 4, 4, 4]);
+    assert_eq!(["sm_75", "sm_80", "sm_90a", "sm_120a"].map(copies), [0, 4, 4 + 12, 4 + 12]);
     let bytes = |architecture| names(architecture).iter().filter(|name| name.ends_with(".b8")).count();
     assert_eq!(["sm_90a", "sm_100", "sm_100a", "sm_120a"].map(bytes), [0, 0, 5, 5]);
     for other in ["", "sm_", "sm_x", "compute_80", "gfx942", "sm_99999999999"] {

@@ -114,7 +114,8 @@ impl SharedCopying {
         let memory =
             if self.chosen { self.choose(context, &global)? } else { self.end.memory(context, &self.tensor)? };
         let (element_bits, lanes, warps) = (setting.element.bits(), setting.lanes, setting.warps);
-        let question = CopyQuestion { global: &global, memory: &memory, element_bits, lanes, warps, masked: false };
+        let question =
+            CopyQuestion { global: &global, memory: &memory, element_bits, lanes, warps, masked: false, mapped: false };
         let copy = copy_to_shared(&question, means(context)).map_err(refused)?;
         Ok((memory, copy))
     }

@@ -2,13 +2,19 @@
 //! some are under way while another is read; a kernel that reads before its wait must be caught. Shown on the
 //! emulator, and as code that a tool takes.
 //!
+//! Boxes of tensors are copied likewise, over the borders of the tensor too, and stored back.
+//!
 //! What each row does by itself is shown by the group `instructions`.
 
+mod boxes;
 mod copy;
+mod tiles;
 
+use tilewright::lower::Bulk;
 use tilewright::target::{Completion, InstructionKind};
 
 pub use copy::{SharedCopying, Shown};
+pub use tiles::{ShownTiles, TileCopying};
 
 use crate::{Case, Context, Group, Verdict};
 
@@ -30,6 +36,11 @@ impl Group for Asynchronous {
             let none = |_: &Context| Verdict::unsupported("the target's table has no row that copies asynchronously");
             return vec![Case::new("async/no-rows", none)];
         }
-        SharedCopying::all(context).into_iter().map(SharedCopying::case).collect()
+        let mut cases: Vec<_> = SharedCopying::all(context).into_iter().map(SharedCopying::case).collect();
+        if rows.iter().any(Bulk::is_of) {
+            cases.extend(boxes::cases(context));
+            cases.extend(TileCopying::all(context).into_iter().map(TileCopying::case));
+        }
+        cases
     }
 }

@@ -1,13 +1,14 @@
-//! What is shown of a product: that its kernel is right on the emulator, and that it is code.
+//! What is shown of a product: that its kernel is right on the emulator and on a device, and that it is code.
 
 use tilewright::contract::{self, ContractError, Contraction, Question};
 use tilewright::kernel::{self, Module};
 use tilewright::lower::contraction_kernel;
 use tilewright::movement::Means;
-use tilewright::pipeline::{Disproof, prove_contraction};
+use tilewright::pipeline::{Disproof, prove_contraction, prove_contraction_on};
 use tilewright::target::TargetDescription;
 
 use super::super::artifact;
+use super::super::executed::on_device;
 use crate::{Context, Level, Verdict};
 
 /// Four warps, of less than 16 x 16 one; twice as many while a lane would hold more than 64 words of the result.
@@ -45,6 +46,17 @@ pub(super) fn emulated(context: &Context, question: &Question) -> Verdict {
         Err(wrong @ (Disproof::Row(_) | Disproof::Invalid(_))) => Verdict::fail(Level::Layout, wrong.to_string()),
         Err(wrong) => Verdict::fail(Level::Emulated, format!("by {}: {wrong}", plan.unit_name())),
     }
+}
+
+/// Runs the plan's kernel on a device, as on the emulator.
+pub(super) fn executed(context: &Context, question: &Question) -> Verdict {
+    let plan = match planned(context, question) {
+        Ok(plan) => plan,
+        Err(verdict) => return verdict,
+    };
+    let verdict = on_device(context, |device| prove_contraction_on(device, context.target(), &plan, means(context)));
+    let detail = format!("by {}: {}", plan.unit_name(), verdict.detail);
+    verdict.with_detail(detail)
 }
 
 /// Compiles the plan's kernel twice; see [`artifact::compiled`].

@@ -1,5 +1,5 @@
 //! Group `dot`: products of whole tiles of every pair of types, planned from the target's data, shown on the
-//! emulator element by element and as code that a tool takes.
+//! emulator element by element, as code that a tool takes, and on a device.
 
 mod check;
 mod list;
@@ -33,6 +33,9 @@ impl Group for Dots {
                 let named = |way: &str| format!("dot/{way}/{list}/{dot}/w{}", warps(&dot, target));
                 cases.push(case(named("emulated"), dot, emulated));
                 cases.push(case(named("code"), dot, compiled));
+                if context.devices().is_some() {
+                    cases.push(case(named("device"), dot, executed));
+                }
             }
         }
         cases
@@ -61,6 +64,10 @@ fn question(context: &Context, dot: &Dot) -> Result<Question, Verdict> {
 
 fn emulated(context: &Context, dot: &Dot) -> Verdict {
     question(context, dot).map_or_else(|verdict| verdict, |question| check::emulated(context, &question))
+}
+
+fn executed(context: &Context, dot: &Dot) -> Verdict {
+    question(context, dot).map_or_else(|verdict| verdict, |question| check::executed(context, &question))
 }
 
 fn compiled(context: &Context, dot: &Dot) -> Verdict {

@@ -1,7 +1,8 @@
 //! Instructions as code: one kernel that issues a row once.
 
 use tilewright::kernel::{Builder, Launch, Module, Op};
-use tilewright::lower::instruction_kernel;
+use tilewright::lower::issue_kernel;
+use tilewright::movement::Means;
 use tilewright::target::Instruction;
 use tilewright::vendor::CompileError;
 
@@ -10,7 +11,9 @@ use crate::{Context, Level, Verdict};
 
 /// Compiles the kernel twice; see [`artifact::compiled`].
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
-    match instruction_kernel("issue", row) {
+    let target = context.target();
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    match issue_kernel("issue", row, means) {
         Ok(kernel) => artifact::compiled(context, &Module { kernels: vec![kernel] }),
         Err(wrong) => Verdict::fail(Level::Layout, wrong),
     }

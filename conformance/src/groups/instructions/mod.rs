@@ -1,15 +1,19 @@
 //! Group `instructions`: each row of a target's instruction table is an instruction. Shown on the
-//! emulator, by its result, and as code that a tool takes.
+//! emulator and on a device, by its result, and as code that a tool takes.
 //!
 //! That operands cover their tiles is shown by the group `layouts`.
 
+mod bulk;
 mod code;
 
 use std::collections::BTreeSet;
 
-use tilewright::pipeline::{Disproof, prove_instruction};
+use tilewright::lower::Bulk;
+use tilewright::movement::Means;
+use tilewright::pipeline::{Disproof, prove_instruction_on, prove_instruction_with};
 use tilewright::target::Instruction;
 
+use super::executed::on_device;
 use super::law::word;
 use crate::{Case, Context, Group, Level, Verdict};
 
@@ -31,7 +35,10 @@ impl Group for Instructions {
                 continue;
             }
             cases.push(case(format!("meaning/{name}"), row, meaning));
-            cases.push(case(format!("code/{name}"), row, code::compiled));
+            cases.push(case(format!("code/{name}"), row, code));
+            if context.devices().is_some() && !Bulk::is_of(row) {
+                cases.push(case(format!("device/{name}"), row, executed));
+            }
         }
         cases.push(Case::new("instructions/code/no-such-row", code::unknown));
         cases
@@ -43,11 +50,28 @@ fn case(name: String, row: &Instruction, check: fn(&Context, &Instruction) -> Ve
     Case::new(format!("instructions/{name}"), move |context| check(context, &row))
 }
 
+fn code(context: &Context, row: &Instruction) -> Verdict {
+    if Bulk::is_of(row) { bulk::compiled(context, row) } else { code::compiled(context, row) }
+}
+
+/// The same on a device.
+fn executed(context: &Context, row: &Instruction) -> Verdict {
+    on_device(context, |device| prove_instruction_on(device, context.target(), row))
+}
+
 /// Runs the instruction once: a product must be that of matrices, computed element by element, and a
 /// move must bring every byte to its place.
 fn meaning(context: &Context, row: &Instruction) -> Verdict {
-    match prove_instruction(row, context.target().description()) {
-        Ok(_) => Verdict::pass(Level::Emulated),
+    let target = context.target();
+    let proof = match Bulk::is_of(row) {
+        true => bulk::prove(context, row),
+        false => {
+            let means = Means::of(target.description()).with_instructions(target.instructions());
+            prove_instruction_with(row, means).map(drop)
+        }
+    };
+    match proof {
+        Ok(()) => Verdict::pass(Level::Emulated),
         Err(wrong @ (Disproof::Row(_) | Disproof::Invalid(_))) => Verdict::fail(Level::Layout, wrong.to_string()),
         Err(wrong) => Verdict::fail(Level::Emulated, wrong.to_string()),
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use tilewright::layout::{Dim, LinearLayout};
+use tilewright::lower::LoneTile;
 use tilewright::movement::{Reading, arranged};
-use tilewright::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics};
+use tilewright::target::{Arrangement, Instruction, InstructionKind, MemoryOperand, Operand, TensorOperand};
 
 use super::super::law::{Checked, broken, case, require, word};
 use super::super::walk::covers_evenly;
@@ -19,8 +20,7 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
             let check = move |context: &Context| operand_law(context, &row, &row.operands[index]);
             cases.push(case(format!("layouts/instructions/operand/{name}/{label}"), check));
         }
-        let multiplies = matches!(row.semantics, Semantics::Contract | Semantics::CountDifferent);
-        if multiplies && ["a", "b", "d"].iter().all(|role| register(row, role).is_some()) {
+        if row.semantics.multiplies() && ["a", "b", "d"].iter().all(|role| register(row, role).is_some()) {
             let row = row.clone();
             cases.push(case(format!("layouts/instructions/products/{name}"), move |_| products(&row)));
         }
@@ -34,6 +34,7 @@ fn label(operand: &Operand, index: usize) -> String {
         Operand::Access { .. } => format!("{index}-access"),
         Operand::Memory(memory) => format!("{index}-{}", word(&memory.role)),
         Operand::Global { .. } => format!("{index}-global"),
+        Operand::Tensor(tile) => format!("{index}-{}", word(&tile.role)),
         _ => index.to_string(),
     }
 }
@@ -55,7 +56,8 @@ fn unique_names(context: &Context) -> Checked {
 fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> Checked {
     match operand {
         Operand::Register { bits, layout, .. } => {
-            require(bits.is_power_of_two(), || format!("elements of {bits} bits"))?;
+            // Elements of six bits lie side by side too.
+            require(bits.is_power_of_two() || *bits == 6, || format!("elements of {bits} bits"))?;
             // Warps are there where several issue it together.
             let warps = (layout.in_bits(Dim::WARP) > 0).then_some(Dim::WARP);
             has_dims(layout, &[Some(Dim::REGISTER), Some(Dim::LANE), warps].into_iter().flatten().collect::<Vec<_>>())?;
@@ -69,8 +71,31 @@ fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> Check
             access(context, dims, (data, address), *alignment)
         }
         Operand::Memory(memory) => arrangements(context, memory),
+        Operand::Tensor(tile) => tensor_tile(context, tile),
+        Operand::Constant { bits, value, .. } => {
+            let fits = value.checked_shr(*bits).unwrap_or(0) == 0;
+            require(fits, || format!("{value:#x} does not fit into {bits} bits"))
+        }
         _ => Ok(()),
     }
+}
+
+/// Every element has one place, within the target's tensor memory; none straddles two columns.
+fn tensor_tile(context: &Context, tile: &TensorOperand) -> Checked {
+    let memory = context.target().description().tensor.as_ref();
+    let memory = memory.ok_or_else(|| broken("the target has no tensor memory".to_owned()))?;
+    require(tile.bits.is_power_of_two() && tile.bits <= 32, || format!("places of {} bits", tile.bits))?;
+    has_dims(&tile.layout, &[Dim::ROW, Dim::COL])?;
+    let (rows, columns) = (u64::from(memory.rows), u64::from(memory.columns) * 32 / u64::from(tile.bits));
+    let places = tile.places();
+    for ([row, place], element) in &places {
+        require(*row < rows && *place < columns, || format!("{element:?} is at row {row}, place {place} of it"))?;
+    }
+    let elements: BTreeSet<_> = places.iter().map(|(_, element)| element).collect();
+    let all = 1usize << tile.layout.outs().bits();
+    require(elements.len() == all && places.len() == all, || {
+        format!("{} places hold {} of {all} elements", places.len(), elements.len())
+    })
 }
 
 /// Each arrangement has a place of its own for every element of a tile, at which its descriptor says it is, and the
@@ -82,6 +107,7 @@ fn arrangements(context: &Context, memory: &MemoryOperand) -> Checked {
     for arrangement in &memory.arrangements {
         let name = &arrangement.name;
         require(modes.insert(arrangement.mode), || format!("{name}: another has the same mode"))?;
+        lone(memory, arrangement).map_err(|message| broken(format!("{name}: {message}")))?;
         let mut filled = false;
         for times in [[1, 1], [1, 4], [4, 1], [8, 8]] {
             let shape = [0, 1].map(|axis| memory.shape[axis] * times[axis]);
@@ -93,7 +119,26 @@ fn arrangements(context: &Context, memory: &MemoryOperand) -> Checked {
             filled = true;
             described(memory, &layout, times).map_err(|message| broken(format!("{name}, {shape:?}: {message}")))?;
         }
-        require(filled, || format!("{name}: no matrix of some tiles fills it"))?;
+        // What is no power of two of bytes is in no memory layout.
+        let is_layout = memory.bits >= 8 && memory.shape.iter().all(|size| size.is_power_of_two());
+        require(filled || !is_layout, || format!("{name}: no matrix of some tiles fills it"))?;
+    }
+    Ok(())
+}
+
+/// A tile by itself has bits of its own for each element, in memory that begins as aligned as the arrangement says.
+fn lone(memory: &MemoryOperand, arrangement: &Arrangement) -> Result<(), String> {
+    let tile = LoneTile::arranged(memory, arrangement)?;
+    let mut seen = BTreeSet::new();
+    for element in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
+        let bit = tile.bit(element);
+        if !bit.is_multiple_of(memory.bits.into()) || bit >= 8 * tile.bytes || !seen.insert(bit) {
+            return Err(format!("element {element:?} has no bits of its own: it begins at bit {bit:#x}"));
+        }
+    }
+    let said = memory.descriptor.decode(tile.descriptor()?);
+    if said != tile.said || memory.of_mode(said.mode) != Some(arrangement) {
+        return Err(format!("its descriptor says {said:?}, not {:?}", tile.said));
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ const ABREAST: usize = 4;
 pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
     let mut operands = Vec::new();
     for operand in &row.operands {
-        operands.extend(Part::of(operand)?);
+        operands.extend(Part::of(row, operand)?);
     }
     let mut picture = Picture::new(row.name.clone());
     picture.caption.push("T3:1 is lane 3, register 1, counted in elements; colours are lanes".to_owned());
@@ -49,6 +49,9 @@ pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
             )));
         }
     }
+    for tile in row.operands.iter().filter_map(Operand::tensor) {
+        picture.add(super::tensor_tile::panel(tile)?);
+    }
     match picture.panels().count() {
         0 => Err(PictureError::NotDrawable {
             what: format!("instruction {}", row.name),
@@ -65,6 +68,7 @@ struct Part<'a> {
     element: &'a str,
     bits: u32,
     layout: &'a LinearLayout,
+    sizes: [usize; 3],
     /// For each element, by its packed coordinate, the registers of lanes that hold it.
     held: BTreeMap<u64, Vec<(u64, u64)>>,
 }
@@ -79,7 +83,7 @@ struct Product<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(operand: &'a Operand) -> Result<Option<Self>, PictureError> {
+    fn of(row: &Instruction, operand: &'a Operand) -> Result<Option<Self>, PictureError> {
         let Operand::Register { role, element, bits, layout } = operand else { return Ok(None) };
         small_enough(&format!("operand {role}"), layout.ins().bits().max(layout.outs().bits()))?;
         let mut held: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
@@ -89,11 +93,24 @@ impl<'a> Part<'a> {
             let lane = at(Dim::WARP) << layout.in_bits(Dim::LANE) | at(Dim::LANE);
             held.entry(layout.apply_packed(input)).or_default().push((lane, at(Dim::REGISTER)));
         }
-        Ok(Some(Self { role, element, bits: *bits, layout, held }))
+        let mut sizes = [0, 1, 2].map(|axis| 1 << layout.out_bits(Dim::tensor(axis)));
+        let within = match (row.extent(), role.as_str()) {
+            (Some([m, n, _]), "c" | "d") => Some([m, n]),
+            (Some([m, _, k]), "a") => Some([m, k]),
+            (Some([_, n, k]), "b") => Some([k, n]),
+            _ => None,
+        };
+        for (size, within) in sizes.iter_mut().zip(within.into_iter().flatten().map(|size| size as usize)) {
+            // A product need not be as large as the tile of its registers, which is the least that encloses it.
+            if *size == within.next_power_of_two() {
+                *size = within;
+            }
+        }
+        Ok(Some(Self { role, element, bits: *bits, layout, sizes, held }))
     }
 
     fn size(&self, axis: usize) -> usize {
-        1 << self.layout.out_bits(Dim::tensor(axis))
+        self.sizes[axis]
     }
 
     /// `A 16x16 f16`.

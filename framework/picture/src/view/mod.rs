@@ -16,6 +16,7 @@ mod origin;
 mod positions;
 mod steps;
 mod tensor;
+mod tensor_tile;
 
 pub use conversion::{ConversionView, conversion};
 pub use difference::difference;

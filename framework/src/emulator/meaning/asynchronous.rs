@@ -5,10 +5,11 @@ use crate::emulator::access::{aligned, count_wavefronts, global_load, transactio
 use crate::emulator::fault::{FaultKind, LaneFault};
 use crate::emulator::queues::Landing;
 use crate::emulator::shared::Proxy;
+use crate::emulator::tensor::{Run, Tensor, units};
 use crate::kernel::{Queue, Space};
 use crate::target::Direction;
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     /// Says that the instruction completes on a queue of the warp: results are pending until a wait for it,
     /// and what [`Call::send_read`] and [`Call::send_write`] sent off is under way as long.
     pub fn completes_on(&mut self, queue: Queue) {
@@ -80,6 +81,75 @@ impl Call<'_> {
         Ok(data)
     }
 
+    /// The bits of an operand, which must be the same in all lanes.
+    ///
+    /// # Errors
+    /// Two lanes have different ones; there is no such operand.
+    pub fn same_operand(&self, operand: usize) -> Result<u64, LaneFault> {
+        let first = self.operand(operand, 0, 0)?;
+        for lane in 1..self.lanes() {
+            if self.operand(operand, 0, lane)? != first {
+                return Err(self.wrong(&format!("operand {operand}: lane {lane} has another value than lane 0")));
+            }
+        }
+        Ok(first)
+    }
+
+    /// The tensor whose map an operand is.
+    pub(in crate::emulator) fn tensor(&self, operand: usize) -> Result<&'a Tensor, LaneFault> {
+        let tensors = self.memories.tensors;
+        let tensor = tensors.get(self.same_operand(operand)? as usize).and_then(Option::as_ref);
+        tensor.ok_or_else(|| self.wrong(&format!("operand {operand} is the map of no tensor")))
+    }
+
+    /// Bytes of shared memory of a block of the target.
+    pub(in crate::emulator) fn shared_bytes(&self) -> u64 {
+        self.target.shared.bytes.into()
+    }
+
+    /// Loads runs of bytes of global memory to their places. Counts the units of memory that they touch together.
+    pub(in crate::emulator) fn load_runs(
+        &mut self,
+        runs: &[Run],
+        alignment: u32,
+        into: &mut [u8],
+    ) -> Result<(), LaneFault> {
+        for run in runs {
+            let bytes = into.get_mut(run.at as usize..(run.at + run.bytes) as usize);
+            let bytes = bytes.ok_or_else(|| self.wrong("it reads more than it copies"))?;
+            global_load(run.address, bytes, alignment, self.memories.global)?;
+        }
+        self.memories.transactions.loaded += units(runs, self.memories.transaction_bytes);
+        Ok(())
+    }
+
+    /// Writes runs of these bytes to global memory when the instruction has completed.
+    pub(in crate::emulator) fn send_runs(
+        &mut self,
+        runs: &[Run],
+        alignment: u32,
+        from: &[u8],
+    ) -> Result<(), LaneFault> {
+        self.on_queue()?;
+        let (direction, space) = (Direction::Store, Space::Global);
+        for &Run { address, at, bytes } in runs {
+            let data = from.get(at as usize..(at + bytes) as usize);
+            let data = data.ok_or_else(|| self.wrong("it writes more than it copies"))?.to_vec();
+            aligned(direction, space, address, alignment)?;
+            let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
+            self.memories.global.reaches(address, data.len()).map_err(outside)?;
+            self.landings.push(Landing::WriteGlobal { address, data });
+        }
+        self.memories.transactions.stored += units(runs, self.memories.transaction_bytes);
+        Ok(())
+    }
+
+    /// Counts a copy of so many bytes that the warp issues once, of a box or a span.
+    pub(in crate::emulator) fn count_bulk_copy(&mut self, bytes: usize) {
+        self.counts.bulk_copies += 1;
+        self.counts.bulk_bytes += bytes as u64;
+    }
+
     /// Counts a copy whose lanes write `bytes` bytes to each of these shared addresses, by the instruction's own
     /// bank row, or where there is none by that of plain stores of this width.
     ///
@@ -98,7 +168,7 @@ impl Call<'_> {
         if own && self.target.shared.asynchronous_proxy { Proxy::Asynchronous } else { Proxy::Plain }
     }
 
-    fn on_queue(&self) -> Result<Queue, LaneFault> {
+    pub(super) fn on_queue(&self) -> Result<Queue, LaneFault> {
         self.queue.ok_or_else(|| self.wrong("its meaning sends something off without saying on which queue"))
     }
 }

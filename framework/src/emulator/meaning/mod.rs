@@ -1,6 +1,7 @@
 //! What vendor instructions do: given by whoever knows their rows.
 
 mod asynchronous;
+mod tensor;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

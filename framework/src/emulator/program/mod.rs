@@ -269,6 +269,11 @@ impl<'a> Decoder<'a> {
             Op::MbarrierWait { pointer, phase } => {
                 Step::MbarrierWait { pointer: self.at(*pointer), phase: self.at(*phase) }
             }
+            Op::MbarrierCommit { queue, pointer } => Step::MbarrierCommit { queue: *queue, pointer: self.at(*pointer) },
+            Op::TensorAllocate { pointer, columns } => {
+                Step::TensorAllocate { pointer: self.at(*pointer), columns: *columns }
+            }
+            Op::TensorFree { address, columns } => Step::TensorFree { address: self.at(*address), columns: *columns },
             Op::ProxyFence {} => Step::ProxyFence,
             Op::Instruction { name, operands } => {
                 let operands = operands.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();

@@ -146,6 +146,18 @@ pub(in crate::emulator) enum Step<'a> {
         pointer: usize,
         phase: usize,
     },
+    MbarrierCommit {
+        queue: Queue,
+        pointer: usize,
+    },
+    TensorAllocate {
+        pointer: usize,
+        columns: u32,
+    },
+    TensorFree {
+        address: usize,
+        columns: u32,
+    },
     ProxyFence,
     Instruction(Instruction<'a>),
     /// Lanes where the condition is true go on, the others at `otherwise`.

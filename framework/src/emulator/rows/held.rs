@@ -5,8 +5,8 @@ use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use crate::kernel::{Element, Type};
 
-/// What all lanes hold of one operand. Fields are as wide as a power of two and lie at multiples of
-/// their width, so none straddles two words.
+/// What all lanes hold of one operand. Fields lie at multiples of their width; one whose width is no power of two may
+/// straddle two words.
 pub(super) struct Held {
     words_per_lane: usize,
     words: Vec<u64>,
@@ -47,12 +47,24 @@ impl Held {
     }
 
     pub(super) fn get(&self, lane: u32, at: u32, bits: u32) -> u64 {
-        let word = self.words[lane as usize * self.words_per_lane + (at / 64) as usize];
-        word >> (at % 64) & mask(bits)
+        let (word, shift) = self.place(lane, at);
+        let low = self.words[word] >> shift;
+        let high = if shift + bits > 64 { self.words[word + 1] << (64 - shift) } else { 0 };
+        (low | high) & mask(bits)
     }
 
     pub(super) fn set(&mut self, lane: u32, at: u32, bits: u32, value: u64) {
-        let word = &mut self.words[lane as usize * self.words_per_lane + (at / 64) as usize];
-        *word = *word & !(mask(bits) << (at % 64)) | (value & mask(bits)) << (at % 64);
+        let (word, shift) = self.place(lane, at);
+        let value = value & mask(bits);
+        self.words[word] = self.words[word] & !(mask(bits) << shift) | value << shift;
+        if shift + bits > 64 {
+            let below = 64 - shift;
+            self.words[word + 1] = self.words[word + 1] & !(mask(bits) >> below) | value >> below;
+        }
+    }
+
+    /// The word and the bit of it where a field begins.
+    fn place(&self, lane: u32, at: u32) -> (usize, u32) {
+        (lane as usize * self.words_per_lane + (at / 64) as usize, at % 64)
     }
 }

@@ -1,17 +1,21 @@
 //! What instructions do, from their rows alone.
 //!
 //! A row whose semantics is Move moves bytes between registers and shared memory ([`transfer`]), or from global
-//! to shared memory ([`copy`]); one
+//! to shared memory ([`copy`]), a [`span`] of bytes or one of the [`boxes`] of a tensor, or between registers and
+//! tensor memory ([`tensor`]); one
 //! whose semantics is Contract multiplies matrices ([`product`]). How values of the kernel IR carry
 //! operands is what [`crate::kernel::Signature`] says of the row.
 //!
 //! May import `layout`, `target`, `kernel` and the rest of the emulator.
 
+mod boxes;
 mod copy;
 mod held;
 mod operand;
 mod product;
+mod span;
 mod summation;
+mod tensor;
 mod transfer;
 
 use std::sync::OnceLock;
@@ -21,8 +25,11 @@ use super::meaning::{Call, Meaning, Meanings};
 use crate::kernel::Signature;
 use crate::target::{Completion, Instruction, InstructionKind, Semantics};
 
+use boxes::BoxCopy;
 use copy::Copy;
 use product::Product;
+use span::SpanCopy;
+use tensor::TensorMove;
 use transfer::Transfer;
 
 impl Meanings {
@@ -47,8 +54,11 @@ struct Row {
 }
 
 enum Does {
+    Box(BoxCopy),
     Copy(Copy),
+    Span(SpanCopy),
     Transfer(Transfer),
+    TensorMove(TensorMove),
     Product(Box<Product>),
     Unknown(String),
 }
@@ -56,13 +66,21 @@ enum Does {
 impl Does {
     fn of(row: &Instruction) -> Self {
         let found = match row.semantics {
-            Semantics::Move if row.kind == InstructionKind::AsyncCopy => Copy::of(row).map(Self::Copy),
+            Semantics::Move if row.kind == InstructionKind::AsyncCopy => Self::copy(row),
+            Semantics::Move if row.kind == InstructionKind::TensorMove => TensorMove::of(row).map(Self::TensorMove),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
-            Semantics::Contract | Semantics::CountDifferent => {
+            Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
                 Product::of(row).map(|product| Self::Product(Box::new(product)))
             }
         };
         found.unwrap_or_else(Self::Unknown)
+    }
+
+    /// A box, a span, or what each lane has of its own.
+    fn copy(row: &Instruction) -> Result<Self, String> {
+        let boxes = BoxCopy::of(row).map(|copy| copy.map(Self::Box));
+        let span = || SpanCopy::of(row).map(|copy| copy.map(Self::Span));
+        boxes.or_else(span).unwrap_or_else(|| Copy::of(row).map(Self::Copy))
     }
 }
 
@@ -77,8 +95,11 @@ impl Meaning for Row {
             call.completes_on(queue);
         }
         match does {
+            Does::Box(copy) => copy.execute(call),
             Does::Copy(copy) => copy.execute(call),
+            Does::Span(copy) => copy.execute(call),
             Does::Transfer(transfer) => transfer.execute(call),
+            Does::TensorMove(moves) => moves.execute(call),
             Does::Product(product) => product.execute(call),
             Does::Unknown(message) => Err(call.wrong(message)),
         }

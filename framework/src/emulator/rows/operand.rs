@@ -1,14 +1,18 @@
 //! Matrices as instructions hold them in registers, or read them from shared memory.
 
+use super::super::arithmetic::mask;
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use super::held::Held;
-use crate::kernel::is_result;
+use crate::kernel::is_given;
 use crate::layout::{Dim, LinearLayout};
 use crate::target::{Instruction, MemoryOperand, Number, Operand};
 
-/// Above an element in a wider place.
-const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
+/// No tile is longer.
+const LONGEST: u64 = 1 << 12;
+
+/// Above an element in a wider place, and beyond a product that is smaller than its registers' tile.
+pub(super) const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
 /// A matrix in registers.
 pub(super) struct Tile {
@@ -30,15 +34,16 @@ pub(super) enum Factor {
     Memory { operand: usize, number: Number, shape: [u32; 3], memory: MemoryOperand },
 }
 
-/// The name of the element type of an operand in registers.
+/// The name of the element type of an operand in registers or tensor memory.
 pub(super) fn element<'a>(row: &'a Instruction, wanted: &str) -> Option<&'a str> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, element, .. } if role == wanted => Some(element.as_str()),
+        Operand::Tensor(tensor) if tensor.role == wanted => Some(tensor.element.as_str()),
         _ => None,
     })
 }
 
-fn number(element: &str, bits: u32) -> Result<Number, String> {
+pub(super) fn number(element: &str, bits: u32) -> Result<Number, String> {
     let number = Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))?;
     if number.bits() > bits {
         return Err(format!("elements of type `{element}` do not fit into {bits} bits"));
@@ -47,8 +52,8 @@ fn number(element: &str, bits: u32) -> Result<Number, String> {
 }
 
 /// The number of an operand among those that are not results.
-fn position(row: &Instruction, wanted: &Operand) -> usize {
-    let others = row.operands.iter().filter(|operand| !is_result(operand));
+pub(super) fn position(row: &Instruction, wanted: &Operand) -> usize {
+    let others = row.operands.iter().filter(|operand| is_given(operand));
     others.take_while(|operand| *operand != wanted).count()
 }
 
@@ -60,10 +65,11 @@ impl Factor {
         });
         let Some((operand, memory)) = memory else { return Tile::of(row, wanted).map(Self::Held) };
         let number = number(&memory.element, memory.bits)?;
-        if !memory.bits.is_multiple_of(8) || memory.shape.iter().any(|size| !size.is_power_of_two()) {
-            return Err(format!("operand `{wanted}` is no power of two of bytes"));
+        if !memory.bits.is_power_of_two() || memory.shape.iter().any(|size| *size == 0 || *size > LONGEST) {
+            return Err(format!("operand `{wanted}` is no tile of elements of a power of two of bits"));
         }
-        let [rows, columns] = memory.shape.map(u64::trailing_zeros);
+        // Of the tile that encloses it only what there is is needed.
+        let [rows, columns] = memory.shape.map(|size| size.next_power_of_two().trailing_zeros());
         let shape = [rows, columns, 0];
         Ok(Self::Memory { operand: position(row, operand), number, shape, memory: memory.clone() })
     }
@@ -104,28 +110,34 @@ fn described(
     memory: &MemoryOperand,
     is_needed: &[bool],
 ) -> Result<Vec<u64>, LaneFault> {
-    let descriptor = call.operand(operand, 0, 0)?;
-    for lane in 1..call.lanes() {
-        if call.operand(operand, 0, lane)? != descriptor {
-            return Err(call.wrong(&format!("operand {operand}: lanes 0 and {lane} have different descriptors")));
-        }
+    let descriptor = call.same_in_all(operand)?;
+    if !memory.descriptor.is_complete(descriptor) {
+        let fixed = memory.descriptor.fixed;
+        return Err(call.wrong(&format!("operand {operand}: a descriptor has all bits of {fixed:#x} set")));
     }
     let said = memory.descriptor.decode(descriptor);
     let missing = || call.wrong(&format!("operand {operand}: no arrangement has the mode {}", said.mode));
     let arrangement = memory.of_mode(said.mode).ok_or_else(missing)?;
-    let columns = memory.shape[1].max(1);
-    let bytes = u64::from(memory.bits / 8);
-    let mut places: Vec<(u64, usize)> = Vec::new();
+    let columns = memory.shape[1].next_power_of_two();
+    let bytes = u64::from(memory.bits / 8).max(1);
+    // Where the bytes begin, which of the elements in them it is, and its number.
+    let mut places: Vec<(u64, u64, usize)> = Vec::new();
     for at in (0..is_needed.len()).filter(|&at| is_needed[at]) {
-        places.push((arrangement.address(&said, [at as u64 / columns, at as u64 % columns]), at));
+        let element = [at as u64 / columns, at as u64 % columns];
+        places.push((arrangement.address(&said, element), arrangement.in_byte(element), at));
     }
     places.sort_unstable();
     let mut elements = vec![0; is_needed.len()];
     // What lies side by side is read at once.
-    for run in places.chunk_by(|before, after| after.0 == before.0 + bytes) {
-        let data = call.send_read(run[0].0, (run.len() as u64 * bytes) as u32, bytes as u32)?;
-        for (&(_, at), own) in run.iter().zip(data.chunks_exact(bytes as usize)) {
-            elements[at] = own.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+    for run in places.chunk_by(|before, after| after.0 == before.0 + bytes || after.0 == before.0) {
+        let begin = run[0].0;
+        let length = run.last().map_or(0, |last| last.0 - begin) + bytes;
+        let data = call.send_read(begin, length as u32, bytes as u32)?;
+        for &(address, in_byte, at) in run {
+            let from = (address - begin) as usize;
+            let own = &data[from..from + bytes as usize];
+            let value = own.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+            elements[at] = value >> (in_byte * u64::from(memory.bits)) & mask(memory.bits);
         }
     }
     Ok(elements)
@@ -175,6 +187,13 @@ impl Tile {
             elements.push(bits);
         }
         Ok(elements)
+    }
+
+    /// Makes up what lanes hold of an element that is none of the product's.
+    pub(super) fn leave(&self, held: &mut Held, warp: usize, at: usize) {
+        for &(lane, register) in self.places[warp].get(at).into_iter().flatten() {
+            held.set(lane, register * self.bits, self.bits, UNSPECIFIED);
+        }
     }
 
     /// Gives one element of the result to all lanes that hold it.

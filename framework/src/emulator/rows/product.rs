@@ -3,9 +3,13 @@
 //! Where several warps issue an instruction together, each computes what it holds of `d`, from the rows
 //! of `a` that it holds, or reads from memory, and from all of `b`.
 //!
+//! Sums in tensor memory are changed in place by one warp, which begins them at zero where it is told so.
+//!
 //! Floating point: as the row's numerics say ([`summation`](super::summation)). Where they are assumed, a result that must
 //! not depend on the order (small integers) is the same on hardware; others differ within the error of a sum of so
-//! many terms. Integers: sums wrap.
+//! many terms. Integers: sums wrap, or saturate where the row says so, the exact sum once.
+//!
+//! Where the product is no power of two, what lanes hold beyond it of `d` is made up too.
 //!
 //! Where a row takes scales, each factor is first multiplied by that of its block of K, exactly: then a product is
 //! added as it is, rounded once.
@@ -18,59 +22,113 @@ use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use super::super::rounding::Sum;
 use super::held::Held;
-use super::operand::{Factor, Tile, element};
+use super::operand::{Factor, Tile, element, position};
 use super::summation::Summed;
-use crate::target::{Instruction, Number, Semantics, Summation};
+use super::tensor::TensorTile;
+use crate::target::{Direction, Instruction, Number, Operand, Semantics, Summation};
 
 /// One such instruction.
 pub(super) struct Product {
     a: Factor,
     b: Factor,
-    c: Tile,
-    d: Tile,
+    sums: Sums,
     /// The scales of `a` and of `b`, by rows and by columns, where the row takes them.
     scales: Option<[Tile; 2]>,
     /// How floating-point sums come about.
     sum: Option<Summed>,
-    /// Whether bits that differ are counted instead.
-    counts_different: bool,
+    /// What a term of integers is, and where their sum ends.
+    semantics: Semantics,
+    /// M, N and K of which there are elements.
+    extent: [usize; 3],
+}
+
+/// Where the sums are, before and after.
+enum Sums {
+    /// In registers.
+    Held { c: Tile, d: Tile },
+    /// In tensor memory, in place; the operand that says whether they are added to.
+    Tensor { tile: TensorTile, accumulate: usize },
+}
+
+impl Sums {
+    fn of(row: &Instruction) -> Result<Self, String> {
+        let Some(tile) = TensorTile::of(row, "d")? else {
+            let (c, d) = (Tile::of(row, "c")?, Tile::of(row, "d")?);
+            return match c.shape == d.shape {
+                true => Ok(Self::Held { c, d }),
+                false => Err("the tiles of its operands do not fit each other".to_owned()),
+            };
+        };
+        let accumulate = row.operands.iter().find(|operand| matches!(operand, Operand::Accumulate));
+        let accumulate = accumulate.ok_or("its row does not say whether the sums are added to")?;
+        Ok(Self::Tensor { tile, accumulate: position(row, accumulate) })
+    }
+
+    fn shape(&self) -> [u32; 3] {
+        match self {
+            Self::Held { d, .. } => d.shape,
+            Self::Tensor { tile, .. } => [tile.shape[0], tile.shape[1], 0],
+        }
+    }
+
+    /// The types before and after.
+    fn numbers(&self) -> [Number; 2] {
+        match self {
+            Self::Held { c, d } => [c.number, d.number],
+            Self::Tensor { tile, .. } => [tile.number; 2],
+        }
+    }
+
+    /// The elements that the running warp computes.
+    fn own(&self, call: &Call<'_>) -> Vec<usize> {
+        let all = 0..1usize << self.shape().iter().sum::<u32>();
+        match self {
+            Self::Held { d, .. } => all.filter(|&at| d.holds(d.warp(call), at)).collect(),
+            Self::Tensor { .. } => all.collect(),
+        }
+    }
 }
 
 impl Product {
     pub(super) fn of(row: &Instruction) -> Result<Self, String> {
         let (a, b) = (Factor::of(row, "a")?, Factor::of(row, "b")?);
-        let (c, d) = (Tile::of(row, "c")?, Tile::of(row, "d")?);
+        let sums = Sums::of(row)?;
+        let [before, after] = sums.numbers();
         let [m, k, blocks] = a.shape();
         let n = b.shape()[1];
-        if b.shape() != [k, n, blocks] || d.shape != [m, n, blocks] || c.shape != d.shape {
+        if b.shape() != [k, n, blocks] || sums.shape() != [m, n, blocks] {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
         let is_integer = |number| matches!(number, Number::Integer { .. });
-        let sum = match [a.number(), b.number(), c.number, d.number].map(is_integer) {
+        let sum = match [a.number(), b.number(), before, after].map(is_integer) {
             [true, true, true, true] => None,
-            [false, false, false, false] => Some(summed(row, [a.number(), b.number(), c.number], k)?),
+            [false, false, false, false] => Some(summed(row, [a.number(), b.number(), before])?),
             _ => return Err("it multiplies integers with floating-point numbers".to_owned()),
         };
         let scales = scales(row, [m, n, k, blocks], sum.as_ref())?;
-        let counts_different = row.semantics == Semantics::CountDifferent;
-        if counts_different && (a.number().bits() != 1 || b.number().bits() != 1 || sum.is_some()) {
+        let semantics = row.semantics.clone();
+        let of_one_bit = a.number().bits() == 1 && b.number().bits() == 1;
+        if semantics == Semantics::CountDifferent && !(of_one_bit && sum.is_none()) {
             return Err("it counts where elements of one bit differ, but its own are others".to_owned());
         }
-        Ok(Self { a, b, c, d, scales, sum, counts_different })
+        if semantics == Semantics::ContractSaturating && (sum.is_some() || after.bits() > 32) {
+            return Err("integers of up to 32 bits saturate, and its sums are others".to_owned());
+        }
+        let extent = row.extent().ok_or("it has no tiles of two factors")?.map(|size| size as usize);
+        Ok(Self { a, b, sums, scales, sum, semantics, extent })
     }
 
     pub(super) fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
-        let ty = call.result_types().next().ok_or_else(|| call.wrong("it has no result"))?.awaited();
-        let warp = self.d.warp(call);
-        let [m, n, _] = self.d.shape;
+        let [m, n, _] = self.sums.shape();
         let k = self.a.shape()[1];
-        let own: Vec<usize> =
-            (0..1usize << self.d.shape.iter().sum::<u32>()).filter(|&at| self.d.holds(warp, at)).collect();
+        let is_within = |&at: &usize| at >> n & ((1 << m) - 1) < self.extent[0] && at & ((1 << n) - 1) < self.extent[1];
+        let (own, beyond): (Vec<usize>, Vec<usize>) = self.sums.own(call).into_iter().partition(is_within);
+        let terms = 0..self.extent[2];
         // An element of d is at (block, row, column); its factors at (block, row, k) and (block, k, column).
         let row_of = |at: usize| at >> n;
         let column_of = |at: usize| at >> (n + m) << n | at & ((1 << n) - 1);
         let mut is_needed = vec![false; 1 << (self.a.shape().iter().sum::<u32>())];
-        own.iter().for_each(|&at| is_needed[row_of(at) << k..(row_of(at) + 1) << k].fill(true));
+        own.iter().for_each(|&at| is_needed[row_of(at) << k..][terms.clone()].fill(true));
         let a = self.a.elements(call, &is_needed)?;
         let mut is_needed = vec![false; 1 << (self.b.shape().iter().sum::<u32>())];
         let at_b = |column: usize, k_at: usize| ((column >> n) << k | k_at) << n | column & ((1 << n) - 1);
@@ -78,27 +136,24 @@ impl Product {
         columns.sort_unstable();
         columns.dedup();
         for column in columns {
-            (0..1 << k).for_each(|k_at| is_needed[at_b(column, k_at)] = true);
+            terms.clone().for_each(|k_at| is_needed[at_b(column, k_at)] = true);
         }
         let b = self.b.elements(call, &is_needed)?;
-        if own.iter().any(|&at| !self.c.holds(warp, at)) {
-            return Err(call.wrong("no lane holds some element of an operand"));
-        }
-        let c = self.c.elements(call)?;
         let scales = match &self.scales {
             Some([of_a, of_b]) => Some([values(of_a, call)?, values(of_b, call)?]),
             None => None,
         };
-        let mut held = Held::zeros(call.lanes(), ty);
-        for at in own {
-            let factors = (0..1usize << k).map(|k_at| (a[row_of(at) << k | k_at], b[at_b(column_of(at), k_at)]));
-            let bits = match &scales {
-                Some(scales) => self.scaled(c[at], factors, [row_of(at), column_of(at)], scales),
-                None => self.summed(c[at], factors),
-            };
-            self.d.put(&mut held, warp, at, bits);
+        let total = |at: usize, c: u64| {
+            let factors = terms.clone().map(|k_at| (a[row_of(at) << k | k_at], b[at_b(column_of(at), k_at)]));
+            match &scales {
+                Some(scales) => self.scaled(c, factors, [row_of(at), column_of(at)], scales),
+                None => self.summed(c, factors),
+            }
+        };
+        match &self.sums {
+            Sums::Held { c, d } => in_registers([c, d], call, [&own, &beyond], total),
+            Sums::Tensor { tile, accumulate } => in_tensor_memory(tile, *accumulate, call, total),
         }
-        held.into_result(call, ty)
     }
 
     /// The bits of one element of the result, of a row and a column with their scales.
@@ -125,13 +180,62 @@ impl Product {
             return summed.total(c, factors);
         }
         let (a_number, b_number) = (self.a.number(), self.b.number());
-        let term = |a: u64, b: u64| match self.counts_different {
-            true => (a ^ b) as i64,
-            false => integer(a_number, a) * integer(b_number, b),
+        let term = |a: u64, b: u64| match self.semantics {
+            Semantics::CountDifferent => (a ^ b) as i64,
+            _ => integer(a_number, a) * integer(b_number, b),
         };
         let add = |sum: i64, (a, b)| sum.wrapping_add(term(a, b));
-        factors.fold(integer(self.c.number, c), add) as u64 & mask(self.d.number.bits())
+        let [before, after] = self.sums.numbers();
+        let sum = factors.fold(integer(before, c), add);
+        let sum = if self.semantics == Semantics::ContractSaturating { saturated(after, sum) } else { sum };
+        sum as u64 & mask(after.bits())
     }
+}
+
+/// The number of a type, of at most 32 bits, that is nearest to an integer.
+fn saturated(number: Number, value: i64) -> i64 {
+    match number {
+        Number::Integer { bits, signed: true } => value.clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1),
+        _ => value.clamp(0, mask(number.bits()) as i64),
+    }
+}
+
+/// Sums `own` elements of `c` into `d`; what lies `beyond` the product means nothing.
+fn in_registers(
+    [c, d]: [&Tile; 2],
+    call: &mut Call<'_>,
+    [own, beyond]: [&[usize]; 2],
+    total: impl Fn(usize, u64) -> u64,
+) -> Result<(), LaneFault> {
+    let ty = call.result_types().next().ok_or_else(|| call.wrong("it has no result"))?.awaited();
+    let warp = d.warp(call);
+    if own.iter().any(|&at| !c.holds(warp, at)) {
+        return Err(call.wrong("no lane holds some element of an operand"));
+    }
+    let before = c.elements(call)?;
+    let mut held = Held::zeros(call.lanes(), ty);
+    beyond.iter().for_each(|&at| d.leave(&mut held, warp, at));
+    own.iter().for_each(|&at| d.put(&mut held, warp, at, total(at, before[at])));
+    held.into_result(call, ty)
+}
+
+/// Sums all elements of a tile in its place.
+fn in_tensor_memory(
+    tile: &TensorTile,
+    accumulate: usize,
+    call: &mut Call<'_>,
+    total: impl Fn(usize, u64) -> u64,
+) -> Result<(), LaneFault> {
+    let parts = tile.parts(call)?;
+    call.send_tensor(Direction::Store, &parts)?;
+    let before = match call.same_in_all(accumulate)? {
+        0 => vec![0; parts.len()],
+        _ => call.read_tensor(&parts)?.into_iter().map(|place| tile.element(place)).collect(),
+    };
+    for (at, &part) in parts.iter().enumerate() {
+        call.write_tensor(part, tile.place(total(at, before[at])));
+    }
+    Ok(())
 }
 
 fn integer(number: Number, bits: u64) -> i64 {
@@ -173,8 +277,8 @@ fn scales(row: &Instruction, [m, n, k, blocks]: [u32; 4], sum: Option<&Summed>) 
     Ok(Some([of_a, of_b]))
 }
 
-/// How sums of floating-point numbers of these types come about, of 2^`k` products.
-fn summed(row: &Instruction, types: [Number; 3], k: u32) -> Result<Summed, String> {
+/// How sums of floating-point numbers of these types come about.
+fn summed(row: &Instruction, types: [Number; 3]) -> Result<Summed, String> {
     let sum = element(row, "d").and_then(Sum::named).ok_or("its sums have no type")?;
     let [Number::Float(a), Number::Float(b), Number::Float(c)] = types else {
         return Err("its elements are integers".to_owned());
@@ -187,5 +291,6 @@ fn summed(row: &Instruction, types: [Number; 3], k: u32) -> Result<Summed, Strin
     if numerics.summation != Summation::Chain && a.widths()[1].max(b.widths()[1]) > 10 {
         return Err(format!("{:?} is for factors of at most 11 bits of mantissa", numerics.summation));
     }
-    Ok(Summed { sum, a, b, c, numerics, k: 1 << k })
+    let k = row.extent().map_or(0, |[_, _, k]| k as u32);
+    Ok(Summed { sum, a, b, c, numerics, k })
 }

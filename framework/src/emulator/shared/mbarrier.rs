@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{Accessor, Proxy, SEVERAL_LANES, SharedMemory};
 use crate::emulator::fault::FaultKind;
+use crate::emulator::queues::Landing;
 use crate::target::Direction;
 
 /// Bytes of an mbarrier, and its alignment.
@@ -47,6 +48,8 @@ struct Mbarrier {
     /// Phases completed.
     phase: u64,
     copies: Vec<Copy>,
+    /// Groups that will arrive when they have finished: what they do then.
+    groups: Vec<Vec<Landing>>,
     /// What those who arrived had done.
     arrived: Clock,
     /// What is done where the completed phases are waited for.
@@ -98,18 +101,14 @@ impl SharedMemory {
         arrivals: u32,
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
-        if !address.is_multiple_of(BYTES) {
-            let (direction, space) = (Direction::Store, crate::kernel::Space::Shared);
-            return Err(FaultKind::Misaligned { direction, space, address, alignment: BYTES });
-        }
-        self.store(address, &[0; BYTES as usize], None, who)?;
-        self.bytes_stored -= BYTES;
+        self.store_word(address, BYTES, &[0; BYTES as usize], who)?;
         let fresh = Mbarrier {
             arrivals,
             missing: arrivals,
             bytes: 0,
             phase: 0,
             copies: Vec::new(),
+            groups: Vec::new(),
             arrived: Clock::new(),
             released: Clock::new(),
         };
@@ -138,15 +137,52 @@ impl SharedMemory {
         done: &[u64],
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
-        let mbarrier = self.mbarrier(address, who)?;
-        if mbarrier.missing == 0 {
-            return Err(wrong(address, "more arrive than it was made for, before its bytes have come"));
-        }
+        let mbarrier = self.arriving(address, who)?;
         mbarrier.missing -= 1;
         mbarrier.bytes += i64::from(bytes);
         join(&mut mbarrier.arrived, done);
         mbarrier.complete();
         Ok(())
+    }
+
+    /// The mbarrier at which one more arrives.
+    fn arriving(&mut self, address: u64, who: &Accessor<'_>) -> Result<&mut Mbarrier, FaultKind> {
+        let mbarrier = self.mbarrier(address, who)?;
+        if mbarrier.missing as usize <= mbarrier.groups.len() {
+            return Err(wrong(address, "more arrive than it was made for, before its bytes have come"));
+        }
+        Ok(mbarrier)
+    }
+
+    /// Lets a group arrive when it has finished.
+    pub(in crate::emulator) fn arrive_with(
+        &mut self,
+        address: u64,
+        group: Vec<Landing>,
+        who: &Accessor<'_>,
+    ) -> Result<(), FaultKind> {
+        self.mbarrier(address, who)?;
+        self.seen_by(Proxy::Asynchronous, address as usize, who)?;
+        self.arriving(address, who)?.groups.push(group);
+        Ok(())
+    }
+
+    /// What the groups do that the phase of this parity waits for, where nothing else has yet to arrive: from here on
+    /// they have arrived.
+    pub(in crate::emulator) fn finish_groups(
+        &mut self,
+        address: u64,
+        parity: u64,
+        who: &Accessor<'_>,
+    ) -> Result<Vec<Landing>, FaultKind> {
+        let mbarrier = self.mbarrier(address, who)?;
+        let count = mbarrier.groups.len();
+        if count == 0 || mbarrier.phase & 1 != parity & 1 || mbarrier.missing as usize != count {
+            return Ok(Vec::new());
+        }
+        mbarrier.missing = 0;
+        join(&mut mbarrier.arrived, &until(who.warp, who.time + 1));
+        Ok(std::mem::take(&mut mbarrier.groups).into_iter().flatten().collect())
     }
 
     /// Lets an asynchronous write complete on an mbarrier.

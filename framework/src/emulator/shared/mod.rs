@@ -36,13 +36,28 @@ pub(super) struct Epoch {
 /// An access of a byte. A record of an earlier epoch of the cluster says nothing anymore; one of an
 /// earlier epoch of its block says nothing to that block.
 #[derive(Clone, Copy, Default)]
-struct Record {
+pub(super) struct Record {
     epoch: Epoch,
     time: u64,
     operation: u32,
     warp: u16,
     lane: u8,
     block: u8,
+}
+
+impl Record {
+    pub(super) fn warp(&self) -> u16 {
+        self.warp
+    }
+
+    /// The same place and time, for what an operation did that was issued before.
+    pub(super) fn of_operation(self, issued: Self) -> Self {
+        Self { operation: issued.operation, ..self }
+    }
+
+    pub(super) fn by_several_warps(self) -> Self {
+        Self { warp: SEVERAL_WARPS, ..self }
+    }
 }
 
 /// Who accesses.
@@ -67,13 +82,13 @@ pub(super) struct Accessor<'a> {
 }
 
 impl Accessor<'_> {
-    fn record(&self) -> Record {
+    pub(super) fn record(&self) -> Record {
         let Self { block, epoch, warp, lane, time, operation, .. } = *self;
         Record { epoch, time, operation, warp, lane, block }
     }
 
     /// Whether the recorded access comes before this one.
-    fn follows(&self, record: &Record) -> bool {
+    pub(super) fn follows(&self, record: &Record) -> bool {
         if record.epoch.cluster != self.epoch.cluster {
             return true;
         }
@@ -259,6 +274,23 @@ impl SharedMemory {
         Ok(())
     }
 
+    /// Stores a word that an operation writes by itself, at a multiple of its bytes; no store of a lane is counted.
+    pub(super) fn store_word(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        word: &[u8],
+        who: &Accessor<'_>,
+    ) -> Result<(), FaultKind> {
+        if !address.is_multiple_of(bytes) {
+            let (direction, space) = (Direction::Store, Space::Shared);
+            return Err(FaultKind::Misaligned { direction, space, address, alignment: bytes });
+        }
+        self.store(address, word, None, who)?;
+        self.bytes_stored -= bytes;
+        Ok(())
+    }
+
     /// Whether what is under way leaves these bytes to an access, and no mbarrier lies in them.
     fn untouched(&self, direction: Direction, range: &Range<usize>, who: &Accessor<'_>) -> Result<(), FaultKind> {
         if !self.mbarriers.are_none() {
@@ -319,13 +351,18 @@ fn race(direction: Direction, at: usize, earlier: Direction, record: &Record, wh
 }
 
 /// A recorded access, as a fault of a later one describes it.
-fn described(direction: Direction, record: &Record, who: &Accessor<'_>) -> OtherAccess {
+pub(super) fn described(direction: Direction, record: &Record, who: &Accessor<'_>) -> OtherAccess {
     let elsewhere = record.block != who.block && record.block != SEVERAL_BLOCKS;
+    OtherAccess { block: elsewhere.then_some(u32::from(record.block)), ..seen_by_own(direction, record) }
+}
+
+/// A recorded access, as its own block sees it.
+pub(super) fn seen_by_own(direction: Direction, record: &Record) -> OtherAccess {
     OtherAccess {
         operation: record.operation as usize,
         text: String::new(),
         direction,
-        block: elsewhere.then_some(u32::from(record.block)),
+        block: None,
         warp: (record.warp != SEVERAL_WARPS).then_some(u32::from(record.warp)),
         lane: (record.lane != SEVERAL_LANES).then_some(u32::from(record.lane)),
     }

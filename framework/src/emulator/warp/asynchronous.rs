@@ -3,6 +3,7 @@
 use super::{Done, Surroundings, Warp};
 use crate::emulator::fault::{FaultKind, LaneFault};
 use crate::emulator::program::Copied;
+use crate::emulator::queues::land;
 use crate::emulator::shared::{join, until};
 use crate::kernel::Queue;
 
@@ -48,6 +49,7 @@ impl Warp {
         at: usize,
     ) -> Done {
         let address = self.same_in_all(pointer)?;
+        self.counts.mbarrier_arrivals += 1;
         self.barrier = self.time;
         let mut done = self.known.clone();
         join(&mut done, &until(self.index as u16, self.time));
@@ -65,11 +67,26 @@ impl Warp {
     ) -> Result<Option<u64>, LaneFault> {
         let (address, parity) = (self.same_in_all(pointer)?, self.same_in_all(phase)?);
         let (accessor, mut memories) = self.next_access(around, at);
+        let finished = memories.own(&accessor)?.finish_groups(address, parity, &accessor)?;
+        finished.into_iter().for_each(|landing| land(landing, &mut memories, &accessor));
         let released = memories.own(&accessor)?.wait(address, parity, &accessor)?;
         if let Some(released) = &released {
             join(&mut self.known, released);
         }
         Ok(released.is_none().then_some(address))
+    }
+
+    pub(super) fn mbarrier_commit(
+        &mut self,
+        queue: Queue,
+        pointer: usize,
+        around: &mut Surroundings<'_>,
+        at: usize,
+    ) -> Done {
+        let address = self.same_in_all(pointer)?;
+        let group = self.queues.take_open(queue);
+        let (accessor, mut memories) = self.next_access(around, at);
+        Ok(memories.own(&accessor)?.arrive_with(address, group, &accessor)?)
     }
 
     pub(super) fn proxy_fence(&mut self, around: &mut Surroundings<'_>, at: usize) -> Done {
@@ -80,7 +97,7 @@ impl Warp {
     }
 
     /// The value that all lanes hold; a fault where they don't.
-    fn same_in_all(&self, value: usize) -> Result<u64, LaneFault> {
+    pub(super) fn same_in_all(&self, value: usize) -> Result<u64, LaneFault> {
         self.require_all_lanes()?;
         let held = &self.registers[value..value + self.lanes];
         let first = held.first().copied().unwrap_or(0);

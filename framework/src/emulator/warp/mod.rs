@@ -1,12 +1,13 @@
 //! One warp: its registers, where it is, which of its lanes are there.
 //!
-//! `compute`, `exchange`, `control`, `instruction` and `asynchronous` run its steps.
+//! `compute`, `exchange`, `control`, `instruction`, `asynchronous` and `tensor` run its steps.
 
 mod asynchronous;
 mod compute;
 mod control;
 mod exchange;
 mod instruction;
+mod tensor;
 
 use std::ops::Range;
 
@@ -18,6 +19,8 @@ use super::memory::GlobalMemory;
 use super::program::{Program, Step};
 use super::queues::Queues;
 use super::shared::{Accessor, Clock, Epoch, SharedMemory};
+use super::tensor::Tensor;
+use super::tensor_memory::TensorMemory;
 use crate::kernel::{Counts, Scope};
 use crate::target::TargetDescription;
 
@@ -29,6 +32,10 @@ pub(super) struct Surroundings<'a> {
     pub(super) global: &'a mut GlobalMemory,
     /// Of each block of the cluster.
     pub(super) shared: &'a mut [SharedMemory],
+    /// By parameter, the tensor whose map it is.
+    pub(super) tensors: &'a [Option<Tensor>],
+    /// Of the own block.
+    pub(super) tensor: &'a mut TensorMemory,
     pub(super) transactions: &'a mut Transactions,
     /// Index of the block in the grid.
     pub(super) block: [u32; 3],
@@ -217,6 +224,9 @@ impl Warp {
             Step::Wait { queue, outstanding, values } => self.wait(*queue, *outstanding, values, around, at),
             Step::MbarrierInit { pointer, arrivals } => self.mbarrier_init(*pointer, *arrivals, around, at),
             Step::MbarrierArrive { pointer, bytes } => self.mbarrier_arrive(*pointer, *bytes, around, at),
+            Step::MbarrierCommit { queue, pointer } => self.mbarrier_commit(*queue, *pointer, around, at),
+            Step::TensorAllocate { pointer, columns } => self.tensor_allocate(*pointer, *columns, around, at),
+            Step::TensorFree { address, columns } => self.tensor_free(*address, *columns, around, at),
             Step::ProxyFence => self.proxy_fence(around, at),
             step => {
                 self.compute(step, around.block, around.member);
@@ -275,6 +285,8 @@ fn memories<'b>(around: &'b mut Surroundings<'_>) -> Memories<'b> {
     Memories {
         global: around.global,
         shared: around.shared,
+        tensors: around.tensors,
+        tensor: around.tensor,
         transaction_bytes: u64::from(around.target.global.transaction_bytes.max(1)),
         transactions: around.transactions,
     }

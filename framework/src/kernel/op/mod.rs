@@ -227,6 +227,28 @@ pub enum Op {
         /// An `i32`, the same in all lanes: 0 for the first phase and every second one after it, 1 for the others.
         phase: Value,
     },
+    /// What this warp has issued on the queue since its last commit there arrives at the mbarrier, once, when all
+    /// of it has finished.
+    MbarrierCommit {
+        /// Which queue.
+        queue: Queue,
+        /// A pointer to an mbarrier, the same in all lanes.
+        pointer: Value,
+    },
+    /// Allots columns of the block's tensor memory and writes the address of the first, 32 bits, to shared memory.
+    TensorAllocate {
+        /// A pointer to four bytes of shared memory, the same in all lanes.
+        pointer: Value,
+        /// How many; a power of two.
+        columns: u32,
+    },
+    /// Gives back what was allotted at once.
+    TensorFree {
+        /// The address of the first column, an `i32`, the same in all lanes.
+        address: Value,
+        /// How many there are.
+        columns: u32,
+    },
     /// What this warp wrote to shared memory by plain stores is seen by asynchronous operations that are
     /// ordered after it.
     ProxyFence {},

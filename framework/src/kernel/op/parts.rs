@@ -33,6 +33,9 @@ impl Op {
             Self::MbarrierInit { .. } => "mbarrier_init",
             Self::MbarrierArrive { .. } => "mbarrier_arrive",
             Self::MbarrierWait { .. } => "mbarrier_wait",
+            Self::MbarrierCommit { .. } => "mbarrier_commit",
+            Self::TensorAllocate { .. } => "tensor_allocate",
+            Self::TensorFree { .. } => "tensor_free",
             Self::ProxyFence {} => "proxy_fence",
             Self::Instruction { .. } => "instruction",
             Self::If { .. } => "if",
@@ -42,7 +45,7 @@ impl Op {
     }
 
     /// The names of all operations that this version knows, as on the wire.
-    pub const NAMES: [&'static str; 30] = [
+    pub const NAMES: [&'static str; 33] = [
         "constant",
         "special",
         "shared_address",
@@ -68,6 +71,9 @@ impl Op {
         "mbarrier_init",
         "mbarrier_arrive",
         "mbarrier_wait",
+        "mbarrier_commit",
+        "tensor_allocate",
+        "tensor_free",
         "proxy_fence",
         "instruction",
         "if",
@@ -97,7 +103,11 @@ impl Op {
             Self::Exchange { value, lane, .. } => vec![*value, *lane],
             Self::Barrier { .. } | Self::Commit { .. } | Self::ProxyFence {} => vec![],
             Self::Wait { values, .. } => values.clone(),
-            Self::MbarrierInit { pointer, .. } | Self::MbarrierArrive { pointer, .. } => vec![*pointer],
+            Self::MbarrierInit { pointer, .. }
+            | Self::MbarrierArrive { pointer, .. }
+            | Self::MbarrierCommit { pointer, .. }
+            | Self::TensorAllocate { pointer, .. } => vec![*pointer],
+            Self::TensorFree { address, .. } => vec![*address],
             Self::MbarrierWait { pointer, phase } => vec![*pointer, *phase],
             Self::Instruction { operands, .. } => operands.clone(),
             Self::If { condition, .. } => vec![*condition],
@@ -132,6 +142,9 @@ impl Op {
                 | Self::MbarrierInit { .. }
                 | Self::MbarrierArrive { .. }
                 | Self::MbarrierWait { .. }
+                | Self::MbarrierCommit { .. }
+                | Self::TensorAllocate { .. }
+                | Self::TensorFree { .. }
                 | Self::ProxyFence {}
                 | Self::Yield { .. }
                 | Self::If { .. }

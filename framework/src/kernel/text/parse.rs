@@ -5,9 +5,10 @@ use std::str::FromStr;
 use super::token::{Placed, Token, tokens};
 use super::{ParseError, is_identifier};
 use crate::kernel::{
-    Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, Module, Op, Parameter, Queue, Region,
-    Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
+    Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, Module, Op, Outside, Parameter,
+    Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, TensorMap, Type, Unary, Value,
 };
+use crate::target::Mix;
 
 /// The module that the text describes; whether it keeps the rules is for [`crate::kernel::verify`].
 ///
@@ -187,9 +188,29 @@ impl Parser<'_> {
             self.step();
             let name = self.name("the name of the parameter")?;
             self.mark(':')?;
-            parameters.push(Parameter { name, ty: self.ty()? });
+            let ty = self.ty()?;
+            let map = if ty == Type::TensorMap { Some(self.tensor_map()?) } else { None };
+            parameters.push(Parameter { name, ty, map });
         }
         Ok(parameters)
+    }
+
+    /// What a parameter maps: `16 bits box 64 x 8 mix 3 0x70 outside zeros`.
+    fn tensor_map(&mut self) -> Parsed<TensorMap> {
+        let element_bits = self.number("the width of an element")?;
+        self.keyword("bits")?;
+        self.keyword("box")?;
+        let mut box_sizes = vec![self.number("a size of the box")?];
+        while self.take_word("x") {
+            box_sizes.push(self.number("a size of the box")?);
+        }
+        let mix = match self.take_word("mix") {
+            true => Mix { shift: self.number("a shift")?, mask: self.number("a mask")? },
+            false => Mix::default(),
+        };
+        self.keyword("outside")?;
+        let outside = self.one_of("what is outside", Outside::ALL, Outside::name)?;
+        Ok(TensorMap { element_bits, box_sizes, mix, outside })
     }
 
     fn shared_buffers(&mut self) -> Parsed<Vec<SharedBuffer>> {
@@ -306,6 +327,15 @@ impl Parser<'_> {
                 Ok(Op::MbarrierArrive { pointer, bytes })
             }
             "mbarrier_wait" => Ok(Op::MbarrierWait { pointer: self.value()?, phase: self.next_value()? }),
+            "mbarrier_commit" => Ok(Op::MbarrierCommit { queue: self.queue()?, pointer: self.value()? }),
+            "tensor_allocate" => {
+                let (pointer, columns) = (self.value()?, self.next_number("a number of columns")?);
+                Ok(Op::TensorAllocate { pointer, columns })
+            }
+            "tensor_free" => {
+                let (address, columns) = (self.value()?, self.next_number("a number of columns")?);
+                Ok(Op::TensorFree { address, columns })
+            }
             "proxy_fence" => Ok(Op::ProxyFence {}),
             "instruction" => self.instruction(),
             "if" => self.if_else(),
@@ -440,6 +470,9 @@ fn type_named(word: &str) -> Option<Type> {
     }
     if let Some(awaited) = word.strip_prefix("pending.") {
         return type_named(awaited).filter(|ty| ty.element().is_some()).map(Type::pending);
+    }
+    if word == "map" {
+        return Some(Type::TensorMap);
     }
     match word.split_once('x') {
         Some((count, element)) => Some(Type::Vector(element_named(element)?, count.parse().ok()?)),

@@ -3,7 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::is_identifier;
-use crate::kernel::{Element, Kernel, Module, Op, Region, SpecialRegister, Statement, Type, Value};
+use crate::kernel::{Element, Kernel, Module, Op, Region, SpecialRegister, Statement, TensorMap, Type, Value};
+use crate::target::Mix;
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -29,6 +30,7 @@ impl Display for Kernel {
         for (index, parameter) in self.parameters.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };
             write!(f, "{comma}%{index} {}: {}", Name(&parameter.name), parameter.ty)?;
+            parameter.map.iter().try_for_each(|map| write_map(f, map))?;
         }
         write!(f, ") lanes {} warps {}", self.launch.lanes, self.launch.warps)?;
         if self.launch.blocks != 1 {
@@ -41,6 +43,19 @@ impl Display for Kernel {
         write_statements(f, &self.body, 1)?;
         writeln!(f, "}}")
     }
+}
+
+/// What a parameter maps, each with its space before it.
+fn write_map(f: &mut Formatter<'_>, map: &TensorMap) -> fmt::Result {
+    write!(f, " {} bits box", map.element_bits)?;
+    for (axis, size) in map.box_sizes.iter().enumerate() {
+        let by = if axis > 0 { " x" } else { "" };
+        write!(f, "{by} {size}")?;
+    }
+    if map.mix != Mix::default() {
+        write!(f, " mix {} {:#x}", map.mix.shift, map.mix.mask)?;
+    }
+    write!(f, " outside {}", map.outside.name())
 }
 
 /// A name, quoted where it is no identifier.
@@ -187,6 +202,9 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
         Op::MbarrierInit { pointer, arrivals } => write!(f, "{word} {pointer}, {arrivals}"),
         Op::MbarrierArrive { pointer, bytes } => write!(f, "{word} {pointer}, {bytes}"),
         Op::MbarrierWait { pointer, phase } => write!(f, "{word} {pointer}, {phase}"),
+        Op::MbarrierCommit { queue, pointer } => write!(f, "{word} {} {pointer}", queue.name()),
+        Op::TensorAllocate { pointer, columns } => write!(f, "{word} {pointer}, {columns}"),
+        Op::TensorFree { address, columns } => write!(f, "{word} {address}, {columns}"),
         Op::ProxyFence {} => f.write_str(word),
         Op::Instruction { name, operands } => write!(f, "{word} {}{}", Quoted(name), Operands(operands)),
         Op::If { condition, .. } => write!(f, "{word} {condition}"),

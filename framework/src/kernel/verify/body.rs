@@ -50,6 +50,8 @@ impl<'a> Checker<'a> {
 
     fn define(&mut self, value: Value, ty: Type) -> Checked {
         self.require(value.0 < MAX_VALUES, || Violation::ValueNumber { value })?;
+        let is_parameter = (value.0 as usize) < self.kernel.parameters.len();
+        self.require(ty != Type::TensorMap || is_parameter, || Violation::MapDefined { value })?;
         let scalar = matches!(ty, Type::Pending(_, 1));
         if let Type::Vector(_, count) | Type::Pending(_, count) = ty {
             self.require(scalar || is_vector_count(count), || Violation::VectorCount { value, found: count })?;

@@ -40,6 +40,9 @@ impl ControlWalk {
                 | Op::MbarrierInit { .. }
                 | Op::MbarrierArrive { .. }
                 | Op::MbarrierWait { .. }
+                | Op::MbarrierCommit { .. }
+                | Op::TensorAllocate { .. }
+                | Op::TensorFree { .. }
                 | Op::ProxyFence {}
                 | Op::Instruction { .. } => Uniformity::Uniform,
                 _ => Uniformity::Varying,

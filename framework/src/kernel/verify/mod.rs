@@ -65,10 +65,18 @@ fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
             Type::Scalar(element) => element != Element::I1,
             Type::Vector(..) | Type::Pending(..) => false,
             Type::Pointer(space) => space == Space::Global,
+            Type::TensorMap => true,
         };
         if !passable {
             return Err(Violation::ParameterType { parameter: number, found: parameter.ty });
         }
+        let mapped = match (&parameter.map, parameter.ty == Type::TensorMap) {
+            (Some(map), true) => map.check(),
+            (None, false) => Ok(()),
+            (None, true) => Err("nothing says what it maps".to_owned()),
+            (Some(_), false) => Err(format!("{} maps nothing", parameter.ty)),
+        };
+        mapped.map_err(|message| Violation::TensorMap { parameter: number, message })?;
     }
     for (number, buffer) in kernel.shared.iter().enumerate() {
         if !buffer.alignment.is_power_of_two() {

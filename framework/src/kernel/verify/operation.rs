@@ -95,10 +95,20 @@ impl Checker<'_> {
                 self.require(*arrivals > 0, || Violation::Arrivals)?;
                 self.operand(*pointer, Type::Pointer(Space::Shared))
             }
-            Op::MbarrierArrive { pointer, .. } => self.operand(*pointer, Type::Pointer(Space::Shared)),
+            Op::MbarrierArrive { pointer, .. } | Op::MbarrierCommit { pointer, .. } => {
+                self.operand(*pointer, Type::Pointer(Space::Shared))
+            }
             Op::MbarrierWait { pointer, phase } => {
                 self.operand(*pointer, Type::Pointer(Space::Shared))?;
                 self.operand(*phase, INDEX)
+            }
+            Op::TensorAllocate { pointer, columns } => {
+                self.require(columns.is_power_of_two(), || Violation::TensorColumns { found: *columns })?;
+                self.operand(*pointer, Type::Pointer(Space::Shared))
+            }
+            Op::TensorFree { address, columns } => {
+                self.require(columns.is_power_of_two(), || Violation::TensorColumns { found: *columns })?;
+                self.operand(*address, INDEX)
             }
             Op::Instruction { name, operands } => {
                 self.require(!name.is_empty(), || Violation::InstructionName)?;

@@ -52,12 +52,26 @@ pub enum Violation {
         found: u32,
     },
     /// A parameter of a type that cannot be passed.
-    #[error("parameter {parameter} is {found}; expected a scalar of 8 bits or more, or ptr.global")]
+    #[error("parameter {parameter} is {found}; expected a scalar of 8 bits or more, ptr.global or map")]
     ParameterType {
         /// Its number.
         parameter: usize,
         /// Its type.
         found: Type,
+    },
+    /// The map of a tensor that there can't be.
+    #[error("parameter {parameter}: {message}")]
+    TensorMap {
+        /// Its number.
+        parameter: usize,
+        /// What is wrong, what was expected.
+        message: String,
+    },
+    /// A map that is no parameter.
+    #[error("%{} is a map; only parameters are", .value.0)]
+    MapDefined {
+        /// The value.
+        value: Value,
     },
     /// The body of a kernel has arguments.
     #[error("the body of a kernel takes no arguments; its parameters are values 0, 1, ... already")]
@@ -197,6 +211,12 @@ pub enum Violation {
     /// An mbarrier that nobody arrives at.
     #[error("an mbarrier of no arrivals; expected at least one")]
     Arrivals,
+    /// Columns of tensor memory that nobody can have.
+    #[error("{found} columns of tensor memory; expected a power of two")]
+    TensorColumns {
+        /// How many.
+        found: u32,
+    },
     /// An instruction without a name.
     #[error("the instruction's name is empty; expected the name of a row of the target's table")]
     InstructionName,

@@ -1,7 +1,7 @@
 //! Copies as kernel IR.
 
 use super::super::address::{LinearAddress, Thread};
-use super::super::memory::Place;
+use super::super::memory::{GlobalAccess, Place, SharedAccess};
 use super::super::tile::{moved, only_where};
 use super::row::Role;
 use super::ways::Issued;
@@ -12,15 +12,13 @@ impl SharedCopy {
     /// Writes the copy to the shared memory at `buffer`. `place` says where a register of [`SharedCopy::layout`] lies in
     /// global memory; it must hold for its whole vector, and its predicate for elements that may not be
     /// there. A copy on a queue must then be committed and waited for; in any case a barrier must come before others
-    /// read what it brought.
+    /// read what it brought. Boxes are copied by [`BoxCopy::emit`](super::BoxCopy::emit); for them this goes through
+    /// registers.
     pub fn emit(&self, builder: &mut Builder, buffer: Value, place: &mut dyn FnMut(&mut Builder, usize) -> Place) {
         match &self.way {
             Way::Asynchronous(issued) => issued.emit(builder, buffer, place),
-            Way::Plain(both) => {
-                let (load, store) = &**both;
-                let values = load.emit_load(builder, place);
-                store.emit_store(builder, buffer, &values);
-            }
+            Way::Plain(both) => through_registers(builder, buffer, &both.0, &both.1, place),
+            Way::Boxes(parts) => through_registers(builder, buffer, &parts.1, &parts.2, place),
         }
     }
 
@@ -37,6 +35,17 @@ impl SharedCopy {
             builder.wait(queue, outstanding, &[]);
         }
     }
+}
+
+fn through_registers(
+    builder: &mut Builder,
+    buffer: Value,
+    load: &GlobalAccess,
+    store: &SharedAccess,
+    place: &mut dyn FnMut(&mut Builder, usize) -> Place,
+) {
+    let values = load.emit_load(builder, place);
+    store.emit_store(builder, buffer, &values);
 }
 
 impl Issued {

@@ -3,12 +3,14 @@
 //!
 //! A row says which bytes of a slot in shared memory a lane brings. Where lanes give addresses of their own,
 //! lanes follow each other as the tensor lies in global memory; where one address serves all, they
-//! follow each other as it lies in shared memory, and fetch what belongs there. Of the ways that are open the one that
+//! follow each other as it lies in shared memory, and fetch what belongs there. Other rows copy whole boxes of the tensor
+//! ([`boxes`]). Of the ways that are open the one that
 //! touches the fewest units of global memory wins, then the fewest wavefront [`slots`], then what is
 //! asynchronous, then the fewest accesses.
 //!
 //! May import `f2`, `layout`, `target`, `kernel`, and of this floor what addresses memory.
 
+mod boxes;
 mod emit;
 mod row;
 mod ways;
@@ -21,6 +23,7 @@ use super::memory::{
 };
 use super::{ConsecutiveCopy, Means, MovementError, cost, slots};
 use crate::target::{Direction, Instruction};
+pub use boxes::{BoxCopy, BoxSource, copy_from_shared};
 use row::CopyRow;
 use ways::Issued;
 
@@ -39,6 +42,8 @@ pub struct CopyQuestion<'a> {
     pub warps: u32,
     /// Whether some elements may not be there: shared memory gets zeros for them.
     pub masked: bool,
+    /// Whether the kernel can be given a map of the tensor that the host has encoded; only then boxes are copied.
+    pub mapped: bool,
 }
 
 /// A way that is closed or worse, and why.
@@ -70,6 +75,7 @@ pub struct SharedCopy {
 enum Way {
     Asynchronous(Box<Issued>),
     Plain(Box<(GlobalAccess, SharedAccess)>),
+    Boxes(Box<(BoxCopy, GlobalAccess, SharedAccess)>),
 }
 
 /// The best way to copy a tensor to shared memory, by the given means: rows that copy asynchronously, or plain
@@ -94,6 +100,19 @@ pub fn copy_to_shared<'a>(
                 closed.push(ClosedCopy { instruction: row.name.to_owned(), reason });
             }
             Err(reason) => closed.push(ClosedCopy { instruction: row.name.to_owned(), reason }),
+        }
+    }
+    let boxes = boxes::by_boxes(question, Direction::Store, &means, &mut closed);
+    if let (Some(copy), Way::Plain(both)) = (boxes, plain(question, &means)?.way) {
+        let (cost, layout, (load, store)) = (cost_of(&copy.counts, question, &means), best.layout.clone(), *both);
+        let (counts, transactions) = (copy.counts, copy.transactions);
+        let way = Way::Boxes(Box::new((copy, load, store)));
+        let copy = SharedCopy { counts, cost, transactions, layout, closed: Vec::new(), way };
+        if copy.rank().lt(&best.rank()) {
+            best = copy;
+        } else if let Some(name) = copy.instruction() {
+            let reason = format!("it takes {transactions} units of global memory");
+            closed.push(ClosedCopy { instruction: name.to_owned(), reason });
         }
     }
     Ok(SharedCopy { closed, ..best })
@@ -130,6 +149,7 @@ impl SharedCopy {
     pub fn instruction(&self) -> Option<&str> {
         match &self.way {
             Way::Asynchronous(issued) => Some(&issued.name),
+            Way::Boxes(parts) => Some(parts.0.instruction()),
             Way::Plain(_) => None,
         }
     }
@@ -139,24 +159,35 @@ impl SharedCopy {
     pub fn queue(&self) -> Option<Queue> {
         match &self.way {
             Way::Asynchronous(issued) => Some(issued.queue),
-            Way::Plain(_) => None,
+            Way::Boxes(_) | Way::Plain(_) => None,
         }
     }
 
-    /// Bytes that a lane copies at a time.
+    /// The copy by boxes, where it is one: who copies by it gives the kernel a map and an mbarrier.
+    #[must_use]
+    pub fn boxes(&self) -> Option<&BoxCopy> {
+        match &self.way {
+            Way::Boxes(parts) => Some(&parts.0),
+            Way::Asynchronous(_) | Way::Plain(_) => None,
+        }
+    }
+
+    /// Bytes that a lane, or a box, copies at a time.
     #[must_use]
     pub fn bytes_at_once(&self) -> u64 {
         match &self.way {
             Way::Asynchronous(issued) => issued.bytes,
+            Way::Boxes(parts) => parts.0.map.box_bytes(),
             Way::Plain(both) => both.0.bytes_at_once(),
         }
     }
 
-    /// Copies, or loads, of a warp.
+    /// Copies, or loads, of a warp; boxes are one warp's.
     #[must_use]
     pub fn accesses(&self) -> u64 {
         match &self.way {
             Way::Asynchronous(issued) => issued.groups.len() as u64,
+            Way::Boxes(parts) => parts.0.boxes() as u64,
             Way::Plain(both) => both.0.accesses,
         }
     }
@@ -166,6 +197,7 @@ impl SharedCopy {
     pub fn alignment(&self) -> u64 {
         match &self.way {
             Way::Asynchronous(issued) => issued.alignment,
+            Way::Boxes(parts) => parts.0.alignment,
             Way::Plain(both) => both.1.alignment(),
         }
     }
@@ -174,7 +206,7 @@ impl SharedCopy {
     fn rank(&self) -> (u64, u64, bool, u64) {
         // Slots are quarters at the finest.
         let quarters = (4.0 * slots(&self.counts)) as u64;
-        (self.transactions, quarters, self.queue().is_none(), self.accesses())
+        (self.transactions, quarters, matches!(self.way, Way::Plain(_)), self.accesses())
     }
 }
 

@@ -71,7 +71,7 @@ impl GlobalTensor {
 
     /// The address of an element, in bytes from the first one; axes of unknown stride lie so far apart
     /// that they share nothing.
-    fn address(&self, coordinates: &[(Dim, u64)], element_bytes: u64) -> u64 {
+    pub(in crate::movement) fn address(&self, coordinates: &[(Dim, u64)], element_bytes: u64) -> u64 {
         let along = |&(dim, _, stride): &(Dim, u64, Stride)| {
             let at = coordinates.iter().find(|(known, _)| *known == dim).map_or(0, |(_, at)| *at);
             match stride {

@@ -2,7 +2,9 @@
 //! leaves in registers and memory is compared with what the layouts say, and what was executed with
 //! what the plan counted.
 
+mod boxes;
 mod copy;
+mod device;
 mod execute;
 mod memory;
 mod registers;
@@ -13,8 +15,11 @@ use thiserror::Error;
 use crate::emulator::{Fault, MemoryError};
 use crate::kernel::{self, Counts};
 use crate::movement::MovementError;
+use crate::vendor::{CompileError, DeviceError};
 
+pub use boxes::prove_box_tiles;
 pub use copy::prove_shared_copy;
+pub(super) use device::Machine;
 pub(super) use execute::{run, word};
 pub use memory::{prove_copy, prove_load, prove_store};
 pub use registers::{prove_conversion, prove_gather, prove_reduction, prove_scan};
@@ -36,6 +41,12 @@ pub enum Disproof {
     /// The kernel does something that it may not.
     #[error("{0}")]
     Fault(Box<Fault>),
+    /// The kernel was not compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The device did not run the kernel.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The kernel left something unwritten.
     #[error("what the kernel wrote cannot be read: {0}")]
     Unwritten(#[from] MemoryError),

@@ -206,9 +206,9 @@ mod tests {
         let mut state = 1u64;
         for _ in 0..20_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let value = f64::from(f32::from_bits((state >> 32) as u32));
-            let f16 = half::f16::from_f64(value);
-            let bf16 = half::bf16::from_f64(value);
+            let single = f32::from_bits((state >> 32) as u32);
+            let value = f64::from(single);
+            let (f16, bf16) = (half::f16::from_f32(single), half::bf16::from_f32(single));
             assert_eq!(Float::F16.encode(value), f16.is_finite().then(|| u64::from(f16.to_bits())), "{value:e}");
             assert_eq!(Float::Bf16.encode(value), bf16.is_finite().then(|| u64::from(bf16.to_bits())), "{value:e}");
         }

@@ -28,13 +28,17 @@ enum Argument {
     ScaleA,
     /// B's scales, in the lowest byte.
     ScaleB,
+    /// Whether A's elements have a sign.
+    SignA,
+    /// Whether B's elements have a sign.
+    SignB,
+    /// Whether sums saturate.
+    Clamp,
 }
-use Argument::{A, B, C, FormatA, FormatB, Modifier, ScaleA, ScaleB};
+use Argument::{A, B, C, Clamp, FormatA, FormatB, Modifier, ScaleA, ScaleB, SignA, SignB};
 
-/// No negation, no broadcast, no saturation, the lower half of a register, no scale.
+/// No negation, no broadcast, the lower half of a register, no scale.
 const OFF: Argument = Modifier(0);
-/// Elements of integers have a sign.
-const SIGNED: Argument = Modifier(1);
 
 /// The intrinsic of a row.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,8 +93,8 @@ fn pattern(kind: &str, out: &str, shape: &str, factors: &[&str]) -> Option<&'sta
     Some(match (kind, shape, factors) {
         ("mfma", _, ["f8f6f4"]) => &[A, B, C, FormatA, FormatB, OFF, OFF, OFF, OFF],
         ("mfma", ..) => &[A, B, C, OFF, OFF, OFF],
-        ("wmma", "16x16x64", ["iu8"]) => &[SIGNED, A, SIGNED, B, C, OFF, OFF, OFF],
-        ("wmma", _, ["iu8" | "iu4"]) => &[SIGNED, A, SIGNED, B, C, OFF],
+        ("wmma", "16x16x64", ["iu8"]) => &[SignA, A, SignB, B, C, OFF, OFF, Clamp],
+        ("wmma", _, ["iu8" | "iu4"]) => &[SignA, A, SignB, B, C, Clamp],
         ("wmma", "16x16x16", _) if out == "f16" || out == "bf16" => &[A, B, C, OFF],
         ("wmma", "16x16x16", _) => &[A, B, C],
         ("wmma", "16x16x64" | "16x16x128", _) => &[A, B, OFF, C, OFF, OFF],
@@ -113,7 +117,11 @@ pub(super) fn emit<'ctx>(
     if let (Semantics::Move, &[(_, address)], &[result]) = (&row.semantics, operands, results) {
         return transposed_load(emit, row, address, result).map(|value| vec![value]);
     }
-    let call = Call::of(row).filter(|_| row.semantics == Semantics::Contract).ok_or_else(unsupported)?;
+    let saturates = row.semantics == Semantics::ContractSaturating;
+    let call = Call::of(row).filter(|_| saturates || row.semantics == Semantics::Contract).ok_or_else(unsupported)?;
+    if saturates && !call.arguments.contains(&Clamp) {
+        return Err(unsupported());
+    }
     let (&[(_, a), (_, b), (_, c), ref scales @ ..], &[result]) = (operands, results) else {
         return Err(unsupported());
     };
@@ -122,12 +130,15 @@ pub(super) fn emit<'ctx>(
         emit.word_of(*value).map(Given::Bits)
     };
     let given = |argument: &Argument| match argument {
-        A => Ok(Given::Bits(a)),
-        B => Ok(Given::Bits(b)),
+        A => narrowed(emit, row, "a", a).map(Given::Bits),
+        B => narrowed(emit, row, "b", b).map(Given::Bits),
         C => Ok(Given::Bits(c)),
         Modifier(number) => Ok(Given::Number(*number)),
         FormatA => format_code(row, "a").map(Given::Number),
         FormatB => format_code(row, "b").map(Given::Number),
+        SignA => is_signed(row, "a").map(|signed| Given::Number(signed.into())),
+        SignB => is_signed(row, "b").map(|signed| Given::Number(signed.into())),
+        Clamp => Ok(Given::Number(saturates.into())),
         ScaleA => scale(0),
         ScaleB => scale(1),
     };
@@ -187,11 +198,35 @@ fn held<'a>(row: &'a Instruction, wanted: &str) -> Result<(&'a str, u32), Compil
     found.ok_or_else(|| CompileError::Backend(format!("instruction `{}` has no operand `{wanted}`", row.name)))
 }
 
+/// The registers that a factor fills: elements of six bits fill fewer than the value that carries them has.
+fn narrowed<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    row: &Instruction,
+    role: &str,
+    value: BasicValueEnum<'ctx>,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let (_, bits) = held(row, role)?;
+    if bits.is_power_of_two() {
+        return Ok(value);
+    }
+    let words = |bits: u32| Type::of(Element::I32, bits / 32);
+    let mut parts = emit.pieces(value, words(bits.next_power_of_two()))?;
+    parts.truncate((bits / 32) as usize);
+    emit.joined(&parts, words(bits), words(bits))
+}
+
+/// Whether a factor's elements have a sign.
+fn is_signed(row: &Instruction, role: &str) -> Result<bool, CompileError> {
+    Ok(held(row, role)?.0.starts_with('i'))
+}
+
 /// The codes of element types in the modifiers `cbsz` and `blgp`: CDNA 4 ISA reference.
 fn format_code(row: &Instruction, role: &str) -> Result<u32, CompileError> {
     match held(row, role)?.0 {
         "fp8" => Ok(0),
         "bf8" => Ok(1),
+        "fp6" => Ok(2),
+        "bf6" => Ok(3),
         "fp4" => Ok(4),
         other => Err(CompileError::Unsupported(format!("instruction `{}`: factors of {other}", row.name))),
     }

@@ -55,7 +55,7 @@ pub(crate) fn compile(
     }
     let linked = payloads.iter().any(|payload| payload.form == Emit::Object);
     let taken_by = linked.then(|| "LLVM's assembler and linker".to_owned());
-    Ok(Artifact { payloads, kernels: kernel_metadata(module)?, taken_by })
+    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, taken_by })
 }
 
 /// AMDGCN, as LLVM writes it.
@@ -113,6 +113,7 @@ impl Dialect for Amdgcn<'_> {
             metadata: vec![("reqd_work_group_size".to_owned(), vec![lanes, 1, 1])],
             protected: true,
             shared: SharedForm::Static,
+            map: None,
         })
     }
 

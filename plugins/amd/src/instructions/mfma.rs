@@ -100,8 +100,8 @@ const GFX950: [Entry; 6] = [
 const MIXED: [(&str, [u64; 3]); 2] =
     [("v_mfma_f32_32x32x64_f8f6f4", [32, 32, 64]), ("v_mfma_f32_16x16x128_f8f6f4", [16, 16, 128])];
 
-/// Types that they take; those of six bits are left out, since layouts count in powers of two.
-const MIXED_TYPES: [&str; 3] = ["fp8", "bf8", "fp4"];
+/// Types that they take. Those of six bits lie side by side, 32 of them in six registers.
+const MIXED_TYPES: [&str; 5] = ["fp8", "bf8", "fp6", "bf6", "fp4"];
 
 const F32: [&str; 3] = ["f32", "f32", "f32"];
 const XF32: [&str; 3] = ["f32", "xf32", "xf32"];

@@ -8,11 +8,13 @@ mod copy;
 mod mfma;
 mod numerics;
 mod transposed;
+mod unused;
 mod wmma;
 
 pub(crate) use mfma::had_by_first_generations;
 use tilewright::layout::LinearLayout;
 use tilewright::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
+pub use unused::unused;
 
 /// The instructions of an architecture; none where it is unknown.
 #[must_use]
@@ -37,7 +39,8 @@ impl Element {
             "f64" => 64,
             "f32" | "xf32" | "i32" => 32,
             "f16" | "bf16" => 16,
-            "fp4" | "iu4" => 4,
+            "fp6" | "bf6" => 6,
+            "fp4" | "iu4" | "u4" => 4,
             _ => 8,
         };
         Self { name, bits }

@@ -15,7 +15,7 @@ pub(super) fn of(architecture: &str, name: &str, factor: &str) -> Option<Numeric
     };
     let floored = |group, interleaved| Summation::Floored { group, fraction: 24, fraction_of_sum: 31, interleaved };
     match (architecture, factor) {
-        (_, "i8" | "iu8" | "iu4") => None,
+        (_, "i8" | "iu8" | "iu4" | "u8" | "u4") => None,
         ("gfx908" | "gfx90a" | "gfx942", "f32" | "f64") => measured(Summation::Chain, SOURCE),
         ("gfx908", "f16") => measured(Summation::Exact { group: 4 }, SOURCE),
         ("gfx908", "bf16") => measured(Summation::Exact { group: 2 }, SOURCE),

@@ -2,9 +2,12 @@
 //!
 //! RDNA runs them in waves of 32 and of 64 lanes, with different operands; the rows for 64 lanes say
 //! so in their names. gfx1250 has waves of 32 lanes alone.
+//!
+//! Of integers modifiers say whether a factor has a sign and whether sums saturate: a row for each, named with the types
+//! where not both have a sign, and with `clamp`.
 
 use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::Instruction;
+use tilewright::target::{Instruction, Semantics};
 
 use super::{Element, numerics, product};
 
@@ -75,12 +78,45 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
         _ => return Vec::new(),
     };
     // A row that is no layout would be a mistake in the tables above; tests count the rows.
-    let of = |&lanes| entries.iter().filter_map(move |entry| generation.row(entry, lanes, source).ok());
-    lanes.iter().flat_map(of).collect()
+    let mut rows = Vec::new();
+    for &lanes in lanes {
+        for &entry in entries {
+            rows.extend(variants(entry).filter_map(|entry| generation.row(&entry, lanes, source).ok()));
+        }
+    }
+    rows
+}
+
+/// One instruction with its modifiers: mnemonic, K, types, cycles, what its name says behind the mnemonic, whether sums
+/// saturate.
+type Variant = (Entry, String, bool);
+
+/// The instruction itself; of integers the forms that modifiers choose.
+fn variants(entry: Entry) -> impl Iterator<Item = Variant> {
+    let (name, k, types, cycles) = entry;
+    let unsigned = match types[1] {
+        "iu8" => Some("u8"),
+        "iu4" => Some("u4"),
+        _ => None,
+    };
+    let of = move |a: &'static str, b: &'static str, saturates: bool| {
+        let said = if [a, b] == [types[1], types[2]] { String::new() } else { format!("({a},{b})") };
+        let clamp = if saturates { "(clamp)" } else { "" };
+        ((name, k, [types[0], a, b], cycles), said + clamp, saturates)
+    };
+    let mut all = vec![of(types[1], types[2], false)];
+    if let Some(unsigned) = unsigned {
+        let pairs = [(types[1], unsigned), (unsigned, types[2]), (unsigned, unsigned)];
+        all.extend(pairs.map(|(a, b)| of(a, b, false)));
+        let saturating = all.iter().map(|&((_, _, [_, a, b], _), ..)| of(a, b, true)).collect::<Vec<_>>();
+        all.extend(saturating);
+    }
+    all.into_iter()
 }
 
 impl Generation {
-    fn row(self, &(name, k, types, cycles): &Entry, lanes: u32, source: &str) -> Result<Instruction, LayoutError> {
+    fn row(self, (entry, said, saturates): &Variant, lanes: u32, source: &str) -> Result<Instruction, LayoutError> {
+        let &(mnemonic, k, types, cycles) = entry;
         let [mut out, of_a, of_b] = types.map(Element::of);
         if self == Self::First {
             // Results of 16 bits have a register of 32 bits each, of which they take the lower half.
@@ -89,9 +125,11 @@ impl Generation {
         let a = self.factor(k, of_a.bits, lanes).over(1, [SIZE, k])?;
         let b = self.factor(k, of_b.bits, lanes).over(0, [k, SIZE])?;
         let d = self.result(lanes).over(0, [SIZE, SIZE])?;
-        let name = if lanes == 64 { format!("{name}(wave64)") } else { name.to_owned() };
+        let wave = if lanes == 64 { "(wave64)" } else { "" };
+        let name = format!("{mnemonic}{said}{wave}");
         let numerics = numerics::of("", &name, of_a.name);
-        Ok(product(name, [(out, d), (of_a, a), (of_b, b)], cycles, numerics, source))
+        let row = product(name, [(out, d), (of_a, a), (of_b, b)], cycles, numerics, source);
+        Ok(if *saturates { Instruction { semantics: Semantics::ContractSaturating, ..row } } else { row })
     }
 
     /// Where a factor lies along K.

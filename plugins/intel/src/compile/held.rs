@@ -78,6 +78,7 @@ pub(super) fn check_type(ty: Type) -> Result<(), CompileError> {
             Err(unsupported(format!("type {ty}: vectors have at most {MAX_COUNT} elements here")))
         }
         Type::Pending(..) => Err(unsupported(format!("type {ty}: nothing is pending here"))),
+        Type::TensorMap => Err(unsupported(format!("type {ty}: there are no maps of tensors here"))),
         _ => Ok(()),
     }
 }
@@ -86,7 +87,7 @@ impl Emitter {
     /// The SPIR-V type of each part of a value. A shared pointer is a 32-bit offset.
     pub(super) fn part_type(&mut self, ty: Type) -> Word {
         match ty {
-            Type::Pointer(Space::Global) => self.byte_pointer(StorageClass::CrossWorkgroup),
+            Type::Pointer(Space::Global) | Type::TensorMap => self.byte_pointer(StorageClass::CrossWorkgroup),
             Type::Pointer(Space::Shared | Space::Cluster) => self.element_type(Element::I32, 1),
             Type::Scalar(element) => self.element_type(element, 1),
             Type::Vector(element, _) | Type::Pending(element, _) => self.element_type(element, part_width(ty)),

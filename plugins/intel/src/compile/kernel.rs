@@ -68,10 +68,16 @@ fn at(error: CompileError, place: &str) -> CompileError {
     }
 }
 
-/// A statement as a place: what it defines, and its operation.
+/// A statement as a place: what it defines, the first of many, and its operation.
 fn place(statement: &Statement) -> String {
-    let results: Vec<_> = statement.results.iter().map(|(value, ty)| format!("%{}: {ty}", value.0)).collect();
-    let results = if results.is_empty() { String::new() } else { format!("{} = ", results.join(", ")) };
+    let shown = statement.results.iter().take(4).map(|(value, ty)| format!("%{}: {ty}", value.0));
+    let mut results = shown.collect::<Vec<_>>().join(", ");
+    if statement.results.len() > 4 {
+        results.push_str(", ...");
+    }
+    if !results.is_empty() {
+        results.push_str(" = ");
+    }
     format!("`{results}{}`", statement.op.name())
 }
 

@@ -97,5 +97,6 @@ fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) 
 
 fn metadata(kernel: &Kernel) -> KernelMetadata {
     let Launch { lanes, warps, blocks } = kernel.launch;
-    KernelMetadata { name: kernel.name.clone(), lanes, warps, blocks, shared_bytes: kernel.shared_bytes() }
+    let (name, maps) = (kernel.name.clone(), Vec::new());
+    KernelMetadata { name, lanes, warps, blocks, shared_bytes: kernel.shared_bytes(), maps }
 }

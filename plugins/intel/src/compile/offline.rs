@@ -14,19 +14,23 @@ use crate::Architecture;
 /// Names the compiler to use.
 const VARIABLE: &str = "TILEWRIGHT_OCLOC";
 
-/// Has the compiler finish a binary for an architecture that it knows; says so where it did.
+/// What machine code has in it where functions are left to be linked: builtins that the compiler is too old for become
+/// calls of functions that are nowhere, without a word. Debian 12's is, for products of tf32.
+const UNLINKED: &[u8] = b"Intel_Symbol_Table_Void_Program";
+
+/// Has the compiler finish a binary for an architecture that it knows; says so where it did, whole.
 pub(super) fn check(spirv: &[u8], architecture: Architecture) -> Result<Option<String>, CompileError> {
     if !architecture.is_known_offline {
         return Ok(None);
     }
-    compiler().map(|program| check_with(&program, spirv, architecture.name)).transpose()
+    compiler().map_or(Ok(None), |program| check_with(&program, spirv, architecture.name))
 }
 
 fn compiler() -> Option<PathBuf> {
     std::env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from)
 }
 
-fn check_with(program: &Path, spirv: &[u8], device: &str) -> Result<String, CompileError> {
+fn check_with(program: &Path, spirv: &[u8], device: &str) -> Result<Option<String>, CompileError> {
     let shown = program.display();
     let failed = |error: std::io::Error| {
         CompileError::Backend(format!("cannot run {shown}: {error}; set {VARIABLE} to the offline compiler to use"))
@@ -37,7 +41,23 @@ fn check_with(program: &Path, spirv: &[u8], device: &str) -> Result<String, Comp
     let mut command = Command::new(program);
     command.args(["compile", "-spirv_input", "-device", device, "-file"]).arg(&file);
     let said = command.arg("-out_dir").arg(directory.path()).current_dir(directory.path()).output().map_err(failed)?;
-    verdict(&format!("{shown} for {device}"), said).map(|()| format!("ocloc for {device}"))
+    verdict(&format!("{shown} for {device}"), said)?;
+    let whole = is_whole(directory.path()).map_err(failed)?;
+    Ok(whole.then(|| format!("ocloc for {device}")))
+}
+
+/// Whether the machine code in a directory, where there is any, lacks nothing.
+fn is_whole(directory: &Path) -> std::io::Result<bool> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "bin") {
+            let code = std::fs::read(path)?;
+            if code.windows(UNLINKED.len()).any(|window| window == UNLINKED) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -50,6 +70,16 @@ mod tests {
             panic!("no compiler, no verdict");
         };
         assert!(message.contains("/nonexistent/ocloc") && message.contains(VARIABLE), "{message}");
+    }
+
+    #[test]
+    fn code_with_functions_left_to_be_linked_is_not_whole() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert!(is_whole(directory.path()).is_ok_and(|whole| whole), "nothing lacks nothing");
+        std::fs::write(directory.path().join("a.bin"), b"dpas").expect("a file");
+        assert!(is_whole(directory.path()).is_ok_and(|whole| whole));
+        std::fs::write(directory.path().join("b.bin"), [b"..", UNLINKED, b".."].concat()).expect("a file");
+        assert!(is_whole(directory.path()).is_ok_and(|whole| !whole));
     }
 
     #[test]

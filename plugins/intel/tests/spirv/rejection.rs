@@ -178,7 +178,7 @@ fn launches_fit_the_product() {
     invalid(with(&|k| k.name = String::new()), "name");
     invalid(with(&|k| k.name = "1st".to_owned()), "name");
     invalid(with(&|k| k.name = "a\0b".to_owned()), "name");
-    let vector = Parameter { name: "v".to_owned(), ty: Type::Vector(Element::I32, 4) };
+    let vector = Parameter::plain("v", Type::Vector(Element::I32, 4));
     invalid(with(&|k| k.parameters.push(vector.clone())), "parameter `v`");
 }
 

@@ -17,7 +17,14 @@ impl Dialect for Plain {
 
     fn kernel(&self, _kernel: &Kernel) -> Result<KernelForm, CompileError> {
         let (attributes, metadata) = (Vec::new(), Vec::new());
-        Ok(KernelForm { calling_convention: 91, attributes, metadata, protected: false, shared: SharedForm::Static })
+        Ok(KernelForm {
+            calling_convention: 91,
+            attributes,
+            metadata,
+            protected: false,
+            shared: SharedForm::Static,
+            map: None,
+        })
     }
 
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {

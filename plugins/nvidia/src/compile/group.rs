@@ -20,7 +20,7 @@ pub(super) fn is_of_group(row: &Instruction) -> bool {
     row.name.starts_with(MNEMONIC)
 }
 
-/// Values in registers that assembly changes in place.
+/// Values in registers that assembly changes in place: of those that a value has, the ones that the instruction takes.
 struct InPlace<'ctx> {
     parts: Vec<BasicValueEnum<'ctx>>,
     registers: Type,
@@ -28,9 +28,17 @@ struct InPlace<'ctx> {
 }
 
 impl<'ctx> InPlace<'ctx> {
-    fn of(emit: &Emitter<'_, 'ctx>, value: BasicValueEnum<'ctx>, operand: &Operand) -> Result<Self, CompileError> {
+    fn of(
+        emit: &Emitter<'_, 'ctx>,
+        value: BasicValueEnum<'ctx>,
+        (row, operand): (&Instruction, &Operand),
+    ) -> Result<Self, CompileError> {
         let (registers, letter) = registers(operand)?;
-        Ok(Self { parts: emit.pieces(value, registers)?, registers, letter })
+        let mut parts = emit.pieces(value, registers)?;
+        let Operand::Register { bits, .. } = operand else { return Ok(Self { parts, registers, letter }) };
+        let width = registers.element().map_or(32, Element::bits);
+        parts.truncate((row.registers(operand) * u64::from(*bits)).div_ceil(width.into()) as usize);
+        Ok(Self { parts, registers, letter })
     }
 
     /// Passes the values through assembly that has them in place, from `$0` on; `others` follow them.
@@ -63,7 +71,7 @@ pub(super) fn product<'ctx>(
     let ([a, _, c], &[(_, first), (_, second), (sums_type, sums)]) = (rows.as_slice(), operands) else {
         return Err(CompileError::Backend(format!("`{}` takes two factors and the sums", row.name)));
     };
-    let mut sums = InPlace::of(emit, sums, c)?;
+    let mut sums = InPlace::of(emit, sums, (row, c))?;
     let count = sums.parts.len();
     let group = |from: usize, count: usize| {
         let all: Vec<_> = (from..from + count).map(|number| format!("${number}")).collect();
@@ -75,7 +83,7 @@ pub(super) fn product<'ctx>(
         others.push((first, 'l'));
         format!("${count}")
     } else {
-        let mut held = InPlace::of(emit, first, a)?;
+        let mut held = InPlace::of(emit, first, (row, a))?;
         held.through(emit, "wgmma.fence.sync.aligned;", &[])?;
         others.extend(held.parts.iter().map(|&part| (part, held.letter)));
         group(count, held.parts.len())
@@ -149,7 +157,7 @@ fn spelled(row: &Instruction) -> Result<(&str, String), CompileError> {
     let (mnemonic, _) = rest.rsplit_once('.').ok_or_else(wrong)?;
     let factor = mnemonic.rsplit_once('.').ok_or_else(wrong)?.1;
     let ending = match factor {
-        "s8" | "u8" => String::new(),
+        "s8" | "u8" | "satfinite" | "popc" => String::new(),
         "f16" | "bf16" => {
             let turned = lie.chars().map(|letter| if letter == 'm' { ", 1" } else { ", 0" });
             format!(", 1, 1{}", turned.collect::<String>())

@@ -1,5 +1,5 @@
 //! How rows of the instruction table become PTX: products as inline assembly, whose mnemonic is the
-//! row's name (those of several warps are in [`super::group`]); matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
+//! row's name (those of several warps are in [`super::group`], those of tensor memory in [`super::tensor`]); matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
 
 use tilewright::kernel::{Carried, Element, Module, Op, Region, Type, is_result};
 use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
@@ -7,7 +7,8 @@ use tilewright::vendor::CompileError;
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
 
-use super::group;
+use super::{bulk, group, mbarrier, tensor};
+use crate::instructions::BULK_COPY;
 
 /// A value with its type in the kernel IR.
 pub(super) type Typed<'ctx> = (Type, BasicValueEnum<'ctx>);
@@ -19,14 +20,20 @@ pub(super) fn emit<'ctx>(
     operands: &[Typed<'ctx>],
     results: &[Type],
 ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+    if row.name.starts_with(BULK_COPY) {
+        return bulk::copy(emit, row, operands).map(|()| Vec::new());
+    }
     if row.kind == InstructionKind::AsyncCopy {
         return copy(emit, row, operands).map(|()| Vec::new());
     }
+    if tensor::is_in_tensor_memory(row) {
+        return tensor::instruction(emit, row, operands, results);
+    }
     match (&row.semantics, results) {
-        (Semantics::Contract, &[result]) if group::is_of_group(row) => {
+        (Semantics::Contract | Semantics::ContractSaturating, &[result]) if group::is_of_group(row) => {
             group::product(emit, row, operands, result).map(|value| vec![value])
         }
-        (Semantics::Contract | Semantics::CountDifferent, &[result]) => {
+        (Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent, &[result]) => {
             product(emit, row, operands, result).map(|value| vec![value])
         }
         (Semantics::Move, &[result]) => load(emit, row, operands, result).map(|value| vec![value]),
@@ -146,6 +153,10 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
     fn of(region: &Region) -> Option<u32> {
         let versions = region.statements.iter().map(|statement| match &statement.op {
             Op::Instruction { name, .. } => Some(version(name)),
+            Op::MbarrierInit { .. }
+            | Op::MbarrierArrive { .. }
+            | Op::MbarrierWait { .. }
+            | Op::MbarrierCommit { .. } => Some(mbarrier::VERSION),
             op => op.regions().into_iter().filter_map(of).max(),
         });
         versions.flatten().max()
@@ -171,6 +182,9 @@ fn version(name: &str) -> u32 {
     if name.starts_with(group::MNEMONIC) {
         let mixed = name.contains(".s8.u8.") || name.contains(".u8.s8.");
         return if mixed { 84 } else { 80 };
+    }
+    if name.starts_with(BULK_COPY) {
+        return mbarrier::VERSION;
     }
     let eight_bit_floats = name.contains("e4m3") || name.contains("e5m2");
     if name.ends_with(".popc") {

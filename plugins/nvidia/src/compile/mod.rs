@@ -4,16 +4,19 @@
 //! Forms: `Intermediate` is LLVM IR, `Assembly` is PTX, `Object` is a cubin where `ptxas` is found and
 //! the PTX itself where it is not (drivers load either); the payload's format says which.
 
+mod bulk;
 mod group;
 mod instruction;
+mod mbarrier;
+mod tensor;
 
 use tilewright::kernel::{Kernel, Module, Queue, Scope, Type};
 use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, check_maps, issued_row};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
-    Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, check_limits, kernel_metadata, no_clusters,
-    no_queue, queue_of, shared_bytes,
+    Code, Dialect, Emitter, Form, KernelForm, Machine, MapForm, SharedForm, check_limits, kernel_metadata, no_clusters,
+    no_mbarriers, no_queue, no_tensor_memory, queue_of, shared_bytes,
 };
 
 use crate::object;
@@ -35,7 +38,13 @@ pub(crate) fn compile(
     options: &CompileOptions,
 ) -> Result<Artifact, CompileError> {
     check_limits(target, module)?;
-    let dialect = Ptx { target, rows, version: instruction::ptx_version(&target.architecture, module) };
+    check_maps(rows, module)?;
+    let dialect = Ptx {
+        target,
+        rows,
+        version: instruction::ptx_version(&target.architecture, module),
+        tensor: tensor::is_used(module),
+    };
     let mut forms = Vec::new();
     for emit in &options.emit {
         match emit {
@@ -49,7 +58,7 @@ pub(crate) fn compile(
     let payloads = payloads(target, code, &options.emit)?;
     let assembled = payloads.iter().any(|payload| payload.form == Emit::Object && payload.format == "cubin");
     let taken_by = assembled.then(|| "ptxas".to_owned());
-    Ok(Artifact { payloads, kernels: kernel_metadata(module)?, taken_by })
+    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, taken_by })
 }
 
 fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {
@@ -72,18 +81,50 @@ fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec
     Ok(payloads)
 }
 
+/// A `CUtensorMap`: 128 opaque bytes at a multiple of 64, which stay where the launch has put them.
+fn map_form() -> MapForm {
+    MapForm { bytes: 128, alignment: 64, attributes: vec![("nvvm.grid_constant".to_owned(), String::new())] }
+}
+
 /// PTX, as LLVM writes it.
 struct Ptx<'a> {
     target: &'a TargetDescription,
     rows: &'a [Instruction],
     /// The version, times ten, that instructions ask for.
     version: Option<u32>,
+    /// Whether its kernels have tensor memory, which synchronisations must order.
+    tensor: bool,
 }
 
 impl Ptx<'_> {
     /// Clusters came with compute capability 9.0.
     fn has_clusters(&self) -> Result<(), CompileError> {
         if self.target.limits.blocks_per_cluster > 1 { Ok(()) } else { Err(no_clusters()) }
+    }
+
+    /// So did mbarriers that count bytes, with the proxy by which asynchronous copies write.
+    fn has_mbarriers(&self) -> Result<(), CompileError> {
+        if self.target.shared.asynchronous_proxy { Ok(()) } else { Err(no_mbarriers()) }
+    }
+}
+
+impl Ptx<'_> {
+    fn has_tensor_memory(&self) -> Result<(), CompileError> {
+        if self.target.tensor.is_some() { Ok(()) } else { Err(no_tensor_memory()) }
+    }
+
+    /// What threads synchronise with, which orders what they do in tensor memory, too.
+    fn synchronised(
+        &self,
+        emit: &Emitter<'_, '_>,
+        [before, after]: [bool; 2],
+        synchronise: impl FnOnce() -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
+        if self.tensor && before {
+            tensor::before(emit)?;
+        }
+        synchronise()?;
+        if self.tensor && after { tensor::after(emit) } else { Ok(()) }
     }
 }
 
@@ -117,6 +158,7 @@ impl Dialect for Ptx<'_> {
             attributes,
             metadata: Vec::new(),
             protected: false,
+            map: Some(map_form()),
             shared: if fixed { SharedForm::Static } else { SharedForm::Dynamic },
         })
     }
@@ -171,10 +213,12 @@ impl Dialect for Ptx<'_> {
                 ]
             }
         };
-        for (intrinsic, operand) in calls {
-            emit.call(intrinsic, &[], operand.map(Into::into).as_slice())?;
-        }
-        Ok(())
+        // What a warp does in tensor memory is its own anyway.
+        self.synchronised(emit, [scope != Scope::Warp; 2], || {
+            calls.into_iter().try_for_each(|(intrinsic, operand)| {
+                emit.call(intrinsic, &[], operand.map(Into::into).as_slice()).map(|_| ())
+            })
+        })
     }
 
     fn queue_of(&self, name: &str) -> Option<Queue> {
@@ -185,7 +229,9 @@ impl Dialect for Ptx<'_> {
         match queue {
             Queue::Copies => emit.call("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
             Queue::Products => group::commit(emit),
-            other => Err(no_queue(other)),
+            Queue::Bulk => self.has_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::commit(emit)),
+            // A wait is for all of them.
+            Queue::TensorLoads | Queue::TensorStores => self.has_tensor_memory(),
         }
     }
 
@@ -195,7 +241,13 @@ impl Dialect for Ptx<'_> {
                 emit.call("llvm.nvvm.cp.async.wait.group", &[], &[emit.i32(outstanding).into()]).map(|_| ())
             }
             Queue::Products => group::wait(emit, outstanding),
-            other => Err(no_queue(other)),
+            Queue::Bulk => {
+                self.has_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::wait(emit, outstanding))
+            }
+            Queue::TensorLoads | Queue::TensorStores => {
+                self.has_tensor_memory()?;
+                tensor::wait(emit, queue)
+            }
         }
     }
 
@@ -206,6 +258,70 @@ impl Dialect for Ptx<'_> {
         values: &[(Type, BasicValueEnum<'ctx>)],
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         group::awaited(emit, values)
+    }
+
+    fn mbarrier_init<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        arrivals: u32,
+    ) -> Result<(), CompileError> {
+        self.has_mbarriers()?;
+        mbarrier::init(emit, pointer, arrivals)
+    }
+
+    fn mbarrier_arrive<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        bytes: u32,
+    ) -> Result<(), CompileError> {
+        self.has_mbarriers()?;
+        self.synchronised(emit, [true, false], || mbarrier::arrive(emit, pointer, bytes))
+    }
+
+    fn mbarrier_wait<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        phase: IntValue<'ctx>,
+    ) -> Result<(), CompileError> {
+        self.has_mbarriers()?;
+        self.synchronised(emit, [false, true], || mbarrier::wait(emit, pointer, phase))
+    }
+
+    fn mbarrier_commit<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        queue: Queue,
+        pointer: PointerValue<'ctx>,
+    ) -> Result<(), CompileError> {
+        self.has_mbarriers()?;
+        match queue {
+            Queue::Products if self.target.tensor.is_some() => tensor::commit(emit, pointer),
+            other => Err(no_queue(other)),
+        }
+    }
+
+    fn tensor_allocate<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+        columns: u32,
+        kernel: &Kernel,
+    ) -> Result<(), CompileError> {
+        self.has_tensor_memory()?;
+        tensor::allocate(emit, pointer, columns, tensor::allots_once(kernel))
+    }
+
+    fn tensor_free<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        address: IntValue<'ctx>,
+        columns: u32,
+    ) -> Result<(), CompileError> {
+        self.has_tensor_memory()?;
+        tensor::free(emit, address, columns)
     }
 
     fn proxy_fence(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {

@@ -10,7 +10,7 @@ mod samples;
 mod shared;
 mod spelling;
 mod tensor_memory;
-mod tensor_memory_access;
+pub(crate) mod tensor_memory_access;
 
 use tilewright::layout::families::cluster::check_shape;
 use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};

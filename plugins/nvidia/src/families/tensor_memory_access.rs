@@ -12,16 +12,16 @@ use tilewright::layout::{Attribute, Dim, Families, FamilyError, FamilySpec, Layo
 const ROWS: u64 = 128;
 
 /// Where the registers and lanes of one warp lie in tensor memory, as (row, 32-bit column).
-struct Atom {
-    registers: &'static [[u64; 2]],
-    lanes: [[u64; 2]; 5],
-    columns: u64,
+pub(crate) struct Atom {
+    pub(crate) registers: &'static [[u64; 2]],
+    pub(crate) lanes: [[u64; 2]; 5],
+    pub(crate) columns: u64,
     /// Whether one instruction reaches all 32 rows of a warp.
-    all_rows: bool,
+    pub(crate) all_rows: bool,
 }
 
 /// The atom of a variant of the instruction, by the word of the PTX ISA.
-fn atom(variant: &str) -> Option<Atom> {
+pub(crate) fn atom(variant: &str) -> Option<Atom> {
     let (registers, lanes, columns): (&[[u64; 2]], _, _) = match variant {
         "32x32b" => (&[], [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], 1),
         "16x64b" => (&[], [[8, 0], [0, 1], [1, 0], [2, 0], [4, 0]], 2),

@@ -52,6 +52,8 @@ pub(super) fn rows(capability: u32) -> Vec<Instruction> {
     let all = known.flat_map(|group| group.shapes.iter().flat_map(|shape| group.types.iter().map(move |t| (shape, t))));
     // A row that is no layout would be a mistake in the table above; tests count the rows.
     let mut rows: Vec<_> = all.filter_map(|(&shape, &types)| plain(capability, shape, types).ok()).collect();
+    let saturating: Vec<_> = rows.iter().filter_map(saturating).collect();
+    rows.extend(saturating);
     let shapes = BITS.iter().filter(|&&(since, _)| since <= capability);
     rows.extend(shapes.filter_map(|&(_, shape)| different(shape).ok()));
     rows
@@ -62,6 +64,14 @@ fn plain(capability: u32, [m, n, k]: [u64; 3], types: [&str; 4]) -> Result<Instr
     let suffix = if types[1] == "b1" { ".and.popc" } else { "" };
     let row = row(format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}{suffix}", types.join(".")), [m, n, k], types)?;
     Ok(Instruction { numerics: numerics::of(capability, types[1], bits(types[1])), ..row })
+}
+
+/// The row whose sums of integers saturate; of single bits there is none.
+fn saturating(row: &Instruction) -> Option<Instruction> {
+    let (shape, types) = row.name.split_once(".row.col.s32.")?;
+    let name = format!("{shape}.row.col.satfinite.s32.{types}");
+    let row = Instruction { name, semantics: Semantics::ContractSaturating, ..row.clone() };
+    (!types.starts_with("b1")).then_some(row)
 }
 
 /// Shapes in which bits that differ are counted.

@@ -29,6 +29,13 @@ pub(super) fn of_group(factor: &str, bits: u32) -> Option<Numerics> {
     Some(Numerics { summation, ..numerics })
 }
 
+/// The same of products that have their sums in tensor memory, of which nothing is published: as `mma` on the same
+/// products.
+pub(super) fn in_tensor_memory(factor: &str, bits: u32) -> Option<Numerics> {
+    let source = format!("As mma of compute capability 10.0, no figure at hand: {SOURCE}");
+    of(100, factor, bits).map(|numerics| Numerics { evidence: Evidence::Assumed, source, ..numerics })
+}
+
 /// Groups of so many bytes of a factor.
 fn aligned(bytes: u32, bits: u32, fraction: u32, kept: u32) -> Summation {
     Summation::Aligned { group: 8 * bytes / bits, fraction, kept }

@@ -4,13 +4,16 @@
 //! How a factor may lie in shared memory is said by canonical layouts: rows of 16, 32, 64 or 128 bytes along K
 //! ("K-major") or along the other axis ("MN-major", for 16-bit elements only), eight of which are a block that
 //! repeats by strides that the descriptor says.
+//!
+//! N is a multiple of eight, of integers from 32 on one of sixteen. Where it is no power of two, registers have the
+//! layouts of the power of two above it, of which the instruction takes the first.
 
-use super::numerics;
+use super::{numerics, swizzle};
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
 use tilewright::target::{
-    Arrangement, Completion, Descriptor, Field, Instruction, InstructionKind, MemoryOperand, Mix, Operand, Queue,
-    Semantics, Step, Stride,
+    Arrangement, Completion, Descriptor, Field, Instruction, InstructionKind, MemoryOperand, Operand, Queue, Semantics,
+    Step, Stride,
 };
 
 const SOURCE: &str = "PTX ISA, asynchronous warpgroup-level matrix instructions: register fragments, shared memory matrix layout, matrix descriptor";
@@ -27,7 +30,7 @@ const STRIDE: u32 = 1;
 
 /// Where a factor lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     /// In registers.
     Held,
     /// In shared memory, K contiguous.
@@ -36,8 +39,8 @@ enum Side {
     AcrossK,
 }
 
-/// Types of d, a and b that go together.
-const TYPES: [[&str; 3]; 16] = [
+/// Types of d, a and b that go together. Of single bits those that both have are counted.
+const TYPES: [[&str; 3]; 17] = [
     ["f32", "f16", "f16"],
     ["f16", "f16", "f16"],
     ["f32", "bf16", "bf16"],
@@ -54,6 +57,7 @@ const TYPES: [[&str; 3]; 16] = [
     ["s32", "s8", "u8"],
     ["s32", "u8", "s8"],
     ["s32", "u8", "u8"],
+    ["s32", "b1", "b1"],
 ];
 
 /// The rows of an architecture: only `sm_90a` has any.
@@ -63,19 +67,30 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     }
     let mut rows = Vec::new();
     for types in TYPES {
-        for columns in columns() {
+        for columns in (8..=256).step_by(8).filter(|&columns| has_columns(types[0], columns)) {
             for sides in sides(bits(types[1])) {
                 // A row that is no layout would be a mistake here; tests count the rows.
-                rows.extend(row(types, columns, sides).ok());
+                let Ok(row) = row(types, columns, sides) else { continue };
+                let saturating = (bits(types[1]) == 8 && types[0] == "s32").then(|| saturating(&row));
+                rows.push(row);
+                rows.extend(saturating);
             }
         }
     }
     rows
 }
 
-/// Columns of the result that are powers of two.
-fn columns() -> impl Iterator<Item = u64> {
-    (3..=8).map(|bits| 1 << bits)
+/// Whether results of a type have so many columns, a multiple of eight.
+pub(super) fn has_columns(result: &str, columns: u64) -> bool {
+    result != "s32" || columns <= 32 || columns.is_multiple_of(16)
+}
+
+/// The row whose sums saturate.
+fn saturating(row: &Instruction) -> Instruction {
+    let parts = row.name.rsplitn(3, '.').collect::<Vec<_>>();
+    let [lie, form, mnemonic] = parts[..] else { return row.clone() };
+    let name = format!("{mnemonic}.satfinite.{form}.{lie}");
+    Instruction { name, semantics: Semantics::ContractSaturating, ..row.clone() }
 }
 
 /// Where the factors may lie. Only elements of 16 bits may lie across K.
@@ -93,9 +108,10 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Resul
         bits: bits(element),
         layout,
     };
+    let told = Told { descriptor: descriptor(), mode };
     let first = match side_a {
         Side::Held => register("a", a, held(k, bits(a))?),
-        side => Operand::Memory(memory("a", a, [ROWS, k], side)),
+        side => Operand::Memory(memory("a", a, [ROWS, k], side, &told)),
     };
     let letter = |side| match side {
         Side::AlongK => "k",
@@ -103,18 +119,20 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Resul
         Side::Held => "",
     };
     let form = if side_a == Side::Held { "rs" } else { "ss" };
+    let kind = if a == "b1" { "and.popc." } else { "" };
+    let enclosing = columns.next_power_of_two();
     Ok(Instruction {
         name: format!(
-            "wgmma.mma_async.sync.aligned.m{ROWS}n{columns}k{k}.{d}.{a}.{b}.{form}.{}{}",
+            "wgmma.mma_async.sync.aligned.m{ROWS}n{columns}k{k}.{d}.{a}.{b}.{kind}{form}.{}{}",
             letter(side_a),
             letter(side_b)
         ),
         kind: InstructionKind::Matrix,
         operands: vec![
-            register("d", d, result(columns)?),
+            register("d", d, result(enclosing)?),
             first,
-            Operand::Memory(memory("b", b, [k, columns], side_b)),
-            register("c", d, result(columns)?),
+            Operand::Memory(memory("b", b, [k, columns], side_b, &told)),
+            register("c", d, result(enclosing)?),
         ],
         cycles: None,
         semantics: Semantics::Contract,
@@ -124,10 +142,11 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Resul
     })
 }
 
-fn bits(element: &str) -> u32 {
+pub(super) fn bits(element: &str) -> u32 {
     match element {
         "f32" | "tf32" | "s32" => 32,
         "f16" | "bf16" => 16,
+        "b1" => 1,
         _ => 8,
     }
 }
@@ -159,35 +178,43 @@ fn held(k: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
     tile_of(&[0, 1], &parts)
 }
 
+/// How an instruction is told where a factor lies: the mode of each width of swizzle is its own.
+pub(super) struct Told {
+    pub descriptor: Descriptor,
+    pub mode: fn(u64) -> u64,
+}
+
 /// A factor in shared memory.
-fn memory(role: &str, element: &str, shape: [u64; 2], side: Side) -> MemoryOperand {
+pub(super) fn memory(role: &str, element: &str, shape: [u64; 2], side: Side, told: &Told) -> MemoryOperand {
     let k_axis = if role == "a" { 1 } else { 0 };
     let (k, other) = (shape[k_axis], shape[1 - k_axis]);
-    let bytes = u64::from(bits(element) / 8);
-    let widths = [128, 64, 32, 0].into_iter();
+    let bits = bits(element);
+    let widths = swizzle::WIDTHS.into_iter().map(u64::from);
     let arrangement = |width: u64| {
         let (along_k, across) = match side {
-            Side::AcrossK => across_k(width, bytes, k, other),
-            _ => along_k(width, bytes, k, other),
+            Side::AcrossK => across_k(width, u64::from(bits / 8), k, other),
+            _ => along_k(width, u64::from(bits), k, other),
         };
         let axes = if k_axis == 0 { [along_k, across] } else { [across, along_k] };
         Arrangement {
-            name: if width == 0 { "no swizzle".to_owned() } else { format!("swizzle of {width} bytes") },
-            mode: mode(width),
+            name: swizzle::name(width as u32),
+            mode: (told.mode)(width),
             axes,
-            // Units of 16 bytes are permuted by the number of 128 bytes.
-            mix: Mix { shift: 3, mask: (width.max(16) / 16 - 1) << 4 },
-            alignment: 8 * width.max(16) as u32,
+            mix: swizzle::mix(width as u32),
+            alignment: swizzle::repeat(width as u32),
         }
     };
     MemoryOperand {
         role: role.to_owned(),
         element: element.to_owned(),
-        bits: bits(element),
+        bits,
         shape,
-        // Across K, whole rows of the swizzle lie in the tile.
-        arrangements: widths.filter(|width| side == Side::AlongK || width / bytes <= other).map(arrangement).collect(),
-        descriptor: descriptor(),
+        // Across K, the tile is of whole rows of the swizzle.
+        arrangements: widths
+            .filter(|width| side == Side::AlongK || (other * u64::from(bits / 8)).is_multiple_of((*width).max(16)))
+            .map(arrangement)
+            .collect(),
+        descriptor: told.descriptor.clone(),
     }
 }
 
@@ -199,6 +226,7 @@ fn descriptor() -> Descriptor {
         start: bytes(0),
         strides: vec![bytes(16), bytes(32)],
         mode: Field { at: 62, width: 2, grain: 1 },
+        fixed: 0,
     }
 }
 
@@ -219,12 +247,22 @@ fn free(count: u64, field: u32) -> Step {
     Step { count, stride: Stride::Free(field) }
 }
 
+/// Elements side by side: those of a byte first where they are narrower.
+fn side_by_side(count: u64, bits: u64) -> Vec<Step> {
+    let shared = 8 / bits.min(8);
+    let within = (shared > 1).then(|| fixed(shared, 0));
+    within.into_iter().chain([fixed(count / shared, bits.div_ceil(8))]).collect()
+}
+
 /// Steps along K and across it, of rows along K.
-fn along_k(width: u64, bytes: u64, k: u64, other: u64) -> (Vec<Step>, Vec<Step>) {
-    let unit = 16 / bytes;
+fn along_k(width: u64, bits: u64, k: u64, other: u64) -> (Vec<Step>, Vec<Step>) {
+    let unit = 128 / bits;
     match width {
-        0 => (vec![fixed(unit, bytes), free(k / unit, LEADING)], vec![fixed(8, 16), free(other / 8, STRIDE)]),
-        _ => (vec![fixed(k, bytes)], vec![fixed(8, width), free(other / 8, STRIDE)]),
+        0 => {
+            let along = side_by_side(unit, bits).into_iter().chain([free(k / unit, LEADING)]);
+            (along.collect(), vec![fixed(8, 16), free(other / 8, STRIDE)])
+        }
+        _ => (side_by_side(k, bits), vec![fixed(8, width), free(other / 8, STRIDE)]),
     }
 }
 

@@ -93,6 +93,37 @@ fn subnormals_become_zero_in_a_tree() {
     assert_eq!(of_halves(unit, 0.0, &[products[0], products[3], products[1], products[2]]), 2f32.powi(-25));
 }
 
+/// Of a sum that begins at zero the products' exponents decide, however wide the exponents of its type are.
+#[test]
+fn zero_has_no_exponent_to_align_by() {
+    let bits = |power: i32| u64::from(half::f16::from_f64(2f64.powi(power)).to_bits());
+    let summed = summed(aligned(8, 24), ["f16", "f16"], 2);
+    // Half of the least number, and a little more: up.
+    let products = [(bits(-12), bits(-13)), (bits(-20), bits(-20))];
+    assert_eq!(summed.total(0, products.into_iter()), 1);
+    assert_eq!(summed.total(0, products.into_iter().take(1)), 0, "a tie goes to even");
+}
+
+/// The sum so far is rounded down beside products, and lost from the next place on.
+#[test]
+fn sums_far_below_interleaved_products_vanish() {
+    let one = 0x40u64;
+    let summed = summed(floored(16, true), ["fp8_fnuz", "f32"], 16);
+    let added = |c: f32| f32::from_bits(summed.total(u64::from(c.to_bits()), [(one, one)].into_iter()) as u32);
+    assert_eq!(added(-(2f32.powi(-25))), 1.0 - 2f32.powi(-24));
+    assert_eq!(added(-(2f32.powi(-26))), 1.0);
+}
+
+#[test]
+fn a_result_that_is_subnormal_becomes_zero_in_a_tree() {
+    let summed = summed(Summation::Tree { group: 2 }, ["bf16", "f32"], 2);
+    let root = 64u64 << 7;
+    let added =
+        |c: f32| f32::from_bits(summed.total(u64::from(c.to_bits()), [(root, root), (0, 0)].into_iter()) as u32);
+    assert_eq!(added(-3.0 * f32::MIN_POSITIVE), -2.0 * f32::MIN_POSITIVE);
+    assert_eq!(added(-1.5 * f32::MIN_POSITIVE), 0.0);
+}
+
 #[test]
 fn what_is_not_finite_stays_so() {
     for unit in [aligned(8, 24), floored(8, false), Summation::Exact { group: 4 }, Summation::Tree { group: 4 }] {

@@ -1,0 +1,165 @@
+//! Tiles of a tensor that are copied by boxes to shared memory of every layout, in stages, and back.
+
+use std::fmt;
+
+use tilewright::emulator::FaultKind;
+use tilewright::kernel::{Launch, Module};
+use tilewright::layout::MemoryLayout;
+use tilewright::lower::{Omitted, Stages, staged_box_kernel};
+use tilewright::movement::{
+    BoxCopy, CopyQuestion, GlobalTensor, Means, MovementError, copy_from_shared, copy_to_shared,
+};
+use tilewright::pipeline::prove_box_tiles;
+
+use super::super::emulated::{either, executed, refused};
+use super::super::lineup::{Lineup, Turns};
+use super::super::{Endpoint, Tensor, artifact};
+use super::boxes::found;
+use crate::{Case, Context, Level, Status, Verdict};
+
+/// What is shown of tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownTiles {
+    /// Five tiles through three buffers, of which two are being filled while one is read.
+    Stages,
+    /// The same with tiles that are partly outside of the tensor.
+    Borders,
+    /// The same with waits for the phase before: somebody reads what is under way, and is caught.
+    Early,
+    /// Five tiles from two buffers to the tensor, of which all is as it should be, some tiles being partly outside.
+    Back,
+    /// The same without a fence: the copy looks at what it cannot see, and is caught.
+    Unfenced,
+    /// Stages there and back as code.
+    Code,
+}
+
+impl ShownTiles {
+    const ALL: [Self; 6] = [Self::Stages, Self::Borders, Self::Early, Self::Back, Self::Unfenced, Self::Code];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stages => "stages",
+            Self::Borders => "borders",
+            Self::Early => "early",
+            Self::Back => "back",
+            Self::Unfenced => "unfenced",
+            Self::Code => "code",
+        }
+    }
+}
+
+/// Tiles copied by boxes. Written as in case names: `tiles/stages/to-shared-128-byte/f16/64x128/w4`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TileCopying {
+    /// What is shown.
+    pub shown: ShownTiles,
+    /// The layout of the memory.
+    pub end: Endpoint,
+    /// One tile.
+    pub tensor: Tensor,
+}
+
+impl fmt::Display for TileCopying {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tiles/{}/to-{}/{}", self.shown.name(), self.end.name, self.tensor)
+    }
+}
+
+/// The address of the first element, as maps want it.
+const ALIGNMENT: u64 = 256;
+
+/// How many elements tiles are shifted by that are to be partly outside.
+const SHIFT: u32 = 3;
+
+impl TileCopying {
+    /// All that are shown for a target.
+    #[must_use]
+    pub fn all(context: &Context) -> Vec<Self> {
+        let (mut all, mut turns) = (Vec::new(), Turns::new(context));
+        let most = u64::from(context.target().description().shared.static_bytes) / 4;
+        for lineup in Lineup::all(context) {
+            let fits = |shape: &[u64]| (512..=most).contains(&lineup.bytes(shape));
+            for name in &lineup.memory() {
+                for shown in ShownTiles::ALL {
+                    for (tensor, ends) in lineup.some(&mut turns, 1, &[name], fits) {
+                        let end = ends.into_iter().next();
+                        all.extend(end.map(|end| Self { shown, end, tensor }));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    pub(super) fn case(self) -> Case {
+        Case::new(format!("async/{self}"), move |context| either(self.verdict(context)))
+    }
+
+    fn verdict(&self, context: &Context) -> Result<Verdict, Verdict> {
+        let setting = self.tensor.setting;
+        let memory = self.end.memory(context, &self.tensor)?;
+        let (to, from) = self.plans(context, &memory)?;
+        let launch = Launch::new(setting.lanes, setting.warps);
+        let stages = |buffers, omitted| Stages { buffers, tensors: 5, omitted };
+        let prove =
+            |copy: &BoxCopy, stages, shifted| prove_box_tiles(copy, &memory, launch, stages, shifted, means(context));
+        let (there, back) = (stages(3, None), stages(2, None));
+        let told = |copy: &BoxCopy| {
+            let (boxes, arrangement) = (copy.boxes(), &copy.arrangement);
+            Verdict::pass(Level::Emulated).with_detail(format!("{boxes} boxes, {arrangement}"))
+        };
+        Ok(match self.shown {
+            ShownTiles::Stages => executed(prove(&to, there, 0)).map(|_| told(&to))?,
+            ShownTiles::Borders => executed(prove(&to, there, SHIFT)).map(|_| told(&to))?,
+            ShownTiles::Early => {
+                found(prove(&to, stages(3, Some(Omitted::Wait)), 0), |kind| matches!(kind, FaultKind::InFlight { .. }))
+            }
+            ShownTiles::Back => {
+                executed(prove(&from, back, 0))?;
+                executed(prove(&from, back, SHIFT)).map(|_| told(&from))?
+            }
+            ShownTiles::Unfenced => found(prove(&from, stages(2, Some(Omitted::Fence)), 0), |kind| {
+                matches!(kind, FaultKind::Unfenced { .. })
+            }),
+            ShownTiles::Code => {
+                let kernel = |copy, stages| staged_box_kernel("tiles", copy, &memory, launch, stages).map_err(refused);
+                let verdict = artifact::compiled(context, &Module { kernels: vec![kernel(&to, there)?] });
+                if verdict.status != Status::Pass {
+                    return Ok(verdict);
+                }
+                artifact::compiled(context, &Module { kernels: vec![kernel(&from, back)?] })
+            }
+        })
+    }
+
+    /// The copies to shared memory and from there.
+    fn plans(&self, context: &Context, memory: &MemoryLayout) -> Result<(BoxCopy, BoxCopy), Verdict> {
+        let setting = self.tensor.setting;
+        let global = GlobalTensor::row_major(&self.tensor.shape, ALIGNMENT);
+        let question = CopyQuestion {
+            global: &global,
+            memory,
+            element_bits: setting.element.bits(),
+            lanes: setting.lanes,
+            warps: setting.warps,
+            masked: false,
+            mapped: true,
+        };
+        // Where no box fills the memory one way, none does the other way.
+        let from = match copy_from_shared(&question, means(context)) {
+            Ok(from) => from,
+            Err(MovementError::Impossible { reasons }) => return Err(Verdict::unsupported(reasons)),
+            Err(error) => return Err(refused(error)),
+        };
+        let copy = copy_to_shared(&question, means(context)).map_err(refused)?;
+        let other = || copy.instruction().unwrap_or("registers").to_owned();
+        let better = || Verdict::unsupported(format!("copied by {}, which is better than boxes", other()));
+        let to = copy.boxes().cloned().ok_or_else(better)?;
+        Ok((to, from))
+    }
+}
+
+fn means(context: &Context) -> Means<'_> {
+    Means::of(context.target().description()).with_instructions(context.target().instructions())
+}

@@ -1,0 +1,37 @@
+//! What kernels that run on a device are found to be.
+
+use tilewright::pipeline::Disproof;
+use tilewright::vendor::{CompileError, Device, DeviceError};
+
+use crate::{Context, Level, Verdict};
+
+/// Runs a case on the target's first device; the verdict names the device.
+pub(super) fn on_device(context: &Context, work: impl FnOnce(&mut dyn Device) -> Result<(), Disproof>) -> Verdict {
+    let Some(devices) = context.devices() else { return Verdict::skip("devices were not asked for") };
+    let ran = devices.with_first(context.target(), |device| (device.name(), work(device)));
+    match ran {
+        Ok((name, Ok(()))) => Verdict::pass(Level::Device).with_detail(format!("on {name}")),
+        Ok((name, Err(wrong))) => {
+            if matches!(wrong, Disproof::Device(DeviceError::Plugin(_))) {
+                devices.forget();
+            }
+            failed(&name, wrong)
+        }
+        Err(DeviceError::NoRuntime(why)) => Verdict::skip(format!("no device: {why}")),
+        Err(DeviceError::Plugin(message)) => Verdict::crash(message),
+        Err(error) => Verdict::fail(Level::Device, error.to_string()),
+    }
+}
+
+fn failed(device: &str, wrong: Disproof) -> Verdict {
+    match wrong {
+        Disproof::Compile(CompileError::Unsupported(reason)) => Verdict::unsupported(reason),
+        Disproof::Device(DeviceError::Unsupported(reason)) => Verdict::unsupported(format!("{reason}, on {device}")),
+        Disproof::Compile(CompileError::Plugin(message)) | Disproof::Device(DeviceError::Plugin(message)) => {
+            Verdict::crash(message)
+        }
+        Disproof::Compile(error) => Verdict::fail(Level::Codegen, error.to_string()),
+        Disproof::Row(_) | Disproof::Invalid(_) => Verdict::fail(Level::Layout, wrong.to_string()),
+        wrong => Verdict::fail(Level::Device, format!("{wrong}, on {device}")),
+    }
+}

@@ -1,0 +1,72 @@
+//! The slots of a plugin's own table, and what comes out of slots: errors, blobs, texts.
+
+#![allow(unsafe_code)]
+
+use super::abi::{BlobHandle, ErrorHandle, PluginTable, Slice, TargetHandle};
+use super::bytes::read_slice;
+use super::failure::{Code, Failure};
+use super::slots::slots;
+
+/// No plugin lists more architectures, and no error has a longer chain.
+pub(super) const MOST_ITEMS: u32 = 4096;
+
+slots! { Slots of PluginTable:
+    name: unsafe extern "C" fn() -> Slice,
+    version: unsafe extern "C" fn() -> Slice,
+    architecture: unsafe extern "C" fn(u32) -> Slice,
+    target_create: unsafe extern "C" fn(Slice, *mut *mut TargetHandle) -> *mut ErrorHandle,
+    target_destroy: unsafe extern "C" fn(*mut TargetHandle),
+    target_info: unsafe extern "C" fn(*const TargetHandle, *mut *mut BlobHandle) -> *mut ErrorHandle,
+    resolve_family: unsafe extern "C" fn(*const TargetHandle, Slice, *mut *mut BlobHandle) -> *mut ErrorHandle,
+    compile: unsafe extern "C" fn(*const TargetHandle, Slice, Slice, *mut *mut BlobHandle) -> *mut ErrorHandle,
+    blob_bytes: unsafe extern "C" fn(*const BlobHandle) -> Slice,
+    blob_destroy: unsafe extern "C" fn(*mut BlobHandle),
+    error_code: unsafe extern "C" fn(*const ErrorHandle) -> u32,
+    error_message: unsafe extern "C" fn(*const ErrorHandle, u32) -> Slice,
+    error_destroy: unsafe extern "C" fn(*mut ErrorHandle),
+}
+
+impl Slots {
+    /// Calls a slot, of this table or of an extension's, that answers a blob.
+    pub(super) fn blob(&self, slot: impl FnOnce(*mut *mut BlobHandle) -> *mut ErrorHandle) -> Result<Vec<u8>, Failure> {
+        let mut blob = std::ptr::null_mut();
+        self.outcome(slot(&raw mut blob))?;
+        if blob.is_null() {
+            return Err(Failure::internal("it gave neither an answer nor an error"));
+        }
+        // SAFETY: a live blob of this table; its bytes are copied before it is destroyed.
+        let bytes = unsafe { read_slice((self.blob_bytes)(blob)) }.map(<[u8]>::to_vec);
+        // SAFETY: destroyed once.
+        unsafe { (self.blob_destroy)(blob) };
+        bytes.map_err(|failure| Failure::internal(format!("it gave an answer that cannot be read: {failure}")))
+    }
+
+    /// Takes an error's contents and frees it; null is no error.
+    pub(super) fn outcome(&self, error: *mut ErrorHandle) -> Result<(), Failure> {
+        if error.is_null() {
+            return Ok(());
+        }
+        // SAFETY: a live error of this table; its messages are copied before it is destroyed, once.
+        unsafe {
+            let code = Code((self.error_code)(error));
+            let messages = (0..MOST_ITEMS).map(|index| (self.error_message)(error, index));
+            let chain = messages.take_while(|slice| slice.length > 0).map(lossy_text).collect();
+            (self.error_destroy)(error);
+            Err(Failure { code, chain })
+        }
+    }
+}
+
+/// A text that a plugin gives.
+pub(super) fn text(what: &str, slice: Slice) -> Result<String, Failure> {
+    let bytes = read_slice(slice).map_err(|failure| Failure::internal(format!("{what} cannot be read: {failure}")))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| Failure::internal(format!("{what} is no UTF-8: {error}")))?;
+    Ok(text.to_owned())
+}
+
+fn lossy_text(slice: Slice) -> String {
+    match read_slice(slice) {
+        Ok(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Err(failure) => format!("(a message that cannot be read: {failure})"),
+    }
+}

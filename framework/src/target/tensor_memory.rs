@@ -1,0 +1,65 @@
+//! Tensor memory: rows and columns of 32-bit words beside a compute unit's matrix instructions, which a block
+//! allots by columns. What is where in it is a layout from (row, col).
+
+use serde::{Deserialize, Serialize};
+
+use super::Evidence;
+use crate::layout::{Dim, LinearLayout};
+
+/// The tensor memory of a block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensorMemory {
+    /// Rows.
+    pub rows: u32,
+    /// Columns, of 32 bits each.
+    pub columns: u32,
+    /// Rows that one warp reaches: the warp of index w those from `w * warp_rows` modulo `rows` on.
+    pub warp_rows: u32,
+    /// The fewest columns that are allotted at once; all that are allotted are powers of two.
+    pub least_columns: u32,
+    /// Cycles in which a warp moves its rows of one column to registers or back.
+    pub column_cycles: f64,
+    /// Multiply-adds of a matrix instruction that sums in tensor memory, of each of the target's `matrix.pipes` in a
+    /// cycle, times the bits of the wider factor, where the sums fill all rows.
+    pub bits_per_cycle: u32,
+    /// How the figures are known.
+    pub evidence: Evidence,
+    /// Where they come from.
+    pub source: String,
+}
+
+/// A tile in tensor memory, which an instruction is told by the address of its first row and column: the row in the
+/// upper, the column in the lower 16 bits of a word.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TensorOperand {
+    /// What it is called: `d`, `a`, ...
+    pub role: String,
+    /// Name of the element type as the vendor writes it: `f16`, `b32`, ...
+    pub element: String,
+    /// Bits of an element's place, at most 32; the places of a column of 32 bits follow each other.
+    pub bits: u32,
+    /// From (row, col) to the tile, dim0 x dim1, columns being places of `bits` bits. Places that lie nowhere hold
+    /// nothing: their basis is zero.
+    pub layout: LinearLayout,
+}
+
+impl TensorOperand {
+    /// For each row that holds something and each column of the tile: the row, the place along it, and the element as
+    /// (dim0, dim1). Each element is held once.
+    #[must_use]
+    pub fn places(&self) -> Vec<([u64; 2], [u64; 2])> {
+        let layout = &self.layout;
+        let mut places = Vec::new();
+        for place in 0..1u64 << layout.ins().bits() {
+            let nowhere = |(bit, column): (usize, &u64)| place >> bit & 1 == 1 && *column == 0;
+            if layout.columns().iter().enumerate().any(nowhere) {
+                continue;
+            }
+            let image = layout.apply_packed(place);
+            let at = [Dim::ROW, Dim::COL].map(|dim| layout.ins().coordinate(place, dim));
+            places.push((at, [0, 1].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)))));
+        }
+        places
+    }
+}

@@ -1,0 +1,48 @@
+//! Objects of an OpenCL driver, released when they are dropped.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+
+use cl3::error_codes::error_text;
+use tilewright::vendor::DeviceError;
+
+/// A call of the driver that releases an object.
+type Release = unsafe fn(*mut c_void) -> Result<(), i32>;
+
+/// One object of a driver.
+#[derive(Debug)]
+pub(super) struct Handle {
+    raw: *mut c_void,
+    release: Release,
+}
+
+// SAFETY: OpenCL 3.0, section 2.1 and appendix A.2: calls may come from any thread; of kernels alone arguments
+// may not be set by several at once, and a handle is used by one thread at a time.
+unsafe impl Send for Handle {}
+
+impl Handle {
+    /// Takes an object over, which `release` releases.
+    ///
+    /// # Safety
+    /// The object is alive, nobody else releases it, and `release` is for objects of its kind.
+    pub(super) unsafe fn own(raw: *mut c_void, release: Release) -> Self {
+        Self { raw, release }
+    }
+
+    pub(super) fn get(&self) -> *mut c_void {
+        self.raw
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: as `own` asks. Nobody is left who could be told of a failure.
+        let _ = unsafe { (self.release)(self.raw) };
+    }
+}
+
+/// What a code of the driver means, with the call that gave it.
+pub(super) fn failed(call: &'static str) -> impl Fn(i32) -> DeviceError {
+    move |code| DeviceError::Driver(format!("{call} gave {} ({code})", error_text(code)))
+}

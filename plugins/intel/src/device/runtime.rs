@@ -1,0 +1,119 @@
+//! Which devices there are.
+
+use std::sync::Arc;
+
+use cl3::device::{
+    CL_DEVICE_IL_VERSION, CL_DEVICE_NAME, CL_DEVICE_TYPE, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
+    CL_DRIVER_VERSION, get_device_data, get_device_ids,
+};
+use cl3::error_codes::{CL_DEVICE_NOT_FOUND, DLOPEN_RUNTIME_LOAD_FAILED};
+use cl3::platform::{CL_PLATFORM_VENDOR, get_platform_data, get_platform_ids};
+use tilewright::vendor::{Device, DeviceError};
+
+use super::handle::failed;
+use super::opencl::OpenClDevice;
+
+/// What no platform at all is answered with (extension cl_khr_icd).
+const NO_PLATFORM: i32 = -1001;
+
+/// How drivers say that they take what the plugin writes.
+const SPIRV: &str = "SPIR-V_1.3";
+
+/// What a driver says of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The driver's number.
+    pub id: usize,
+    pub name: String,
+    pub driver: String,
+    /// Whether it is a processor, which lacks the builtins for products of matrices.
+    pub is_processor: bool,
+}
+
+/// The devices that run code for a product: those of its name first, then processors.
+///
+/// # Errors
+/// [`DeviceError::NoRuntime`] where there is no OpenCL, or no driver of this vendor's.
+pub(crate) fn devices(product: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+    let mut found: Vec<Found> = found()?.into_iter().filter(|device| device.serves(product)).collect();
+    found.sort_by_key(|device| device.is_processor);
+    let open = |device| Ok(Box::new(OpenClDevice::open(Arc::new(device))?) as Box<dyn Device>);
+    found.into_iter().map(open).collect()
+}
+
+impl Found {
+    fn serves(&self, product: &str) -> bool {
+        self.is_processor || plain(&self.name) == plain(product)
+    }
+}
+
+/// A product's name without marks.
+fn plain(name: &str) -> String {
+    let name = name.replace("(R)", "").replace("(TM)", "");
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// All devices of this vendor's drivers that take SPIR-V.
+fn found() -> Result<Vec<Found>, DeviceError> {
+    let platforms = match get_platform_ids() {
+        Ok(platforms) => platforms,
+        Err(NO_PLATFORM) => Vec::new(),
+        Err(DLOPEN_RUNTIME_LOAD_FAILED) => {
+            let message = "libOpenCL.so.1 cannot be opened; it is in Debian's package ocl-icd-libopencl1";
+            return Err(DeviceError::NoRuntime(message.to_owned()));
+        }
+        Err(code) => return Err(failed("clGetPlatformIDs")(code)),
+    };
+    let ours = |&platform: &_| {
+        get_platform_data(platform, CL_PLATFORM_VENDOR).is_ok_and(|vendor| text(vendor).contains("Intel"))
+    };
+    let ours: Vec<_> = platforms.into_iter().filter(ours).collect();
+    if ours.is_empty() {
+        let message = "OpenCL has no driver of Intel's; for GPUs install Debian's intel-opencl-icd, for the runtime that \
+                       computes on processors see conformance/intel-tools.sh (OCL_ICD_VENDORS names the list of drivers)";
+        return Err(DeviceError::NoRuntime(message.to_owned()));
+    }
+    let mut devices = Vec::new();
+    for platform in ours {
+        match get_device_ids(platform, CL_DEVICE_TYPE_ALL) {
+            Ok(ids) => devices.extend(ids.into_iter().filter_map(|id| described(id as usize).transpose())),
+            Err(CL_DEVICE_NOT_FOUND) => {}
+            Err(code) => return Err(failed("clGetDeviceIDs")(code)),
+        }
+    }
+    devices.into_iter().collect()
+}
+
+/// What the driver says of a device; nothing where it takes no SPIR-V, or computes on neither GPU nor processor.
+fn described(id: usize) -> Result<Option<Found>, DeviceError> {
+    let of = |what| get_device_data(id as _, what).map_err(failed("clGetDeviceInfo"));
+    let kind = of(CL_DEVICE_TYPE)?;
+    let is = |wanted: u64| kind.as_slice().try_into().is_ok_and(|kind| u64::from_le_bytes(kind) & wanted != 0);
+    if !text(of(CL_DEVICE_IL_VERSION)?).contains(SPIRV) || !(is(CL_DEVICE_TYPE_CPU) || is(CL_DEVICE_TYPE_GPU)) {
+        return Ok(None);
+    }
+    let (name, driver) = (text(of(CL_DEVICE_NAME)?), text(of(CL_DRIVER_VERSION)?));
+    Ok(Some(Found { id, name, driver, is_processor: is(CL_DEVICE_TYPE_CPU) }))
+}
+
+/// A driver's text, which ends with a zero.
+pub(super) fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_serves_the_product_of_its_name_and_a_processor_all() {
+        let device =
+            |name: &str, is_processor| Found { id: 0, name: name.to_owned(), driver: String::new(), is_processor };
+        let max = device("Intel(R) Data Center GPU Max 1550", false);
+        assert!(max.serves("Intel Data Center GPU Max 1550"));
+        assert!(!max.serves("Intel Data Center GPU Max 1100"));
+        assert!(!max.serves("Intel Arc A770"));
+        assert!(device("Intel(R) Arc(TM) A770", false).serves("Intel Arc A770"));
+        assert!(device("Some Processor", true).serves("Intel Arc A770"));
+    }
+}
