@@ -6,8 +6,8 @@ use crate::layout::{Dim, LinearLayout};
 use crate::target::{Format, Number};
 
 use super::cast;
+use super::operands::Operands;
 use super::scale::Scale;
-use super::unit::Operands;
 
 const WORD: Type = Type::Scalar(Element::I32);
 

@@ -6,9 +6,10 @@ use crate::target::Number;
 use super::cast::{self, carrier};
 use super::described::Tiles;
 use super::elements::{self, Part};
+use super::operands::Operands;
 use super::plan::Contraction;
 use super::sums::{Sums, unpacked};
-use super::unit::{Operands, Role};
+use super::unit::Role;
 
 impl Contraction {
     /// Writes the kernel IR that adds the product of one chunk of the factors to the sums, and gives the new sums.

@@ -7,10 +7,11 @@ use crate::target::{Queue, TargetDescription};
 use super::cost::{self, ContractionCost};
 use super::elements::in_byte;
 use super::feed::{Feed, Matrix};
+use super::operands::Operands;
 use super::order::Order;
 use super::scale;
 use super::tiling::Tiling;
-use super::unit::{Operands, Unit};
+use super::unit::Unit;
 use super::{ContractError, Question};
 
 /// Issues of a unit, or multiply-adds of a lane, that are written one after the other; more go in a loop.

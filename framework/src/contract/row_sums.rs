@@ -5,8 +5,8 @@ use crate::movement::{TensorMoves, TensorTable};
 use crate::target::{Instruction, Operand, TargetDescription, TensorOperand};
 
 use super::Question;
+use super::operands::{Operands, number};
 use super::sums::InTensorMemory;
-use super::unit::{Operands, number};
 
 /// The sums of a row as registers hold them at the end.
 pub(super) struct RowSums {

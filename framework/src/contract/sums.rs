@@ -11,8 +11,9 @@ use crate::movement::{TensorAllotment, TensorMoves, Thread, first_warp};
 
 use super::cast::carrier;
 use super::elements::{self, Part};
+use super::operands::Operands;
 use super::plan::Contraction;
-use super::unit::{Operands, Role};
+use super::unit::Role;
 
 const TRUTH: Type = Type::Scalar(Element::I1);
 

@@ -4,9 +4,10 @@ use crate::layout::{Dim, LayoutError, LinearLayout, Space};
 use crate::movement::{Reading, arranged};
 use crate::target::MemoryOperand;
 
+use super::operands::Operands;
 use super::order::Order;
 use super::scale;
-use super::unit::{Operands, Unit};
+use super::unit::Unit;
 use super::{ContractError, Question};
 
 /// A unit, repeated. All numbers are log2.

@@ -1,10 +1,10 @@
 //! Loads and stores of a warp, to global and shared memory.
 
 use super::fault::{FaultKind, LaneFault};
+use super::mapped_tensor::Tensor;
 use super::memory::GlobalMemory;
 use super::program::Access;
 use super::shared::{Accessor, SharedMemory};
-use super::tensor::Tensor;
 use super::tensor_memory::TensorMemory;
 use crate::kernel::{Counts, Space};
 use crate::target::{BankRow, Direction, wavefronts};

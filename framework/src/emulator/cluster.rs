@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::access::Transactions;
 use super::fault::{FaultKind, LaneFault};
+use super::mapped_tensor::Tensor;
 use super::meaning::Meanings;
 use super::memory::GlobalMemory;
 use super::program::Program;
 use super::shared::{Epoch, SharedMemory};
-use super::tensor::Tensor;
 use super::tensor_memory::TensorMemory;
 use super::warp::{Pause, Surroundings, Warp};
 use crate::kernel::{Counts, Launch, Scope};

@@ -3,10 +3,10 @@
 use super::access::Transactions;
 use super::cluster::{Cluster, Outside, Stop};
 use super::fault::{Fault, FaultKind, LaneFault, Place};
+use super::mapped_tensor::{MappedTensor, Tensor};
 use super::meaning::Meanings;
 use super::memory::{Buffer, GlobalMemory};
 use super::program::{Program, decode};
-use super::tensor::{MappedTensor, Tensor};
 use crate::kernel::{Counts, Element, Kernel, Parameter, Type, text, verify_structure};
 use crate::target::TargetDescription;
 

@@ -35,7 +35,7 @@ pub use family::{Attribute, Families, FamilyError, FamilySet, FamilySpec, Layout
 pub use fit::solve;
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
-pub(crate) use notation::LayoutNames;
+pub(crate) use notation::{LayoutNames, quoted};
 pub use notation::{
     NotationError, Omitted, ParameterSpelling, Place, Spelling, Spellings, layout_from_json, layout_to_json,
     parse_definitions, parse_spec, spec_from_json, spec_to_json,

@@ -3,9 +3,9 @@
 use super::Call;
 use crate::emulator::access::{aligned, count_wavefronts, global_load, transactions};
 use crate::emulator::fault::{FaultKind, LaneFault};
+use crate::emulator::mapped_tensor::{Run, Tensor, units};
 use crate::emulator::queues::Landing;
 use crate::emulator::shared::Proxy;
-use crate::emulator::tensor::{Run, Tensor, units};
 use crate::kernel::{Queue, Space};
 use crate::target::Direction;
 

@@ -1,8 +1,8 @@
 //! Copies of bytes that follow each other, in global and in shared memory, issued once by a warp.
 
 use super::super::fault::LaneFault;
+use super::super::mapped_tensor::Run;
 use super::super::meaning::Call;
-use super::super::tensor::Run;
 use crate::target::{Completion, Instruction, Operand};
 
 /// One side: the number of its operand, and its alignment.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::NotationError;
 use super::case::snake_case;
 use super::json::spec_from_text;
+use super::quoted::quoted;
 use crate::layout::{Attribute, FamilySpec};
 
 /// Layouts and lists may be nested this deep in text, names given before included.
@@ -388,32 +389,11 @@ impl<'a> Parser<'a> {
         Ok(Read::leaf(Attribute::Int(number)))
     }
 
-    /// Text in quotes, in which `\"`, `\\`, `\n`, `\t` and two hexadecimal digits after `\` stand
-    /// for a byte.
+    /// Text in quotes.
     fn quoted(&mut self) -> Result<String, NotationError> {
-        let start = self.at;
-        let mut bytes = Vec::new();
-        let mut rest = self.rest().bytes().enumerate().skip(1);
-        while let Some((place, byte)) = rest.next() {
-            match byte {
-                b'"' => {
-                    self.at += place + 1;
-                    return String::from_utf8(bytes).map_err(|_| self.wrong_at(start, "these bytes are no UTF-8"));
-                }
-                b'\\' => {
-                    let escaped = rest.next().and_then(|(_, first)| match first {
-                        b'"' | b'\\' => Some(first),
-                        b'n' => Some(b'\n'),
-                        b't' => Some(b'\t'),
-                        _ => rest.next().and_then(|(_, second)| hexadecimal(first, second)),
-                    });
-                    let wrong = "expected `\\\"`, `\\\\`, `\\n`, `\\t` or two hexadecimal digits after `\\`";
-                    bytes.push(escaped.ok_or_else(|| self.wrong_at(start + place, wrong))?);
-                }
-                _ => bytes.push(byte),
-            }
-        }
-        Err(self.wrong_at(start, "this quote is never closed"))
+        let (text, length) = quoted(self.rest()).map_err(|(at, message)| self.wrong_at(self.at + at, message))?;
+        self.at += length;
+        Ok(text)
     }
 }
 
@@ -424,9 +404,4 @@ pub(super) const UNNAMED: &str = "0";
 struct Size {
     depth: usize,
     values: usize,
-}
-
-fn hexadecimal(first: u8, second: u8) -> Option<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    u8::try_from(digit(first)? * 16 + digit(second)?).ok()
 }

@@ -1,6 +1,7 @@
 //! A place in a text: blanks, words, marks, quotes and numbers of MLIR.
 
 use super::TextError;
+use crate::layout::quoted;
 
 pub(super) type Parsed<T> = Result<T, TextError>;
 
@@ -129,33 +130,14 @@ impl<'a> Cursor<'a> {
         digits.parse().map_err(|_| self.error(start, format!("`{digits}` is too large: expected {what}")))
     }
 
-    /// A text in quotes, in which `\"`, `\\`, `\n`, `\t` and two hexadecimal digits after `\` stand for a byte.
+    /// A text in quotes.
     pub fn quoted(&mut self, what: &str) -> Parsed<String> {
-        self.skip_blanks();
-        let start = self.at;
-        let Some(rest) = self.rest().strip_prefix('"') else { return Err(self.expected(what)) };
-        let mut bytes = Vec::new();
-        let mut places = rest.bytes().enumerate();
-        while let Some((place, byte)) = places.next() {
-            match byte {
-                b'"' => {
-                    self.at = start + place + 2;
-                    return String::from_utf8(bytes).map_err(|_| self.error(start, "these bytes are no UTF-8"));
-                }
-                b'\\' => {
-                    let escaped = places.next().and_then(|(_, first)| match first {
-                        b'"' | b'\\' => Some(first),
-                        b'n' => Some(b'\n'),
-                        b't' => Some(b'\t'),
-                        _ => places.next().and_then(|(_, second)| hexadecimal(first, second)),
-                    });
-                    let wrong = "expected `\\\"`, `\\\\`, `\\n`, `\\t` or two hexadecimal digits after `\\`";
-                    bytes.push(escaped.ok_or_else(|| self.error(start + 1 + place, wrong))?);
-                }
-                _ => bytes.push(byte),
-            }
+        if !self.sees("\"") {
+            return Err(self.expected(what));
         }
-        Err(self.error(start, "this quote is never closed"))
+        let (text, length) = quoted(self.rest()).map_err(|(at, message)| self.error(self.at + at, message))?;
+        self.at += length;
+        Ok(text)
     }
 
     /// Steps over everything up to the bracket that closes the one that must stand here, and gives it with both.
@@ -201,9 +183,4 @@ fn counterpart(closing: char) -> Option<char> {
 
 pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
-}
-
-fn hexadecimal(first: u8, second: u8) -> Option<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    u8::try_from(digit(first)? * 16 + digit(second)?).ok()
 }
