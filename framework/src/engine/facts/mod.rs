@@ -5,6 +5,8 @@
 //! are the same for all of them. Every fact holds of every run, as long as sums and products of signed integers do not
 //! leave their type, as Triton takes it too.
 
+mod apply;
+mod arithmetic;
 mod fact;
 mod flow;
 mod operations;

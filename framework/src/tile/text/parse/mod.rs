@@ -1,6 +1,7 @@
 //! Reads modules from text.
 
 mod attributes;
+mod dense;
 mod draft;
 mod form;
 mod function;
@@ -9,6 +10,7 @@ mod generic_module;
 mod head;
 mod jump;
 mod names;
+mod numbers;
 mod operation;
 mod region;
 mod structured;
