@@ -17,6 +17,11 @@ pub fn question(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> Quest
     Question::new(shape, types, target.description().lanes.default, 4)
 }
 
+/// A product by so many warps of 32 lanes.
+pub fn question_of(shape: [u64; 3], types: [&str; 3], warps: u32) -> Question {
+    Question::new(shape, types.map(|name| Number::named(name).unwrap()), 32, warps)
+}
+
 pub fn means(target: &dyn Target) -> Means<'_> {
     Means::of(target.description()).with_instructions(target.instructions())
 }
@@ -41,6 +46,14 @@ pub fn assembly(target: &dyn Target, plan: &Contraction) -> String {
 /// Its object.
 pub fn object(target: &dyn Target, plan: &Contraction) -> Vec<u8> {
     compiled(target, plan).payload(Emit::Object).unwrap().bytes.clone()
+}
+
+/// Assembly of a kernel that is given the sums to begin with, without its object.
+pub fn accumulating_assembly(target: &dyn Target, plan: &Contraction) -> String {
+    let kernel = contraction_kernel("dot", plan, true, means(target)).unwrap();
+    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+    let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
+    artifact.text(Emit::Assembly).unwrap().to_owned()
 }
 
 fn compiled(target: &dyn Target, plan: &Contraction) -> Artifact {

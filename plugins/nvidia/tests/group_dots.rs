@@ -7,12 +7,8 @@ mod dots;
 #[allow(dead_code, reason = "each test program uses some of this")]
 mod list;
 
-use dots::{described, means, proven};
+use dots::{accumulating_assembly as ptx, described, means, planned, proven, question_of as question};
 use tilewright::contract::{self, Contraction, Question, Scale};
-use tilewright::kernel::Module;
-use tilewright::lower::contraction_kernel;
-use tilewright::target::Number;
-use tilewright::vendor::{CompileOptions, Emit, Target};
 use tilewright_nvidia::{NvidiaTarget, object};
 
 fn target(name: &str) -> NvidiaTarget {
@@ -23,21 +19,6 @@ fn target(name: &str) -> NvidiaTarget {
         _ => include_str!("../../../targets/h100.toml"),
     };
     NvidiaTarget::new(described(name, text)).unwrap()
-}
-
-fn question(shape: [u64; 3], types: [&str; 3], warps: u32) -> Question {
-    Question::new(shape, types.map(|name| Number::named(name).unwrap()), 32, warps)
-}
-
-fn planned(target: &NvidiaTarget, question: &Question) -> Contraction {
-    contract::plan(question, means(target)).unwrap_or_else(|error| panic!("{question:?}: {error}"))
-}
-
-fn ptx(target: &NvidiaTarget, plan: &Contraction) -> String {
-    let kernel = contraction_kernel("dot", plan, true, means(target)).unwrap();
-    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
-    let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
-    artifact.text(Emit::Assembly).unwrap().to_owned()
 }
 
 /// Types of a, b and the sums, and the bits of the elements that four warps multiply; none where they

@@ -5,28 +5,14 @@
 #[path = "../../../framework/tests/dots/mod.rs"]
 mod dots;
 
-use dots::{described, means, planned, proven};
-use tilewright::contract::{self, Contraction, Question};
-use tilewright::kernel::Module;
+use dots::{accumulating_assembly as ptx, described, means, planned, proven, question_of as question};
+use tilewright::contract::{self, Contraction};
 use tilewright::layout::{Dim, LinearLayout, Space};
-use tilewright::lower::contraction_kernel;
 use tilewright::target::Number;
-use tilewright::vendor::{CompileOptions, Emit, Target};
 use tilewright_nvidia::{NvidiaTarget, object};
 
 fn target() -> NvidiaTarget {
     NvidiaTarget::new(described("b200", include_str!("../../../targets/b200.toml"))).unwrap()
-}
-
-fn ptx(target: &NvidiaTarget, plan: &Contraction) -> String {
-    let kernel = contraction_kernel("dot", plan, true, means(target)).unwrap();
-    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
-    let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
-    artifact.text(Emit::Assembly).unwrap().to_owned()
-}
-
-fn question(shape: [u64; 3], types: [&str; 3], warps: u32) -> Question {
-    Question::new(shape, types.map(|name| Number::named(name).unwrap()), 32, warps)
 }
 
 /// Types of a, b and the sums, and the bits of the elements that are multiplied; none where there is no such product.

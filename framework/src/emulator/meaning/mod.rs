@@ -1,7 +1,7 @@
 //! What vendor instructions do: given by whoever knows their rows.
 
 mod asynchronous;
-mod tensor;
+mod tensor_memory;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

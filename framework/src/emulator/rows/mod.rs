@@ -2,7 +2,7 @@
 //!
 //! A row whose semantics is Move moves bytes between registers and shared memory ([`transfer`]), or from global
 //! to shared memory ([`copy`]), a [`span`] of bytes or one of the [`boxes`] of a tensor, or between registers and
-//! tensor memory ([`tensor`]); one
+//! tensor memory ([`tensor_memory`]); one
 //! whose semantics is Contract multiplies matrices ([`product`]). How values of the kernel IR carry
 //! operands is what [`crate::kernel::Signature`] says of the row.
 //!
@@ -15,7 +15,7 @@ mod operand;
 mod product;
 mod span;
 mod summation;
-mod tensor;
+mod tensor_memory;
 mod transfer;
 
 use std::sync::OnceLock;
@@ -29,7 +29,7 @@ use boxes::BoxCopy;
 use copy::Copy;
 use product::Product;
 use span::SpanCopy;
-use tensor::TensorMove;
+use tensor_memory::TensorMove;
 use transfer::Transfer;
 
 impl Meanings {

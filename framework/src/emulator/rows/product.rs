@@ -24,7 +24,7 @@ use super::super::rounding::Sum;
 use super::held::Held;
 use super::operand::{Factor, Tile, element, position};
 use super::summation::Summed;
-use super::tensor::TensorTile;
+use super::tensor_memory::TensorTile;
 use crate::target::{Direction, Instruction, Number, Operand, Semantics, Summation};
 
 /// One such instruction.

@@ -7,7 +7,7 @@ mod compute;
 mod control;
 mod exchange;
 mod instruction;
-mod tensor;
+mod tensor_memory;
 
 use std::ops::Range;
 

@@ -135,8 +135,6 @@ pub struct Traits {
     pub elementwise: bool,
     /// It ends a block.
     pub terminator: bool,
-    /// Its regions use no values from outside.
-    pub isolated: bool,
 }
 
 impl Group {

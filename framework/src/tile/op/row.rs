@@ -177,7 +177,6 @@ fn traits(text: &str) -> Result<Traits, String> {
             "pure" => traits.pure = true,
             "elementwise" => traits.elementwise = true,
             "terminator" => traits.terminator = true,
-            "isolated" => traits.isolated = true,
             other => return Err(format!("`{other}` is no trait")),
         }
         Ok(traits)

@@ -89,7 +89,6 @@ impl Expression {
             Self::Pointee(inner) => inner.evaluate(known)?.pointee(),
             Self::Boolean(inner) => {
                 let of = inner.evaluate(known)?;
-                // Of a tensor in memory it is a tensor of registers that has no layout yet.
                 Some(match of {
                     Type::Tensor(_) => of.with_element(Type::BOOLEAN),
                     _ => Type::BOOLEAN,

@@ -7,6 +7,7 @@
 
 mod bulk;
 mod copy;
+mod factor;
 mod matrix_move;
 mod mma;
 mod mma_scaled;

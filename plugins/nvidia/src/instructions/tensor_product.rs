@@ -6,18 +6,19 @@
 //! byte, whose elements lie in memory with gaps, blocks with scales, sparse factors, and pairs of blocks.
 
 use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{
-    Completion, Descriptor, Field, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand,
-};
+use tilewright::target::{Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
 
+use super::factor::{Side, Told, bits, descriptor, memory};
 use super::numerics;
-use super::wgmma::{Side, Told, bits, memory};
 
 const SOURCE: &str =
     "PTX ISA, tcgen05: matrix shapes, data path layout organization, shared memory descriptor, instruction descriptor";
 
 /// Bytes of K of one instruction.
 const K_BYTES: u64 = 32;
+
+/// The descriptor's version.
+const VERSION: u64 = 1 << 46;
 
 /// Types of d, a and b that go together, and the kind that has them.
 const TYPES: [(&str, [&str; 3]); 16] = [
@@ -77,7 +78,7 @@ fn row(
 ) -> Result<Instruction, LayoutError> {
     let k = K_BYTES * 8 / u64::from(bits(a));
     let letter = |side| if side == Side::AcrossK { "m" } else { "k" };
-    let told = Told { descriptor: descriptor(), mode };
+    let told = Told { descriptor: descriptor(Field { at: 61, width: 3, grain: 1 }, VERSION), mode };
     let sums = TensorOperand {
         role: "d".to_owned(),
         element: d.to_owned(),
@@ -120,18 +121,6 @@ fn sums(height: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
     let along: Bases = (0..columns.trailing_zeros()).map(|bit| vec![0, 1 << bit]).collect();
     let sizes = [(Dim::tensor(0), height), (Dim::tensor(1), columns)];
     LinearLayout::from_bases(&[(Dim::ROW, rows), (Dim::COL, along)], &sizes)
-}
-
-/// The descriptor of a factor: addresses and offsets without their lowest four bits, and a version.
-fn descriptor() -> Descriptor {
-    let bytes = |at| Field { at, width: 14, grain: 16 };
-    Descriptor {
-        bits: 64,
-        start: bytes(0),
-        strides: vec![bytes(16), bytes(32)],
-        mode: Field { at: 61, width: 3, grain: 1 },
-        fixed: 1 << 46,
-    }
 }
 
 /// The mode of a width of swizzle.

@@ -8,13 +8,11 @@
 //! N is a multiple of eight, of integers from 32 on one of sixteen. Where it is no power of two, registers have the
 //! layouts of the power of two above it, of which the instruction takes the first.
 
-use super::{numerics, swizzle};
+use super::factor::{Side, Told, bits, descriptor, memory};
+use super::numerics;
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{
-    Arrangement, Completion, Descriptor, Field, Instruction, InstructionKind, MemoryOperand, Operand, Queue, Semantics,
-    Step, Stride,
-};
+use tilewright::target::{Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics};
 
 const SOURCE: &str = "PTX ISA, asynchronous warpgroup-level matrix instructions: register fragments, shared memory matrix layout, matrix descriptor";
 
@@ -23,21 +21,6 @@ const ROWS: u64 = 64;
 
 /// Bytes of K of one instruction.
 const K_BYTES: u64 = 32;
-
-/// Numbers of the descriptor's strides.
-const LEADING: u32 = 0;
-const STRIDE: u32 = 1;
-
-/// Where a factor lies.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// In registers.
-    Held,
-    /// In shared memory, K contiguous.
-    AlongK,
-    /// In shared memory, the other axis contiguous.
-    AcrossK,
-}
 
 /// Types of d, a and b that go together. Of single bits those that both have are counted.
 const TYPES: [[&str; 3]; 17] = [
@@ -108,7 +91,7 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Resul
         bits: bits(element),
         layout,
     };
-    let told = Told { descriptor: descriptor(), mode };
+    let told = Told { descriptor: descriptor(Field { at: 62, width: 2, grain: 1 }, 0), mode };
     let first = match side_a {
         Side::Held => register("a", a, held(k, bits(a))?),
         side => Operand::Memory(memory("a", a, [ROWS, k], side, &told)),
@@ -142,15 +125,6 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Resul
     })
 }
 
-pub(super) fn bits(element: &str) -> u32 {
-    match element {
-        "f32" | "tf32" | "s32" => 32,
-        "f16" | "bf16" => 16,
-        "b1" => 1,
-        _ => 8,
-    }
-}
-
 /// Two neighbouring columns a lane, four lanes a row, eight rows at a time; sixteen rows a warp.
 fn result(columns: u64) -> Result<LinearLayout, LayoutError> {
     let parts = [
@@ -178,99 +152,12 @@ fn held(k: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
     tile_of(&[0, 1], &parts)
 }
 
-/// How an instruction is told where a factor lies: the mode of each width of swizzle is its own.
-pub(super) struct Told {
-    pub descriptor: Descriptor,
-    pub mode: fn(u64) -> u64,
-}
-
-/// A factor in shared memory.
-pub(super) fn memory(role: &str, element: &str, shape: [u64; 2], side: Side, told: &Told) -> MemoryOperand {
-    let k_axis = if role == "a" { 1 } else { 0 };
-    let (k, other) = (shape[k_axis], shape[1 - k_axis]);
-    let bits = bits(element);
-    let widths = swizzle::WIDTHS.into_iter().map(u64::from);
-    let arrangement = |width: u64| {
-        let (along_k, across) = match side {
-            Side::AcrossK => across_k(width, u64::from(bits / 8), k, other),
-            _ => along_k(width, u64::from(bits), k, other),
-        };
-        let axes = if k_axis == 0 { [along_k, across] } else { [across, along_k] };
-        Arrangement {
-            name: swizzle::name(width as u32),
-            mode: (told.mode)(width),
-            axes,
-            mix: swizzle::mix(width as u32),
-            alignment: swizzle::repeat(width as u32),
-        }
-    };
-    MemoryOperand {
-        role: role.to_owned(),
-        element: element.to_owned(),
-        bits,
-        shape,
-        // Across K, the tile is of whole rows of the swizzle.
-        arrangements: widths
-            .filter(|width| side == Side::AlongK || (other * u64::from(bits / 8)).is_multiple_of((*width).max(16)))
-            .map(arrangement)
-            .collect(),
-        descriptor: told.descriptor.clone(),
-    }
-}
-
-/// The matrix descriptor: addresses and offsets without their lowest four bits.
-fn descriptor() -> Descriptor {
-    let bytes = |at| Field { at, width: 14, grain: 16 };
-    Descriptor {
-        bits: 64,
-        start: bytes(0),
-        strides: vec![bytes(16), bytes(32)],
-        mode: Field { at: 62, width: 2, grain: 1 },
-        fixed: 0,
-    }
-}
-
+/// The mode of a width of swizzle.
 fn mode(width: u64) -> u64 {
     match width {
         128 => 1,
         64 => 2,
         32 => 3,
         _ => 0,
-    }
-}
-
-fn fixed(count: u64, bytes: u64) -> Step {
-    Step { count, stride: Stride::Bytes(bytes) }
-}
-
-fn free(count: u64, field: u32) -> Step {
-    Step { count, stride: Stride::Free(field) }
-}
-
-/// Elements side by side: those of a byte first where they are narrower.
-fn side_by_side(count: u64, bits: u64) -> Vec<Step> {
-    let shared = 8 / bits.min(8);
-    let within = (shared > 1).then(|| fixed(shared, 0));
-    within.into_iter().chain([fixed(count / shared, bits.div_ceil(8))]).collect()
-}
-
-/// Steps along K and across it, of rows along K.
-fn along_k(width: u64, bits: u64, k: u64, other: u64) -> (Vec<Step>, Vec<Step>) {
-    let unit = 128 / bits;
-    match width {
-        0 => {
-            let along = side_by_side(unit, bits).into_iter().chain([free(k / unit, LEADING)]);
-            (along.collect(), vec![fixed(8, 16), free(other / 8, STRIDE)])
-        }
-        _ => (side_by_side(k, bits), vec![fixed(8, width), free(other / 8, STRIDE)]),
-    }
-}
-
-/// Steps along K and across it, of rows across K.
-fn across_k(width: u64, bytes: u64, k: u64, other: u64) -> (Vec<Step>, Vec<Step>) {
-    let row = width.max(16) / bytes;
-    match width {
-        0 => (vec![fixed(8, 16), free(k / 8, LEADING)], vec![fixed(row, bytes), free(other / row, STRIDE)]),
-        _ => (vec![fixed(8, width), free(k / 8, STRIDE)], vec![fixed(row, bytes), free(other / row, LEADING)]),
     }
 }

@@ -85,34 +85,13 @@ impl<'a> Parser<'a> {
         let is_name = !name.contains('.');
         if is_name && !text.starts_with('#') {
             // The name of an attribute of another kind: it is read where it is used.
-            let mut aside = Parser { cursor: super::Cursor::new(&text), ..self.aside() };
+            let mut aside = Parser { depth: self.depth, ..Parser::new(&text, self.dialects) };
             let value = aside.attribute().map_err(|error| self.cursor.error(start, error.message))?;
             return Ok(value);
         }
         match self.layouts.read(self.cursor.text(), start) {
             Ok((spec, read)) if read == end => Ok(Attribute::Layout(LayoutName::new(spec, text))),
             _ => Ok(Attribute::Foreign(text.into())),
-        }
-    }
-
-    /// A reader that knows no names.
-    fn aside<'b>(&self) -> Parser<'b>
-    where
-        'a: 'b,
-    {
-        Parser {
-            cursor: super::Cursor::new(""),
-            dialects: self.dialects,
-            depth: self.depth,
-            layouts: crate::layout::LayoutNames::default(),
-            attribute_names: std::collections::HashMap::new(),
-            type_names: std::collections::HashMap::new(),
-            tensors: std::collections::HashMap::new(),
-            locations: std::collections::HashMap::new(),
-            late_locations: std::collections::HashMap::new(),
-            body: crate::tile::Body::default(),
-            scopes: super::Scopes::default(),
-            functions: Vec::new(),
         }
     }
 

@@ -46,21 +46,7 @@ const MAX_DEPTH: usize = 200;
 /// # Errors
 /// [`super::TextError`] with the place and what was expected there.
 pub fn parse(text: &str, dialects: &Dialects) -> Parsed<Module> {
-    let mut parser = Parser {
-        cursor: Cursor::new(text),
-        dialects,
-        depth: 0,
-        layouts: LayoutNames::default(),
-        attribute_names: HashMap::new(),
-        type_names: HashMap::new(),
-        tensors: HashMap::new(),
-        locations: HashMap::new(),
-        late_locations: HashMap::new(),
-        body: Body::default(),
-        scopes: Scopes::default(),
-        functions: Vec::new(),
-    };
-    parser.module()
+    Parser::new(text, dialects).module()
 }
 
 struct Parser<'a> {
@@ -86,6 +72,23 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    fn new(text: &'a str, dialects: &'a Dialects) -> Self {
+        Self {
+            cursor: Cursor::new(text),
+            dialects,
+            depth: 0,
+            layouts: LayoutNames::default(),
+            attribute_names: HashMap::new(),
+            type_names: HashMap::new(),
+            tensors: HashMap::new(),
+            locations: HashMap::new(),
+            late_locations: HashMap::new(),
+            body: Body::default(),
+            scopes: Scopes::default(),
+            functions: Vec::new(),
+        }
+    }
+
     /// Reads what is nested one deeper.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.depth += 1;

@@ -52,7 +52,6 @@ impl<'a> Parser<'a> {
     }
 
     fn draft(&self, name: &str, at: usize) -> Parsed<Draft> {
-        // Some dialects are taken as said inside of certain operations; functions are read elsewhere.
         match self.dialects.get(name) {
             Some(definition) => Ok(Draft::new(Arc::clone(definition), at)),
             None => {

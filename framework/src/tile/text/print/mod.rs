@@ -12,7 +12,6 @@ use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 
 use crate::tile::{Body, LayoutName, Module, Type};
-use line::Line;
 use names::Names;
 
 /// The module as text, which [`super::parse`] reads back. Long layouts get names, which stand before the module.
@@ -116,11 +115,10 @@ impl Printer<'_> {
     }
 
     /// The types of results after an arrow: one alone, or several in brackets.
-    fn result_types<'t>(&self, types: impl ExactSizeIterator<Item = &'t Type>) -> String {
-        let single = types.len() == 1;
+    fn result_types<'t>(&self, types: impl Iterator<Item = &'t Type>) -> String {
         let types = types.collect::<Vec<_>>();
         match types[..] {
-            [ty] if single && !matches!(ty, Type::Function(_)) => self.ty(ty),
+            [ty] if !matches!(ty, Type::Function(_)) => self.ty(ty),
             _ => format!("({})", self.types(types.into_iter())),
         }
     }
@@ -129,9 +127,5 @@ impl Printer<'_> {
         for _ in 0..self.depth {
             self.out.push_str("  ");
         }
-    }
-
-    fn line(&self) -> Line {
-        Line::default()
     }
 }

@@ -18,7 +18,7 @@ impl Printer<'_> {
         let start = self.out.len();
         match &operation.definition.format {
             Some(format) => {
-                let mut line = self.line();
+                let mut line = Line::default();
                 line.push(operation.name());
                 self.formatted(operation, format, &mut line, within)?;
                 self.out.push_str(line.text());
@@ -86,7 +86,7 @@ impl Printer<'_> {
 
     /// `"name"(%a)[^block] <{...}> ({...}) {...} : (types) -> types`.
     fn generic(&mut self, operation: &Operation, within: Region) -> fmt::Result {
-        let mut line = self.line();
+        let mut line = Line::default();
         line.push(&format!("\"{}\"({})", operation.name(), self.used(&operation.operands)));
         if !operation.successors.is_empty() {
             let blocks: Vec<_> = operation.successors.iter().map(|to| self.block_name(to.block, within)).collect();
