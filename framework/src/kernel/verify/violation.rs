@@ -166,6 +166,19 @@ pub enum Violation {
         /// How many there are.
         count: usize,
     },
+    /// A function of another number of operands.
+    #[error("{found} operands; {function} takes {expected}")]
+    MathOperands {
+        /// The function's name.
+        function: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// Assembly without text.
+    #[error("the assembly text is empty; expected a vendor's assembly")]
+    AssemblyText,
     /// A vector packed of an impossible number of elements.
     #[error("{found} elements packed; expected a power of two from 2 to 128")]
     PackCount {
