@@ -34,8 +34,10 @@ pub(super) struct Registers {
 /// A tensor in shared memory.
 #[derive(Debug, Clone)]
 pub(super) struct Slab {
-    /// Its address.
+    /// The address of what its layout is of.
     pub pointer: Value,
+    /// Where in that it begins, along each axis; nothing where it is the whole.
+    pub at: SmallVec<[u64; 4]>,
 }
 
 /// A tensor in global memory, as a descriptor names it.

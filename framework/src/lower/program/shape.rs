@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::kernel::{Binary, Cast, Compare, Element, Type, Value};
+use crate::kernel::{Binary, Cast, Compare, Element, Type};
 use crate::layout::{Dim, LinearLayout};
 use crate::tile::{Attribute, Op};
 

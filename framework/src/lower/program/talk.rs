@@ -60,7 +60,7 @@ pub(super) fn assert(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let mut done: Vec<Value> = Vec::new();
     for condition in conditions {
         if !done.contains(&condition) {
-            lowering.builder.effect(KernelOp::Assert { condition, message: message.clone() });
+            lowering.builder.effect(KernelOp::Assert { condition, message: message.clone(), predicate: None });
             done.push(condition);
         }
     }

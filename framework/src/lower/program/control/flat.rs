@@ -42,7 +42,9 @@ impl Lowering<'_> {
         let missing = || Reason::malformed("a region gives fewer values than are expected");
         for (number, &target) in targets.iter().enumerate() {
             let held = match like.get(number) {
-                Some(Held::Memory(_)) => Held::Memory(Slab { pointer: values.next().ok_or_else(missing)? }),
+                Some(Held::Memory(slab)) => {
+                    Held::Memory(Slab { pointer: values.next().ok_or_else(missing)?, at: slab.at.clone() })
+                }
                 Some(Held::Descriptor(of)) => Held::Descriptor(Described {
                     pointer: values.next().ok_or_else(missing)?,
                     sizes: values.by_ref().take(of.sizes.len()).collect(),

@@ -1,10 +1,13 @@
 //! Loads.
 
+use std::sync::Arc;
+
 use crate::kernel::{Builder, Cast, Element, Op as KernelOp, Type, Value};
-use crate::tile::Op;
+use crate::layout::LinearLayout;
+use crate::tile::{self, Op};
 
 use super::super::error::{Lowered, Reason};
-use super::super::held::Held;
+use super::super::held::{Held, Registers};
 use super::super::lowering::Lowering;
 use super::super::types::stored;
 use super::Groups;
@@ -26,6 +29,18 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
         return Ok(());
     }
     let layout = lowering.result_layout(op)?;
+    let tensor = loaded(lowering, op, pointer, (layout, ty))?;
+    lowering.give(op, Held::Tensor(tensor))
+}
+
+/// Loads through a tensor of pointers, with the operation's `mask` and `other`, into a layout.
+pub(in super::super) fn loaded(
+    lowering: &mut Lowering<'_>,
+    op: Op,
+    pointer: tile::Value,
+    (layout, ty): (Arc<LinearLayout>, Type),
+) -> Lowered<Registers> {
+    let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
     let addresses = lowering.spread(pointer, &layout)?;
     let predicates = mask.map(|mask| lowering.spread(mask, &layout)).transpose()?;
     let others = other.map(|other| lowering.spread(other, &layout)).transpose()?;
@@ -55,7 +70,7 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     }
     let values: Option<Vec<Value>> = values.into_iter().collect();
     let values = values.ok_or_else(|| Reason::malformed("a register is in no access"))?;
-    lowering.give(op, Held::Tensor(super::super::held::Registers::new(layout, values)))
+    Ok(Registers::new(layout, values))
 }
 
 fn one(builder: &mut Builder, pointer: Value, ty: Type, predicate: Option<Value>) -> Value {

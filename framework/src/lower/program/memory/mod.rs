@@ -8,5 +8,5 @@ mod store;
 
 pub(super) use atomic::{compare_exchange, read_modify_write};
 pub(super) use groups::Groups;
-pub(super) use load::{from_memory, load};
+pub(super) use load::{from_memory, load, loaded};
 pub(super) use store::{both, store, to_memory};
