@@ -6,6 +6,7 @@
 //! May import everything below.
 
 mod bulk_proof;
+pub mod case;
 mod contraction_memory;
 mod contraction_proof;
 mod exact;

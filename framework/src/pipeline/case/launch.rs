@@ -1,0 +1,100 @@
+//! Running a kernel that was made of a case's program.
+
+use thiserror::Error;
+
+use super::compare::Difference;
+use super::{Case, Given};
+use crate::emulator::{self, Emulator, Fault, GlobalMemory, Limits, Meanings, MemoryError, Report};
+use crate::kernel::{Kernel, Parameter, Type};
+use crate::movement::Means;
+
+/// What a run did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ended {
+    /// What was counted.
+    pub report: Report,
+    /// The buffers that do not hold what they must; none where all is right.
+    pub differences: Vec<Difference>,
+}
+
+/// Why a case could not be run to its end.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// The kernel takes something else than the case gives: the case's fault, or that of who made the kernel of its
+    /// program.
+    #[error("{0}")]
+    Arguments(String),
+    /// The kernel did what it may not, or more than the limits allow.
+    #[error("{0}")]
+    Fault(Box<Fault>),
+    /// What was left cannot be read; never, since buffers begin with known contents.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl Case {
+    /// Runs a kernel on the emulator over the grid, and compares what it leaves in the buffers. Every program is a
+    /// cluster of as many blocks as the kernel's launch has. Buffers are far apart, each at a multiple of 256.
+    ///
+    /// # Errors
+    /// [`LaunchError`].
+    pub fn run(&self, kernel: &Kernel, means: Means<'_>, limits: &Limits) -> Result<Ended, LaunchError> {
+        let mut memory = GlobalMemory::new();
+        let buffers: Vec<_> = self.buffers.iter().map(|buffer| memory.allocate_with(&buffer.before)).collect();
+        let arguments = self.launch_arguments(kernel, &buffers)?;
+        let [x, y, z] = self.grid;
+        let x = x.checked_mul(kernel.launch.blocks).ok_or_else(|| {
+            LaunchError::Arguments(format!("{x} programs of {} blocks are too many", kernel.launch.blocks))
+        })?;
+        let meanings = Meanings::of_rows(means.instructions);
+        let report = Emulator::new(kernel, means.target)
+            .and_then(|emulator| emulator.with_meanings(&meanings).run([x, y, z], &arguments, &mut memory, limits))
+            .map_err(|fault| LaunchError::Fault(Box::new(fault)))?;
+        let mut differences = Vec::new();
+        for (given, &buffer) in self.buffers.iter().zip(&buffers) {
+            differences.extend(given.difference(memory.read_all(buffer)?));
+        }
+        Ok(Ended { report, differences })
+    }
+
+    /// What each parameter of the kernel is given: the arguments of the function, in their order.
+    fn launch_arguments(
+        &self,
+        kernel: &Kernel,
+        buffers: &[emulator::Buffer],
+    ) -> Result<Vec<emulator::Argument>, LaunchError> {
+        let (taken, given) = (kernel.parameters.len(), self.arguments.len());
+        if taken != given {
+            let message = format!("kernel `{}` takes {taken} arguments, the case gives {given}", kernel.name);
+            return Err(LaunchError::Arguments(message));
+        }
+        let pairs = self.arguments.iter().zip(&kernel.parameters);
+        pairs
+            .map(|(argument, parameter)| {
+                launch_argument(argument.given, parameter, buffers).map_err(|expected| {
+                    LaunchError::Arguments(format!(
+                        "argument `{}`: the case gives {expected}, parameter `{}` of kernel `{}` is {}",
+                        argument.name, parameter.name, kernel.name, parameter.ty
+                    ))
+                })
+            })
+            .collect()
+    }
+}
+
+/// `Err` with what is given where the parameter is of another kind.
+fn launch_argument(
+    given: Given,
+    parameter: &Parameter,
+    buffers: &[emulator::Buffer],
+) -> Result<emulator::Argument, String> {
+    match (given, parameter.ty) {
+        (Given::Buffer(number), Type::Pointer(_)) => Ok(emulator::Argument::Buffer(buffers[number])),
+        (Given::Scalar { bits, width }, Type::Scalar(element)) if element.bits() == width => {
+            Ok(emulator::Argument::Scalar(bits))
+        }
+        (Given::Buffer(_), _) => Err("a buffer".to_owned()),
+        (Given::Scalar { width, .. }, _) => Err(format!("a number of {width} bits")),
+    }
+}
