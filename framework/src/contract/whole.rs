@@ -147,7 +147,9 @@ fn extended(
         .collect();
     let mut bases: Vec<_> = layout.ins().dims().map(|dim| (dim, layout.bases_of(dim))).collect();
     if let Some((_, own)) = bases.iter_mut().find(|(known, _)| *known == dim) {
-        own.extend((first..end).map(|bit| outs.iter().map(|(dim, _)| u64::from(*dim == axis) << bit).collect::<Vec<_>>()));
+        own.extend(
+            (first..end).map(|bit| outs.iter().map(|(dim, _)| u64::from(*dim == axis) << bit).collect::<Vec<_>>()),
+        );
     }
     LinearLayout::from_bases(&bases, &outs)
 }

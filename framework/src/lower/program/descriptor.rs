@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use crate::kernel::{Atomic, Binary, Builder, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Type, Value};
+use crate::kernel::{
+    Atomic, Binary, Builder, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Type, Value,
+};
 use crate::layout::{Dim, LinearLayout};
 use crate::tile::{self, Op};
 
@@ -30,7 +32,8 @@ pub(super) fn made(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let strides: Vec<Value> =
         strides.into_iter().map(|stride| lowering.builder.cast(Cast::ExtendS, stride, WIDE)).collect();
     let pads_with_nan = lowering.word(op, "padding") == Some("nan");
-    lowering.give(op, Held::Descriptor(Described { pointer, sizes: sizes.into(), strides: strides.into(), pads_with_nan }))
+    lowering
+        .give(op, Held::Descriptor(Described { pointer, sizes: sizes.into(), strides: strides.into(), pads_with_nan }))
 }
 
 fn described(lowering: &Lowering<'_>, op: Op) -> Lowered<Described> {
@@ -79,12 +82,7 @@ fn block_places(
 }
 
 /// The places of elements by their indices along each axis.
-fn places(
-    lowering: &mut Lowering<'_>,
-    of: &Described,
-    element: &tile::Type,
-    along: &[Vec<Value>],
-) -> Lowered<Places> {
+fn places(lowering: &mut Lowering<'_>, of: &Described, element: &tile::Type, along: &[Vec<Value>]) -> Lowered<Places> {
     let bytes = u64::from(stored(carrier(element)?).bits() / 8);
     let builder = &mut lowering.builder;
     let registers = along.first().map_or(1, Vec::len);
@@ -238,9 +236,23 @@ pub(super) fn reduce(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         "and" => Atomic::And,
         "or" => Atomic::Or,
         "xor" => Atomic::Xor,
-        "min" if !is_float => if is_signed { Atomic::MinS } else { Atomic::MinU },
-        "max" if !is_float => if is_signed { Atomic::MaxS } else { Atomic::MaxU },
-        other => return Err(Reason::unsupported(format!("no target here combines `{element}` in memory by `{other}`"))),
+        "min" if !is_float => {
+            if is_signed {
+                Atomic::MinS
+            } else {
+                Atomic::MinU
+            }
+        }
+        "max" if !is_float => {
+            if is_signed {
+                Atomic::MaxS
+            } else {
+                Atomic::MaxU
+            }
+        }
+        other => {
+            return Err(Reason::unsupported(format!("no target here combines `{element}` in memory by `{other}`")));
+        }
     };
     let places = block_places(lowering, &of, (&tensor.layout, &element), &first)?;
     each_once(lowering, &tensor, &places, |builder, pointer, value, predicate| {

@@ -147,7 +147,8 @@ impl Product<'_> {
         let outs: Vec<(Dim, u64)> = within.outs().iter().map(|(dim, bits)| (dim, 1u64 << bits)).collect();
         let mut bases: Vec<_> = within.ins().dims().map(|dim| (dim, within.bases_of(dim))).collect();
         if let Some((_, registers)) = bases.iter_mut().find(|(dim, _)| *dim == Dim::REGISTER) {
-            let step = |bit: u32| outs.iter().map(|(dim, _)| u64::from(*dim == Dim::tensor(0)) << bit).collect::<Vec<_>>();
+            let step =
+                |bit: u32| outs.iter().map(|(dim, _)| u64::from(*dim == Dim::tensor(0)) << bit).collect::<Vec<_>>();
             registers.extend((0..self.batches.trailing_zeros()).map(step));
         }
         Ok(Arc::new(LinearLayout::from_bases(&bases, &outs)?))
@@ -192,7 +193,13 @@ impl Product<'_> {
     }
 
     /// The sums of all matrices, one after the other.
-    fn emit(&self, lowering: &mut Lowering<'_>, sides: [Side; 2], scales: [Vec<Value>; 2], initial: &[Value]) -> Vec<Value> {
+    fn emit(
+        &self,
+        lowering: &mut Lowering<'_>,
+        sides: [Side; 2],
+        scales: [Vec<Value>; 2],
+        initial: &[Value],
+    ) -> Vec<Value> {
         let batches = self.batches as usize;
         let of = |values: &[Value], batch: usize| -> Vec<Value> {
             let count = values.len() / batches;

@@ -53,7 +53,8 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
     let named: Vec<(&str, Type)> = parameters.iter().map(|(name, ty)| (name.as_str(), *ty)).collect();
     let builder = Builder::new(&kernel_name(&function.name), program.launch, &named);
     let mut lowering = Lowering::new(body, (program.facts, program.layouts), program.means, builder);
-    let mut values: Vec<Value> = (0..parameters.len() as u32).rev().map(|index| lowering.builder.parameter(index)).collect();
+    let mut values: Vec<Value> =
+        (0..parameters.len() as u32).rev().map(|index| lowering.builder.parameter(index)).collect();
     for &argument in arguments {
         match body.ty(argument) {
             tile::Type::Descriptor(descriptor) => {

@@ -147,9 +147,18 @@ impl<'a> Lowering<'a> {
                 "grid_dependency_wait" => talk::grid_dependency(self, true),
                 "grid_dependency_launch_dependents" => talk::grid_dependency(self, false),
                 "elementwise_inline_asm" => talk::assembly(self, op),
-                "local_alloc" | "local_load" | "local_store" | "local_dealloc" | "memdesc_index" | "memdesc_subslice"
-                | "memdesc_trans" | "memdesc_reshape" | "memdesc_reinterpret" | "async_copy_global_to_local"
-                | "async_commit_group" | "async_wait" => shared::operation(self, op),
+                "local_alloc"
+                | "local_load"
+                | "local_store"
+                | "local_dealloc"
+                | "memdesc_index"
+                | "memdesc_subslice"
+                | "memdesc_trans"
+                | "memdesc_reshape"
+                | "memdesc_reinterpret"
+                | "async_copy_global_to_local"
+                | "async_commit_group"
+                | "async_wait" => shared::operation(self, op),
                 _ => Err(unknown()),
             },
             ("cf", "assert") => talk::assert(self, op),

@@ -78,9 +78,7 @@ pub(super) fn expanded(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 
 pub(super) fn broadcast(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let shape = shape_of(lowering, lowering.operand(op, 0)?)?;
-    viewed(lowering, op, |place| {
-        place.iter().zip(&shape).map(|(&at, &size)| if size == 1 { 0 } else { at }).collect()
-    })
+    viewed(lowering, op, |place| place.iter().zip(&shape).map(|(&at, &size)| if size == 1 { 0 } else { at }).collect())
 }
 
 /// Where elements may be reordered, none is: the result is right in row-major order too.

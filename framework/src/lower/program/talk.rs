@@ -90,7 +90,8 @@ pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let text = lowering.word(op, "asm_string").unwrap_or_default().to_owned();
     let constraints = lowering.word(op, "constraints").unwrap_or_default().to_owned();
     let pack = lowering.number(op, "packed_element")?.max(1) as usize;
-    let shaped = operation.results.iter().chain(&operation.operands).find(|&&value| body.ty(value).as_tensor().is_some());
+    let shaped =
+        operation.results.iter().chain(&operation.operands).find(|&&value| body.ty(value).as_tensor().is_some());
     let layout = shaped.map(|&value| lowering.layout_of(value)).transpose()?;
     let registers = layout.as_ref().map_or(1, |layout| 1usize << layout.in_bits(Dim::REGISTER));
     let mut operands = Vec::new();
@@ -142,7 +143,11 @@ fn together(ty: Type, pack: usize) -> usize {
 
 fn word_types(ty: Type, pack: usize) -> Vec<Type> {
     let together = together(ty, pack);
-    let word = if together == 1 { ty } else { Type::Scalar(Element::integer(ty.bits() * together as u32).unwrap_or(Element::I32)) };
+    let word = if together == 1 {
+        ty
+    } else {
+        Type::Scalar(Element::integer(ty.bits() * together as u32).unwrap_or(Element::I32))
+    };
     vec![word; pack.div_ceil(together)]
 }
 

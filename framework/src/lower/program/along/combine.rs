@@ -45,8 +45,7 @@ impl Tuples {
         lowering: &mut Lowering<'_>,
         emit: impl FnOnce(&mut Builder, &[Vec<Value>], &mut crate::movement::Combine<'_>) -> Vec<Vec<Value>>,
     ) -> Result<Vec<Vec<Value>>, LowerError> {
-        let types: Vec<_> =
-            self.tensors.iter().map(|tensor| lowering.builder.type_of(tensor.values[0])).collect();
+        let types: Vec<_> = self.tensors.iter().map(|tensor| lowering.builder.type_of(tensor.values[0])).collect();
         let words: Vec<Vec<Value>> = self
             .tensors
             .iter()

@@ -1,6 +1,8 @@
 //! Histograms: counters in shared memory that lanes add to.
 
-use crate::kernel::{Atomic, Binary, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value};
+use crate::kernel::{
+    Atomic, Binary, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value,
+};
 use crate::tile::Op;
 
 use super::super::error::{Lowered, Reason};
@@ -27,7 +29,11 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
         let builder = &mut lowering.builder;
         let ty = builder.type_of(value);
         let limit = builder.constant(ty, u64::from(bins).min(u64::MAX >> (64 - ty.bits())));
-        let below = if ty.bits() >= 32 || bins >> ty.bits() == 0 { Some(builder.compare(Compare::LtU, value, limit)) } else { None };
+        let below = if ty.bits() >= 32 || bins >> ty.bits() == 0 {
+            Some(builder.compare(Compare::LtU, value, limit))
+        } else {
+            None
+        };
         let number = builder.cast(if ty.bits() < 32 { Cast::ExtendU } else { Cast::Truncate }, value, WORD);
         let mut predicate = acts;
         for more in below.into_iter().chain(masks.as_ref().map(|masks| masks[register])) {

@@ -31,8 +31,11 @@ impl Groups {
         let Some(fact) = facts.get(pointer) else { return Self { within: Vec::new(), registers } };
         let mut best: Vec<u32> = Vec::new();
         for (axis, along) in fact.axes.iter().enumerate().take(layout.outs().len()) {
-            let same = masks.iter().map(|&mask| facts.get(mask).and_then(|fact| fact.axes.get(axis)).map_or(1, |a| a.constancy));
-            let most = same.chain([along.contiguity, along.divisibility / bytes, u64::from(widest / bits)]).min().unwrap_or(1);
+            let same = masks
+                .iter()
+                .map(|&mask| facts.get(mask).and_then(|fact| fact.axes.get(axis)).map_or(1, |a| a.constancy));
+            let most =
+                same.chain([along.contiguity, along.divisibility / bytes, u64::from(widest / bits)]).min().unwrap_or(1);
             let within = unit_steps(layout, axis, most.max(1).ilog2());
             if within.len() > best.len() {
                 best = within;

@@ -14,7 +14,12 @@ use super::store::to_memory;
 impl Lowering<'_> {
     /// The registers of a tensor where those that act ([`Lowering::acts`]) have their values: other threads get them
     /// through shared memory, other registers of the same thread from the one that stands for them.
-    pub(super) fn handed_out(&mut self, layout: &LinearLayout, acts: Option<Value>, values: &[Value]) -> Lowered<Vec<Value>> {
+    pub(super) fn handed_out(
+        &mut self,
+        layout: &LinearLayout,
+        acts: Option<Value>,
+        values: &[Value],
+    ) -> Lowered<Vec<Value>> {
         if idle_threads(layout) == 0 {
             return Ok(values.to_vec());
         }

@@ -85,10 +85,11 @@ fn to_integer(builder: &mut Builder, value: Value, (from, to): (&tile::Type, &ti
         Some(_) => value,
         None => narrow::widened(builder, value, float)?,
     };
-    if ty.bits() >= 8 {
+    if ty.bits() >= 32 {
         return Ok(builder.cast(op, value, ty));
     }
-    let word = builder.cast(op, value, Type::Scalar(Element::I32));
+    // What does not fit a narrow integer, but a word, leaves its low bits, as it does in Triton's code.
+    let word = builder.cast(Cast::IntS, value, Type::Scalar(Element::I32));
     Ok(resized_signed(builder, word, ty))
 }
 

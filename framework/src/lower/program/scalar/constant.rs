@@ -29,7 +29,8 @@ pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered
             many.iter().map(|&bits| number(&mut lowering.builder, carrier, bits)).collect()
         }
         many => {
-            let message = format!("a constant of {} different elements; at most {MOST_ELEMENTS} are chosen from", many.len());
+            let message =
+                format!("a constant of {} different elements; at most {MOST_ELEMENTS} are chosen from", many.len());
             return Err(Reason::unsupported(message));
         }
     };
