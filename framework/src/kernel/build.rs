@@ -118,7 +118,7 @@ impl Builder {
 
     /// Adds a shared buffer and gives its address.
     pub fn shared_buffer(&mut self, bytes: u32, alignment: u32) -> Value {
-        self.shared.push(SharedBuffer { bytes, alignment });
+        self.shared.push(SharedBuffer::new(bytes, alignment));
         let buffer = self.shared.len() as u32 - 1;
         self.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer })
     }

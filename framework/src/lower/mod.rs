@@ -15,6 +15,7 @@ mod program;
 mod reduction;
 mod registers;
 mod scan;
+mod shared_memory;
 mod strided;
 mod tensor_instruction;
 

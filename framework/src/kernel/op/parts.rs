@@ -161,6 +161,16 @@ impl Op {
         }
     }
 
+    /// The regions, to be changed, in the order of the fields.
+    #[must_use]
+    pub fn regions_mut(&mut self) -> Vec<&mut Region> {
+        match self {
+            Self::If { then, otherwise, .. } => vec![then, otherwise],
+            Self::For { body, .. } | Self::While { body, .. } => vec![body],
+            _ => vec![],
+        }
+    }
+
     /// Whether the operation always defines exactly one value, whose type
     /// [`super::Statement::results`] gives.
     #[must_use]

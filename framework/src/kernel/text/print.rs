@@ -38,7 +38,9 @@ impl Display for Kernel {
         }
         f.write_str(" {\n")?;
         for (index, buffer) in self.shared.iter().enumerate() {
-            writeln!(f, "  shared {index}: {} bytes align {}", buffer.bytes, buffer.alignment)?;
+            write!(f, "  shared {index}: {} bytes align {}", buffer.bytes, buffer.alignment)?;
+            buffer.at.map_or(Ok(()), |at| write!(f, " at {at}"))?;
+            writeln!(f)?;
         }
         write_statements(f, &self.body, 1)?;
         writeln!(f, "}}")

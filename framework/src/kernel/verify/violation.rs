@@ -84,6 +84,16 @@ pub enum Violation {
         /// Its alignment.
         found: u32,
     },
+    /// The address of a shared buffer.
+    #[error("shared buffer {buffer} is at {found}; expected a multiple of its alignment, {alignment}")]
+    SharedPlace {
+        /// Its number.
+        buffer: usize,
+        /// The address.
+        found: u32,
+        /// The alignment.
+        alignment: u32,
+    },
     /// More shared memory than addresses reach.
     #[error("{found} bytes of shared memory; expected at most 2147483647, which offsets can reach")]
     SharedBytes {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::kernel::{Cast, Element, Scope, Type, Value};
+use crate::kernel::{Cast, Element, Type, Value};
 use crate::layout::LinearLayout;
 use crate::movement;
 
@@ -30,9 +30,6 @@ impl Lowering<'_> {
         let plan = movement::convert(&tensor.layout, to, bits, self.means)?;
         let words: Vec<Value> = tensor.values.iter().map(|&value| self.to_word(value)).collect();
         let moved = plan.emit(&mut self.builder, &words);
-        if plan.shared_bytes > 0 {
-            self.builder.barrier(Scope::Block);
-        }
         Ok(moved.into_iter().map(|value| self.from_word(value, ty)).collect())
     }
 

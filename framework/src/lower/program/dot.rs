@@ -226,9 +226,6 @@ impl Product<'_> {
             let own = [of(&scales[0], batch), of(&scales[1], batch)];
             let sums = self.plan.emit_whole(builder, [&factors[0], &factors[1]], [&own[0], &own[1]], sums);
             results.extend(self.plan.end(builder, sums));
-            if stores {
-                builder.barrier(Scope::Block);
-            }
         }
         results
     }

@@ -6,6 +6,8 @@ use crate::kernel::{Builder, Element, Kernel, Launch, Space, Type, Value};
 use crate::movement::Means;
 use crate::tile::{self, Function};
 
+use crate::lower::shared_memory;
+
 use super::error::{LowerError, Lowered, Reason};
 use super::held::{Described, Held};
 use super::lowering::Lowering;
@@ -69,7 +71,7 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
         }
     }
     lowering.block(entry)?;
-    Ok(lowering.builder.finish())
+    Ok(shared_memory::placed(lowering.builder.finish()))
 }
 
 /// Names of kernels are letters, digits and underscores.

@@ -1,6 +1,6 @@
 //! Tensors in shared memory.
 //!
-//! What one thread stores another may load: the block meets before and after each access.
+//! What one thread stores another may load: the block meets before each access but the one that an allocation begins with.
 
 use std::sync::Arc;
 
@@ -29,6 +29,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         "ttg.local_store" => {
             let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
             let tensor = lowering.tensor(source)?;
+            lowering.builder.barrier(Scope::Block);
             store(lowering, &tensor, memory)
         }
         "ttg.local_dealloc" => Ok(()),
@@ -98,7 +99,6 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 
 fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -> Lowered<()> {
     let placed = placed(lowering, memory)?;
-    lowering.builder.barrier(Scope::Block);
     if placed.is_whole(&tensor.layout) {
         let access = store_shared(&tensor.layout, &placed.memory, placed.element.bits(), lowering.means)?;
         let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.to_word(value)).collect();
@@ -112,7 +112,6 @@ fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -
             lowering.builder.store(pointer, 0, word, acts);
         }
     }
-    lowering.builder.barrier(Scope::Block);
     Ok(())
 }
 
@@ -134,7 +133,6 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         };
         pointers.into_iter().map(of).collect()
     };
-    lowering.builder.barrier(Scope::Block);
     lowering.give_tensor(op, layout, values)
 }
 
@@ -236,6 +234,7 @@ fn copied(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let element = lowering.body.ty(memory).element().clone();
     let ty = carrier(&element)?;
     let tensor = super::memory::loaded(lowering, op, source, (layout, ty))?;
+    lowering.builder.barrier(Scope::Block);
     store(lowering, &tensor, memory)?;
     lowering.give(op, Held::Token)
 }

@@ -227,7 +227,9 @@ impl Parser<'_> {
             let bytes = self.number("a number of bytes")?;
             self.keyword("bytes")?;
             self.keyword("align")?;
-            buffers.push(SharedBuffer { bytes, alignment: self.number("an alignment")? });
+            let alignment = self.number("an alignment")?;
+            let at = if self.take_word("at") { Some(self.number("an address")?) } else { None };
+            buffers.push(SharedBuffer { bytes, alignment, at });
         }
         Ok(buffers)
     }

@@ -1,6 +1,6 @@
 //! Gathers along an axis.
 
-use crate::kernel::{Cast, Element, Scope, Type, Value};
+use crate::kernel::{Cast, Element, Type, Value};
 use crate::layout::Dim;
 use crate::movement;
 use crate::tile::Op;
@@ -29,9 +29,6 @@ pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered
         .collect();
     let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.to_word(value)).collect();
     let moved = plan.emit(&mut lowering.builder, &words, &numbers);
-    if plan.shared_bytes > 0 {
-        lowering.builder.barrier(Scope::Block);
-    }
     let values = moved.into_iter().map(|value| lowering.from_word(value, ty)).collect();
     lowering.give_tensor(op, layout, values)
 }

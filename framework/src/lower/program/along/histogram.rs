@@ -58,7 +58,6 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
             builder.cast(if ty.bits() < 32 { Cast::Truncate } else { Cast::ExtendU }, count, ty)
         })
         .collect();
-    lowering.builder.barrier(Scope::Block);
     lowering.give_tensor(op, layout, values)
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::kernel::Scope;
 use crate::layout::Dim;
 use crate::movement;
 use crate::tile::Op;
@@ -21,9 +20,6 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let planned = movement::reduce(&layout, tuples.axis, &tuples.bits, lowering.means.target);
     let plan = planned.map_err(|error| at(error.into()))?;
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
-    if plan.shared_bytes > 0 {
-        lowering.builder.barrier(Scope::Block);
-    }
     let from = Arc::new(without(&plan.result, tuples.axis).map_err(at)?);
     for (number, values) in results.into_iter().enumerate() {
         let result = lowering.result(op, number).map_err(at)?;

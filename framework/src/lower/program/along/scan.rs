@@ -1,6 +1,5 @@
 //! Scans.
 
-use crate::kernel::Scope;
 use crate::movement::{self, ScanDirection};
 use crate::tile::{Attribute, Op};
 
@@ -20,9 +19,6 @@ pub(in super::super) fn scanned(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let planned = movement::scan(&layout, tuples.axis, &tuples.bits, direction, lowering.means.target);
     let plan = planned.map_err(|error| at(error.into()))?;
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
-    if plan.shared_bytes > 0 {
-        lowering.builder.barrier(Scope::Block);
-    }
     for (number, values) in results.into_iter().enumerate() {
         let result = lowering.result(op, number).map_err(at)?;
         let wanted = lowering.layout_of(result).map_err(at)?;

@@ -46,9 +46,7 @@ impl Lowering<'_> {
             self.builder.effect(KernelOp::Store { pointer: place, value: word, predicate: acts, offset: 0, alignment });
         }
         self.builder.barrier(Scope::Block);
-        let loaded = places.iter().map(|&place| self.loaded(place, element, ty)).collect();
-        self.builder.barrier(Scope::Block);
-        Ok(loaded)
+        Ok(places.iter().map(|&place| self.loaded(place, element, ty)).collect())
     }
 
     /// The running thread's part of an address, in bytes.
@@ -74,8 +72,6 @@ impl Lowering<'_> {
         let word = to_memory(&mut self.builder, value);
         self.builder.store(buffer, 0, word, is_first);
         self.builder.barrier(Scope::Block);
-        let value = self.loaded(buffer, element, ty);
-        self.builder.barrier(Scope::Block);
-        value
+        self.loaded(buffer, element, ty)
     }
 }
