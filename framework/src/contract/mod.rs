@@ -22,7 +22,6 @@
 //!
 //! May import `f2`, `layout`, `target`, `kernel`, `movement`; never `vendor` or `emulator`.
 
-mod cast;
 mod choose;
 mod cost;
 mod described;
@@ -38,6 +37,8 @@ mod scale;
 mod sums;
 mod tiling;
 mod unit;
+
+use crate::kernel::math::casts as cast;
 
 pub use choose::{Candidate, Refused, candidates, plan};
 pub use cost::ContractionCost;

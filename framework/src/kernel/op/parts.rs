@@ -161,6 +161,15 @@ impl Op {
         }
     }
 
+    /// The regions to change, in the order of the fields.
+    pub(in crate::kernel) fn regions_mut(&mut self) -> Vec<&mut Region> {
+        match self {
+            Self::If { then, otherwise, .. } => vec![then, otherwise],
+            Self::For { body, .. } | Self::While { body, .. } => vec![body],
+            _ => vec![],
+        }
+    }
+
     /// Whether the operation always defines exactly one value, whose type
     /// [`super::Statement::results`] gives.
     #[must_use]
