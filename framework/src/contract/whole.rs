@@ -7,9 +7,7 @@ use crate::layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
 use crate::movement::{Means, MovementError, Reading, SharedAccess, store_shared};
 
 use super::cast::cast;
-use super::elements::in_byte;
 use super::plan::Contraction;
-use super::scale::grouped;
 use super::sums::Sums;
 
 /// How a factor in registers is stored to the shared memory from which a unit reads it.
@@ -24,32 +22,6 @@ pub struct FactorStore {
 }
 
 impl Contraction {
-    /// In which layout the registers of factor 0 or 1 are wanted, M x K or K x N; of elements narrower than a byte that of
-    /// their bytes. `None` where the unit reads the factor from shared memory: then any will do.
-    ///
-    /// # Errors
-    /// None for plans that were made here.
-    pub fn whole_factor(&self, side: usize) -> Result<Option<LinearLayout>, LayoutError> {
-        let (layout, operands) = self.side(side);
-        if operands.memory.is_some() {
-            return Ok(None);
-        }
-        let bits = in_byte(self.question.factors()[side]);
-        let layout = grouped(layout, 1 - side, bits)?;
-        self.over_chunks(&layout, 1 - side, Dim::REGISTER, bits).map(Some)
-    }
-
-    /// In which layout the registers of the scales of a factor are wanted, rows x blocks of K; `None` of factors without.
-    ///
-    /// # Errors
-    /// None for plans that were made here.
-    pub fn whole_scales(&self, side: usize) -> Result<Option<LinearLayout>, LayoutError> {
-        let (Some(layout), Some(scale)) = (&self.scales[side], self.question.scales[side]) else { return Ok(None) };
-        let blocks = (self.question.shape[2] / scale.block).max(1);
-        let held = layout.out_bits(Dim::tensor(1));
-        extended(layout, 1, Dim::REGISTER, (held, blocks.trailing_zeros().max(held))).map(Some)
-    }
-
     /// How a factor, in any layout of registers, is stored to where the unit reads it; `None` where it does not.
     ///
     /// # Errors
@@ -63,7 +35,7 @@ impl Contraction {
         let (layout, operands) = self.side(side);
         let Some(operand) = &operands.memory else { return Ok(None) };
         let reading = Reading::of(layout, operand).map_err(|reason| MovementError::Memory { reason })?;
-        let whole = self.over_chunks(layout, 1 - side, Dim::OFFSET, 0)?;
+        let whole = self.over_chunks(layout, 1 - side)?;
         let bytes = (operand.bits / 8) << whole.in_bits(Dim::OFFSET);
         let access = store_shared(registers, &MemoryLayout::linear(whole), operand.bits, means)?;
         Ok(Some(FactorStore { access, bytes, alignment: reading.alignment, side }))
@@ -88,7 +60,7 @@ impl Contraction {
     }
 
     /// Writes the kernel IR that adds the product of whole factors, chunk by chunk. A factor is its registers in the layout
-    /// of [`Contraction::whole_factor`], or where each chunk of it begins in shared memory; scales likewise.
+    /// of a chunk, one chunk after the other, or where each chunk of it begins in shared memory; scales likewise.
     ///
     /// # Panics
     /// Where there are not as many values as the layouts have registers.
@@ -119,37 +91,18 @@ impl Contraction {
         if side == 0 { (&self.a, &self.unit.a) } else { (&self.b, &self.unit.b) }
     }
 
-    /// A layout of one chunk as one of all of K, in groups of 2^`bits` elements.
-    fn over_chunks(
-        &self,
-        layout: &LinearLayout,
-        k_axis: usize,
-        dim: Dim,
-        bits: u32,
-    ) -> Result<LinearLayout, LayoutError> {
-        let [_, _, k] = self.question.bits();
-        let first = self.tiling.chunk.saturating_sub(bits);
-        extended(layout, k_axis, dim, (first, k.saturating_sub(bits).max(first)))
+    /// A memory layout of one chunk as one of all of K.
+    fn over_chunks(&self, layout: &LinearLayout, k_axis: usize) -> Result<LinearLayout, LayoutError> {
+        let axis = Dim::tensor(k_axis);
+        let (first, end) = (self.tiling.chunk, self.question.bits()[2]);
+        let outs: Vec<(Dim, u64)> = (layout.outs().iter())
+            .map(|(dim, bits)| (dim, 1u64 << if dim == axis { bits.max(end) } else { bits }))
+            .collect();
+        let mut bases: Vec<_> = layout.ins().dims().map(|dim| (dim, layout.bases_of(dim))).collect();
+        let step = |bit: u32| outs.iter().map(|(dim, _)| u64::from(*dim == axis) << bit).collect::<Vec<_>>();
+        if let Some((_, offsets)) = bases.iter_mut().find(|(known, _)| *known == Dim::OFFSET) {
+            offsets.extend((first..end).map(step));
+        }
+        LinearLayout::from_bases(&bases, &outs)
     }
-}
-
-/// A layout with more bits of an input dim, the highest, which move along an axis by the bits `first..end` of its
-/// coordinate.
-fn extended(
-    layout: &LinearLayout,
-    axis: usize,
-    dim: Dim,
-    (first, end): (u32, u32),
-) -> Result<LinearLayout, LayoutError> {
-    let axis = Dim::tensor(axis);
-    let outs: Vec<(Dim, u64)> = (layout.outs().iter())
-        .map(|(dim, bits)| (dim, 1u64 << if dim == axis { bits.max(end) } else { bits }))
-        .collect();
-    let mut bases: Vec<_> = layout.ins().dims().map(|dim| (dim, layout.bases_of(dim))).collect();
-    if let Some((_, own)) = bases.iter_mut().find(|(known, _)| *known == dim) {
-        own.extend(
-            (first..end).map(|bit| outs.iter().map(|(dim, _)| u64::from(*dim == axis) << bit).collect::<Vec<_>>()),
-        );
-    }
-    LinearLayout::from_bases(&bases, &outs)
 }

@@ -389,6 +389,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::FMulAdd { a, b, c } => one(self.f_mul_add(*a, *b, *c)?),
             Op::Compare { op, a, b } => one(self.compare(*op, *a, *b)?),
             Op::Select { condition, a, b } => one(self.select(*condition, *a, *b)?),
+            Op::Same { value, .. } => one(self.value(*value)?),
             Op::Cast { op, a } => one(self.cast(*op, *a, result(self)?)?),
             Op::Pack { elements } => one(self.pack(elements)?),
             Op::Extract { vector, index } => one(self.extract(*vector, *index)?),

@@ -27,7 +27,7 @@ impl Lowering<'_> {
         let Some(&first) = tensor.values.first() else { return Ok(tensor.values.clone()) };
         let ty = self.builder.type_of(first);
         let bits = stored(ty).bits();
-        let plan = movement::convert(&tensor.layout, to, bits, self.means)?;
+        let plan = movement::convert(&tensor.layout, to, bits, self.machine.means)?;
         let words: Vec<Value> = tensor.values.iter().map(|&value| self.to_word(value)).collect();
         let moved = plan.emit(&mut self.builder, &words);
         Ok(moved.into_iter().map(|value| self.from_word(value, ty)).collect())

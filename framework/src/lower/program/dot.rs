@@ -1,194 +1,98 @@
-//! Products of matrices: the plan of [`crate::contract`] for the shapes and types, with conversions to its layouts.
+//! Products of matrices: the plan of [`crate::contract`] that the engine asks for too, with conversions to its layouts where
+//! the operands have others.
 
 use std::sync::Arc;
 
-use crate::contract::{self, Contraction, Question, Scale};
+use crate::contract::{Contraction, FactorStore};
+use crate::engine::product::{self, Product};
 use crate::kernel::{Cast, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::target::{Number, Queue};
-use crate::tile::{self, Attribute, Float, Op};
+use crate::tile::{self, Attribute, Op};
 
 use super::error::{Lowered, Reason};
-use super::held::Registers;
+use super::held::{Held, Registers};
 use super::lowering::Lowering;
 use super::places::mapped;
 use super::types::integer;
 
-/// One factor as a product takes it.
-struct Factor {
-    /// Its elements.
-    number: Number,
-    tensor: Registers,
-    /// Its scales: their elements and where they are.
-    scales: Option<(Scale, Registers)>,
-}
-
-/// `d = a * b + c`, of matrices or of as many matrices as the first axis has.
-pub(super) fn plain(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let precision = lowering.word(op, "inputPrecision").unwrap_or("ieee").to_owned();
-    let factor = |lowering: &mut Lowering<'_>, operand: usize| -> Lowered<Factor> {
-        let value = lowering.operand(op, operand)?;
-        let number = number(lowering.body.ty(value).element(), &precision)?;
-        Ok(Factor { number, tensor: lowering.tensor(value)?, scales: None })
-    };
-    let (a, b) = (factor(lowering, 0)?, factor(lowering, 1)?);
-    product(lowering, op, [a, b])
-}
-
-/// The same of factors with scales.
-pub(super) fn scaled(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let factor = |lowering: &mut Lowering<'_>, side: usize| -> Lowered<Factor> {
-        let (operand, word, scale, pack) = match side {
-            0 => ("a", "a_elem_type", "a_scale", "lhs_k_pack"),
-            _ => ("b", "b_elem_type", "b_scale", "rhs_k_pack"),
-        };
-        let value = lowering.optional(op, operand).ok_or_else(|| Reason::malformed("a factor is missing"))?;
-        let element = lowering.word(op, word).unwrap_or_default();
-        let name = if element == "fp16" { "f16" } else { element };
-        let number = Number::named(name).ok_or_else(|| Reason::malformed(format!("no factor is of `{element}`")))?;
-        let along_k = lowering.attribute(op, pack).is_none_or(|pack| *pack != Attribute::Bool(false));
-        if number.bits() < 8 && !along_k {
+/// `d = a * b + c`, of matrices or of as many matrices as the first axis has; factors may have scales.
+pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    for (kind, pack) in [("a_elem_type", "lhs_k_pack"), ("b_elem_type", "rhs_k_pack")] {
+        let across = lowering.attribute(op, pack).is_some_and(|pack| *pack == Attribute::Bool(false));
+        if across && lowering.word(op, kind) == Some("e2m1") {
             return Err(Reason::unsupported("elements that share a byte across K, and not along it"));
         }
-        let scales = match lowering.optional(op, scale) {
-            Some(scales) => Some((scale_of(lowering, scales)?, lowering.tensor(scales)?)),
-            None => None,
-        };
-        Ok(Factor { number, tensor: lowering.tensor(value)?, scales })
-    };
-    let (a, b) = (factor(lowering, 0)?, factor(lowering, 1)?);
-    product(lowering, op, [a, b])
-}
-
-/// Bytes of scales are `e8m0`, whatever integer holds them.
-fn scale_of(lowering: &Lowering<'_>, scales: tile::Value) -> Lowered<Scale> {
-    let name = match lowering.body.ty(scales).element() {
-        tile::Type::Float(Float::F8E4M3Fn) => "ue4m3",
-        _ => "e8m0",
-    };
-    Scale::named(name).ok_or_else(|| Reason::malformed(format!("`{name}` is no type of scales")))
-}
-
-/// The type of a factor's elements, as products know it.
-pub(super) fn number(ty: &tile::Type, precision: &str) -> Lowered<Number> {
-    let name = match ty {
-        tile::Type::Integer(bits, signedness) => {
-            return Ok(Number::Integer { bits: *bits, signed: *signedness != tile::Signedness::Unsigned });
-        }
-        tile::Type::Float(Float::F32) if precision == "tf32" => "tf32",
-        tile::Type::Float(float) => float.number_name(),
-        other => return Err(Reason::malformed(format!("no product is of `{other}`"))),
-    };
-    Number::named(name).ok_or_else(|| Reason::unsupported(format!("no product is of `{ty}`")))
-}
-
-fn product(lowering: &mut Lowering<'_>, op: Op, factors: [Factor; 2]) -> Lowered<()> {
+    }
+    let planned = product::product(lowering.body, op, lowering.machine)?;
     let result = lowering.result(op, 0)?;
-    let ty = lowering.body.ty(result).clone();
-    let shape = ty.shape().unwrap_or_default().to_vec();
-    let accumulator = number(ty.element(), "ieee")?;
-    let (batches, [m, n]) = match shape[..] {
-        [m, n] => (1, [m, n]),
-        [batches, m, n] => (batches, [m, n]),
-        _ => return Err(Reason::unsupported(format!("a product of tensors of {} axes", shape.len()))),
+    let batches = match lowering.body.ty(result).shape() {
+        Some([batches, _, _]) => Some(*batches),
+        _ => None,
     };
-    let k = depth(&factors[0], batches > 1 || shape.len() == 3)?;
-    let [a, b] = [0, 1].map(|side| factors[side].number);
-    let (lanes, warps) = (lowering.launch.lanes, lowering.launch.warps);
-    let question = Question::new([m, n, k], [a, b, accumulator], lanes, warps)
-        .with_scales([0, 1].map(|side| factors[side].scales.as_ref().map(|(scale, _)| *scale)));
-    let plan = contract::plan(&question, lowering.means)?;
-    let product = Product { plan: &plan, rank: shape.len(), batches };
-    let sides = [product.factor(lowering, 0, &factors[0])?, product.factor(lowering, 1, &factors[1])?];
-    let scales = [product.scales(lowering, 0, &factors[0])?, product.scales(lowering, 1, &factors[1])?];
-    let sums = product.over_batches(&plan.c)?;
-    let initial = lowering.operand(op, 2)?;
+    let of = Matrices { planned: &planned, plan: &planned.plan, batches };
+    let sides = [of.factor(lowering, op, 0)?, of.factor(lowering, op, 1)?];
+    let scales = [of.scales(lowering, op, 0)?, of.scales(lowering, op, 1)?];
+    let sums = Arc::new(planned.sums.clone());
+    let initial = lowering.optional(op, "c").ok_or_else(|| Reason::malformed("the sums are missing"))?;
     let initial = lowering.tensor(initial)?;
     let element = lowering.builder.type_of(initial.values[0]);
     let initial = lowering.convert(&initial, &sums)?;
     let initial: Vec<Value> = initial.iter().map(|&value| lowering.to_word(value)).collect();
-    let values = product.emit(lowering, sides, scales, &initial);
+    let values = of.emit(lowering, sides, scales, &initial);
     let values: Vec<Value> = values.into_iter().map(|value| lowering.from_word(value, element)).collect();
     let wanted = lowering.result_layout(op)?;
     let values = lowering.convert(&Registers::new(sums, values), &wanted)?;
-    lowering.give(op, super::held::Held::Tensor(Registers::new(wanted, values)))
+    lowering.give(op, Held::Tensor(Registers::new(wanted, values)))
 }
 
-/// How many elements of K the first factor has.
-fn depth(factor: &Factor, batched: bool) -> Lowered<u64> {
-    let axis = Dim::tensor(usize::from(batched) + 1);
-    let held = 1u64 << factor.tensor.layout.out_bits(axis);
-    let in_byte = if factor.number.bits() <= 4 { 8 / factor.number.bits() } else { 1 };
-    Ok(held * u64::from(in_byte))
-}
-
-/// A plan for each of the matrices along the first axis of three.
-struct Product<'a> {
+/// A plan for each of the matrices along the first axis of three, or for the one there is.
+struct Matrices<'a> {
+    planned: &'a Product,
     plan: &'a Contraction,
-    rank: usize,
-    batches: u64,
+    batches: Option<u64>,
 }
 
 /// A factor where the plan takes it from, for all matrices one after the other.
 enum Side {
     Registers(Vec<Value>),
     /// Words that are stored first, and how.
-    Stored(Vec<Value>, Box<contract::FactorStore>),
+    Stored(Vec<Value>, Box<FactorStore>),
 }
 
-impl Product<'_> {
-    /// A layout of one matrix as one of all, the matrix being the highest part of a register's number.
-    fn over_batches(&self, layout: &LinearLayout) -> Lowered<Arc<LinearLayout>> {
-        if self.rank == 2 {
-            return Ok(Arc::new(layout.clone()));
-        }
-        let [rows, columns] = [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis)));
-        let within = mapped(layout, &[self.batches, rows, columns], |place| vec![0, place[0], place[1]])?;
-        let outs: Vec<(Dim, u64)> = within.outs().iter().map(|(dim, bits)| (dim, 1u64 << bits)).collect();
-        let mut bases: Vec<_> = within.ins().dims().map(|dim| (dim, within.bases_of(dim))).collect();
-        if let Some((_, registers)) = bases.iter_mut().find(|(dim, _)| *dim == Dim::REGISTER) {
-            let step =
-                |bit: u32| outs.iter().map(|(dim, _)| u64::from(*dim == Dim::tensor(0)) << bit).collect::<Vec<_>>();
-            registers.extend((0..self.batches.trailing_zeros()).map(step));
-        }
-        Ok(Arc::new(LinearLayout::from_bases(&bases, &outs)?))
-    }
-
+impl Matrices<'_> {
     /// The words of a factor, in the layout in which the plan takes them.
-    fn factor(&self, lowering: &mut Lowering<'_>, side: usize, factor: &Factor) -> Lowered<Side> {
-        let Some(layout) = self.plan.whole_factor(side)? else {
-            return self.stored(lowering, side, factor);
-        };
-        let wanted = self.over_batches(&layout)?;
-        let values = lowering.convert(&factor.tensor, &wanted)?;
-        Ok(Side::Registers(values.iter().map(|&value| word(lowering, value, factor.number)).collect()))
+    fn factor(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
+        let tensor = operand(lowering, op, ["a", "b"][side])?;
+        let number = [self.plan.question.a, self.plan.question.b][side];
+        let Some(layout) = &self.planned.factors[side] else { return self.stored(lowering, side, &tensor, number) };
+        let values = lowering.convert(&tensor, &Arc::new(layout.clone()))?;
+        Ok(Side::Registers(values.iter().map(|&value| word(lowering, value, number)).collect()))
     }
 
     /// The words of a factor that is read from shared memory: of several matrices in a layout whose highest register bits
     /// tell them apart.
-    fn stored(&self, lowering: &mut Lowering<'_>, side: usize, factor: &Factor) -> Lowered<Side> {
-        let mut tensor = factor.tensor.clone();
+    fn stored(&self, lowering: &mut Lowering<'_>, side: usize, tensor: &Registers, number: Number) -> Lowered<Side> {
+        let mut tensor = tensor.clone();
         let mut of_one = (*tensor.layout).clone();
-        if self.rank == 3 {
+        if let Some(batches) = self.batches {
             let [rows, columns] = [1, 2].map(|axis| 1u64 << tensor.layout.out_bits(Dim::tensor(axis)));
             of_one = mapped(&tensor.layout, &[rows, columns], |place| place[1..].to_vec())?;
             of_one = of_one.remove_zero_bases(Dim::REGISTER);
-            let wanted = self.over_batches(&of_one)?;
+            let wanted = Arc::new(over_batches(&of_one, batches)?);
             let values = lowering.convert(&tensor, &wanted)?;
             tensor = Registers::new(wanted, values);
         }
-        let store = self.plan.factor_store(side, &of_one, lowering.means)?;
+        let store = self.plan.factor_store(side, &of_one, lowering.machine.means)?;
         let store = store.ok_or_else(|| Reason::malformed("the unit does not read this factor from memory"))?;
-        let words = tensor.values.iter().map(|&value| word(lowering, value, factor.number)).collect();
+        let words = tensor.values.iter().map(|&value| word(lowering, value, number)).collect();
         Ok(Side::Stored(words, Box::new(store)))
     }
 
-    fn scales(&self, lowering: &mut Lowering<'_>, side: usize, factor: &Factor) -> Lowered<Vec<Value>> {
-        let Some(((_, scales), layout)) = factor.scales.as_ref().zip(self.plan.whole_scales(side)?) else {
-            return Ok(Vec::new());
-        };
-        let wanted = self.over_batches(&layout)?;
-        let values = lowering.convert(scales, &wanted)?;
+    fn scales(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Vec<Value>> {
+        let Some(layout) = &self.planned.scales[side] else { return Ok(Vec::new()) };
+        let tensor = operand(lowering, op, ["a_scale", "b_scale"][side])?;
+        let values = lowering.convert(&tensor, &Arc::new(layout.clone()))?;
         Ok(values.iter().map(|&value| lowering.to_word(value)).collect())
     }
 
@@ -200,7 +104,7 @@ impl Product<'_> {
         scales: [Vec<Value>; 2],
         initial: &[Value],
     ) -> Vec<Value> {
-        let batches = self.batches as usize;
+        let batches = self.batches.unwrap_or(1) as usize;
         let of = |values: &[Value], batch: usize| -> Vec<Value> {
             let count = values.len() / batches;
             values[batch * count..(batch + 1) * count].to_vec()
@@ -229,6 +133,25 @@ impl Product<'_> {
         }
         results
     }
+}
+
+fn operand(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Registers> {
+    let value: tile::Value =
+        lowering.optional(op, group).ok_or_else(|| Reason::malformed(format!("its operand `{group}` is missing")))?;
+    lowering.tensor(value)
+}
+
+/// A layout of one matrix as one of all, the matrix being the highest part of a register's number.
+fn over_batches(layout: &LinearLayout, batches: u64) -> Lowered<LinearLayout> {
+    let [rows, columns] = [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis)));
+    let within = mapped(layout, &[batches, rows, columns], |place| vec![0, place[0], place[1]])?;
+    let outs: Vec<(Dim, u64)> = within.outs().iter().map(|(dim, bits)| (dim, 1u64 << bits)).collect();
+    let mut bases: Vec<_> = within.ins().dims().map(|dim| (dim, within.bases_of(dim))).collect();
+    if let Some((_, registers)) = bases.iter_mut().find(|(dim, _)| *dim == Dim::REGISTER) {
+        let step = |bit: u32| outs.iter().map(|(dim, _)| u64::from(*dim == Dim::tensor(0)) << bit).collect::<Vec<_>>();
+        registers.extend((0..batches.trailing_zeros()).map(step));
+    }
+    Ok(LinearLayout::from_bases(&bases, &outs)?)
 }
 
 /// An element as an integer of its stored width.

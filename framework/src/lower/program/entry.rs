@@ -1,9 +1,9 @@
 //! The kernel of a function.
 
+use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
 use crate::kernel::{Builder, Element, Kernel, Launch, Space, Type, Value};
-use crate::movement::Means;
 use crate::tile::{self, Function};
 
 use crate::lower::shared_memory;
@@ -22,10 +22,8 @@ pub struct Program<'a> {
     pub facts: &'a Facts,
     /// What its layouts' names mean.
     pub layouts: &'a Layouts<'a>,
-    /// The target and its instructions.
-    pub means: Means<'a>,
-    /// Lanes and warps that its layouts are for.
-    pub launch: Launch,
+    /// The target, and the lanes and warps that its layouts are for.
+    pub machine: &'a Machine<'a>,
 }
 
 /// The kernel of a function. Its parameters are the function's: numbers, and pointers to global memory; of a tensor
@@ -53,8 +51,9 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
         parameters.extend(parameters_of(&name, body.ty(argument)).map_err(failed)?);
     }
     let named: Vec<(&str, Type)> = parameters.iter().map(|(name, ty)| (name.as_str(), *ty)).collect();
-    let builder = Builder::new(&kernel_name(&function.name), program.launch, &named);
-    let mut lowering = Lowering::new(body, (program.facts, program.layouts), program.means, builder);
+    let launch = Launch::new(program.machine.lanes, program.machine.warps);
+    let builder = Builder::new(&kernel_name(&function.name), launch, &named);
+    let mut lowering = Lowering::new(body, (program.facts, program.layouts), program.machine, builder);
     let mut values: Vec<Value> =
         (0..parameters.len() as u32).rev().map(|index| lowering.builder.parameter(index)).collect();
     for &argument in arguments {

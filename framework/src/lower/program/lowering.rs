@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
 use crate::kernel::{Builder, Launch, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
-use crate::movement::{Means, Thread};
+use crate::movement::Thread;
 use crate::tile::{self, Attribute, Body, Op, Operation};
 
 use super::error::{LowerError, Lowered, Reason};
@@ -22,7 +23,8 @@ pub(super) struct Lowering<'a> {
     pub body: &'a Body,
     pub facts: &'a Facts,
     pub layouts: &'a Layouts<'a>,
-    pub means: Means<'a>,
+    /// The target, and the lanes and warps that layouts are for.
+    pub machine: &'a Machine<'a>,
     pub launch: Launch,
     pub builder: Builder,
     /// What stands for each value of the function.
@@ -39,7 +41,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn new(
         body: &'a Body,
         (facts, layouts): (&'a Facts, &'a Layouts<'a>),
-        means: Means<'a>,
+        machine: &'a Machine<'a>,
         builder: Builder,
     ) -> Self {
         let launch = builder.launch();
@@ -47,7 +49,7 @@ impl<'a> Lowering<'a> {
             body,
             facts,
             layouts,
-            means,
+            machine,
             launch,
             builder,
             held: Vec::new(),
@@ -140,8 +142,7 @@ impl<'a> Lowering<'a> {
                 "descriptor_reduce" => descriptor::reduce(self, op),
                 "descriptor_gather" => descriptor::gather(self, op),
                 "descriptor_scatter" => descriptor::scatter(self, op),
-                "dot" => dot::plain(self, op),
-                "dot_scaled" => dot::scaled(self, op),
+                "dot" | "dot_scaled" => dot::product(self, op),
                 "get_program_id" | "get_num_programs" => talk::program(self, op),
                 "assert" => talk::assert(self, op),
                 "print" => talk::print(self, op),

@@ -100,7 +100,7 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -> Lowered<()> {
     let placed = placed(lowering, memory)?;
     if placed.is_whole(&tensor.layout) {
-        let access = store_shared(&tensor.layout, &placed.memory, placed.element.bits(), lowering.means)?;
+        let access = store_shared(&tensor.layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
         let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.to_word(value)).collect();
         access.emit_store(&mut lowering.builder, placed.slab.pointer, &words);
     } else {
@@ -121,7 +121,7 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
     lowering.builder.barrier(Scope::Block);
     let values: Vec<Value> = if placed.is_whole(&layout) {
-        let access = load_shared(&layout, &placed.memory, placed.element.bits(), lowering.means)?;
+        let access = load_shared(&layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
         let words = access.emit_load(&mut lowering.builder, placed.slab.pointer);
         words.into_iter().map(|word| lowering.from_word(word, ty)).collect()
     } else {

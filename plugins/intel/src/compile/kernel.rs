@@ -285,6 +285,7 @@ impl Lowering<'_> {
             (KernelOp::FMulAdd { .. }, [a, b, c]) => self.emitter.f_mul_add(a, b, c),
             (KernelOp::Compare { op, .. }, [a, b]) => self.emitter.compare(*op, a, b),
             (KernelOp::Select { .. }, [condition, a, b]) => self.emitter.select(condition, a, b),
+            (KernelOp::Same { .. }, [a]) => Ok(a.clone()),
             (KernelOp::Cast { op, .. }, [a]) => self.emitter.cast(*op, a, ty),
             (KernelOp::Pack { .. }, elements) => self.emitter.pack(elements, ty),
             (KernelOp::Extract { index, .. }, [vector]) => self.emitter.extract_element(vector, *index),

@@ -46,7 +46,7 @@ pub(in super::super) fn loaded(
     let others = other.map(|other| lowering.spread(other, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, lowering.means.target);
+    let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, lowering.machine.means.target);
     let mut values = vec![None; addresses.len()];
     let mut known: Vec<((Value, Option<Value>), Value)> = Vec::new();
     for group in groups.iter() {

@@ -1,19 +1,34 @@
 //! Floating-point types that the kernel IR has no arithmetic for, and roundings that it has no casts for.
 
+use crate::kernel::math::casts::{self, Overflow, Rounding};
 use crate::kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
+use crate::target::{Format, Number};
 use crate::tile::Float;
 
 use super::super::error::{Lowered, Reason};
-use super::super::types::integer;
+use super::super::types::{integer, native};
 
 /// A number of eight bits or fewer as binary32, exactly.
-pub(super) fn widened(_builder: &mut Builder, _value: Value, from: Float) -> Lowered<Value> {
-    Err(Reason::unsupported(format!("numbers of type `{}` are not read yet", from.name())))
+pub(super) fn widened(builder: &mut Builder, value: Value, from: Float) -> Lowered<Value> {
+    let word = builder.cast(Cast::ExtendU, value, Type::Scalar(Element::I32));
+    Ok(casts::decoded(builder, word, format(from)?))
 }
 
-/// A number as one of eight bits or fewer.
-pub(super) fn rounded(_: &mut Builder, _: Value, _: Float, to: Float, _to_zero: bool) -> Lowered<Value> {
-    Err(Reason::unsupported(format!("numbers of type `{}` are not made yet", to.name())))
+/// A number as one of eight bits or fewer; what is above the greatest becomes that, as of PTX's conversions.
+pub(super) fn rounded(builder: &mut Builder, value: Value, from: Float, to: Float, to_zero: bool) -> Lowered<Value> {
+    let rounding = if to_zero { Rounding::TowardZero } else { Rounding::NearestEven };
+    let single = match native(from) {
+        Some(Element::F64) => casts::odd_single(builder, value),
+        _ => builder.cast(Cast::ExtendF, value, Type::Scalar(Element::F32)),
+    };
+    Ok(casts::rounded(builder, single, format(to)?, rounding, Overflow::Saturate))
+}
+
+fn format(float: Float) -> Lowered<Format> {
+    match Number::named(float.number_name()) {
+        Some(Number::Float(format)) if format.widths()[1] > 0 && format.is_signed() => Ok(format),
+        _ => Err(Reason::unsupported(format!("there are no casts of `{}`", float.name()))),
+    }
 }
 
 /// A number in a narrower type, toward zero: the nearest one, or where that is farther from zero, the one before it.
