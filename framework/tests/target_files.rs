@@ -590,3 +590,20 @@ fn a_catalogue_says_which_file_is_wrong() {
     assert_eq!(error.to_string(), "toy-2.toml:1:8: `name`: expected a string, found 1");
     assert_eq!(catalogue.get("toy-1").expect("is there"), &machine());
 }
+
+const FUNCTION: &str =
+    "[[functions]]\nfunction = \"exp2\"\nelement = \"f32\"\nulps = 1.5\nevidence = \"assumed\"\nsource = \"s\"\n";
+
+#[test]
+fn functions_are_those_that_a_file_lists() {
+    let read = |rows: &str| TargetDescription::from_toml("toy-1.toml", &format!("{MACHINE}{rows}"));
+    assert!(machine().functions.is_empty());
+    let target = read(FUNCTION).expect("the file reads");
+    assert_eq!(target.function("exp2", "f32").map(|native| native.ulps), Some(1.5));
+    assert_eq!(target.function("exp2", "f64"), None);
+    let error = read(&format!("{FUNCTION}{FUNCTION}")).expect_err("it is there twice").to_string();
+    assert!(error.contains("an earlier row is of this function of f32 too"), "{error}");
+    for (from, to) in [("f32", "f16"), ("1.5", "-1"), ("ulps", "error"), ("\"s\"", "\" \"")] {
+        assert!(read(&FUNCTION.replace(from, to)).is_err(), "{to}");
+    }
+}

@@ -226,3 +226,25 @@ fn the_words_of_other_compilers_are_aliases() {
     // A target answers to its own name first.
     assert_eq!(catalogue.get("h200").expect("a target").name, "h200");
 }
+
+#[test]
+fn functions_of_the_hardware_are_functions_of_the_kernel_ir() {
+    use tilewright::kernel::MathFunction;
+    let catalogue = catalogue_with(None).expect("the built-in files read");
+    for target in catalogue.iter() {
+        for native in &target.functions {
+            assert!(
+                MathFunction::ALL.iter().any(|known| known.name() == native.function),
+                "{}: {native:?}",
+                target.name
+            );
+            assert!(native.ulps > 0.0 && native.ulps <= 4.0, "{}: {native:?}", target.name);
+            assert_eq!(target.function(&native.function, &native.element), Some(native));
+        }
+        assert!(
+            target.function("exp2", "f32").is_some() && target.function("exp2", "f64").is_none(),
+            "{}",
+            target.name
+        );
+    }
+}

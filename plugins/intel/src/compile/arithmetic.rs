@@ -1,10 +1,11 @@
 //! Arithmetic, comparisons, selects and byte permutes.
 
 use rspirv::spirv::{Op, Word};
-use tilewright::kernel::{Binary, Compare, Element, Space, Type, Unary};
+use tilewright::kernel::{Binary, Compare, Element, Space, Type};
 use tilewright::vendor::CompileError;
 
-use super::emit::{Emitter, FMA};
+use super::emit::Emitter;
+use super::extended;
 use super::held::{Held, invalid, unsupported};
 
 /// How a binary operation on integers of two bits or more is written.
@@ -15,6 +16,10 @@ enum Integer {
     Shift(Op),
     /// A division: a divisor of zero must give some value, so it is replaced by one.
     Division(Op),
+    /// One with sign, where the quotient may not fit, too.
+    Signed(Op),
+    /// An extended instruction.
+    Extended(Word),
 }
 
 impl Integer {
@@ -31,6 +36,10 @@ impl Integer {
             Binary::ShrS => Self::Shift(Op::ShiftRightArithmetic),
             Binary::DivU => Self::Division(Op::UDiv),
             Binary::RemU => Self::Division(Op::UMod),
+            Binary::DivS => Self::Signed(Op::SDiv),
+            Binary::RemS => Self::Signed(Op::SRem),
+            Binary::MulHighU => Self::Extended(extended::U_MUL_HI),
+            Binary::MulHighS => Self::Extended(extended::S_MUL_HI),
             _ => return None,
         })
     }
@@ -60,7 +69,7 @@ fn compare_op(op: Compare) -> Option<Op> {
 
 impl Emitter {
     /// Applies an operation to the parts of two values of one type.
-    fn zip(
+    pub(super) fn zip(
         &mut self,
         ty: Type,
         a: &Held,
@@ -72,34 +81,15 @@ impl Emitter {
         Ok(Held::new(ty, parts))
     }
 
-    pub(super) fn unary(&mut self, op: Unary, a: &Held) -> Result<Held, CompileError> {
-        if op != Unary::FNeg {
-            return Err(unsupported(format!("operation `{}`", op.name())));
-        }
-        let element = a.element()?;
-        if !element.is_float() {
-            return Err(invalid(format!("negation of {} as a floating-point number", a.ty)));
-        }
-        let (ty, carrier, width) = (self.part_type(a.ty), self.carrier(element), a.width());
-        let mut parts = Vec::with_capacity(a.parts.len());
-        for &part in &a.parts {
-            parts.push(if carrier == element {
-                self.value(Op::FNegate, ty, [part])?
-            } else {
-                let sign = self.constant(carrier, width, 1 << (carrier.bits() - 1));
-                self.value(Op::BitwiseXor, ty, [part, sign])?
-            });
-        }
-        Ok(Held::new(a.ty, parts))
-    }
-
     pub(super) fn binary(&mut self, op: Binary, a: &Held, b: &Held) -> Result<Held, CompileError> {
         let element = a.element()?;
+        if op.is_float() && element.is_float() && float_op(op).is_none() {
+            return self.float_choice(op, a, b);
+        }
         match (float_op(op), Integer::of(op)) {
             (Some(op), _) if element.is_float() => self.float_binary(op, element, a, b),
             (_, Some(_)) if element == Element::I1 => self.boolean_binary(op, a, b),
             (_, Some(op)) if !element.is_float() => self.integer_binary(&op, element, a, b),
-            (None, None) => Err(unsupported(format!("operation `{}`", op.name()))),
             _ => Err(invalid(format!("{op:?} of {}", a.ty))),
         }
     }
@@ -130,7 +120,7 @@ impl Emitter {
         let mut summands = c.parts.iter();
         self.zip(a.ty, a, b, |this, a, b| {
             let c = *summands.next().ok_or_else(|| invalid("a multiply-add without a summand"))?;
-            this.extended(FMA, ty, &[a, b, c])
+            this.extended(extended::FMA, ty, &[a, b, c])
         })
     }
 
@@ -152,7 +142,26 @@ impl Emitter {
                 }
                 this.value(*op, ty, [a, b])
             }
+            Integer::Signed(op) => {
+                b = this.one_for_zero(element, width, b)?;
+                b = this.one_for_overflow(element, width, a, b)?;
+                this.value(*op, ty, [a, b])
+            }
+            Integer::Extended(op) => this.extended(*op, ty, &[a, b]),
         })
+    }
+
+    /// One for minus one where what is divided is the least integer, whose quotient would not fit.
+    fn one_for_overflow(&mut self, element: Element, width: u32, a: Word, b: Word) -> Result<Word, CompileError> {
+        let (ty, condition) = (self.element_type(element, width), self.element_type(Element::I1, width));
+        let bits = element.bits();
+        let least = self.constant(element, width, 1 << (bits - 1));
+        let (minus_one, one) =
+            (self.constant(element, width, u64::MAX >> (64 - bits)), self.constant(element, width, 1));
+        let is_least = self.value(Op::IEqual, condition, [a, least])?;
+        let is_minus_one = self.value(Op::IEqual, condition, [b, minus_one])?;
+        let overflows = self.value(Op::LogicalAnd, condition, [is_least, is_minus_one])?;
+        self.value(Op::Select, ty, [overflows, one, b])
     }
 
     fn one_for_zero(&mut self, element: Element, width: u32, divisor: Word) -> Result<Word, CompileError> {
@@ -177,8 +186,11 @@ impl Emitter {
 
     pub(super) fn compare(&mut self, op: Compare, a: &Held, b: &Held) -> Result<Held, CompileError> {
         let element = a.element()?;
-        if element.is_float() {
-            return Err(invalid(format!("comparison of {} as integers", a.ty)));
+        if op.is_float() && element.is_float() {
+            return self.float_compare(op, a, b);
+        }
+        if op.is_float() || element.is_float() {
+            return Err(invalid(format!("`{}` of {}", op.name(), a.ty)));
         }
         let ty = Type::of(Element::I1, a.ty.count());
         let result = self.part_type(ty);

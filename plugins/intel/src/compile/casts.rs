@@ -23,7 +23,7 @@ impl Emitter {
             Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF => {
                 emitter.number(op, part, (from, to), a.width())
             }
-            Cast::IntS | Cast::IntU => Err(CompileError::Unsupported(format!("operation `{}`", op.name()))),
+            Cast::IntS | Cast::IntU => emitter.whole(op, part, (from, to), a.width()),
             _ => emitter.resize(op, part, (from, to), a.width()),
         };
         let parts = a.parts.iter().map(|part| cast(self, part)).collect::<Result<_, _>>()?;
@@ -59,6 +59,14 @@ impl Emitter {
             self.value(opcode, ty, [part])?
         };
         if to == Element::Bf16 { self.bfloat_round(width, converted) } else { Ok(converted) }
+    }
+
+    /// A cast to an integer, towards zero.
+    fn whole(&mut self, op: Cast, part: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
+        let (from, to) = types;
+        let part = self.computable(from, width, part)?;
+        let ty = self.element_type(to, width);
+        self.value(if op == Cast::IntS { Op::ConvertFToS } else { Op::ConvertFToU }, ty, [part])
     }
 
     fn resize(&mut self, op: Cast, part: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {

@@ -169,6 +169,66 @@ impl Lowering<'_> {
         Ok(carried.held(initial))
     }
 
+    /// A loop that has a first pass: what its header tests is true at first, and then what was yielded.
+    pub(super) fn while_loop(
+        &mut self,
+        carried: &[Value],
+        body: &Region,
+        results: &[(Value, Type)],
+    ) -> Result<(), CompileError> {
+        let initial = carried.iter().map(|&value| self.get(value)).collect::<Result<Vec<_>, _>>()?;
+        check_yield(&initial, results.iter().map(|&(_, ty)| ty))?;
+        for &(_, ty) in &body.arguments {
+            check_type(ty)?;
+        }
+        if !body.arguments.iter().map(|&(_, ty)| ty).eq(initial.iter().map(|held| held.ty)) {
+            return Err(invalid("the arguments of a loop's body are not the carried values"));
+        }
+        let held = self.run_while(&initial, body)?;
+        for (&(value, _), held) in results.iter().zip(held) {
+            self.define(value, held)?;
+        }
+        Ok(())
+    }
+
+    fn run_while(&mut self, initial: &[Held], body: &Region) -> Result<Vec<Held>, CompileError> {
+        let (truth, yes) = (self.emitter.element_type(Element::I1, 1), self.emitter.constant(Element::I1, 1, 1));
+        let before = self.emitter.block();
+        let [header, inside, next, merge] = [(); 4].map(|()| self.emitter.label());
+        self.emitter.branch(header)?;
+
+        self.emitter.begin_block(header)?;
+        let header_index = self.emitter.block_index();
+        let (again, carried) = (self.emitter.label(), self.carry(initial));
+        self.emitter.loop_merge(merge, next)?;
+        self.emitter.branch_if(again, inside, merge)?;
+
+        self.emitter.begin_block(inside)?;
+        let bit = Type::Scalar(Element::I1);
+        let mut yielded = self.scoped(|this| {
+            for (&(value, _), held) in body.arguments.iter().zip(carried.held(initial)) {
+                this.define(value, held)?;
+            }
+            let yielded = this.region(body)?;
+            let types: Vec<Type> = std::iter::once(bit).chain(initial.iter().map(|held| held.ty)).collect();
+            check_yield(&yielded, types.into_iter())?;
+            Ok(yielded)
+        })?;
+        self.emitter.branch(next)?;
+
+        self.emitter.begin_block(next)?;
+        self.emitter.branch(header)?;
+        let mut phis = vec![(truth, again, yes, yielded.remove(0).scalar()?)];
+        let last = yielded.iter().flat_map(|held| held.parts.iter().copied());
+        phis.extend(carried.phis.iter().zip(last).map(|(&(ty, id, first), last)| (ty, id, first, last)));
+        let phi = |(ty, id, first, last)| {
+            Instruction::new(Op::Phi, Some(ty), Some(id), phi_operands(&[(first, before), (last, next)]))
+        };
+        self.emitter.prepend(header_index, phis.into_iter().map(phi).collect())?;
+        self.emitter.begin_block(merge)?;
+        Ok(carried.held(initial))
+    }
+
     /// The body of a loop, once.
     fn iteration(
         &mut self,

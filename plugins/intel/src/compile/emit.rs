@@ -22,9 +22,6 @@ const OPENCL_VERSION: u32 = 200_000;
 /// The extended instructions that OpenCL has.
 pub(super) const EXTENDED: &str = "OpenCL.std";
 
-/// Number of `fma` among them (OpenCL Extended Instruction Set Specification).
-pub(super) const FMA: Word = 26;
-
 /// A SPIR-V module under construction.
 pub(super) struct Emitter {
     builder: Builder,

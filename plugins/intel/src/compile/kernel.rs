@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, FunctionControl, Op, Word};
-use tilewright::kernel::{Element, Kernel, Op as KernelOp, Region, Space, SpecialRegister, Statement, Type, Value};
+use tilewright::kernel::{
+    Element, Kernel, MathFunction, Op as KernelOp, Region, Space, SpecialRegister, Statement, Type, Value,
+};
 use tilewright::vendor::{CompileError, issued_row};
 
 use super::Machine;
+use super::atomic::Ordered;
 use super::emit::{Emitter, backend};
 use super::header::{MAX_NAME, check_header};
 use super::held::{Held, check_type, invalid, unsupported};
@@ -233,6 +236,7 @@ impl Lowering<'_> {
             KernelOp::For { from, to, step, carried, body } => {
                 self.for_loop([*from, *to, *step], carried, body, &statement.results)
             }
+            KernelOp::While { carried, body } => self.while_loop(carried, body, &statement.results),
             op => self.plain(op, &statement.results),
         }
     }
@@ -243,7 +247,9 @@ impl Lowering<'_> {
             return self.instruction(name, operands, results);
         }
         match (op.has_single_result(), results) {
-            _ if matches!(op, KernelOp::Swap { .. }) => Err(unsupported(format!("operation `{}`", op.name()))),
+            _ if matches!(op, KernelOp::Swap { .. } | KernelOp::Assembly { .. }) => {
+                Err(unsupported(format!("operation `{}`", op.name())))
+            }
             (true, &[(value, ty)]) => {
                 let held = self.result(op, ty)?;
                 held.expect(ty)?;
@@ -263,6 +269,17 @@ impl Lowering<'_> {
                 let access = (*pointer, *offset, *alignment);
                 self.predicated(*predicate, Some(ty), |this| this.load(access, ty).map(Some))?
                     .ok_or_else(|| invalid("a load without result"))
+            }
+            KernelOp::AtomicRmw { op, pointer, value, predicate, order, scope } => {
+                let how = Ordered { order: *order, scope: *scope };
+                self.predicated(*predicate, Some(ty), |this| this.atomic_rmw(*op, *pointer, *value, how).map(Some))?
+                    .ok_or_else(|| invalid("an atomic operation without result"))
+            }
+            KernelOp::AtomicCompareExchange { pointer, expected, value, predicate, order, scope } => {
+                let how = Ordered { order: *order, scope: *scope };
+                let change = |this: &mut Self| this.atomic_compare_exchange(*pointer, *expected, *value, how).map(Some);
+                self.predicated(*predicate, Some(ty), change)?
+                    .ok_or_else(|| invalid("an atomic operation without result"))
             }
             KernelOp::Exchange { kind, value, lane, issuers } => {
                 let (value, lane) = (self.get(*value)?, self.get(*lane)?);
@@ -284,6 +301,12 @@ impl Lowering<'_> {
             (KernelOp::Binary { op, .. }, [a, b]) => self.emitter.binary(*op, a, b),
             (KernelOp::FMulAdd { .. }, [a, b, c]) => self.emitter.f_mul_add(a, b, c),
             (KernelOp::Compare { op, .. }, [a, b]) => self.emitter.compare(*op, a, b),
+            (KernelOp::Math { function, .. }, [a]) if self.has_function(*function, a) => {
+                self.emitter.math(*function, a)
+            }
+            (KernelOp::Math { function, .. }, _) => {
+                Err(unsupported(format!("`{}` is no operation of this target: expand it before", function.name())))
+            }
             (KernelOp::Select { .. }, [condition, a, b]) => self.emitter.select(condition, a, b),
             (KernelOp::Same { .. }, [a]) => Ok(a.clone()),
             (KernelOp::Cast { op, .. }, [a]) => self.emitter.cast(*op, a, ty),
@@ -300,6 +323,11 @@ impl Lowering<'_> {
         }
     }
 
+    fn has_function(&self, function: MathFunction, a: &Held) -> bool {
+        let element = a.ty.element().map_or("", Element::name);
+        self.machine.description.function(function.name(), element).is_some()
+    }
+
     fn effect(&mut self, op: &KernelOp) -> Result<(), CompileError> {
         match op {
             KernelOp::Store { pointer, value, predicate, offset, alignment } => {
@@ -307,6 +335,12 @@ impl Lowering<'_> {
                 self.predicated(*predicate, None, |this| this.store(access, *value).map(|()| None)).map(drop)
             }
             KernelOp::Barrier { scope, issuers } => self.emitter.barrier(*scope, *issuers),
+            KernelOp::Fence { scope } => self.fence(*scope),
+            // Nothing can end a kernel or print here, and what comes before has written all when it begins.
+            KernelOp::Assert { .. } | KernelOp::Print { .. } => {
+                op.operands().into_iter().try_for_each(|value| self.get(value).map(drop))
+            }
+            KernelOp::GridDependency { .. } => Ok(()),
             KernelOp::Yield { .. } => Err(invalid("a yield that ends no region")),
             other => Err(unsupported(format!("operation `{}`", other.name()))),
         }
@@ -341,18 +375,27 @@ impl Lowering<'_> {
         let word = match register {
             SpecialRegister::Lane => self.input(BuiltIn::SubgroupLocalInvocationId, Element::I32, 1)?,
             SpecialRegister::Warp => self.input(BuiltIn::SubgroupId, Element::I32, 1)?,
-            SpecialRegister::Program(axis @ 0..=2) => {
-                // Work-group numbers are as wide as addresses.
-                let (wide, narrow) = (self.emitter.element_type(Element::I64, 1), self.emitter.part_type(i32));
-                let blocks = self.input(BuiltIn::WorkgroupId, Element::I64, 3)?;
-                let block = self.emitter.extract(wide, blocks, u32::from(axis))?;
-                self.emitter.value(Op::UConvert, narrow, [block])?
-            }
+            SpecialRegister::Program(axis @ 0..=2) => self.along(BuiltIn::WorkgroupId, axis)?,
+            SpecialRegister::Programs(axis @ 0..=2) => self.along(BuiltIn::NumWorkgroups, axis)?,
             SpecialRegister::Block => return Err(unsupported("blocks of clusters: work-groups form none")),
-            SpecialRegister::Programs(_) => return Err(unsupported("operation `special programs`")),
-            SpecialRegister::Program(axis) => return Err(invalid(format!("axis {axis}; a grid has axes 0 to 2"))),
+            SpecialRegister::Program(axis) | SpecialRegister::Programs(axis) => {
+                return Err(invalid(format!("axis {axis}; a grid has axes 0 to 2")));
+            }
         };
         Ok(Held::new(i32, vec![word]))
+    }
+
+    /// What an input says along an axis: numbers of work-groups are as wide as addresses.
+    fn along(&mut self, which: BuiltIn, axis: u8) -> Result<Word, CompileError> {
+        let (wide, narrow) = (self.emitter.element_type(Element::I64, 1), self.emitter.element_type(Element::I32, 1));
+        let all = self.input(which, Element::I64, 3)?;
+        let one = self.emitter.extract(wide, all, u32::from(axis))?;
+        self.emitter.value(Op::UConvert, narrow, [one])
+    }
+
+    /// The kernel's shared memory, where it has any.
+    pub(super) fn shared(&self) -> Option<Word> {
+        self.shared
     }
 
     fn input(&mut self, which: BuiltIn, element: Element, count: u32) -> Result<Word, CompileError> {

@@ -99,7 +99,7 @@ impl Emitter {
     }
 
     /// The address of a part of the given type, as a pointer to that type.
-    fn address(&mut self, access: &Access<'_>, part_type: Word, bytes: i64) -> Result<Word, CompileError> {
+    pub(super) fn address(&mut self, access: &Access<'_>, part_type: Word, bytes: i64) -> Result<Word, CompileError> {
         let bytes = i64::from(access.offset) + bytes;
         let base = access.pointer.scalar()?;
         let (class, byte) = match access.pointer.ty {

@@ -6,14 +6,19 @@
 //! Values that an architecture cannot compute with, `bf16` first of all, are carried as integers
 //! of their width. What comes out is read back and checked by [`validate`].
 //!
+//! Assertions and prints are left out: kernels can neither end a run nor print here. Grids do not overlap.
+//!
 //! Optimisation is the driver's when it finishes the code; the level changes nothing here.
 
 mod arithmetic;
+mod atomic;
 mod bfloat;
 mod casts;
 mod collective;
 mod control;
 mod emit;
+mod extended;
+mod float;
 mod header;
 mod held;
 mod instruction;

@@ -5,6 +5,9 @@ mod evaluate;
 mod issue;
 mod kernels;
 mod meaning;
+mod operations;
+#[path = "../../../llvm/tests/operations/mod.rs"]
+mod programs;
 mod rejection;
 mod tools;
 mod validation;

@@ -274,7 +274,7 @@ impl Globals {
         };
         let expected = match which {
             BuiltIn::SubgroupLocalInvocationId | BuiltIn::SubgroupId => (32, 1),
-            BuiltIn::WorkgroupId => (64, 3),
+            BuiltIn::WorkgroupId | BuiltIn::NumWorkgroups => (64, 3),
             _ => return Err(Fault::of(instruction, "this input is not one that kernels use")),
         };
         let expected = Numbers { kind: Kind::Int, bits: expected.0, count: expected.1 };

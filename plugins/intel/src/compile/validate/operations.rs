@@ -8,8 +8,25 @@ use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, Scope, StorageClass, Word
 use super::globals::{Globals, Kind, Numbers, Ty};
 use super::{Fault, id, literal, require, result, result_type};
 
-/// Number of `fma` among the extended instructions of OpenCL.
-const FMA: Word = 26;
+/// The extended instructions of OpenCL that kernels use: number, operands, and of what.
+const EXTENDED: [(Word, usize, Kind); 16] = [
+    (12, 1, Kind::Float),
+    (20, 1, Kind::Float),
+    (23, 1, Kind::Float),
+    (25, 1, Kind::Float),
+    (26, 3, Kind::Float),
+    (27, 2, Kind::Float),
+    (28, 2, Kind::Float),
+    (38, 1, Kind::Float),
+    (53, 1, Kind::Float),
+    (56, 1, Kind::Float),
+    (61, 1, Kind::Float),
+    (66, 1, Kind::Float),
+    (151, 1, Kind::Int),
+    (160, 2, Kind::Int),
+    (166, 1, Kind::Int),
+    (203, 2, Kind::Int),
+];
 
 /// The types of all values that a function can use.
 pub(super) struct Values<'a> {
@@ -68,10 +85,17 @@ impl Values<'_> {
     fn check_instruction(&self, instruction: &Instruction) -> Result<(), Fault> {
         use Op as O;
         match instruction.class.opcode {
-            O::IAdd | O::ISub | O::IMul | O::UDiv | O::UMod | O::BitwiseAnd | O::BitwiseOr | O::BitwiseXor => {
-                self.uniform(instruction, Kind::Int, 2)
-            }
-            O::FAdd | O::FSub | O::FMul => self.uniform(instruction, Kind::Float, 2),
+            O::IAdd
+            | O::ISub
+            | O::IMul
+            | O::UDiv
+            | O::UMod
+            | O::SDiv
+            | O::SRem
+            | O::BitwiseAnd
+            | O::BitwiseOr
+            | O::BitwiseXor => self.uniform(instruction, Kind::Int, 2),
+            O::FAdd | O::FSub | O::FMul | O::FDiv => self.uniform(instruction, Kind::Float, 2),
             O::ExtInst => self.extended(instruction),
             O::FNegate => self.uniform(instruction, Kind::Float, 1),
             O::LogicalAnd | O::LogicalOr => self.uniform(instruction, Kind::Bool, 2),
@@ -82,15 +106,31 @@ impl Values<'_> {
             | O::ULessThanEqual
             | O::UGreaterThan
             | O::SLessThan
-            | O::SLessThanEqual => self.comparison(instruction),
+            | O::SLessThanEqual => self.comparison(instruction, Kind::Int),
+            O::FOrdEqual | O::FOrdLessThan | O::FOrdLessThanEqual | O::Unordered => {
+                self.comparison(instruction, Kind::Float)
+            }
             O::Select => self.select(instruction),
             O::UConvert | O::SConvert => self.resize(instruction),
             O::ConvertSToF | O::ConvertUToF => self.convert(instruction, Kind::Int),
             O::FConvert => self.convert(instruction, Kind::Float),
+            O::ConvertFToS | O::ConvertFToU => self.whole(instruction),
             O::Bitcast | O::ConvertPtrToU | O::ConvertUToPtr => self.reinterpret(instruction),
             O::CompositeExtract | O::CompositeConstruct | O::VectorShuffle => self.composite(instruction),
             O::PtrAccessChain | O::AccessChain => self.chain(instruction),
             O::Load | O::Store => self.access(instruction),
+            O::AtomicLoad
+            | O::AtomicIAdd
+            | O::AtomicSMin
+            | O::AtomicSMax
+            | O::AtomicUMin
+            | O::AtomicUMax
+            | O::AtomicAnd
+            | O::AtomicOr
+            | O::AtomicXor
+            | O::AtomicExchange
+            | O::AtomicCompareExchange => self.atomic(instruction),
+            O::MemoryBarrier => self.ordering(instruction, 0, &[1]),
             O::GroupNonUniformShuffle | O::GroupNonUniformShuffleXor | O::ControlBarrier => {
                 self.collective(instruction)
             }
@@ -112,16 +152,73 @@ impl Values<'_> {
         Ok(())
     }
 
-    /// Only `fma`, of three operands of the result's type.
+    /// One of those that kernels use, of operands of the result's type.
     fn extended(&self, instruction: &Instruction) -> Result<(), Fault> {
         let ty = result_type(instruction)?;
-        require(self.numbers(instruction, ty)?.kind == Kind::Float, instruction, "the result is of the wrong kind")?;
         require(Some(id(instruction, 0)?) == self.globals.extended, instruction, "the set is OpenCL's")?;
-        let is_fma = instruction.operands.get(1) == Some(&Operand::LiteralExtInstInteger(FMA));
-        require(is_fma && instruction.operands.len() == 5, instruction, "it is no `fma` of three operands")?;
-        for index in 2..5 {
+        let known = EXTENDED
+            .iter()
+            .find(|&&(number, ..)| instruction.operands.get(1) == Some(&Operand::LiteralExtInstInteger(number)));
+        let Some(&(_, count, kind)) = known else {
+            return Err(Fault::of(instruction, "it is no extended instruction that kernels use"));
+        };
+        require(self.numbers(instruction, ty)?.kind == kind, instruction, "the result is of the wrong kind")?;
+        require(instruction.operands.len() == count + 2, instruction, "it has as many operands as it takes")?;
+        for index in 2..count + 2 {
             let same = self.operand(instruction, index)? == ty;
             require(same, instruction, "the operands are of the result's type")?;
+        }
+        Ok(())
+    }
+
+    /// Floating-point numbers become integers.
+    fn whole(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let to = self.numbers(instruction, result_type(instruction)?)?;
+        let from = self.operand_numbers(instruction, 0)?;
+        require(
+            to.kind == Kind::Int && from.kind == Kind::Float,
+            instruction,
+            "floating-point numbers become integers",
+        )?;
+        require(to.count == from.count, instruction, "there are as many results as operands")
+    }
+
+    /// A pointer to an integer, a scope, one meaning for the order or two, and values of the result's type.
+    fn atomic(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let ty = result_type(instruction)?;
+        let numbers = self.numbers(instruction, ty)?;
+        let integer = numbers.kind == Kind::Int && numbers.count == 1 && numbers.bits >= 32;
+        require(integer, instruction, "atomic operations are of integers of 32 or 64 bits")?;
+        let (class, pointee) = self.pointer(instruction, 0)?;
+        let memory = matches!(class, StorageClass::CrossWorkgroup | StorageClass::Workgroup);
+        require(memory && pointee == ty, instruction, "the pointer is to the result's type in memory")?;
+        let (orders, values): (&[usize], usize) = match instruction.class.opcode {
+            Op::AtomicLoad => (&[2], 0),
+            Op::AtomicCompareExchange => (&[2, 3], 2),
+            _ => (&[2], 1),
+        };
+        self.ordering(instruction, 1, orders)?;
+        let first = 2 + orders.len();
+        require(instruction.operands.len() == first + values, instruction, "it has as many operands as it takes")?;
+        for index in first..first + values {
+            require(self.operand(instruction, index)? == ty, instruction, "the values are of the result's type")?;
+        }
+        Ok(())
+    }
+
+    /// Constants that say among whom an order holds, and which: at most one way, of both memories.
+    fn ordering(&self, instruction: &Instruction, scope: usize, orders: &[usize]) -> Result<(), Fault> {
+        let constant = |index| id(instruction, index).map(|id| self.globals.constant(id));
+        let scopes = [Scope::CrossDevice, Scope::Device, Scope::Workgroup].map(|scope| u64::from(scope as u32));
+        let known = constant(scope)?.is_some_and(|found| scopes.contains(&found));
+        require(known, instruction, "the scope is the system, the device or a work-group")?;
+        let memories = MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::CROSS_WORKGROUP_MEMORY;
+        let ways = [MemorySemantics::ACQUIRE, MemorySemantics::RELEASE, MemorySemantics::ACQUIRE_RELEASE];
+        for &index in orders {
+            let found = constant(index)?;
+            let ordered = ways.iter().any(|&way| found == Some(u64::from((way | memories).bits())));
+            let relaxed = found == Some(0) && instruction.class.opcode != Op::MemoryBarrier;
+            require(ordered || relaxed, instruction, "the order is one way or both, of both memories")?;
         }
         Ok(())
     }
@@ -134,11 +231,11 @@ impl Values<'_> {
         require(self.operand(instruction, 0)? == ty, instruction, "what is shifted is of the result's type")
     }
 
-    fn comparison(&self, instruction: &Instruction) -> Result<(), Fault> {
+    fn comparison(&self, instruction: &Instruction, kind: Kind) -> Result<(), Fault> {
         let numbers = self.numbers(instruction, result_type(instruction)?)?;
         let operands = self.operand_numbers(instruction, 0)?;
         require(numbers.kind == Kind::Bool, instruction, "comparisons give booleans")?;
-        require(operands.kind == Kind::Int, instruction, "integers are compared")?;
+        require(operands.kind == kind, instruction, "numbers of its kind are compared")?;
         require(operands.count == numbers.count, instruction, "there are as many results as operands")?;
         let same = self.operand(instruction, 0)? == self.operand(instruction, 1)?;
         require(same, instruction, "what is compared is of one type")

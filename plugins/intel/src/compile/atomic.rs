@@ -1,0 +1,253 @@
+//! Operations that read and write memory in one step, and fences.
+//!
+//! SPIR-V's own take integers. Sums of floating-point numbers are loops around a compare-exchange of the 32 or 64 bits
+//! that hold the number: its instructions for them are extensions, which not every driver has.
+
+use rspirv::dr::{Instruction, Operand};
+use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
+use tilewright::kernel::{Atomic, Binary, Cast, Element, MemoryOrder, MemoryScope, Space, Type, Value};
+use tilewright::vendor::CompileError;
+
+use super::emit::phi_operands;
+use super::held::{Held, invalid};
+use super::kernel::Lowering;
+use super::memory::Access;
+
+/// How it orders, and among whom.
+#[derive(Clone, Copy)]
+pub(super) struct Ordered {
+    pub(super) order: MemoryOrder,
+    pub(super) scope: MemoryScope,
+}
+
+impl Ordered {
+    fn scope(self) -> u32 {
+        let scope = match self.scope {
+            MemoryScope::Block => spirv::Scope::Workgroup,
+            MemoryScope::Device => spirv::Scope::Device,
+            MemoryScope::System => spirv::Scope::CrossDevice,
+        };
+        scope as u32
+    }
+
+    /// Of both memories, or none where nothing is ordered.
+    fn semantics(self) -> u32 {
+        let order = match self.order {
+            MemoryOrder::Relaxed => return 0,
+            MemoryOrder::Acquire => MemorySemantics::ACQUIRE,
+            MemoryOrder::Release => MemorySemantics::RELEASE,
+            MemoryOrder::AcquireRelease => MemorySemantics::ACQUIRE_RELEASE,
+        };
+        (order | MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::CROSS_WORKGROUP_MEMORY).bits()
+    }
+
+    /// Where nothing is written nothing is released.
+    fn failed(self) -> Self {
+        let order = match self.order {
+            MemoryOrder::Acquire | MemoryOrder::AcquireRelease => MemoryOrder::Acquire,
+            _ => MemoryOrder::Relaxed,
+        };
+        Self { order, ..self }
+    }
+}
+
+fn opcode(op: Atomic) -> Op {
+    match op {
+        Atomic::Add | Atomic::FAdd => Op::AtomicIAdd,
+        Atomic::MinS => Op::AtomicSMin,
+        Atomic::MaxS => Op::AtomicSMax,
+        Atomic::MinU => Op::AtomicUMin,
+        Atomic::MaxU => Op::AtomicUMax,
+        Atomic::And => Op::AtomicAnd,
+        Atomic::Or => Op::AtomicOr,
+        Atomic::Xor => Op::AtomicXor,
+        Atomic::Exchange => Op::AtomicExchange,
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn atomic_rmw(
+        &mut self,
+        op: Atomic,
+        pointer: Value,
+        value: Value,
+        how: Ordered,
+    ) -> Result<Held, CompileError> {
+        let value = self.get(value)?;
+        self.check_atomic(op, value.ty)?;
+        if op == Atomic::FAdd {
+            return self.atomic_sum(pointer, &value, how);
+        }
+        let element = value.element()?;
+        let (pointer, ty) = self.atomic_place(pointer, element)?;
+        let [scope, semantics] = [how.scope(), how.semantics()].map(|bits| self.emitter.u32(bits));
+        let operands = vec![
+            Operand::IdRef(pointer),
+            Operand::IdScope(scope),
+            Operand::IdMemorySemantics(semantics),
+            Operand::IdRef(value.scalar()?),
+        ];
+        let old = self.emitter.with_operands(opcode(op), ty, operands)?;
+        Ok(Held::new(value.ty, vec![old]))
+    }
+
+    pub(super) fn atomic_compare_exchange(
+        &mut self,
+        pointer: Value,
+        expected: Value,
+        value: Value,
+        how: Ordered,
+    ) -> Result<Held, CompileError> {
+        let (expected, value) = (self.get(expected)?, self.get(value)?);
+        self.check_atomic(Atomic::Exchange, value.ty)?;
+        let expected = expected.expect(value.ty)?.scalar()?;
+        let (pointer, ty) = self.atomic_place(pointer, value.element()?)?;
+        let old = self.compare_exchange((pointer, ty), expected, value.scalar()?, how)?;
+        Ok(Held::new(value.ty, vec![old]))
+    }
+
+    pub(super) fn fence(&mut self, scope: MemoryScope) -> Result<(), CompileError> {
+        let how = Ordered { order: MemoryOrder::AcquireRelease, scope };
+        let [scope, semantics] = [how.scope(), how.semantics()].map(|bits| self.emitter.u32(bits));
+        self.emitter.effect(Op::MemoryBarrier, vec![Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)])
+    }
+
+    fn check_atomic(&self, op: Atomic, ty: Type) -> Result<(), CompileError> {
+        match ty {
+            Type::Scalar(element) if op.takes(element) => Ok(()),
+            _ => Err(invalid(format!("atomic `{}` of {ty}", op.name()))),
+        }
+    }
+
+    /// A pointer to an integer, and the integer's type.
+    fn atomic_place(&mut self, pointer: Value, element: Element) -> Result<(Word, Word), CompileError> {
+        let pointer = self.get(pointer)?;
+        self.place_at(&pointer, element)
+    }
+
+    fn place_at(&mut self, pointer: &Held, element: Element) -> Result<(Word, Word), CompileError> {
+        if element == Element::I64 {
+            self.emitter.need(Capability::Int64Atomics);
+        }
+        let ty = self.emitter.element_type(element, 1);
+        let access = Access { pointer, offset: 0, alignment: element.bits() / 8, shared: self.shared() };
+        Ok((self.emitter.address(&access, ty, 0)?, ty))
+    }
+
+    fn compare_exchange(
+        &mut self,
+        (pointer, ty): (Word, Word),
+        expected: Word,
+        value: Word,
+        how: Ordered,
+    ) -> Result<Word, CompileError> {
+        let [scope, done, failed] =
+            [how.scope(), how.semantics(), how.failed().semantics()].map(|bits| self.emitter.u32(bits));
+        let operands = vec![
+            Operand::IdRef(pointer),
+            Operand::IdScope(scope),
+            Operand::IdMemorySemantics(done),
+            Operand::IdMemorySemantics(failed),
+            Operand::IdRef(value),
+            Operand::IdRef(expected),
+        ];
+        self.emitter.with_operands(Op::AtomicCompareExchange, ty, operands)
+    }
+
+    /// A sum of floating-point numbers: tried until nobody has come between.
+    fn atomic_sum(&mut self, pointer: Value, value: &Held, how: Ordered) -> Result<Held, CompileError> {
+        let element = value.element()?;
+        let word = if element.bits() == 64 { Element::I64 } else { Element::I32 };
+        let (pointer, shift) = self.word_around(pointer, element)?;
+        let (place, ty) = self.place_at(&pointer, word)?;
+        let truth = self.emitter.element_type(Element::I1, 1);
+        let relaxed = Ordered { order: MemoryOrder::Relaxed, ..how };
+        let [scope, semantics] = [relaxed.scope(), relaxed.semantics()].map(|bits| self.emitter.u32(bits));
+        let operands = vec![Operand::IdRef(place), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];
+        let first = self.emitter.with_operands(Op::AtomicLoad, ty, operands)?;
+        let (yes, before) = (self.emitter.constant(Element::I1, 1, 1), self.emitter.block());
+        let [header, inside, next, merge] = [(); 4].map(|()| self.emitter.label());
+        self.emitter.branch(header)?;
+
+        self.emitter.begin_block(header)?;
+        let at_header = self.emitter.block_index();
+        let (old, again) = (self.emitter.label(), self.emitter.label());
+        self.emitter.loop_merge(merge, next)?;
+        self.emitter.branch_if(again, inside, merge)?;
+
+        self.emitter.begin_block(inside)?;
+        let number = self.number_in(Held::new(Type::Scalar(word), vec![old]), shift.as_ref(), element)?;
+        let sum = self.emitter.binary(Binary::FAdd, &number, value)?;
+        let new = self.word_with(old, &sum, shift.as_ref(), word)?;
+        let found = self.compare_exchange((place, ty), old, new, how)?;
+        self.emitter.branch(next)?;
+
+        self.emitter.begin_block(next)?;
+        let changed = self.emitter.value(Op::INotEqual, truth, [found, old])?;
+        self.emitter.branch(header)?;
+        let phi = |ty, id, first, last| {
+            Instruction::new(Op::Phi, Some(ty), Some(id), phi_operands(&[(first, before), (last, next)]))
+        };
+        let phis = vec![phi(ty, old, first, found), phi(truth, again, yes, changed)];
+        self.emitter.prepend(at_header, phis)?;
+        self.emitter.begin_block(merge)?;
+        self.number_in(Held::new(Type::Scalar(word), vec![old]), shift.as_ref(), element)
+    }
+
+    /// The word that a narrow number is in, and by how many bits above its lowest; a wide number is its own.
+    fn word_around(&mut self, pointer: Value, element: Element) -> Result<(Held, Option<Held>), CompileError> {
+        let pointer = self.get(pointer)?;
+        if element.bits() > 16 {
+            return Ok((pointer, None));
+        }
+        let (address, bits) = match pointer.ty {
+            Type::Pointer(Space::Global) => (Type::Scalar(Element::I64), 64),
+            _ => (Type::Scalar(Element::I32), 32),
+        };
+        let emitter = &mut *self.emitter;
+        let number = emitter.bits(&pointer, address)?;
+        let constant = |emitter: &mut super::emit::Emitter, bits| emitter.constant_value(address, bits);
+        let (mask, upper, three) =
+            (constant(emitter, (u64::MAX >> (64 - bits)) & !3), constant(emitter, 2), constant(emitter, 3));
+        let base = emitter.binary(Binary::And, &number, &mask)?;
+        let within = emitter.binary(Binary::And, &number, &upper)?;
+        let shift = emitter.binary(Binary::Shl, &within, &three)?;
+        let word = Type::Scalar(Element::I32);
+        let shift = if address == word { shift } else { emitter.cast(Cast::Truncate, &shift, word)? };
+        Ok((emitter.bits(&base, pointer.ty)?, Some(shift)))
+    }
+
+    /// The number in a word.
+    fn number_in(&mut self, word: Held, shift: Option<&Held>, element: Element) -> Result<Held, CompileError> {
+        let emitter = &mut *self.emitter;
+        let bits = match shift {
+            Some(shift) => {
+                let moved = emitter.binary(Binary::ShrU, &word, shift)?;
+                emitter.cast(Cast::Truncate, &moved, Type::Scalar(Element::I16))?
+            }
+            None => word,
+        };
+        emitter.bits(&bits, Type::Scalar(element))
+    }
+
+    /// The word with another number in it.
+    fn word_with(
+        &mut self,
+        old: Word,
+        number: &Held,
+        shift: Option<&Held>,
+        word: Element,
+    ) -> Result<Word, CompileError> {
+        let emitter = &mut *self.emitter;
+        let ty = Type::Scalar(word);
+        let Some(shift) = shift else { return emitter.bits(number, ty)?.scalar() };
+        let half = emitter.bits(number, Type::Scalar(Element::I16))?;
+        let half = emitter.cast(Cast::ExtendU, &half, ty)?;
+        let (ones, all) = (emitter.constant_value(ty, 0xffff), emitter.constant_value(ty, 0xffff_ffff));
+        let place = emitter.binary(Binary::Shl, &ones, shift)?;
+        let others = emitter.binary(Binary::Xor, &place, &all)?;
+        let kept = emitter.binary(Binary::And, &Held::new(ty, vec![old]), &others)?;
+        let moved = emitter.binary(Binary::Shl, &half, shift)?;
+        emitter.binary(Binary::Or, &kept, &moved)?.scalar()
+    }
+}
