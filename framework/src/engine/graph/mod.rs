@@ -11,8 +11,10 @@
 
 mod build;
 mod control;
+mod free;
 mod kind;
 mod rules;
+mod views;
 
 pub(super) use build::{build, usual};
 pub(super) use kind::{Access, Kind};
