@@ -14,6 +14,7 @@ mod control;
 mod free;
 mod kind;
 mod rules;
+mod said;
 mod views;
 
 pub(super) use build::{build, usual};

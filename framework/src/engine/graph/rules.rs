@@ -16,6 +16,9 @@ impl Builder<'_, '_> {
     pub(super) fn op(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op);
         let values = || operation.operands.iter().chain(&operation.results);
+        if self.is_said(op) {
+            return self.as_said(op, weight);
+        }
         if self.control(op, weight)? {
             return Ok(());
         }
