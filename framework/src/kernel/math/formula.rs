@@ -3,8 +3,8 @@
 use super::place::Place;
 use super::real::Real;
 use super::{
-    error_function, exponential, hyperbolic, inverse_hyperbolic, inverse_trigonometric, logarithm, power, remainder,
-    root, trigonometric,
+    error_function, exponential, gamma, hyperbolic, inverse_hyperbolic, inverse_trigonometric, logarithm, power,
+    remainder, root, trigonometric,
 };
 use crate::kernel::{Builder, Element, MathFunction, Value};
 
@@ -44,6 +44,7 @@ fn formula<'p>(function: MathFunction, x: Real<'p>, y: Real<'p>) -> Real<'p> {
         MathFunction::Rsqrt => root::rsqrt(x),
         MathFunction::Hypot => root::hypot(x, y),
         MathFunction::Fmod => remainder::fmod(x, y),
-        MathFunction::Lgamma | MathFunction::Tgamma => x,
+        MathFunction::Lgamma => gamma::lgamma(x),
+        MathFunction::Tgamma => gamma::tgamma(x),
     }
 }

@@ -3,11 +3,12 @@
 //! The argument is `(1 + f) * 2^e` with `1 + f` between the square roots of 1/2 and 2. `log(1 + f)` is `f`, which is
 //! exact, and a polynomial of less weight; the base's multiple of `e` is added in two parts.
 
+use super::double_word::DoubleWord;
 use super::place::Place;
 use super::real::Real;
 use super::table::Table;
-use super::tables::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E};
-use super::tables::logarithm::LOG;
+use super::tables::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E, TWO_THIRDS};
+use super::tables::logarithm::{ATANH_TAIL, LOG};
 use super::word::Word;
 
 /// A base: what natural logarithms are multiplied by, where that is not one, and the logarithm of two, where not one.
@@ -41,19 +42,44 @@ pub(super) fn reduced<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
     (fraction - 1.0, (exponent - is_small.select_word(lifted_by, 0)).small_to_real())
 }
 
+/// The natural logarithm of `1 + f`, with twice the digits: with `s = f / (2 + f)` it is `2 atanh(s)`.
+pub(super) fn parts_of_one_and<'p>(f: Real<'p>) -> DoubleWord<'p> {
+    let place = f.place;
+    let [sum, sum_low] = place.number(2.0).fast_sum(f);
+    let inverse = 1.0 / sum;
+    let quotient = f * inverse;
+    let left = quotient.mul_add(-sum_low, quotient.mul_add(-sum, f)) * inverse;
+    let s = DoubleWord::new([quotient, left]);
+    let square = s.times(s);
+    let factor = place.parts(&TWO_THIRDS).and_less(square.high * ATANH_TAIL.at(square.high));
+    let rest = s.times(square).times(factor);
+    let [high, low] = (s.high * 2.0).fast_sum(rest.high);
+    DoubleWord { high, low: low + s.low.mul_add(2.0, rest.low) }
+}
+
+/// The natural logarithm of a finite number above zero, with twice the digits.
+pub(super) fn log_parts<'p>(x: Real<'p>) -> DoubleWord<'p> {
+    let place = x.place;
+    let (f, e) = reduced(x);
+    let fraction = parts_of_one_and(f);
+    let [high, low] = (e * place.entry(&LN_2, 0)).fast_sum(fraction.high);
+    DoubleWord::new(high.fast_sum(low + e.mul_add(place.entry(&LN_2, 1), fraction.low)))
+}
+
 /// The logarithm of `(1 + f + small) * 2^e`.
 fn put_together<'p>(f: Real<'p>, small: Option<Real<'p>>, e: Real<'p>, base: &Base) -> Real<'p> {
     let place = f.place;
-    let rest = f * f;
-    let rest = match small {
-        Some(small) => rest.mul_add(LOG.at(f), small * (1.0 - f)),
-        None => rest * LOG.at(f),
-    };
+    let square = f * f;
+    let rest = (square * f).mul_add(LOG.at(f), square * -0.5);
+    let rest = small.map_or(rest, |small| small.mul_add(1.0 - f, rest));
     let (high, low) = match base.unit {
         None => (f, rest),
         Some(unit) => {
-            let [high, low] = f.two_product(place.entry(unit, 0));
-            (high, rest.mul_add(place.entry(unit, 0), f.mul_add(place.entry(unit, 1), low)))
+            let unit = place.parts(unit);
+            let [high, low] = f.two_product(unit.high);
+            let square_low = f.mul_add(f, -square);
+            let low = (square_low * -0.5).mul_add(unit.high, f.mul_add(unit.low, low));
+            (high, rest.mul_add(unit.high, low))
         }
     };
     let (whole, low) = match base.of_two {

@@ -17,10 +17,12 @@
 mod angle;
 mod bound;
 pub mod casts;
+mod double_word;
 mod error_function;
 mod expand;
 mod exponential;
 mod formula;
+mod gamma;
 mod hyperbolic;
 mod inverse_hyperbolic;
 mod inverse_trigonometric;

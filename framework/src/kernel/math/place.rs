@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use super::double_word::DoubleWord;
 use super::real::Real;
 use super::table::Table;
 use super::truth::Truth;
@@ -91,6 +92,11 @@ impl<'p> Place<'p> {
     /// An entry of a table.
     pub fn entry(&'p self, table: &Table, index: usize) -> Real<'p> {
         self.number(table.entry(self.is_single(), index))
+    }
+
+    /// The first two entries of a table, as a number in two parts.
+    pub fn parts(&'p self, table: &Table) -> DoubleWord<'p> {
+        DoubleWord::new([self.entry(table, 0), self.entry(table, 1)])
     }
 
     /// Runs `then` in the lanes where the condition holds, `otherwise` in the others; both give as many numbers, and a

@@ -101,6 +101,11 @@ impl<'p> Real<'p> {
         self.unary(Unary::FTrunc)
     }
 
+    /// The nearest whole number, of two the even one.
+    pub fn nearest(self) -> Self {
+        self.unary(Unary::FNearest)
+    }
+
     /// Whether it is less; false where one is a NaN.
     pub fn is_less(self, other: impl Number<'p>) -> Truth<'p> {
         self.compare(Compare::FLt, other)

@@ -39,6 +39,7 @@ CONSTANTS = [
     ("TWO_OVER_PI", "2 / pi.", split(2 / mp.pi, 1)),
     ("HALF_PI", "pi / 2.", split(mp.pi / 2, 3)),
     ("PI", "pi.", split(mp.pi, 2)),
+    ("HALF_LOG_TAU", "log(2 pi) / 2.", split(mp.log(2 * mp.pi) / 2, 2)),
     ("TWO_THIRDS", "2 / 3.", split(mp.mpf(2) / 3, 2)),
 ]
 

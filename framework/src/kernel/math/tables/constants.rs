@@ -34,6 +34,10 @@ pub(in crate::kernel::math) const HALF_PI: Table = Table {
 pub(in crate::kernel::math) const PI: Table =
     Table { single: &[3.1415927, -8.742278e-8], double: &[3.141592653589793, 1.2246467991473532e-16] };
 
+/// log(2 pi) / 2.
+pub(in crate::kernel::math) const HALF_LOG_TAU: Table =
+    Table { single: &[0.9189385, 1.5634177e-8], double: &[0.9189385332046728, -3.8782941580672414e-17] };
+
 /// 2 / 3.
 pub(in crate::kernel::math) const TWO_THIRDS: Table =
     Table { single: &[0.6666667, -1.9868216e-8], double: &[0.6666666666666666, 3.700743415417188e-17] };

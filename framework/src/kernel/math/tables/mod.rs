@@ -4,6 +4,7 @@
 pub(super) mod constants;
 pub(super) mod error_function;
 pub(super) mod exponential;
+pub(super) mod gamma;
 pub(super) mod hyperbolic;
 pub(super) mod inverse_trigonometric;
 pub(super) mod logarithm;

@@ -157,7 +157,7 @@ TABLES = [
     ("exponential", "EXP", "(e^r - 1 - r) / r^2", "r", lambda r: (mp.expm1(r) - r) / r**2, [(-0.3467, 0.3467)] * 2, flat(0.12), EXTRA),
     ("exponential", "EXP2", "(2^r - 1) / r", "r", lambda r: mp.expm1(r * mp.log(2)) / r, [(-0.5001, 0.5001)] * 2, flat(0.5), EXTRA),
     ("exponential", "EXP10", "(10^r - 1) / r", "r", lambda r: mp.expm1(r * mp.log(10)) / r, [(-0.1506, 0.1506)] * 2, flat(0.15), EXTRA),
-    ("logarithm", "LOG", "(log(1 + f) - f) / f^2", "f", lambda f: (mp.log1p(f) - f) / f**2, [(-0.29291, 0.41423)] * 2, lambda f: abs(f) + mp.mpf("0.1"), [4, 4]),
+    ("logarithm", "LOG", "(log(1 + f) - f + f^2 / 2) / f^3", "f", lambda f: (mp.log1p(f) - f + f * f / 2) / f**3, [(-0.29291, 0.41423)] * 2, lambda f: f * f + mp.mpf("0.02"), [4, 4]),
     ("logarithm", "ATANH_TAIL", "(2 atanh(s) - 2 s - 2/3 s^3) / s^5", "z = s^2", lambda z: (2 * mp.atanh(mp.sqrt(z)) - 2 * mp.sqrt(z) - mp.mpf(2) / 3 * z * mp.sqrt(z)) / (z * z * mp.sqrt(z)), [(0, 0.0295)] * 2, lambda z: (z + mp.mpf("0.001")) ** 2 / 2, [14, 14]),
     ("trigonometric", "SIN", "(sin(r) - r) / r^3", "z = r^2", odd(mp.sin), [(0, quarter)] * 2, by_square(quarter), EXTRA),
     ("trigonometric", "COS", "(cos(r) - 1 + r^2 / 2) / r^4", "z = r^2", lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, [(0, quarter)] * 2, lambda z: z * z * mp.mpf("1.4") + mp.mpf("0.02"), EXTRA),
@@ -172,7 +172,15 @@ TABLES = [
     ("error_function", "LOG_ERFC", "log(erfc(t + 2))", "t", lambda t: mp.log(mp.erfc(t + 2)), [(-1, 2.0), (-1, 4.0)], lambda t: mp.erfc(t + 2), EXTRA),
     ("error_function", "SCALED_ERFC", "(1 + 2 x) e^(x^2) erfc(x) - 1, where x = k (1 + t) / (1 - t)", "t",
      None, None, flat(1), EXTRA),
+    ("gamma", "STIRLING", "x (log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi) / 2)", "w = 1 / x^2", lambda w: stirling(1 / mp.sqrt(w)), [(0, mp.mpf(1) / 9)] * 2, flat(0.4), [3, 3]),
+    ("gamma", "LOG_GAMMA_1", "log(gamma(1 + t)) / t", "t", lambda t: mp.loggamma(1 + t) / t, [(-0.5001, 0.5001)] * 2, flat(1), [3, 3]),
+    ("gamma", "LOG_GAMMA_2", "log(gamma(2 + t)) / t", "t", lambda t: mp.loggamma(2 + t) / t, [(-0.7501, 1.0001)] * 2, flat(1), [3, 3]),
 ]
+
+
+def stirling(x):
+    with mp.workprec(400):
+        return x * (mp.loggamma(x) - (x - mp.mpf(1) / 2) * mp.log(x) + x - mp.log(2 * mp.pi) / 2)
 
 
 def scaled_erfc(k):
