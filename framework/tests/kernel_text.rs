@@ -5,9 +5,9 @@ use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use tilewright::kernel::text::{ParseError, parse};
 use tilewright::kernel::{
-    Binary, Cast, Compare, DecodeError, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, Module, Op, Outside,
-    Parameter, Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, TensorMap, Type, Unary, Value,
-    decode, encode,
+    Atomic, Binary, Cast, Compare, DecodeError, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, MathFunction,
+    MemoryOrder, MemoryScope, Module, Op, Outside, Parameter, Queue, Region, Scope, SharedBuffer, Space,
+    SpecialRegister, Statement, TensorMap, Type, Unary, Value, decode, encode,
 };
 use tilewright::target::Mix;
 
@@ -38,7 +38,8 @@ fn special() -> impl Strategy<Value = SpecialRegister> {
         Just(SpecialRegister::Lane),
         Just(SpecialRegister::Warp),
         Just(SpecialRegister::Block),
-        any::<u8>().prop_map(SpecialRegister::Program)
+        any::<u8>().prop_map(SpecialRegister::Program),
+        any::<u8>().prop_map(SpecialRegister::Programs)
     ]
 }
 
@@ -58,6 +59,35 @@ fn asynchronous() -> impl Strategy<Value = Op> {
         (value(), any::<u32>()).prop_map(|(pointer, columns)| Op::TensorAllocate { pointer, columns }),
         (value(), any::<u32>()).prop_map(|(address, columns)| Op::TensorFree { address, columns }),
         Just(Op::ProxyFence {}),
+    ]
+}
+
+/// Operations that change memory in one step, order it, or say something to the outside.
+fn outward() -> impl Strategy<Value = Op> {
+    let memory = || (one_of(MemoryOrder::ALL), one_of(MemoryScope::ALL), prop::option::of(value()));
+    prop_oneof![
+        (one_of(Atomic::ALL), value(), value(), memory()).prop_map(
+            |(op, pointer, value, (order, scope, predicate))| {
+                Op::AtomicRmw { op, pointer, value, predicate, order, scope }
+            }
+        ),
+        (value(), value(), value(), memory()).prop_map(|(pointer, expected, value, (order, scope, predicate))| {
+            Op::AtomicCompareExchange { pointer, expected, value, predicate, order, scope }
+        }),
+        one_of(MemoryScope::ALL).prop_map(|scope| Op::Fence { scope }),
+        (one_of(MathFunction::ALL), values()).prop_map(|(function, operands)| Op::Math { function, operands }),
+        (value(), any::<String>(), prop::option::of(value())).prop_map(|(condition, message, predicate)| Op::Assert {
+            condition,
+            message,
+            predicate
+        }),
+        (any::<String>(), any::<bool>(), values()).prop_map(|(prefix, hex, values)| Op::Print { prefix, hex, values }),
+        (any::<String>(), any::<String>(), values()).prop_map(|(text, constraints, operands)| Op::Assembly {
+            text,
+            constraints,
+            operands
+        }),
+        any::<bool>().prop_map(|wait| Op::GridDependency { wait }),
     ]
 }
 
@@ -97,6 +127,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
         (value(), value(), any::<u32>()).prop_map(|(a, b, lane)| Op::Swap { a, b, lane, issuers: Issuers::All }),
         one_of(Scope::ALL).prop_map(|scope| Op::Barrier { scope, issuers: Issuers::All }),
         asynchronous(),
+        outward(),
         (any::<String>(), values()).prop_map(|(name, operands)| Op::Instruction { name, operands }),
         values().prop_map(|values| Op::Yield { values }),
     ]
@@ -119,7 +150,8 @@ fn statement() -> impl Strategy<Value = Statement> {
         });
         let turns = (value(), value(), value(), values(), region())
             .prop_map(|(from, to, step, carried, body)| Op::For { from, to, step, carried, body });
-        (typed(), prop_oneof![branch, turns]).prop_map(|(results, op)| Statement { results, op })
+        let again = (values(), region()).prop_map(|(carried, body)| Op::While { carried, body });
+        (typed(), prop_oneof![branch, turns, again]).prop_map(|(results, op)| Statement { results, op })
     })
 }
 
@@ -138,7 +170,7 @@ fn kernel() -> impl Strategy<Value = Kernel> {
     let plain = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::plain(&name, ty));
     let mapped = (any::<String>(), tensor_map()).prop_map(|(name, map)| Parameter::tensor(&name, map));
     let parameter = prop_oneof![3 => plain, 1 => mapped];
-    let buffer = (any::<u32>(), any::<u32>()).prop_map(|(bytes, alignment)| SharedBuffer { bytes, alignment });
+    let buffer = (any::<u32>(), any::<u32>(), any::<Option<u32>>()).prop_map(|(bytes, alignment, at)| SharedBuffer { bytes, alignment, at });
     let launch = (any::<u32>(), any::<u32>(), any::<u32>())
         .prop_map(|(lanes, warps, blocks)| Launch::new(lanes, warps).with_blocks(blocks));
     let name = prop_oneof![any::<String>(), "[a-z_][a-z0-9_]{0,8}"];

@@ -38,6 +38,7 @@ mod scale;
 mod sums;
 mod tiling;
 mod unit;
+mod whole;
 
 pub use choose::{Candidate, Refused, candidates, plan};
 pub use cost::ContractionCost;
@@ -47,3 +48,4 @@ pub use plan::Contraction;
 pub use question::{ContractError, Question};
 pub use scale::Scale;
 pub use sums::Sums;
+pub use whole::FactorStore;

@@ -8,10 +8,11 @@ use super::fault::{FaultKind, LaneFault};
 use super::mapped_tensor::Tensor;
 use super::meaning::Meanings;
 use super::memory::GlobalMemory;
+use super::print::Printer;
 use super::program::Program;
 use super::shared::{Epoch, SharedMemory};
 use super::tensor_memory::TensorMemory;
-use super::warp::{Pause, Surroundings, Warp};
+use super::warp::{GridPlace, Pause, Surroundings, Warp};
 use crate::kernel::{Counts, Launch, Scope};
 use crate::target::TargetDescription;
 
@@ -24,6 +25,9 @@ pub(super) struct Outside<'a> {
     /// By parameter, the tensor whose map it is.
     pub(super) tensors: &'a [Option<Tensor>],
     pub(super) transactions: &'a mut Transactions,
+    pub(super) printer: Option<&'a Printer<'a>>,
+    /// Blocks along each axis.
+    pub(super) grid: [u32; 3],
     /// How many steps may still be run.
     pub(super) steps: &'a mut u64,
     /// How many there were at first.
@@ -226,7 +230,8 @@ impl Cluster {
             shared: &mut self.shared,
             tensor: &mut self.tensor[block],
             transactions: outside.transactions,
-            block: [first[0] + block as u32, first[1], first[2]],
+            place: GridPlace { block: [first[0] + block as u32, first[1], first[2]], grid: outside.grid },
+            printer: outside.printer,
             member: block as u8,
             epoch: Epoch { cluster: self.epoch, block: *epoch },
             steps: outside.steps,

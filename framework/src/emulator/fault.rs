@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::kernel::{Space, VerifyError};
+use crate::kernel::{MathFunction, Space, VerifyError};
 use crate::target::Direction;
 
 /// What a kernel, or its launch, did wrong, and where. What was written to global memory before
@@ -315,6 +315,24 @@ pub enum FaultKind {
         index: u64,
         /// The step.
         step: u64,
+    },
+    /// A condition that the kernel asserts does not hold.
+    #[error("assertion failed: {message}")]
+    Assertion {
+        /// What the kernel says.
+        message: String,
+    },
+    /// Unsupported: assembly, which only its vendor's code generator knows.
+    #[error("unsupported: assembly has no meaning on the emulator: `{text}`")]
+    Assembly {
+        /// The assembly.
+        text: String,
+    },
+    /// Unsupported: a function that no hardware has.
+    #[error("unsupported: the emulator evaluates no `{}`: expand it first", .function.name())]
+    Function {
+        /// Which.
+        function: MathFunction,
     },
     /// An access of shared memory that the target's bank rows don't list.
     #[error("the target has no bank row for a {} of {bits} bits per lane{}", word(*.direction), .instruction.as_deref().map(|name| format!(" by `{name}`")).unwrap_or_default())]

@@ -16,7 +16,8 @@
 //!   true, and they don't stand in the two regions of one `if` at which the warp's lanes parted, or
 //! - the warp of the later one has waited for a phase of an mbarrier at which the other's warp arrived after the
 //!   earlier one, or
-//! - they are writes of one value by one operation of one warp.
+//! - they are writes of one value by one operation of one warp, or
+//! - both are atomic operations.
 //!
 //! A race is found at the later of the two accesses in the order in which warps are run: each until
 //! it waits at a barrier of the block or cluster or ends, and one block after the other, each until it waits
@@ -38,11 +39,13 @@
 
 mod access;
 mod arithmetic;
+mod atomic;
 mod cluster;
 mod fault;
 mod mapped_tensor;
 mod meaning;
 mod memory;
+mod print;
 mod program;
 mod queues;
 mod rounding;
@@ -56,4 +59,5 @@ pub use fault::{Fault, FaultKind, LaneFault, OtherAccess, Place};
 pub use mapped_tensor::MappedTensor;
 pub use meaning::{Call, Meaning, Meanings};
 pub use memory::{Buffer, GlobalMemory, MemoryError};
+pub use print::{Printed, Printer};
 pub use run::{Argument, Emulator, Limits, Report, run};

@@ -6,6 +6,7 @@ use super::fault::{Fault, FaultKind, LaneFault, Place};
 use super::mapped_tensor::{MappedTensor, Tensor};
 use super::meaning::Meanings;
 use super::memory::{Buffer, GlobalMemory};
+use super::print::Printer;
 use super::program::{Program, decode};
 use crate::kernel::{Counts, Element, Kernel, Parameter, Type, text, verify_structure};
 use crate::target::TargetDescription;
@@ -59,6 +60,7 @@ pub struct Emulator<'a> {
     kernel: &'a Kernel,
     target: &'a TargetDescription,
     meanings: Option<&'a Meanings>,
+    printer: Option<&'a Printer<'a>>,
     program: Program<'a>,
 }
 
@@ -87,13 +89,19 @@ impl<'a> Emulator<'a> {
         let fault = |kind| Fault { kernel: kernel.name.clone(), place: None, kind };
         verify_structure(kernel).map_err(|error| fault(FaultKind::Invalid(Box::new(error))))?;
         check_launch(kernel, target).map_err(fault)?;
-        Ok(Self { kernel, target, meanings: None, program: decode(kernel, target) })
+        Ok(Self { kernel, target, meanings: None, printer: None, program: decode(kernel, target) })
     }
 
     /// Gives vendor instructions their meanings.
     #[must_use]
     pub fn with_meanings(self, meanings: &'a Meanings) -> Self {
         Self { meanings: Some(meanings), ..self }
+    }
+
+    /// Gives what the kernel prints to whoever takes it; nobody does otherwise.
+    #[must_use]
+    pub fn with_printer(self, printer: &'a Printer<'a>) -> Self {
+        Self { printer: Some(printer), ..self }
     }
 
     /// Runs all blocks of the grid.
@@ -117,7 +125,7 @@ impl<'a> Emulator<'a> {
             let message = format!("the grid {grid:?} is not made of clusters of {blocks} blocks along its first axis");
             return Err(self.fault(FaultKind::Launch(message)));
         }
-        let mut launch = self.launch(&arguments, tensors, memory, limits).map_err(|kind| self.fault(kind))?;
+        let mut launch = self.launch(grid, &arguments, tensors, memory, limits).map_err(|kind| self.fault(kind))?;
         for z in 0..grid[2] {
             for y in 0..grid[1] {
                 for x in (0..grid[0]).step_by(blocks as usize) {
@@ -165,6 +173,7 @@ impl<'a> Emulator<'a> {
 
     fn launch<'b>(
         &'b self,
+        grid: [u32; 3],
         arguments: &[u64],
         tensors: Vec<Option<Tensor>>,
         memory: &'b mut GlobalMemory,
@@ -180,6 +189,7 @@ impl<'a> Emulator<'a> {
         let buffers: Vec<_> = offsets.iter().zip(ends).map(|(&start, end)| start..end).collect();
         Ok(Launch {
             emulator: self,
+            grid,
             cluster: Cluster::new(launch, &self.program, arguments, &buffers, end as usize, self.target),
             memory,
             tensors,
@@ -234,6 +244,7 @@ fn fits(bits: u64, element: Element) -> bool {
 /// A grid being run.
 struct Launch<'a> {
     emulator: &'a Emulator<'a>,
+    grid: [u32; 3],
     cluster: Cluster,
     memory: &'a mut GlobalMemory,
     tensors: Vec<Option<Tensor>>,
@@ -252,6 +263,8 @@ impl Launch<'_> {
             meanings: self.emulator.meanings,
             global: self.memory,
             tensors: &self.tensors,
+            printer: self.emulator.printer,
+            grid: self.grid,
             transactions: &mut self.transactions,
             steps: &mut self.steps,
             step_limit: self.step_limit,

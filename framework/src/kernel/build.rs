@@ -1,8 +1,8 @@
 //! Builds the body of a kernel, giving every value a number and a type.
 
 use super::{
-    Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, Op, Parameter, Queue, Region, Scope,
-    SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
+    Atomic, Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MathFunction, MemoryOrder, MemoryScope,
+    Op, Parameter, Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
 };
 
 /// Appends operations to a kernel under construction.
@@ -118,7 +118,7 @@ impl Builder {
 
     /// Adds a shared buffer and gives its address.
     pub fn shared_buffer(&mut self, bytes: u32, alignment: u32) -> Value {
-        self.shared.push(SharedBuffer { bytes, alignment });
+        self.shared.push(SharedBuffer::new(bytes, alignment));
         let buffer = self.shared.len() as u32 - 1;
         self.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer })
     }
@@ -211,6 +211,57 @@ impl Builder {
     pub fn store(&mut self, pointer: Value, offset: i32, value: Value, predicate: Option<Value>) {
         let alignment = self.type_of(value).bits().div_ceil(8);
         self.effect(Op::Store { pointer, value, predicate, offset, alignment });
+    }
+
+    /// Reads, changes and writes a scalar in one step, relaxed; gives what was read.
+    pub fn atomic_rmw(&mut self, op: Atomic, pointer: Value, value: Value, predicate: Option<Value>) -> Value {
+        let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Device);
+        self.value(self.type_of(value), Op::AtomicRmw { op, pointer, value, predicate, order, scope })
+    }
+
+    /// Writes `value` where `expected` is, in one step, relaxed; gives what was there.
+    pub fn atomic_compare_exchange(
+        &mut self,
+        pointer: Value,
+        expected: Value,
+        value: Value,
+        predicate: Option<Value>,
+    ) -> Value {
+        let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Device);
+        let op = Op::AtomicCompareExchange { pointer, expected, value, predicate, order, scope };
+        self.value(self.type_of(value), op)
+    }
+
+    /// What a lane wrote to global memory before is seen after by lanes of the scope.
+    pub fn fence(&mut self, scope: MemoryScope) {
+        self.effect(Op::Fence { scope });
+    }
+
+    /// A function of floating-point numbers.
+    pub fn math(&mut self, function: MathFunction, operands: &[Value]) -> Value {
+        let ty = operands.first().map_or(Type::Scalar(Element::F32), |&operand| self.type_of(operand));
+        self.value(ty, Op::Math { function, operands: operands.to_vec() })
+    }
+
+    /// Ends the run where the condition is false.
+    pub fn assert(&mut self, condition: Value, message: &str, predicate: Option<Value>) {
+        self.effect(Op::Assert { condition, message: message.to_owned(), predicate });
+    }
+
+    /// Prints values of every lane.
+    pub fn print(&mut self, prefix: &str, hex: bool, values: &[Value]) {
+        self.effect(Op::Print { prefix: prefix.to_owned(), hex, values: values.to_vec() });
+    }
+
+    /// A vendor's assembly text, with a result of each of the given types.
+    pub fn assembly(&mut self, text: &str, constraints: &str, operands: &[Value], types: &[Type]) -> Vec<Value> {
+        let (text, constraints, operands) = (text.to_owned(), constraints.to_owned(), operands.to_vec());
+        self.values(types, Op::Assembly { text, constraints, operands })
+    }
+
+    /// Waits for the kernel before this one, or lets the one after it begin.
+    pub fn grid_dependency(&mut self, wait: bool) {
+        self.effect(Op::GridDependency { wait });
     }
 
     /// Reads a 32-bit value from another lane of the warp.
@@ -309,5 +360,12 @@ impl Builder {
     pub fn for_loop(&mut self, from: Value, to: Value, step: Value, carried: &[Value], body: Region) -> Vec<Value> {
         let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect();
         self.values(&types, Op::For { from, to, step, carried: carried.to_vec(), body })
+    }
+
+    /// Appends a loop that runs at least once; `body` was begun with the types of the carried values and yields an
+    /// `i1`, whether to run again, before the new ones.
+    pub fn while_loop(&mut self, carried: &[Value], body: Region) -> Vec<Value> {
+        let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect();
+        self.values(&types, Op::While { carried: carried.to_vec(), body })
     }
 }

@@ -4,7 +4,7 @@ use ciborium::Value as Cbor;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Binary, Cast, Compare, MAX_DEPTH, Module, Op, Unary};
+use super::{Atomic, Binary, Cast, Compare, MAX_DEPTH, MathFunction, Module, Op, Unary};
 
 /// The version of the byte form; a reader refuses later ones.
 const VERSION: u32 = 1;
@@ -96,7 +96,7 @@ fn field<'a>(entries: &'a [(Cbor, Cbor)], name: &str) -> Option<&'a Cbor> {
 }
 
 /// The name of an operation that is unknown: one without fields is its name, one with fields a map
-/// of the name to them. Within `binary` and its like, `op` says which.
+/// of the name to them. Within `binary` and its like, `op` says which, within `math` its `function`.
 fn unknown_operation(op: &Cbor) -> Option<String> {
     let (name, fields) = match op {
         Cbor::Text(name) => (name.as_str(), None),
@@ -109,11 +109,14 @@ fn unknown_operation(op: &Cbor) -> Option<String> {
     if !Op::NAMES.contains(&name) {
         return Some(name.to_owned());
     }
-    let which = field(fields?.as_map()?, "op")?.as_text()?;
+    let fields = fields?.as_map()?;
+    let which = field(fields, "op").or_else(|| field(fields, "function"))?.as_text()?;
     let known = match name {
         "unary" => Unary::ALL.iter().any(|op| op.name() == which),
         "binary" => Binary::ALL.iter().any(|op| op.name() == which),
         "compare" => Compare::ALL.iter().any(|op| op.name() == which),
+        "atomic_rmw" => Atomic::ALL.iter().any(|op| op.name() == which),
+        "math" => MathFunction::ALL.iter().any(|function| function.name() == which),
         "cast" => Cast::ALL.iter().any(|op| op.name() == which),
         _ => true,
     };

@@ -41,7 +41,10 @@ pub use count::Counts;
 pub use module::{
     Kernel, Launch, MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value,
 };
-pub use op::{Binary, Cast, Compare, Exchange, Issuers, Op, Scope, SpecialRegister, Unary};
+pub use op::{
+    Atomic, Binary, Cast, Compare, Exchange, Issuers, MathFunction, MemoryOrder, MemoryScope, Op, Scope,
+    SpecialRegister, Unary,
+};
 pub use signature::{Carried, Signature, check_maps_of, is_given, is_result, verify_instructions};
 pub use tensor_map::{MAX_RANK, Outside, TensorMap};
 pub use types::{Element, Space, Type, Uniformity};

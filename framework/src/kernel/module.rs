@@ -104,6 +104,18 @@ pub struct SharedBuffer {
     pub bytes: u32,
     /// Alignment in bytes, a power of two.
     pub alignment: u32,
+    /// The address of its first byte, where it is given a place: it may be that of others, which are in use at other
+    /// times. Absent, it lies behind the buffer before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u32>,
+}
+
+impl SharedBuffer {
+    /// A buffer without a place of its own.
+    #[must_use]
+    pub const fn new(bytes: u32, alignment: u32) -> Self {
+        Self { bytes, alignment, at: None }
+    }
 }
 
 /// Statements that run in order.
@@ -125,21 +137,23 @@ pub struct Statement {
 }
 
 impl Kernel {
-    /// Shared memory of a block in bytes, buffers laid out in order at their alignments.
+    /// Shared memory of a block in bytes, buffers laid out in order at their alignments but for those that have a place.
     #[must_use]
     pub fn shared_bytes(&self) -> u64 {
         self.shared_offsets().1
     }
 
-    /// Byte offset of every shared buffer, and the end of the last one.
+    /// Byte offset of every shared buffer, and the end of all.
     #[must_use]
     pub fn shared_offsets(&self) -> (Vec<u64>, u64) {
-        let mut end = 0u64;
+        let (mut behind, mut end) = (0u64, 0u64);
         let mut offsets = Vec::with_capacity(self.shared.len());
         for buffer in &self.shared {
-            let start = end.next_multiple_of(u64::from(buffer.alignment.max(1)));
+            let next = behind.next_multiple_of(u64::from(buffer.alignment.max(1)));
+            let start = buffer.at.map_or(next, u64::from);
             offsets.push(start);
-            end = start + u64::from(buffer.bytes);
+            behind = start + u64::from(buffer.bytes);
+            end = end.max(behind);
         }
         (offsets, end)
     }

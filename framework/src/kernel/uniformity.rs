@@ -90,6 +90,19 @@ impl Analysis<'_> {
                     self.raise(result, level);
                 }
             }
+            Op::While { carried, body } => {
+                for (number, (&(argument, _), &initial)) in body.arguments.iter().zip(carried).enumerate() {
+                    let level = self.level(initial).join(self.yielded(body, number + 1));
+                    self.raise(argument, level);
+                }
+                self.region(body);
+                // What lanes leave with is what they yield last, which differs where their numbers of turns do.
+                let turns = self.yielded(body, 0);
+                for (number, &(result, _)) in statement.results.iter().enumerate() {
+                    let level = turns.join(self.yielded(body, number + 1));
+                    self.raise(result, level);
+                }
+            }
             op => {
                 let level = self.computed(op);
                 for &(result, _) in &statement.results {
@@ -102,7 +115,12 @@ impl Analysis<'_> {
     /// What is known of the results of an operation without regions.
     fn computed(&self, op: &Op) -> Uniformity {
         match op {
-            Op::Special(SpecialRegister::Lane) | Op::Swap { .. } | Op::Instruction { .. } => Uniformity::Varying,
+            Op::Special(SpecialRegister::Lane)
+            | Op::Swap { .. }
+            | Op::Instruction { .. }
+            | Op::Assembly { .. }
+            | Op::AtomicRmw { .. }
+            | Op::AtomicCompareExchange { .. } => Uniformity::Varying,
             Op::Special(SpecialRegister::Warp) => Uniformity::Uniform,
             // Blocks of a cluster are neighbours along the first axis; each has its own shared memory.
             Op::Special(SpecialRegister::Block | SpecialRegister::Program(0)) | Op::SharedAddress { .. } => {

@@ -1,6 +1,6 @@
 //! Floor 6: tile operations as kernel IR.
 //!
-//! May import `f2`, `layout`, `target`, `kernel`, `movement`, `contract`.
+//! May import `f2`, `layout`, `target`, `kernel`, `movement`, `contract`, `tile`, `engine`.
 
 mod access;
 mod boxes;
@@ -11,9 +11,11 @@ mod copy;
 mod gather;
 mod instruction;
 mod lone_tile;
+mod program;
 mod reduction;
 mod registers;
 mod scan;
+mod shared_memory;
 mod strided;
 mod tensor_instruction;
 
@@ -26,6 +28,7 @@ pub use copy::{Omitted, Stages, staged_copy_kernel};
 pub use gather::gather_kernel;
 pub use instruction::instruction_kernel;
 pub use lone_tile::LoneTile;
+pub use program::{LowerError, Program, Reason, program_kernel};
 pub use reduction::reduction_kernel;
 pub use registers::{kernel_around, row_major};
 pub use scan::scan_kernel;

@@ -84,7 +84,7 @@ impl Thread {
     }
 
     /// Whether all thread bits in `mask` are zero, as `i1`; `None` where the mask is empty.
-    pub(super) fn all_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
+    pub fn all_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
         self.has(builder, mask, 0)
     }
 

@@ -295,7 +295,7 @@ fn launches_beyond_the_target_are_refused() {
     let large = kernels::through_shared(Launch::new(64, 16), Scope::Block);
     assert!(amd("gfx942").compile(&module(vec![large.clone()]), &options).is_ok());
     let mut larger = large;
-    larger.shared.push(tilewright::kernel::SharedBuffer { bytes: 65536, alignment: 16 });
+    larger.shared.push(tilewright::kernel::SharedBuffer::new(65536, 16));
     let error = amd("gfx942").compile(&module(vec![larger]), &options).unwrap_err();
     assert!(error.to_string().contains("65536"), "{error}");
 }

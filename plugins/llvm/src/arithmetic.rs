@@ -25,8 +25,8 @@ fn is_float_operation(op: Binary) -> bool {
     matches!(op, Binary::FAdd | Binary::FSub | Binary::FMul)
 }
 
-fn opcode(op: Binary) -> InstructionOpcode {
-    match op {
+fn opcode(op: Binary) -> Option<InstructionOpcode> {
+    Some(match op {
         Binary::Add => InstructionOpcode::Add,
         Binary::Sub => InstructionOpcode::Sub,
         Binary::Mul => InstructionOpcode::Mul,
@@ -41,7 +41,8 @@ fn opcode(op: Binary) -> InstructionOpcode {
         Binary::FAdd => InstructionOpcode::FAdd,
         Binary::FSub => InstructionOpcode::FSub,
         Binary::FMul => InstructionOpcode::FMul,
-    }
+        _ => return None,
+    })
 }
 
 impl<'ctx> Body<'_, 'ctx> {
@@ -66,7 +67,9 @@ impl<'ctx> Body<'_, 'ctx> {
 
     pub(crate) fn unary(&mut self, op: Unary, a: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
-        let Unary::FNeg = op;
+        if op != Unary::FNeg {
+            return Err(self.unsupported(format!("no code generation for `{}`", op.name())));
+        }
         let builder = &self.emit.builder;
         let value = match a.value {
             BasicValueEnum::FloatValue(value) => builder.build_float_neg(value, "").map_err(refused)?.into(),
@@ -87,9 +90,10 @@ impl<'ctx> Body<'_, 'ctx> {
             let wanted = if is_float_operation(op) { "floating-point values" } else { "integers" };
             return Err(self.invalid(format!("{op:?} works on {wanted}, not on a {}", a.ty)));
         }
+        let opcode = opcode(op).ok_or_else(|| self.unsupported(format!("no code generation for `{}`", op.name())))?;
         let mut value = match op {
-            Binary::DivU | Binary::RemU => self.divide(op, a, b)?,
-            _ => self.emit.builder.build_binop(opcode(op), a.value, b, "").map_err(refused)?,
+            Binary::DivU | Binary::RemU => self.divide(opcode, a, b)?,
+            _ => self.emit.builder.build_binop(opcode, a.value, b, "").map_err(refused)?,
         };
         // LLVM makes over-long shifts poison; the kernel IR promises some value.
         let width = a.ty.element().map_or(0, Element::bits);
@@ -117,7 +121,7 @@ impl<'ctx> Body<'_, 'ctx> {
     /// optimisation level, so those are widened.
     fn divide(
         &self,
-        op: Binary,
+        opcode: InstructionOpcode,
         a: Typed<'ctx>,
         b: BasicValueEnum<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
@@ -129,11 +133,11 @@ impl<'ctx> Body<'_, 'ctx> {
         let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(refused);
         if wide == narrow {
             let b = self.one_if_zero(a.ty, b)?;
-            return builder.build_binop(opcode(op), a.value, b, "").map_err(refused);
+            return builder.build_binop(opcode, a.value, b, "").map_err(refused);
         }
         let (x, y) = (cast(InstructionOpcode::ZExt, a.value, wide)?, cast(InstructionOpcode::ZExt, b, wide)?);
         let y = self.one_if_zero(a.ty, y)?;
-        let value = builder.build_binop(opcode(op), x, y, "").map_err(refused)?;
+        let value = builder.build_binop(opcode, x, y, "").map_err(refused)?;
         cast(InstructionOpcode::Trunc, value, narrow)
     }
 
@@ -167,6 +171,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Compare::LeU => IntPredicate::ULE,
             Compare::LtS => IntPredicate::SLT,
             Compare::LeS => IntPredicate::SLE,
+            _ => return Err(self.unsupported(format!("no code generation for `{}`", op.name()))),
         };
         let builder = &self.emit.builder;
         let value = match (a.value, b) {
@@ -204,6 +209,9 @@ impl<'ctx> Body<'_, 'ctx> {
             Cast::FloatU => InstructionOpcode::UIToFP,
             Cast::ExtendF => InstructionOpcode::FPExt,
             Cast::RoundF => InstructionOpcode::FPTrunc,
+            Cast::IntS | Cast::IntU => {
+                return Err(self.unsupported(format!("no code generation for `{}`", op.name())));
+            }
         };
         if !goes || a.ty.count() != ty.count() {
             return Err(self.invalid(format!("{op:?} does not go from {} to {ty}", a.ty)));

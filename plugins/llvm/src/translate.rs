@@ -464,6 +464,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             SpecialRegister::Warp => self.dialect.warp(&self.emit)?,
             SpecialRegister::Block => self.dialect.block(&self.emit).map_err(|error| self.placed(error))?,
             SpecialRegister::Program(axis) if axis < 3 => self.dialect.program(&self.emit, axis)?,
+            SpecialRegister::Programs(_) => return Err(self.unsupported("no code generation for `programs`")),
             SpecialRegister::Program(axis) => return Err(self.invalid(format!("a grid has no axis {axis}"))),
         };
         Ok(Typed { ty: Type::Scalar(Element::I32), value: value.into() })

@@ -271,10 +271,10 @@ fn kernels_must_have_names_parameters_and_memory_that_exist() {
         assert!(refused(vec![kernel]).contains("parameter `p` cannot be"));
     }
     let mut kernel = named("bad");
-    kernel.shared.push(SharedBuffer { bytes: 16, alignment: 12 });
+    kernel.shared.push(SharedBuffer::new(16, 12));
     assert!(refused(vec![kernel]).contains("alignment 12"));
     let mut kernel = named("bad");
-    kernel.shared = vec![SharedBuffer { bytes: u32::MAX, alignment: 1 }; 3];
+    kernel.shared = vec![SharedBuffer::new(u32::MAX, 1); 3];
     assert!(refused(vec![kernel]).contains("bytes of shared memory"));
 }
 

@@ -10,10 +10,10 @@ mod step;
 use std::collections::HashMap;
 
 use super::rounding::Sum;
-use crate::kernel::{Cast, Element, Kernel, Op, Region, Space, Statement, Type, Value};
+use crate::kernel::{self, Cast, Element, Kernel, Op, Region, Space, Statement, Type, Value};
 use crate::target::{Direction, TargetDescription};
 
-pub(super) use step::{Access, Bounds, Copied, Instruction, Step};
+pub(super) use step::{Access, Atomic, Bounds, Copied, Instruction, Print, Step};
 
 /// A decoded kernel.
 pub(super) struct Program<'a> {
@@ -96,6 +96,7 @@ impl<'a> Decoder<'a> {
                 Op::For { from, to, step, carried, body } => {
                     self.for_loop(operation, statement, [*from, *to, *step], carried, body);
                 }
+                Op::While { carried, body } => self.while_loop(operation, statement, carried, body),
                 Op::Yield { .. } => {}
                 op => self.operation(operation, op, &statement.results),
             }
@@ -157,7 +158,15 @@ impl<'a> Decoder<'a> {
     fn computation(&self, op: &Op, ty: Type, to: usize, n: usize) -> Step<'a> {
         match op {
             Op::Special(register) => Step::Special { register: *register, to },
-            Op::Unary { a, .. } => Step::Negate { sign: 1 << (element_bits(ty) - 1), a: self.at(*a), to, n },
+            Op::Unary { op, a } => match ty.element() {
+                Some(element) if element.is_float() => Step::FloatUnary { op: *op, element, a: self.at(*a), to, n },
+                _ => Step::IntegerUnary { op: *op, bits: element_bits(ty), a: self.at(*a), to, n },
+            },
+            Op::Math { function, operands } => {
+                let at = |index: usize| operands.get(index).map_or(0, |&operand| self.at(operand));
+                let (a, b) = (at(0), at(function.operands() - 1));
+                Step::Function { function: *function, element: ty.element().unwrap_or(Element::F32), a, b, to, n }
+            }
             Op::Binary { op, a, b } => {
                 let (a, b) = (self.at(*a), self.at(*b));
                 match ty.element() {
@@ -170,8 +179,11 @@ impl<'a> Decoder<'a> {
                 Step::FMulAdd { sum, factors: [self.at(*a), self.at(*b)], c: self.at(*c), to, n }
             }
             Op::Compare { op, a, b } => {
-                let bits = element_bits(self.home(*a).ty);
-                Step::Compare { op: *op, bits, a: self.at(*a), b: self.at(*b), to, n }
+                let (of, a, b) = (self.home(*a).ty, self.at(*a), self.at(*b));
+                match of.element() {
+                    Some(element) if element.is_float() => Step::FloatCompare { op: *op, element, a, b, to, n },
+                    _ => Step::Compare { op: *op, bits: element_bits(of), a, b, to, n },
+                }
             }
             Op::Select { condition, a, b } => {
                 Step::Select { condition: self.at(*condition), a: self.at(*a), b: self.at(*b), to, n }
@@ -197,6 +209,12 @@ impl<'a> Decoder<'a> {
             Op::Load { pointer, predicate, offset, alignment } => {
                 self.access(Direction::Load, ty, to, (*pointer, *predicate, *offset, *alignment))
             }
+            Op::AtomicRmw { op, pointer, value, predicate, .. } => {
+                self.atomic(*op, ty, to, (*pointer, None, *value, *predicate))
+            }
+            Op::AtomicCompareExchange { pointer, expected, value, predicate, .. } => {
+                self.atomic(kernel::Atomic::Exchange, ty, to, (*pointer, Some(*expected), *value, *predicate))
+            }
             // No other operation has a single result.
             _ => Step::Pack { elements: Vec::new(), to },
         }
@@ -212,6 +230,10 @@ impl<'a> Decoder<'a> {
                 let element = |ty: Type| ty.element().unwrap_or(Element::I1);
                 let signed = op == Cast::FloatS;
                 Step::Convert { from: element(from.ty), signed, element: element(ty), a, to, n }
+            }
+            Cast::IntS | Cast::IntU => {
+                let (from, signed) = (from.ty.element().unwrap_or(Element::F32), op == Cast::IntS);
+                Step::ToInteger { from, signed, bits: to_bits, a, to, n }
             }
             Cast::Bits => Step::Regroup { from_bits, to_bits, a, to, to_count: ty.count() as usize },
         }
@@ -237,6 +259,30 @@ impl<'a> Decoder<'a> {
             count: ty.count() as usize,
             value,
             row: self.target.bank_row(direction, ty.bits()).filter(|row| space != Space::Global && row.bank_bytes > 0),
+            buffer: home.buffer,
+        })
+    }
+
+    fn atomic(
+        &self,
+        op: kernel::Atomic,
+        ty: Type,
+        to: usize,
+        (pointer, expected, value, predicate): (Value, Option<Value>, Value, Option<Value>),
+    ) -> Step<'a> {
+        let home = self.home(pointer);
+        let (Type::Pointer(space), Some(element)) = (home.ty, ty.element()) else {
+            return Step::Pack { elements: Vec::new(), to };
+        };
+        Step::Atomic(Atomic {
+            op,
+            element,
+            space,
+            pointer: home.at,
+            expected: expected.map(|expected| self.at(expected)),
+            value: self.at(value),
+            predicate: predicate.map(|predicate| self.at(predicate)),
+            to,
             buffer: home.buffer,
         })
     }
@@ -275,11 +321,25 @@ impl<'a> Decoder<'a> {
             }
             Op::TensorFree { address, columns } => Step::TensorFree { address: self.at(*address), columns: *columns },
             Op::ProxyFence {} => Step::ProxyFence,
+            Op::Assert { condition, message, predicate } => {
+                let predicate = predicate.map(|predicate| self.at(predicate));
+                Step::Assert { condition: self.at(*condition), predicate, message }
+            }
+            Op::Print { prefix, hex, values } => {
+                let values = values.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();
+                Step::Print(Print { prefix, hex: *hex, values })
+            }
+            Op::Assembly { text, .. } => {
+                results.iter().for_each(|&(value, ty)| _ = self.allot(value, ty));
+                Step::Assembly(text)
+            }
             Op::Instruction { name, operands } => {
                 let operands = operands.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();
                 let results = results.iter().map(|&(value, ty)| (self.allot(value, ty), ty)).collect();
                 Step::Instruction(Instruction { name, operands, results })
             }
+            // Accesses of memory are made at once and in order, and kernels one after another: what orders more than
+            // that has nothing to do.
             _ => return,
         };
         self.push(operation, step);
@@ -354,6 +414,26 @@ impl<'a> Decoder<'a> {
         }
         // A lane that leaves keeps its arguments as they are, so they are the results too.
         for (&(value, ty), &at) in statement.results.iter().zip(arguments) {
+            self.homes.insert(value, Home { at, ty, buffer: None });
+        }
+    }
+
+    fn while_loop(&mut self, operation: u32, statement: &Statement, carried: &[Value], body: &'a Region) {
+        let arguments: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allot(value, ty)).collect();
+        let copied =
+            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        let copies = carried.iter().zip(&arguments).map(copied).collect();
+        let enter = self.push(operation, Step::EnterWhile { copies });
+        self.statements(body);
+        let Some(Op::Yield { values }) = body.statements.last().map(|statement| &statement.op) else { return };
+        let [condition, values @ ..] = values.as_slice() else { return };
+        let copied =
+            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        let copies = values.iter().zip(&arguments).map(copied).collect();
+        let condition = self.at(*condition);
+        self.push(operation, Step::RepeatWhile { condition, copies, body: enter + 1 });
+        // A lane that leaves has what it yielded last in its arguments, so they are the results too.
+        for (&(value, ty), at) in statement.results.iter().zip(arguments) {
             self.homes.insert(value, Home { at, ty, buffer: None });
         }
     }

@@ -1,7 +1,7 @@
 //! One step of a decoded kernel.
 
 use crate::emulator::rounding::Sum;
-use crate::kernel::{Binary, Compare, Element, Queue, Scope, Space, SpecialRegister, Type};
+use crate::kernel::{self, Binary, Compare, Element, MathFunction, Queue, Scope, Space, SpecialRegister, Type, Unary};
 use crate::target::{BankRow, Direction};
 
 /// One step. Fields are indices into the register file of a warp unless they say otherwise; `n` is
@@ -11,8 +11,41 @@ pub(in crate::emulator) enum Step<'a> {
         register: SpecialRegister,
         to: usize,
     },
-    Negate {
-        sign: u64,
+    IntegerUnary {
+        op: Unary,
+        bits: u32,
+        a: usize,
+        to: usize,
+        n: usize,
+    },
+    FloatUnary {
+        op: Unary,
+        element: Element,
+        a: usize,
+        to: usize,
+        n: usize,
+    },
+    /// A function of the numbers at `a`, and at `b` where it takes two.
+    Function {
+        function: MathFunction,
+        element: Element,
+        a: usize,
+        b: usize,
+        to: usize,
+        n: usize,
+    },
+    FloatCompare {
+        op: Compare,
+        element: Element,
+        a: usize,
+        b: usize,
+        to: usize,
+        n: usize,
+    },
+    ToInteger {
+        from: Element,
+        signed: bool,
+        bits: u32,
         a: usize,
         to: usize,
         n: usize,
@@ -108,6 +141,15 @@ pub(in crate::emulator) enum Step<'a> {
         to: usize,
     },
     Access(Access<'a>),
+    Atomic(Atomic),
+    Assert {
+        condition: usize,
+        predicate: Option<usize>,
+        message: &'a str,
+    },
+    Print(Print<'a>),
+    /// What only a vendor's code generator knows.
+    Assembly(&'a str),
     Exchange {
         value: usize,
         lane: usize,
@@ -181,6 +223,16 @@ pub(in crate::emulator) enum Step<'a> {
         copies: Vec<Copied>,
         end: usize,
     },
+    /// Enters a loop that has a first turn.
+    EnterWhile {
+        copies: Vec<Copied>,
+    },
+    /// A turn has ended: another at `body` for the lanes where the condition is true.
+    RepeatWhile {
+        condition: usize,
+        copies: Vec<Copied>,
+        body: usize,
+    },
     /// A turn has ended: the next one at `body`, for the lanes that have one.
     Repeat {
         bounds: Bounds,
@@ -219,6 +271,28 @@ pub(in crate::emulator) struct Access<'a> {
     pub(in crate::emulator) row: Option<&'a BankRow>,
     /// The buffer that a pointer to a block's memory comes from, where that is known.
     pub(in crate::emulator) buffer: Option<u32>,
+}
+
+/// An operation that reads and writes memory in one step.
+pub(in crate::emulator) struct Atomic {
+    /// Which; a compare-exchange where `expected` is there.
+    pub(in crate::emulator) op: kernel::Atomic,
+    pub(in crate::emulator) element: Element,
+    pub(in crate::emulator) space: Space,
+    pub(in crate::emulator) pointer: usize,
+    pub(in crate::emulator) expected: Option<usize>,
+    pub(in crate::emulator) value: usize,
+    pub(in crate::emulator) predicate: Option<usize>,
+    pub(in crate::emulator) to: usize,
+    /// The buffer that a pointer to a block's memory comes from, where that is known.
+    pub(in crate::emulator) buffer: Option<u32>,
+}
+
+/// Values that lanes print.
+pub(in crate::emulator) struct Print<'a> {
+    pub(in crate::emulator) prefix: &'a str,
+    pub(in crate::emulator) hex: bool,
+    pub(in crate::emulator) values: Vec<(usize, Type)>,
 }
 
 /// A vendor instruction.

@@ -6,6 +6,7 @@
 //! after the record too. Reads that nothing orders are joined into one record, as reads by several.
 
 mod asynchronous;
+mod atomic;
 mod flight;
 mod mbarrier;
 
@@ -43,6 +44,8 @@ pub(super) struct Record {
     warp: u16,
     lane: u8,
     block: u8,
+    /// Whether it is a write of an atomic operation.
+    atomic: bool,
 }
 
 impl Record {
@@ -53,6 +56,13 @@ impl Record {
     /// The same place and time, for what an operation did that was issued before.
     pub(super) fn of_operation(self, issued: Self) -> Self {
         Self { operation: issued.operation, ..self }
+    }
+
+    /// Makes it the record of an access that does not come after it, too.
+    fn join(&mut self, who: &Accessor<'_>) {
+        self.block = if self.block == who.block { self.block } else { SEVERAL_BLOCKS };
+        self.lane = if self.lane == who.lane { self.lane } else { SEVERAL_LANES };
+        self.warp = if self.warp == who.warp { self.warp } else { SEVERAL_WARPS };
     }
 
     pub(super) fn by_several_warps(self) -> Self {
@@ -84,7 +94,7 @@ pub(super) struct Accessor<'a> {
 impl Accessor<'_> {
     pub(super) fn record(&self) -> Record {
         let Self { block, epoch, warp, lane, time, operation, .. } = *self;
-        Record { epoch, time, operation, warp, lane, block }
+        Record { epoch, time, operation, warp, lane, block, atomic: false }
     }
 
     /// Whether the recorded access comes before this one.
@@ -340,9 +350,7 @@ impl SharedMemory {
                 None => all.push(who.record()),
             }
         }
-        read.block = if read.block == who.block { read.block } else { SEVERAL_BLOCKS };
-        read.lane = if read.lane == who.lane { read.lane } else { SEVERAL_LANES };
-        read.warp = if read.warp == who.warp { read.warp } else { SEVERAL_WARPS };
+        read.join(who);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Steps that neither touch memory nor other lanes.
 
-use super::Warp;
+use super::{GridPlace, Warp};
 use crate::emulator::access::BLOCK_SHIFT;
 use crate::emulator::program::Step;
 use crate::emulator::{arithmetic, rounding};
@@ -9,21 +9,43 @@ use crate::kernel::SpecialRegister;
 impl Warp {
     /// Steps that neither touch memory nor other lanes. All lanes compute, active or not: what the
     /// others compute is never seen.
-    pub(super) fn compute(&mut self, step: &Step<'_>, block: [u32; 3], member: u8) {
+    pub(super) fn compute(&mut self, step: &Step<'_>, place: GridPlace, member: u8) {
         let registers = &mut self.registers;
         match *step {
             Step::Special { register, to } => {
                 let value = match register {
                     SpecialRegister::Lane => None,
                     SpecialRegister::Warp => Some(self.index),
-                    SpecialRegister::Program(axis) => Some(block.get(usize::from(axis)).copied().unwrap_or(0)),
+                    SpecialRegister::Program(axis) => place.block.get(usize::from(axis)).copied(),
+                    SpecialRegister::Programs(axis) => place.grid.get(usize::from(axis)).copied(),
                     SpecialRegister::Block => Some(u32::from(member)),
                 };
                 for (to, lane) in registers[to..to + self.lanes].iter_mut().zip(0..) {
                     *to = value.map_or(lane, u64::from);
                 }
             }
-            Step::Negate { sign, a, to, n } => each(registers, a, to, n, |x| x ^ sign),
+            Step::IntegerUnary { op, bits, a, to, n } => {
+                let (a, _, to) = pairs(registers, a, a, to, n);
+                arithmetic::integer_unary(op, bits, a, to);
+            }
+            Step::FloatUnary { op, element, a, to, n } => {
+                let (a, _, to) = pairs(registers, a, a, to, n);
+                arithmetic::float_unary(op, element, a, to);
+            }
+            Step::Function { function, element, a, b, to, n } => {
+                let (a, b, to) = pairs(registers, a, b, to, n);
+                for ((to, &a), &b) in to.iter_mut().zip(a).zip(b) {
+                    *to = arithmetic::evaluate(function, element, a, b);
+                }
+            }
+            Step::ToInteger { from, signed, bits, a, to, n } => {
+                let (a, _, to) = pairs(registers, a, a, to, n);
+                arithmetic::to_integer(from, signed, bits, a, to);
+            }
+            Step::FloatCompare { op, element, a, b, to, n } => {
+                let (a, b, to) = pairs(registers, a, b, to, n);
+                arithmetic::float_compare(op, element, a, b, to);
+            }
             Step::Truncate { mask, a, to, n } => each(registers, a, to, n, |x| x & mask),
             Step::ExtendSign { from_bits, mask, a, to, n } => {
                 each(registers, a, to, n, |x| arithmetic::sign_extend(x, from_bits) as u64 & mask);

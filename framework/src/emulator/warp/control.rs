@@ -25,6 +25,18 @@ impl Warp {
                 self.copy(copies);
                 return self.enter(*bounds, *from, *end);
             }
+            Step::EnterWhile { copies } => {
+                self.copy(copies);
+                self.frames.push(Frame::Loop { outer: self.active });
+            }
+            Step::RepeatWhile { condition, copies, body } => {
+                // The condition may lie in an argument, which the copies overwrite.
+                let again = self.lanes_where(|registers, lane| registers[condition + lane] != 0);
+                self.copy(copies);
+                if self.leave(again) {
+                    self.next = *body;
+                }
+            }
             Step::Repeat { bounds, copies, body } => {
                 self.copy(copies);
                 return self.repeat(*bounds, *body);
@@ -94,6 +106,11 @@ impl Warp {
     /// Leaves the lanes active that have another turn; where there is none, the loop is left.
     fn narrow(&mut self, bounds: Bounds) -> bool {
         let turn = self.lanes_where(|registers, lane| registers[bounds.index + lane] < registers[bounds.to + lane]);
+        self.leave(turn)
+    }
+
+    /// Leaves those lanes active; where there is none, the loop is left.
+    fn leave(&mut self, turn: u64) -> bool {
         self.active = turn;
         if turn == 0
             && let Some(Frame::Loop { outer }) = self.frames.pop()

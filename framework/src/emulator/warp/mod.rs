@@ -1,28 +1,40 @@
 //! One warp: its registers, where it is, which of its lanes are there.
 //!
-//! `compute`, `exchange`, `control`, `instruction`, `asynchronous` and `tensor` run its steps.
+//! `compute`, `exchange`, `control`, `instruction`, `report`, `asynchronous` and `tensor_memory` run its steps.
 
 mod asynchronous;
 mod compute;
 mod control;
 mod exchange;
 mod instruction;
+mod report;
 mod tensor_memory;
 
 use std::ops::Range;
 
 use super::access::{Memories, Transactions, access};
 use super::arithmetic;
+use super::atomic::atomic;
 use super::fault::{FaultKind, LaneFault};
 use super::mapped_tensor::Tensor;
 use super::meaning::Meanings;
 use super::memory::GlobalMemory;
+use super::print::Printer;
 use super::program::{Program, Step};
 use super::queues::Queues;
 use super::shared::{Accessor, Clock, Epoch, SharedMemory};
 use super::tensor_memory::TensorMemory;
 use crate::kernel::{Counts, Scope};
 use crate::target::TargetDescription;
+
+/// Where a block is.
+#[derive(Clone, Copy)]
+pub(super) struct GridPlace {
+    /// Index of the block in the grid.
+    pub(super) block: [u32; 3],
+    /// Blocks of the grid along each axis.
+    pub(super) grid: [u32; 3],
+}
 
 /// What all warps of a block share.
 pub(super) struct Surroundings<'a> {
@@ -37,8 +49,8 @@ pub(super) struct Surroundings<'a> {
     /// Of the own block.
     pub(super) tensor: &'a mut TensorMemory,
     pub(super) transactions: &'a mut Transactions,
-    /// Index of the block in the grid.
-    pub(super) block: [u32; 3],
+    pub(super) place: GridPlace,
+    pub(super) printer: Option<&'a Printer<'a>>,
     /// Index of the block in its cluster.
     pub(super) member: u8,
     /// What barriers lie behind the block.
@@ -195,6 +207,8 @@ impl Warp {
             | Step::Otherwise { .. }
             | Step::Join { .. }
             | Step::Enter { .. }
+            | Step::EnterWhile { .. }
+            | Step::RepeatWhile { .. }
             | Step::Repeat { .. } => self.control(step),
             Step::Access(one) => {
                 let time = self.next_time();
@@ -202,6 +216,21 @@ impl Warp {
                 let mut memories = memories(around);
                 let (registers, counts) = (&mut self.registers, &mut self.counts);
                 access(one, self.lanes, self.active, registers, &mut memories, counts, &mut accessor)
+            }
+            Step::Atomic(one) => {
+                let time = self.next_time();
+                let mut accessor = accessor(self.index, (time, self.barrier), (&self.parted, &self.known), around, at);
+                let mut memories = memories(around);
+                atomic(one, self.lanes, self.active, &mut self.registers, &mut memories, &mut accessor)
+            }
+            Step::Assert { condition, predicate, message } => self.assert(*condition, *predicate, message),
+            Step::Print(print) => {
+                self.print(print, around);
+                Ok(())
+            }
+            Step::Assembly(text) => Err(FaultKind::Assembly { text: (*text).to_owned() }.into()),
+            Step::Function { function, .. } if !arithmetic::is_evaluated(*function) => {
+                Err(FaultKind::Function { function: *function }.into())
             }
             Step::Exchange { value, lane, to } => self.exchange(*value, *lane, *to),
             Step::ExchangeXor { value, mask, to } => self.exchange_xor(*value, *mask, *to),
@@ -229,7 +258,7 @@ impl Warp {
             Step::TensorFree { address, columns } => self.tensor_free(*address, *columns, around, at),
             Step::ProxyFence => self.proxy_fence(around, at),
             step => {
-                self.compute(step, around.block, around.member);
+                self.compute(step, around.place, around.member);
                 Ok(())
             }
         }

@@ -1,16 +1,21 @@
 //! The operations of the kernel IR.
 //!
-//! [`Op`] is one operation; `choices` are the plain enums that it is told apart by, `parts` its name,
-//! operands and regions.
+//! [`Op`] is one operation; `choices`, `atomic` and `math` are the plain enums that it is told apart by, `parts` its
+//! name, operands and regions.
 
+mod atomic;
 mod choices;
+mod math;
+mod named;
 mod parts;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Queue, Region, Value};
 
+pub use atomic::{Atomic, MemoryOrder, MemoryScope};
 pub use choices::{Binary, Cast, Compare, Exchange, Issuers, Scope, SpecialRegister, Unary};
+pub use math::MathFunction;
 
 /// One operation. Operands are values defined before it.
 ///
@@ -64,7 +69,7 @@ pub enum Op {
         /// What the product is added to.
         c: Value,
     },
-    /// A comparison of integers.
+    /// A comparison of integers or floating-point numbers.
     Compare {
         /// Which.
         op: Compare,
@@ -144,6 +149,84 @@ pub enum Op {
         offset: i32,
         /// Alignment of pointer plus offset, in bytes.
         alignment: u32,
+    },
+    /// Reads a scalar, writes what the operation makes of it and `value`, and gives what was read, in one step that no
+    /// other lane's access of the place comes between. Lanes whose predicate is false touch no memory and get zero.
+    AtomicRmw {
+        /// Which.
+        op: Atomic,
+        /// Where, in global or shared memory; aligned to its width.
+        pointer: Value,
+        /// An `i32` or `i64`; for [`Atomic::FAdd`] a floating-point scalar.
+        value: Value,
+        /// An `i1`; absent means true.
+        predicate: Option<Value>,
+        /// How it orders other accesses of the lane.
+        order: MemoryOrder,
+        /// Among whom.
+        scope: MemoryScope,
+    },
+    /// Reads a scalar, writes `value` if it is `expected`, and gives what was read, in one step likewise.
+    AtomicCompareExchange {
+        /// Where, in global or shared memory; aligned to its width.
+        pointer: Value,
+        /// An `i32` or `i64`.
+        expected: Value,
+        /// What is written where that was there.
+        value: Value,
+        /// An `i1`; absent means true.
+        predicate: Option<Value>,
+        /// How it orders other accesses of the lane.
+        order: MemoryOrder,
+        /// Among whom.
+        scope: MemoryScope,
+    },
+    /// What a lane wrote to global memory before is seen by the lanes of the scope after whatever tells them that it
+    /// is there.
+    Fence {
+        /// Among whom.
+        scope: MemoryScope,
+    },
+    /// A function of floating-point numbers. Targets have few of them; others are expanded before a module is compiled.
+    Math {
+        /// Which.
+        function: MathFunction,
+        /// Its numbers: `f32` or `f64`, or vectors of them, of one type.
+        operands: Vec<Value>,
+    },
+    /// Ends the run where the condition is false.
+    Assert {
+        /// An `i1`.
+        condition: Value,
+        /// What to say.
+        message: String,
+        /// An `i1`, where it is false nothing is checked; absent means true.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        predicate: Option<Value>,
+    },
+    /// Every lane prints its values; integers with sign.
+    Print {
+        /// What comes before them.
+        prefix: String,
+        /// Whether the bits are printed in hexadecimal digits.
+        hex: bool,
+        /// Scalars, vectors or pointers to global memory.
+        values: Vec<Value>,
+    },
+    /// A vendor's assembly text as it is; its code generator alone takes it.
+    Assembly {
+        /// The text, with `$0`, `$1`, ... for results, then operands.
+        text: String,
+        /// Constraints of results, then operands, as LLVM's inline assembly has them.
+        constraints: String,
+        /// The operands.
+        operands: Vec<Value>,
+    },
+    /// Where kernels of a stream overlap: waits until what came before has written all, or says that what comes after
+    /// may begin. Elsewhere nothing.
+    GridDependency {
+        /// Whether it waits.
+        wait: bool,
     },
     /// Gives every lane the value that another lane of its warp holds; a scalar of 32 bits.
     Exchange {
@@ -278,6 +361,14 @@ pub enum Op {
         to: Value,
         /// Increment, above zero.
         step: Value,
+        /// Initial carried values.
+        carried: Vec<Value>,
+        /// What runs.
+        body: Region,
+    },
+    /// Runs `body` at least once, and again while it says so. The body's arguments are the carried values; it yields
+    /// an `i1`, whether to run again, and the new carried values. Results are the last carried values.
+    While {
         /// Initial carried values.
         carried: Vec<Value>,
         /// What runs.

@@ -24,6 +24,14 @@ impl Op {
             Self::Advance { .. } => "advance",
             Self::Load { .. } => "load",
             Self::Store { .. } => "store",
+            Self::AtomicRmw { .. } => "atomic_rmw",
+            Self::AtomicCompareExchange { .. } => "atomic_compare_exchange",
+            Self::Fence { .. } => "fence",
+            Self::Math { .. } => "math",
+            Self::Assert { .. } => "assert",
+            Self::Print { .. } => "print",
+            Self::Assembly { .. } => "assembly",
+            Self::GridDependency { .. } => "grid_dependency",
             Self::Exchange { .. } => "exchange",
             Self::ExchangeXor { .. } => "exchange_xor",
             Self::Swap { .. } => "swap",
@@ -40,12 +48,13 @@ impl Op {
             Self::Instruction { .. } => "instruction",
             Self::If { .. } => "if",
             Self::For { .. } => "for",
+            Self::While { .. } => "while",
             Self::Yield { .. } => "yield",
         }
     }
 
     /// The names of all operations that this version knows, as on the wire.
-    pub const NAMES: [&'static str; 33] = [
+    pub const NAMES: [&'static str; 42] = [
         "constant",
         "special",
         "shared_address",
@@ -62,6 +71,14 @@ impl Op {
         "advance",
         "load",
         "store",
+        "atomic_rmw",
+        "atomic_compare_exchange",
+        "fence",
+        "math",
+        "assert",
+        "print",
+        "assembly",
+        "grid_dependency",
         "exchange",
         "exchange_xor",
         "swap",
@@ -78,6 +95,7 @@ impl Op {
         "instruction",
         "if",
         "for",
+        "while",
         "yield",
     ];
 
@@ -100,8 +118,23 @@ impl Op {
             Self::Store { pointer, value, predicate, .. } => {
                 [Some(*pointer), Some(*value), *predicate].into_iter().flatten().collect()
             }
+            Self::AtomicRmw { pointer, value, predicate, .. } => {
+                [Some(*pointer), Some(*value), *predicate].into_iter().flatten().collect()
+            }
+            Self::AtomicCompareExchange { pointer, expected, value, predicate, .. } => {
+                [Some(*pointer), Some(*expected), Some(*value), *predicate].into_iter().flatten().collect()
+            }
+            Self::Assert { condition, predicate, .. } => [Some(*condition), *predicate].into_iter().flatten().collect(),
+            Self::Math { operands: values, .. }
+            | Self::Print { values, .. }
+            | Self::Assembly { operands: values, .. }
+            | Self::While { carried: values, .. } => values.clone(),
             Self::Exchange { value, lane, .. } => vec![*value, *lane],
-            Self::Barrier { .. } | Self::Commit { .. } | Self::ProxyFence {} => vec![],
+            Self::Barrier { .. }
+            | Self::Commit { .. }
+            | Self::ProxyFence {}
+            | Self::Fence { .. }
+            | Self::GridDependency { .. } => vec![],
             Self::Wait { values, .. } => values.clone(),
             Self::MbarrierInit { pointer, .. }
             | Self::MbarrierArrive { pointer, .. }
@@ -123,7 +156,17 @@ impl Op {
     pub fn regions(&self) -> Vec<&Region> {
         match self {
             Self::If { then, otherwise, .. } => vec![then, otherwise],
-            Self::For { body, .. } => vec![body],
+            Self::For { body, .. } | Self::While { body, .. } => vec![body],
+            _ => vec![],
+        }
+    }
+
+    /// The regions, to be changed, in the order of the fields.
+    #[must_use]
+    pub fn regions_mut(&mut self) -> Vec<&mut Region> {
+        match self {
+            Self::If { then, otherwise, .. } => vec![then, otherwise],
+            Self::For { body, .. } | Self::While { body, .. } => vec![body],
             _ => vec![],
         }
     }
@@ -149,6 +192,12 @@ impl Op {
                 | Self::Yield { .. }
                 | Self::If { .. }
                 | Self::For { .. }
+                | Self::While { .. }
+                | Self::Fence { .. }
+                | Self::Assert { .. }
+                | Self::Print { .. }
+                | Self::Assembly { .. }
+                | Self::GridDependency { .. }
                 | Self::Instruction { .. }
         )
     }

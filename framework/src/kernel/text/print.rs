@@ -38,7 +38,9 @@ impl Display for Kernel {
         }
         f.write_str(" {\n")?;
         for (index, buffer) in self.shared.iter().enumerate() {
-            writeln!(f, "  shared {index}: {} bytes align {}", buffer.bytes, buffer.alignment)?;
+            write!(f, "  shared {index}: {} bytes align {}", buffer.bytes, buffer.alignment)?;
+            buffer.at.map_or(Ok(()), |at| write!(f, " at {at}"))?;
+            writeln!(f)?;
         }
         write_statements(f, &self.body, 1)?;
         writeln!(f, "}}")
@@ -163,6 +165,7 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
         Op::Special(SpecialRegister::Lane) => write!(f, "{word} lane"),
         Op::Special(SpecialRegister::Warp) => write!(f, "{word} warp"),
         Op::Special(SpecialRegister::Program(axis)) => write!(f, "{word} program {axis}"),
+        Op::Special(SpecialRegister::Programs(axis)) => write!(f, "{word} programs {axis}"),
         Op::Special(SpecialRegister::Block) => write!(f, "{word} block"),
         Op::SharedAddress { buffer } => write!(f, "{word} {buffer}"),
         Op::ClusterAddress { pointer, block } => write!(f, "{word} {pointer}, {block}"),
@@ -189,6 +192,28 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
             write!(f, ", {value}")?;
             write_access(f, 0, *alignment, *predicate)
         }
+        Op::AtomicRmw { op, pointer, value, predicate, order, scope } => {
+            write!(f, "{word} {} {} {} {pointer}, {value}", op.name(), order.name(), scope.name())?;
+            write_predicate(f, *predicate)
+        }
+        Op::AtomicCompareExchange { pointer, expected, value, predicate, order, scope } => {
+            write!(f, "{word} {} {} {pointer}, {expected}, {value}", order.name(), scope.name())?;
+            write_predicate(f, *predicate)
+        }
+        Op::Fence { scope } => write!(f, "{word} {}", scope.name()),
+        Op::Math { function, operands } => write!(f, "{word} {}{}", function.name(), Operands(operands)),
+        Op::Assert { condition, message, predicate } => {
+            write!(f, "{word} {condition}, {}", Quoted(message))?;
+            write_predicate(f, *predicate)
+        }
+        Op::Print { prefix, hex, values } => {
+            let hex = if *hex { " hex" } else { "" };
+            write!(f, "{word} {}{hex}{}", Quoted(prefix), Operands(values))
+        }
+        Op::Assembly { text, constraints, operands } => {
+            write!(f, "{word} {} {}{}", Quoted(text), Quoted(constraints), Operands(operands))
+        }
+        Op::GridDependency { wait } => write!(f, "{word} {}", if *wait { "wait" } else { "launch" }),
         Op::Exchange { kind, value, lane, issuers } => {
             write!(f, "{word} {} {} {value}, {lane}", kind.name(), issuers.name())
         }
@@ -212,6 +237,10 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
             write!(f, "{word} {from} to {to} step {step}")?;
             if carried.is_empty() { Ok(()) } else { write!(f, " carry {}", Values(carried)) }
         }
+        Op::While { carried, .. } => {
+            f.write_str(word)?;
+            if carried.is_empty() { Ok(()) } else { write!(f, " carry {}", Values(carried)) }
+        }
         Op::Yield { values } => write!(f, "{word}{}", Operands(values)),
     }
 }
@@ -227,5 +256,9 @@ fn write_offset(f: &mut String, offset: i32) -> fmt::Result {
 fn write_access(f: &mut String, offset: i32, alignment: u32, predicate: Option<Value>) -> fmt::Result {
     write_offset(f, offset)?;
     write!(f, " align {alignment}")?;
+    write_predicate(f, predicate)
+}
+
+fn write_predicate(f: &mut String, predicate: Option<Value>) -> fmt::Result {
     predicate.map_or(Ok(()), |predicate| write!(f, " if {predicate}"))
 }

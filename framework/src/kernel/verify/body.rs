@@ -1,6 +1,6 @@
 //! Values are defined once and used where they are visible; regions take and yield what they should.
 
-use super::types::{INDEX, is_vector_count, listed};
+use super::types::{BOOL, INDEX, is_vector_count, listed};
 use super::violation::{VerifyError, Violation};
 use crate::kernel::{Kernel, MAX_DEPTH, MAX_VALUES, Op, Region, Statement, Type, Value};
 
@@ -107,7 +107,7 @@ impl<'a> Checker<'a> {
     fn results(&mut self, statement: &Statement) -> Checked {
         let count = statement.results.len();
         let expected = match &statement.op {
-            Op::If { .. } | Op::For { .. } | Op::Instruction { .. } => count,
+            Op::If { .. } | Op::For { .. } | Op::While { .. } | Op::Instruction { .. } | Op::Assembly { .. } => count,
             Op::Swap { .. } => 2,
             Op::Wait { values, .. } => values.len(),
             op => usize::from(op.has_single_result()),
@@ -162,14 +162,26 @@ impl<'a> Checker<'a> {
         results: &[(Value, Type)],
     ) -> Checked {
         bounds.into_iter().try_for_each(|bound| self.operand(bound, INDEX))?;
+        let types = self.carried(carried, results)?;
+        let arguments: Vec<_> = std::iter::once(INDEX).chain(types.iter().copied()).collect();
+        self.inner_region(0, body, &arguments, &types)
+    }
+
+    pub(super) fn while_loop(&mut self, carried: &[Value], body: &Region, results: &[(Value, Type)]) -> Checked {
+        let types = self.carried(carried, results)?;
+        let yields: Vec<_> = std::iter::once(BOOL).chain(types.iter().copied()).collect();
+        self.inner_region(0, body, &types, &yields)
+    }
+
+    /// The types of what a loop carries, which its results have too.
+    fn carried(&self, carried: &[Value], results: &[(Value, Type)]) -> Result<Vec<Type>, VerifyError> {
         let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect::<Result<_, _>>()?;
         let counts = Violation::ResultCount { found: results.len(), expected: types.len() };
         self.require(results.len() == types.len(), || counts)?;
         for (&(value, found), &expected) in results.iter().zip(&types) {
             self.require(found == expected, || Violation::Result { value, found, expected: expected.to_string() })?;
         }
-        let arguments: Vec<_> = std::iter::once(INDEX).chain(types.iter().copied()).collect();
-        self.inner_region(0, body, &arguments, &types)
+        Ok(types)
     }
 
     pub(super) fn inner_region(

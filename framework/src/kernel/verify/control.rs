@@ -24,6 +24,14 @@ impl ControlWalk {
         self.levels.get(value.0 as usize).copied().unwrap_or(Uniformity::Varying)
     }
 
+    /// The level of what says whether the body of a `while` runs again.
+    fn again(&self, body: &Region) -> Uniformity {
+        match body.statements.last().map(|statement| &statement.op) {
+            Some(Op::Yield { values }) => values.first().map_or(Uniformity::Varying, |&value| self.level(value)),
+            _ => Uniformity::Varying,
+        }
+    }
+
     fn region(&mut self, region: &Region, control: Uniformity) -> Result<(), (usize, &'static str, &'static str)> {
         for statement in &region.statements {
             let number = self.next;
@@ -60,6 +68,7 @@ impl ControlWalk {
                 Op::For { from, to, step, .. } => {
                     control.join(self.level(*from)).join(self.level(*to)).join(self.level(*step))
                 }
+                Op::While { body, .. } => control.join(self.again(body)),
                 _ => control,
             };
             for region in statement.op.regions() {

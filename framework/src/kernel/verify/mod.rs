@@ -82,6 +82,9 @@ fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
         if !buffer.alignment.is_power_of_two() {
             return Err(Violation::SharedAlignment { buffer: number, found: buffer.alignment });
         }
+        if let Some(at) = buffer.at.filter(|at| !at.is_multiple_of(buffer.alignment)) {
+            return Err(Violation::SharedPlace { buffer: number, found: at, alignment: buffer.alignment });
+        }
     }
     if kernel.shared_bytes() > i32::MAX as u64 {
         return Err(Violation::SharedBytes { found: kernel.shared_bytes() });

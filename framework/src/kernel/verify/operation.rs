@@ -1,9 +1,9 @@
 //! The types that each operation takes and gives.
 
 use super::body::{Checked, Checker};
-use super::types::{BOOL, IN_MEMORY, INDEX, WORD, is_float, is_in_memory, is_wide_integer, is_word};
+use super::types::{BOOL, IN_MEMORY, INDEX, WORD, is_float, is_in_memory, is_word};
 use super::violation::Violation;
-use crate::kernel::{Element, Op, Space, Type, Value};
+use crate::kernel::{Atomic, Element, Op, Space, Type, Value};
 
 impl Checker<'_> {
     pub(super) fn operation(&mut self, op: &Op, results: &[(Value, Type)]) -> Checked {
@@ -21,10 +21,7 @@ impl Checker<'_> {
                 self.operand(*block, INDEX)?;
                 self.result(results, Type::Pointer(Space::Cluster))
             }
-            Op::Unary { a, .. } => {
-                let ty = self.operand_that(*a, "a floating-point type", is_float)?;
-                self.result(results, ty)
-            }
+            Op::Unary { op, a } => self.unary(*op, *a, results),
             Op::Binary { op, a, b } => self.binary(*op, *a, *b, results),
             Op::FMulAdd { a, b, c } => {
                 let computes = |ty: Type| is_float(ty) && ty.element() != Some(Element::Bf16);
@@ -33,11 +30,8 @@ impl Checker<'_> {
                 self.operand(*c, ty)?;
                 self.result(results, ty)
             }
-            Op::Compare { a, b, .. } => {
-                let ty = self.operand_that(*a, "an integer of 8 bits or more", is_wide_integer)?;
-                self.operand(*b, ty)?;
-                self.result(results, Type::of(Element::I1, ty.count()))
-            }
+            Op::Compare { op, a, b } => self.compare(*op, *a, *b, results),
+            Op::Math { function, operands } => self.math(*function, operands, results),
             Op::Select { condition, a, b } => {
                 self.operand(*condition, BOOL)?;
                 let ty = self.operand_that(*a, "a value that is not pending", |ty| !ty.is_pending())?;
@@ -70,6 +64,21 @@ impl Checker<'_> {
             Op::Store { pointer, value, predicate, alignment, .. } => {
                 self.access(*pointer, *predicate, *alignment)?;
                 self.operand_that(*value, IN_MEMORY, is_in_memory).map(|_| ())
+            }
+            Op::AtomicRmw { .. } | Op::AtomicCompareExchange { .. } => self.atomic(op, results),
+            Op::Fence { .. } | Op::GridDependency { .. } => Ok(()),
+            Op::Assert { condition, predicate, .. } => {
+                self.operand(*condition, BOOL)?;
+                predicate.map_or(Ok(()), |predicate| self.operand(predicate, BOOL))
+            }
+            Op::Print { values, .. } => values.iter().try_for_each(|&value| {
+                let expected = "a scalar, a vector or ptr.global";
+                let fits = |ty: Type| ty.element().is_some() || ty == Type::Pointer(Space::Global);
+                self.operand_that(value, expected, fits).map(|_| ())
+            }),
+            Op::Assembly { text, operands, .. } => {
+                self.require(!text.is_empty(), || Violation::AssemblyText)?;
+                operands.iter().try_for_each(|&value| self.type_of(value).map(|_| ()))
             }
             Op::Exchange { value, lane, .. } => {
                 let ty = self.operand_that(*value, WORD, is_word)?;
@@ -121,6 +130,7 @@ impl Checker<'_> {
                 self.inner_region(1, otherwise, &[], &types)
             }
             Op::For { from, to, step, carried, body } => self.for_loop([*from, *to, *step], carried, body, results),
+            Op::While { carried, body } => self.while_loop(carried, body, results),
             Op::Yield { .. } => Err(self.error(Violation::YieldMisplaced)),
         }
     }
@@ -132,6 +142,25 @@ impl Checker<'_> {
             results.get(index).map_or(Ok(()), |&result| self.result(&[result], ty.awaited()))?;
         }
         Ok(())
+    }
+
+    /// An operation that reads and writes memory in one step.
+    fn atomic(&self, op: &Op, results: &[(Value, Type)]) -> Checked {
+        let (atomic, pointer, compared, value, predicate) = match op {
+            Op::AtomicRmw { op, pointer, value, predicate, .. } => (*op, *pointer, None, *value, *predicate),
+            Op::AtomicCompareExchange { pointer, expected, value, predicate, .. } => {
+                (Atomic::Exchange, *pointer, Some(*expected), *value, *predicate)
+            }
+            _ => return Ok(()),
+        };
+        let reaches = |ty| matches!(ty, Type::Pointer(Space::Global | Space::Shared));
+        self.operand_that(pointer, "ptr.global or ptr.shared", reaches)?;
+        let expected = if atomic == Atomic::FAdd { "f16, bf16, f32 or f64" } else { "i32 or i64" };
+        let takes = |ty| matches!(ty, Type::Scalar(element) if atomic.takes(element));
+        let ty = self.operand_that(value, expected, takes)?;
+        compared.map_or(Ok(()), |compared| self.operand(compared, ty))?;
+        predicate.map_or(Ok(()), |predicate| self.operand(predicate, BOOL))?;
+        self.result(results, ty)
     }
 
     fn selector(&self, selector: u16) -> Checked {

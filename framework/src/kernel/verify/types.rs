@@ -28,8 +28,17 @@ pub(super) fn is_integer(ty: Type) -> bool {
     ty.element().is_some_and(|element| !element.is_float())
 }
 
+pub(super) const WIDE_INTEGER: &str = "an integer of 8 bits or more";
+
 pub(super) fn is_wide_integer(ty: Type) -> bool {
     is_integer(ty) && is_in_memory(ty)
+}
+
+pub(super) const COMPUTED: &str = "f32, f64 or a vector of them";
+
+/// What functions are of.
+pub(super) fn is_computed(ty: Type) -> bool {
+    matches!(ty.element(), Some(Element::F32 | Element::F64))
 }
 
 pub(super) fn is_vector_count(count: u32) -> bool {

@@ -84,6 +84,16 @@ pub enum Violation {
         /// Its alignment.
         found: u32,
     },
+    /// The address of a shared buffer.
+    #[error("shared buffer {buffer} is at {found}; expected a multiple of its alignment, {alignment}")]
+    SharedPlace {
+        /// Its number.
+        buffer: usize,
+        /// The address.
+        found: u32,
+        /// The alignment.
+        alignment: u32,
+    },
     /// More shared memory than addresses reach.
     #[error("{found} bytes of shared memory; expected at most 2147483647, which offsets can reach")]
     SharedBytes {
@@ -166,6 +176,19 @@ pub enum Violation {
         /// How many there are.
         count: usize,
     },
+    /// A function of another number of operands.
+    #[error("{found} operands; {function} takes {expected}")]
+    MathOperands {
+        /// The function's name.
+        function: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// Assembly without text.
+    #[error("the assembly text is empty; expected a vendor's assembly")]
+    AssemblyText,
     /// A vector packed of an impossible number of elements.
     #[error("{found} elements packed; expected a power of two from 2 to 128")]
     PackCount {

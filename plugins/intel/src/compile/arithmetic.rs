@@ -46,15 +46,16 @@ fn float_op(op: Binary) -> Option<Op> {
 }
 
 /// The instruction that compares integers of two bits or more.
-fn compare_op(op: Compare) -> Op {
-    match op {
+fn compare_op(op: Compare) -> Option<Op> {
+    Some(match op {
         Compare::Eq => Op::IEqual,
         Compare::Ne => Op::INotEqual,
         Compare::LtU => Op::ULessThan,
         Compare::LeU => Op::ULessThanEqual,
         Compare::LtS => Op::SLessThan,
         Compare::LeS => Op::SLessThanEqual,
-    }
+        _ => return None,
+    })
 }
 
 impl Emitter {
@@ -72,7 +73,9 @@ impl Emitter {
     }
 
     pub(super) fn unary(&mut self, op: Unary, a: &Held) -> Result<Held, CompileError> {
-        let Unary::FNeg = op;
+        if op != Unary::FNeg {
+            return Err(unsupported(format!("operation `{}`", op.name())));
+        }
         let element = a.element()?;
         if !element.is_float() {
             return Err(invalid(format!("negation of {} as a floating-point number", a.ty)));
@@ -96,6 +99,7 @@ impl Emitter {
             (Some(op), _) if element.is_float() => self.float_binary(op, element, a, b),
             (_, Some(_)) if element == Element::I1 => self.boolean_binary(op, a, b),
             (_, Some(op)) if !element.is_float() => self.integer_binary(&op, element, a, b),
+            (None, None) => Err(unsupported(format!("operation `{}`", op.name()))),
             _ => Err(invalid(format!("{op:?} of {}", a.ty))),
         }
     }
@@ -182,7 +186,8 @@ impl Emitter {
             let width = a.width();
             return self.zip(ty, a, b, |this, a, b| this.boolean_compare(op, width, a, b));
         }
-        self.zip(ty, a, b, |this, a, b| this.value(compare_op(op), result, [a, b]))
+        let op = compare_op(op).ok_or_else(|| unsupported(format!("operation `{}`", op.name())))?;
+        self.zip(ty, a, b, |this, a, b| this.value(op, result, [a, b]))
     }
 
     /// Compares one-bit integers as bytes, all bits set for one: as a signed number that is minus one
@@ -192,7 +197,8 @@ impl Emitter {
         let (zero, ones) = (self.constant(Element::I8, width, 0), self.constant(Element::I8, width, 0xff));
         let a = self.value(Op::Select, byte, [a, ones, zero])?;
         let b = self.value(Op::Select, byte, [b, ones, zero])?;
-        self.value(compare_op(op), truth, [a, b])
+        let op = compare_op(op).ok_or_else(|| unsupported(format!("operation `{}`", op.name())))?;
+        self.value(op, truth, [a, b])
     }
 
     pub(super) fn select(&mut self, condition: &Held, a: &Held, b: &Held) -> Result<Held, CompileError> {

@@ -23,6 +23,7 @@ impl Emitter {
             Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF => {
                 emitter.number(op, part, (from, to), a.width())
             }
+            Cast::IntS | Cast::IntU => Err(CompileError::Unsupported(format!("operation `{}`", op.name()))),
             _ => emitter.resize(op, part, (from, to), a.width()),
         };
         let parts = a.parts.iter().map(|part| cast(self, part)).collect::<Result<_, _>>()?;

@@ -348,6 +348,7 @@ impl Lowering<'_> {
                 self.emitter.value(Op::UConvert, narrow, [block])?
             }
             SpecialRegister::Block => return Err(unsupported("blocks of clusters: work-groups form none")),
+            SpecialRegister::Programs(_) => return Err(unsupported("operation `special programs`")),
             SpecialRegister::Program(axis) => return Err(invalid(format!("axis {axis}; a grid has axes 0 to 2"))),
         };
         Ok(Held::new(i32, vec![word]))

@@ -173,8 +173,8 @@ fn launches_fit_the_product() {
     invalid(with(&|k| k.launch.warps = 0), "0 warps");
     invalid(with(&|k| k.launch.warps = 65), "65 warps");
     invalid(with(&|k| k.launch.warps = u32::MAX), "warps");
-    invalid(with(&|k| k.shared.push(SharedBuffer { bytes: 131_073, alignment: 1 })), "131073 bytes");
-    invalid(with(&|k| k.shared.push(SharedBuffer { bytes: 4, alignment: 3 })), "alignment 3");
+    invalid(with(&|k| k.shared.push(SharedBuffer::new(131_073, 1))), "131073 bytes");
+    invalid(with(&|k| k.shared.push(SharedBuffer::new(4, 3))), "alignment 3");
     invalid(with(&|k| k.name = String::new()), "name");
     invalid(with(&|k| k.name = "1st".to_owned()), "name");
     invalid(with(&|k| k.name = "a\0b".to_owned()), "name");

@@ -1,17 +1,14 @@
 //! What operations compute, one element at a time, on bits.
 //!
-//! Floating point: `f32` and `f64` are the host's own. `f16` and `bf16` are computed in `f32` and
-//! rounded once more, which gives the correctly rounded result: for sums, differences and products
-//! of operands of p bits, rounding to 2p + 2 bits or more first does no harm (Figueroa, 1995), and
-//! f32 has 24 bits where 2 * 11 + 2 and 2 * 8 + 2 are needed. Below f32's normal range, where its
-//! precision is less, sums are exact, being multiples of the least operand. Only products of `bf16`
-//! are not exact there; they have 16 bits, so that one of at least half the least `bf16` (2^-134) is
-//! exact in f32, and a smaller one becomes at most that half, which goes to zero, the even neighbour.
-//! A NaN result is always the positive quiet one without payload, since hardware differs.
+//! `float` has floating-point numbers, `function` their functions.
 
-use half::{bf16, f16};
+mod float;
+mod function;
 
-use crate::kernel::{Binary, Compare, Element};
+use crate::kernel::{Atomic, Binary, Compare, Element, Unary};
+
+pub(super) use float::{float, float_compare, float_unary, to_integer};
+pub(super) use function::{evaluate, is_evaluated};
 
 /// The lowest bits of an element.
 pub(super) fn mask(bits: u32) -> u64 {
@@ -46,45 +43,63 @@ pub(super) fn integer(op: Binary, bits: u32, a: &[u64], b: &[u64], to: &mut [u64
         }
         Binary::DivU => zip(a, b, to, |x, y| x.checked_div(y).unwrap_or(UNSPECIFIED & mask)),
         Binary::RemU => zip(a, b, to, |x, y| x.checked_rem(y).unwrap_or(UNSPECIFIED & mask)),
-        Binary::FAdd | Binary::FSub | Binary::FMul => {}
-    }
-}
-
-/// Applies a floating-point operation to every pair of elements.
-pub(super) fn float(op: Binary, element: Element, a: &[u64], b: &[u64], to: &mut [u64]) {
-    match op {
-        Binary::FAdd => rounded(element, a, b, to, |x, y| x + y, |x, y| x + y),
-        Binary::FSub => rounded(element, a, b, to, |x, y| x - y, |x, y| x - y),
-        Binary::FMul => rounded(element, a, b, to, |x, y| x * y, |x, y| x * y),
+        Binary::DivS => zip(a, b, to, |x, y| {
+            signed_fit(bits, sign_extend(x, bits).checked_div(sign_extend(y, bits))).map_or(UNSPECIFIED, |q| q as u64)
+                & mask
+        }),
+        Binary::RemS => zip(a, b, to, |x, y| {
+            let (x, y) = (sign_extend(x, bits), sign_extend(y, bits));
+            let quotient = signed_fit(bits, x.checked_div(y));
+            quotient.map_or(UNSPECIFIED, |quotient| (x - quotient * y) as u64) & mask
+        }),
+        Binary::MulHighU => zip(a, b, to, |x, y| (u128::from(x) * u128::from(y) >> bits) as u64 & mask),
+        Binary::MulHighS => {
+            let wide = |x| i128::from(sign_extend(x, bits));
+            zip(a, b, to, |x, y| (wide(x) * wide(y) >> bits) as u64 & mask);
+        }
+        // The others are of floating-point numbers.
         _ => {}
     }
 }
 
-fn rounded(
-    element: Element,
-    a: &[u64],
-    b: &[u64],
-    to: &mut [u64],
-    single: impl Fn(f32, f32) -> f32,
-    double: impl Fn(f64, f64) -> f64,
-) {
-    match element {
-        Element::F16 => zip(a, b, to, |x, y| {
-            let result = single(f16::from_bits(x as u16).to_f32(), f16::from_bits(y as u16).to_f32());
-            u64::from(if result.is_nan() { 0x7e00 } else { f16::from_f32(result).to_bits() })
-        }),
-        Element::Bf16 => zip(a, b, to, |x, y| {
-            let result = single(bf16::from_bits(x as u16).to_f32(), bf16::from_bits(y as u16).to_f32());
-            u64::from(if result.is_nan() { 0x7fc0 } else { bf16::from_f32(result).to_bits() })
-        }),
-        Element::F32 => zip(a, b, to, |x, y| {
-            let result = single(f32::from_bits(x as u32), f32::from_bits(y as u32));
-            u64::from(if result.is_nan() { 0x7fc0_0000 } else { result.to_bits() })
-        }),
-        _ => zip(a, b, to, |x, y| {
-            let result = double(f64::from_bits(x), f64::from_bits(y));
-            if result.is_nan() { 0x7ff8_0000_0000_0000 } else { result.to_bits() }
-        }),
+/// A quotient where it fits.
+fn signed_fit(bits: u32, quotient: Option<i64>) -> Option<i64> {
+    quotient.filter(|&quotient| sign_extend(quotient as u64, bits) == quotient)
+}
+
+/// Applies an operation to every integer.
+pub(super) fn integer_unary(op: Unary, bits: u32, a: &[u64], to: &mut [u64]) {
+    match op {
+        Unary::LeadingZeros => map(a, to, |x| u64::from(x.leading_zeros() - (64 - bits))),
+        Unary::PopCount => map(a, to, |x| u64::from(x.count_ones())),
+        // The others are of floating-point numbers.
+        _ => {}
+    }
+}
+
+/// What an atomic operation writes.
+pub(super) fn atomic(op: Atomic, element: Element, old: u64, value: u64) -> u64 {
+    let bits = element.bits();
+    let of = |op: Binary| {
+        let mut to = [0];
+        match op.is_float() {
+            true => float(op, element, &[old], &[value], &mut to),
+            false => integer(op, bits, &[old], &[value], &mut to),
+        }
+        to[0]
+    };
+    let least = |first: bool| if first { old } else { value };
+    match op {
+        Atomic::Add => of(Binary::Add),
+        Atomic::FAdd => of(Binary::FAdd),
+        Atomic::And => of(Binary::And),
+        Atomic::Or => of(Binary::Or),
+        Atomic::Xor => of(Binary::Xor),
+        Atomic::MinU => least(old < value),
+        Atomic::MaxU => least(old > value),
+        Atomic::MinS => least(sign_extend(old, bits) < sign_extend(value, bits)),
+        Atomic::MaxS => least(sign_extend(old, bits) > sign_extend(value, bits)),
+        Atomic::Exchange => value,
     }
 }
 
@@ -98,6 +113,8 @@ pub(super) fn compare(op: Compare, bits: u32, a: &[u64], b: &[u64], to: &mut [u6
         Compare::LeU => zip(a, b, to, |x, y| u64::from(x <= y)),
         Compare::LtS => zip(a, b, to, |x, y| u64::from(signed(x) < signed(y))),
         Compare::LeS => zip(a, b, to, |x, y| u64::from(signed(x) <= signed(y))),
+        // The others are of floating-point numbers.
+        _ => {}
     }
 }
 
@@ -113,5 +130,11 @@ pub(super) fn permute_bytes(a: u64, b: u64, selector: u16) -> u64 {
 fn zip(a: &[u64], b: &[u64], to: &mut [u64], f: impl Fn(u64, u64) -> u64) {
     for ((to, &x), &y) in to.iter_mut().zip(a).zip(b) {
         *to = f(x, y);
+    }
+}
+
+fn map(a: &[u64], to: &mut [u64], f: impl Fn(u64) -> u64) {
+    for (to, &x) in to.iter_mut().zip(a) {
+        *to = f(x);
     }
 }

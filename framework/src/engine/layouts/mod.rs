@@ -1,0 +1,11 @@
+//! What the layouts in types stand for, and what a layout is called in a type.
+//!
+//! A type names its layout ([`LayoutName`](crate::tile::LayoutName)); what the name means is for the families of the
+//! target to say. [`Layouts`] asks them once for each name and shape. The other way round, [`name`] gives the name by
+//! which a type says a layout.
+
+mod name;
+mod resolve;
+
+pub use name::name;
+pub use resolve::{Layouts, NoLayout, Place, distributed};

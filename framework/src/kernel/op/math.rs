@@ -1,0 +1,115 @@
+//! Functions of floating-point numbers.
+
+use serde::{Deserialize, Serialize};
+
+use super::named::named;
+
+/// A function of floating-point numbers, as C's of this name; hardware or [an expansion](super::Op::Math) computes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MathFunction {
+    /// e to the power of it.
+    Exp,
+    /// Two to the power of it.
+    Exp2,
+    /// Ten to the power of it.
+    Exp10,
+    /// e to the power of it, minus one.
+    Expm1,
+    /// Natural logarithm.
+    Log,
+    /// Logarithm to base two.
+    Log2,
+    /// Logarithm to base ten.
+    Log10,
+    /// Natural logarithm of it plus one.
+    Log1p,
+    /// Sine of an angle in radians.
+    Sin,
+    /// Cosine of an angle in radians.
+    Cos,
+    /// Tangent of an angle in radians.
+    Tan,
+    /// The angle of a sine.
+    Asin,
+    /// The angle of a cosine.
+    Acos,
+    /// The angle of a tangent.
+    Atan,
+    /// The angle of the point whose ordinate comes first, its abscissa second.
+    Atan2,
+    /// Hyperbolic sine.
+    Sinh,
+    /// Hyperbolic cosine.
+    Cosh,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// Inverse of the hyperbolic sine.
+    Asinh,
+    /// Inverse of the hyperbolic cosine.
+    Acosh,
+    /// Inverse of the hyperbolic tangent.
+    Atanh,
+    /// Error function.
+    Erf,
+    /// One minus the error function.
+    Erfc,
+    /// The first to the power of the second.
+    Pow,
+    /// Cube root.
+    Cbrt,
+    /// One over the square root.
+    Rsqrt,
+    /// Square root of the sum of two squares.
+    Hypot,
+    /// Remainder of the quotient towards zero, exact, of the sign of the first.
+    Fmod,
+    /// Natural logarithm of the gamma function's magnitude.
+    Lgamma,
+    /// Gamma function.
+    Tgamma,
+}
+
+named!(MathFunction {
+    Exp => "exp",
+    Exp2 => "exp2",
+    Exp10 => "exp10",
+    Expm1 => "expm1",
+    Log => "log",
+    Log2 => "log2",
+    Log10 => "log10",
+    Log1p => "log1p",
+    Sin => "sin",
+    Cos => "cos",
+    Tan => "tan",
+    Asin => "asin",
+    Acos => "acos",
+    Atan => "atan",
+    Atan2 => "atan2",
+    Sinh => "sinh",
+    Cosh => "cosh",
+    Tanh => "tanh",
+    Asinh => "asinh",
+    Acosh => "acosh",
+    Atanh => "atanh",
+    Erf => "erf",
+    Erfc => "erfc",
+    Pow => "pow",
+    Cbrt => "cbrt",
+    Rsqrt => "rsqrt",
+    Hypot => "hypot",
+    Fmod => "fmod",
+    Lgamma => "lgamma",
+    Tgamma => "tgamma",
+});
+
+impl MathFunction {
+    /// How many numbers it takes.
+    #[must_use]
+    pub fn operands(self) -> usize {
+        match self {
+            Self::Atan2 | Self::Pow | Self::Hypot | Self::Fmod => 2,
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Loops and choices.
+
+mod choice;
+mod counted;
+mod flat;
+mod repeated;
+
+pub(super) use choice::{chosen, inlined, switched};
+pub(super) use counted::counted;
+pub(super) use repeated::repeated;

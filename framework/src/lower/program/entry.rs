@@ -1,0 +1,107 @@
+//! The kernel of a function.
+
+use crate::engine::facts::Facts;
+use crate::engine::layouts::Layouts;
+use crate::kernel::{Builder, Element, Kernel, Launch, Space, Type, Value};
+use crate::movement::Means;
+use crate::tile::{self, Function};
+
+use crate::lower::shared_memory;
+
+use super::error::{LowerError, Lowered, Reason};
+use super::held::{Described, Held};
+use super::lowering::Lowering;
+use super::types::carrier;
+
+/// A function that a launch begins with, with all that its lowering needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Program<'a> {
+    /// The function; all its tensors have layouts.
+    pub function: &'a Function,
+    /// What is known of its values.
+    pub facts: &'a Facts,
+    /// What its layouts' names mean.
+    pub layouts: &'a Layouts<'a>,
+    /// The target and its instructions.
+    pub means: Means<'a>,
+    /// Lanes and warps that its layouts are for.
+    pub launch: Launch,
+}
+
+/// The kernel of a function. Its parameters are the function's: numbers, and pointers to global memory; of a tensor
+/// descriptor the pointer, the size along each axis (`i32`), and the stride along each axis in elements (`i64`).
+///
+/// # Errors
+/// [`LowerError`]: the first operation that cannot be lowered.
+pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
+    let function = program.function;
+    let failed = |reason: Reason| LowerError {
+        operation: format!("tt.func @{}", function.name),
+        at: function.location.at,
+        reason,
+    };
+    let Some(body) = &function.body else {
+        return Err(failed(Reason::malformed("the function is only declared")));
+    };
+    let &[entry] = body.blocks(body.root()) else {
+        return Err(failed(Reason::malformed("the function has jumps; they must be structured")));
+    };
+    let arguments = body.arguments(entry);
+    let mut parameters: Vec<(String, Type)> = Vec::new();
+    for (number, &argument) in arguments.iter().enumerate() {
+        let name = body.name(argument).map_or_else(|| format!("arg{number}"), str::to_owned);
+        parameters.extend(parameters_of(&name, body.ty(argument)).map_err(failed)?);
+    }
+    let named: Vec<(&str, Type)> = parameters.iter().map(|(name, ty)| (name.as_str(), *ty)).collect();
+    let builder = Builder::new(&kernel_name(&function.name), program.launch, &named);
+    let mut lowering = Lowering::new(body, (program.facts, program.layouts), program.means, builder);
+    let mut values: Vec<Value> =
+        (0..parameters.len() as u32).rev().map(|index| lowering.builder.parameter(index)).collect();
+    for &argument in arguments {
+        match body.ty(argument) {
+            tile::Type::Descriptor(descriptor) => {
+                let held = described(&mut values, descriptor.shape.len());
+                lowering.hold(argument, held);
+            }
+            _ => {
+                if let Some(value) = values.pop() {
+                    lowering.hold_uniform(argument, value);
+                }
+            }
+        }
+    }
+    lowering.block(entry)?;
+    Ok(shared_memory::placed(lowering.builder.finish()))
+}
+
+/// Names of kernels are letters, digits and underscores.
+fn kernel_name(name: &str) -> String {
+    let own = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = name.chars().map(own).collect();
+    if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
+}
+
+fn parameters_of(name: &str, ty: &tile::Type) -> Lowered<Vec<(String, Type)>> {
+    let tile::Type::Descriptor(descriptor) = ty else {
+        let ty = carrier(ty)?;
+        return Ok(vec![(name.to_owned(), ty)]);
+    };
+    let rank = descriptor.shape.len();
+    let pointer = (name.to_owned(), Type::Pointer(Space::Global));
+    let sizes = (0..rank).map(|axis| (format!("{name}_size{axis}"), Type::Scalar(Element::I32)));
+    let strides = (0..rank).map(|axis| (format!("{name}_stride{axis}"), Type::Scalar(Element::I64)));
+    Ok(std::iter::once(pointer).chain(sizes).chain(strides).collect())
+}
+
+/// The descriptor whose parts come next, the first at the end.
+fn described(values: &mut Vec<Value>, rank: usize) -> Held {
+    let mut next = |count: usize| -> Vec<Value> { (0..count).filter_map(|_| values.pop()).collect() };
+    let pointer = next(1);
+    let (sizes, strides) = (next(rank), next(rank));
+    Held::Descriptor(Described {
+        pointer: pointer.first().copied().unwrap_or(Value(0)),
+        sizes: sizes.into(),
+        strides: strides.into(),
+        pads_with_nan: false,
+    })
+}

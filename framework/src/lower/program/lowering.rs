@@ -1,0 +1,332 @@
+//! What is known while a function is lowered, and the walk over its operations.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::engine::facts::Facts;
+use crate::engine::layouts::Layouts;
+use crate::kernel::{Builder, Launch, Type, Value};
+use crate::layout::{Dim, LinearLayout};
+use crate::movement::{Means, Thread};
+use crate::tile::{self, Attribute, Body, Op, Operation};
+
+use super::error::{LowerError, Lowered, Reason};
+use super::held::{Held, Registers};
+use super::types::carrier;
+use super::{along, control, descriptor, dot, memory, scalar, shape, shared, talk};
+
+/// A function that is being lowered.
+pub(super) struct Lowering<'a> {
+    pub body: &'a Body,
+    pub facts: &'a Facts,
+    pub layouts: &'a Layouts<'a>,
+    pub means: Means<'a>,
+    pub launch: Launch,
+    pub builder: Builder,
+    /// What stands for each value of the function.
+    held: Vec<Option<Held>>,
+    /// How often each value is used.
+    uses: Vec<u32>,
+    /// Values of the kernel that are known to be the same in all lanes of the block.
+    uniform: HashSet<Value>,
+    /// The layouts of types in registers.
+    known: HashMap<tile::Type, Arc<LinearLayout>>,
+}
+
+impl<'a> Lowering<'a> {
+    pub(super) fn new(
+        body: &'a Body,
+        (facts, layouts): (&'a Facts, &'a Layouts<'a>),
+        means: Means<'a>,
+        builder: Builder,
+    ) -> Self {
+        let launch = builder.launch();
+        let mut lowering = Self {
+            body,
+            facts,
+            layouts,
+            means,
+            launch,
+            builder,
+            held: Vec::new(),
+            uses: Vec::new(),
+            uniform: HashSet::new(),
+            known: HashMap::new(),
+        };
+        for op in body.walk(body.root()) {
+            for value in &body.op(op).operands {
+                let index = value.index();
+                if lowering.uses.len() <= index {
+                    lowering.uses.resize(index + 1, 0);
+                }
+                lowering.uses[index] += 1;
+            }
+        }
+        lowering
+    }
+
+    /// Lowers the operations of a block but for the one that ends it, which is given back.
+    pub(super) fn block(&mut self, block: tile::Block) -> Result<Option<Op>, LowerError> {
+        let body = self.body;
+        let ops = body.ops(block);
+        let ends = ops.last().copied().filter(|last| body.op(*last).definition.traits.terminator);
+        for &op in ops.iter().filter(|op| Some(**op) != ends) {
+            self.operation(op)?;
+        }
+        Ok(ends)
+    }
+
+    /// The only block of a region.
+    pub(super) fn only_block(&self, region: tile::Region) -> Lowered<tile::Block> {
+        match self.body.blocks(region) {
+            [block] => Ok(*block),
+            blocks => Err(Reason::malformed(format!("a region of {} blocks; jumps must be structured", blocks.len()))),
+        }
+    }
+
+    fn operation(&mut self, op: Op) -> Result<(), LowerError> {
+        let body = self.body;
+        let operation = body.op(op);
+        // What has regions places errors itself.
+        match operation.name() {
+            "scf.for" => control::counted(self, op),
+            "scf.while" => control::repeated(self, op),
+            "scf.if" => control::chosen(self, op),
+            "scf.index_switch" => control::switched(self, op),
+            "scf.execute_region" => control::inlined(self, op),
+            "tt.reduce" => along::reduced(self, op),
+            "tt.scan" => along::scanned(self, op),
+            "tt.map_elementwise" => scalar::mapped(self, op),
+            _ => self.plain(op, operation).map_err(|reason| reason.at(body, op)),
+        }
+    }
+
+    /// An operation without regions.
+    fn plain(&mut self, op: Op, operation: &Operation) -> Lowered<()> {
+        let name = operation.name();
+        if scalar::is_known(name) {
+            return scalar::elementwise(self, op);
+        }
+        match name.split_once('.').map_or(("", name), |(dialect, own)| (dialect, own)) {
+            ("arith", "constant") | ("ub", "poison") => scalar::constant(self, op),
+            ("arith", "flush_denormals") => Err(Reason::unsupported("no target here flushes numbers by an operation")),
+            ("llvm", "intr.assume") => Ok(()),
+            ("tt" | "ttg", own) => match own {
+                "splat" => shape::splat(self, op),
+                "unsplat" => shape::unsplat(self, op),
+                "make_range" => shape::range(self, op),
+                "expand_dims" => shape::expanded(self, op),
+                "broadcast" => shape::broadcast(self, op),
+                "reshape" => shape::reshaped(self, op),
+                "trans" => shape::transposed(self, op),
+                "join" => shape::joined(self, op),
+                "cat" => shape::concatenated(self, op),
+                "split" => shape::split(self, op),
+                "convert_layout" => shape::converted(self, op),
+                "gather" => along::gathered(self, op),
+                "histogram" => along::histogram(self, op),
+                "load" => memory::load(self, op),
+                "store" => memory::store(self, op),
+                "atomic_rmw" => memory::read_modify_write(self, op),
+                "atomic_cas" => memory::compare_exchange(self, op),
+                "make_tensor_descriptor" => descriptor::made(self, op),
+                "descriptor_load" => descriptor::load(self, op),
+                "descriptor_store" => descriptor::store(self, op),
+                "descriptor_reduce" => descriptor::reduce(self, op),
+                "descriptor_gather" => descriptor::gather(self, op),
+                "descriptor_scatter" => descriptor::scatter(self, op),
+                "dot" => dot::plain(self, op),
+                "dot_scaled" => dot::scaled(self, op),
+                "get_program_id" | "get_num_programs" => talk::program(self, op),
+                "assert" => talk::assert(self, op),
+                "print" => talk::print(self, op),
+                "barrier" => talk::barrier(self, op),
+                "warp_id" => talk::warp(self, op),
+                "grid_dependency_wait" => talk::grid_dependency(self, true),
+                "grid_dependency_launch_dependents" => talk::grid_dependency(self, false),
+                "elementwise_inline_asm" => talk::assembly(self, op),
+                "local_alloc"
+                | "local_load"
+                | "local_store"
+                | "local_dealloc"
+                | "memdesc_index"
+                | "memdesc_subslice"
+                | "memdesc_trans"
+                | "memdesc_reshape"
+                | "memdesc_reinterpret"
+                | "async_copy_global_to_local"
+                | "async_commit_group"
+                | "async_wait" => shared::operation(self, op),
+                _ => Err(unknown()),
+            },
+            ("cf", "assert") => talk::assert(self, op),
+            _ => Err(unknown()),
+        }
+    }
+
+    /// What stands for a value.
+    pub(super) fn held(&self, value: tile::Value) -> Lowered<&Held> {
+        let held = self.held.get(value.index()).and_then(Option::as_ref);
+        held.ok_or_else(|| Reason::malformed("an operand is used before it is there"))
+    }
+
+    /// Says what stands for a value.
+    pub(super) fn hold(&mut self, value: tile::Value, held: Held) {
+        if self.held.len() <= value.index() {
+            self.held.resize(value.index() + 1, None);
+        }
+        self.held[value.index()] = Some(held);
+    }
+
+    /// Says that a scalar stands for a value, which is the same in all lanes of the block.
+    pub(super) fn hold_uniform(&mut self, value: tile::Value, scalar: Value) {
+        self.uniform.insert(scalar);
+        self.hold(value, Held::Scalar(scalar));
+    }
+
+    /// Whether a value of the kernel is known to be the same in all lanes of the block.
+    pub(super) fn is_uniform(&self, value: Value) -> bool {
+        self.uniform.contains(&value)
+    }
+
+    /// Says that values are the same in all lanes, where what they are computed from is.
+    pub(super) fn computed(&mut self, from: &[Value], values: &[Value]) {
+        if from.iter().all(|&value| self.is_uniform(value)) {
+            self.uniform.extend(values);
+        }
+    }
+
+    /// Says what the only result of an operation is.
+    pub(super) fn give(&mut self, op: Op, held: Held) -> Lowered<()> {
+        let result = self.body.op(op).results.first().copied();
+        let result = result.ok_or_else(|| Reason::malformed("it has no result"))?;
+        self.hold(result, held);
+        Ok(())
+    }
+
+    /// Says what the only result, a tensor, is in registers of the layout that its type names.
+    pub(super) fn give_tensor(&mut self, op: Op, layout: Arc<LinearLayout>, values: Vec<Value>) -> Lowered<()> {
+        self.give(op, Held::Tensor(Registers::new(layout, values)))
+    }
+
+    /// A scalar operand.
+    pub(super) fn scalar(&self, value: tile::Value) -> Lowered<Value> {
+        match self.held(value)? {
+            Held::Scalar(value) => Ok(*value),
+            _ => Err(Reason::malformed("a scalar is expected")),
+        }
+    }
+
+    /// A tensor operand.
+    pub(super) fn tensor(&self, value: tile::Value) -> Lowered<Registers> {
+        match self.held(value)? {
+            Held::Tensor(registers) => Ok(registers.clone()),
+            _ => Err(Reason::malformed("a tensor is expected")),
+        }
+    }
+
+    /// The registers of a tensor operand in a layout; of a scalar, itself for each register.
+    pub(super) fn spread(&mut self, value: tile::Value, layout: &Arc<LinearLayout>) -> Lowered<Arc<[Value]>> {
+        let registers = 1usize << layout.in_bits(Dim::REGISTER);
+        match self.held(value)? {
+            Held::Scalar(value) => Ok(vec![*value; registers].into()),
+            Held::Tensor(tensor) => {
+                let tensor = tensor.clone();
+                self.convert(&tensor, layout)
+            }
+            _ => Err(Reason::malformed("a number or a tensor is expected")),
+        }
+    }
+
+    /// The operation's operand of this number.
+    pub(super) fn operand(&self, op: Op, number: usize) -> Lowered<tile::Value> {
+        let found = self.body.op(op).operands.get(number).copied();
+        found.ok_or_else(|| Reason::malformed(format!("operand {number} is missing")))
+    }
+
+    /// The first operand of a group, where there is one.
+    pub(super) fn optional(&self, op: Op, group: &str) -> Option<tile::Value> {
+        let operation = self.body.op(op);
+        let group = operation.definition.operand_group(group)?;
+        operation.operand_group(group).first().copied()
+    }
+
+    /// The operation's result of this number.
+    pub(super) fn result(&self, op: Op, number: usize) -> Lowered<tile::Value> {
+        let found = self.body.op(op).results.get(number).copied();
+        found.ok_or_else(|| Reason::malformed(format!("result {number} is missing")))
+    }
+
+    /// The layout of the operation's first result, a tensor.
+    pub(super) fn result_layout(&mut self, op: Op) -> Lowered<Arc<LinearLayout>> {
+        self.layout_of(self.result(op, 0)?)
+    }
+
+    /// The layout that the type of a value names, for the lanes and warps of the launch.
+    pub(super) fn layout_of(&mut self, value: tile::Value) -> Lowered<Arc<LinearLayout>> {
+        let ty = self.body.ty(value);
+        if let Some(known) = self.known.get(ty) {
+            return Ok(known.clone());
+        }
+        let layout = self.layouts.distributed(ty)?;
+        let [lanes, warps] = [Dim::LANE, Dim::WARP].map(|dim| 1u32 << layout.in_bits(dim));
+        if lanes != self.launch.lanes || warps != self.launch.warps {
+            let (expected, found) = (self.launch, format!("{lanes} lanes and {warps} warps"));
+            let expected = format!("{} lanes and {} warps", expected.lanes, expected.warps);
+            return Err(Reason::malformed(format!("`{ty}` is for {found}; the program has {expected}")));
+        }
+        let layout = Arc::new(layout);
+        self.known.insert(ty.clone(), layout.clone());
+        Ok(layout)
+    }
+
+    /// Whether anything uses a value.
+    pub(super) fn is_used(&self, value: tile::Value) -> bool {
+        self.uses.get(value.index()).is_some_and(|uses| *uses > 0)
+    }
+
+    /// An integer attribute.
+    pub(super) fn number(&self, op: Op, name: &str) -> Lowered<i64> {
+        let found = self.attribute(op, name).and_then(Attribute::as_integer);
+        found.ok_or_else(|| Reason::malformed(format!("it has no number `{name}`")))
+    }
+
+    /// A word of an attribute; that of its definition where it is not there.
+    pub(super) fn word(&self, op: Op, name: &str) -> Option<&'a str> {
+        self.attribute(op, name).and_then(Attribute::as_text)
+    }
+
+    /// An attribute; that of the operation's definition where it is not there.
+    pub(super) fn attribute(&self, op: Op, name: &str) -> Option<&'a Attribute> {
+        let operation = self.body.op(op);
+        let by_default = || operation.definition.attribute(name)?.default.as_ref();
+        operation.attributes.get(name).or_else(by_default)
+    }
+
+    /// The type that carries the elements of a value.
+    pub(super) fn carrier(&self, value: tile::Value) -> Lowered<Type> {
+        carrier(self.body.ty(value).element())
+    }
+
+    /// The running thread.
+    pub(super) fn thread(&mut self) -> Thread {
+        Thread::new(&mut self.builder, self.launch.lanes.trailing_zeros())
+    }
+
+    /// Runs `act` with another builder in the place of the own one, and leaves it what was added.
+    pub(super) fn within<T>(&mut self, builder: &mut Builder, act: impl FnOnce(&mut Self) -> T) -> T {
+        std::mem::swap(&mut self.builder, builder);
+        let result = act(self);
+        std::mem::swap(&mut self.builder, builder);
+        result
+    }
+}
+
+/// Results of an operation by what its operands are: registers that hold the same are computed once.
+pub(super) type Known = HashMap<SmallVec<[Value; 4]>, SmallVec<[Value; 2]>>;
+
+fn unknown() -> Reason {
+    Reason::unsupported("there is no lowering of this operation")
+}

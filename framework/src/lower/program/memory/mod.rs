@@ -1,0 +1,12 @@
+//! Accesses of global memory through tensors of pointers.
+
+mod atomic;
+mod groups;
+mod load;
+mod once;
+mod store;
+
+pub(super) use atomic::{compare_exchange, read_modify_write};
+pub(super) use groups::Groups;
+pub(super) use load::{from_memory, load, loaded};
+pub(super) use store::{both, store, to_memory};

@@ -1,0 +1,30 @@
+//! Tile programs as kernel IR: a function whose tensors have layouts becomes one kernel.
+//!
+//! A tensor is one scalar of the kernel IR for each register of its layout ([`held`]). Elementwise operations are done register
+//! by register ([`scalar`]); operations on shapes only say in which layout their operand must be for each register of
+//! the result to be one of its own ([`shape`]), and a conversion is made where it is another; what crosses lanes is
+//! planned by [`crate::movement`], products by [`crate::contract`].
+//!
+//! Calls must have been inlined and jumps structured ([`crate::tile`]).
+//!
+//! May import `tile`, `engine::facts`, and what [`super`] may.
+
+mod along;
+mod control;
+mod convert;
+mod descriptor;
+mod dot;
+mod entry;
+mod error;
+mod held;
+mod lowering;
+mod memory;
+mod places;
+mod scalar;
+mod shape;
+mod shared;
+mod talk;
+mod types;
+
+pub use entry::{Program, program_kernel};
+pub use error::{LowerError, Reason};

@@ -1,0 +1,240 @@
+//! Tensors in shared memory.
+//!
+//! What one thread stores another may load: the block meets before each access but the one that an allocation begins with.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::f2;
+use crate::kernel::{Binary, Scope, Type, Value};
+use crate::layout::{Dim, Layout, LinearLayout, MemoryLayout};
+use crate::movement::{load_shared, store_shared};
+use crate::tile::{self, Attribute, Op};
+
+use super::error::{Lowered, Reason};
+use super::held::{Held, Registers, Slab};
+use super::lowering::Lowering;
+use super::memory::{from_memory, to_memory};
+use super::places::{coordinates, idle_registers, mapped, thread_columns};
+use super::types::{carrier, stored};
+
+/// Alignment of an allocation whose layout asks for none, in bytes.
+const ALIGNMENT: u32 = 16;
+
+pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    match lowering.body.op(op).name() {
+        "ttg.local_alloc" => allocated(lowering, op),
+        "ttg.local_load" => load(lowering, op),
+        "ttg.local_store" => {
+            let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
+            let tensor = lowering.tensor(source)?;
+            lowering.builder.barrier(Scope::Block);
+            store(lowering, &tensor, memory)
+        }
+        "ttg.local_dealloc" => Ok(()),
+        "ttg.memdesc_index" => indexed(lowering, op),
+        "ttg.memdesc_subslice" => part(lowering, op),
+        "ttg.memdesc_trans" | "ttg.memdesc_reshape" | "ttg.memdesc_reinterpret" => viewed(lowering, op),
+        "ttg.async_copy_global_to_local" => copied(lowering, op),
+        // What is copied is there at once.
+        _ => lowering.give(op, Held::Token),
+    }
+}
+
+/// A tensor in memory of the block, and its layout.
+struct Placed {
+    slab: Slab,
+    memory: MemoryLayout,
+    /// The shape that the layout is of.
+    shape: Vec<u64>,
+    /// How an element is stored, and its bytes.
+    element: Type,
+    bytes: u64,
+}
+
+impl Placed {
+    /// Bytes of one tensor of the allocation.
+    fn size(&self) -> u64 {
+        self.memory.allocated_elements() * self.bytes
+    }
+}
+
+fn layout_of(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(MemoryLayout, Vec<u64>, u64, Type)> {
+    let ty = lowering.body.ty(value);
+    let place = lowering.layouts.memory(ty)?;
+    let Layout::Memory(memory) = place.layout else {
+        return Err(Reason::unsupported(format!("`{ty}` is in no memory that lanes address")));
+    };
+    let element = stored(carrier(ty.element())?);
+    Ok((memory, place.shape, place.copies.iter().product::<u64>().max(1), element))
+}
+
+fn placed(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Placed> {
+    let Held::Memory(slab) = lowering.held(value)?.clone() else {
+        return Err(Reason::malformed("a tensor in memory is expected"));
+    };
+    let (memory, shape, _, element) = layout_of(lowering, value)?;
+    Ok(Placed { slab, memory, shape, element, bytes: u64::from(element.bits() / 8) })
+}
+
+fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let result = lowering.result(op, 0)?;
+    let (memory, _, copies, element) = layout_of(lowering, result)?;
+    let bytes = u64::from(element.bits() / 8);
+    let all = memory.allocated_elements() * bytes * copies;
+    let all = u32::try_from(all).map_err(|_| Reason::unsupported(format!("{all} bytes of shared memory")))?;
+    let asked = lowering.number(op, "alignment").ok().and_then(|bytes| u32::try_from(bytes).ok());
+    let alignment = asked.or(memory.alignment).unwrap_or(ALIGNMENT).max(ALIGNMENT);
+    let pointer = lowering.builder.shared_buffer(all, alignment);
+    lowering.hold(result, Held::Memory(Slab { pointer, at: SmallVec::new() }));
+    match lowering.optional(op, "src") {
+        Some(source) => {
+            let tensor = lowering.tensor(source)?;
+            store(lowering, &tensor, result)
+        }
+        None => Ok(()),
+    }
+}
+
+fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -> Lowered<()> {
+    let placed = placed(lowering, memory)?;
+    if placed.is_whole(&tensor.layout) {
+        let access = store_shared(&tensor.layout, &placed.memory, placed.element.bits(), lowering.means)?;
+        let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.to_word(value)).collect();
+        access.emit_store(&mut lowering.builder, placed.slab.pointer, &words);
+    } else {
+        let pointers = placed.pointers(lowering, &tensor.layout)?;
+        let acts = lowering.acts(&tensor.layout);
+        let idle = idle_registers(&tensor.layout) as usize;
+        for (register, pointer) in pointers.into_iter().enumerate().filter(|(register, _)| register & idle == 0) {
+            let word = to_memory(&mut lowering.builder, tensor.values[register]);
+            lowering.builder.store(pointer, 0, word, acts);
+        }
+    }
+    Ok(())
+}
+
+fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let placed = placed(lowering, lowering.operand(op, 0)?)?;
+    let layout = lowering.result_layout(op)?;
+    let ty = lowering.carrier(lowering.result(op, 0)?)?;
+    lowering.builder.barrier(Scope::Block);
+    let values: Vec<Value> = if placed.is_whole(&layout) {
+        let access = load_shared(&layout, &placed.memory, placed.element.bits(), lowering.means)?;
+        let words = access.emit_load(&mut lowering.builder, placed.slab.pointer);
+        words.into_iter().map(|word| lowering.from_word(word, ty)).collect()
+    } else {
+        let pointers = placed.pointers(lowering, &layout)?;
+        let element = placed.element;
+        let of = |pointer| {
+            let word = lowering.builder.load(element, pointer, 0, None);
+            from_memory(&mut lowering.builder, word, ty)
+        };
+        pointers.into_iter().map(of).collect()
+    };
+    lowering.give_tensor(op, layout, values)
+}
+
+impl Placed {
+    /// Whether the tensor is all that the layout is of.
+    fn is_whole(&self, layout: &LinearLayout) -> bool {
+        self.slab.at.iter().all(|&at| at == 0) && layout.outs().bits() == self.memory.linear.outs().bits()
+    }
+
+    /// Where each register's element is, for a part of what the layout is of: that part's first coordinates and the
+    /// element's own have no bits in common, so that their offsets add over F2.
+    fn pointers(&self, lowering: &mut Lowering<'_>, layout: &LinearLayout) -> Lowered<Vec<Value>> {
+        let within = mapped(layout, &self.shape, <[u64]>::to_vec)?;
+        let places = self.memory.linear.invert()?;
+        let offset = |packed: u64| -> u64 {
+            let of_memory = self.memory.linear.outs();
+            let named: Vec<(Dim, u64)> = coordinates(&within, packed)
+                .into_iter()
+                .enumerate()
+                .map(|(axis, at)| (Dim::tensor(axis), at))
+                .collect();
+            let packed = of_memory.pack(&named).unwrap_or(0);
+            places.outs().coordinate(places.apply_packed(packed), Dim::OFFSET)
+        };
+        let first: Vec<(Dim, u64)> =
+            self.slab.at.iter().enumerate().map(|(axis, &at)| (Dim::tensor(axis), at)).collect();
+        let first = self.memory.linear.outs().pack(&first)?;
+        let first = places.outs().coordinate(places.apply_packed(first), Dim::OFFSET);
+        let columns = thread_columns(&within, offset);
+        let thread = lowering.thread();
+        let own = thread.product(&mut lowering.builder, &columns);
+        let registers: Vec<u64> = within.columns_of(Dim::REGISTER).iter().map(|&column| offset(column)).collect();
+        let mut pointers = Vec::new();
+        for register in 0..1u64 << registers.len() {
+            let part = f2::multiply(&registers, register) ^ first;
+            let builder = &mut lowering.builder;
+            let linear = builder.binary_const(Binary::Xor, own, part as u32);
+            let mut physical = linear;
+            for padding in &self.memory.padding {
+                let intervals = builder.binary_const(Binary::ShrU, linear, padding.interval.trailing_zeros());
+                let left_out = builder.binary_const(Binary::Mul, intervals, padding.padding as u32);
+                physical = builder.binary(Binary::Add, physical, left_out);
+            }
+            let bytes = builder.binary_const(Binary::Mul, physical, self.bytes as u32);
+            pointers.push(builder.advance(self.slab.pointer, bytes));
+        }
+        Ok(pointers)
+    }
+}
+
+/// One of the tensors of an allocation, by its number.
+fn indexed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let placed = placed(lowering, lowering.operand(op, 0)?)?;
+    let number = lowering.scalar(lowering.operand(op, 1)?)?;
+    let bytes = lowering.builder.binary_const(Binary::Mul, number, placed.size() as u32);
+    let pointer = lowering.builder.advance(placed.slab.pointer, bytes);
+    lowering.give(op, Held::Memory(Slab { pointer, at: SmallVec::new() }))
+}
+
+/// A part of a tensor, from the coordinates on that an attribute says.
+fn part(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let source = lowering.operand(op, 0)?;
+    let Held::Memory(slab) = lowering.held(source)?.clone() else {
+        return Err(Reason::malformed("a tensor in memory is expected"));
+    };
+    let offsets: Vec<u64> = match lowering.attribute(op, "offsets") {
+        Some(Attribute::Array(_, offsets)) => offsets.clone(),
+        Some(Attribute::List(offsets)) => {
+            offsets.iter().filter_map(Attribute::as_integer).map(|offset| offset as u64).collect()
+        }
+        _ => return Err(Reason::malformed("it has no offsets")),
+    };
+    let (_, shape, copies, _) = layout_of(lowering, source)?;
+    let own = &offsets[offsets.len().saturating_sub(shape.len())..];
+    if copies > 1 && offsets[..offsets.len() - own.len()].iter().any(|&offset| offset != 0) {
+        return Err(Reason::unsupported("a part of several tensors of an allocation"));
+    }
+    let before = slab.at.iter().copied().chain(std::iter::repeat(0));
+    let at = own.iter().zip(before).map(|(&offset, before)| offset + before).collect();
+    lowering.give(op, Held::Memory(Slab { pointer: slab.pointer, at }))
+}
+
+/// The same memory as a tensor of another shape: where its elements are, its type says.
+fn viewed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let Held::Memory(slab) = lowering.held(lowering.operand(op, 0)?)?.clone() else {
+        return Err(Reason::malformed("a tensor in memory is expected"));
+    };
+    if slab.at.iter().any(|&at| at != 0) {
+        return Err(Reason::unsupported("another view of a part of a tensor"));
+    }
+    lowering.give(op, Held::Memory(slab))
+}
+
+/// A copy from global memory by way of registers. What a mask leaves out is `other`, or zero.
+fn copied(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let source = lowering.operand(op, 0)?;
+    let memory = lowering.operand(op, 1)?;
+    let layout: Arc<LinearLayout> = lowering.layout_of(source)?;
+    let element = lowering.body.ty(memory).element().clone();
+    let ty = carrier(&element)?;
+    let tensor = super::memory::loaded(lowering, op, source, (layout, ty))?;
+    lowering.builder.barrier(Scope::Block);
+    store(lowering, &tensor, memory)?;
+    lowering.give(op, Held::Token)
+}

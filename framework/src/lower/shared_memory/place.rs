@@ -1,0 +1,40 @@
+//! Places for buffers: those in use at the same time lie apart.
+
+use std::cmp::Reverse;
+
+use crate::kernel::SharedBuffer;
+
+use super::uses::Uses;
+
+/// Places the largest first, each at the lowest address that no other one has while it is in use.
+pub(super) fn place(buffers: &mut [SharedBuffer], uses: &Uses) {
+    let mut order: Vec<usize> = (0..buffers.len()).collect();
+    order.sort_by_key(|&buffer| (Reverse(buffers[buffer].bytes), buffer));
+    let mut placed: Vec<usize> = Vec::with_capacity(order.len());
+    for buffer in order {
+        let own = buffers[buffer];
+        let mut taken: Vec<(u32, u32)> = (placed.iter().copied())
+            .filter(|&other| meet(uses, buffer, other))
+            .map(|other| (buffers[other].at.unwrap_or(0), buffers[other].bytes))
+            .collect();
+        taken.sort_unstable();
+        let mut at = 0u32;
+        for (start, bytes) in taken {
+            if at.saturating_add(own.bytes) > start {
+                at = at.max(start.saturating_add(bytes)).next_multiple_of(own.alignment.max(1));
+            }
+        }
+        buffers[buffer].at = Some(at);
+        placed.push(buffer);
+    }
+}
+
+/// Whether two buffers may be in use at the same time.
+fn meet(uses: &Uses, a: usize, b: usize) -> bool {
+    let (a, b) = (&uses.buffers[a], &uses.buffers[b]);
+    let (Some((first_a, _)), Some((first_b, _))) = (a.span, b.span) else {
+        // What nobody touches is in nobody's way, but where it is kept.
+        return a.is_kept || b.is_kept;
+    };
+    a.is_kept || b.is_kept || (first_a <= b.end && first_b <= a.end)
+}

@@ -1,0 +1,17 @@
+//! Types of real programs name layouts of this vendor's families.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../llvm/tests/tile_types/mod.rs"]
+mod tile_types;
+
+use tilewright::target::TargetDescription;
+use tilewright_nvidia::NvidiaTarget;
+
+#[test]
+fn every_type_of_a_real_program_has_a_layout() {
+    let text = include_str!("../../../targets/h100.toml");
+    let target = NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap();
+    if let Some(count) = tile_types::all_have_layouts(&target, &[".cuda80.ttgir", ".cuda90.ttgir"], 32) {
+        assert!(count > 500, "{count} types");
+    }
+}
