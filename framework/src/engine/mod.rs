@@ -1,8 +1,28 @@
 //! What a tile program says of its values, and the layouts that follow.
 //!
-//! [`facts`] is what is known of integers and pointers; [`layouts`] says what the names of layouts in types stand for.
+//! [`facts`] is what is known of integers and pointers; [`layouts`] says what the names of layouts in types stand for;
+//! [`product`] asks for plans of products.
 //!
 //! Imports `tile`, and floors below it.
 
+mod assign;
+mod error;
 pub mod facts;
+mod graph;
 pub mod layouts;
+mod least;
+mod machine;
+pub mod memory;
+mod moves;
+mod pool;
+mod price;
+pub mod product;
+mod propagate;
+mod report;
+mod rewrite;
+mod state;
+
+pub use assign::{Assigned, Strategy, assign};
+pub use error::EngineError;
+pub use machine::Machine;
+pub use report::{ConversionReport, FunctionReport, Report, ValueReport};

@@ -6,6 +6,8 @@
 
 mod name;
 mod resolve;
+mod view;
 
 pub use name::name;
 pub use resolve::{Layouts, NoLayout, Place, distributed};
+pub use view::{View, in_order, shape_of};

@@ -1,0 +1,39 @@
+//! Why layouts are not assigned.
+
+use thiserror::Error;
+
+use super::layouts::NoLayout;
+use crate::contract::ContractError;
+use crate::layout::LayoutError;
+use crate::movement::MovementError;
+
+/// Why a program gets no layouts.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The program is not one that the engine takes; whoever made it must transform it first.
+    #[error("{operation}: {message}")]
+    Program {
+        /// The operation.
+        operation: String,
+        /// What is wrong, what to do.
+        message: String,
+    },
+    /// The target cannot carry out an operation.
+    #[error("{operation}: {source}")]
+    Product {
+        /// The operation.
+        operation: String,
+        /// Why not.
+        source: ContractError,
+    },
+    /// A type names a layout that is none.
+    #[error(transparent)]
+    Type(#[from] NoLayout),
+    /// The block is none that the target has.
+    #[error(transparent)]
+    Movement(#[from] MovementError),
+    /// Layouts do not fit each other.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+}

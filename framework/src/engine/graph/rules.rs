@@ -1,0 +1,328 @@
+//! What each operation says of the layouts of its operands and results.
+
+use super::build::Builder;
+use super::{Access, Kind, Role, Want};
+use crate::engine::EngineError;
+use crate::engine::layouts::View;
+use crate::engine::memory::{described, moved_bits};
+use crate::engine::product::is_product;
+use crate::layout::LinearLayout;
+use crate::movement::ScanDirection;
+use crate::target::Direction;
+use crate::tile::{Attribute, Op, Operation, Value};
+
+/// A value that takes more operations than these is not computed again for every layout.
+const LARGEST_CONE: u32 = 48;
+
+/// The views of an operation on shapes: from the key to the result, and back; from the key to the operands, and back.
+struct Views {
+    result: (View, Option<View>),
+    operand: (View, Option<View>),
+}
+
+impl Builder<'_, '_> {
+    pub(super) fn op(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let operation = self.body.op(op);
+        let values = || operation.operands.iter().chain(&operation.results);
+        if self.control(op, weight)? {
+            return Ok(());
+        }
+        if !values().any(|value| self.is_tensor(*value)) {
+            return self.regions(op, weight);
+        }
+        if self.is_free(op) {
+            return self.freely(op, weight);
+        }
+        match operation.name() {
+            name if is_product(name) => self.multiplies(op, weight)?,
+            "tt.load" | "tt.atomic_load" => self.accesses(op, weight, Direction::Load)?,
+            "tt.store" | "tt.atomic_store" | "tt.atomic_rmw" | "tt.atomic_cas" | "tt.atomic_poll" => {
+                self.accesses(op, weight, Direction::Store)?;
+            }
+            "tt.descriptor_load"
+            | "tt.descriptor_gather"
+            | "tt.descriptor_store"
+            | "tt.descriptor_reduce"
+            | "tt.descriptor_scatter" => self.copies(op, weight)?,
+            "tt.reduce" | "tt.scan" => self.along_an_axis(op, weight)?,
+            "tt.gather" => self.gathers(op, weight)?,
+            "tt.histogram" => self.counts(op, weight)?,
+            "tt.print" | "tt.assert" | "tt.unsplat" | "ttg.convert_layout" => self.apart(op, weight)?,
+            _ => match self.views(op) {
+                Some(views) => self.reshapes(op, weight, views)?,
+                None if self.is_of_one_shape(op) => self.elementwise(op, weight)?,
+                None => self.apart(op, weight)?,
+            },
+        }
+        self.regions(op, weight)
+    }
+
+    /// Whether the operation gives what follows from constants by few operations, all of which can be done again.
+    fn is_free(&self, op: Op) -> bool {
+        let operation = self.body.op(op);
+        let given = operation.results.iter().any(|value| self.body.ty(*value).layout().is_some());
+        let kind = operation.definition.traits.elementwise || FREE.contains(&operation.name());
+        let is_pure = operation.definition.traits.pure && operation.regions.is_empty();
+        is_pure && kind && !given && self.cone(operation).is_some_and(|cone| cone <= LARGEST_CONE)
+    }
+
+    /// How many operations a value takes that is computed again; nothing where an operand cannot be.
+    fn cone(&self, operation: &Operation) -> Option<u32> {
+        let tensors = operation.operands.iter().filter(|value| self.is_tensor(**value));
+        let mut cone = u32::from(!operation.operands.is_empty());
+        for value in tensors {
+            match self.graph.roles[value.index()] {
+                Role::Free(own) => cone += own,
+                _ => return None,
+            }
+        }
+        Some(cone)
+    }
+
+    fn freely(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let operation = self.body.op(op).clone();
+        let cone = self.cone(&operation).unwrap_or(0);
+        let view = self.views(op).map_or(View::Same, |views| views.operand.0);
+        for (operand, value) in operation.operands.iter().enumerate() {
+            if self.is_tensor(*value) {
+                let view = self.graph.pool.view(view.clone());
+                self.set_want(op, operand, Want::OfResult(view));
+            }
+        }
+        operation.results.iter().for_each(|result| self.free(*result, cone, weight));
+        Ok(())
+    }
+
+    fn number(&self, op: Op, name: &str) -> Option<usize> {
+        self.body.op(op).attributes.get(name).and_then(Attribute::as_integer).and_then(|n| usize::try_from(n).ok())
+    }
+
+    /// Of operations that only move elements to other places.
+    fn views(&self, op: Op) -> Option<Views> {
+        let operation = self.body.op(op);
+        let from = self.shape(*operation.operands.first()?);
+        let to = self.shape(*operation.results.first()?);
+        let of_result = |operand: View, back: Option<View>| Views {
+            result: (View::Same, Some(View::Same)),
+            operand: (operand, back),
+        };
+        let of_source = |result: View, back: Option<View>| Views {
+            result: (result, back),
+            operand: (View::Same, Some(View::Same)),
+        };
+        Some(match operation.name() {
+            "tt.expand_dims" => {
+                let axis = self.number(op, "axis")?;
+                of_result(View::Without(axis), Some(View::With(axis)))
+            }
+            "tt.broadcast" => {
+                let cut = (0..to.len()).filter(|&axis| from.get(axis) == Some(&1) && to[axis] != 1);
+                of_result(View::Cut(cut.collect()), None)
+            }
+            "tt.reshape" => of_result(View::Reshaped(from), Some(View::Reshaped(to))),
+            "tt.trans" => {
+                let Some(Attribute::Array(_, order)) = operation.attributes.get("order") else { return None };
+                let order: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
+                let mut inverse = vec![0; order.len()];
+                for (place, &axis) in order.iter().enumerate() {
+                    *inverse.get_mut(axis)? = place;
+                }
+                of_result(View::Permuted(inverse), Some(View::Permuted(order)))
+            }
+            "tt.join" => of_source(View::Paired, Some(View::Unpaired)),
+            "tt.split" => of_result(View::Paired, Some(View::Unpaired)),
+            "tt.cat" => of_source(View::Stacked(0), None),
+            "ttg.fp4_to_fp" => of_source(View::Doubled(self.number(op, "axis")?), None),
+            _ => return None,
+        })
+    }
+
+    fn reshapes(&mut self, op: Op, weight: f64, views: Views) -> Result<(), EngineError> {
+        let operation = self.body.op(op).clone();
+        let of_result = views.result.0 == View::Same;
+        let keyed = if of_result { operation.results[0] } else { operation.operands[0] };
+        let node = self.node(Kind::Nothing, Some(op), weight, self.shape(keyed));
+        for &result in &operation.results {
+            self.out(node, result, views.result.0.clone(), views.result.1.clone(), weight);
+        }
+        for operand in 0..operation.operands.len() {
+            self.want(node, (op, operand), views.operand.0.clone(), views.operand.1.clone());
+        }
+        Ok(())
+    }
+
+    /// Whether all tensors have one shape.
+    fn is_of_one_shape(&self, op: Op) -> bool {
+        let operation = self.body.op(op);
+        let mut shapes = operation.operands.iter().chain(&operation.results).filter(|value| self.is_tensor(**value));
+        let first = shapes.next().map(|value| self.shape(*value));
+        shapes.all(|value| Some(self.shape(*value)) == first)
+    }
+
+    /// All tensors in one layout.
+    fn elementwise(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let issues = issues(self.body.op(op));
+        self.alike(op, weight, Kind::Elementwise(issues)).map(drop)
+    }
+
+    fn alike(&mut self, op: Op, weight: f64, kind: Kind) -> Result<Option<usize>, EngineError> {
+        let operation = self.body.op(op).clone();
+        let tensors = operation.results.iter().chain(&operation.operands).copied();
+        let Some(first) = tensors.into_iter().find(|value| self.is_tensor(*value)) else { return Ok(None) };
+        let node = self.node(kind, Some(op), weight, self.shape(first));
+        for &result in operation.results.iter().filter(|value| self.is_tensor(**value)).collect::<Vec<_>>() {
+            self.out(node, result, View::Same, Some(View::Same), weight);
+        }
+        for operand in 0..operation.operands.len() {
+            self.want(node, (op, operand), View::Same, Some(View::Same));
+        }
+        Ok(Some(node))
+    }
+
+    fn accesses(&mut self, op: Op, weight: f64, direction: Direction) -> Result<(), EngineError> {
+        let pointers = self.body.operand(op, "ptr");
+        let masks = self.body.operands(op, "mask").to_vec();
+        let kind = pointers.map_or(Kind::Nothing, |pointers| self.access(pointers, &masks, direction));
+        self.alike(op, weight, kind).map(drop)
+    }
+
+    fn copies(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let operation = self.body.op(op).clone();
+        let tensor = operation.results.first().copied().or_else(|| self.body.operand(op, "src"));
+        let Some(tensor) = tensor.filter(|value| self.is_tensor(*value)) else { return Ok(()) };
+        let is_load = !operation.results.is_empty();
+        let direction = if is_load { Direction::Load } else { Direction::Store };
+        let kind =
+            described(self.body.ty(tensor)).map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }));
+        let node = self.node(kind, Some(op), weight, self.shape(tensor));
+        for (operand, value) in operation.operands.iter().enumerate() {
+            if *value == tensor {
+                self.want(node, (op, operand), View::Same, Some(View::Same));
+            }
+        }
+        if is_load {
+            self.out(node, tensor, View::Same, Some(View::Same), weight);
+        }
+        self.as_is_where_unsaid(op);
+        Ok(())
+    }
+
+    fn along_an_axis(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let operation = self.body.op(op).clone();
+        let axis = self.number(op, "axis").unwrap_or(0);
+        let widths: Vec<u32> = operation.operands.iter().map(|value| moved_bits(self.body.ty(*value))).collect();
+        let combining = operation.regions.first().map_or(0, |region| self.body.walk(*region).len().saturating_sub(1));
+        let issues = ISSUE * combining as f64;
+        if operation.name() == "tt.scan" {
+            let reverse = operation.attributes.get("reverse").and_then(Attribute::as_integer) == Some(1);
+            let direction = if reverse { ScanDirection::Down } else { ScanDirection::Up };
+            return self.alike(op, weight, Kind::Scan(axis, widths, direction, issues)).map(drop);
+        }
+        let Some(&first) = operation.operands.first() else { return Ok(()) };
+        let node = self.node(Kind::Reduce(axis, widths, issues), Some(op), weight, self.shape(first));
+        for &result in operation.results.iter().filter(|value| self.is_tensor(**value)).collect::<Vec<_>>() {
+            self.out(node, result, View::Without(axis), None, weight);
+        }
+        for operand in 0..operation.operands.len() {
+            self.want(node, (op, operand), View::Same, Some(View::Same));
+        }
+        Ok(())
+    }
+
+    /// The result has the layout of the indices; the source is taken as it is.
+    fn gathers(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let operation = self.body.op(op).clone();
+        let axis = self.number(op, "axis").unwrap_or(0);
+        let (&[source, indices], &[result]) = (&operation.operands[..], &operation.results[..]) else { return Ok(()) };
+        let bits = moved_bits(self.body.ty(source));
+        let node = self.node(Kind::Gather(axis, bits, source), Some(op), weight, self.shape(indices));
+        self.out(node, result, View::Same, Some(View::Same), weight);
+        self.want(node, (op, 1), View::Same, Some(View::Same));
+        self.set_want(op, 0, Want::AsIs);
+        self.graph.nodes[node].watched.push(source);
+        Ok(())
+    }
+
+    /// Numbers and mask are in one layout, and the counts in another.
+    fn counts(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let operands = self.body.op(op).operands.clone();
+        if let Some(&first) = operands.first() {
+            let node = self.node(Kind::Nothing, Some(op), weight, self.shape(first));
+            for operand in 0..operands.len() {
+                self.want(node, (op, operand), View::Same, Some(View::Same));
+            }
+        }
+        self.apart(op, weight)
+    }
+
+    fn multiplies(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let product = self.product(op)?;
+        let operation = self.body.op(op).clone();
+        let groups = ["a", "b", "c", "a_scale", "b_scale"];
+        let [a, b] = &product.factors;
+        let [a_scale, b_scale] = &product.scales;
+        let layouts: [Option<&LinearLayout>; 5] =
+            [a.as_ref(), b.as_ref(), Some(&product.sums), a_scale.as_ref(), b_scale.as_ref()];
+        for (group, layout) in groups.into_iter().zip(layouts) {
+            let Some(value) = self.body.operand(op, group).filter(|value| self.is_tensor(*value)) else { continue };
+            // An operand may stand in two groups, so that its place must be found in its own.
+            let Some(operand) = place(&operation, group) else { continue };
+            let Some(layout) = layout else {
+                self.set_want(op, operand, Want::AsIs);
+                continue;
+            };
+            let key = self.graph.pool.layout(layout)?;
+            let node = self.node(Kind::Product, Some(op), weight, self.shape(value));
+            self.want(node, (op, operand), View::Same, Some(View::Same));
+            if group == "c" {
+                self.out(node, operation.results[0], View::Same, Some(View::Same), weight);
+            }
+            // Where the program says layouts of its own, the product is done in those.
+            self.graph.nodes[node].fixed.get_or_insert(key);
+        }
+        Ok(())
+    }
+
+    /// Operands are taken as they are, and each result has a layout of its own.
+    fn apart(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        self.as_is_where_unsaid(op);
+        let results: Vec<Value> = self.body.op(op).results.to_vec();
+        for result in results {
+            if self.is_tensor(result) {
+                let node = self.node(Kind::Nothing, Some(op), weight, self.shape(result));
+                self.out(node, result, View::Same, Some(View::Same), weight);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Operations that are no elementwise ones, and can be done again wherever the result is wanted.
+const FREE: [&str; 10] = [
+    "arith.constant",
+    "arith.select",
+    "tt.make_range",
+    "tt.splat",
+    "tt.broadcast",
+    "tt.expand_dims",
+    "tt.reshape",
+    "tt.trans",
+    "tt.split",
+    "ub.poison",
+];
+
+/// Where the operand of a group is among all.
+fn place(operation: &Operation, group: &str) -> Option<usize> {
+    let number = operation.definition.operand_group(group)?;
+    Some(operation.groups.get(..number)?.iter().sum::<u32>() as usize)
+}
+
+/// What one plain operation of a warp counts, in wavefront slots: as many are issued in the time of one wavefront.
+pub(in crate::engine) const ISSUE: f64 = 0.25;
+
+/// Slots of an operation for each register. What takes a sequence of instructions is taken for eight of them.
+fn issues(operation: &Operation) -> f64 {
+    let long = ["arith.div", "arith.rem", "math.", "tt.precise", "tt.extern", "tt.approx"];
+    let is_long = long.iter().any(|start| operation.name().starts_with(start)) && operation.name() != "math.fma";
+    if is_long { 8.0 * ISSUE } else { ISSUE }
+}

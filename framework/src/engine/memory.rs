@@ -1,0 +1,76 @@
+//! What is known of the memory that a tensor of pointers names, and the layouts in which it is best accessed.
+//!
+//! A tensor of pointers is, as far as facts say, a tensor in memory: along an axis whose pointers follow each other
+//! elements lie side by side, along one whose pointers are the same nothing moves, along any other they lie apart (seed
+//! 002, Coalesce; seed 003, section 5.1). How wide an access can be is limited by how long the rows are, how they are
+//! aligned, and by how many neighbours share a mask.
+
+use super::facts::Facts;
+use crate::layout::Dim;
+use crate::movement::{GlobalTensor, Stride};
+use crate::tile::{Body, Type, Value};
+
+/// The memory of a tensor of pointers, accessed under masks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The tensor in memory.
+    pub tensor: GlobalTensor,
+    /// Bits of an element there.
+    pub bits: u32,
+}
+
+/// What facts say of the memory that `pointers` name; `masks` are values that must be the same for all elements of an
+/// access. Nothing of what is no tensor of pointers.
+#[must_use]
+pub fn named(body: &Body, facts: &Facts, pointers: Value, masks: &[Value]) -> Option<Named> {
+    let ty = body.ty(pointers);
+    let shape = ty.as_tensor()?.shape.clone();
+    let pointee = ty.pointee()?;
+    let bits = moved_bits(&pointee);
+    let bytes = u64::from(bits / 8);
+    let Some(fact) = facts.get(pointers) else {
+        let axes = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, Stride::MultipleOf(1)));
+        return Some(Named { tensor: GlobalTensor { axes: axes.collect(), alignment: bytes }, bits });
+    };
+    let shared = |axis: usize| {
+        let known =
+            masks.iter().map(|mask| facts.get(*mask).and_then(|fact| fact.axes.get(axis)).map_or(1, |a| a.constancy));
+        known.min().unwrap_or(u64::MAX)
+    };
+    // The axis along which most follow each other is the one of the rows.
+    let contiguity = |axis: usize| fact.axes.get(axis).map_or(1, |along| along.contiguity);
+    let row = (0..shape.len()).rev().max_by_key(|&axis| (contiguity(axis), shape[axis] > 1)).unwrap_or(0);
+    let along = fact.axes.get(row).copied().unwrap_or(super::facts::Along::NOTHING);
+    let within = along.contiguity.min(shared(row)).saturating_mul(bytes);
+    let alignment = along.divisibility.min(within).max(bytes);
+    let axes = shape.iter().enumerate().map(|(axis, &size)| {
+        let own = fact.axes.get(axis).copied().unwrap_or(super::facts::Along::NOTHING);
+        let stride = match () {
+            () if axis == row && own.contiguity > 1 => Stride::Elements(1),
+            () if own.constancy >= size => Stride::Elements(0),
+            () => Stride::MultipleOf((alignment / bytes).max(1)),
+        };
+        (Dim::tensor(axis), size, stride)
+    });
+    Some(Named { tensor: GlobalTensor { axes: axes.collect(), alignment }, bits })
+}
+
+/// The memory that a descriptor names: rows follow its last axis, and begin at a multiple of sixteen bytes.
+#[must_use]
+pub fn described(ty: &Type) -> Option<Named> {
+    let shape = ty.shape()?;
+    let bits = moved_bits(ty.element());
+    let grain = (16 / u64::from(bits / 8)).max(1);
+    let last = shape.len().checked_sub(1)?;
+    let axes = shape.iter().enumerate().map(|(axis, &size)| {
+        let stride = if axis == last { Stride::Elements(1) } else { Stride::MultipleOf(grain) };
+        (Dim::tensor(axis), size, stride)
+    });
+    Some(Named { tensor: GlobalTensor { axes: axes.collect(), alignment: 16 }, bits })
+}
+
+/// Bits by which an element of a type is moved: whole bytes, a power of two.
+#[must_use]
+pub fn moved_bits(ty: &Type) -> u32 {
+    ty.element_bits().unwrap_or(32).max(8).next_power_of_two().min(64)
+}

@@ -1,0 +1,188 @@
+//! Products of tensors: what is asked of [`crate::contract`], and the layouts that its plan gives to the operands.
+//!
+//! The question follows from the program alone, and a question has one plan: whoever lowers the program asks again, and
+//! gets the plan whose layouts the operands have.
+
+use std::collections::HashSet;
+
+use super::Machine;
+use super::layouts::{View, in_order};
+use crate::contract::{ContractError, Contraction, Question, Scale, plan};
+use crate::layout::{Dim, LayoutError, LinearLayout};
+use crate::target::Number;
+use crate::tile::{Attribute, Body, Op, Type, Value};
+
+/// Layouts of the operands of a product, as tile values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Product {
+    /// How one matrix is multiplied.
+    pub plan: Contraction,
+    /// The layouts of both factors; none where the unit reads the factor from memory, so that any layout will do.
+    pub factors: [Option<LinearLayout>; 2],
+    /// The layouts of the scales, where there are any that have one.
+    pub scales: [Option<LinearLayout>; 2],
+    /// The layout of the sums.
+    pub sums: LinearLayout,
+}
+
+/// How a `tt.dot` or `tt.dot_scaled` is carried out.
+///
+/// # Errors
+/// [`ContractError`]: no unit of the target can do it.
+pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, ContractError> {
+    let question = question(body, op, machine.lanes, machine.warps)?;
+    let chained = Question { chained: is_factor(body, op), ..question };
+    let plan = match plan(&chained, machine.means) {
+        Err(ContractError::Impossible { .. }) if chained.chained => {
+            plan(&Question { chained: false, ..chained }, machine.means)?
+        }
+        other => other?,
+    };
+    let batches = batches(body, op);
+    let packed = packed(body, op);
+    let factor = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
+        let layout = [&plan.a, &plan.b][side];
+        if layout.ins().contains(Dim::OFFSET) {
+            return Ok(None);
+        }
+        let whole = over_chunks(layout, 1 - side, plan.question.shape[2])?;
+        let held = match packed[side] {
+            Some(axis) => View::Halved(axis).of(&whole)?,
+            None => whole,
+        };
+        Ok(Some(over_batches(&held, batches)?))
+    };
+    let scale = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
+        let (Some(layout), Some(scale)) = (&plan.scales[side], plan.question.scales[side]) else { return Ok(None) };
+        let blocks = (plan.question.shape[2] / scale.block).max(1);
+        Ok(Some(over_batches(&over_chunks(layout, 1, blocks)?, batches)?))
+    };
+    let (factors, scales) = ([factor(0)?, factor(1)?], [scale(0)?, scale(1)?]);
+    let sums = over_batches(&plan.c, batches)?;
+    Ok(Product { factors, scales, sums, plan })
+}
+
+/// What a `tt.dot` or `tt.dot_scaled` asks, of one matrix where it multiplies several.
+///
+/// # Errors
+/// [`ContractError::Impossible`] for types that no product has.
+pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<Question, ContractError> {
+    let shape = |group: &str| body.operand(op, group).and_then(|value| body.ty(value).shape()).unwrap_or_default();
+    let (a, c) = (shape("a"), shape("c"));
+    let rank = c.len();
+    if rank < 2 || a.len() != rank {
+        return Err(impossible("factors and sums have two axes or three".to_owned()));
+    }
+    let [(a_number, a_scale), (b_number, b_scale)] = [factor(body, op, 0)?, factor(body, op, 1)?];
+    let k = a[rank - 1] * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
+    let sums = body.operand(op, "c").map(|value| body.ty(value).element());
+    let accumulator =
+        sums.and_then(of_type).ok_or_else(|| impossible("no product has sums of this type".to_owned()))?;
+    let shape = [c[rank - 2], c[rank - 1], k];
+    Ok(Question::new(shape, [a_number, b_number, accumulator], lanes, warps).with_scales([a_scale, b_scale]))
+}
+
+/// The elements of a factor, and its scales.
+fn factor(body: &Body, op: Op, side: usize) -> Result<(Number, Option<Scale>), ContractError> {
+    let (group, scale_group, kind) = [("a", "a_scale", "a_elem_type"), ("b", "b_scale", "b_elem_type")][side];
+    let operation = body.op(op);
+    let ty = body.operand(op, group).map(|value| body.ty(value).element());
+    let ty = ty.ok_or_else(|| impossible(format!("it has no factor `{group}`")))?;
+    let unknown = || impossible(format!("no product has factors of `{ty}`"));
+    let Some(kind) = operation.attributes.get(kind).and_then(Attribute::as_text) else {
+        let precision = operation.attributes.get("inputPrecision").and_then(Attribute::as_text).unwrap_or("ieee");
+        let number = match (ty, precision) {
+            // What a unit of fewer digits is to make more of is done in several products of it.
+            (Type::Float(crate::tile::Float::F32), "tf32" | "tf32x3") => Number::named("tf32"),
+            _ => of_type(ty),
+        };
+        return Ok((number.ok_or_else(unknown)?, None));
+    };
+    let number = Number::named(if kind == "fp16" { "f16" } else { kind }).ok_or_else(unknown)?;
+    let Some(scale) = body.operand(op, scale_group) else { return Ok((number, None)) };
+    let blocks = body.ty(scale).shape().and_then(|shape| shape.last().copied()).unwrap_or(1).max(1);
+    let shape = body.operand(op, "a").and_then(|value| body.ty(value).shape()).unwrap_or_default();
+    let k = shape.last().copied().unwrap_or(1) * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
+    let kept = of_type(body.ty(scale).element()).filter(|number| number.is_float());
+    let scale_number = kept.or_else(|| Number::named("e8m0")).ok_or_else(unknown)?;
+    Ok((number, Some(Scale { number: scale_number, block: (k / blocks).max(1), exponents: None })))
+}
+
+/// What a type's bits mean in a product: integers have signs.
+fn of_type(ty: &Type) -> Option<Number> {
+    match ty {
+        Type::Integer(bits, _) => Some(Number::Integer { bits: *bits, signed: true }),
+        Type::Float(float) => Number::named(float.number_name()),
+        _ => None,
+    }
+}
+
+/// Along which axis of a factor's matrix two elements of four bits lie in one of its tensor's.
+fn packed(body: &Body, op: Op) -> [Option<usize>; 2] {
+    let attributes = &body.op(op).attributes;
+    let narrow = |kind: &str| attributes.get(kind).and_then(Attribute::as_text) == Some("e2m1");
+    let along_k = |name: &str| attributes.get(name).and_then(Attribute::as_integer) != Some(0);
+    let of =
+        |kind: &str, pack: &str, k_axis: usize| narrow(kind).then(|| if along_k(pack) { k_axis } else { 1 - k_axis });
+    [of("a_elem_type", "lhs_k_pack", 1), of("b_elem_type", "rhs_k_pack", 0)]
+}
+
+/// How many matrices are multiplied, where the tensors have three axes.
+fn batches(body: &Body, op: Op) -> Option<u64> {
+    let shape = body.operand(op, "c").and_then(|value| body.ty(value).shape()).unwrap_or_default();
+    (shape.len() > 2).then(|| shape[0])
+}
+
+/// Whether the sums become a factor of another product, each element by itself.
+pub(super) fn is_factor(body: &Body, op: Op) -> bool {
+    let mut flows: HashSet<Value> = body.op(op).results.iter().copied().collect();
+    for user in body.walk(body.root()) {
+        let operation = body.op(user);
+        if !operation.operands.iter().any(|operand| flows.contains(operand)) {
+            continue;
+        }
+        if user != op && is_product(operation.name()) {
+            let factors = ["a", "b"].into_iter().flat_map(|group| body.operand(user, group));
+            if factors.into_iter().any(|factor| flows.contains(&factor)) {
+                return true;
+            }
+        }
+        let keeps = operation.definition.traits.elementwise || KEEPING.contains(&operation.name());
+        if keeps {
+            flows.extend(operation.results.iter().copied());
+        }
+    }
+    false
+}
+
+/// Operations beside elementwise ones that leave each element where it is.
+const KEEPING: [&str; 2] = ["arith.select", "ttg.convert_layout"];
+
+/// Whether an operation of this name multiplies matrices.
+#[must_use]
+pub fn is_product(name: &str) -> bool {
+    matches!(name, "tt.dot" | "tt.dot_scaled")
+}
+
+/// The layout over all of an axis from that of a part of it: the parts are one after the other, in registers.
+fn over_chunks(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLayout, LayoutError> {
+    let mut whole = in_order(layout)?;
+    while 1u64 << whole.out_bits(Dim::tensor(axis)) < size {
+        whole = View::Stacked(axis).of(&whole)?;
+    }
+    Ok(whole)
+}
+
+/// The layout of several matrices, one after the other in registers.
+fn over_batches(layout: &LinearLayout, batches: Option<u64>) -> Result<LinearLayout, LayoutError> {
+    let Some(batches) = batches else { return Ok(layout.clone()) };
+    let mut all = View::With(0).of(layout)?;
+    while 1u64 << all.out_bits(Dim::tensor(0)) < batches {
+        all = View::Stacked(0).of(&all)?;
+    }
+    Ok(all)
+}
+
+fn impossible(reasons: String) -> ContractError {
+    ContractError::Impossible { reasons }
+}
