@@ -22,7 +22,6 @@
 //!
 //! May import `f2`, `layout`, `target`, `kernel`, `movement`; never `vendor` or `emulator`.
 
-mod cast;
 mod choose;
 mod cost;
 mod described;
@@ -39,6 +38,8 @@ mod sums;
 mod tiling;
 mod unit;
 mod whole;
+
+use crate::kernel::math::casts as cast;
 
 pub use choose::{Candidate, Refused, candidates, plan};
 pub use cost::ContractionCost;

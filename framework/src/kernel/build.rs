@@ -1,8 +1,9 @@
 //! Builds the body of a kernel, giving every value a number and a type.
 
 use super::{
-    Atomic, Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MathFunction, MemoryOrder, MemoryScope,
-    Op, Parameter, Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
+    Atomic, Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MAX_VALUES, MathFunction, MemoryOrder,
+    MemoryScope, Op, Parameter, Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary,
+    Value,
 };
 
 /// Appends operations to a kernel under construction.
@@ -38,6 +39,33 @@ impl Builder {
             shared: Vec::new(),
             open: vec![Region::default()],
         }
+    }
+
+    /// Goes on after a kernel: new values have numbers of their own, those of the kernel their types. What is built is
+    /// taken with [`Builder::apart`].
+    pub(super) fn continuing(kernel: &Kernel) -> Self {
+        let mut builder = Self::with_parameters(&kernel.name, kernel.launch, kernel.parameters.clone());
+        builder.types.resize(kernel.value_limit().min(MAX_VALUES) as usize, Type::Scalar(Element::I1));
+        builder.learn(&kernel.body);
+        builder
+    }
+
+    fn learn(&mut self, region: &Region) {
+        let defined = region.arguments.iter().chain(region.statements.iter().flat_map(|statement| &statement.results));
+        for &(value, ty) in defined {
+            if let Some(own) = self.types.get_mut(value.0 as usize) {
+                *own = ty;
+            }
+        }
+        let inner = region.statements.iter().flat_map(|statement| statement.op.regions());
+        inner.for_each(|region| self.learn(region));
+    }
+
+    /// What `build` gives, and the statements that it appends, which are left out of the kernel.
+    pub(super) fn apart<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> (T, Vec<Statement>) {
+        self.open.push(Region::default());
+        let given = build(self);
+        (given, self.open.pop().unwrap_or_default().statements)
     }
 
     /// The finished kernel; regions left open are closed as they are.

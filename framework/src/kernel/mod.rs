@@ -25,6 +25,7 @@
 mod build;
 mod bytes;
 mod count;
+pub mod math;
 mod module;
 mod op;
 mod signature;

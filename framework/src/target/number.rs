@@ -213,6 +213,29 @@ impl Format {
         self.specials == Specials::Ieee
     }
 
+    /// The bits of the greatest number.
+    #[must_use]
+    pub fn greatest(self) -> u64 {
+        let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
+        let bits = match self.specials {
+            Specials::Ieee => magnitude - (1 << self.mantissa),
+            Specials::AllOnes => magnitude - 1,
+            Specials::NegativeZero | Specials::None => magnitude,
+        };
+        bits << self.ignored
+    }
+
+    /// The bits of a NaN, where there is one: all ones, or the negative zero's.
+    #[must_use]
+    pub fn nan(self) -> Option<u64> {
+        let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
+        match self.specials {
+            Specials::Ieee | Specials::AllOnes => Some(magnitude << self.ignored),
+            Specials::NegativeZero => Some((magnitude + 1) << self.ignored),
+            Specials::None => None,
+        }
+    }
+
     /// The least value above zero that is not subnormal.
     #[must_use]
     pub fn least_normal(self) -> f64 {

@@ -11,17 +11,19 @@ const WORD: Type = Type::Scalar(Element::I32);
 const SINGLE_TYPE: Type = Type::Scalar(Element::F32);
 
 /// Whether elements can be cast: exactly, or where even binary64 has not all integers, rounded to it.
-pub(super) fn is_possible(from: Number, to: Number) -> bool {
+#[must_use]
+pub fn is_possible(from: Number, to: Number) -> bool {
     let widest = matches!(from, Number::Integer { bits: 64, .. }) && element(to) == Some(Element::F64);
     let is_cast = !to.is_float() || element(to).is_some() || is_by_fields(from, to);
     from == to || widest || from.is_exact_in(to) && is_cast
 }
 
 /// Operations that multiplying an element by its scale takes besides, about.
-pub(super) const SCALING: u64 = 3;
+pub const SCALING: u64 = 3;
 
 /// Operations that casting an element takes, about.
-pub(super) fn operations(from: Number, to: Number) -> u64 {
+#[must_use]
+pub fn operations(from: Number, to: Number) -> u64 {
     match from {
         _ if from == to => 0,
         Number::Float(_) if element(from).is_none() => 12,
@@ -36,7 +38,8 @@ fn is_by_fields(from: Number, to: Number) -> bool {
 }
 
 /// The element of the kernel IR whose bits the type has; `tf32` has those of binary32.
-pub(super) fn element(number: Number) -> Option<Element> {
+#[must_use]
+pub fn element(number: Number) -> Option<Element> {
     let Number::Float(format) = number else { return Element::integer(number.bits()) };
     match format.widths() {
         [11, 52, 0] => Some(Element::F64),
@@ -48,12 +51,13 @@ pub(super) fn element(number: Number) -> Option<Element> {
 }
 
 /// The integer type as wide as elements of a type, or a byte.
-pub(super) fn carrier(number: Number) -> Type {
+#[must_use]
+pub fn carrier(number: Number) -> Type {
     Type::Scalar(Element::integer(number.bits().next_power_of_two().max(8)).unwrap_or(Element::I32))
 }
 
 /// An element's bits, as an integer at least a byte wide, cast from one type to another.
-pub(super) fn cast(builder: &mut Builder, value: Value, from: Number, to: Number) -> Value {
+pub fn cast(builder: &mut Builder, value: Value, from: Number, to: Number) -> Value {
     match (from, to) {
         _ if from == to => value,
         (Number::Integer { bits, signed }, _) if bits < 8 => {
@@ -94,7 +98,7 @@ pub(super) fn cast(builder: &mut Builder, value: Value, from: Number, to: Number
 }
 
 /// A floating-point number of at most 32 bits as binary32.
-pub(super) fn as_single(builder: &mut Builder, value: Value, from: Number) -> Value {
+pub fn as_single(builder: &mut Builder, value: Value, from: Number) -> Value {
     match (from, element(from)) {
         (Number::Float(format), None) => {
             let word = builder.cast(Cast::ExtendU, value, WORD);
@@ -108,7 +112,7 @@ pub(super) fn as_single(builder: &mut Builder, value: Value, from: Number) -> Va
 }
 
 /// A floating-point number as the bits of another type, which has it.
-pub(super) fn resized(builder: &mut Builder, value: Value, to: Number) -> Value {
+pub fn resized(builder: &mut Builder, value: Value, to: Number) -> Value {
     let ty = Type::Scalar(element(to).unwrap_or(Element::F32));
     let have = builder.type_of(value).bits();
     let value = match ty.bits() {
@@ -146,7 +150,7 @@ fn by_fields(builder: &mut Builder, word: Value, from: Format, to: Format) -> Va
 
 /// A number of at most eight bits, in a word, as binary32: its fields moved, or of a subnormal one the mantissa as an
 /// integer times a power of two.
-pub(super) fn decoded(builder: &mut Builder, word: Value, format: Format) -> Value {
+pub fn decoded(builder: &mut Builder, word: Value, format: Format) -> Value {
     let [exponent, mantissa, _] = format.widths();
     let top = 1u32 << (exponent + mantissa);
     let magnitude = builder.binary_const(Binary::And, word, top - 1);

@@ -1,0 +1,69 @@
+//! Puts formulas in the place of functions.
+
+use super::bound::bound;
+use super::formula;
+use crate::kernel::{Builder, Element, Kernel, MathFunction, Op, Region, Statement, Type, Value};
+
+/// Replaces each function that is not native, given its elements, by operations; vectors element by element. What else
+/// is in the kernel stays as it is, values keep their numbers.
+///
+/// The kernel must be one that [`crate::kernel::verify`] accepts; of others, what has the wrong operands stays.
+pub fn expand(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> bool) {
+    let mut builder = Builder::continuing(kernel);
+    region(&mut builder, &mut kernel.body, &native);
+}
+
+fn region(builder: &mut Builder, into: &mut Region, native: &dyn Fn(MathFunction, Element) -> bool) {
+    let mut statements = Vec::with_capacity(into.statements.len());
+    for mut statement in into.statements.drain(..) {
+        for inner in statement.op.regions_mut() {
+            region(builder, inner, native);
+        }
+        match expansion(builder, &statement, native) {
+            Some(own) => statements.extend(own),
+            None => statements.push(statement),
+        }
+    }
+    into.statements = statements;
+}
+
+/// The operations that define the statement's result; none where it stays.
+fn expansion(
+    builder: &mut Builder,
+    statement: &Statement,
+    native: &dyn Fn(MathFunction, Element) -> bool,
+) -> Option<Vec<Statement>> {
+    let Op::Math { function, operands } = &statement.op else { return None };
+    let &[(result, ty)] = statement.results.as_slice() else { return None };
+    let element = ty.element().filter(|element| matches!(element, Element::F32 | Element::F64))?;
+    if operands.len() != function.operands() || bound(*function, element).is_none() || native(*function, element) {
+        return None;
+    }
+    let (&first, &second) = (operands.first()?, operands.last()?);
+    let (last, mut own) = builder.apart(|builder| {
+        element_by_element(builder, ty, [first, second], |builder, pair| {
+            formula::append(builder, element, *function, pair)
+        })
+    });
+    // Nothing comes after what defines the last value, so that no other operation names it.
+    for defined in own.iter_mut().flat_map(|statement| &mut statement.results) {
+        if defined.0 == last {
+            defined.0 = result;
+        }
+    }
+    Some(own)
+}
+
+fn element_by_element(
+    builder: &mut Builder,
+    ty: Type,
+    operands: [Value; 2],
+    append: impl Fn(&mut Builder, [Value; 2]) -> Value,
+) -> Value {
+    let mut results = Vec::with_capacity(ty.count() as usize);
+    for index in 0..ty.count() {
+        let own = operands.map(|operand| builder.extract(operand, index));
+        results.push(append(builder, own));
+    }
+    builder.pack(&results)
+}

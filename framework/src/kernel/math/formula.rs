@@ -1,0 +1,49 @@
+//! Which formula is a function's.
+
+use super::place::Place;
+use super::real::Real;
+use super::{
+    error_function, exponential, hyperbolic, inverse_hyperbolic, inverse_trigonometric, logarithm, power, remainder,
+    root, trigonometric,
+};
+use crate::kernel::{Builder, Element, MathFunction, Value};
+
+/// Appends a function of scalars, the second of which counts where it takes two; the last operation defines the result.
+pub(super) fn append(builder: &mut Builder, element: Element, function: MathFunction, [x, y]: [Value; 2]) -> Value {
+    let place = Place::new(builder, element);
+    formula(function, place.real(x), place.real(y)).value
+}
+
+fn formula<'p>(function: MathFunction, x: Real<'p>, y: Real<'p>) -> Real<'p> {
+    match function {
+        MathFunction::Exp => exponential::exp(x),
+        MathFunction::Exp2 => exponential::exp2(x),
+        MathFunction::Exp10 => exponential::exp10(x),
+        MathFunction::Expm1 => exponential::expm1(x),
+        MathFunction::Log => logarithm::log(x),
+        MathFunction::Log2 => logarithm::log2(x),
+        MathFunction::Log10 => logarithm::log10(x),
+        MathFunction::Log1p => logarithm::log1p(x),
+        MathFunction::Sin => trigonometric::sin(x),
+        MathFunction::Cos => trigonometric::cos(x),
+        MathFunction::Tan => trigonometric::tan(x),
+        MathFunction::Asin => inverse_trigonometric::asin(x),
+        MathFunction::Acos => inverse_trigonometric::acos(x),
+        MathFunction::Atan => inverse_trigonometric::atan(x),
+        MathFunction::Atan2 => inverse_trigonometric::atan2(x, y),
+        MathFunction::Sinh => hyperbolic::sinh(x),
+        MathFunction::Cosh => hyperbolic::cosh(x),
+        MathFunction::Tanh => hyperbolic::tanh(x),
+        MathFunction::Asinh => inverse_hyperbolic::asinh(x),
+        MathFunction::Acosh => inverse_hyperbolic::acosh(x),
+        MathFunction::Atanh => inverse_hyperbolic::atanh(x),
+        MathFunction::Erf => error_function::erf(x),
+        MathFunction::Erfc => error_function::erfc(x),
+        MathFunction::Pow => power::pow(x, y),
+        MathFunction::Cbrt => root::cbrt(x),
+        MathFunction::Rsqrt => root::rsqrt(x),
+        MathFunction::Hypot => root::hypot(x, y),
+        MathFunction::Fmod => remainder::fmod(x, y),
+        MathFunction::Lgamma | MathFunction::Tgamma => x,
+    }
+}

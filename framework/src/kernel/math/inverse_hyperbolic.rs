@@ -1,0 +1,66 @@
+//! Inverses of the hyperbolic functions: polynomials next to zero, logarithms elsewhere.
+
+use super::logarithm::{log, log_of_one_and};
+use super::real::Real;
+use super::tables::constants::LN_2;
+use super::tables::hyperbolic::{ASINH, ATANH};
+
+/// From here on, 1 beside the square is nothing.
+fn far<'p>(x: Real<'p>) -> f64 {
+    x.place.by_type(65_536.0, 4_294_967_296.0)
+}
+
+/// `log(2 x)`.
+fn log_of_twice<'p>(x: Real<'p>) -> Real<'p> {
+    let [high, low] = [0, 1].map(|part| x.place.entry(&LN_2, part));
+    log(x) + low + high
+}
+
+/// A square root in two parts, of a sum in two parts above zero.
+fn root_parts<'p>(high: Real<'p>, low: Real<'p>) -> [Real<'p>; 2] {
+    let root = high.sqrt();
+    let left = root.mul_add(-root, high) + low;
+    [root, left / (root * 2.0)]
+}
+
+pub(super) fn asinh<'p>(x: Real<'p>) -> Real<'p> {
+    let size = x.abs();
+    let z = size * size;
+    let near = (size * z).mul_add(ASINH.at(z), size);
+    let limit = far(x);
+    let inside = size.clamped(0.0, limit);
+    // x + sqrt(x^2 + 1) is one and `x + (sqrt(x^2 + 1) - 1)`.
+    let [square, left] = inside.two_product(inside);
+    let [sum, more] = square.two_sum(1.0);
+    let [root, rest] = root_parts(sum, more + left);
+    let [part, lost] = root.two_sum(-1.0);
+    let [sum, more] = inside.two_sum(part);
+    let middle = log_of_one_and(sum, Some(more + (lost + rest)));
+    let result = size.is_less(0.5).select(near, middle);
+    let is_far = x.place.number(limit).is_less(size);
+    is_far.select(log_of_twice(size), result).with_sign_of(x)
+}
+
+/// With `t = x - 1`, x + sqrt(x^2 - 1) is one and `t + sqrt(2 t + t^2)`.
+pub(super) fn acosh<'p>(x: Real<'p>) -> Real<'p> {
+    let limit = far(x);
+    let t = x.clamped(1.0, limit) - 1.0;
+    let [square, left] = t.two_product(t);
+    let [sum, more] = (t * 2.0).two_sum(square);
+    let [root, rest] = root_parts(sum, more + left);
+    let [sum, more] = t.two_sum(root);
+    let near = log_of_one_and(sum, Some(more + t.is_equal(0.0).select(0.0, rest)));
+    let is_far = x.place.number(limit).is_less(x);
+    let result = is_far.select(log_of_twice(x), near);
+    x.is_less(1.0).select(f64::NAN, result)
+}
+
+pub(super) fn atanh<'p>(x: Real<'p>) -> Real<'p> {
+    let size = x.abs();
+    let z = size * size;
+    let near = (size * z).mul_add(ATANH.at(z), size);
+    let far = log_of_one_and(size * 2.0 / (1.0 - size), None) * 0.5;
+    let result = size.is_less(0.5).select(near, far);
+    let special = size.is_equal(1.0).select(f64::INFINITY, f64::NAN);
+    size.is_less(1.0).select(result, special).with_sign_of(x)
+}

@@ -1,0 +1,133 @@
+//! Where the operations of a function go, and of which type its numbers are.
+
+use std::cell::RefCell;
+
+use super::real::Real;
+use super::table::Table;
+use super::truth::Truth;
+use super::word::Word;
+use crate::kernel::{Builder, Element, Region, Type, Value};
+
+/// A place in a kernel under construction. Numbers, words and truths that are made there hold on to it, so that
+/// formulas can be written as such.
+pub(super) struct Place<'p> {
+    builder: RefCell<&'p mut Builder>,
+    element: Element,
+}
+
+impl<'p> Place<'p> {
+    /// The end of what is built; numbers are `f32` or `f64`.
+    pub fn new(builder: &'p mut Builder, element: Element) -> Self {
+        Self { builder: RefCell::new(builder), element }
+    }
+
+    /// The type of numbers.
+    pub fn number_type(&self) -> Type {
+        Type::Scalar(self.element)
+    }
+
+    /// The integer as wide as a number.
+    pub fn word_type(&self) -> Type {
+        Type::Scalar(if self.is_single() { Element::I32 } else { Element::I64 })
+    }
+
+    /// Whether numbers are `f32`.
+    pub fn is_single(&self) -> bool {
+        self.element == Element::F32
+    }
+
+    /// One of two values, by the type of numbers.
+    pub fn by_type<T>(&self, single: T, double: T) -> T {
+        if self.is_single() { single } else { double }
+    }
+
+    /// Width of a number in bits.
+    pub fn width(&self) -> u64 {
+        self.by_type(32, 64)
+    }
+
+    /// Bits of a number's fraction.
+    pub fn fraction(&self) -> u64 {
+        self.by_type(23, 52)
+    }
+
+    /// The exponent field of one.
+    pub fn bias(&self) -> u64 {
+        self.by_type(127, 1023)
+    }
+
+    /// Bits of a number that is rounded to the type.
+    pub fn bits_of(&self, number: f64) -> u64 {
+        if self.is_single() { u64::from((number as f32).to_bits()) } else { number.to_bits() }
+    }
+
+    /// Appends to what is built.
+    pub fn build(&self, append: impl FnOnce(&mut Builder) -> Value) -> Value {
+        append(&mut self.builder.borrow_mut())
+    }
+
+    /// A value of the kernel as a number.
+    pub fn real(&'p self, value: Value) -> Real<'p> {
+        Real { place: self, value }
+    }
+
+    /// A constant, rounded to the type.
+    pub fn number(&'p self, number: f64) -> Real<'p> {
+        let (ty, bits) = (self.number_type(), self.bits_of(number));
+        self.real(self.build(|builder| builder.constant(ty, bits)))
+    }
+
+    /// A constant word: the low bits.
+    pub fn word(&'p self, bits: u64) -> Word<'p> {
+        let (ty, bits) = (self.word_type(), if self.is_single() { bits & 0xffff_ffff } else { bits });
+        self.word_of(self.build(|builder| builder.constant(ty, bits)))
+    }
+
+    /// A value of the kernel as a word.
+    pub fn word_of(&'p self, value: Value) -> Word<'p> {
+        Word { place: self, value }
+    }
+
+    /// An entry of a table.
+    pub fn entry(&'p self, table: &Table, index: usize) -> Real<'p> {
+        self.number(table.entry(self.is_single(), index))
+    }
+
+    /// Runs `then` in the lanes where the condition holds, `otherwise` in the others; both give as many numbers, and a
+    /// word before them.
+    pub fn branch<const N: usize>(
+        &'p self,
+        condition: Truth<'p>,
+        then: impl FnOnce() -> (Word<'p>, [Real<'p>; N]),
+        otherwise: impl FnOnce() -> (Word<'p>, [Real<'p>; N]),
+    ) -> (Word<'p>, [Real<'p>; N]) {
+        let then = self.region(then);
+        let otherwise = self.region(otherwise);
+        let mut types = vec![self.word_type()];
+        types.resize(1 + N, self.number_type());
+        let results = self.builder.borrow_mut().if_else(condition.value, then, otherwise, &types);
+        (self.word_of(results[0]), std::array::from_fn(|index| self.real(results[index + 1])))
+    }
+
+    fn region<const N: usize>(&self, run: impl FnOnce() -> (Word<'p>, [Real<'p>; N])) -> Region {
+        self.builder.borrow_mut().begin_region(&[]);
+        let (word, numbers) = run();
+        let values: Vec<Value> = [word.value].into_iter().chain(numbers.map(|number| number.value)).collect();
+        self.builder.borrow_mut().end_region(&values)
+    }
+
+    /// Runs `body` on two words again and again until it gives false, and gives its last words.
+    pub fn repeat(
+        &'p self,
+        first: [Word<'p>; 2],
+        body: impl FnOnce([Word<'p>; 2]) -> (Truth<'p>, [Word<'p>; 2]),
+    ) -> [Word<'p>; 2] {
+        let carried = first.map(|word| word.value);
+        let arguments = self.builder.borrow_mut().begin_region(&[self.word_type(); 2]);
+        let (again, next) = body([self.word_of(arguments[0]), self.word_of(arguments[1])]);
+        let mut builder = self.builder.borrow_mut();
+        let body = builder.end_region(&[again.value, next[0].value, next[1].value]);
+        let results = builder.while_loop(&carried, body);
+        [self.word_of(results[0]), self.word_of(results[1])]
+    }
+}
