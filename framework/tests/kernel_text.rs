@@ -296,6 +296,8 @@ fn the_example_of_the_guide_is_sound() {
 fn the_guide_lists_every_operation() {
     let guide = include_str!("../../docs/kernel-ir.md");
     let words = Op::NAMES.into_iter().chain(Binary::ALL.iter().map(|op| op.name()));
+    let words = words.chain(Unary::ALL.iter().map(|op| op.name())).chain(Atomic::ALL.iter().map(|op| op.name()));
+    let words = words.chain(MathFunction::ALL.iter().map(|function| function.name()));
     let words = words.chain(Compare::ALL.iter().map(|op| op.name())).chain(Cast::ALL.iter().map(|op| op.name()));
     let quoted: Vec<_> = guide.lines().filter(|line| line.starts_with('|')).collect();
     for word in words {
@@ -395,6 +397,10 @@ fn names_in_text_are_names_on_the_wire() {
     Issuers::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Exchange::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Queue::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
+    Atomic::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
+    MemoryOrder::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
+    MemoryScope::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
+    MathFunction::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
 }
 
 proptest! {
@@ -450,8 +456,12 @@ fn unknown_operations_are_named_and_unknown_fields_skipped() {
         other => panic!("{other:?}"),
     };
     assert_eq!(unknown(map(&[("transpose", map(&[("a", 0.into())]))])), "transpose");
-    assert_eq!(unknown("fence".into()), "fence");
-    assert_eq!(unknown(binary("f_div")), "binary f_div");
+    assert_eq!(unknown("drain".into()), "drain");
+    assert_eq!(unknown(binary("f_power")), "binary f_power");
+    let function = |name: &str| map(&[("math", map(&[("function", name.into()), ("operands", array(&[0.into()]))]))]);
+    assert!(decode(&by_hand(1, function("exp2"))).is_ok());
+    assert_eq!(unknown(function("versin")), "math versin");
+    assert_eq!(unknown(map(&[("atomic_rmw", map(&[("op", "nand".into())]))])), "atomic_rmw nand");
     assert_eq!(unknown(map(&[("cast", map(&[("op", "round".into()), ("a", 0.into())]))])), "cast round");
 }
 

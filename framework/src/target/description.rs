@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{BankRow, CostTable, Direction, Evidence, LaneXors, TensorMemory};
+use super::{BankRow, CostTable, Direction, Evidence, LaneXors, NativeFunction, TensorMemory};
 
 /// One GPU product. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct TargetDescription {
     /// Its tensor memory; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor: Option<TensorMemory>,
+    /// Functions of floating-point numbers that its hardware has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<NativeFunction>,
 }
 
 /// How fast a compute unit multiplies matrices.

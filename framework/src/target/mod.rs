@@ -13,6 +13,7 @@ mod completion;
 mod cost;
 mod description;
 mod document;
+mod function;
 mod instruction;
 mod lane_xors;
 mod memory_operand;
@@ -31,6 +32,7 @@ pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
     ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit, Shared, TargetDescription, TargetFileError,
 };
+pub use function::NativeFunction;
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
 pub use lane_xors::LaneXors;
 pub use memory_operand::{Arrangement, Described, Descriptor, Field, MemoryOperand, Mix, Step, Stride};

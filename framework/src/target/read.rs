@@ -6,7 +6,7 @@
 use super::document::{Document, Table, Value};
 use super::{
     BankRow, Cost, CostTable, Direction, Evidence, ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit,
-    Shared, TargetDescription, TargetFileError, TensorMemory,
+    NativeFunction, Shared, TargetDescription, TargetFileError, TensorMemory,
 };
 use crate::f2::Subspace;
 
@@ -43,7 +43,7 @@ pub(super) fn named_description(file: &str, text: &str, stem: &str) -> Outcome<T
 
 fn open<'d>(document: Document<'d>, parsed: &'d toml::Spanned<toml::de::DeTable<'d>>) -> Outcome<Table<'d>> {
     let words = ["name", "aliases", "product", "architecture"];
-    let tables = ["lanes", "limits", "shared", "global", "exchanges", "costs", "matrix", "tensor"];
+    let tables = ["lanes", "limits", "shared", "global", "exchanges", "costs", "matrix", "tensor", "functions"];
     Table::root(document, parsed, &[&words[..], &tables].concat())
 }
 
@@ -61,6 +61,7 @@ fn root(table: &Table<'_>) -> Outcome<TargetDescription> {
     let costs = costs(&table.value("costs")?)?;
     let matrix = table.optional("matrix").map(|value| matrix(&value)).transpose()?;
     let tensor = table.optional("tensor").map(|value| tensor(&value)).transpose()?;
+    let functions = table.optional("functions").map_or(Ok(Vec::new()), |value| functions(&value))?;
     Ok(TargetDescription {
         name,
         aliases,
@@ -74,6 +75,7 @@ fn root(table: &Table<'_>) -> Outcome<TargetDescription> {
         costs,
         matrix,
         tensor,
+        functions,
     })
 }
 
@@ -354,6 +356,22 @@ fn tensor(value: &Value<'_>) -> Outcome<TensorMemory> {
         evidence: evidence(&table)?,
         source: source(&table)?,
     })
+}
+
+fn functions(value: &Value<'_>) -> Outcome<Vec<NativeFunction>> {
+    let mut rows: Vec<NativeFunction> = Vec::new();
+    for value in value.list()? {
+        let table = value.table(&["function", "element", "ulps", "evidence", "source"])?;
+        let function_value = table.value("function")?;
+        let function = function_value.text()?;
+        let element = table.value("element")?.word(&[("f32", "f32"), ("f64", "f64")])?.to_owned();
+        if rows.iter().any(|row| row.function == function && row.element == element) {
+            return Err(function_value.error(format!("an earlier row is of this function of {element} too")));
+        }
+        let ulps = table.value("ulps")?.amount()?;
+        rows.push(NativeFunction { function, element, ulps, evidence: evidence(&table)?, source: source(&table)? });
+    }
+    Ok(rows)
 }
 
 /// Widths of accesses in bits, narrowest first, each with its place.

@@ -86,6 +86,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         },
         matrix: None,
         tensor: None,
+        functions: Vec::new(),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Constants, arithmetic, comparisons, casts, vectors, and exchanges of values between lanes.
+//! Constants, arithmetic, comparisons, casts, vectors, and exchanges of values between lanes; `division` and `float` have
+//! what LLVM leaves undefined or less exact.
 
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
@@ -21,10 +22,6 @@ fn is_float(ty: Type) -> bool {
     ty.element().is_some_and(Element::is_float)
 }
 
-fn is_float_operation(op: Binary) -> bool {
-    matches!(op, Binary::FAdd | Binary::FSub | Binary::FMul)
-}
-
 fn opcode(op: Binary) -> Option<InstructionOpcode> {
     Some(match op {
         Binary::Add => InstructionOpcode::Add,
@@ -38,9 +35,12 @@ fn opcode(op: Binary) -> Option<InstructionOpcode> {
         Binary::ShrS => InstructionOpcode::AShr,
         Binary::DivU => InstructionOpcode::UDiv,
         Binary::RemU => InstructionOpcode::URem,
+        Binary::DivS => InstructionOpcode::SDiv,
+        Binary::RemS => InstructionOpcode::SRem,
         Binary::FAdd => InstructionOpcode::FAdd,
         Binary::FSub => InstructionOpcode::FSub,
         Binary::FMul => InstructionOpcode::FMul,
+        Binary::FDiv => InstructionOpcode::FDiv,
         _ => return None,
     })
 }
@@ -67,33 +67,49 @@ impl<'ctx> Body<'_, 'ctx> {
 
     pub(crate) fn unary(&mut self, op: Unary, a: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
-        if op != Unary::FNeg {
-            return Err(self.unsupported(format!("no code generation for `{}`", op.name())));
+        if op.is_float() && is_float(a.ty) {
+            return self.float_unary(op, a);
         }
-        let builder = &self.emit.builder;
-        let value = match a.value {
-            BasicValueEnum::FloatValue(value) => builder.build_float_neg(value, "").map_err(refused)?.into(),
-            BasicValueEnum::VectorValue(value) if is_float(a.ty) => {
-                builder.build_float_neg(value, "").map_err(refused)?.into()
-            }
-            _ => return Err(self.invalid(format!("negates floating-point values, not a {}", a.ty))),
+        if op.is_float() || !is_integer(a.ty) || a.ty.element() == Some(Element::I1) {
+            return Err(self.invalid(format!("`{}` of a {}", op.name(), a.ty)));
+        }
+        let ty = self.llvm_type(a.ty)?;
+        let value = match op {
+            // Of zero the width, which the flag says.
+            Unary::LeadingZeros => self.intrinsic("llvm.ctlz", ty, &[a.value, self.emit.i1(false).into()])?,
+            _ => self.intrinsic("llvm.ctpop", ty, &[a.value])?,
         };
         Ok(Typed { ty: a.ty, value })
+    }
+
+    /// An intrinsic that is overloaded by the type of its result.
+    pub(crate) fn intrinsic(
+        &self,
+        name: &str,
+        ty: BasicTypeEnum<'ctx>,
+        operands: &[BasicValueEnum<'ctx>],
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let value = self.emit.call(name, &[ty], operands)?;
+        value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{name}` gives nothing")))
     }
 
     pub(crate) fn binary(&mut self, op: Binary, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
         let constant = self.constant_bits(b);
         let b = self.value_of(b, a.ty)?;
-        let fits = if is_float_operation(op) { is_float(a.ty) } else { is_integer(a.ty) };
+        let fits = if op.is_float() { is_float(a.ty) } else { is_integer(a.ty) };
         if !fits {
-            let wanted = if is_float_operation(op) { "floating-point values" } else { "integers" };
+            let wanted = if op.is_float() { "floating-point values" } else { "integers" };
             return Err(self.invalid(format!("{op:?} works on {wanted}, not on a {}", a.ty)));
         }
-        let opcode = opcode(op).ok_or_else(|| self.unsupported(format!("no code generation for `{}`", op.name())))?;
-        let mut value = match op {
-            Binary::DivU | Binary::RemU => self.divide(opcode, a, b)?,
-            _ => self.emit.builder.build_binop(opcode, a.value, b, "").map_err(refused)?,
+        let mut value = match (op, opcode(op)) {
+            (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, b)?,
+            (Binary::DivS | Binary::RemS, Some(opcode)) => self.divide(opcode, true, a, b)?,
+            (Binary::FDiv, Some(opcode)) => self.float_divide(opcode, a, b)?,
+            (_, Some(opcode)) => self.emit.builder.build_binop(opcode, a.value, b, "").map_err(refused)?,
+            (Binary::MulHighU, None) => self.multiply_high(false, a, b)?,
+            (Binary::MulHighS, None) => self.multiply_high(true, a, b)?,
+            (_, None) => self.float_choice(op, a, b)?,
         };
         // LLVM makes over-long shifts poison; the kernel IR promises some value.
         let width = a.ty.element().map_or(0, Element::bits);
@@ -116,54 +132,12 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed { ty: a.ty, value })
     }
 
-    /// Unsigned division. LLVM leaves division by zero undefined altogether, where the kernel IR
-    /// promises some value; and not every target divides integers narrower than 32 bits at every
-    /// optimisation level, so those are widened.
-    fn divide(
-        &self,
-        opcode: InstructionOpcode,
-        a: Typed<'ctx>,
-        b: BasicValueEnum<'ctx>,
-    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let narrow = a.value.get_type();
-        let width = a.ty.element().map_or(0, Element::bits).max(32);
-        let wide = self.emit.integer_type(width, a.ty.count());
-        let wide = wide.ok_or_else(|| self.unsupported(format!("division of a {}", a.ty)))?;
-        let builder = &self.emit.builder;
-        let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(refused);
-        if wide == narrow {
-            let b = self.one_if_zero(a.ty, b)?;
-            return builder.build_binop(opcode, a.value, b, "").map_err(refused);
-        }
-        let (x, y) = (cast(InstructionOpcode::ZExt, a.value, wide)?, cast(InstructionOpcode::ZExt, b, wide)?);
-        let y = self.one_if_zero(a.ty, y)?;
-        let value = builder.build_binop(opcode, x, y, "").map_err(refused)?;
-        cast(InstructionOpcode::Trunc, value, narrow)
-    }
-
-    fn one_if_zero(&self, ty: Type, b: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let builder = &self.emit.builder;
-        match b {
-            BasicValueEnum::IntValue(b) => {
-                let zero = b.get_type().const_zero();
-                let one = b.get_type().const_int(1, false);
-                let is_zero = builder.build_int_compare(IntPredicate::EQ, b, zero, "").map_err(refused)?;
-                builder.build_select(is_zero, one, b, "").map_err(refused)
-            }
-            BasicValueEnum::VectorValue(b) => {
-                let one = b.get_type().get_element_type().into_int_type().const_int(1, false);
-                let ones = VectorType::const_vector(&vec![one; ty.count() as usize]);
-                let zero = b.get_type().const_zero();
-                let is_zero = builder.build_int_compare(IntPredicate::EQ, b, zero, "").map_err(refused)?;
-                builder.build_select(is_zero, ones, b, "").map_err(refused)
-            }
-            _ => Err(self.invalid("divides integers")),
-        }
-    }
-
     pub(crate) fn compare(&mut self, op: Compare, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
         let b = self.value_of(b, a.ty)?;
+        if op.is_float() && is_float(a.ty) {
+            return self.float_compare(op, a, b);
+        }
         let predicate = match op {
             Compare::Eq => IntPredicate::EQ,
             Compare::Ne => IntPredicate::NE,
@@ -171,7 +145,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Compare::LeU => IntPredicate::ULE,
             Compare::LtS => IntPredicate::SLT,
             Compare::LeS => IntPredicate::SLE,
-            _ => return Err(self.unsupported(format!("no code generation for `{}`", op.name()))),
+            _ => return Err(self.invalid(format!("compares floating-point values, not a {}", a.ty))),
         };
         let builder = &self.emit.builder;
         let value = match (a.value, b) {
@@ -209,15 +183,18 @@ impl<'ctx> Body<'_, 'ctx> {
             Cast::FloatU => InstructionOpcode::UIToFP,
             Cast::ExtendF => InstructionOpcode::FPExt,
             Cast::RoundF => InstructionOpcode::FPTrunc,
-            Cast::IntS | Cast::IntU => {
-                return Err(self.unsupported(format!("no code generation for `{}`", op.name())));
-            }
+            Cast::IntS => InstructionOpcode::FPToSI,
+            Cast::IntU => InstructionOpcode::FPToUI,
         };
         if !goes || a.ty.count() != ty.count() {
             return Err(self.invalid(format!("{op:?} does not go from {} to {ty}", a.ty)));
         }
         let wanted = self.llvm_type(ty)?;
-        let value = self.emit.builder.build_cast(opcode, a.value, wanted, "").map_err(refused)?;
+        let whole = matches!(op, Cast::IntS | Cast::IntU);
+        let from = if whole { self.in_single(a)? } else { a.value };
+        let value = self.emit.builder.build_cast(opcode, from, wanted, "").map_err(refused)?;
+        // LLVM makes integers that do not fit poison; the kernel IR promises some value.
+        let value = if whole { ffi::freeze(&self.emit.builder, value) } else { value };
         Ok(Typed { ty, value })
     }
 

@@ -1,4 +1,4 @@
-//! Regions: `if` and `for` as blocks and phis.
+//! Regions: `if`, `for` and `while` as blocks and phis.
 
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
@@ -111,6 +111,36 @@ impl<'ctx> Body<'_, 'ctx> {
         self.emit.builder.position_at_end(exit);
         let ends = carried.iter().zip(&yielded);
         ends.map(|(&before, &after)| self.merge(before.ty, &[(before, guard), (after, latch)])).collect()
+    }
+
+    /// `while`, tested after each pass.
+    pub(crate) fn while_loop(&mut self, carried: &[Value], body: &Region) -> Result<Vec<Typed<'ctx>>, CompileError> {
+        let carried = carried.iter().map(|&value| self.value(value)).collect::<Result<Vec<_>, _>>()?;
+        let bit = Type::Scalar(Element::I1);
+        let types: Vec<Type> = std::iter::once(bit).chain(carried.iter().map(|value| value.ty)).collect();
+        let before = self.block()?;
+        let pass = self.emit.context.append_basic_block(self.function, "pass");
+        self.emit.builder.build_unconditional_branch(pass).map_err(refused)?;
+        self.emit.builder.position_at_end(pass);
+        let mut phis = Vec::with_capacity(carried.len());
+        let mut arguments = Vec::with_capacity(carried.len());
+        for value in &carried {
+            let phi = self.emit.builder.build_phi(self.llvm_type(value.ty)?, "").map_err(refused)?;
+            phi.add_incoming(&[(&value.value, before)]);
+            arguments.push(Typed { ty: value.ty, value: phi.as_basic_value() });
+            phis.push(phi);
+        }
+        let mut yielded = self.region(body, &arguments)?;
+        self.expect_types(&yielded, &types)?;
+        let again = yielded.remove(0).value.into_int_value();
+        let latch = self.block()?;
+        let exit = self.emit.context.append_basic_block(self.function, "exit");
+        self.emit.builder.build_conditional_branch(again, pass, exit).map_err(refused)?;
+        for (phi, value) in phis.iter().zip(&yielded) {
+            phi.add_incoming(&[(&value.value, latch)]);
+        }
+        self.emit.builder.position_at_end(exit);
+        Ok(yielded)
     }
 
     fn branch_if(

@@ -1,6 +1,6 @@
 //! What a vendor says about a target: data for LLVM, and how special operations are spelled.
 
-use tilewright::kernel::{Kernel, Queue, Scope, Type};
+use tilewright::kernel::{Atomic, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, Queue, Scope, Space, Type};
 use tilewright::target::{Completion, Instruction};
 use tilewright::vendor::CompileError;
 
@@ -61,6 +61,25 @@ pub enum SharedForm {
     Dynamic,
 }
 
+/// An operation that reads, changes and writes a scalar in one step.
+#[derive(Debug, Clone, Copy)]
+pub struct AtomicUpdate<'ctx> {
+    /// Which.
+    pub op: Atomic,
+    /// The memory.
+    pub space: Space,
+    /// Where.
+    pub pointer: PointerValue<'ctx>,
+    /// Of what element the value is.
+    pub element: Element,
+    /// What the operation takes.
+    pub value: BasicValueEnum<'ctx>,
+    /// How it orders other accesses.
+    pub order: MemoryOrder,
+    /// Among whom.
+    pub scope: MemoryScope,
+}
+
 /// A target as its vendor describes it.
 ///
 /// The hooks append instructions with the given [`Emitter`]. Lanes and warps are counted along the
@@ -93,6 +112,89 @@ pub trait Dialect {
     /// # Errors
     /// [`CompileError`].
     fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError>;
+
+    /// How many blocks the grid has along axis 0, 1 or 2, `i32`.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where nobody tells.
+    fn programs<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+        let _ = emit;
+        Err(CompileError::Unsupported(format!("the size of the grid along axis {axis} is not known on this target")))
+    }
+
+    /// LLVM's name of a synchronisation scope of this target; of the system the empty one.
+    fn memory_scope(&self, scope: MemoryScope) -> &'static str {
+        let _ = scope;
+        ""
+    }
+
+    /// What the vendor's code generator is promised of memory that atomic operations on it reach, by names of empty
+    /// metadata.
+    fn atomic_annotations(&self, space: Space, scope: MemoryScope) -> &'static [&'static str] {
+        let _ = (space, scope);
+        &[]
+    }
+
+    /// An atomic operation as the vendor writes it; nothing where LLVM's own instruction says all of it.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn atomic<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        atomic: &AtomicUpdate<'ctx>,
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        let _ = (emit, atomic);
+        Ok(None)
+    }
+
+    /// A function that the target says its hardware has, of scalars.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] for others: they are to be expanded before.
+    fn math<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        function: MathFunction,
+        element: Element,
+        operands: &[BasicValueEnum<'ctx>],
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let _ = (emit, operands);
+        Err(no_function(function, element))
+    }
+
+    /// Prints values by a format as C's `printf` takes it, in which integers of 32 and 64 bits and `double`s stand;
+    /// nothing where kernels cannot print.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn print<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        format: &str,
+        values: &[BasicValueEnum<'ctx>],
+    ) -> Result<(), CompileError> {
+        let _ = (emit, format, values);
+        Ok(())
+    }
+
+    /// Whether the text may be this vendor's assembly; code generators that see more refuse it later.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] for another's.
+    fn check_assembly(&self, text: &str) -> Result<(), CompileError> {
+        let _ = text;
+        Err(CompileError::Unsupported("assembly of another vendor".to_owned()))
+    }
+
+    /// Waits for kernels before this one in its stream, or lets those after it begin; nothing where they do not overlap.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    fn grid_dependency(&self, emit: &Emitter<'_, '_>, wait: bool) -> Result<(), CompileError> {
+        let _ = (emit, wait);
+        Ok(())
+    }
 
     /// The `i32` that the lane number `lane` offers as `value`.
     ///
@@ -332,6 +434,13 @@ pub trait Dialect {
         let _ = (emit, operands, results);
         Err(CompileError::Unsupported(format!("instruction `{name}` has no code generation on this target")))
     }
+}
+
+/// What a target says to a function that its hardware lacks.
+#[must_use]
+pub fn no_function(function: MathFunction, element: Element) -> CompileError {
+    let (function, element) = (function.name(), element.name());
+    CompileError::Unsupported(format!("`{function}` of {element} is no operation of this target: expand it before"))
 }
 
 /// What a target without clusters says to what is only in them.

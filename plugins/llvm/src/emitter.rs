@@ -174,6 +174,42 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.integer("select", Some(chosen))
     }
 
+    /// A call of one of LLVM's intrinsics that is overloaded by the type of its one operand, which is its result's too.
+    ///
+    /// # Errors
+    /// As [`Emitter::call`].
+    pub fn call_same(
+        &self,
+        intrinsic: &str,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let result = self.call(intrinsic, &[value.get_type()], &[value])?;
+        result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives nothing")))
+    }
+
+    /// A call of one of LLVM's intrinsics that takes one value and is not overloaded.
+    ///
+    /// # Errors
+    /// As [`Emitter::call`].
+    pub fn call_single(
+        &self,
+        intrinsic: &str,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let result = self.call(intrinsic, &[], &[value])?;
+        result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives nothing")))
+    }
+
+    /// An `i32` that nobody writes, so many bytes after a pointer.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`].
+    pub fn load_i32(&self, pointer: PointerValue<'ctx>, bytes: u32) -> Result<IntValue<'ctx>, CompileError> {
+        let place = ffi::advance(&self.builder, self.context, pointer, self.i32(bytes)).map_err(refused)?;
+        let loaded = self.builder.build_load(self.context.i32_type(), place, "").map_err(refused)?;
+        self.integer("load", Some(loaded))
+    }
+
     /// A fence of a synchronisation scope; `relaxation` is a tag of LLVM's memory-model relaxation
     /// annotations, such as one that restricts the fence to one address space.
     ///
@@ -204,6 +240,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             16 => self.context.i16_type(),
             32 => self.context.i32_type(),
             64 => self.context.i64_type(),
+            128 => self.context.i128_type(),
             _ => return None,
         };
         Some(if count == 1 { element.as_basic_type_enum() } else { element.vec_type(count).as_basic_type_enum() })

@@ -11,12 +11,14 @@ use inkwell::AtomicOrdering;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::{
-    LLVMBuildFenceSyncScope, LLVMBuildFreeze, LLVMContextSetDiagnosticHandler, LLVMDisposeMessage,
-    LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMGetSyncScopeID,
+    LLVMBuildAtomicCmpXchgSyncScope, LLVMBuildAtomicRMWSyncScope, LLVMBuildFenceSyncScope, LLVMBuildFreeze,
+    LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
+    LLVMGetSyncScopeID,
 };
 use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMDiagnosticSeverity};
-use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, IntValue, PointerValue};
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMDiagnosticSeverity};
+use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, IntValue, PointerValue, StructValue};
+use tilewright::kernel::Atomic;
 
 type Errors = RefCell<Vec<String>>;
 
@@ -101,16 +103,90 @@ pub(crate) fn fence<'ctx>(
     ordering: AtomicOrdering,
     scope: &str,
 ) -> Option<InstructionValue<'ctx>> {
+    // Fences order at least one way.
     let ordering = match ordering {
-        AtomicOrdering::Acquire => LLVMAtomicOrdering::LLVMAtomicOrderingAcquire,
-        AtomicOrdering::Release => LLVMAtomicOrdering::LLVMAtomicOrderingRelease,
-        _ => LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent,
+        AtomicOrdering::Monotonic => AtomicOrdering::AcquireRelease,
+        other => other,
     };
     builder.get_insert_block()?;
-    // SAFETY: the name is given with its length; the builder is positioned; the ordering is one that
-    // fences take; the result is an instruction.
+    // SAFETY: the builder is positioned; the ordering is one that fences take; the result is an instruction.
     unsafe {
-        let scope = LLVMGetSyncScopeID(context.raw(), scope.as_ptr().cast(), scope.len());
+        let (ordering, scope) = (raw_ordering(ordering), scope_number(context, scope));
         Some(InstructionValue::new(LLVMBuildFenceSyncScope(builder.as_mut_ptr(), ordering, scope, c"".as_ptr())))
+    }
+}
+
+fn scope_number(context: &Context, scope: &str) -> u32 {
+    // SAFETY: the name is given with its length.
+    unsafe { LLVMGetSyncScopeID(context.raw(), scope.as_ptr().cast(), scope.len()) }
+}
+
+fn raw_ordering(ordering: AtomicOrdering) -> LLVMAtomicOrdering {
+    match ordering {
+        AtomicOrdering::Monotonic => LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic,
+        AtomicOrdering::Acquire => LLVMAtomicOrdering::LLVMAtomicOrderingAcquire,
+        AtomicOrdering::Release => LLVMAtomicOrdering::LLVMAtomicOrderingRelease,
+        AtomicOrdering::AcquireRelease => LLVMAtomicOrdering::LLVMAtomicOrderingAcquireRelease,
+        _ => LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent,
+    }
+}
+
+fn raw_operation(op: Atomic) -> LLVMAtomicRMWBinOp {
+    match op {
+        Atomic::Add => LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAdd,
+        Atomic::FAdd => LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFAdd,
+        Atomic::MinS => LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpMin,
+        Atomic::MaxS => LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpMax,
+        Atomic::MinU => LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpUMin,
+        Atomic::MaxU => LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpUMax,
+        Atomic::And => LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAnd,
+        Atomic::Or => LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpOr,
+        Atomic::Xor => LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXor,
+        Atomic::Exchange => LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXchg,
+    }
+}
+
+/// What was at the pointer; `None` where the builder is not positioned. The value is a scalar that the operation takes.
+pub(crate) fn atomic_rmw<'ctx>(
+    (builder, context): (&Builder<'ctx>, &'ctx Context),
+    op: Atomic,
+    pointer: PointerValue<'ctx>,
+    value: BasicValueEnum<'ctx>,
+    ordering: AtomicOrdering,
+    scope: &str,
+) -> Option<BasicValueEnum<'ctx>> {
+    builder.get_insert_block()?;
+    let (op, ordering, scope) = (raw_operation(op), raw_ordering(ordering), scope_number(context, scope));
+    // SAFETY: the builder is positioned, the pointer is one, the value is a scalar; the result has its type.
+    unsafe {
+        let (pointer, value) = (pointer.as_value_ref(), value.as_value_ref());
+        let old = LLVMBuildAtomicRMWSyncScope(builder.as_mut_ptr(), op, pointer, value, ordering, scope);
+        Some(BasicValueEnum::new(old))
+    }
+}
+
+/// What was at the pointer, which becomes the second value where it was the first, and whether it was; `None` where the
+/// builder is not positioned. Both are integers of one type.
+pub(crate) fn compare_exchange<'ctx>(
+    (builder, context): (&Builder<'ctx>, &'ctx Context),
+    pointer: PointerValue<'ctx>,
+    values: [BasicValueEnum<'ctx>; 2],
+    ordering: AtomicOrdering,
+    scope: &str,
+) -> Option<StructValue<'ctx>> {
+    builder.get_insert_block()?;
+    // Where nothing is written nothing is released.
+    let failed = match ordering {
+        AtomicOrdering::Acquire | AtomicOrdering::AcquireRelease => AtomicOrdering::Acquire,
+        _ => AtomicOrdering::Monotonic,
+    };
+    let (done, failed, scope) = (raw_ordering(ordering), raw_ordering(failed), scope_number(context, scope));
+    let [expected, value] = values.map(|value| value.as_value_ref());
+    let (builder, pointer) = (builder.as_mut_ptr(), pointer.as_value_ref());
+    // SAFETY: the builder is positioned, the pointer is one, both values are integers of one type, and the orderings are
+    // some that the instruction takes; the result is a structure of two.
+    unsafe {
+        let pair = LLVMBuildAtomicCmpXchgSyncScope(builder, pointer, expected, value, done, failed, scope);
+        Some(StructValue::new(pair))
     }
 }

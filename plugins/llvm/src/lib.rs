@@ -18,18 +18,23 @@
 
 mod arithmetic;
 mod asynchronous;
+mod atomic;
 mod control;
 mod dialect;
+mod division;
 mod emitter;
 mod ffi;
+mod float;
 mod generate;
 mod limits;
 mod memory;
+mod outward;
 mod pieces;
 mod translate;
 
 pub use dialect::{
-    Dialect, KernelForm, Machine, MapForm, SharedForm, no_clusters, no_mbarriers, no_queue, no_tensor_memory, queue_of,
+    AtomicUpdate, Dialect, KernelForm, Machine, MapForm, SharedForm, no_clusters, no_function, no_mbarriers, no_queue,
+    no_tensor_memory, queue_of,
 };
 pub use emitter::{Emitter, Ordering};
 pub use generate::{Code, Form, compile};

@@ -40,16 +40,11 @@ impl<'ctx> Body<'_, 'ctx> {
     ) -> Result<Typed<'ctx>, CompileError> {
         let stored = self.stored_type(ty)?;
         let address = self.address(pointer, offset, alignment)?;
-        let blocks = self.begin_predicated(predicate)?;
-        let loaded = self.emit.builder.build_load(stored, address, "").map_err(refused)?;
-        self.set_alignment(loaded.as_instruction_value(), alignment)?;
-        let mut value = loaded;
-        if let Some(blocks) = blocks {
-            self.end_predicated(&blocks)?;
-            let phi = self.emit.builder.build_phi(stored, "").map_err(refused)?;
-            phi.add_incoming(&[(&stored.const_zero(), blocks.before), (&loaded, blocks.access)]);
-            value = phi.as_basic_value();
-        }
+        let mut value = self.zero_unless(predicate, stored, |body| {
+            let loaded = body.emit.builder.build_load(stored, address, "").map_err(refused)?;
+            body.set_alignment(loaded.as_instruction_value(), alignment)?;
+            Ok(loaded)
+        })?;
         if ty == Type::Scalar(Element::I1) {
             let wanted = self.llvm_type(ty)?;
             value = self.emit.builder.build_cast(InstructionOpcode::Trunc, value, wanted, "").map_err(refused)?;
@@ -79,6 +74,31 @@ impl<'ctx> Body<'_, 'ctx> {
             Some(blocks) => self.end_predicated(&blocks),
             None => Ok(()),
         }
+    }
+
+    /// What an access gives where the predicate is true, zero elsewhere, where it is not made.
+    pub(crate) fn predicated(
+        &self,
+        predicate: Option<Value>,
+        ty: Type,
+        access: impl FnOnce(&Self) -> Result<BasicValueEnum<'ctx>, CompileError>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        self.zero_unless(predicate, self.llvm_type(ty)?, access)
+    }
+
+    fn zero_unless(
+        &self,
+        predicate: Option<Value>,
+        ty: BasicTypeEnum<'ctx>,
+        access: impl FnOnce(&Self) -> Result<BasicValueEnum<'ctx>, CompileError>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let blocks = self.begin_predicated(predicate)?;
+        let value = access(self)?;
+        let Some(blocks) = blocks else { return Ok(value) };
+        self.end_predicated(&blocks)?;
+        let phi = self.emit.builder.build_phi(ty, "").map_err(refused)?;
+        phi.add_incoming(&[(&ty.const_zero(), blocks.before), (&value, blocks.access)]);
+        Ok(phi.as_basic_value())
     }
 
     /// The type that a value has in memory: an `i1` takes a byte.

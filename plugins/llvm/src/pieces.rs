@@ -1,11 +1,12 @@
 //! What vendors' instructions are written with: values read as other types of as many bits, taken
 //! apart and put together, and inline assembly.
 
-use inkwell::InlineAsmDialect;
 use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::BuilderError;
 use inkwell::intrinsics::Intrinsic;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
-use inkwell::values::{BasicMetadataValueEnum, CallSiteValue};
+use inkwell::values::{BasicMetadataValueEnum, CallSiteValue, PointerValue};
+use inkwell::{AddressSpace, InlineAsmDialect};
 use tilewright::kernel::Type;
 use tilewright::vendor::CompileError;
 
@@ -229,5 +230,45 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.mark(call, &["convergent", "nounwind"]);
         let memory = Attribute::get_named_enum_kind_id("memory");
         call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(memory, 0));
+    }
+
+    /// A call of a function of the name that takes a format and the place of values that lie one after the other, as
+    /// C's `vprintf` does, and gives an `i32`.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`].
+    pub fn print_values(
+        &self,
+        function: &str,
+        format: &str,
+        values: &[BasicValueEnum<'ctx>],
+    ) -> Result<(), CompileError> {
+        let (pointer, context) = (self.context.ptr_type(AddressSpace::default()), self.context);
+        let ty = context.i32_type().fn_type(&[pointer.into(), pointer.into()], false);
+        let known = self.module.get_function(function);
+        let function = known.unwrap_or_else(|| self.module.add_function(function, ty, None));
+        let format = self.builder.build_global_string_ptr(format, "format").map_err(refused)?;
+        let types: Vec<_> = values.iter().map(|value| value.get_type()).collect();
+        let fields = context.struct_type(&types, false);
+        let place = self.local(fields.into())?;
+        for (index, &value) in (0..).zip(values) {
+            let field = self.builder.build_struct_gep(fields, place, index, "").map_err(refused)?;
+            self.builder.build_store(field, value).map_err(refused)?;
+        }
+        let operands = [format.as_pointer_value().into(), place.into()];
+        self.builder.build_call(function, &operands, "").map_err(refused)?;
+        Ok(())
+    }
+
+    /// A place of the lane's own, made where the kernel begins.
+    fn local(&self, ty: BasicTypeEnum<'ctx>) -> Result<PointerValue<'ctx>, CompileError> {
+        let here = self.builder.get_insert_block().ok_or_else(|| refused(BuilderError::UnsetPosition))?;
+        let entry = here.get_parent().and_then(|function| function.get_first_basic_block()).unwrap_or(here);
+        let at_start = self.context.create_builder();
+        match entry.get_first_instruction() {
+            Some(first) => at_start.position_before(&first),
+            None => at_start.position_at_end(entry),
+        }
+        at_start.build_alloca(ty, "").map_err(refused)
     }
 }

@@ -12,6 +12,7 @@ use tilewright::kernel::{
 };
 use tilewright::vendor::CompileError;
 
+use crate::atomic::Ordered;
 use crate::emitter::{Emitter, refused};
 use crate::{Dialect, KernelForm, Machine, MapForm, SharedForm, no_clusters, shared_bytes};
 
@@ -402,6 +403,25 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
                 self.store(*pointer, *value, *predicate, *offset, *alignment)?;
                 Ok(Vec::new())
             }
+            Op::AtomicRmw { op, pointer, value, predicate, order, scope } => {
+                let how = Ordered { predicate: *predicate, order: *order, scope: *scope };
+                one(self.atomic_rmw(*op, *pointer, *value, how)?)
+            }
+            Op::AtomicCompareExchange { pointer, expected, value, predicate, order, scope } => {
+                let how = Ordered { predicate: *predicate, order: *order, scope: *scope };
+                one(self.atomic_compare_exchange(*pointer, *expected, *value, how)?)
+            }
+            Op::Fence { scope } => self.fence(*scope).map(|()| Vec::new()),
+            Op::Math { function, operands } => one(self.math(*function, operands)?),
+            Op::Assert { condition, predicate, .. } => self.assert(*condition, *predicate).map(|()| Vec::new()),
+            Op::Print { prefix, hex, values } => self.print(prefix, *hex, values).map(|()| Vec::new()),
+            Op::Assembly { text, constraints, operands } => {
+                self.assembly((text, constraints), operands, &statement.results)
+            }
+            Op::GridDependency { wait } => {
+                let ordered = self.dialect.grid_dependency(&self.emit, *wait);
+                ordered.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
             Op::Exchange { kind: Exchange::Index, value, lane, issuers: Issuers::All } => {
                 one(self.exchange(*value, *lane)?)
             }
@@ -453,19 +473,24 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Instruction { name, operands } => self.instruction(name, operands, &statement.results),
             Op::If { condition, then, otherwise } => self.if_else(*condition, then, otherwise, &statement.results),
             Op::For { from, to, step, carried, body } => self.for_loop([*from, *to, *step], carried, body),
-            Op::Yield { .. } => Err(self.invalid("stands only at the end of a region of `if` or `for`")),
+            Op::While { carried, body } => self.while_loop(carried, body),
+            Op::Yield { .. } => Err(self.invalid("stands only at the end of a region of `if`, `for` or `while`")),
             other => Err(self.unsupported(format!("no code generation for `{}`", other.name()))),
         }
     }
 
-    fn special(&mut self, register: SpecialRegister) -> Result<Typed<'ctx>, CompileError> {
+    pub(crate) fn special(&mut self, register: SpecialRegister) -> Result<Typed<'ctx>, CompileError> {
         let value = match register {
             SpecialRegister::Lane => self.dialect.lane(&self.emit)?,
             SpecialRegister::Warp => self.dialect.warp(&self.emit)?,
             SpecialRegister::Block => self.dialect.block(&self.emit).map_err(|error| self.placed(error))?,
             SpecialRegister::Program(axis) if axis < 3 => self.dialect.program(&self.emit, axis)?,
-            SpecialRegister::Programs(_) => return Err(self.unsupported("no code generation for `programs`")),
-            SpecialRegister::Program(axis) => return Err(self.invalid(format!("a grid has no axis {axis}"))),
+            SpecialRegister::Programs(axis) if axis < 3 => {
+                self.dialect.programs(&self.emit, axis).map_err(|error| self.placed(error))?
+            }
+            SpecialRegister::Program(axis) | SpecialRegister::Programs(axis) => {
+                return Err(self.invalid(format!("a grid has no axis {axis}")));
+            }
         };
         Ok(Typed { ty: Type::Scalar(Element::I32), value: value.into() })
     }

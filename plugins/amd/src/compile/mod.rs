@@ -6,13 +6,13 @@
 mod dpp;
 mod instruction;
 
-use tilewright::kernel::{Kernel, Module, Queue, Scope, Type};
+use tilewright::kernel::{Element, Kernel, MathFunction, MemoryScope, Module, Op, Queue, Scope, Space, Type};
 use tilewright::target::{ExchangeKind, ExchangeRow, Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
     Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, kernel_metadata, no_clusters,
-    no_queue, queue_of,
+    no_function, no_queue, queue_of,
 };
 
 use crate::object;
@@ -41,7 +41,13 @@ pub(crate) fn compile(
             _ => {}
         }
     }
-    let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms)?;
+    let foreign = has_assembly(module);
+    if foreign && !forms.contains(&Form::Object) {
+        // Only the assembler says whether the text is its own.
+        forms.push(Form::Object);
+    }
+    let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms);
+    let code = code.map_err(|error| if foreign { refused_assembly(error) } else { error })?;
     let mut payloads = Vec::new();
     let mut add = |form, format: &str, bytes| payloads.push(Payload { form, format: format.to_owned(), bytes });
     if let Some(text) = code.intermediate {
@@ -50,12 +56,28 @@ pub(crate) fn compile(
     if let Some(text) = code.assembly {
         add(Emit::Assembly, "s", text);
     }
-    if let Some(object) = code.object {
+    if let Some(object) = code.object.filter(|_| options.emit.contains(&Emit::Object)) {
         add(Emit::Object, "hsaco", object::link(&object)?);
     }
     let linked = payloads.iter().any(|payload| payload.form == Emit::Object);
     let taken_by = linked.then(|| "LLVM's assembler and linker".to_owned());
     Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, taken_by })
+}
+
+/// Whether a kernel holds assembly, which may be another vendor's.
+fn has_assembly(module: &Module) -> bool {
+    let statements = module.kernels.iter().flat_map(Kernel::statements);
+    statements.into_iter().any(|statement| matches!(statement.op, Op::Assembly { .. }))
+}
+
+/// What the assembler refuses is not of this target.
+fn refused_assembly(error: CompileError) -> CompileError {
+    match error {
+        CompileError::Backend(message) => {
+            CompileError::Unsupported(format!("assembly that this target does not take: {message}"))
+        }
+        other => other,
+    }
 }
 
 /// AMDGCN, as LLVM writes it.
@@ -134,6 +156,55 @@ impl Dialect for Amdgcn<'_> {
     fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         let axis = ["x", "y", "z"][usize::from(axis) % 3];
         emit.call_i32(&format!("llvm.amdgcn.workgroup.id.{axis}"), &[])
+    }
+
+    fn programs<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+        // The launcher writes them behind the arguments: LLVM, AMDGPU usage, code object V5, hidden_block_count.
+        let name = "llvm.amdgcn.implicitarg.ptr";
+        match emit.call(name, &[], &[])? {
+            Some(BasicValueEnum::PointerValue(hidden)) => emit.load_i32(hidden, 4 * u32::from(axis)),
+            _ => Err(CompileError::Backend(format!("LLVM's intrinsic `{name}` gives no pointer"))),
+        }
+    }
+
+    fn memory_scope(&self, scope: MemoryScope) -> &'static str {
+        match scope {
+            MemoryScope::Block => "workgroup",
+            MemoryScope::Device => "agent",
+            MemoryScope::System => "",
+        }
+    }
+
+    /// Memory that other devices or the host see while a kernel runs is for those who name the system; in other memory
+    /// the hardware adds, and flushes subnormals where it does.
+    fn atomic_annotations(&self, space: Space, scope: MemoryScope) -> &'static [&'static str] {
+        match (space, scope) {
+            (Space::Global, MemoryScope::Block | MemoryScope::Device) => {
+                &["amdgpu.no.fine.grained.memory", "amdgpu.no.remote.memory", "amdgpu.ignore.denormal.mode"]
+            }
+            _ => &[],
+        }
+    }
+
+    fn math<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        function: MathFunction,
+        element: Element,
+        operands: &[BasicValueEnum<'ctx>],
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let listed = self.target.function(function.name(), element.name()).is_some();
+        match (function, element, operands) {
+            // LLVM scales what is subnormal into the range of the instruction and back.
+            (MathFunction::Exp2, Element::F32, &[a]) if listed => emit.call_same("llvm.exp2", a),
+            (MathFunction::Log2, Element::F32, &[a]) if listed => emit.call_same("llvm.log2", a),
+            _ => Err(no_function(function, element)),
+        }
+    }
+
+    /// Any text: LLVM's assembler reads it.
+    fn check_assembly(&self, _text: &str) -> Result<(), CompileError> {
+        Ok(())
     }
 
     fn exchange<'ctx>(

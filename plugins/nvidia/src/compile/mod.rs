@@ -4,6 +4,7 @@
 //! Forms: `Intermediate` is LLVM IR, `Assembly` is PTX, `Object` is a cubin where `ptxas` is found and
 //! the PTX itself where it is not (drivers load either); the payload's format says which.
 
+mod atomic;
 mod bulk;
 mod group;
 mod instruction;

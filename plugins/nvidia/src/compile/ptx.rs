@@ -1,13 +1,13 @@
 //! What LLVM's translation of the kernel IR asks of PTX: the form of kernels, threads, exchanges, barriers, what
 //! is asynchronous, and instructions.
 
-use tilewright::kernel::{Kernel, Queue, Scope, Type};
+use tilewright::kernel::{Element, Kernel, MathFunction, MemoryScope, Queue, Scope, Type};
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{CompileError, issued_row};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
-    Dialect, Emitter, KernelForm, Machine, MapForm, SharedForm, no_clusters, no_mbarriers, no_queue, no_tensor_memory,
-    queue_of, shared_bytes,
+    AtomicUpdate, Dialect, Emitter, KernelForm, Machine, MapForm, SharedForm, no_clusters, no_function, no_mbarriers,
+    no_queue, no_tensor_memory, queue_of, shared_bytes,
 };
 
 use super::{bulk, group, instruction, mbarrier, tensor};
@@ -24,6 +24,12 @@ const ALL_LANES: u32 = u32::MAX;
 /// A `CUtensorMap`: 128 opaque bytes at a multiple of 64, which stay where the launch has put them.
 fn map_form() -> MapForm {
     MapForm { bytes: 128, alignment: 64, attributes: vec![("nvvm.grid_constant".to_owned(), String::new())] }
+}
+
+/// Ten times the compute capability of an architecture, which is called after it.
+pub(super) fn capability(architecture: &str) -> u32 {
+    let digits: String = architecture.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(0)
 }
 
 /// PTX, as LLVM writes it.
@@ -114,6 +120,65 @@ impl Dialect for Ptx<'_> {
     fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         let axis = ["x", "y", "z"][usize::from(axis) % 3];
         emit.call_i32(&format!("llvm.nvvm.read.ptx.sreg.ctaid.{axis}"), &[])
+    }
+
+    fn programs<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+        let axis = ["x", "y", "z"][usize::from(axis) % 3];
+        emit.call_i32(&format!("llvm.nvvm.read.ptx.sreg.nctaid.{axis}"), &[])
+    }
+
+    fn memory_scope(&self, scope: MemoryScope) -> &'static str {
+        match scope {
+            MemoryScope::Block => "block",
+            MemoryScope::Device => "device",
+            MemoryScope::System => "",
+        }
+    }
+
+    fn atomic<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        atomic: &AtomicUpdate<'ctx>,
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        super::atomic::emit(emit, &self.target.architecture, atomic)
+    }
+
+    fn math<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        function: MathFunction,
+        element: Element,
+        operands: &[BasicValueEnum<'ctx>],
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let listed = self.target.function(function.name(), element.name()).is_some();
+        match (function, element, operands) {
+            (MathFunction::Exp2, Element::F32, &[a]) if listed => emit.call_same("llvm.nvvm.ex2.approx", a),
+            (MathFunction::Rsqrt, Element::F32, &[a]) if listed => emit.call_single("llvm.nvvm.rsqrt.approx.f", a),
+            _ => Err(no_function(function, element)),
+        }
+    }
+
+    fn print<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        format: &str,
+        values: &[BasicValueEnum<'ctx>],
+    ) -> Result<(), CompileError> {
+        emit.print_values("vprintf", format, values)
+    }
+
+    /// Any text: LLVM does not read PTX, its assembler does.
+    fn check_assembly(&self, _text: &str) -> Result<(), CompileError> {
+        Ok(())
+    }
+
+    /// Kernels overlap from compute capability 9.0 on.
+    fn grid_dependency(&self, emit: &Emitter<'_, '_>, wait: bool) -> Result<(), CompileError> {
+        if capability(&self.target.architecture) < 90 {
+            return Ok(());
+        }
+        let name = if wait { "llvm.nvvm.griddepcontrol.wait" } else { "llvm.nvvm.griddepcontrol.launch.dependents" };
+        emit.call(name, &[], &[]).map(|_| ())
     }
 
     fn exchange<'ctx>(

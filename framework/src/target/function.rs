@@ -1,0 +1,29 @@
+//! Functions of floating-point numbers that the hardware of a target has.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Evidence, TargetDescription};
+
+/// A function that the hardware computes, so that it need not be expanded into arithmetic.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NativeFunction {
+    /// Its name in the kernel IR: `exp2`, ...
+    pub function: String,
+    /// The element: `f32` or `f64`.
+    pub element: String,
+    /// The greatest error, in units of the last place of the exact result.
+    pub ulps: f64,
+    /// How the bound is known.
+    pub evidence: Evidence,
+    /// Where it comes from.
+    pub source: String,
+}
+
+impl TargetDescription {
+    /// The function of this name and element, where the hardware has it.
+    #[must_use]
+    pub fn function(&self, name: &str, element: &str) -> Option<&NativeFunction> {
+        self.functions.iter().find(|native| native.function == name && native.element == element)
+    }
+}

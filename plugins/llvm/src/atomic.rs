@@ -1,0 +1,103 @@
+//! Operations that read and write memory in one step, and fences.
+
+use inkwell::AtomicOrdering;
+use inkwell::values::{BasicValue, BasicValueEnum};
+use tilewright::kernel::{Atomic, Element, MemoryOrder, MemoryScope, Space, Type, Value};
+use tilewright::vendor::CompileError;
+
+use crate::AtomicUpdate;
+use crate::emitter::refused;
+use crate::ffi;
+use crate::translate::{Body, Typed};
+
+/// How an atomic operation orders, among whom, and who takes part.
+#[derive(Clone, Copy)]
+pub(crate) struct Ordered {
+    pub(crate) predicate: Option<Value>,
+    pub(crate) order: MemoryOrder,
+    pub(crate) scope: MemoryScope,
+}
+
+impl Ordered {
+    fn ordering(self) -> AtomicOrdering {
+        match self.order {
+            MemoryOrder::Relaxed => AtomicOrdering::Monotonic,
+            MemoryOrder::Acquire => AtomicOrdering::Acquire,
+            MemoryOrder::Release => AtomicOrdering::Release,
+            MemoryOrder::AcquireRelease => AtomicOrdering::AcquireRelease,
+        }
+    }
+}
+
+impl<'ctx> Body<'_, 'ctx> {
+    pub(crate) fn atomic_rmw(
+        &mut self,
+        op: Atomic,
+        pointer: Value,
+        value: Value,
+        how: Ordered,
+    ) -> Result<Typed<'ctx>, CompileError> {
+        let (space, address) = self.pointer(pointer)?;
+        let value = self.value(value)?;
+        let element = self.atomic_type(op, space, value.ty)?;
+        let (order, scope) = (how.order, how.scope);
+        let written = AtomicUpdate { op, space, pointer: address, element, value: value.value, order, scope };
+        let scope = self.dialect.memory_scope(scope);
+        let old = self.predicated(how.predicate, value.ty, |body| {
+            if let Some(old) = body.dialect.atomic(&body.emit, &written)? {
+                return Ok(old);
+            }
+            let place = (&body.emit.builder, body.emit.context);
+            let old = ffi::atomic_rmw(place, op, address, value.value, how.ordering(), scope);
+            let old = old.ok_or_else(|| refused(inkwell::builder::BuilderError::UnsetPosition))?;
+            body.annotate(old, space, how.scope)?;
+            Ok(old)
+        })?;
+        Ok(Typed { ty: value.ty, value: old })
+    }
+
+    pub(crate) fn atomic_compare_exchange(
+        &mut self,
+        pointer: Value,
+        expected: Value,
+        value: Value,
+        how: Ordered,
+    ) -> Result<Typed<'ctx>, CompileError> {
+        let (space, address) = self.pointer(pointer)?;
+        let value = self.value(value)?;
+        let expected = self.value_of(expected, value.ty)?;
+        self.atomic_type(Atomic::Exchange, space, value.ty)?;
+        let scope = self.dialect.memory_scope(how.scope);
+        let old = self.predicated(how.predicate, value.ty, |body| {
+            let place = (&body.emit.builder, body.emit.context);
+            let pair = ffi::compare_exchange(place, address, [expected, value.value], how.ordering(), scope);
+            let pair = pair.ok_or_else(|| refused(inkwell::builder::BuilderError::UnsetPosition))?;
+            body.emit.builder.build_extract_value(pair, 0, "").map_err(refused)
+        })?;
+        Ok(Typed { ty: value.ty, value: old })
+    }
+
+    pub(crate) fn fence(&self, scope: MemoryScope) -> Result<(), CompileError> {
+        let scope = self.dialect.memory_scope(scope);
+        let fence = ffi::fence(&self.emit.builder, self.emit.context, AtomicOrdering::AcquireRelease, scope);
+        fence.map(|_| ()).ok_or_else(|| refused(inkwell::builder::BuilderError::UnsetPosition))
+    }
+
+    fn atomic_type(&self, op: Atomic, space: Space, ty: Type) -> Result<Element, CompileError> {
+        match ty {
+            Type::Scalar(element) if op.takes(element) && space != Space::Cluster => Ok(element),
+            _ => Err(self.invalid(format!("atomic `{}` of a {ty} in {} memory", op.name(), space.name()))),
+        }
+    }
+
+    /// What the vendor promises of the memory.
+    fn annotate(&self, old: BasicValueEnum<'ctx>, space: Space, scope: MemoryScope) -> Result<(), CompileError> {
+        let Some(instruction) = old.as_instruction_value() else { return Ok(()) };
+        for name in self.dialect.atomic_annotations(space, scope) {
+            let set =
+                instruction.set_metadata(self.emit.context.metadata_node(&[]), self.emit.context.get_kind_id(name));
+            set.map_err(|error| CompileError::Backend(format!("LLVM refused the annotation `{name}`: {error}")))?;
+        }
+        Ok(())
+    }
+}

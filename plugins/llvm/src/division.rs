@@ -1,0 +1,92 @@
+//! Division, and the upper halves of products.
+
+use inkwell::IntPredicate;
+use inkwell::types::{BasicTypeEnum, VectorType};
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode};
+use tilewright::kernel::Element;
+use tilewright::vendor::CompileError;
+
+use crate::emitter::refused;
+use crate::translate::{Body, Typed};
+
+impl<'ctx> Body<'_, 'ctx> {
+    /// A quotient or remainder. LLVM leaves division by zero undefined altogether, and with a sign the quotient that
+    /// does not fit, where the kernel IR promises some value; and not every target divides integers narrower than 32
+    /// bits at every optimisation level, so those are widened.
+    pub(crate) fn divide(
+        &self,
+        opcode: InstructionOpcode,
+        signed: bool,
+        a: Typed<'ctx>,
+        b: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let narrow = a.value.get_type();
+        let bits = a.ty.element().map_or(0, Element::bits);
+        let wide = self.emit.integer_type(bits.max(32), a.ty.count());
+        let wide = wide.ok_or_else(|| self.unsupported(format!("division of a {}", a.ty)))?;
+        let builder = &self.emit.builder;
+        let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(refused);
+        let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
+        let widened = wide != narrow;
+        let (x, y) = if widened { (cast(extend, a.value, wide)?, cast(extend, b, wide)?) } else { (a.value, b) };
+        let one = self.every(wide, 1)?;
+        let mut impossible = self.equals(y, self.every(wide, 0)?)?;
+        if signed && !widened {
+            let least = self.equals(x, self.every(wide, 1 << (bits - 1))?)?;
+            let minus_one = self.equals(y, self.every(wide, u64::MAX)?)?;
+            let overflows = builder.build_binop(InstructionOpcode::And, least, minus_one, "").map_err(refused)?;
+            impossible = builder.build_binop(InstructionOpcode::Or, impossible, overflows, "").map_err(refused)?;
+        }
+        let y = match impossible {
+            BasicValueEnum::VectorValue(impossible) => builder.build_select(impossible, one, y, ""),
+            impossible => builder.build_select(impossible.into_int_value(), one, y, ""),
+        };
+        let value = builder.build_binop(opcode, x, y.map_err(refused)?, "").map_err(refused)?;
+        if widened { cast(InstructionOpcode::Trunc, value, narrow) } else { Ok(value) }
+    }
+
+    /// The upper half of a product, from one of twice the width, which LLVM knows again.
+    pub(crate) fn multiply_high(
+        &self,
+        signed: bool,
+        a: Typed<'ctx>,
+        b: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let bits = a.ty.element().map_or(0, Element::bits);
+        let wide = self.emit.integer_type(2 * bits, a.ty.count());
+        let wide = wide.filter(|_| bits > 1).ok_or_else(|| self.invalid(format!("half a product of a {}", a.ty)))?;
+        let builder = &self.emit.builder;
+        let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(refused);
+        let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
+        let (x, y) = (cast(extend, a.value, wide)?, cast(extend, b, wide)?);
+        let product = builder.build_binop(InstructionOpcode::Mul, x, y, "").map_err(refused)?;
+        let upper = self.every(wide, u64::from(bits))?;
+        let upper = builder.build_binop(InstructionOpcode::LShr, product, upper, "").map_err(refused)?;
+        cast(InstructionOpcode::Trunc, upper, a.value.get_type())
+    }
+
+    /// An integer, or a vector of it.
+    fn every(&self, ty: BasicTypeEnum<'ctx>, bits: u64) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        match ty {
+            BasicTypeEnum::IntType(ty) => Ok(ty.const_int(bits, bits == u64::MAX).into()),
+            BasicTypeEnum::VectorType(ty) => {
+                let one = ty.get_element_type().into_int_type().const_int(bits, bits == u64::MAX);
+                Ok(VectorType::const_vector(&vec![one; ty.get_size() as usize]).as_basic_value_enum())
+            }
+            _ => Err(self.invalid("divides integers")),
+        }
+    }
+
+    fn equals(&self, a: BasicValueEnum<'ctx>, b: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let builder = &self.emit.builder;
+        match (a, b) {
+            (BasicValueEnum::IntValue(a), BasicValueEnum::IntValue(b)) => {
+                Ok(builder.build_int_compare(IntPredicate::EQ, a, b, "").map_err(refused)?.into())
+            }
+            (BasicValueEnum::VectorValue(a), BasicValueEnum::VectorValue(b)) => {
+                Ok(builder.build_int_compare(IntPredicate::EQ, a, b, "").map_err(refused)?.into())
+            }
+            _ => Err(self.invalid("divides integers")),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Floating-point operations that LLVM has as intrinsics, and those of narrow numbers that it rounds less well.
+//!
+//! A quotient or square root of `f16` or `bf16` is computed in `f32`, correctly rounded, and rounded once more: `f32` has
+//! 24 bits, and 2p + 2 of them, which narrow numbers of p = 11 and 8 bits need, suffice for one rounding in between
+//! (Figueroa, 1995). What gives one of its operands or a whole number is exact there.
+
+use inkwell::FloatPredicate;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicValueEnum, InstructionOpcode};
+use tilewright::kernel::{Binary, Compare, Element, MathFunction, Type, Unary, Value};
+use tilewright::vendor::CompileError;
+
+use crate::emitter::refused;
+use crate::translate::{Body, Typed};
+
+fn is_narrow(ty: Type) -> bool {
+    matches!(ty.element(), Some(Element::F16 | Element::Bf16))
+}
+
+fn is_bfloat(ty: Type) -> bool {
+    ty.element() == Some(Element::Bf16)
+}
+
+impl<'ctx> Body<'_, 'ctx> {
+    pub(crate) fn float_unary(&self, op: Unary, a: Typed<'ctx>) -> Result<Typed<'ctx>, CompileError> {
+        let name = match op {
+            Unary::FNeg => {
+                let builder = &self.emit.builder;
+                let value = match a.value {
+                    BasicValueEnum::FloatValue(value) => builder.build_float_neg(value, "").map_err(refused)?.into(),
+                    BasicValueEnum::VectorValue(value) => builder.build_float_neg(value, "").map_err(refused)?.into(),
+                    _ => return Err(self.invalid(format!("negates floating-point values, not a {}", a.ty))),
+                };
+                return Ok(Typed { ty: a.ty, value });
+            }
+            Unary::FAbs => "llvm.fabs",
+            Unary::FSqrt => "llvm.sqrt",
+            Unary::FFloor => "llvm.floor",
+            Unary::FCeil => "llvm.ceil",
+            Unary::FTrunc => "llvm.trunc",
+            Unary::FNearest => "llvm.roundeven",
+            Unary::LeadingZeros | Unary::PopCount => {
+                return Err(self.invalid(format!("`{}` of a {}", op.name(), a.ty)));
+            }
+        };
+        let through = match op {
+            Unary::FAbs => false,
+            Unary::FSqrt => is_narrow(a.ty),
+            _ => is_bfloat(a.ty),
+        };
+        let value = self.computed(through, a.ty, &[a.value], |ty, values| self.intrinsic(name, ty, values))?;
+        Ok(Typed { ty: a.ty, value })
+    }
+
+    pub(crate) fn float_divide(
+        &self,
+        opcode: InstructionOpcode,
+        a: Typed<'ctx>,
+        b: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        self.computed(is_narrow(a.ty), a.ty, &[a.value, b], |_, values| {
+            self.emit.builder.build_binop(opcode, values[0], values[1], "").map_err(refused)
+        })
+    }
+
+    /// The lesser or greater of two.
+    pub(crate) fn float_choice(
+        &self,
+        op: Binary,
+        a: Typed<'ctx>,
+        b: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let name = match op {
+            Binary::FMinNumber => "llvm.minimumnum",
+            Binary::FMaxNumber => "llvm.maximumnum",
+            Binary::FMinimum => "llvm.minimum",
+            Binary::FMaximum => "llvm.maximum",
+            _ => return Err(self.unsupported(format!("no code generation for `{}`", op.name()))),
+        };
+        self.computed(is_bfloat(a.ty), a.ty, &[a.value, b], |ty, values| self.intrinsic(name, ty, values))
+    }
+
+    pub(crate) fn float_compare(
+        &self,
+        op: Compare,
+        a: Typed<'ctx>,
+        b: BasicValueEnum<'ctx>,
+    ) -> Result<Typed<'ctx>, CompileError> {
+        let predicate = match op {
+            Compare::FEq => FloatPredicate::OEQ,
+            Compare::FLt => FloatPredicate::OLT,
+            Compare::FLe => FloatPredicate::OLE,
+            Compare::FUnordered => FloatPredicate::UNO,
+            _ => return Err(self.invalid(format!("compares integers, not a {}", a.ty))),
+        };
+        let (x, y) = if is_bfloat(a.ty) {
+            (self.in_single(a)?, self.in_single(Typed { ty: a.ty, value: b })?)
+        } else {
+            (a.value, b)
+        };
+        let builder = &self.emit.builder;
+        let value = match (x, y) {
+            (BasicValueEnum::FloatValue(x), BasicValueEnum::FloatValue(y)) => {
+                builder.build_float_compare(predicate, x, y, "").map_err(refused)?.into()
+            }
+            (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => {
+                builder.build_float_compare(predicate, x, y, "").map_err(refused)?.into()
+            }
+            _ => return Err(self.invalid(format!("compares numbers, not a {}", a.ty))),
+        };
+        Ok(Typed { ty: Type::of(Element::I1, a.ty.count()), value })
+    }
+
+    /// A narrow number in `f32`; others as they are.
+    pub(crate) fn in_single(&self, a: Typed<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        if !is_narrow(a.ty) {
+            return Ok(a.value);
+        }
+        let single = self.llvm_type(Type::of(Element::F32, a.ty.count()))?;
+        self.emit.builder.build_cast(InstructionOpcode::FPExt, a.value, single, "").map_err(refused)
+    }
+
+    /// What is computed of operands of one type, by way of `f32` where that is said.
+    fn computed(
+        &self,
+        through_single: bool,
+        ty: Type,
+        operands: &[BasicValueEnum<'ctx>],
+        compute: impl Fn(BasicTypeEnum<'ctx>, &[BasicValueEnum<'ctx>]) -> Result<BasicValueEnum<'ctx>, CompileError>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let own = self.llvm_type(ty)?;
+        if !through_single {
+            return compute(own, operands);
+        }
+        let single = self.llvm_type(Type::of(Element::F32, ty.count()))?;
+        let wide = operands.iter().map(|&value| self.in_single(Typed { ty, value })).collect::<Result<Vec<_>, _>>()?;
+        let value = compute(single, &wide)?;
+        self.emit.builder.build_cast(InstructionOpcode::FPTrunc, value, own, "").map_err(refused)
+    }
+
+    /// A function that the hardware has, element by element.
+    pub(crate) fn math(&self, function: MathFunction, operands: &[Value]) -> Result<Typed<'ctx>, CompileError> {
+        if operands.len() != function.operands() {
+            return Err(self.invalid(format!("`{}` takes {} operands", function.name(), function.operands())));
+        }
+        let typed = operands.iter().map(|&operand| self.value(operand)).collect::<Result<Vec<_>, _>>()?;
+        let Some(ty) = typed.first().map(|first| first.ty) else { return Err(self.invalid("a function of nothing")) };
+        let element = ty.element().filter(|element| element.is_float() && typed.iter().all(|one| one.ty == ty));
+        let element = element.ok_or_else(|| self.invalid(format!("`{}` of a {ty}", function.name())))?;
+        let taken = typed.iter().map(|one| self.emit.pieces(one.value, ty)).collect::<Result<Vec<_>, _>>()?;
+        let compute = |index: usize| {
+            let of: Vec<_> = taken.iter().filter_map(|pieces| pieces.get(index).copied()).collect();
+            self.dialect.math(&self.emit, function, element, &of).map_err(|error| self.placed(error))
+        };
+        let parts = (0..ty.count() as usize).map(compute).collect::<Result<Vec<_>, _>>()?;
+        Ok(Typed { ty, value: self.emit.joined(&parts, ty, ty)? })
+    }
+}

@@ -1,0 +1,129 @@
+//! What a kernel says to the outside: assertions, prints; and what comes from there as it is: assembly.
+
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicValueEnum, InstructionOpcode};
+use tilewright::kernel::{Element, SpecialRegister, Type, Value};
+use tilewright::vendor::CompileError;
+
+use crate::emitter::refused;
+use crate::translate::{Body, Typed};
+
+/// `printf` of a GPU takes 32 values at most, of which five say who prints.
+const MOST_PRINTED: usize = 24;
+
+impl<'ctx> Body<'_, 'ctx> {
+    /// Ends the kernel where the condition is false; the message stays behind.
+    pub(crate) fn assert(&self, condition: Value, predicate: Option<Value>) -> Result<(), CompileError> {
+        let builder = &self.emit.builder;
+        let mut holds = self.integer(condition, Element::I1)?;
+        if let Some(predicate) = predicate {
+            let skipped = builder.build_not(self.integer(predicate, Element::I1)?, "").map_err(refused)?;
+            holds = builder.build_or(holds, skipped, "").map_err(refused)?;
+        }
+        let append = |name| self.emit.context.append_basic_block(self.function, name);
+        let (failed, after) = (append("failed"), append("after"));
+        builder.build_conditional_branch(holds, after, failed).map_err(refused)?;
+        builder.position_at_end(failed);
+        self.emit.call("llvm.trap", &[], &[])?;
+        builder.build_unreachable().map_err(refused)?;
+        builder.position_at_end(after);
+        Ok(())
+    }
+
+    /// Every lane prints who it is, the prefix and its values.
+    pub(crate) fn print(&mut self, prefix: &str, hex: bool, values: &[Value]) -> Result<(), CompileError> {
+        let mut printed = Vec::new();
+        for &value in values {
+            let value = self.value(value)?;
+            match value.ty {
+                Type::Vector(element, _) => {
+                    let parts = self.emit.pieces(value.value, value.ty)?;
+                    printed.extend(parts.into_iter().map(|part| Typed { ty: Type::Scalar(element), value: part }));
+                }
+                _ => printed.push(value),
+            }
+        }
+        let registers = [0, 1, 2].map(SpecialRegister::Program).into_iter();
+        let registers = registers.chain([SpecialRegister::Warp, SpecialRegister::Lane]);
+        let who = registers.map(|register| Ok(self.special(register)?.value)).collect::<Result<Vec<_>, _>>()?;
+        let prefix = prefix.replace('%', "%%");
+        let empty: &[Typed<'ctx>] = &[];
+        let chunks = printed.chunks(MOST_PRINTED).chain(printed.is_empty().then_some(empty));
+        for chunk in chunks {
+            let shown = chunk.iter().map(|value| self.shown(*value, hex)).collect::<Result<Vec<_>, _>>()?;
+            let words: Vec<&str> = shown.iter().map(|&(word, _)| word).collect();
+            let format = format!("block (%u, %u, %u) warp %u lane %u: {prefix}{}\n", words.join(", "));
+            let given: Vec<_> = who.iter().copied().chain(shown.iter().map(|&(_, value)| value)).collect();
+            self.dialect.print(&self.emit, &format, &given).map_err(|error| self.placed(error))?;
+        }
+        Ok(())
+    }
+
+    /// How `printf` shows a value, and the value as it takes it.
+    fn shown(&self, value: Typed<'ctx>, hex: bool) -> Result<(&'static str, BasicValueEnum<'ctx>), CompileError> {
+        let builder = &self.emit.builder;
+        let context = self.emit.context;
+        let cast = |opcode, from, to: BasicTypeEnum<'ctx>| builder.build_cast(opcode, from, to, "").map_err(refused);
+        let (word, long) = (context.i32_type().into(), context.i64_type().into());
+        let bits = value.ty.bits();
+        let as_is = || self.emit.bits_as(value.value, if bits == 64 { long } else { word });
+        match value.value {
+            BasicValueEnum::PointerValue(pointer) => {
+                let address = builder.build_ptr_to_int(pointer, context.i64_type(), "").map_err(refused)?;
+                Ok(("0x%016llx", address.into()))
+            }
+            BasicValueEnum::FloatValue(_) if hex && bits == 16 => {
+                let half = self.emit.bits_as(value.value, context.i16_type().into())?;
+                Ok(("0x%04x", cast(InstructionOpcode::ZExt, half, word)?))
+            }
+            BasicValueEnum::FloatValue(_) if hex => Ok((if bits == 64 { "0x%016llx" } else { "0x%08x" }, as_is()?)),
+            BasicValueEnum::FloatValue(_) if bits == 64 => Ok(("%.17g", value.value)),
+            BasicValueEnum::FloatValue(_) => {
+                let single = self.in_single(value)?;
+                Ok(("%.9g", cast(InstructionOpcode::FPExt, single, context.f64_type().into())?))
+            }
+            _ if bits == 64 => Ok((if hex { "0x%016llx" } else { "%lld" }, value.value)),
+            _ if bits == 32 => Ok((if hex { "0x%08x" } else { "%d" }, value.value)),
+            BasicValueEnum::IntValue(_) => {
+                let unsigned = hex || bits == 1;
+                let opcode = if unsigned { InstructionOpcode::ZExt } else { InstructionOpcode::SExt };
+                let word = if hex { ["0x%x", "0x%02x", "0x%04x"][bits as usize / 8 % 3] } else { "%d" };
+                Ok((word, cast(opcode, value.value, context.i32_type().into())?))
+            }
+            _ => Err(self.invalid(format!("prints a {}", value.ty))),
+        }
+    }
+
+    /// Assembly as it is, once its constraints are known to be as many as there are values.
+    pub(crate) fn assembly(
+        &mut self,
+        (text, constraints): (&str, &str),
+        operands: &[Value],
+        results: &[(Value, Type)],
+    ) -> Result<Vec<Typed<'ctx>>, CompileError> {
+        self.dialect.check_assembly(text).map_err(|error| self.placed(error))?;
+        check_constraints(constraints, results.len(), operands.len()).map_err(|message| self.invalid(message))?;
+        let given = operands.iter().map(|&operand| Ok(self.value(operand)?.value)).collect::<Result<Vec<_>, _>>()?;
+        let types = results.iter().map(|&(_, ty)| self.llvm_type(ty)).collect::<Result<Vec<_>, _>>()?;
+        let values = self.emit.ordered_assembly(text, constraints, &given, &types)?;
+        Ok(results.iter().zip(values).map(|(&(_, ty), value)| Typed { ty, value }).collect())
+    }
+}
+
+/// Whether there is a constraint for every result and every operand: LLVM takes that for granted.
+fn check_constraints(constraints: &str, results: usize, operands: usize) -> Result<(), String> {
+    let parts: Vec<&str> = constraints.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    let known = |part: &&str| part.chars().all(|c| c.is_ascii_alphanumeric() || "=&~{}^".contains(c));
+    if let Some(strange) = parts.iter().find(|part| !known(part)) {
+        return Err(format!("constraint `{strange}`; expected letters, digits, `=`, `&`, `~` and braces"));
+    }
+    let outputs = parts.iter().take_while(|part| part.starts_with('=')).count();
+    let inputs = parts.iter().skip(outputs).take_while(|part| !part.starts_with('~') && !part.starts_with('=')).count();
+    let clobbers = parts.iter().skip(outputs + inputs).filter(|part| part.starts_with('~')).count();
+    if (outputs, inputs, outputs + inputs + clobbers) == (results, operands, parts.len()) {
+        return Ok(());
+    }
+    Err(format!(
+        "constraints `{constraints}` are of {outputs} results and {inputs} operands; there are {results} and {operands}"
+    ))
+}
