@@ -170,7 +170,11 @@ fn kernel() -> impl Strategy<Value = Kernel> {
     let plain = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::plain(&name, ty));
     let mapped = (any::<String>(), tensor_map()).prop_map(|(name, map)| Parameter::tensor(&name, map));
     let parameter = prop_oneof![3 => plain, 1 => mapped];
-    let buffer = (any::<u32>(), any::<u32>(), any::<Option<u32>>()).prop_map(|(bytes, alignment, at)| SharedBuffer { bytes, alignment, at });
+    let buffer = (any::<u32>(), any::<u32>(), any::<Option<u32>>()).prop_map(|(bytes, alignment, at)| SharedBuffer {
+        bytes,
+        alignment,
+        at,
+    });
     let launch = (any::<u32>(), any::<u32>(), any::<u32>())
         .prop_map(|(lanes, warps, blocks)| Launch::new(lanes, warps).with_blocks(blocks));
     let name = prop_oneof![any::<String>(), "[a-z_][a-z0-9_]{0,8}"];

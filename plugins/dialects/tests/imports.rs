@@ -66,7 +66,7 @@ fn library_functions_of_all_vendors_mean_the_same() {
             "f32",
             &["%0 = math.cbrt %a0 : f32", "%1 = arith.constant 1.000000e+00 : f32", "%r = arith.divf %1, %0 : f32"],
         ),
-        ("__nv_exp10", &["f64"], "f64", &["%r = tw.exp10 %a0 : f64"]),
+        ("__nv_exp10", &["f64"], "f64", &["%r = tw.math.exp10 %a0 : f64"]),
     ] {
         let found = body(&neutral(&call(symbol, operands, result)));
         assert_eq!(found, expected, "{symbol}");

@@ -80,9 +80,12 @@ impl Search<'_> {
 
     /// Whether a buffer's use begins at a statement at whose place something else was used, or it itself in the turn before.
     fn begins(&self, id: RegionId, number: usize, used: &Used) -> bool {
-        let begin = self.uses.buffers.iter().enumerate().filter(|(_, own)| {
-            own.home == Some(id) && own.span.is_some_and(|(first, _)| first == number)
-        });
+        let begin = self
+            .uses
+            .buffers
+            .iter()
+            .enumerate()
+            .filter(|(_, own)| own.home == Some(id) && own.span.is_some_and(|(first, _)| first == number));
         let mut begin = begin.map(|(buffer, _)| buffer);
         begin.any(|buffer| used.iter().any(|&other| self.overlap(buffer, other as usize)))
     }
