@@ -255,6 +255,14 @@ pub enum FaultKind {
         /// A bit for each lane of the warp that doesn't reach it.
         missing: u64,
     },
+    /// A value that the kernel says is the same in all lanes is not.
+    #[error("lanes {lane} and {other} hold different values of what is said to be the same")]
+    NotSame {
+        /// A lane.
+        lane: u32,
+        /// Another.
+        other: u32,
+    },
     /// An exchange reads from a lane that the warp doesn't have.
     #[error("exchange reads lane {from} of a warp of {lanes}")]
     ExchangeLane {

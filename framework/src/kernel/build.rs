@@ -188,6 +188,11 @@ impl Builder {
         self.value(self.type_of(a), Op::Select { condition, a, b })
     }
 
+    /// A value that is known to be the same in all lanes of the scope.
+    pub fn same(&mut self, value: Value, scope: Scope) -> Value {
+        self.value(self.type_of(value), Op::Same { value, scope })
+    }
+
     /// A change of type; nothing where the type is the same already.
     pub fn cast(&mut self, op: Cast, a: Value, ty: Type) -> Value {
         if self.type_of(a) == ty { a } else { self.value(ty, Op::Cast { op, a }) }

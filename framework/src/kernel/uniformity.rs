@@ -3,7 +3,7 @@
 //! The least solution of the rules below: every value begins as cluster-uniform and is raised until
 //! nothing changes. Values that a region defines are compared between the lanes that run it.
 
-use super::{Kernel, MAX_VALUES, Op, Region, SpecialRegister, Statement, Uniformity, Value};
+use super::{Kernel, MAX_VALUES, Op, Region, Scope, SpecialRegister, Statement, Uniformity, Value};
 
 /// The uniformity of every value of a kernel, by the value's number.
 ///
@@ -135,6 +135,11 @@ impl Analysis<'_> {
                 (level @ (Uniformity::ClusterUniform | Uniformity::BlockUniform), _) => level,
                 _ => Uniformity::Uniform,
             },
+            Op::Same { value, scope } => self.level(*value).min(match scope {
+                Scope::Warp => Uniformity::Uniform,
+                Scope::Block => Uniformity::BlockUniform,
+                Scope::Cluster => Uniformity::ClusterUniform,
+            }),
             _ => self.join(&op.operands()),
         }
     }

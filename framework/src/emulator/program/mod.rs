@@ -149,7 +149,9 @@ impl<'a> Decoder<'a> {
     fn buffer_of(&self, op: &Op) -> Option<u32> {
         match op {
             Op::SharedAddress { buffer } => Some(*buffer),
-            Op::Advance { pointer, .. } | Op::ClusterAddress { pointer, .. } => self.home(*pointer).buffer,
+            Op::Advance { pointer, .. } | Op::ClusterAddress { pointer, .. } | Op::Same { value: pointer, .. } => {
+                self.home(*pointer).buffer
+            }
             Op::Select { a, b, .. } => self.home(*a).buffer.filter(|_| self.home(*a).buffer == self.home(*b).buffer),
             _ => None,
         }
@@ -188,6 +190,7 @@ impl<'a> Decoder<'a> {
             Op::Select { condition, a, b } => {
                 Step::Select { condition: self.at(*condition), a: self.at(*a), b: self.at(*b), to, n }
             }
+            Op::Same { value, .. } => Step::Same { value: self.at(*value), to, n },
             Op::Cast { op, a } => self.cast(*op, self.home(*a), ty, to, n),
             Op::Pack { elements } => Step::Pack { elements: elements.iter().map(|&e| self.at(e)).collect(), to },
             Op::PermuteBytes { a, b, selector, alternative } => {

@@ -142,6 +142,11 @@ pub(in crate::emulator) enum Step<'a> {
     },
     Access(Access<'a>),
     Atomic(Atomic),
+    Same {
+        value: usize,
+        to: usize,
+        n: usize,
+    },
     Assert {
         condition: usize,
         predicate: Option<usize>,

@@ -223,6 +223,7 @@ impl Warp {
                 let mut memories = memories(around);
                 atomic(one, self.lanes, self.active, &mut self.registers, &mut memories, &mut accessor)
             }
+            Step::Same { value, to, n } => self.same(*value, *to, *n),
             Step::Assert { condition, predicate, message } => self.assert(*condition, *predicate, message),
             Step::Print(print) => {
                 self.print(print, around);

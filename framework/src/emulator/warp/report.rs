@@ -6,6 +6,23 @@ use crate::emulator::print::{Printed, written};
 use crate::emulator::program::Print;
 
 impl Warp {
+    /// Copies what must be the same in all lanes of the warp that are there.
+    pub(super) fn same(&mut self, value: usize, to: usize, n: usize) -> Done {
+        let active = || (0..self.lanes).filter(|lane| self.active >> lane & 1 == 1);
+        if let Some(first) = active().next() {
+            let differs = |lane: &usize| {
+                (0..n)
+                    .step_by(self.lanes)
+                    .any(|part| self.registers[value + part + lane] != self.registers[value + part + first])
+            };
+            if let Some(other) = active().find(differs) {
+                return Err(FaultKind::NotSame { lane: first as u32, other: other as u32 }.into());
+            }
+        }
+        self.registers.copy_within(value..value + n, to);
+        Ok(())
+    }
+
     /// Whether the condition holds in every active lane that checks it.
     pub(super) fn assert(&self, condition: usize, predicate: Option<usize>, message: &str) -> Done {
         let checks = |lane: &usize| {

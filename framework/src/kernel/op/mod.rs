@@ -87,6 +87,14 @@ pub enum Op {
         /// The value where it is false.
         b: Value,
     },
+    /// A value of which whoever made the kernel knows that it is the same in all lanes of the scope, so that control of
+    /// collectives may depend on it.
+    Same {
+        /// The value.
+        value: Value,
+        /// In which lanes.
+        scope: Scope,
+    },
     /// A change of type to the type of the result.
     Cast {
         /// How.

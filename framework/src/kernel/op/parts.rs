@@ -17,6 +17,7 @@ impl Op {
             Self::FMulAdd { .. } => "f_mul_add",
             Self::Compare { .. } => "compare",
             Self::Select { .. } => "select",
+            Self::Same { .. } => "same",
             Self::Cast { .. } => "cast",
             Self::Pack { .. } => "pack",
             Self::Extract { .. } => "extract",
@@ -54,7 +55,7 @@ impl Op {
     }
 
     /// The names of all operations that this version knows, as on the wire.
-    pub const NAMES: [&'static str; 42] = [
+    pub const NAMES: [&'static str; 43] = [
         "constant",
         "special",
         "shared_address",
@@ -64,6 +65,7 @@ impl Op {
         "f_mul_add",
         "compare",
         "select",
+        "same",
         "cast",
         "pack",
         "extract",
@@ -105,7 +107,10 @@ impl Op {
         match self {
             Self::Constant { .. } | Self::Special(_) | Self::SharedAddress { .. } => vec![],
             Self::ClusterAddress { pointer, block } => vec![*pointer, *block],
-            Self::Unary { a, .. } | Self::Cast { a, .. } | Self::ExchangeXor { value: a, .. } => vec![*a],
+            Self::Unary { a, .. }
+            | Self::Cast { a, .. }
+            | Self::Same { value: a, .. }
+            | Self::ExchangeXor { value: a, .. } => vec![*a],
             Self::Binary { a, b, .. } | Self::Compare { a, b, .. } | Self::Swap { a, b, .. } => vec![*a, *b],
             Self::PermuteBytes { a, b, alternative, .. } => {
                 [Some(*a), Some(*b), alternative.map(|(condition, _)| condition)].into_iter().flatten().collect()

@@ -174,6 +174,7 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
         Op::FMulAdd { a, b, c } => write!(f, "{word} {a}, {b}, {c}"),
         Op::Compare { op, a, b } => write!(f, "{word} {} {a}, {b}", op.name()),
         Op::Select { condition, a, b } => write!(f, "{word} {condition}, {a}, {b}"),
+        Op::Same { value, scope } => write!(f, "{word} {} {value}", scope.name()),
         Op::Cast { op, a } => write!(f, "{word} {} {a}", op.name()),
         Op::Pack { elements } => write!(f, "{word}{}", Operands(elements)),
         Op::Extract { vector, index } => write!(f, "{word} {vector}, {index}"),

@@ -38,6 +38,10 @@ impl Checker<'_> {
                 self.operand(*b, ty)?;
                 self.result(results, ty)
             }
+            Op::Same { value, .. } => {
+                let ty = self.operand_that(*value, "a value that is not pending", |ty| !ty.is_pending())?;
+                self.result(results, ty)
+            }
             Op::Cast { op, a } => self.cast(*op, *a, results),
             Op::Pack { elements } => self.pack(elements, results),
             Op::Extract { vector, index } => self.extract(*vector, *index, results),

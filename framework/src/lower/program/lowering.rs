@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
-use crate::kernel::{Builder, Launch, Type, Value};
+use crate::kernel::{Builder, Launch, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::{Means, Thread};
 use crate::tile::{self, Attribute, Body, Op, Operation};
@@ -131,6 +131,9 @@ impl<'a> Lowering<'a> {
                 "store" => memory::store(self, op),
                 "atomic_rmw" => memory::read_modify_write(self, op),
                 "atomic_cas" => memory::compare_exchange(self, op),
+                "atomic_load" => memory::atomic_load(self, op),
+                "atomic_store" => memory::atomic_store(self, op),
+                "atomic_poll" => memory::poll(self, op),
                 "make_tensor_descriptor" => descriptor::made(self, op),
                 "descriptor_load" => descriptor::load(self, op),
                 "descriptor_store" => descriptor::store(self, op),
@@ -184,6 +187,13 @@ impl<'a> Lowering<'a> {
     pub(super) fn hold_uniform(&mut self, value: tile::Value, scalar: Value) {
         self.uniform.insert(scalar);
         self.hold(value, Held::Scalar(scalar));
+    }
+
+    /// Says that a scalar that lanes found for themselves stands for a value, which is the same in all of them: the block's
+    /// control may depend on it.
+    pub(super) fn hold_found(&mut self, value: tile::Value, scalar: Value) {
+        let same = self.builder.same(scalar, Scope::Block);
+        self.hold_uniform(value, same);
     }
 
     /// Whether a value of the kernel is known to be the same in all lanes of the block.

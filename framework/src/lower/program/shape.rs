@@ -26,7 +26,7 @@ pub(super) fn unsplat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let tensor = lowering.tensor(lowering.operand(op, 0)?)?;
     let value = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
     let result = lowering.result(op, 0)?;
-    lowering.hold_uniform(result, value);
+    lowering.hold_found(result, value);
     Ok(())
 }
 

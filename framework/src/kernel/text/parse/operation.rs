@@ -42,6 +42,10 @@ impl Parser<'_> {
                 Ok(Op::Compare { op, a: self.value()?, b: self.next_value()? })
             }
             "select" => Ok(Op::Select { condition: self.value()?, a: self.next_value()?, b: self.next_value()? }),
+            "same" => {
+                let scope = self.one_of("a scope", Scope::ALL, Scope::name)?;
+                Ok(Op::Same { value: self.value()?, scope })
+            }
             "cast" => {
                 let op = self.one_of("a cast", Cast::ALL, Cast::name)?;
                 Ok(Op::Cast { op, a: self.value()? })

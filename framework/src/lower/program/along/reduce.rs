@@ -24,7 +24,7 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     for (number, values) in results.into_iter().enumerate() {
         let result = lowering.result(op, number).map_err(at)?;
         if body.ty(result).as_tensor().is_none() {
-            lowering.hold_uniform(result, values[0]);
+            lowering.hold_found(result, values[0]);
             continue;
         }
         let wanted = lowering.layout_of(result).map_err(at)?;

@@ -1,15 +1,14 @@
 //! Atomic operations: each element's once, however many lanes hold it, and its old value for all of them.
 
-use std::sync::Arc;
-
-use crate::kernel::{Atomic, MemoryOrder, MemoryScope, Op as KernelOp, Value};
-use crate::layout::LinearLayout;
-use crate::tile::Op;
+use crate::kernel::{Atomic, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value};
+use crate::tile::{self, Op};
 
 use super::super::error::{Lowered, Reason};
 use super::super::held::{Held, Registers};
 use super::super::lowering::Lowering;
 use super::super::places::idle_registers;
+use super::super::types::{integer, stored};
+use super::load::from_memory;
 use super::store::both;
 
 /// What an atomic operation says of memory.
@@ -80,30 +79,104 @@ fn atomic(word: &str) -> Option<Atomic> {
     })
 }
 
-/// Does `act` for each element once: it gets the operands but for the mask, and who takes part.
+/// `tt.atomic_load`: what is there is combined with nothing. Elements that no atomic operation takes are loaded behind a fence.
+pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let Ordered { order, scope } = Ordered::of(lowering, op)?;
+    let mask = lowering.optional(op, "mask");
+    let ty = lowering.carrier(lowering.result(op, 0)?)?;
+    let word = stored(ty);
+    each(lowering, op, mask, |lowering, operands, predicate| {
+        let (builder, pointer) = (&mut lowering.builder, operands[0]);
+        if word.bits() < 32 {
+            let found = builder.load(word, pointer, 0, predicate);
+            builder.effect(KernelOp::Fence { scope });
+            return from_memory(builder, found, ty);
+        }
+        let whole = integer(word.bits());
+        let value = builder.constant(whole, 0);
+        let old = builder.value(whole, KernelOp::AtomicRmw { op: Atomic::Or, pointer, value, predicate, order, scope });
+        lowering.from_word(old, ty)
+    })
+}
+
+/// `tt.atomic_store`.
+pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let Ordered { order, scope } = Ordered::of(lowering, op)?;
+    let mask = lowering.optional(op, "mask");
+    each(lowering, op, mask, |lowering, operands, predicate| {
+        let pointer = operands[0];
+        let value = lowering.to_word(operands[1]);
+        let builder = &mut lowering.builder;
+        let ty = builder.type_of(value);
+        if ty.bits() < 32 {
+            builder.effect(KernelOp::Fence { scope });
+            builder.store(pointer, 0, value, predicate);
+            return value;
+        }
+        let op = KernelOp::AtomicRmw { op: Atomic::Exchange, pointer, value, predicate, order, scope };
+        builder.value(ty, op)
+    })
+}
+
+/// `tt.atomic_poll`: waits until memory has what is expected.
+pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    if lowering.optional(op, "timeout").is_some() {
+        return Err(Reason::unsupported("no clock of the kernel ends a wait"));
+    }
+    let Ordered { order, scope } = Ordered::of(lowering, op)?;
+    each(lowering, op, None, |lowering, operands, predicate| {
+        let (pointer, expected) = (operands[0], operands[1]);
+        let builder = &mut lowering.builder;
+        let ty = builder.type_of(expected);
+        let truth = Type::Scalar(Element::I1);
+        let no = builder.constant(truth, 0);
+        builder.begin_region(&[truth]);
+        let value = builder.constant(ty, 0);
+        let found = builder.value(ty, KernelOp::AtomicRmw { op: Atomic::Or, pointer, value, predicate, order, scope });
+        let differs = builder.compare(Compare::Ne, found, expected);
+        // Those that do not take part see zero, and have nothing to wait for.
+        let goes_on = both(builder, predicate, Some(differs)).unwrap_or(differs);
+        let yes = builder.constant(truth, 1);
+        let body = builder.end_region(&[goes_on, yes]);
+        builder.while_loop(&[no], body)[0]
+    })
+}
+
+/// Does `act` for each element once: it gets the operands but for the mask, and who takes part. What it gives is the old
+/// value, or another one that the result is.
 fn each(
     lowering: &mut Lowering<'_>,
     op: Op,
-    mask: Option<crate::tile::Value>,
+    mask: Option<tile::Value>,
     mut act: impl FnMut(&mut Lowering<'_>, &[Value], Option<Value>) -> Value,
 ) -> Lowered<()> {
     let body = lowering.body;
     let operation = body.op(op);
-    let result = lowering.result(op, 0)?;
+    let result = operation.results.first().copied().filter(|&result| lowering.is_used(result));
     let operands: Vec<_> = operation.operands.iter().copied().filter(|&operand| Some(operand) != mask).collect();
-    if body.ty(result).as_tensor().is_none() {
+    let pointer = lowering.operand(op, 0)?;
+    if body.ty(pointer).as_tensor().is_none() {
         let values = operands.iter().map(|&operand| lowering.scalar(operand)).collect::<Lowered<Vec<_>>>()?;
         let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
         let is_first = lowering.is_first();
         let predicate = both(&mut lowering.builder, is_first, mask);
+        // What the others have written before is seen before, and what they read behind comes behind.
+        let meets = lowering.word(op, "sem") != Some("relaxed") && is_first.is_some();
+        if meets {
+            lowering.builder.barrier(Scope::Block);
+        }
         let old = act(lowering, &values, predicate);
-        if lowering.is_used(result) {
-            let old = lowering.from_first(is_first, old);
-            lowering.hold_uniform(result, old);
+        match result {
+            Some(result) => {
+                let old = lowering.from_first(is_first, old);
+                lowering.hold_found(result, old);
+            }
+            None if meets => lowering.builder.barrier(Scope::Block),
+            None => {}
         }
         return Ok(());
     }
-    let layout: Arc<LinearLayout> = lowering.result_layout(op)?;
+    let layout = lowering.layout_of(pointer)?;
     let all = operands.iter().map(|&operand| lowering.spread(operand, &layout)).collect::<Lowered<Vec<_>>>()?;
     let masks = mask.map(|mask| lowering.spread(mask, &layout)).transpose()?;
     let acts = lowering.acts(&layout);
@@ -118,7 +191,7 @@ fn each(
         let predicate = both(&mut lowering.builder, acts, masks.as_ref().map(|masks| masks[register]));
         old.push(act(lowering, &values, predicate));
     }
-    if lowering.is_used(result) {
+    if let Some(result) = result {
         let old = lowering.handed_out(&layout, acts, &old)?;
         lowering.hold(result, Held::Tensor(Registers::new(layout, old)));
     }

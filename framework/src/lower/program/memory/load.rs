@@ -25,7 +25,7 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
         let loaded = one(&mut lowering.builder, address, stored(ty), predicate);
         let value = from_memory(&mut lowering.builder, loaded, ty);
         let value = instead(&mut lowering.builder, predicate, value, other);
-        lowering.hold_uniform(result, value);
+        lowering.hold_found(result, value);
         return Ok(());
     }
     let layout = lowering.result_layout(op)?;
