@@ -136,6 +136,45 @@ fn an_early_return_becomes_a_choice_without_selectors() {
 }
 
 #[test]
+fn regions_with_jumps_become_one_block() {
+    let module = read(
+        "module {
+           tt.func public @f(%a: tensor<8xi32>, %b: tensor<8xi32>) -> tensor<8xi32> {
+             %m = \"tt.map_elementwise\"(%a, %b) <{pack = 1 : i32}> ({
+             ^bb0(%p: i32, %q: i32):
+               %more = arith.cmpi sgt, %p, %q : i32
+               cf.cond_br %more, ^bb1, ^bb2
+             ^bb1:
+               %d = arith.subi %p, %q : i32
+               cf.br ^bb3(%d : i32)
+             ^bb2:
+               cf.br ^bb3(%q : i32)
+             ^bb3(%r: i32):
+               tt.map_elementwise.return %r : i32
+             }) : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
+             tt.return %m : tensor<8xi32>
+           }
+         }",
+    );
+    let printed = print(&structured(&module));
+    let lines: Vec<_> = printed.lines().map(str::trim).skip(3).take(9).collect();
+    assert_eq!(
+        lines,
+        [
+            "^bb0(%p: i32, %q: i32):",
+            "%more = arith.cmpi sgt, %p, %q : i32",
+            "%r = scf.if %more -> (i32) {",
+            "%d = arith.subi %p, %q : i32",
+            "scf.yield %d : i32",
+            "} else {",
+            "scf.yield %q : i32",
+            "}",
+            "tt.map_elementwise.return %r : i32",
+        ]
+    );
+}
+
+#[test]
 fn a_jump_back_is_refused_at_its_place() {
     let text = "module {
   tt.func public @f(%n: i32) {

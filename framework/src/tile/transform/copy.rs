@@ -125,13 +125,18 @@ impl<'a, 'b, 'd> Copier<'a, 'b, 'd> {
 
     /// Adds an operation as it is; what is in its regions is rewritten.
     fn plain(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), Violation> {
+        let regions = &self.from.op(op).regions;
+        let regions = regions.iter().map(|region| self.region(*region, rewrite)).collect::<Result<Vec<_>, _>>()?;
+        self.add(op, self.all(&self.from.op(op).operands), regions);
+        Ok(())
+    }
+
+    /// Adds an operation like this one, of other operands and regions, and binds its results.
+    pub fn add(&mut self, op: Op, operands: Values, regions: Vec<Region>) {
         let operation = self.from.op(op);
         let mut copy = operation.clone();
-        copy.operands = self.all(&operation.operands);
-        copy.regions.clear();
-        for region in &operation.regions {
-            copy.regions.push(self.region(*region, rewrite)?);
-        }
+        copy.operands = operands;
+        copy.regions = regions.into();
         for successor in &mut copy.successors {
             successor.block = self.blocks.get(&successor.block).copied().unwrap_or(successor.block);
         }
@@ -142,6 +147,5 @@ impl<'a, 'b, 'd> Copier<'a, 'b, 'd> {
         body.append_op(block, made);
         let results = body.op(made).results.clone();
         self.bind_all(&operation.results, &results);
-        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use super::copy::{Copier, Rewrite};
 use super::jumps::Jumps;
 use super::unmade;
 use crate::tile::op::Dialects;
-use crate::tile::{FunctionBuilder, Module, Op, Violation};
+use crate::tile::{Block, FunctionBuilder, Module, Op, Region, Values, Violation};
 
 /// The same functions, in which every region has one block. Regions that run once (`scf.execute_region`) become part of what is
 /// around them.
@@ -37,18 +37,47 @@ pub fn structure(module: &Module, dialects: &Dialects) -> Result<Module, Violati
     Ok(Module { functions, attributes: module.attributes.clone(), location: module.location.clone() })
 }
 
-/// Puts regions that run once where they stand.
+/// Puts regions that run once where they stand, and makes one block of those with jumps.
 struct Structure;
 
 impl Rewrite for Structure {
     fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
         let operation = copier.from.op(op);
-        let (Some(region), "scf.execute_region") = (operation.regions.first(), operation.name()) else {
+        if let (Some(region), "scf.execute_region") = (operation.regions.first(), operation.name()) {
+            let types = copier.types(&operation.results);
+            let given = Jumps::write(copier, *region, &types, self)?;
+            copier.bind_all(&operation.results, &given);
+            return Ok(true);
+        }
+        if operation.regions.iter().all(|region| copier.from.blocks(*region).len() < 2) {
             return Ok(false);
-        };
-        let types = copier.types(&operation.results);
-        let given = Jumps::write(copier, *region, &types, self)?;
-        copier.bind_all(&operation.results, &given);
+        }
+        let regions = operation.regions.iter().map(|region| self.region(*region, copier));
+        let regions = regions.collect::<Result<Vec<_>, _>>()?;
+        let operands = copier.all(&operation.operands);
+        copier.add(op, operands, regions);
         Ok(true)
+    }
+}
+
+impl Structure {
+    /// A region of one block.
+    fn region(&mut self, region: Region, copier: &mut Copier<'_, '_, '_>) -> Result<Region, Violation> {
+        let from = copier.from;
+        let blocks = from.blocks(region);
+        let arguments = blocks.first().map_or(&[][..], |entry| from.arguments(*entry));
+        let (made, around) = copier.to.enter_region(copier.types(arguments));
+        let own: Values = copier.to.body().arguments(copier.to.block()).into();
+        copier.bind_all(arguments, &own);
+        // What a block ends with that goes nowhere else ends the region.
+        let last = |block: &Block| from.ops(*block).last().copied();
+        let ends = |op: &Op| from.op(*op).successors.is_empty() && from.op(*op).name() != "ub.unreachable";
+        if let Some(end) = blocks.iter().filter_map(last).find(ends) {
+            let types = copier.types(&from.op(end).operands);
+            let given = Jumps::write(copier, region, &types, self)?;
+            copier.add(end, given, Vec::new());
+        }
+        copier.to.at(around);
+        Ok(made)
     }
 }
