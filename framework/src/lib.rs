@@ -13,7 +13,7 @@
 //! 5. [`vendor`]: the traits behind which vendors' code lives; [`movement`]: data-movement plans, and
 //!    [`contract`]: plans of matrix products, which stand on them;
 //!    [`emulator`]: runs kernel IR on the CPU and counts what it does.
-//! 6. [`tile`]: tile programs, which are read as Triton's IR; [`engine`]: what follows for their values; [`lower`]: tile operations to kernel IR.
+//! 6. [`tile`]: tile programs, which are read as Triton's IR; [`engine`]: facts of their values, and layouts for them; [`lower`]: tile operations to kernel IR.
 //! 7. [`plugin`]: the binary interface, loading, registry and isolation of vendors' code;
 //!    [`pipeline`]: from a question to compiled code.
 

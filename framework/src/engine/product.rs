@@ -55,7 +55,10 @@ pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, Co
     let scale = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
         let (Some(layout), Some(scale)) = (&plan.scales[side], plan.question.scales[side]) else { return Ok(None) };
         let blocks = (plan.question.shape[2] / scale.block).max(1);
-        Ok(Some(over_batches(&over_chunks(layout, 1, blocks)?, batches)?))
+        let whole = over_chunks(layout, 1, blocks)?;
+        // The plan has a register for each of the factor's; as tile values scales are held once.
+        let held = View::Cut(Vec::new()).of(&whole)?;
+        Ok(Some(over_batches(&held, batches)?))
     };
     let (factors, scales) = ([factor(0)?, factor(1)?], [scale(0)?, scale(1)?]);
     let sums = over_batches(&plan.c, batches)?;

@@ -8,9 +8,11 @@ use std::path::PathBuf;
 
 use tilewright::engine::layouts::Layouts;
 use tilewright::engine::product::{is_product, product};
-use tilewright::engine::{Assigned, Machine, Strategy, assign};
-use tilewright::layout::LinearLayout;
-use tilewright::tile::{Body, Module, Op, Type, text, verify};
+use tilewright::engine::{Assigned, EngineError, Machine, Strategy, assign};
+use tilewright::layout::{Families, LinearLayout};
+use tilewright::movement::Means;
+use tilewright::tile::op::Dialects;
+use tilewright::tile::{Attribute, Body, Module, Op, Type, text, verify};
 
 /// A real program, with what Triton makes of it.
 pub struct Program {
@@ -40,7 +42,7 @@ fn read(path: &std::path::Path) -> Program {
     };
     let warps = json("json")["num_warps"].as_u64().unwrap() as u32;
     let program = std::fs::read_to_string(path).unwrap();
-    let dialects = tilewright::tile::op::Dialects::neutral();
+    let dialects = Dialects::neutral();
     let module = text::parse(&program, &dialects).unwrap_or_else(|error| panic!("{name}:{error}"));
     Program { name, module, warps, triton: json("triton.json") }
 }
@@ -71,7 +73,7 @@ pub fn assigned(program: &Program, machine: &Machine<'_>) -> Result<Assigned, St
 pub fn look(before: &Module, after: &Module, machine: &Machine<'_>) -> Result<(), String> {
     let printed = text::print(after);
     verify(after).map_err(|violation| format!("{violation}\n{printed}"))?;
-    let again = text::parse(&printed, &tilewright::tile::op::Dialects::neutral()).map_err(|error| error.to_string())?;
+    let again = text::parse(&printed, &Dialects::neutral()).map_err(|error| error.to_string())?;
     if text::print(&again) != printed {
         return Err("it is not read as it was written".to_owned());
     }
@@ -119,4 +121,30 @@ fn rules(body: &Body, op: Op, layouts: &Layouts<'_>, machine: &Machine<'_>) -> R
         }
     }
     held::in_place(body, op, &operands, &results)
+}
+
+/// Programs of the full data whose names end so, which say their layouts, are left as they are.
+pub fn stay(means: Means<'_>, families: &dyn Families, dialects: &Dialects, endings: &[&str]) {
+    let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") else { return };
+    let folder = PathBuf::from(shared).join("kernels/ttgir");
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !endings.iter().any(|ending| file.ends_with(ending)) {
+            continue;
+        }
+        let module = text::parse(&std::fs::read_to_string(&path).unwrap(), dialects).unwrap();
+        let number = |name: &str| module.attributes.get(name).and_then(Attribute::as_integer).unwrap() as u32;
+        let (lanes, warps) = (number("ttg.threads-per-warp"), number("ttg.num-warps"));
+        let machine = Machine { means, families, lanes, warps };
+        let made = match assign(&module, &machine, Strategy::LeastCost) {
+            Ok(made) => made,
+            // What the target cannot multiply is said before layouts matter.
+            Err(EngineError::Product { .. }) => continue,
+            Err(error) => panic!("{file}: {error}"),
+        };
+        let (before, after) = (text::print(&module), text::print(&made.module));
+        let differ = before.lines().zip(after.lines()).find(|(before, after)| before != after);
+        assert!(before == after, "{file}: {differ:?}");
+    }
 }

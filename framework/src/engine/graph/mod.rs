@@ -11,8 +11,11 @@
 
 mod build;
 mod control;
+mod free;
 mod kind;
 mod rules;
+mod said;
+mod views;
 
 pub(super) use build::{build, usual};
 pub(super) use kind::{Access, Kind};

@@ -1,7 +1,8 @@
 //! What each operation says of the layouts of its operands and results.
 
 use super::build::Builder;
-use super::{Access, Kind, Role, Want};
+use super::views::Views;
+use super::{Access, Kind, Want};
 use crate::engine::EngineError;
 use crate::engine::layouts::View;
 use crate::engine::memory::{described, moved_bits};
@@ -11,19 +12,13 @@ use crate::movement::ScanDirection;
 use crate::target::Direction;
 use crate::tile::{Attribute, Op, Operation, Value};
 
-/// A value that takes more operations than these is not computed again for every layout.
-const LARGEST_CONE: u32 = 48;
-
-/// The views of an operation on shapes: from the key to the result, and back; from the key to the operands, and back.
-struct Views {
-    result: (View, Option<View>),
-    operand: (View, Option<View>),
-}
-
 impl Builder<'_, '_> {
     pub(super) fn op(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op);
         let values = || operation.operands.iter().chain(&operation.results);
+        if self.is_said(op) {
+            return self.as_said(op, weight);
+        }
         if self.control(op, weight)? {
             return Ok(());
         }
@@ -57,84 +52,8 @@ impl Builder<'_, '_> {
         self.regions(op, weight)
     }
 
-    /// Whether the operation gives what follows from constants by few operations, all of which can be done again.
-    fn is_free(&self, op: Op) -> bool {
-        let operation = self.body.op(op);
-        let given = operation.results.iter().any(|value| self.body.ty(*value).layout().is_some());
-        let kind = operation.definition.traits.elementwise || FREE.contains(&operation.name());
-        let is_pure = operation.definition.traits.pure && operation.regions.is_empty();
-        is_pure && kind && !given && self.cone(operation).is_some_and(|cone| cone <= LARGEST_CONE)
-    }
-
-    /// How many operations a value takes that is computed again; nothing where an operand cannot be.
-    fn cone(&self, operation: &Operation) -> Option<u32> {
-        let tensors = operation.operands.iter().filter(|value| self.is_tensor(**value));
-        let mut cone = u32::from(!operation.operands.is_empty());
-        for value in tensors {
-            match self.graph.roles[value.index()] {
-                Role::Free(own) => cone += own,
-                _ => return None,
-            }
-        }
-        Some(cone)
-    }
-
-    fn freely(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
-        let operation = self.body.op(op).clone();
-        let cone = self.cone(&operation).unwrap_or(0);
-        let view = self.views(op).map_or(View::Same, |views| views.operand.0);
-        for (operand, value) in operation.operands.iter().enumerate() {
-            if self.is_tensor(*value) {
-                let view = self.graph.pool.view(view.clone());
-                self.set_want(op, operand, Want::OfResult(view));
-            }
-        }
-        operation.results.iter().for_each(|result| self.free(*result, cone, weight));
-        Ok(())
-    }
-
-    fn number(&self, op: Op, name: &str) -> Option<usize> {
+    pub(super) fn number(&self, op: Op, name: &str) -> Option<usize> {
         self.body.op(op).attributes.get(name).and_then(Attribute::as_integer).and_then(|n| usize::try_from(n).ok())
-    }
-
-    /// Of operations that only move elements to other places.
-    fn views(&self, op: Op) -> Option<Views> {
-        let operation = self.body.op(op);
-        let from = self.shape(*operation.operands.first()?);
-        let to = self.shape(*operation.results.first()?);
-        let of_result = |operand: View, back: Option<View>| Views {
-            result: (View::Same, Some(View::Same)),
-            operand: (operand, back),
-        };
-        let of_source = |result: View, back: Option<View>| Views {
-            result: (result, back),
-            operand: (View::Same, Some(View::Same)),
-        };
-        Some(match operation.name() {
-            "tt.expand_dims" => {
-                let axis = self.number(op, "axis")?;
-                of_result(View::Without(axis), Some(View::With(axis)))
-            }
-            "tt.broadcast" => {
-                let cut = (0..to.len()).filter(|&axis| from.get(axis) == Some(&1) && to[axis] != 1);
-                of_result(View::Cut(cut.collect()), None)
-            }
-            "tt.reshape" => of_result(View::Reshaped(from), Some(View::Reshaped(to))),
-            "tt.trans" => {
-                let Some(Attribute::Array(_, order)) = operation.attributes.get("order") else { return None };
-                let order: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
-                let mut inverse = vec![0; order.len()];
-                for (place, &axis) in order.iter().enumerate() {
-                    *inverse.get_mut(axis)? = place;
-                }
-                of_result(View::Permuted(inverse), Some(View::Permuted(order)))
-            }
-            "tt.join" => of_source(View::Paired, Some(View::Unpaired)),
-            "tt.split" => of_result(View::Paired, Some(View::Unpaired)),
-            "tt.cat" => of_source(View::Stacked(0), None),
-            "ttg.fp4_to_fp" => of_source(View::Doubled(self.number(op, "axis")?), None),
-            _ => return None,
-        })
     }
 
     fn reshapes(&mut self, op: Op, weight: f64, views: Views) -> Result<(), EngineError> {
@@ -296,20 +215,6 @@ impl Builder<'_, '_> {
         Ok(())
     }
 }
-
-/// Operations that are no elementwise ones, and can be done again wherever the result is wanted.
-const FREE: [&str; 10] = [
-    "arith.constant",
-    "arith.select",
-    "tt.make_range",
-    "tt.splat",
-    "tt.broadcast",
-    "tt.expand_dims",
-    "tt.reshape",
-    "tt.trans",
-    "tt.split",
-    "ub.poison",
-];
 
 /// Where the operand of a group is among all.
 fn place(operation: &Operation, group: &str) -> Option<usize> {

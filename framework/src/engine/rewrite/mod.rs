@@ -1,15 +1,18 @@
 //! Writes the layouts into a function: types, conversions, and values that are computed again.
 
+mod again;
+mod needed;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::graph::{Role, Want, usual};
+use super::graph::Role;
 use super::layouts::shape_of;
 use super::pool::LayoutId;
 use super::state::State;
 use super::{EngineError, Machine};
 use crate::tile::op::Definition;
-use crate::tile::{Attribute, Block, Body, Dense, Function, Op, Operation, Origin, Value};
+use crate::tile::{Block, Body, Function, Op, Operation, Origin, Value};
 
 /// One conversion that is left.
 #[derive(Debug, Clone, Copy)]
@@ -108,64 +111,6 @@ impl Rewriter<'_, '_, '_> {
         results.first().is_some_and(|result| matches!(self.state.graph.roles.get(result.index()), Some(Role::Free(_))))
     }
 
-    /// The layout in which an operand is wanted that is computed again; `own` is that of the result.
-    fn wanted(&self, op: Op, operand: usize, own: Option<LayoutId>) -> Result<Option<LayoutId>, EngineError> {
-        let value = self.body.op(op).operands[operand];
-        let want = self.state.graph.wants[op.index()].get(operand).copied().unwrap_or(Want::Scalar);
-        Ok(match (want, own) {
-            (Want::Scalar, _) | (Want::OfResult(_), None) => None,
-            (Want::Of(node, view), _) => Some(self.layout_of(op, self.state.at(node, view))?),
-            (Want::OfResult(view), Some(own)) => Some(self.layout_of(op, self.state.graph.pool.seen(own, view))?),
-            (Want::AsIs, _) => match self.role(value) {
-                Role::Free(_) => {
-                    let shape = self.body.ty(value).shape().unwrap_or_default();
-                    Some(usual(shape, self.machine, self.state.graph.pool)?)
-                }
-                _ => self.state.home(value),
-            },
-        })
-    }
-
-    fn layout_of(&self, op: Op, layout: Option<LayoutId>) -> Result<LayoutId, EngineError> {
-        layout.ok_or_else(|| EngineError::Program {
-            operation: self.body.op(op).name().to_owned(),
-            message: "no layout of its result gives one of its operands".to_owned(),
-        })
-    }
-
-    /// Every layout of every value that is computed again, beginning with those that stay as they are.
-    fn find_needed(&mut self) -> Result<(), EngineError> {
-        let mut open: Vec<(Value, LayoutId)> = Vec::new();
-        for op in self.body.walk(self.body.root()) {
-            if !self.is_free(op) {
-                self.ask(op, None, &mut open)?;
-            }
-        }
-        while let Some((value, layout)) = open.pop() {
-            if self.needed[value.index()].contains(&layout) {
-                continue;
-            }
-            let Origin::Result(op, _) = self.body.origin(value) else { continue };
-            // All results of an operation are made together.
-            for result in self.body.op(op).results.clone() {
-                self.needed[result.index()].push(layout);
-            }
-            self.ask(op, Some(layout), &mut open)?;
-        }
-        Ok(())
-    }
-
-    fn ask(&self, op: Op, own: Option<LayoutId>, open: &mut Vec<(Value, LayoutId)>) -> Result<(), EngineError> {
-        for (operand, &value) in self.body.op(op).operands.iter().enumerate() {
-            if matches!(self.role(value), Role::Free(_))
-                && let Some(layout) = self.wanted(op, operand, own)?
-            {
-                open.push((value, layout));
-            }
-        }
-        Ok(())
-    }
-
     fn set_type(&mut self, value: Value, layout: LayoutId) {
         let ty = self.body.ty(value);
         // What the program says already is said as it says it.
@@ -184,42 +129,6 @@ impl Rewriter<'_, '_, '_> {
                     self.versions.insert((end.value, home), end.value);
                 }
             }
-        }
-    }
-
-    /// The operation, once for each layout in which its results are wanted.
-    fn make_again(&mut self, op: Op) {
-        let results = self.body.op(op).results.clone();
-        let needed = results.first().map(|result| self.needed[result.index()].clone()).unwrap_or_default();
-        let original = self.body.op(op).clone();
-        let types: Vec<_> = results.iter().map(|result| self.body.ty(*result).clone()).collect();
-        let mut made = Vec::with_capacity(needed.len());
-        for (number, &layout) in needed.iter().enumerate() {
-            let own = if number == 0 { op } else { self.body.add_op(original.clone(), types.clone()) };
-            for (&result, &again) in results.iter().zip(&self.body.op(own).results.clone()) {
-                if number > 0
-                    && let Some(name) = self.body.name(result).map(str::to_owned)
-                {
-                    self.body.set_name(again, name);
-                }
-                self.set_type(again, layout);
-                self.versions.insert((result, layout), again);
-            }
-            self.set_constant(own);
-            self.made_again.push((own, layout));
-            self.model.insert(own, op);
-            made.push(own);
-        }
-        self.instead.insert(op, made);
-    }
-
-    /// A constant has its type in its value, too.
-    fn set_constant(&mut self, op: Op) {
-        let Some(&result) = self.body.op(op).results.first() else { return };
-        let ty = self.body.ty(result).clone();
-        if let Some(Attribute::Dense(dense)) = self.body.op(op).attributes.get("value") {
-            let dense = Dense { ty, elements: Arc::clone(&dense.elements) };
-            self.body.op_mut(op).attributes.set("value", Attribute::Dense(dense));
         }
     }
 

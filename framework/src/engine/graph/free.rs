@@ -1,0 +1,62 @@
+//! Values that are computed again in each layout in which they are wanted.
+
+use super::build::Builder;
+use super::{Role, Want};
+use crate::engine::EngineError;
+use crate::engine::layouts::View;
+use crate::tile::{Op, Operation};
+
+/// A value that takes more operations than these is not computed again for every layout.
+const LARGEST_CONE: u32 = 48;
+
+/// Operations that are no elementwise ones, and can be done again wherever the result is wanted.
+const FREE: [&str; 10] = [
+    "arith.constant",
+    "arith.select",
+    "tt.make_range",
+    "tt.splat",
+    "tt.broadcast",
+    "tt.expand_dims",
+    "tt.reshape",
+    "tt.trans",
+    "tt.split",
+    "ub.poison",
+];
+
+impl Builder<'_, '_> {
+    /// Whether the operation gives what follows from constants by few operations, all of which can be done again.
+    pub(super) fn is_free(&self, op: Op) -> bool {
+        let operation = self.body.op(op);
+        let given = operation.results.iter().any(|value| self.body.ty(*value).layout().is_some());
+        let kind = operation.definition.traits.elementwise || FREE.contains(&operation.name());
+        let is_pure = operation.definition.traits.pure && operation.regions.is_empty();
+        is_pure && kind && !given && self.cone(operation).is_some_and(|cone| cone <= LARGEST_CONE)
+    }
+
+    /// How many operations a value takes that is computed again; nothing where an operand cannot be.
+    fn cone(&self, operation: &Operation) -> Option<u32> {
+        let tensors = operation.operands.iter().filter(|value| self.is_tensor(**value));
+        let mut cone = u32::from(!operation.operands.is_empty());
+        for value in tensors {
+            match self.graph.roles[value.index()] {
+                Role::Free(own) => cone += own,
+                _ => return None,
+            }
+        }
+        Some(cone)
+    }
+
+    pub(super) fn freely(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let operation = self.body.op(op).clone();
+        let cone = self.cone(&operation).unwrap_or(0);
+        let view = self.views(op).map_or(View::Same, |views| views.operand.0);
+        for (operand, value) in operation.operands.iter().enumerate() {
+            if self.is_tensor(*value) {
+                let view = self.graph.pool.view(view.clone());
+                self.set_want(op, operand, Want::OfResult(view));
+            }
+        }
+        operation.results.iter().for_each(|result| self.free(*result, cone, weight));
+        Ok(())
+    }
+}
