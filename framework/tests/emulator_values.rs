@@ -2,53 +2,10 @@
 
 mod emulator_target;
 
-use emulator_target::{kernel, target, written};
+use emulator_target::{apply, kernel, target, written};
 use half::{bf16, f16};
 use proptest::prelude::*;
 use tilewright::emulator::{Argument, GlobalMemory, Limits, run};
-
-/// Applies one statement that makes `%8` of the given types from `%5` and `%6` to every pair; with 8
-/// lanes a block, as many blocks as it takes.
-fn apply(from: (&str, usize), to: (&str, usize), statement: &str, pairs: &[(u64, u64)]) -> Vec<u64> {
-    let ((from, from_bytes), (to, to_bytes)) = (from, to);
-    let text = format!(
-        "kernel tested(%0 a: ptr.global, %1 b: ptr.global, %2 to: ptr.global, %3 count: i32) lanes 8 warps 1 {{
-           %10: i32 = special program 0
-           %11: i32 = constant 8
-           %12: i32 = binary mul %10, %11
-           %13: i32 = special lane
-           %14: i32 = binary add %12, %13
-           %15: i32 = constant {from_bytes}
-           %16: i32 = binary mul %14, %15
-           %17: ptr.global = advance %0, %16
-           %18: ptr.global = advance %1, %16
-           %19: i1 = compare lt_u %14, %3
-           %5: {from} = load %17 align {from_bytes} if %19
-           %6: {from} = load %18 align {from_bytes} if %19
-           {statement}
-           %20: i32 = constant {to_bytes}
-           %21: i32 = binary mul %14, %20
-           %22: ptr.global = advance %2, %21
-           store %22, %8 align {to_bytes} if %19
-           %23: {to} = load %22 align {to_bytes} if %19
-         }}"
-    );
-    let bytes = |values: &mut dyn Iterator<Item = u64>| -> Vec<u8> {
-        values.flat_map(|value| value.to_le_bytes()[..from_bytes].to_vec()).collect()
-    };
-    let mut memory = GlobalMemory::new();
-    let a = memory.allocate_with(&bytes(&mut pairs.iter().map(|pair| pair.0)));
-    let b = memory.allocate_with(&bytes(&mut pairs.iter().map(|pair| pair.1)));
-    let result = memory.allocate(to_bytes * pairs.len());
-    let arguments =
-        [Argument::Buffer(a), Argument::Buffer(b), Argument::Buffer(result), Argument::Scalar(pairs.len() as u64)];
-    let blocks = pairs.len().div_ceil(8) as u32;
-    let done = run(&kernel(&text), &target(true), [blocks, 1, 1], &arguments, &mut memory, &Limits::default());
-    done.unwrap_or_else(|fault| panic!("{fault}\n{text}"));
-    let read = memory.read_all(result).expect("all is written");
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    read.chunks_exact(to_bytes).map(word).collect()
-}
 
 fn binary(ty: &str, bytes: usize, op: &str, pairs: &[(u64, u64)]) -> Vec<u64> {
     apply((ty, bytes), (ty, bytes), &format!("%8: {ty} = binary {op} %5, %6"), pairs)

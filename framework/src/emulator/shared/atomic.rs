@@ -1,8 +1,12 @@
 //! Atomic operations on shared memory: with each other they never race, whoever makes them.
+//!
+//! They have records of their own, since one that is not ordered after another must still be after what that one
+//! came after: plain writes keep theirs.
+
+use std::ops::Range;
 
 use super::{Accessor, Record, SharedMemory, race};
 use crate::emulator::fault::FaultKind;
-use crate::kernel::Space;
 use crate::target::Direction;
 
 impl SharedMemory {
@@ -17,13 +21,7 @@ impl SharedMemory {
         let range = self.locate(Direction::Load, address, into.len(), buffer)?;
         self.untouched(Direction::Store, &range, who)?;
         for at in range.clone() {
-            let write = self.writes[at];
-            if !write.atomic && !who.follows(&write) {
-                return Err(race(Direction::Store, at, Direction::Store, &write, who));
-            }
-            if !self.initialised[at] {
-                return Err(FaultKind::Uninitialised { space: Space::Shared, address: at as u64 });
-            }
+            self.written_before(at, who)?;
             self.read_before(at, who)?;
         }
         into.copy_from_slice(&self.bytes[range]);
@@ -32,19 +30,32 @@ impl SharedMemory {
 
     /// What it writes, at the place that it has read.
     pub(in crate::emulator) fn atomic_store(&mut self, address: u64, from: &[u8], who: &Accessor<'_>) {
+        self.atomics.resize(self.bytes.len(), Record::default());
         self.bytes_stored += from.len() as u64;
         for (at, &byte) in (address as usize..).zip(from) {
-            let write = &mut self.writes[at];
-            let joined = write.atomic && !who.follows(write);
-            let before = *write;
-            *write = Record { atomic: true, ..who.record() };
-            if joined {
-                // Who comes after must come after all of them.
-                let Record { block, warp, lane, .. } = before;
-                write.join(&Accessor { block, warp, lane, ..who.clone() });
+            let update = &mut self.atomics[at];
+            if who.follows(update) {
+                *update = who.record();
+            } else {
+                // Who comes after must come after both.
+                update.join(who);
             }
             self.bytes[at] = byte;
             self.by_proxy[at] = false;
         }
+    }
+
+    /// Whether all atomic operations on these bytes come before a plain access.
+    pub(super) fn updated_before(
+        &self,
+        direction: Direction,
+        range: &Range<usize>,
+        who: &Accessor<'_>,
+    ) -> Result<(), FaultKind> {
+        if self.atomics.is_empty() {
+            return Ok(());
+        }
+        let late = range.clone().find(|&at| !who.follows(&self.atomics[at]));
+        late.map_or(Ok(()), |at| Err(race(direction, at, Direction::Store, &self.atomics[at], who)))
     }
 }

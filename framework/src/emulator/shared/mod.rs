@@ -44,8 +44,6 @@ pub(super) struct Record {
     warp: u16,
     lane: u8,
     block: u8,
-    /// Whether it is a write of an atomic operation.
-    atomic: bool,
 }
 
 impl Record {
@@ -94,7 +92,7 @@ pub(super) struct Accessor<'a> {
 impl Accessor<'_> {
     pub(super) fn record(&self) -> Record {
         let Self { block, epoch, warp, lane, time, operation, .. } = *self;
-        Record { epoch, time, operation, warp, lane, block, atomic: false }
+        Record { epoch, time, operation, warp, lane, block }
     }
 
     /// Whether the recorded access comes before this one.
@@ -127,6 +125,8 @@ pub(super) struct SharedMemory {
     by_proxy: Vec<bool>,
     writes: Vec<Record>,
     reads: Vec<Record>,
+    /// What atomic operations have changed since the block began; empty where there were none.
+    atomics: Vec<Record>,
     /// Bytes that several warps have read since they were written, where there are mbarriers: by warp.
     readers: HashMap<usize, Vec<Record>>,
     flights: Flights,
@@ -164,6 +164,7 @@ impl SharedMemory {
             by_proxy: vec![false; bytes],
             writes: vec![Record::default(); bytes],
             reads: vec![Record::default(); bytes],
+            atomics: Vec::new(),
             readers: HashMap::new(),
             flights: Flights::default(),
             mbarriers: Mbarriers::default(),
@@ -186,6 +187,7 @@ impl SharedMemory {
         self.began = epoch;
         self.visit = None;
         self.initialised.fill(false);
+        self.atomics.clear();
         self.readers.clear();
         self.flights.clear();
         self.mbarriers.clear();
@@ -246,6 +248,7 @@ impl SharedMemory {
         let range = self.locate(Direction::Load, address, into.len(), buffer)?;
         self.visit(Direction::Load, who)?;
         self.untouched(Direction::Load, &range, who)?;
+        self.updated_before(Direction::Load, &range, who)?;
         for at in range.clone() {
             self.written_before(at, who)?;
             self.note_read(at, who);
@@ -265,6 +268,7 @@ impl SharedMemory {
         self.bytes_stored += from.len() as u64;
         self.visit(Direction::Store, who)?;
         self.untouched(Direction::Store, &range, who)?;
+        self.updated_before(Direction::Store, &range, who)?;
         for (at, &byte) in range.zip(from) {
             let write = self.writes[at];
             let mut record = who.record();
