@@ -8,6 +8,9 @@ use tilewright::pipeline::case::Case;
 /// The files that the suite carries, in the order of their names.
 const CARRIED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
+/// The contents of a file.
+type Open<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
+
 /// The file of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
@@ -44,7 +47,7 @@ impl Source {
 
     /// The case, and its program's text.
     pub fn read(&self) -> Result<(Case, String), String> {
-        let (file, open): (&Path, &dyn Fn(&Path) -> io::Result<Vec<u8>>) = match self {
+        let (file, open): (&Path, Open<'_>) = match self {
             Self::Carried(name) => (Path::new(name), &carried),
             Self::File(file) => (file, &|file| std::fs::read(file)),
         };
