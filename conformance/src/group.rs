@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -19,6 +20,8 @@ pub struct Context {
     thoroughness: Thoroughness,
     /// Where cases are to run on a device, too.
     devices: Option<Arc<Devices>>,
+    /// Folders of whole programs.
+    cases: Arc<[PathBuf]>,
 }
 
 /// How much of what could be shown is shown.
@@ -48,7 +51,7 @@ impl Context {
     /// The context of a target and known answers.
     #[must_use]
     pub fn with_answers(target: Arc<dyn Target>, answers: Arc<Answers>) -> Self {
-        Self { target, answers, thoroughness: Thoroughness::default(), devices: None }
+        Self { target, answers, thoroughness: Thoroughness::default(), devices: None, cases: Arc::default() }
     }
 
     /// The same, with as much to show.
@@ -61,6 +64,18 @@ impl Context {
     #[must_use]
     pub fn with_devices(self) -> Self {
         Self { devices: Some(Arc::default()), ..self }
+    }
+
+    /// The same with folders of whole programs in the place of those that the suite carries.
+    #[must_use]
+    pub fn with_cases(self, folders: &[PathBuf]) -> Self {
+        Self { cases: folders.into(), ..self }
+    }
+
+    /// Folders of whole programs; none where those are wanted that the suite carries.
+    #[must_use]
+    pub fn cases(&self) -> &[PathBuf] {
+        &self.cases
     }
 
     /// Where cases are to run on a device, what gives it to them.

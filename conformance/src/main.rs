@@ -10,6 +10,7 @@ use conformance::groups::dot::{Dots, ScaledDots};
 use conformance::groups::families::Families;
 use conformance::groups::gather::Gathers;
 use conformance::groups::instructions::Instructions;
+use conformance::groups::kernels::Kernels;
 use conformance::groups::layouts::Layouts;
 use conformance::groups::memory::Memory;
 use conformance::groups::reduce::Reductions;
@@ -32,6 +33,7 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Reductions),
         Box::new(Scans),
         Box::new(Gathers),
+        Box::new(Kernels),
         Box::new(Conversions::new("codegen", worth_compiling, conversions::compiled)),
     ]
 }

@@ -76,6 +76,10 @@ struct Which {
     /// as wanted.
     #[arg(long = "answers", value_name = "PATH")]
     answers: Vec<PathBuf>,
+    /// A folder of whole programs for the group `kernels`, in the place of those that the suite carries, as often as
+    /// wanted.
+    #[arg(long = "cases", value_name = "DIR")]
+    cases: Vec<PathBuf>,
     /// Show everything on every tensor, not each pair of layouts on a few: hours where the default takes
     /// minutes.
     #[arg(long)]
@@ -221,6 +225,9 @@ impl Program {
         for path in &arguments.which.answers {
             worker.extend(["--answers".into(), path.into()]);
         }
+        for folder in &arguments.which.cases {
+            worker.extend(["--cases".into(), folder.into()]);
+        }
         if arguments.which.thorough {
             worker.push("--thorough".into());
         }
@@ -255,6 +262,7 @@ fn context(targets: &dyn Targets, name: &str, answers: &Answers, which: &Which) 
         answers.add(&file)?;
     }
     let context = Context::with_answers(target, Arc::new(answers)).with_thoroughness(which.thoroughness());
+    let context = context.with_cases(&which.cases);
     Ok(if which.device { context.with_devices() } else { context })
 }
 
@@ -340,9 +348,10 @@ fn repro(target: &str, name: &str, arguments: &Arguments) -> String {
         files.iter().map(|file| format!(" {option} {}", quoted(file))).collect()
     };
     let (plugins, answers) = (of("--plugin", &arguments.which.plugins), of("--answers", &arguments.which.answers));
+    let cases = of("--cases", &arguments.which.cases);
     let thorough = if arguments.which.thorough { " --thorough" } else { "" };
     let device = if arguments.which.device { " --device" } else { "" };
-    format!("conformance --target {target}{plugins}{answers}{thorough}{device} {name}")
+    format!("conformance --target {target}{plugins}{answers}{cases}{thorough}{device} {name}")
 }
 
 fn quoted(file: &std::path::Path) -> String {

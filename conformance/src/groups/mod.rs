@@ -17,6 +17,7 @@ mod executed;
 pub mod families;
 pub mod gather;
 pub mod instructions;
+pub mod kernels;
 mod known;
 mod law;
 pub mod layouts;

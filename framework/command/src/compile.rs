@@ -1,23 +1,56 @@
-//! `tilewright compile`: code for a kernel around a conversion.
+//! `tilewright compile`: a tile program as layouts, kernel or code.
 
-use clap::Args;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
-use tilewright::lower::conversion_kernel;
-use tilewright::pipeline::PipelineError;
+use clap::{Args, ValueEnum};
 
-use crate::convert::Conversion;
-use crate::emit::{Code, Form, emit};
+use tilewright::pipeline::program::{ProgramCompiler, Stage};
+
+use crate::emit::{Code, Form, emit, write};
 use crate::failure::Failure;
+use crate::program::{Compiling, failure};
 use crate::{Global, input};
+
+/// What is written.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Wanted {
+    /// The program with a layout for every tensor.
+    Layouts,
+    /// What was chosen for every tensor, which conversions are left, what they cost.
+    Plan,
+    /// The kernel IR.
+    Kernel,
+    /// The code generator's intermediate form.
+    Llvm,
+    /// Assembly text.
+    Asm,
+    /// What a driver loads.
+    Object,
+}
 
 /// What to compile to what.
 #[derive(Debug, Args)]
 pub struct Options {
+    /// The program, in Triton's IR with or without layouts.
+    program: PathBuf,
+    /// The target.
+    #[arg(long)]
+    target: String,
+    /// The function that a launch begins with; may be left out where there is one alone.
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
     #[command(flatten)]
-    conversion: Conversion,
-    /// The form of code.
-    #[arg(long, value_enum, default_value_t = Form::Asm)]
-    emit: Form,
+    compiling: Compiling,
+    /// What to write.
+    #[arg(long, value_enum, value_name = "FORM", default_value = "asm")]
+    emit: Wanted,
+    /// Write what was chosen for every tensor, and why, to standard error too.
+    #[arg(long)]
+    explain: bool,
+    /// Write the program after each stage to this directory.
+    #[arg(long, value_name = "DIR")]
+    dump: Option<PathBuf>,
     #[command(flatten)]
     code: Code,
 }
@@ -25,9 +58,47 @@ pub struct Options {
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
-    let question = options.conversion.question(&session)?;
-    let target = &options.conversion.tensor.target;
-    let plan = session.convert(target, &question.src, &question.dst, question.element_bits)?;
-    let kernel = conversion_kernel("convert", &question.src, &question.dst, question.element_bits, &plan);
-    emit(&session, target, vec![kernel.map_err(PipelineError::from)?], options.emit, &options.code)
+    let target = session.target(&options.target)?;
+    let file = &options.program;
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::Input(format!("cannot read {}: {error}", file.display())))?;
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
+    let compiling = options.compiling.options(options.entry.as_deref());
+    let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
+    let kernel = compiler.kernel(&text, &compiling, &mut |stage| {
+        if let Stage::Layouts(assigned) = stage {
+            layouts = stage.to_string();
+            // Writing to a text does not fail.
+            let _ = write!(plan, "{}", assigned.report);
+        }
+        if let (Some(folder), true) = (&options.dump, dumped.is_ok()) {
+            dumped = dump(folder, &stage.file(), &stage.to_string());
+            if let (Stage::Layouts(assigned), true) = (stage, dumped.is_ok()) {
+                dumped = dump(folder, "3-plan.txt", &assigned.report.to_string());
+            }
+        }
+    });
+    dumped?;
+    if options.explain {
+        eprint!("{plan}");
+    }
+    // What was made before a later stage failed is there all the same.
+    let form = match (options.emit, !plan.is_empty()) {
+        (Wanted::Layouts, true) => return write(&options.code, layouts.as_bytes(), true),
+        (Wanted::Plan, true) => return write(&options.code, plan.as_bytes(), true),
+        (Wanted::Llvm, _) => Form::Llvm,
+        (Wanted::Asm, _) => Form::Asm,
+        (Wanted::Object, _) => Form::Object,
+        _ => Form::Kernel,
+    };
+    let kernel = kernel.map_err(|error| failure(file, &text, &error))?;
+    emit(&session, &options.target, vec![kernel], form, &options.code)
+}
+
+fn dump(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let file = folder.join(name);
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&file, text))
+        .map_err(|error| Failure::Input(format!("cannot write {}: {error}", file.display())))
 }

@@ -6,12 +6,14 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use tilewright::layout::LinearLayout;
+use tilewright::lower::conversion_kernel;
 use tilewright::movement::{self, Path, Plan, Rejected, Swizzle, slots};
 use tilewright::pipeline::{PipelineError, Session};
 use tilewright::target::TargetDescription;
 use tilewright_picture::view::{self, ConversionView};
 
 use crate::draw::{Destination, repeated};
+use crate::emit::{Code, Form, emit};
 use crate::failure::Failure;
 use crate::figures::Figures;
 use crate::tensor::Tensor;
@@ -72,11 +74,14 @@ pub struct Options {
     /// Print the plan as JSON.
     #[arg(long)]
     json: bool,
+    /// Write code for a kernel around the plan, in this form, instead of its figures; to the file of -o.
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["json", "draw", "explain"])]
+    emit: Option<Form>,
 }
 
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
-    if !options.draw && !options.destination.is_everything_to_terminal() {
+    if !options.draw && options.emit.is_none() && !options.destination.is_everything_to_terminal() {
         return Err(Failure::Input("-o, --rows and --columns are for pictures: add --draw".to_owned()));
     }
     let session = input::session(global)?;
@@ -87,6 +92,11 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let means = input::means(target, served.as_ref());
     let means = options.max_scratch.map_or(means, |bytes| means.with_scratch(bytes));
     let plan = movement::convert(&question.src, &question.dst, question.element_bits, means).map_err(movement)?;
+    if let Some(form) = options.emit {
+        let kernel = conversion_kernel("convert", &question.src, &question.dst, question.element_bits, &plan);
+        let code = Code::to(options.destination.output().map(ToOwned::to_owned));
+        return emit(&session, &target.name, vec![kernel.map_err(movement)?], form, &code);
+    }
     let mut out = std::io::stdout().lock();
     if options.json {
         writeln!(out, "{}", answer(&plan))?;

@@ -53,7 +53,7 @@ pub enum Command {
 /// Where the picture goes, and which part of it.
 #[derive(Debug, Args)]
 pub struct Destination {
-    /// Write to this file, .svg or .html, instead of the terminal.
+    /// Write to this file instead of the terminal; a picture's ends with .svg or .html.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw these rows of each grid only: 0..16.
@@ -83,6 +83,11 @@ impl Destination {
     /// Whether nothing was said: the whole picture goes to the terminal.
     pub fn is_everything_to_terminal(&self) -> bool {
         self.output.is_none() && self.rows.is_none() && self.columns.is_none()
+    }
+
+    /// The file to write to.
+    pub fn output(&self) -> Option<&std::path::Path> {
+        self.output.as_deref()
     }
 
     /// Draws the picture.

@@ -52,7 +52,14 @@ pub struct Emission {
 impl Emission {
     /// The form of code that is wanted, and how.
     pub fn wanted(&self) -> Option<(Form, Code)> {
-        self.emit.map(|form| (form, Code { output: self.output.clone(), opt: 2 }))
+        self.emit.map(|form| (form, Code::to(self.output.clone())))
+    }
+}
+
+impl Code {
+    /// Code to a file, or to standard output.
+    pub fn to(output: Option<PathBuf>) -> Self {
+        Self { output, opt: 2 }
     }
 }
 
@@ -74,7 +81,8 @@ pub fn emit(session: &Session, target: &str, kernels: Vec<Kernel>, form: Form, c
     write(code, &payload.bytes, std::str::from_utf8(&payload.bytes).is_ok())
 }
 
-fn write(code: &Code, bytes: &[u8], text: bool) -> Result<(), Failure> {
+/// Writes bytes to where code goes.
+pub fn write(code: &Code, bytes: &[u8], text: bool) -> Result<(), Failure> {
     match &code.output {
         Some(path) => std::fs::write(path, bytes)
             .map_err(|error| Failure::Input(format!("cannot write {}: {error}", path.display()))),

@@ -19,7 +19,9 @@ mod instructions;
 mod layout;
 mod memory;
 mod notation;
+mod program;
 mod reduce;
+mod run;
 mod scan;
 mod targets;
 mod tensor;
@@ -88,8 +90,10 @@ enum Command {
     Copy(copy::Options),
     /// Explain how a target multiplies two matrices, or compile a kernel that does.
     Dot(dot::Options),
-    /// Compile a kernel around a conversion.
+    /// Compile a tile program.
     Compile(compile::Options),
+    /// Run cases: tile programs with what they must do, on the emulator.
+    Run(run::Options),
     /// Answer questions, one JSON object a line.
     Batch(batch::Options),
     /// Serve one plugin over standard input and output.
@@ -116,6 +120,7 @@ fn main() -> ExitCode {
         Command::Copy(options) => copy::run(&arguments.global, options),
         Command::Dot(options) => dot::run(&arguments.global, options),
         Command::Compile(options) => compile::run(&arguments.global, options),
+        Command::Run(options) => run::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),
         Command::PluginHost { library } => tilewright::plugin::serve(library).map_err(Failure::from),
     };

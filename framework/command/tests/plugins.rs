@@ -83,7 +83,7 @@ fn compiling(mut command: Command, target: &str) -> Command {
     // Lanes of a warp on each target that is asked for.
     let threads = if target == "mi250" { "[8, 8]" } else { "[4, 8]" };
     let layout = BLOCKED.replace("[4, 8]", threads);
-    command.args(["compile", "--target", target, "--shape", "8x16", "--element", "f16", "--emit", "asm"]);
+    command.args(["convert", "--target", target, "--shape", "8x16", "--element", "f16", "--emit", "asm"]);
     command.args([&layout, &layout]);
     command
 }

@@ -20,7 +20,8 @@ fn commands() -> Vec<String> {
 /// Runs a line of the README in a shell, the built command in place of `tilewright`.
 fn shown(line: &str) -> Said {
     let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{line}");
-    run(program("/bin/sh").args(["-c", &script]).env("BUILT", assert_cmd::cargo::cargo_bin!("tilewright")))
+    let built = assert_cmd::cargo::cargo_bin!("tilewright");
+    run(program("/bin/sh").args(["-c", &script]).env("BUILT", built).current_dir(root()))
 }
 
 #[test]
@@ -40,20 +41,25 @@ fn every_command_runs_and_says_what_it_should() {
             "layout" => shows_every_element(&said.out),
             "draw" => draws_every_element(&said.out),
             "convert" if line.contains("--draw") => draws_a_conversion(&said.out),
+            "convert" if line.contains("--emit") => is_code(&line, &said.out),
             "convert" => explains(&said.out),
             "memory" => chooses(&said.out),
             "reduce" => reduces(&said.out),
             "scan" => scans(&said.out),
             "gather" => gathers(&said.out),
             "access" => accesses(&said.out),
-            "compile" => is_code(&line, &said.out),
+            "compile" => is_a_program(&said.out),
+            "run" => {
+                let lines: Vec<_> = said.out.lines().map(|line| line.split(':').next().unwrap_or_default()).collect();
+                assert_eq!(lines, ["pass         softmax", "pass         argmax", "mi250"], "{}", said.out);
+            }
             "batch" => answers(&said.out),
             other => panic!("no test says what `{other}` should print: {line}"),
         }
         checked.insert(name.unwrap_or_default().to_owned());
     }
     let all = ["access", "batch", "compile", "convert", "draw", "gather", "instructions", "layout", "memory", "reduce"];
-    let all = all.into_iter().chain(["scan", "targets"]).map(str::to_owned);
+    let all = all.into_iter().chain(["run", "scan", "targets"]).map(str::to_owned);
     assert_eq!(checked, all.collect(), "the README shows every command");
 }
 
@@ -177,6 +183,14 @@ fn chooses(out: &str) {
 fn is_code(line: &str, out: &str) {
     assert!(line.contains("--target mi250") && line.contains("--emit asm"), "{line}");
     for part in ["amdhsa--gfx90a", "\nconvert:", "ds_write", "ds_read", "s_barrier", ".max_flat_workgroup_size: 256"] {
+        assert!(out.contains(part), "no `{part}` in {out}");
+    }
+}
+
+fn is_a_program(out: &str) {
+    for part in
+        ["amdhsa--gfx90a", "\nsoftmax:", "global_load_dword", "global_store_dword", ".max_flat_workgroup_size: 256"]
+    {
         assert!(out.contains(part), "no `{part}` in {out}");
     }
 }

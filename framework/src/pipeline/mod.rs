@@ -12,6 +12,7 @@ mod contraction_proof;
 mod exact;
 mod instruction_proof;
 pub mod operations;
+pub mod program;
 mod proof;
 mod question;
 mod tensor_proof;

@@ -10,9 +10,11 @@ mod attribute;
 mod body;
 mod build;
 mod decimal;
+pub mod import;
 mod module;
 pub mod op;
 pub mod text;
+pub mod transform;
 mod types;
 mod verify;
 

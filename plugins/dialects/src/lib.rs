@@ -4,6 +4,7 @@
 //! [`tilewright::tile::op`]. A program is read with all of them, since it names a vendor's operations without being
 //! for that vendor's GPUs alone.
 
+use tilewright::tile::import::Imports;
 use tilewright::tile::op::Dialects;
 
 /// The names and texts of the dialect files.
@@ -26,4 +27,28 @@ pub fn all() -> Dialects {
         }
     }
     dialects
+}
+
+/// The names and texts of the import tables.
+pub const IMPORTS: &[(&str, &str)] = &[
+    ("amdg.toml", include_str!("../imports/amdg.toml")),
+    ("imf.toml", include_str!("../imports/imf.toml")),
+    ("libdevice.toml", include_str!("../imports/libdevice.toml")),
+    ("ocml.toml", include_str!("../imports/ocml.toml")),
+    ("ttng.toml", include_str!("../imports/ttng.toml")),
+];
+
+/// What the words of all vendors mean in neutral ones.
+///
+/// # Panics
+/// Never: the tests read every table, which are part of the library.
+#[must_use]
+pub fn imports() -> Imports {
+    let mut imports = Imports::default();
+    for (file, text) in IMPORTS {
+        if let Err(error) = imports.add(file, text) {
+            panic!("{error}");
+        }
+    }
+    imports
 }

@@ -6,6 +6,9 @@ use super::compare::Tolerance;
 use super::field::Field;
 use super::{After, Argument, Buffer, Case, CaseError, Element, Given};
 
+/// The contents of a file.
+type Open<'a> = &'a dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
+
 /// A buffer has at most so many bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -16,13 +19,22 @@ impl Case {
     /// # Errors
     /// [`CaseError`].
     pub fn read(file: &Path) -> Result<Self, CaseError> {
-        let bytes = contents(file)?;
+        Self::read_from(file, &|file| std::fs::read(file))
+    }
+
+    /// The same, of files that `open` gives the contents of.
+    ///
+    /// # Errors
+    /// [`CaseError`].
+    pub fn read_from(file: &Path, open: Open<'_>) -> Result<Self, CaseError> {
+        let bytes = contents(file, open)?;
         let json =
             serde_json::from_slice(&bytes).map_err(|source| CaseError::Json { file: file.to_owned(), source })?;
         let case = Field::outermost(file, &json);
         let folder = file.parent().unwrap_or(Path::new(""));
         let entries = case.field("buffers")?.entries()?;
-        let buffers = entries.iter().map(|(name, field)| buffer(name, field, folder)).collect::<Result<Vec<_>, _>>()?;
+        let buffers =
+            entries.iter().map(|(name, field)| buffer(name, field, folder, open)).collect::<Result<Vec<_>, _>>()?;
         let arguments = case.field("args")?.list()?;
         let arguments = arguments.iter().map(|field| argument(field, &buffers)).collect::<Result<_, _>>()?;
         let count = |name| case.optional(name).map_or(Ok(1), |field| field.positive());
@@ -60,8 +72,8 @@ impl Case {
     }
 }
 
-fn contents(file: &Path) -> Result<Vec<u8>, CaseError> {
-    std::fs::read(file).map_err(|source| CaseError::File { file: file.to_owned(), source })
+fn contents(file: &Path, open: Open<'_>) -> Result<Vec<u8>, CaseError> {
+    open(file).map_err(|source| CaseError::File { file: file.to_owned(), source })
 }
 
 fn grid(field: &Field<'_>) -> Result<[u32; 3], CaseError> {
@@ -100,7 +112,7 @@ fn scalar(field: &Field<'_>) -> Result<Given, CaseError> {
     Ok(Given::Scalar { bits, width })
 }
 
-fn buffer(name: &str, field: &Field<'_>, folder: &Path) -> Result<Buffer, CaseError> {
+fn buffer(name: &str, field: &Field<'_>, folder: &Path, open: Open<'_>) -> Result<Buffer, CaseError> {
     let dtype = field.field("dtype")?;
     let element = Element::named(dtype.text()?).map_err(|message| dtype.wrong(message))?;
     let shape_field = field.field("shape")?;
@@ -112,7 +124,7 @@ fn buffer(name: &str, field: &Field<'_>, folder: &Path) -> Result<Buffer, CaseEr
     {
         return Err(said.wrong(format!("is {}, but the shape has {bytes} bytes", said.count()?)));
     }
-    let read = |name| contents_of(&field.field(name)?, folder, bytes);
+    let read = |name| contents_of(&field.field(name)?, folder, bytes, open);
     let role = field.field("role")?;
     let (before, after) = match role.text()? {
         "input" => (read("input")?, After::Unchanged),
@@ -124,9 +136,9 @@ fn buffer(name: &str, field: &Field<'_>, folder: &Path) -> Result<Buffer, CaseEr
     Ok(Buffer { name: name.to_owned(), element, shape, before, after })
 }
 
-fn contents_of(field: &Field<'_>, folder: &Path, bytes: u64) -> Result<Vec<u8>, CaseError> {
+fn contents_of(field: &Field<'_>, folder: &Path, bytes: u64, open: Open<'_>) -> Result<Vec<u8>, CaseError> {
     let file = folder.join(field.text()?);
-    let read = contents(&file)?;
+    let read = contents(&file, open)?;
     match read.len() as u64 == bytes {
         true => Ok(read),
         false => Err(field.wrong(format!("{} has {} bytes, but the buffer {bytes}", file.display(), read.len()))),

@@ -22,7 +22,7 @@ mod error;
 mod operation;
 
 use super::attribute::{Attribute, Attributes};
-use super::body::{Block, Body, Value};
+use super::body::{Block, Body, Location, Region, Value};
 use super::module::{Function, Visibility};
 use super::op::Dialects;
 use super::types::{Signature, Type};
@@ -38,6 +38,8 @@ pub struct FunctionBuilder<'d> {
     pub(super) body: Body,
     /// Where operations are added.
     pub(super) block: Block,
+    /// Where the operations that are added come from.
+    pub(super) location: Location,
 }
 
 impl<'d> FunctionBuilder<'d> {
@@ -58,9 +60,47 @@ impl<'d> FunctionBuilder<'d> {
             results: Vec::new(),
             attributes: Attributes::default(),
             body: None,
-            location: super::Location::default(),
+            location: Location::default(),
         };
-        Self { dialects, function, body, block }
+        Self { dialects, function, body, block, location: Location::default() }
+    }
+
+    /// A function that is told what another is, with its arguments, and does nothing yet.
+    pub(in crate::tile) fn like(dialects: &'d Dialects, other: &Function) -> Self {
+        let mut builder = Self::new(dialects, &other.name, other.signature.arguments.clone());
+        builder.function = Function { body: None, ..other.clone() };
+        builder
+    }
+
+    /// Where the operations that are added from here on come from.
+    pub fn located(&mut self, location: Location) {
+        self.location = location;
+    }
+
+    /// What was made so far.
+    #[must_use]
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    pub(in crate::tile) fn body_mut(&mut self) -> &mut Body {
+        &mut self.body
+    }
+
+    /// The block that operations are added to.
+    pub(in crate::tile) fn block(&self) -> Block {
+        self.block
+    }
+
+    /// A region of one block, which operations are added to from here on, and the block that they were added to before.
+    pub(in crate::tile) fn enter_region(&mut self, arguments: Vec<Type>) -> (Region, Block) {
+        let region = self.body.add_region();
+        let block = self.body.add_block();
+        self.body.append_block(region, block);
+        for ty in arguments {
+            self.body.add_argument(block, ty);
+        }
+        (region, std::mem::replace(&mut self.block, block))
     }
 
     /// Says what the function gives.

@@ -98,6 +98,13 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         self
     }
 
+    /// A region that was made before.
+    #[must_use]
+    pub(in crate::tile) fn made_region(mut self, region: Region) -> Self {
+        self.regions.push(region);
+        self
+    }
+
     /// A region without blocks.
     #[must_use]
     pub fn empty_region(mut self) -> Self {
@@ -168,6 +175,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         operation.result_groups = types.iter().map(|group| group.len() as u32).collect();
         operation.attributes = attributes;
         operation.regions = regions.into();
+        operation.location = function.location.clone();
         for row in &definition.attributes {
             if row.default.is_some() && operation.attributes.get(&row.name) == row.default.as_ref() {
                 operation.attributes.remove(&row.name);

@@ -26,7 +26,7 @@ pub struct Dialects {
 }
 
 /// The dialects that belong to no vendor.
-const NEUTRAL: [(&str, &str); 10] = [
+const NEUTRAL: [(&str, &str); 11] = [
     ("arith.toml", include_str!("../dialects/arith.toml")),
     ("builtin.toml", include_str!("../dialects/builtin.toml")),
     ("cf.toml", include_str!("../dialects/cf.toml")),
@@ -36,6 +36,7 @@ const NEUTRAL: [(&str, &str); 10] = [
     ("scf.toml", include_str!("../dialects/scf.toml")),
     ("tt.toml", include_str!("../dialects/tt.toml")),
     ("ttg.toml", include_str!("../dialects/ttg.toml")),
+    ("tw.toml", include_str!("../dialects/tw.toml")),
     ("ub.toml", include_str!("../dialects/ub.toml")),
 ];
 

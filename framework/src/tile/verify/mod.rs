@@ -33,6 +33,16 @@ pub struct Violation {
 }
 
 impl Violation {
+    /// What is wrong with an operation of a function.
+    pub(in crate::tile) fn of(function: &Function, operation: &Operation, message: impl Into<String>) -> Self {
+        Self {
+            function: Arc::clone(&function.name),
+            operation: Arc::clone(&operation.definition.name),
+            at: operation.location.at,
+            message: message.into(),
+        }
+    }
+
     /// The same at its place in the text that the module was read from.
     #[must_use]
     pub fn in_text(&self, text: &str) -> TextError {

@@ -1,0 +1,290 @@
+"""Writes the cases of this folder: for each program its launch, its inputs, and what it must leave.
+
+What must be left is computed here by plain arithmetic, of the program's intent and not of its text: integers exactly, others in
+binary64 (or exactly, by fractions) and rounded once. Run it in this folder; it writes the same bytes each time.
+"""
+
+import json
+import math
+import struct
+from fractions import Fraction
+
+N = 64
+
+
+class Random:
+    """Numbers that are the same each time."""
+
+    def __init__(self, seed):
+        self.state = seed
+
+    def below(self, end):
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (self.state >> 33) % end
+
+    def integers(self, count, low, high):
+        return [low + self.below(high - low) for _ in range(count)]
+
+    def eighths(self, count, low, high):
+        """Multiples of 1/8, which all formats of eight bits and more have exactly while they are small."""
+        return [Fraction(value, 8) for value in self.integers(count, low * 8, high * 8)]
+
+
+def small_floats(exponent_bits, mantissa_bits, codes):
+    """The values of the non-negative codes of a narrow format."""
+    bias = 2 ** (exponent_bits - 1) - 1
+    values = []
+    for code in range(codes):
+        exponent, mantissa = code >> mantissa_bits, code % 2**mantissa_bits
+        scale = Fraction(2) ** (max(exponent, 1) - bias - mantissa_bits)
+        values.append(scale * (mantissa + (2**mantissa_bits if exponent else 0)))
+    return values
+
+
+# E4M3 has no infinity, its last code is NaN; the last four of E5M2 are an infinity and NaNs.
+NARROW = {"f8e4m3": small_floats(4, 3, 127), "f8e5m2": small_floats(5, 2, 124), "bf16": small_floats(8, 7, 0x7F80)}
+
+
+def narrow(dtype, value):
+    """The code of the nearest number, ties to even; above the greatest it is the greatest."""
+    values = NARROW[dtype]
+    magnitude = abs(Fraction(value))
+    low, high = 0, len(values) - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if values[middle] < magnitude else (low, middle)
+    nearest = min((code for code in (low - 1, low) if code >= 0), key=lambda code: (abs(values[code] - magnitude), code % 2))
+    sign = 128 if dtype != "bf16" else 0x8000
+    return nearest + (sign if value < 0 else 0)
+
+
+def encoded(dtype, values):
+    if dtype in ("f8e4m3", "f8e5m2"):
+        return bytes(narrow(dtype, value) for value in values)
+    if dtype == "bf16":
+        return b"".join(struct.pack("<H", narrow(dtype, value)) for value in values)
+    code = {"i8": "b", "u8": "B", "i32": "i", "u32": "I", "f16": "e", "f32": "f"}[dtype]
+    convert = float if dtype[0] == "f" else int
+    return b"".join(struct.pack("<" + code, convert(value)) for value in values)
+
+
+def case(name, arguments, buffers, grid=(1, 1, 1), note="", warps=4):
+    """`arguments` are (name, type, value) for numbers and (name, type) for buffers, which `buffers` has by name: dtype, shape, and the values
+    before and after. Before may be missing (it is filled), after may be missing (it stays), and be followed by tolerances."""
+    described, args = {}, []
+    for given in arguments:
+        entry = {"name": given[0], "ir_type": given[1]}
+        if len(given) == 3:
+            args.append({**entry, "kind": "scalar", "dtype": given[1], "value": given[2]})
+        else:
+            args.append({**entry, "kind": "pointer", "dtype": buffers[given[0]][0], "buffer": given[0], "divisibility": 16})
+    for buffer, (dtype, shape, before, after, *tolerance) in buffers.items():
+        entry = {"dtype": dtype, "shape": shape, "bytes": len(encoded(dtype, [0])) * math.prod(shape)}
+        entry["role"] = "input" if after is None else "inout" if before is not None else "output"
+        for key, way, values in (("input", "in", before), ("expected", "out", after)):
+            if values is None:
+                continue
+            assert len(values) == math.prod(shape), (name, buffer, len(values))
+            entry[key] = f"{name}.{way}.{buffer}.bin"
+            with open(entry[key], "wb") as file:
+                file.write(encoded(dtype, values))
+        if before is None:
+            entry["fill"] = 80
+        if after is not None:
+            relative, absolute = tolerance or (0.0, 0.0)
+            entry["tolerance"] = {"rtol": relative, "atol": absolute}
+        described[buffer] = entry
+    text = {"name": name, "entry": name, "ttir": f"{name}.ttir", "note": note, "grid": list(grid), "num_warps": warps}
+    with open(f"{name}.json", "w") as file:
+        json.dump({**text, "args": args, "buffers": described}, file, indent=1)
+        file.write("\n")
+
+
+def pointers(**types):
+    return [(name, f"!tt.ptr<{ty}>") for name, ty in types.items()]
+
+
+def single(value):
+    """A number as binary32 has it."""
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+def signed(value, bits=32):
+    return (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+
+
+def rows(values, width):
+    return [values[start : start + width] for start in range(0, len(values), width)]
+
+
+def product(a, b, n):
+    """Of two matrices in rows; `n` columns of the second."""
+    columns = [b[column::n] for column in range(n)]
+    return [sum(x * y for x, y in zip(row, column)) for row in rows(a, len(b) // n) for column in columns]
+
+
+def elementwise():
+    random = Random(1)
+    x, y = random.eighths(160, -9, 9), random.eighths(160, -9, 9)
+    z = [a + b for a, b in zip(x, y)][:150] + [80] * 10
+    case("add_masked", pointers(x="f32", y="f32", z="f32") + [("n", "i32", 150)],
+         {"x": ("f32", [160], x, None), "y": ("f32", [160], y, None), "z": ("f32", [160], None, z)}, (3, 1, 1),
+         "what lies past n stays")
+    x = [0, 1, -1, 7, -7, 2**31 - 1, -(2**31) + 1, 1000] + random.integers(N - 8, -(2**31) + 1, 2**31)
+    y = [3, -3, 5, -2, 2, 17, -19, 31] + [value or 1 for value in random.integers(N - 8, -50, 50)]
+    towards_zero = lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    low = lambda value: value % 2**32
+    of = [
+        lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, towards_zero, lambda a, b: low(a) // low(b),
+        lambda a, b: a - b * towards_zero(a, b), lambda a, b: low(a) % low(b), lambda a, b: a & b, lambda a, b: a | b,
+        lambda a, b: a ^ b, min, max, lambda a, b: min(low(a), low(b)), lambda a, b: max(low(a), low(b)),
+        lambda a, b: a << (b & 31), lambda a, b: a >> (b & 31), lambda a, b: low(a) >> (b & 31), lambda a, b: abs(a),
+        lambda a, b: low(a) * low(b) >> 32, lambda a, b: a if low(a) < low(b) else b, lambda a, b: signed(a, 8),
+        lambda a, b: a % 256,
+    ]
+    z = [signed(f(a, b)) for f in of for a, b in zip(x, y)]
+    case("integers", pointers(x="i32", y="i32", z="i32"),
+         {"x": ("i32", [N], x, None), "y": ("i32", [N], y, None), "z": ("i32", [len(of), N], None, z)})
+    x = random.eighths(N, -20, 20)
+    y = [value or Fraction(1, 2) for value in random.eighths(N, -5, 5)]
+    rest = lambda a, b: a - b * int(a / b)
+    root = lambda a, b: math.sqrt(abs(b))
+    of = [
+        lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b, rest, max, min, max, min,
+        lambda a, b: -a, lambda a, b: abs(a), lambda a, b: math.floor(a), lambda a, b: math.ceil(a), lambda a, b: a * b + a, root,
+        root, lambda a, b: a / b, lambda a, b: min(max(a, -1), 2), max,
+    ]
+    z = [f(a, b) for f in of for a, b in zip(x, y)]
+    case("floats", pointers(x="f32", y="f32", z="f32"),
+         {"x": ("f32", [N], x, None), "y": ("f32", [N], y, None), "z": ("f32", [len(of), N], None, z, 2.0**-22, 0.0)})
+    x = [abs(value) + Fraction(1, 8) for value in random.eighths(N, -8, 8)]
+    of = [math.exp, lambda a: 2.0**a, math.log, math.log2, math.sin, math.cos, math.erf, lambda a: a**-0.5, math.tanh, math.log1p]
+    z = [f(float(a)) for f in of for a in x]
+    case("functions", pointers(x="f32", z="f32"),
+         {"x": ("f32", [N], x, None), "z": ("f32", [len(of), N], None, z, 2.0**-21, 2.0**-23)},
+         note="functions of libraries by the names of two vendors")
+
+
+def types():
+    random = Random(2)
+    x = [single(value / 1024) for value in random.integers(N, -100000, 100000)]
+    halves = [struct.unpack("<e", struct.pack("<e", value))[0] for value in x]
+    cut = [struct.unpack("<f", struct.pack("<I", struct.unpack("<I", struct.pack("<f", value))[0] & 0xFFFF0000))[0] for value in x]
+    bits = [struct.unpack("<i", struct.pack("<f", value))[0] for value in x]
+    whole, small = [int(value) for value in halves], [int(abs(value)) for value in x]
+    case("casts", pointers(x="f32", h="f16", t="i32", u="i8", f="f32", g="bf16"),
+         {"x": ("f32", [N], x, None), "h": ("f16", [N], None, halves), "t": ("i32", [2, N], None, whole + bits),
+          "u": ("u8", [N], None, small), "f": ("f32", [2, N], None, whole + small), "g": ("bf16", [N], None, cut)})
+    x = [single(value / 64) for value in random.integers(N, -12000, 12000)]
+    value_of = lambda code: NARROW["f8e4m3"][code % 128] * (-1 if code >= 128 else 1)
+    wide = [value_of(narrow("f8e4m3", value)) for value in x]
+    case("narrow_floats", pointers(x="f32", e="f8E4M3FN", d="f8E5M2", f="f32"),
+         {"x": ("f32", [N], x, None), "e": ("f8e4m3", [N], None, x), "d": ("f8e5m2", [N], None, x), "f": ("f32", [N], None, wide)})
+    x = random.eighths(N, -9, 9)
+    case("pointers", pointers(x="f32", y="f32", z="i32"),
+         {"x": ("f32", [N], x, None), "y": ("f32", [N], None, x), "z": ("i32", [1], None, [0])})
+
+
+def along_axes():
+    random = Random(3)
+    x = random.eighths(128, -9, 9)
+    y = [sum(row) for row in rows(x, 16)]
+    z = [max(x[column::16]) for column in range(16)]
+    case("reduce_both_axes", pointers(x="f32", y="f32", z="f32"),
+         {"x": ("f32", [8, 16], x, None), "y": ("f32", [8], None, y), "z": ("f32", [16], None, z)})
+    y = [row.index(max(row)) for row in rows(x, 16)]
+    case("argmax", pointers(x="f32", y="i32"), {"x": ("f32", [8, 16], x, None), "y": ("i32", [8], None, y)},
+         note="of equal ones the first", warps=1)
+    x = random.integers(128, -1000, 1000)
+    y = [sum(row[: end + 1]) for row in rows(x, 32) for end in range(32)]
+    case("scan", pointers(x="i32", y="i32"), {"x": ("i32", [4, 32], x, None), "y": ("i32", [4, 32], None, y)})
+    x, y = random.eighths(128, -9, 9), random.integers(128, 0, 16)
+    z = [row[place] for row, places in zip(rows(x, 16), rows(y, 16)) for place in places]
+    h = [y.count(value) for value in range(16)]
+    case("gather_histogram", pointers(x="f32", y="i32", z="f32", h0="i32"),
+         {"x": ("f32", [8, 16], x, None), "y": ("i32", [8, 16], y, None), "z": ("f32", [8, 16], None, z), "h0": ("i32", [16], None, h)})
+    x = random.eighths(256, -9, 9)
+    weights = [[math.exp(value - max(row)) for value in row] for row in rows(x, 64)]
+    y = [weight / sum(row) for row in weights for weight in row]
+    case("softmax", pointers(x="f32", y="f32"), {"x": ("f32", [4, 64], x, None), "y": ("f32", [4, 64], None, y, 2.0**-18, 2.0**-24)})
+
+
+def shapes():
+    random = Random(4)
+    x = random.integers(128, -99, 99)
+    y = [value for column in range(16) for value in x[column::16]]
+    case("transpose_reshape", pointers(x="i32", y="i32"), {"x": ("i32", [8, 16], x, None), "y": ("i32", [128], None, y)}, warps=2)
+    x, y = random.integers(N, -99, 99), random.integers(N, -99, 99)
+    z, f = [a - b for a, b in zip(x, y)], [value for pair in zip(x, y) for value in pair]
+    case("join_split_cat", pointers(x="i32", y="i32", z="i32", f="i32", c0="i32"),
+         {"x": ("i32", [N], x, None), "y": ("i32", [N], y, None), "z": ("i32", [N], None, z), "f": ("i32", [2 * N], None, f),
+          "c0": ("i32", [1], None, [sum(x) + sum(y)])})
+
+
+def products():
+    random = Random(5)
+    x, y = random.eighths(256, -4, 4), random.eighths(256, -4, 4)
+    case("dot", pointers(x="f16", y="f16", z="f32"),
+         {"x": ("f16", [16, 16], x, None), "y": ("f16", [16, 16], y, None), "z": ("f32", [16, 16], None, product(x, y, 16), 0.0, 2.0**-12)})
+    x, y = random.eighths(512, -4, 4), random.eighths(512, -4, 4)
+    case("dot_loop", pointers(x="f32", y="f32", z="f32"),
+         {"x": ("f32", [16, 32], x, None), "y": ("f32", [32, 16], y, None), "z": ("f32", [16, 16], None, product(x, y, 16), 0.0, 2.0**-12)})
+    codes, scales = [random.below(120) + 128 * random.below(2) for _ in range(1024)], random.integers(32, 122, 131)
+    y = random.eighths(1024, -4, 4)
+    value = lambda code: NARROW["f8e4m3"][code % 128] * (-1 if code >= 128 else 1)
+    scaled = [value(code) * Fraction(2) ** (scales[place // 32] - 127) for place, code in enumerate(codes)]
+    magnitude = product([abs(a) for a in scaled], [abs(b) for b in y], 32)
+    case("dot_scaled", pointers(x="i8", sx="i8", y="bf16", z="f32"),
+         {"x": ("u8", [32, 32], codes, None), "sx": ("u8", [32, 1], scales, None), "y": ("bf16", [32, 32], y, None),
+          "z": ("f32", [32, 32], None, product(scaled, y, 32), 2.0**-20, float(max(magnitude)) * 2.0**-18)})
+
+
+def flow():
+    random = Random(6)
+
+    def steps(value):
+        count = 0
+        while value != 1:
+            value, count = (3 * value + 1 if value % 2 else value // 2), count + 1
+        return count
+
+    x = [27, 1, 2, 97, 6, 7]
+    y = [sum(range(0, steps(value), 2)) for value in x[:5]] + [80]
+    case("control", pointers(x="i32", y="i32") + [("n", "i32", 5)],
+         {"x": ("i32", [6], x, None), "y": ("i32", [6], None, y)}, (6, 1, 1), "the last program returns early")
+    x = random.eighths(128, -9, 9)
+    y = [value * 2 for value in x[:64]] + [value / 2 for value in x[64:]]
+    case("call", pointers(x="f32", y="f32") + [("n", "i32", 2)],
+         {"x": ("f32", [128], x, None), "y": ("f32", [128], None, y)}, (2, 1, 1))
+    x, y = random.integers(N, -99, 99), random.integers(N, -99, 99)
+    z = [a - b if a > b else 2 * b for a, b in zip(x, y)]
+    case("map_elements", pointers(x="i32", y="i32", z="i32"),
+         {"x": ("i32", [N], x, None), "y": ("i32", [N], y, None), "z": ("i32", [N], None, z)})
+    y = [place + 2 for place in range(12)]
+    case("programs", pointers(y="i32"), {"y": ("i32", [12], None, y)}, (2, 3, 2))
+    case("talk", pointers(x="i32", y="i32") + [("n", "i32", 64)], {"x": ("i32", [N], x, None), "y": ("i32", [N], None, x)})
+
+
+def memory():
+    random = Random(7)
+    x = [value or 5 for value in random.integers(N, -99, 99)]
+    total = [1000 + sum(x[slot::8]) for slot in range(8)]
+    most = [max(x[slot::8] + [0]) for slot in range(8)]
+    cells = [0 if place % 3 else place for place in range(N)]
+    after = [value if cell == 0 else cell for cell, value in zip(cells, x)]
+    case("atomics", pointers(x="i32", sum="i32", most="i32", cell="i32", old="i32"),
+         {"x": ("i32", [N], x, None), "sum": ("i32", [8], [1000] * 8, total), "most": ("i32", [8], [0] * 8, most),
+          "cell": ("i32", [N], cells, after), "old": ("i32", [N], None, cells)})
+    x = random.eighths(13 * 20, -9, 9)
+    tile = lambda row, column: x[row * 20 + column] if row < 13 and column < 20 else 0
+    z = [sum(tile(r + i, c + j) for r in (0, 8) for c in (0, 16)) for i in range(8) for j in range(16)]
+    case("descriptors", pointers(x="f32", y="f32", z="f32") + [("m", "i32", 13), ("n", "i32", 20)],
+         {"x": ("f32", [13, 20], x, None), "y": ("f32", [13, 20], None, [2 * value for value in x]),
+          "z": ("f32", [8, 16], [0] * 128, z)}, (2, 2, 1), "what lies outside is zero when read and dropped when written")
+    x = random.integers(N, -99, 99)
+    case("barrier", pointers(x="i32", s="i32", y="i32"),
+         {"x": ("i32", [N], x, None), "s": ("i32", [N], None, x), "y": ("i32", [N], None, x[::-1])})
+
+
+for write in (elementwise, types, along_axes, shapes, products, flow, memory):
+    write()

@@ -1,0 +1,71 @@
+//! Group `kernels`: whole programs. Each is compiled from its text, run by the emulator over its grid, and held against
+//! what its buffers must hold; then code is made of it.
+//!
+//! The suite carries a set of its own; `--cases DIR` names folders of more, which take the place of it.
+
+mod source;
+
+use std::sync::Arc;
+
+use tilewright::emulator::Limits;
+use tilewright::kernel::Module;
+use tilewright::pipeline::program::{ProgramCompiler, ProgramError, ProgramOptions};
+
+use super::artifact::compiled;
+use crate::{Case, Context, Group, Level, Status, Verdict};
+
+use source::Source;
+
+/// The group.
+#[derive(Debug, Clone, Copy)]
+pub struct Kernels;
+
+/// Operations of all warps that one case may take.
+const STEPS: u64 = 4_000_000_000;
+
+impl Group for Kernels {
+    fn name(&self) -> &'static str {
+        "kernels"
+    }
+
+    fn cases(&self, context: &Context) -> Vec<Case> {
+        let sources = match Source::all(context.cases()) {
+            Ok(sources) => sources,
+            // A folder that cannot be read is seen as a case that fails.
+            Err(message) => return vec![Case::new("kernels/folder", move |_| Verdict::fail(Level::Layout, &message))],
+        };
+        let case = |source: Source| {
+            let source = Arc::new(source);
+            Case::new(format!("kernels/{}", source.name()), move |context| shown(context, &source))
+        };
+        sources.into_iter().map(case).collect()
+    }
+}
+
+/// What a case shows of the target.
+fn shown(context: &Context, source: &Source) -> Verdict {
+    let wrong = |message: String| Verdict::fail(Level::Layout, message);
+    let (case, text) = match source.read() {
+        Ok(read) => read,
+        Err(message) => return wrong(message),
+    };
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: context.target() };
+    let limits = Limits { steps: STEPS, ..Limits::default() };
+    let (kernel, ended) = match compiler.run(&case, &text, &ProgramOptions::default(), &limits) {
+        Ok(ran) => ran,
+        Err(error) if error.is_unsupported() => return Verdict::unsupported(error.to_string()),
+        Err(error @ ProgramError::Launch(_)) => return Verdict::fail(Level::Emulated, error.to_string()),
+        Err(error) => return wrong(error.to_string()),
+    };
+    if !ended.differences.is_empty() {
+        let differences: Vec<_> = ended.differences.iter().map(ToString::to_string).collect();
+        return Verdict::fail(Level::Emulated, differences.join("; "));
+    }
+    // It did what it must; what code comes of it is said beside.
+    let code = compiled(context, &Module { kernels: vec![kernel] });
+    match code.status {
+        Status::Pass => Verdict::pass(Level::Emulated).with_detail(code.detail),
+        _ => code,
+    }
+}

@@ -1,0 +1,69 @@
+//! Tile programs: how they are compiled, and what is wrong with one at its place.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+
+use tilewright::engine::Strategy;
+use tilewright::layout::NotationError;
+use tilewright::pipeline::program::{ProgramError, ProgramOptions};
+
+use crate::failure::Failure;
+
+/// How layouts are chosen.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum Choice {
+    /// Anchors choose, others follow.
+    Propagation,
+    /// At least cost.
+    #[default]
+    LeastCost,
+}
+
+/// How a program is compiled.
+#[derive(Debug, Args)]
+pub struct Compiling {
+    /// Warps of a block, where the program does not say.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    warps: Option<u32>,
+    /// Lanes of a warp, where the program does not say and the target has a choice.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    lanes: Option<u32>,
+    /// How layouts are chosen.
+    #[arg(long, value_enum, default_value_t)]
+    strategy: Choice,
+}
+
+impl Compiling {
+    /// The same for a function.
+    pub fn options(&self, entry: Option<&str>) -> ProgramOptions {
+        let strategy = match self.strategy {
+            Choice::Propagation => Strategy::Propagation,
+            Choice::LeastCost => Strategy::LeastCost,
+        };
+        ProgramOptions { warps: self.warps, lanes: self.lanes, entry: entry.map(str::to_owned), strategy }
+    }
+}
+
+impl std::fmt::Display for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Propagation => "propagation",
+            Self::LeastCost => "least-cost",
+        })
+    }
+}
+
+/// The failure of the program of a file.
+pub fn failure(file: &Path, text: &str, error: &ProgramError) -> Failure {
+    match (error, error.place()) {
+        (ProgramError::Kernel(_), _) => Failure::Broken(error.to_string()),
+        (_, Some(place)) => {
+            let hint = place.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+            let (at, line, column) = (place.at, place.line, place.column);
+            let error = NotationError { at, line, column, message: format!("{}{hint}", place.message) };
+            Failure::Text { name: file.display().to_string(), text: text.to_owned(), error }
+        }
+        _ => Failure::Input(format!("{}: {error}", file.display())),
+    }
+}

@@ -1,0 +1,87 @@
+//! Why a program gives no kernel, or does not run.
+
+use thiserror::Error;
+
+use crate::contract::ContractError;
+use crate::emulator::FaultKind;
+use crate::engine::EngineError;
+use crate::kernel::VerifyError;
+use crate::lower::{LowerError, Reason};
+use crate::movement::MovementError;
+use crate::pipeline::case::LaunchError;
+use crate::tile::text::TextError;
+
+/// Why a program gives no kernel, or does not run.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// The text is no program, breaks a rule, or has words that mean nothing here; its author's fault.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// The function to begin with is not there; the caller's fault.
+    #[error("{0}")]
+    Entry(String),
+    /// Its tensors get no layouts.
+    #[error("layouts: {0}")]
+    Layouts(#[from] EngineError),
+    /// An operation cannot be lowered.
+    #[error("lowering: {}{source}", place.as_ref().map(|place| format!("{}:{}: ", place.line, place.column)).unwrap_or_default())]
+    Lower {
+        /// Where the operation stands, where it was read.
+        place: Option<TextError>,
+        /// What cannot be done.
+        source: Box<LowerError>,
+    },
+    /// The kernel breaks a rule: a fault of this framework.
+    #[error("the lowered kernel is invalid: {0}")]
+    Kernel(#[from] VerifyError),
+    /// It did not run to its end.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+}
+
+impl ProgramError {
+    pub(super) fn lowered(source: LowerError, text: &str) -> Self {
+        let place = source.at.map(|at| TextError::new(text, at as usize, source.to_string()));
+        Self::Lower { place, source: Box::new(source) }
+    }
+
+    /// Whether nothing is wrong with the program, but the target has no way to do it, or too little of something.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        match self {
+            Self::Layouts(EngineError::Product { source, .. }) => contract(source),
+            Self::Layouts(EngineError::Movement(source)) => movement(source),
+            Self::Lower { source, .. } => match &source.reason {
+                Reason::Unsupported(_) => true,
+                Reason::Contract(source) => contract(source),
+                Reason::Movement(source) => movement(source),
+                _ => false,
+            },
+            Self::Launch(LaunchError::Fault(fault)) => matches!(fault.kind, FaultKind::SharedLimit { .. }),
+            _ => false,
+        }
+    }
+
+    /// Where in the text it is wrong, where that is known.
+    #[must_use]
+    pub fn place(&self) -> Option<&TextError> {
+        match self {
+            Self::Text(place) => Some(place),
+            Self::Lower { place, .. } => place.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+fn movement(error: &MovementError) -> bool {
+    matches!(error, MovementError::Impossible { .. })
+}
+
+fn contract(error: &ContractError) -> bool {
+    match error {
+        ContractError::Movement(source) => movement(source),
+        ContractError::Impossible { .. } => true,
+        _ => false,
+    }
+}

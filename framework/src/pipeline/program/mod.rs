@@ -1,0 +1,166 @@
+//! Tile programs to kernels: the stages, one after another, each a value that can be shown.
+//!
+//! | stage | is |
+//! |---|---|
+//! | `read` | the program as it was written, after it was verified |
+//! | `import` | vendors' words are neutral ones ([`crate::tile::import`]) |
+//! | `shape` | one function without calls and jumps; what nobody needs is gone ([`crate::tile::transform`]) |
+//! | `layouts` | every tensor has a layout, conversions are operations ([`crate::engine`]) |
+//! | `kernel` | the kernel IR ([`crate::lower`]) |
+//! | `math` | functions that the target has no instruction for are arithmetic ([`crate::kernel::math`]) |
+//!
+//! Then [`crate::vendor::Target::compile`] makes code of it. The same program gives the same kernel, always.
+
+mod error;
+mod stage;
+
+use crate::emulator::Limits;
+use crate::engine::facts::Facts;
+use crate::engine::layouts::Layouts;
+use crate::engine::{self, Machine, Strategy};
+use crate::kernel::{self, Kernel, Launch};
+use crate::layout::FamilySet;
+use crate::layout::families::Neutral;
+use crate::lower;
+use crate::movement::Means;
+use crate::tile::import::{Imports, import};
+use crate::tile::op::Dialects;
+use crate::tile::transform::{inline_calls, remove_unused, structure};
+use crate::tile::{self, Attribute, Module};
+use crate::vendor::Target;
+
+pub use error::ProgramError;
+pub use stage::Stage;
+
+use super::case::{Case, Ended};
+
+/// What tile programs are compiled with and for.
+#[derive(Clone, Copy)]
+pub struct ProgramCompiler<'a> {
+    /// The operations that programs may use.
+    pub dialects: &'a Dialects,
+    /// What foreign words mean.
+    pub imports: &'a Imports,
+    /// The target.
+    pub target: &'a dyn Target,
+}
+
+/// How a program is compiled.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProgramOptions {
+    /// Warps of a block; where the program itself says how many, it is asked. Four where neither says.
+    pub warps: Option<u32>,
+    /// Lanes of a warp; the target's default where neither says.
+    pub lanes: Option<u32>,
+    /// The function that a launch begins with; may be left out where there is one alone.
+    pub entry: Option<String>,
+    /// How layouts are chosen.
+    pub strategy: Strategy,
+}
+
+/// The warps of a block where nobody says.
+const WARPS: u32 = 4;
+
+impl ProgramCompiler<'_> {
+    /// The kernel of a program. `seen` is shown every stage.
+    ///
+    /// # Errors
+    /// [`ProgramError`], which names the stage; [`ProgramError::is_unsupported`] tells what a target cannot do from what
+    /// is wrong with the program.
+    pub fn kernel(
+        &self,
+        text: &str,
+        options: &ProgramOptions,
+        seen: &mut dyn FnMut(Stage<'_>),
+    ) -> Result<Kernel, ProgramError> {
+        let module = self.neutral(text, options.entry.as_deref(), seen)?;
+        let description = self.target.description();
+        let means = Means::of(description).with_instructions(self.target.instructions());
+        let families = FamilySet::new(vec![&Neutral, self.target.families()]);
+        let said = |name| module.attributes.get(name).and_then(Attribute::as_integer).map(|count| count as u32);
+        let warps = said("ttg.num-warps").or(options.warps).unwrap_or(WARPS);
+        let lanes = said("ttg.threads-per-warp").or(options.lanes).unwrap_or(description.lanes.default);
+        let machine = Machine { means, families: &families, lanes, warps };
+        let assigned = engine::assign(&module, &machine, options.strategy)?;
+        seen(Stage::Layouts(&assigned));
+        let Some(function) = assigned.module.functions.first() else {
+            return Err(ProgramError::Entry("the program has no function that a launch may begin with".to_owned()));
+        };
+        let (facts, layouts) = (Facts::of(function), Layouts::new(&families));
+        let launch = Launch::new(lanes, warps);
+        let program = lower::Program { function, facts: &facts, layouts: &layouts, means, launch };
+        let mut kernel = lower::program_kernel(&program).map_err(|error| ProgramError::lowered(error, text))?;
+        seen(Stage::Kernel(&kernel));
+        kernel::math::expand(&mut kernel, |function, element| {
+            description.function(function.name(), element.name()).is_some()
+        });
+        seen(Stage::Math(&kernel));
+        let verified = kernel::Module { kernels: vec![kernel] };
+        kernel::verify(&verified)?;
+        verified.kernels.into_iter().next().ok_or_else(|| ProgramError::Entry("there is no kernel".to_owned()))
+    }
+
+    /// The program as one function of neutral words.
+    fn neutral(
+        &self,
+        text: &str,
+        entry: Option<&str>,
+        seen: &mut dyn FnMut(Stage<'_>),
+    ) -> Result<Module, ProgramError> {
+        let in_text = |violation: tile::Violation| ProgramError::Text(violation.in_text(text));
+        let module = tile::text::parse(text, self.dialects)?;
+        tile::verify(&module).map_err(in_text)?;
+        seen(Stage::Read(&module));
+        let module = import(&module, self.imports, self.dialects).map_err(in_text)?;
+        seen(Stage::Import(&module));
+        let module = structure(&module, self.dialects).map_err(in_text)?;
+        let mut module = inline_calls(&module, self.dialects).map_err(in_text)?;
+        keep(&mut module, entry)?;
+        remove_unused(&mut module);
+        tile::verify(&module).map_err(in_text)?;
+        seen(Stage::Shape(&module));
+        Ok(module)
+    }
+
+    /// Compiles the text of a case's program and runs it on the emulator over the whole grid.
+    ///
+    /// # Errors
+    /// [`ProgramError`]: also where the program does what it may not.
+    pub fn run(
+        &self,
+        case: &Case,
+        text: &str,
+        options: &ProgramOptions,
+        limits: &Limits,
+    ) -> Result<(Kernel, Ended), ProgramError> {
+        let options = ProgramOptions {
+            warps: options.warps.or(Some(case.warps)),
+            entry: Some(case.entry.clone()),
+            ..options.clone()
+        };
+        let kernel = self.kernel(text, &options, &mut |_| {})?;
+        let means = Means::of(self.target.description()).with_instructions(self.target.instructions());
+        let ended = case.run(&kernel, means, limits)?;
+        Ok((kernel, ended))
+    }
+}
+
+/// Leaves the entry alone.
+fn keep(module: &mut Module, entry: Option<&str>) -> Result<(), ProgramError> {
+    let names: Vec<_> = module.entries().map(|function| function.name.to_string()).collect();
+    let listed = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let name = match (entry, &names[..]) {
+        (Some(name), _) if names.iter().any(|known| known == name) => name.to_owned(),
+        (Some(name), _) => {
+            return Err(ProgramError::Entry(format!(
+                "there is no function `{name}` to begin with; there are {}",
+                listed()
+            )));
+        }
+        (None, [name]) => name.clone(),
+        (None, []) => return Err(ProgramError::Entry("there is no function to begin with".to_owned())),
+        (None, _) => return Err(ProgramError::Entry(format!("name the function to begin with, one of {}", listed()))),
+    };
+    module.functions.retain(|function| *function.name == *name);
+    Ok(())
+}

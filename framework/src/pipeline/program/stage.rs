@@ -1,0 +1,65 @@
+//! What a program is after a stage.
+
+use std::fmt;
+
+use crate::engine::Assigned;
+use crate::kernel::{self, Kernel};
+use crate::tile::{Module, text};
+
+/// The program after a stage; it prints as text.
+#[derive(Debug, Clone, Copy)]
+pub enum Stage<'a> {
+    /// As it was written.
+    Read(&'a Module),
+    /// In neutral words.
+    Import(&'a Module),
+    /// One function without calls and jumps.
+    Shape(&'a Module),
+    /// With layouts, and what was chosen.
+    Layouts(&'a Assigned),
+    /// As a kernel.
+    Kernel(&'a Kernel),
+    /// With functions as arithmetic.
+    Math(&'a Kernel),
+}
+
+impl Stage<'_> {
+    /// The name of the stage.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read(_) => "read",
+            Self::Import(_) => "import",
+            Self::Shape(_) => "shape",
+            Self::Layouts(_) => "layouts",
+            Self::Kernel(_) => "kernel",
+            Self::Math(_) => "math",
+        }
+    }
+
+    /// The file that a dump of it is written to, in the order of the stages.
+    #[must_use]
+    pub fn file(self) -> String {
+        let (number, end) = match self {
+            Self::Read(_) => (0, "ttir"),
+            Self::Import(_) => (1, "ttir"),
+            Self::Shape(_) => (2, "ttir"),
+            Self::Layouts(_) => (3, "ttgir"),
+            Self::Kernel(_) => (4, "kernel"),
+            Self::Math(_) => (5, "kernel"),
+        };
+        format!("{number}-{}.{end}", self.name())
+    }
+}
+
+impl fmt::Display for Stage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(module) | Self::Import(module) | Self::Shape(module) => f.write_str(&text::print(module)),
+            Self::Layouts(assigned) => f.write_str(&text::print(&assigned.module)),
+            Self::Kernel(kernel) | Self::Math(kernel) => {
+                write!(f, "{}", kernel::Module { kernels: vec![(*kernel).clone()] })
+            }
+        }
+    }
+}

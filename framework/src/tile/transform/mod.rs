@@ -1,0 +1,29 @@
+//! Transformations of tile programs, which mean the same before and after.
+//!
+//! [`inline_calls`] puts what is called where it is called, [`structure`] makes regions of jumps, [`remove_unused`] takes
+//! out what nobody needs. After the first two a program is one function for each entry, of single blocks in nested
+//! regions. Whatever a transformation cannot do it says with the operation and its place.
+//!
+//! Imports `tile` alone.
+
+mod copy;
+mod graph;
+mod inline;
+mod jumps;
+mod structure;
+mod unused;
+
+pub(in crate::tile) use copy::{Copier, Rewrite, rewritten};
+pub use inline::inline_calls;
+pub use structure::structure;
+pub use unused::remove_unused;
+
+use super::{BuildError, Function, Operation, Violation};
+
+/// An operation that a transformation could not make, at the one that it was to stand for.
+pub(in crate::tile) fn unmade<'a>(
+    function: &'a Function,
+    operation: &'a Operation,
+) -> impl Fn(BuildError) -> Violation + 'a {
+    move |error| Violation::of(function, operation, error.to_string())
+}
