@@ -7,7 +7,9 @@ use crate::layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
 use crate::movement::{Means, MovementError, Reading, SharedAccess, store_shared};
 
 use super::cast::cast;
+use super::elements::in_byte;
 use super::plan::Contraction;
+use super::scale::grouped;
 use super::sums::Sums;
 
 /// How a factor in registers is stored to the shared memory from which a unit reads it.
@@ -22,6 +24,34 @@ pub struct FactorStore {
 }
 
 impl Contraction {
+    /// In which layout the registers of factor 0 or 1 are wanted, M x K or K x N; of elements narrower than a byte that of
+    /// their bytes, in which registers of one byte are copies of each other. `None` where the unit reads the factor from shared
+    /// memory: then any will do.
+    ///
+    /// # Errors
+    /// None for plans that were made here.
+    pub fn whole_factor(&self, side: usize) -> Result<Option<LinearLayout>, LayoutError> {
+        let (layout, operands) = self.side(side);
+        if operands.memory.is_some() {
+            return Ok(None);
+        }
+        let bits = in_byte(self.question.factors()[side]);
+        let layout = grouped(layout, 1 - side, bits)?;
+        self.over_chunks(&layout, 1 - side, Dim::REGISTER, bits).map(Some)
+    }
+
+    /// In which layout the registers of the scales of a factor are wanted, rows x blocks of K, for each chunk as many as the
+    /// factor has; `None` of factors without.
+    ///
+    /// # Errors
+    /// None for plans that were made here.
+    pub fn whole_scales(&self, side: usize) -> Result<Option<LinearLayout>, LayoutError> {
+        let (Some(layout), Some(scale)) = (&self.scales[side], self.question.scales[side]) else { return Ok(None) };
+        let held = layout.out_bits(Dim::tensor(1));
+        let blocks = (self.question.shape[2] / scale.block).max(1).trailing_zeros();
+        extended(layout, 1, Dim::REGISTER, [held, blocks.max(held)]).map(Some)
+    }
+
     /// How a factor, in any layout of registers, is stored to where the unit reads it; `None` where it does not.
     ///
     /// # Errors
@@ -35,7 +65,7 @@ impl Contraction {
         let (layout, operands) = self.side(side);
         let Some(operand) = &operands.memory else { return Ok(None) };
         let reading = Reading::of(layout, operand).map_err(|reason| MovementError::Memory { reason })?;
-        let whole = self.over_chunks(layout, 1 - side)?;
+        let whole = self.over_chunks(layout, 1 - side, Dim::OFFSET, 0)?;
         let bytes = (operand.bits / 8) << whole.in_bits(Dim::OFFSET);
         let access = store_shared(registers, &MemoryLayout::linear(whole), operand.bits, means)?;
         Ok(Some(FactorStore { access, bytes, alignment: reading.alignment, side }))
@@ -91,18 +121,30 @@ impl Contraction {
         if side == 0 { (&self.a, &self.unit.a) } else { (&self.b, &self.unit.b) }
     }
 
-    /// A memory layout of one chunk as one of all of K.
-    fn over_chunks(&self, layout: &LinearLayout, k_axis: usize) -> Result<LinearLayout, LayoutError> {
-        let axis = Dim::tensor(k_axis);
-        let (first, end) = (self.tiling.chunk, self.question.bits()[2]);
-        let outs: Vec<(Dim, u64)> = (layout.outs().iter())
-            .map(|(dim, bits)| (dim, 1u64 << if dim == axis { bits.max(end) } else { bits }))
-            .collect();
-        let mut bases: Vec<_> = layout.ins().dims().map(|dim| (dim, layout.bases_of(dim))).collect();
-        let step = |bit: u32| outs.iter().map(|(dim, _)| u64::from(*dim == axis) << bit).collect::<Vec<_>>();
-        if let Some((_, offsets)) = bases.iter_mut().find(|(known, _)| *known == Dim::OFFSET) {
-            offsets.extend((first..end).map(step));
-        }
-        LinearLayout::from_bases(&bases, &outs)
+    /// A layout of one chunk as one of all of K, counted in groups of 2^`bits` elements: the chunk is the highest part of `dim`.
+    fn over_chunks(
+        &self,
+        layout: &LinearLayout,
+        k_axis: usize,
+        dim: Dim,
+        bits: u32,
+    ) -> Result<LinearLayout, LayoutError> {
+        let of_k = [self.tiling.chunk, self.question.bits()[2]].map(|of_k| of_k.saturating_sub(bits));
+        extended(layout, k_axis, dim, of_k)
     }
+}
+
+/// A layout with more bits of an input dim, the highest, which move along an axis by the bits `first..end` of its
+/// coordinate.
+fn extended(layout: &LinearLayout, axis: usize, dim: Dim, [first, end]: [u32; 2]) -> Result<LinearLayout, LayoutError> {
+    let axis = Dim::tensor(axis);
+    let outs: Vec<(Dim, u64)> = (layout.outs().iter())
+        .map(|(dim, bits)| (dim, 1u64 << if dim == axis { bits.max(end) } else { bits }))
+        .collect();
+    let mut bases: Vec<_> = layout.ins().dims().map(|dim| (dim, layout.bases_of(dim))).collect();
+    let step = |bit: u32| outs.iter().map(|(dim, _)| u64::from(*dim == axis) << bit).collect::<Vec<_>>();
+    if let Some((_, own)) = bases.iter_mut().find(|(known, _)| *known == dim) {
+        own.extend((first..end).map(step));
+    }
+    LinearLayout::from_bases(&bases, &outs)
 }

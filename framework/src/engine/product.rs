@@ -95,8 +95,8 @@ fn factor(body: &Body, op: Op, side: usize) -> Result<(Number, Option<Scale>), C
     let Some(kind) = operation.attributes.get(kind).and_then(Attribute::as_text) else {
         let precision = operation.attributes.get("inputPrecision").and_then(Attribute::as_text).unwrap_or("ieee");
         let number = match (ty, precision) {
-            // What a unit of fewer digits is to make more of is done in several products of it.
-            (Type::Float(crate::tile::Float::F32), "tf32" | "tf32x3") => Number::named("tf32"),
+            // What is to have more digits than a unit's is done in full ones.
+            (Type::Float(crate::tile::Float::F32), "tf32") => Number::named("tf32"),
             _ => of_type(ty),
         };
         return Ok((number.ok_or_else(unknown)?, None));

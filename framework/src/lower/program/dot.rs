@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::contract::{Contraction, FactorStore};
-use crate::engine::product::{self, Product};
+use crate::engine::product;
 use crate::kernel::{Cast, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::target::{Number, Queue};
@@ -30,7 +30,7 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         Some([batches, _, _]) => Some(*batches),
         _ => None,
     };
-    let of = Matrices { planned: &planned, plan: &planned.plan, batches };
+    let of = Matrices { plan: &planned.plan, batches };
     let sides = [of.factor(lowering, op, 0)?, of.factor(lowering, op, 1)?];
     let scales = [of.scales(lowering, op, 0)?, of.scales(lowering, op, 1)?];
     let sums = Arc::new(planned.sums.clone());
@@ -48,7 +48,6 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 
 /// A plan for each of the matrices along the first axis of three, or for the one there is.
 struct Matrices<'a> {
-    planned: &'a Product,
     plan: &'a Contraction,
     batches: Option<u64>,
 }
@@ -61,12 +60,21 @@ enum Side {
 }
 
 impl Matrices<'_> {
+    /// A layout of one matrix as one of all.
+    fn of_all(&self, layout: &LinearLayout) -> Lowered<Arc<LinearLayout>> {
+        Ok(Arc::new(match self.batches {
+            Some(batches) => over_batches(layout, batches)?,
+            None => layout.clone(),
+        }))
+    }
+
     /// The words of a factor, in the layout in which the plan takes them.
     fn factor(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
         let tensor = operand(lowering, op, ["a", "b"][side])?;
         let number = [self.plan.question.a, self.plan.question.b][side];
-        let Some(layout) = &self.planned.factors[side] else { return self.stored(lowering, side, &tensor, number) };
-        let values = lowering.convert(&tensor, &Arc::new(layout.clone()))?;
+        let Some(layout) = self.plan.whole_factor(side)? else { return self.stored(lowering, side, &tensor, number) };
+        let layout = self.of_all(&layout)?;
+        let values = lowering.convert(&tensor, &layout)?;
         Ok(Side::Registers(values.iter().map(|&value| word(lowering, value, number)).collect()))
     }
 
@@ -90,9 +98,10 @@ impl Matrices<'_> {
     }
 
     fn scales(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Vec<Value>> {
-        let Some(layout) = &self.planned.scales[side] else { return Ok(Vec::new()) };
+        let Some(layout) = self.plan.whole_scales(side)? else { return Ok(Vec::new()) };
+        let layout = self.of_all(&layout)?;
         let tensor = operand(lowering, op, ["a_scale", "b_scale"][side])?;
-        let values = lowering.convert(&tensor, &Arc::new(layout.clone()))?;
+        let values = lowering.convert(&tensor, &layout)?;
         Ok(values.iter().map(|&value| lowering.to_word(value)).collect())
     }
 

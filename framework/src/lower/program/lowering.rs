@@ -16,7 +16,7 @@ use crate::tile::{self, Attribute, Body, Op, Operation};
 use super::error::{LowerError, Lowered, Reason};
 use super::held::{Held, Registers};
 use super::types::carrier;
-use super::{along, control, descriptor, dot, memory, scalar, shape, shared, talk};
+use super::{along, control, descriptor, dot, halves, memory, scalar, shape, shared, talk};
 
 /// A function that is being lowered.
 pub(super) struct Lowering<'a> {
@@ -148,6 +148,8 @@ impl<'a> Lowering<'a> {
                 "print" => talk::print(self, op),
                 "barrier" => talk::barrier(self, op),
                 "warp_id" => talk::warp(self, op),
+                "global_scratch_alloc" => talk::scratch(self, op),
+                "fp4_to_fp" => halves::widened(self, op),
                 "grid_dependency_wait" => talk::grid_dependency(self, true),
                 "grid_dependency_launch_dependents" => talk::grid_dependency(self, false),
                 "elementwise_inline_asm" => talk::assembly(self, op),

@@ -16,6 +16,7 @@ mod descriptor;
 mod dot;
 mod entry;
 mod error;
+mod halves;
 mod held;
 mod lowering;
 mod memory;

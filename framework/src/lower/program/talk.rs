@@ -43,6 +43,15 @@ pub(super) fn barrier(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
+/// Global memory of the program's own: a launch gives none, so only what nobody uses is right.
+pub(super) fn scratch(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let result = lowering.result(op, 0)?;
+    if lowering.is_used(result) {
+        return Err(Reason::unsupported("a launch gives a program no global memory of its own"));
+    }
+    Ok(())
+}
+
 pub(super) fn grid_dependency(lowering: &mut Lowering<'_>, wait: bool) -> Lowered<()> {
     lowering.builder.effect(KernelOp::GridDependency { wait });
     Ok(())

@@ -18,7 +18,7 @@ use crate::emulator::Limits;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
 use crate::engine::{self, Machine, Strategy};
-use crate::kernel::{self, Kernel, Launch};
+use crate::kernel::{self, Kernel};
 use crate::layout::FamilySet;
 use crate::layout::families::Neutral;
 use crate::lower;
@@ -87,8 +87,7 @@ impl ProgramCompiler<'_> {
             return Err(ProgramError::Entry("the program has no function that a launch may begin with".to_owned()));
         };
         let (facts, layouts) = (Facts::of(function), Layouts::new(&families));
-        let launch = Launch::new(lanes, warps);
-        let program = lower::Program { function, facts: &facts, layouts: &layouts, means, launch };
+        let program = lower::Program { function, facts: &facts, layouts: &layouts, machine: &machine };
         let mut kernel = lower::program_kernel(&program).map_err(|error| ProgramError::lowered(error, text))?;
         seen(Stage::Kernel(&kernel));
         kernel::math::expand(&mut kernel, |function, element| {
