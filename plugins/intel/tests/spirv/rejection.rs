@@ -66,7 +66,7 @@ fn operands_have_the_types_that_operations_take() {
     invalid_op(I32, binary(Binary::Add, N, P), "i32 was expected");
     invalid_op(I32, binary(Binary::FAdd, N, N), "FAdd of i32");
     invalid_op(I64, binary(Binary::Add, N, N), "i64 was expected, found i32");
-    invalid_op(I32, Op::Unary { op: Unary::FNeg, a: N }, "negation");
+    invalid_op(I32, Op::Unary { op: Unary::FNeg, a: N }, "`f_neg` of");
     invalid_op(I32, Op::FMulAdd { a: N, b: N, c: N }, "a multiply-add of i32");
     invalid_op(I1, Op::Compare { op: Compare::Eq, a: P, b: P }, "a scalar or vector was expected");
     invalid_op(I32, Op::Select { condition: N, a: N, b: N }, "i1 was expected");
