@@ -68,9 +68,9 @@ fn against_host(function: MathFunction, arguments: &[Vec<u64>], worst: &mut Wors
 /// Numbers that look random, the same in every run: the generator of Marsaglia's "Xorshift RNGs".
 fn random(count: usize, seed: u64) -> impl Iterator<Item = u64> {
     let step = |state: &u64| {
-        let state = state ^ state << 13;
-        let state = state ^ state >> 7;
-        Some(state ^ state << 17)
+        let state = state ^ (state << 13);
+        let state = state ^ (state >> 7);
+        Some(state ^ (state << 17))
     };
     std::iter::successors(Some(seed), step).skip(20).take(count)
 }
@@ -146,7 +146,7 @@ fn singles() -> Vec<u64> {
         all.extend(near.flat_map(|bits| [bits, bits | 0x8000_0000]));
     }
     // Between 2^-6 and 2^10 most formulas do all their work.
-    all.extend(random(30_000, 1).map(|word| 0x3c80_0000 + word % 0x0800_0000 | word >> 63 << 31));
+    all.extend(random(30_000, 1).map(|word| (0x3c80_0000 + word % 0x0800_0000) | (word >> 63 << 31)));
     all
 }
 
@@ -300,7 +300,8 @@ fn remainders_are_exact() {
         );
     }
     let words: Vec<u64> = random(20_000, 3).collect();
-    let near = |pair: &[u64]| if pair[0] % 2 == 0 { pair[1] } else { pair[0].wrapping_sub(pair[1] % (60 << 52)) };
+    let near =
+        |pair: &[u64]| if pair[0].is_multiple_of(2) { pair[1] } else { pair[0].wrapping_sub(pair[1] % (60 << 52)) };
     let pairs = [words.chunks(2).map(|pair| pair[0]).collect(), words.chunks(2).map(near).collect::<Vec<u64>>()];
     for (index, found) in run(MathFunction::Fmod, Element::F64, &pairs).into_iter().enumerate() {
         let [x, y] = [0, 1].map(|at| f64::from_bits(pairs[at][index]));
@@ -348,8 +349,11 @@ const SPECIAL: &[(MathFunction, &[(f64, f64)])] = {
     ]
 };
 
+/// Two arguments and the result.
+type Pairs = &'static [(f64, f64, f64)];
+
 #[rustfmt::skip]
-const SPECIAL_PAIRS: &[(MathFunction, &[(f64, f64, f64)])] = {
+const SPECIAL_PAIRS: &[(MathFunction, Pairs)] = {
     use MathFunction::*;
     &[
         (Pow, &[

@@ -147,7 +147,7 @@ fn doubles_are_rounded_once() {
         for value in around(name) {
             let bits = value.to_bits();
             let near = [bits.wrapping_sub(1), bits, bits.wrapping_add(1)];
-            arguments.extend(near.into_iter().flat_map(|bits| [bits, bits ^ 1 << 63]));
+            arguments.extend(near.into_iter().flat_map(|bits| [bits, bits ^ (1 << 63)]));
         }
         arguments.extend([f64::MAX, f64::MIN_POSITIVE, 1e-320, -1e300, 1e39].map(f64::to_bits));
         check(Element::F64, &arguments, f64::from_bits, &[name]);
@@ -162,7 +162,8 @@ fn narrow_numbers_become_singles_exactly() {
         let all: Vec<u64> = (0..1u64 << number.bits()).collect();
         let kernel =
             elementwise::kernel(&[element], Element::F32, |builder, values| as_single(builder, values[0], number));
-        for (&bits, &found) in all.iter().zip(&elementwise::results(&kernel, &[element], Element::F32, &[all.clone()]))
+        for (&bits, &found) in
+            all.iter().zip(&elementwise::results(&kernel, &[element], Element::F32, std::slice::from_ref(&all)))
         {
             let (expected, found) = (format(name).decode(bits), f64::from(f32::from_bits(found as u32)));
             assert!(expected.to_bits() == found.to_bits() || expected.is_nan() && found.is_nan(), "{name} {bits:#x}");
