@@ -29,6 +29,7 @@ mod described;
 mod elements;
 mod emit;
 mod feed;
+mod feeds;
 mod operands;
 mod order;
 mod plan;
