@@ -43,7 +43,9 @@ pub(crate) fn compile(
     }
     let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms)?;
     let mut payloads = Vec::new();
-    let mut add = |form, format: &str, bytes| payloads.push(Payload { form, format: format.to_owned(), bytes });
+    let mut add = |form, format: &str, bytes| {
+        payloads.push(Payload { form, format: format.to_owned(), bytes, may_differ: false })
+    };
     if let Some(text) = code.intermediate {
         add(Emit::Intermediate, "ll", text.into_bytes());
     }

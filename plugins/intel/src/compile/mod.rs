@@ -89,7 +89,7 @@ fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) 
             _ => continue,
         };
         if !payloads.iter().any(|payload| payload.form == form) {
-            payloads.push(Payload { form, format: format.to_owned(), bytes });
+            payloads.push(Payload { form, format: format.to_owned(), bytes, may_differ: false });
         }
     }
     payloads
