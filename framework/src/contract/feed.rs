@@ -181,7 +181,7 @@ impl Matrix {
 }
 
 /// Where each register's element lies in a matrix.
-fn places(
+pub(crate) fn places(
     builder: &mut Builder,
     layout: &LinearLayout,
     base: Value,

@@ -43,6 +43,7 @@ mod unit;
 pub use choose::{Candidate, Refused, candidates, plan};
 pub use cost::ContractionCost;
 pub(crate) use emit::fuses;
+pub(crate) use feed::places as matrix_places;
 pub use feed::{Feed, Matrix, Store};
 pub use plan::Contraction;
 pub use question::{ContractError, Question};

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, FunctionControl, Op, Word};
 use tilewright::kernel::{Element, Kernel, Op as KernelOp, Region, Space, SpecialRegister, Statement, Type, Value};
+use tilewright::target::InstructionKind;
 use tilewright::vendor::{CompileError, issued_row};
 
 use super::Machine;
@@ -316,6 +317,9 @@ impl Lowering<'_> {
         let given: Vec<Type> = held.iter().map(|held| held.ty).collect();
         let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
         let row = issued_row(self.machine.instructions, name, self.kernel.launch, &given, &types)?;
+        if row.kind == InstructionKind::Prefetch {
+            return self.emitter.prefetch(row, &held);
+        }
         let &[(result, ty)] = results else {
             return Err(unsupported(format!("instruction `{name}` has no code")));
         };

@@ -21,6 +21,7 @@ mod kernel;
 mod memory;
 mod offline;
 mod outside;
+mod prefetch;
 pub mod validate;
 
 use std::collections::HashSet;
