@@ -134,6 +134,24 @@ fn lanes_that_follow_each_other_fetch_what_belongs_there() {
     proved(&padded, 32, &copy, ONCE, &consecutive());
 }
 
+/// Lanes may follow each other as the tensor lies in global memory, or as it lies in shared memory: fewest units of global
+/// memory win, then fewest wavefronts.
+#[test]
+fn lanes_follow_the_memory_that_gains_by_it() {
+    let copied = |memory: &MemoryLayout, bits: u32| {
+        let copy = planned(memory, bits, 1, &own()).expect("a copy");
+        proved(memory, bits, &copy, ONCE, &own());
+        (copy.instruction().map(str::to_owned), copy.transactions, copy.counts.wavefronts_stored)
+    };
+    // Of 64 bits eight lanes touch two units either way. Elements 0 and 8 are neighbours: in the order of global memory
+    // four lanes would reach half of the banks, each twice.
+    let apart = memory(&[8, 1, 2, 4, 16, 32], &[]);
+    assert_eq!(copied(&apart, 64), (Some("copy8".to_owned()), 16, 16));
+    // Words 0, 16, 32 and 48 are neighbours: in the order of shared memory eight lanes would touch four units, not one.
+    let scattered = memory(&[16, 32, 1, 2, 4, 8], &[]);
+    assert_eq!(copied(&scattered, 32).1, 8);
+}
+
 #[test]
 fn what_no_row_can_copy_goes_through_registers() {
     // Seven of eight lanes have nothing to bring.

@@ -59,7 +59,7 @@ impl Target for WithDevice {
 
     fn compile(&self, module: &Module, _: &CompileOptions) -> Result<Artifact, CompileError> {
         let bytes = kernel::encode(module);
-        let payload = Payload { form: Emit::Object, format: "kernel".to_owned(), bytes };
+        let payload = Payload { form: Emit::Object, format: "kernel".to_owned(), bytes, may_differ: false };
         Ok(Artifact { payloads: vec![payload], kernels: Vec::new(), taken_by: None })
     }
 

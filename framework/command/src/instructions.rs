@@ -97,6 +97,7 @@ fn line(row: &Instruction) -> Json {
         InstructionKind::SharedMove => "shared_move",
         InstructionKind::AsyncCopy => "async_copy",
         InstructionKind::TensorMove => "tensor_move",
+        InstructionKind::Prefetch => "prefetch",
         _ => "other",
     };
     let types: serde_json::Map<String, Json> = tiles(row).map(|(role, element, _)| (role, element.into())).collect();
@@ -183,10 +184,13 @@ fn shape(row: &Instruction) -> String {
     }
 }
 
-/// What a row copies in bulk.
+/// What a row copies in bulk, or prefetches.
 fn bulk_shape(row: &Instruction) -> Option<String> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Box(operand) => Some(format!("boxes of {} axes, up to {} along each", operand.rank, operand.most)),
+        Operand::Block(block) => {
+            Some(format!("{} rows of {} columns of {} bits", block.rows, block.columns, block.element_bits))
+        }
         Operand::SpanBytes { grain } => Some(format!("spans of multiples of {grain} bytes")),
         _ => None,
     })

@@ -47,11 +47,13 @@ impl ContractionCost {
         let mut registers = if unit.tensor.is_some() { 0 } else { sums };
         let wavefront = widest_wavefront(target);
         for ((layout, from, to), scale) in factors.into_iter().zip(question.scales) {
+            let scaling = if scale.is_some() && !by_unit { cast::SCALING } else { 0 };
+            let making = cast::operations(from, to.number) + scaling;
             if to.memory.is_some() {
                 // A group of warps reads the tile of each issue once; warps share the rest of the way.
                 read += (issues * to.tile_bits()).div_ceil(wavefront << unit.group);
                 let own = (1u64 << layout.outs().bits()).div_ceil(u64::from(question.lanes * question.warps));
-                operations += chunks * cast::operations(from, to.number) * own;
+                operations += chunks * making * own;
                 registers += (own * u64::from(from.bits())).div_ceil(32);
                 if from != to.number {
                     registers += (own * u64::from(to.bits)).div_ceil(32);
@@ -59,8 +61,7 @@ impl ContractionCost {
                 continue;
             }
             wavefronts += chunks * different_bits(layout, from).div_ceil(wavefront);
-            let scaling = if scale.is_some() && !by_unit { cast::SCALING } else { 0 };
-            operations += chunks * ((cast::operations(from, to.number) + scaling) << layout.in_bits(Dim::REGISTER));
+            operations += chunks * (making << layout.in_bits(Dim::REGISTER));
             registers += words(layout, to.bits);
             if from != to.number {
                 registers += words(layout, from.bits());

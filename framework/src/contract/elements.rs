@@ -25,8 +25,37 @@ impl Part {
     }
 
     /// The element in the low bits of a value.
-    fn low(self, builder: &mut Builder) -> Value {
+    pub(super) fn low(self, builder: &mut Builder) -> Value {
         if self.at == 0 { self.value } else { by_constant(builder, Binary::ShrU, self.value, self.at) }
+    }
+}
+
+/// How elements of a factor, as memory has them, become those that a unit takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Making {
+    pub from: Number,
+    pub to: Number,
+    /// The scales with which they are multiplied first.
+    pub scale: Option<Scale>,
+    /// The axis that is K.
+    pub k_axis: usize,
+}
+
+impl Making {
+    /// Elements as the unit takes them: taken out of bytes, cast, scaled. `values` and `scales` are one for each
+    /// register of the elements' layout.
+    pub(super) fn emit(
+        &self,
+        builder: &mut Builder,
+        layout: &LinearLayout,
+        values: &[Value],
+        scales: &[Value],
+    ) -> Vec<Part> {
+        let parts = unpacked(builder, values, layout, self.k_axis, self.from);
+        match self.scale {
+            Some(scale) => scaled(builder, &parts, (self.from, self.to), scales, scale),
+            None => cast_all(builder, &parts, self.from, self.to),
+        }
     }
 }
 
@@ -44,13 +73,7 @@ pub(super) fn in_byte(number: Number) -> u32 {
 
 /// One element of each register of a layout from the bytes in which they lie, one for each register too. Which element
 /// of its byte it is, registers say, and lanes where these move within a byte.
-pub(super) fn unpacked(
-    builder: &mut Builder,
-    bytes: &[Value],
-    layout: &LinearLayout,
-    k_axis: usize,
-    number: Number,
-) -> Vec<Part> {
+fn unpacked(builder: &mut Builder, bytes: &[Value], layout: &LinearLayout, k_axis: usize, number: Number) -> Vec<Part> {
     let bits = in_byte(number);
     if bits == 0 {
         return bytes.iter().copied().map(Part::whole).collect();
@@ -92,7 +115,7 @@ pub(super) fn lane_sum(builder: &mut Builder, lanes: &[u64]) -> Value {
 }
 
 /// Elements of one type as another.
-pub(super) fn cast_all(builder: &mut Builder, parts: &[Part], from: Number, to: Number) -> Vec<Part> {
+fn cast_all(builder: &mut Builder, parts: &[Part], from: Number, to: Number) -> Vec<Part> {
     if from == to {
         return parts.to_vec();
     }
@@ -106,7 +129,7 @@ pub(super) fn cast_all(builder: &mut Builder, parts: &[Part], from: Number, to: 
 
 /// Elements of one type times their scales as another: a product of binary32, where it is exact, then rounded to what
 /// has it.
-pub(super) fn scaled(
+fn scaled(
     builder: &mut Builder,
     parts: &[Part],
     (from, to): (Number, Number),

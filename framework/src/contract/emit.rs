@@ -33,17 +33,6 @@ impl Contraction {
         }
     }
 
-    /// Elements as the unit takes them: taken out of bytes, cast, scaled where the unit does not.
-    fn elements(&self, builder: &mut Builder, side: usize, values: &[Value], scales: &[Value]) -> Vec<Part> {
-        let layout = [&self.a, &self.b][side];
-        let (from, to) = (self.question.factors()[side], [&self.unit.a, &self.unit.b][side].number);
-        let parts = elements::unpacked(builder, values, layout, 1 - side, from);
-        match self.question.scales[side] {
-            Some(scale) if self.unit.scales.is_none() => elements::scaled(builder, &parts, (from, to), scales, scale),
-            _ => elements::cast_all(builder, &parts, from, to),
-        }
-    }
-
     /// A factor as the unit takes it, and zero where the unit is larger than the matrices along K.
     fn factor(&self, builder: &mut Builder, side: usize, values: &[Value], scales: &[Value]) -> Vec<Part> {
         let (operands, k_axis) = ([&self.unit.a, &self.unit.b][side], 1 - side);
@@ -51,7 +40,8 @@ impl Contraction {
             // What is stored is cast before.
             return values.iter().copied().map(Part::whole).collect();
         }
-        let cast = self.elements(builder, side, values, scales);
+        let layout = [&self.a, &self.b][side];
+        let cast = self.making(side).emit(builder, layout, values, scales);
         let padding = |places: &[[u64; 2]]| -> Vec<u64> {
             places.iter().map(|place| self.order.padding(place[k_axis])).collect()
         };

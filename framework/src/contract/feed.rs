@@ -1,5 +1,6 @@
 //! How a factor reaches its layout: registers by loads from global memory straight into it, or by loads
-//! into a layout that global memory serves well, and a conversion; shared memory by such loads, a cast and stores.
+//! into a layout that global memory serves well, and a conversion; shared memory by such loads, casts and scales in
+//! registers, and stores.
 
 use crate::kernel::{Builder, Value};
 use crate::layout::{Dim, LinearLayout, MemoryLayout};
@@ -7,9 +8,11 @@ use crate::movement::{
     GlobalAccess, GlobalTensor, LinearAddress, Means, MovementError, Place, Plan, Reading, SharedAccess, Stride,
     Thread, access_global, coalesced_layout, convert, slots_with_accesses, store_shared,
 };
-use crate::target::{Direction, MemoryOperand, Number};
+use crate::target::{Direction, MemoryOperand, TargetDescription};
 
-use super::cast::cast;
+use super::Question;
+use super::elements::{Making, in_byte};
+use super::scale;
 
 /// A part of a matrix in global memory, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,8 +56,9 @@ pub struct Store {
     /// Bytes of shared memory.
     pub bytes: u32,
     alignment: u32,
-    /// Elements as they are loaded, and as they are stored.
-    cast: [Number; 2],
+    /// The elements of each register that is stored, and how they become what is.
+    elements: LinearLayout,
+    making: Making,
 }
 
 impl Feed {
@@ -82,24 +86,24 @@ impl Feed {
         Ok(if staged.slots() < straight.slots() { staged } else { straight })
     }
 
-    /// The way to shared memory of a layout that an instruction reads: loads that global memory serves
-    /// well, casts, and the cheapest stores.
+    /// The way to shared memory of a layout that an instruction reads: loads that global memory serves well, whatever
+    /// makes the unit's elements of them, and the cheapest stores. `elements` are those of [`stored_from`].
     pub(super) fn stored(
         (layout, operand): (&LinearLayout, &MemoryOperand),
         matrix: Matrix,
-        cast: [Number; 2],
-        [lanes, warps]: [u64; 2],
+        (elements, making): (LinearLayout, Making),
         means: Means<'_>,
     ) -> Result<Self, MovementError> {
         let reading = Reading::of(layout, operand).map_err(|reason| MovementError::Memory { reason })?;
-        let (tensor, bits) = (matrix.tensor(cast[0].bits()), cast[0].bits());
-        let loaded = coalesced_layout(&tensor, bits, lanes, warps, means.target)?;
-        let access = access_global(&loaded, &tensor, bits, Direction::Load, means.target)?;
+        let bits = making.from.stored_bits().max(8);
+        let loaded = scale::grouped(&elements, making.k_axis, in_byte(making.from))?;
+        let access = access_global(&loaded, &matrix.tensor(bits), bits, Direction::Load, means.target)?;
         let store = Store {
-            access: store_shared(&loaded, &MemoryLayout::linear(layout.clone()), operand.bits, means)?,
+            access: store_shared(&elements, &MemoryLayout::linear(layout.clone()), operand.bits, means)?,
             bytes: (operand.bits / 8) << layout.in_bits(Dim::OFFSET),
             alignment: reading.alignment,
-            cast,
+            elements,
+            making,
         };
         let element_bytes = u64::from(bits / 8);
         Ok(Self { loaded, access, conversion: None, store: Some(store), strides: matrix.strides, element_bytes })
@@ -116,13 +120,14 @@ impl Feed {
     }
 
     /// Writes the kernel IR that loads the part of the matrix at `base`; gives one integer for each register of
-    /// the factor's layout, or the address of the shared memory where it is stored.
-    pub fn emit(&self, builder: &mut Builder, base: Value) -> Vec<Value> {
+    /// the factor's layout, or the address of the shared memory where it is stored. `scales`, one for each register of
+    /// their layout, are for what is scaled before it is stored.
+    pub fn emit(&self, builder: &mut Builder, base: Value, scales: &[Value]) -> Vec<Value> {
         let mut places = places(builder, &self.loaded, base, self.strides, self.element_bytes);
         let values = self.access.emit_load(builder, &mut places);
         if let Some(store) = &self.store {
-            let [from, to] = store.cast;
-            let values: Vec<Value> = values.iter().map(|&value| cast(builder, value, from, to)).collect();
+            let parts = store.making.emit(builder, &store.elements, &values, scales);
+            let values: Vec<Value> = parts.into_iter().map(|part| part.low(builder)).collect();
             let buffer = builder.shared_buffer(store.bytes, store.alignment);
             store.access.emit_store(builder, buffer, &values);
             return vec![buffer];
@@ -137,7 +142,37 @@ impl Feed {
     }
 }
 
+/// The elements of the registers from which a factor is stored to shared memory: bytes as global memory serves them
+/// well, and of each its elements along K.
+pub(super) fn stored_from(
+    question: &Question,
+    chunk: u32,
+    side: usize,
+    target: &TargetDescription,
+) -> Result<LinearLayout, MovementError> {
+    let number = question.factors()[side];
+    let (k_axis, bits) = (1 - side, number.stored_bits().max(8));
+    let tensor = Matrix::of_factor(question, chunk, side).tensor(bits);
+    let [lanes, warps] = [question.lanes, question.warps].map(u64::from);
+    let bytes = coalesced_layout(&tensor, bits, lanes, warps, target)?;
+    let within = in_byte(number).min(chunk);
+    Ok(scale::ungrouped(&bytes, k_axis, within)?)
+}
+
 impl Matrix {
+    /// A chunk (log2) of a factor; of elements narrower than a byte, of its bytes.
+    pub(super) fn of_factor(question: &Question, chunk: u32, side: usize) -> Self {
+        let number = question.factors()[side];
+        let [m, n, k] = question.shape;
+        let bytes_of = |elements: u64| (elements >> in_byte(number)).max(1);
+        let (chunk, k) = (bytes_of(1 << chunk), bytes_of(k));
+        match (side, number.bits() < 8) {
+            (0, _) => Self { shape: [m, chunk], strides: [k, 1], grain: chunk },
+            (_, false) => Self { shape: [chunk, n], strides: [n, 1], grain: chunk * n },
+            (_, true) => Self { shape: [chunk, n], strides: [1, k], grain: chunk },
+        }
+    }
+
     fn tensor(self, bits: u32) -> GlobalTensor {
         let axis = |axis: usize| (Dim::tensor(axis), self.shape[axis], Stride::Elements(self.strides[axis]));
         let axes = vec![axis(0), axis(1)];
@@ -146,7 +181,7 @@ impl Matrix {
 }
 
 /// Where each register's element lies in a matrix.
-fn places(
+pub(crate) fn places(
     builder: &mut Builder,
     layout: &LinearLayout,
     base: Value,

@@ -1,15 +1,13 @@
 //! A plan: a unit, its repetitions, and the layouts that follow.
 
 use crate::layout::{Dim, LinearLayout, Space};
-use crate::movement::{Means, MovementError};
 use crate::target::{Queue, TargetDescription};
 
 use super::cost::{self, ContractionCost};
 use super::elements::in_byte;
-use super::feed::{Feed, Matrix};
+use super::feed;
 use super::operands::Operands;
 use super::order::Order;
-use super::scale;
 use super::tiling::Tiling;
 use super::unit::Unit;
 use super::{ContractError, Question};
@@ -95,7 +93,14 @@ impl Contraction {
         };
         let orders = question.shuffled.map(|shuffled| if shuffled { &natural } else { &order });
         let (a, b, c) = (tiling.of_a(unit, orders[0])?, tiling.of_b(unit, orders[1])?, tiling.of_sums(unit)?);
-        let scales = tiling.of_scales(unit, question, [&tiling.of_a(unit, &order)?, &tiling.of_b(unit, &order)?])?;
+        let mut held = [tiling.of_a(unit, &order)?, tiling.of_b(unit, &order)?];
+        for (side, operands) in [&unit.a, &unit.b].into_iter().enumerate() {
+            // A factor that is stored is scaled in the registers from which it is.
+            if operands.memory.is_some() && question.scales[side].is_some() {
+                held[side] = feed::stored_from(question, tiling.chunk, side, target)?;
+            }
+        }
+        let scales = tiling.of_scales(unit, question, [&held[0], &held[1]])?;
         let nothing = ContractionCost {
             issues: 0,
             issue_cycles: 0.0,
@@ -183,61 +188,6 @@ impl Contraction {
     #[must_use]
     pub fn k_width(&self) -> u64 {
         1 << self.width
-    }
-
-    /// How both factors reach their layouts a chunk at a time from global memory, where they lie as
-    /// [`Question::a`] and [`Question::b`] say; of elements narrower than a byte, how their bytes do.
-    ///
-    /// # Errors
-    /// [`MovementError`].
-    pub fn feeds(&self, means: Means<'_>) -> Result<[Feed; 2], MovementError> {
-        let means = self.share(means);
-        Ok([self.feed(0, means)?, self.feed(1, means)?])
-    }
-
-    /// How scales, rows x blocks of K and row-major in global memory, reach their layouts a chunk at a time.
-    ///
-    /// # Errors
-    /// [`MovementError`].
-    pub fn scale_feeds(&self, means: Means<'_>) -> Result<[Option<Feed>; 2], MovementError> {
-        let means = self.share(means);
-        let of = |side: usize| -> Result<Option<Feed>, MovementError> {
-            let (Some(layout), Some(scale)) = (&self.scales[side], self.question.scales[side]) else {
-                return Ok(None);
-            };
-            let blocks = (self.chunk() / scale.block).max(1);
-            let stride = (self.question.shape[2] / scale.block).max(1);
-            let matrix = Matrix { shape: [self.question.shape[side], blocks], strides: [stride, 1], grain: blocks };
-            Feed::new(layout, matrix, scale.number.bits(), means).map(Some)
-        };
-        Ok([of(0)?, of(1)?])
-    }
-
-    /// Each way has its part of the scratch memory.
-    fn share<'a>(&self, means: Means<'a>) -> Means<'a> {
-        let parts = 2 + self.scales.iter().flatten().count() as u64;
-        means.with_scratch(means.scratch_bytes / parts.next_power_of_two())
-    }
-
-    /// The way of a factor; of elements narrower than a byte that of their bytes.
-    fn feed(&self, side: usize, means: Means<'_>) -> Result<Feed, MovementError> {
-        let (number, layout) = [(self.question.a, &self.a), (self.question.b, &self.b)][side];
-        let [m, n, k] = self.question.shape;
-        let bits = in_byte(number);
-        let bytes_of = |elements: u64| (elements >> bits).max(1);
-        let (chunk, k) = (bytes_of(self.chunk()), bytes_of(k));
-        let matrix = match (side, number.bits() < 8) {
-            (0, _) => Matrix { shape: [m, chunk], strides: [k, 1], grain: chunk },
-            (_, false) => Matrix { shape: [chunk, n], strides: [n, 1], grain: chunk * n },
-            (_, true) => Matrix { shape: [chunk, n], strides: [1, k], grain: chunk },
-        };
-        let operands = [&self.unit.a, &self.unit.b][side];
-        if let Some(memory) = &operands.memory {
-            let threads = [self.question.lanes, self.question.warps].map(u64::from);
-            return Feed::stored((layout, memory), matrix, [number, operands.number], threads, means);
-        }
-        let layout = scale::grouped(layout, 1 - side, bits)?;
-        Feed::new(&layout, matrix, number.stored_bits().max(8), means)
     }
 
     /// In which order a shuffled factor lies along K: the place in the matrix of each place in its memory.

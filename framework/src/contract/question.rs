@@ -119,7 +119,10 @@ const MOST: u64 = 1 << 16;
 #[non_exhaustive]
 pub enum ContractError {
     /// A size that no layout has; the caller's fault.
-    #[error("{size} is no size of a tile: M, N, K and the width along K are powers of two up to {MOST}")]
+    #[error(
+        "{size} is no size of a tile: layouts are maps of bits, so M, N, K and the width along K are powers of two up to \
+         {MOST}; pad the matrices, with zeros along K"
+    )]
     Shape {
         /// The size.
         size: u64,

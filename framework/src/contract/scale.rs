@@ -5,7 +5,7 @@
 //! ([`grouped`]): K is split into blocks and elements of a block, and what tells elements of a block apart tells no
 //! scales apart. Each register of the factor then has its own scale in the register of the same number.
 
-use crate::layout::{Dim, LayoutError, LinearLayout};
+use crate::layout::{Dim, LayoutError, LinearLayout, Space};
 use crate::target::{Format, Number};
 
 /// The scales of one factor. In memory they are rows x blocks, row-major: a row for each row of `a` or column of `b`.
@@ -87,6 +87,27 @@ pub(super) fn grouped(factor: &LinearLayout, k_axis: usize, bits: u32) -> Result
     }
     let ins: Vec<Dim> = factor.ins().dims().collect();
     factor.reshape_outs(&split)?.sublayout(&ins, &[Dim::tensor(0), Dim::tensor(1)])
+}
+
+/// The layout in which each register of groups of 2^`bits` neighbours along K is as many, one for each of the group:
+/// [`grouped`] gives the layout of the groups again.
+pub(super) fn ungrouped(groups: &LinearLayout, k_axis: usize, bits: u32) -> Result<LinearLayout, LayoutError> {
+    let [rows, columns] = [Dim::tensor(0), Dim::tensor(1)];
+    let within = |dim: Dim| if dim == Dim::tensor(k_axis) { bits } else { 0 };
+    let [mut ins, mut outs] = [Space::default(), Space::default()];
+    for dim in [rows, columns] {
+        outs.push(dim, groups.out_bits(dim) + within(dim))?;
+    }
+    let at = |column: u64, dim: Dim| groups.outs().coordinate(column, dim) << within(dim);
+    let mut all = Vec::new();
+    for dim in groups.ins().dims() {
+        let own = if dim == Dim::REGISTER { bits } else { 0 };
+        ins.push(dim, groups.in_bits(dim) + own)?;
+        all.extend((0..own).map(|bit| outs.shift_of(Dim::tensor(k_axis)).map_or(0, |shift| 1 << (shift + bit))));
+        let moved = |&column: &u64| at(column, rows) | at(column, columns) << outs.bits_of(rows);
+        all.extend(groups.columns_of(dim).iter().map(moved));
+    }
+    LinearLayout::from_columns(ins, outs, &all)
 }
 
 /// The layout of the scales of a factor's elements: rows x blocks.

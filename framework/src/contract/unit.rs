@@ -258,10 +258,8 @@ impl Unit {
         }
         let sides = [("a", question.a, &self.a), ("b", question.b, &self.b)];
         for (((what, from, to), scale), shuffled) in sides.into_iter().zip(question.scales).zip(question.shuffled) {
-            if to.memory.is_some() && (scale.is_some() || shuffled || from.bits() < 8) {
-                return Err(format!(
-                    "it reads {what} from memory, where elements lie as they come, a byte or more each"
-                ));
+            if to.memory.is_some() && shuffled {
+                return Err(format!("it reads {what} from memory, where K has its own order"));
             }
             let to = to.number;
             match (scale, &self.scales) {

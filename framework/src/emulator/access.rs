@@ -6,6 +6,8 @@ use super::memory::GlobalMemory;
 use super::program::Access;
 use super::shared::{Accessor, SharedMemory};
 use super::tensor_memory::TensorMemory;
+use std::collections::BTreeSet;
+
 use crate::kernel::{Counts, Space};
 use crate::target::{BankRow, Direction, wavefronts};
 
@@ -19,10 +21,12 @@ const ADDRESS: u64 = (1 << BLOCK_SHIFT) - 1;
 pub(super) const BLOCK_SHIFT: u32 = 32;
 
 /// Units of global memory that were transferred.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Transactions {
     pub(super) loaded: u64,
     pub(super) stored: u64,
+    /// Which were prefetched, by their numbers.
+    pub(super) prefetched: BTreeSet<u64>,
 }
 
 /// The memories that a warp sees.

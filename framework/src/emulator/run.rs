@@ -48,6 +48,8 @@ pub struct Report {
     pub transactions_loaded: u64,
     /// Units of global memory stored, likewise.
     pub transactions_stored: u64,
+    /// Different units of global memory that were prefetched.
+    pub units_prefetched: u64,
     /// Bytes that all lanes of all warps of all blocks stored to shared memory; what several stored to one
     /// place counts for each.
     pub shared_bytes_stored: u64,
@@ -294,6 +296,7 @@ impl Launch<'_> {
             counts: self.counts,
             transactions_loaded: self.transactions.loaded,
             transactions_stored: self.transactions.stored,
+            units_prefetched: self.transactions.prefetched.len() as u64,
             shared_bytes_stored: self.cluster.shared_bytes_stored(),
             steps: self.step_limit - self.steps,
         }

@@ -30,6 +30,9 @@ pub struct Counts {
     /// Bytes of those.
     #[serde(default)]
     pub bulk_bytes: u64,
+    /// Prefetches of a block of a matrix, which a warp issues once.
+    #[serde(default)]
+    pub prefetches: u64,
     /// Arrivals at mbarriers.
     #[serde(default)]
     pub mbarrier_arrivals: u64,
@@ -73,6 +76,7 @@ impl Counts {
             asynchronous_copies: merge(self.asynchronous_copies, other.asynchronous_copies),
             bulk_copies: merge(self.bulk_copies, other.bulk_copies),
             bulk_bytes: merge(self.bulk_bytes, other.bulk_bytes),
+            prefetches: merge(self.prefetches, other.prefetches),
             mbarrier_arrivals: merge(self.mbarrier_arrivals, other.mbarrier_arrivals),
             wavefronts_stored: merge(self.wavefronts_stored, other.wavefronts_stored),
             wavefronts_loaded: merge(self.wavefronts_loaded, other.wavefronts_loaded),

@@ -55,10 +55,10 @@ impl Carried {
             Operand::Access { .. } | Operand::Mbarrier | Operand::Box(_) | Operand::SharedSpan { .. } => {
                 Self::SharedAddress
             }
-            Operand::Global { .. } | Operand::GlobalSpan { .. } => Self::GlobalAddress,
+            Operand::Global { .. } | Operand::GlobalSpan { .. } | Operand::Block(_) => Self::GlobalAddress,
             Operand::Tensor(_) => Self::TensorAddress,
             Operand::TensorMap => Self::TensorMap,
-            Operand::Coordinate | Operand::SpanBytes { .. } => Self::Number,
+            Operand::Coordinate | Operand::SpanBytes { .. } | Operand::Matrix(_) => Self::Number,
             Operand::Predicate | Operand::Accumulate => Self::Truth,
             _ => Self::Nothing,
         }

@@ -89,21 +89,22 @@ fn steps(plan: &Contraction) -> Vec<Step> {
 
 /// Loads both factors of a chunk and their scales, and contracts them.
 fn chunk(builder: &mut Builder, plan: &Contraction, feeds: &[Option<Feed>; 4], bases: &[Value], sums: &Sums) -> Sums {
-    let mut bases = bases.iter();
-    let mut loaded: [Vec<Value>; 4] = Default::default();
-    for (values, feed) in loaded.iter_mut().zip(feeds) {
-        if let Some((feed, &base)) = feed.as_ref().zip(feed.as_ref().and_then(|_| bases.next())) {
-            *values = feed.emit(builder, base);
-        }
-    }
+    let mut bases = bases.iter().copied();
+    let bases = feeds.each_ref().map(|feed| feed.as_ref().and_then(|_| bases.next()));
+    let mut load = |at: usize, scales: &[Value]| match (&feeds[at], bases[at]) {
+        (Some(feed), Some(base)) => feed.emit(builder, base, scales),
+        _ => Vec::new(),
+    };
+    // What is scaled before it is stored needs its scales first.
+    let scales = [load(2, &[]), load(3, &[])];
+    let factors = [load(0, &scales[0]), load(1, &scales[1])];
     if feeds.iter().flatten().any(|feed| feed.store.is_some()) {
         if plan.queue().is_some_and(Queue::reads_by_proxy) {
             builder.proxy_fence();
         }
         builder.barrier(Scope::Block);
     }
-    let [a, b, scale_a, scale_b] = &loaded;
-    plan.emit(builder, [a, b], [scale_a, scale_b], sums)
+    plan.emit(builder, factors.each_ref().map(Vec::as_slice), scales.each_ref().map(Vec::as_slice), sums)
 }
 
 /// What the sums begin with, from a parameter.

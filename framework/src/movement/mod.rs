@@ -16,6 +16,7 @@ mod copy;
 mod gather;
 mod means;
 mod memory;
+mod prefetch;
 mod price;
 mod reading;
 mod reduce;
@@ -44,6 +45,7 @@ pub use memory::{
     BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, Stride, access_global,
     coalesced_layout, conflicts, load_shared, store_shared,
 };
+pub use prefetch::{Prefetch, PrefetchQuestion, prefetch};
 pub(crate) use price::slots_with_accesses;
 pub use price::{cost, slots};
 pub use reading::{Reading, arranged};

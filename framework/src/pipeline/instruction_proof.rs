@@ -67,6 +67,7 @@ fn issue(row: &Instruction, means: Means<'_>) -> Result<(Kernel, Question), Disp
         Semantics::Move if row.kind == InstructionKind::TensorMove => Question::tensor_move(row, means),
         Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
         Semantics::Move => Question::copy(row),
+        Semantics::Prefetch => Err("a prefetch changes no value".to_owned()),
     };
     Ok((kernel, question.map_err(Disproof::Row)?))
 }

@@ -281,7 +281,7 @@ mod tests {
         let options = CompileOptions::default();
         let bytes = changed(&options, |value| push(field(value, "emit"), "hologram".into()));
         assert_eq!(read_options(&bytes), Ok(options));
-        let payload = Payload { form: Emit::Assembly, format: "s".to_owned(), bytes: vec![0, 255] };
+        let payload = Payload { form: Emit::Assembly, format: "s".to_owned(), bytes: vec![0, 255], may_differ: false };
         let artifact = Artifact { payloads: vec![payload], kernels: Vec::new(), taken_by: None };
         let bytes = changed(&artifact, |value| {
             let mut payload = field(value, "payloads").as_array().expect("payloads")[0].clone();

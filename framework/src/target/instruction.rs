@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BoxOperand, Completion, MemoryOperand, Numerics, TensorOperand};
+use super::{BlockOperand, BoxOperand, Completion, MatrixFigure, MemoryOperand, Numerics, TensorOperand};
 use crate::f2::{Subspace, multiply};
 use crate::layout::{Dim, LinearLayout};
 
@@ -115,6 +115,8 @@ pub enum InstructionKind {
     AsyncCopy,
     /// Moves data between registers and tensor memory.
     TensorMove,
+    /// Brings global memory nearer, such as into a cache.
+    Prefetch,
 }
 
 /// Where one operand of an instruction lies.
@@ -167,8 +169,12 @@ pub enum Operand {
     /// The map of the tensor whose box it is.
     TensorMap,
     /// Where the box begins in the tensor along an axis, which may be outside: an `i32` with sign, the same in all
-    /// lanes. The axes follow each other as in the map.
+    /// lanes. The axes follow each other as in the map; of a block of a matrix its first column, then its first row.
     Coordinate,
+    /// A block of a matrix in global memory; the address of the matrix, the same in all lanes.
+    Block(BlockOperand),
+    /// A figure of that matrix.
+    Matrix(MatrixFigure),
     /// Bytes of shared memory that follow each other; the address of the first, the same in all lanes.
     SharedSpan {
         /// Alignment of the address in bytes.
@@ -229,6 +235,8 @@ impl Operand {
 pub enum Semantics {
     /// The destination gets the source's bits.
     Move,
+    /// No value changes: what is named of memory is brought nearer, some time, and nobody waits for it.
+    Prefetch,
     /// `d = a * b + c`, sums over dim1 of `a` and dim0 of `b`; each factor times its scale where the row takes scales.
     /// Integers wrap.
     Contract,

@@ -7,6 +7,7 @@
 //! May import `f2`, `layout`.
 
 mod bank;
+mod block_operand;
 mod box_operand;
 mod catalogue;
 mod completion;
@@ -25,6 +26,7 @@ mod tensor_memory;
 mod unused;
 
 pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
+pub use block_operand::{BlockMatrix, BlockOperand, MatrixFigure};
 pub use box_operand::{BoxArrangement, BoxOperand};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use completion::{Completion, Queue};

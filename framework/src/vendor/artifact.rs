@@ -70,6 +70,9 @@ pub struct Payload {
     /// The code.
     #[serde(with = "byte_string")]
     pub bytes: Vec<u8>,
+    /// Whether compiling the module again may give other bytes: a tool made them of which that is known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_differ: bool,
 }
 
 /// What a launcher must know of a kernel.

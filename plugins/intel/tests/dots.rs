@@ -37,7 +37,7 @@ fn layouts_are_those_of_the_dpas_family() {
         for (types, bits, width) in
             [(["f16", "f16", "f32"], 16, 1), (["bf16", "bf16", "f32"], 16, 1), (["i8", "i8", "i32"], 8, 2)]
         {
-            let asked = Question { k_width: Some(width), ..question(&target, [32, 64, 32], types) };
+            let asked = Question { k_width: Some(width), ..question(&target, [32, 32, 32], types) };
             let plan = proven(&target, &asked);
             let lanes = i64::from(target.description().lanes.default);
             is_of_families(&target, &plan, &dpas(&plan, bits, lanes), None);

@@ -100,51 +100,90 @@ fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
 #[test]
 fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
     let target = target("h100");
-    let (mut wrong, mut must) = (Vec::new(), 0);
+    let (mut wrong, mut must) = (Vec::new(), [0; 2]);
     for dot in list::table_5() {
         let types = [dot.a, dot.b, dot.accumulator];
         let theirs =
             [dot.a, dot.b].contains(&"i8") && [dot.a, dot.b].iter().any(|ty| ["f16", "e4m3", "e5m2"].contains(ty));
-        // Some sums of f64 are too many for four warps.
-        let plan = contract::plan(&question(dot.shape, types, 4), means(&target));
-        let unit = plan.as_ref().map_or("none", Contraction::unit_name);
-        let expected = theirs && expected(dot.shape, Some(16), 4);
-        must += u32::from(expected);
-        if expected && !unit.starts_with("wgmma") || !theirs && unit.starts_with("wgmma") {
-            wrong.push(format!("{dot}: {unit}"));
+        for (warps, must) in [4, 8].into_iter().zip(&mut must) {
+            // Some sums of f64 are too many for four warps.
+            let plan = contract::plan(&question(dot.shape, types, warps), means(&target));
+            let unit = plan.as_ref().map_or("none", Contraction::unit_name);
+            let expected = theirs && expected(dot.shape, Some(16), warps);
+            *must += u32::from(expected);
+            if expected && !unit.starts_with("wgmma") || !theirs && unit.starts_with("wgmma") {
+                wrong.push(format!("{dot}, {warps} warps: {unit}"));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(must > 60, "{must}");
+    assert!(must[0] > 60 && must[1] > 60, "{must:?}");
 }
 
-/// With A in registers a factor that must be made first is that one; where it is `b`, the factors are exchanged, and N has
-/// to have the 64 rows. What is made is so of mxfp4 with scales as networks have them beside f16, or any beside bf16.
-/// Where more groups of warps than it has rows for would each make it, single warps may do better.
+/// Scales of mxfp4 that `f16` has the products of, as networks have them, or any, of which `bf16` has them.
+fn scales_of_mxfp4(beside: &str) -> Option<Scale> {
+    let exponents = (beside == "f16").then_some([-8, 8]);
+    Scale::named("e8m0").map(|scale| Scale { exponents, ..scale })
+}
+
+/// A factor that is scaled first is so in registers, and stored or multiplied from there, on whichever side it is.
 #[test]
 fn four_warps_multiply_factors_that_are_scaled_first() {
     let target = target("h100");
-    let mut wrong = Vec::new();
-    for (other, exponents) in [("f16", Some([-8, 8])), ("bf16", None)] {
-        for shape in [[64, 8, 32], [64, 64, 64], [128, 128, 64], [8, 64, 32], [16, 128, 64], [64, 32, 32]] {
-            for warps in [4, 8] {
-                let scale = Scale::named("e8m0").map(|scale| Scale { exponents, ..scale });
-                let sides = [(["e2m1", other, "f32"], [scale, None]), ([other, "e2m1", "f32"], [None, scale])];
-                for (side, (types, scales)) in sides.into_iter().enumerate() {
-                    let question = question(shape, types, warps).with_scales(scales);
-                    let plan = planned(&target, &question);
-                    // The made factor's side has the 64 rows of each group of warps, the other one eight columns.
-                    let [rows, columns] = if side == 0 { [shape[0], shape[1]] } else { [shape[1], shape[0]] };
-                    let must = columns >= 8 && rows / 64 >= u64::from(warps / 4);
-                    let is_theirs = plan.unit_name().starts_with("wgmma");
-                    if must && !is_theirs || is_theirs && (rows < 64 || plan.is_transposed() != (side == 1)) {
-                        wrong.push(format!("{types:?} {shape:?}, {warps} warps: {}", plan.unit_name()));
-                    }
+    let (mut wrong, mut must) = (Vec::new(), 0);
+    for other in ["f16", "bf16"] {
+        let scale = scales_of_mxfp4(other);
+        let sides = [(["e2m1", other, "f32"], [scale, None]), ([other, "e2m1", "f32"], [None, scale])];
+        for ((types, scales), warps) in sides.into_iter().flat_map(|side| [2, 4, 8].map(|warps| (side, warps))) {
+            for shape in shapes().chain([[64, 64, 64], [64, 32, 32], [128, 16, 64], [256, 64, 64]]) {
+                let question = question(shape, types, warps).with_scales(scales);
+                let plan = contract::plan(&question, means(&target));
+                let unit = plan.as_ref().map_or("none", Contraction::unit_name);
+                let is_theirs = unit.starts_with("wgmma");
+                let expected = expected(shape, Some(16), warps);
+                must += u32::from(expected);
+                if expected && !is_theirs || is_theirs && !possible(shape, types, Some(16), warps) {
+                    wrong.push(format!("{types:?} {shape:?}, {warps} warps: {unit}"));
                 }
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(must > 80, "{must}");
+}
+
+/// Factors narrower than a byte, and those with scales, become the unit's elements in the registers that global memory
+/// serves, and are stored from there.
+#[test]
+fn factors_made_before_they_are_stored_are_right() {
+    let target = target("h100");
+    let mx =
+        |name: &str, other: &str| Scale::named(name).map(|scale| Scale { ..scales_of_mxfp4(other).unwrap_or(scale) });
+    for (types, scales, shape, warps) in [
+        // Few columns are the made side, more groups of warps than it has 64 rows, several chunks.
+        (["f16", "e2m1", "f32"], [None, mx("e8m0", "f16")], [64, 8, 64], 4),
+        (["e2m1", "f16", "f32"], [mx("e8m0", "f16"), None], [64, 64, 64], 8),
+        (["bf16", "e2m1", "f32"], [None, mx("e8m0", "bf16")], [128, 16, 512], 8),
+        (["e4m3", "bf16", "f32"], [mx("e8m0", "bf16"), None], [64, 128, 64], 8),
+        (["e3m2", "e2m3", "f32"], [mx("e8m0", "bf16"), mx("e8m0", "bf16")], [64, 32, 32], 4),
+        (["e2m1", "f16", "f32"], [Scale::named("ue4m3"), None], [64, 64, 16], 8),
+        // Scales of blocks longer than a chunk.
+        (
+            ["bf16", "e2m1", "f32"],
+            [None, Scale::named("e8m0").map(|scale| Scale { block: 256, ..scale })],
+            [64, 64, 512],
+            4,
+        ),
+        (["f16", "s4", "f32"], [None; 2], [64, 8, 32], 4),
+        (["u2", "f16", "f32"], [None; 2], [64, 64, 32], 8),
+        (["f16", "u1", "f32"], [None; 2], [64, 64, 32], 4),
+        (["s4", "s8", "i32"], [None; 2], [64, 64, 64], 8),
+    ] {
+        let plan = proven(&target, &question(shape, types, warps).with_scales(scales));
+        assert!(plan.unit_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.unit_name());
+        assert!(plan.shared_bytes() > 0);
+        ptx(&target, &plan);
+    }
 }
 
 #[test]
@@ -164,12 +203,6 @@ fn results_with_factors_exchanged_are_right() {
         ptx(&target, &plan);
     }
     assert_eq!(exchanged, 5);
-    for (types, scales) in [(["f16", "e2m1", "f32"], ["", "e8m0"]), (["e2m1", "bf16", "f32"], ["e8m0", ""])] {
-        let scales = scales.map(|name| Scale::named(name).map(|scale| Scale { exponents: Some([-8, 8]), ..scale }));
-        let plan = proven(&target, &question([64, 64, 64], types, 4).with_scales(scales));
-        assert!(plan.unit_name().contains(".rs."), "{types:?}: {}", plan.unit_name());
-        ptx(&target, &plan);
-    }
 }
 
 /// Warps that keep whole rows of the result cannot share out its columns.

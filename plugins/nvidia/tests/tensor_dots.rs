@@ -6,7 +6,7 @@
 mod dots;
 
 use dots::{accumulating_assembly as ptx, described, means, planned, proven, question_of as question};
-use tilewright::contract::{self, Contraction};
+use tilewright::contract::{self, Contraction, Scale};
 use tilewright::layout::{Dim, LinearLayout, Space};
 use tilewright::target::Number;
 use tilewright_nvidia::{NvidiaTarget, object};
@@ -37,9 +37,9 @@ const TYPES: [([&str; 3], Option<u64>); 14] = [
 
 /// Whether sums must be in tensor memory: M is at least 64, each group of four warps has a tile of its own, which M of 128 has
 /// with 16 columns and M of 64 with eight, and K is whole tiles of 256 bits. A factor that is cast is wider in shared memory
-/// than in registers that it is loaded to; so where there are few columns for it, single warps may be cheaper.
+/// than in registers that it is loaded to; where it has 128 rows for few columns, single warps are cheaper.
 fn expected([m, n, k]: [u64; 3], [a, b]: [u64; 2], bits: Option<u64>, warps: u32) -> bool {
-    if bits.is_some_and(|bits| a < bits || b < bits) && n < 64 {
+    if bits.is_some_and(|bits| a < bits || b < bits) && m == 128 && n <= 16 {
         return false;
     }
     let groups = u64::from(warps / 4);
@@ -86,6 +86,13 @@ fn results_are_right() {
     for (types, _) in TYPES.iter().filter(|(_, bits)| bits.is_some()) {
         let plan = proven(&target, &question([64, 16, 64], *types, 4));
         assert!(plan.unit_name().starts_with("tcgen05.mma"), "{types:?}");
+    }
+    let scale = Scale::named("e8m0").map(|scale| Scale { exponents: Some([-8, 8]), ..scale });
+    for (types, scales) in [(["e2m1", "f16", "f32"], [scale, None]), (["f16", "e2m1", "f32"], [None, scale])] {
+        for (shape, warps) in [([64, 32, 64], 4), ([128, 64, 128], 8)] {
+            let plan = proven(&target, &question(shape, types, warps).with_scales(scales));
+            assert!(plan.unit_name().starts_with("tcgen05.mma"), "{types:?} {shape:?}: {}", plan.unit_name());
+        }
     }
     // Repetitions along M, N and K, several groups of warps, several chunks, which the phases of the mbarrier tell apart.
     for (shape, warps) in [

@@ -2,18 +2,22 @@
 //! some are under way while another is read; a kernel that reads before its wait must be caught. Shown on the
 //! emulator, and as code that a tool takes.
 //!
+//! Tiles of matrices are prefetched some turns before they are loaded; what no prefetch may name is caught.
+//!
 //! Boxes of tensors are copied likewise, over the borders of the tensor too, and stored back.
 //!
 //! What each row does by itself is shown by the group `instructions`.
 
 mod boxes;
 mod copy;
+mod prefetch;
 mod tiles;
 
 use tilewright::lower::Bulk;
 use tilewright::target::{Completion, InstructionKind};
 
 pub use copy::{SharedCopying, Shown};
+pub use prefetch::{Prefetching, ShownPrefetch};
 pub use tiles::{ShownTiles, TileCopying};
 
 use crate::{Case, Context, Group, Verdict};
@@ -32,11 +36,13 @@ impl Group for Asynchronous {
         let copies = |row: &tilewright::target::Instruction| {
             row.kind == InstructionKind::AsyncCopy && row.completion != Completion::AtOnce
         };
+        let mut cases: Vec<Case> = Prefetching::all(context).into_iter().map(Prefetching::case).collect();
         if !rows.iter().any(copies) {
             let none = |_: &Context| Verdict::unsupported("the target's table has no row that copies asynchronously");
-            return vec![Case::new("async/no-rows", none)];
+            cases.push(Case::new("async/no-rows", none));
+            return cases;
         }
-        let mut cases: Vec<_> = SharedCopying::all(context).into_iter().map(SharedCopying::case).collect();
+        cases.extend(SharedCopying::all(context).into_iter().map(SharedCopying::case));
         if rows.iter().any(Bulk::is_of) {
             cases.extend(boxes::cases(context));
             cases.extend(TileCopying::all(context).into_iter().map(TileCopying::case));

@@ -5,13 +5,14 @@
 
 mod bulk;
 mod code;
+mod prefetch;
 
 use std::collections::BTreeSet;
 
 use tilewright::lower::Bulk;
 use tilewright::movement::Means;
 use tilewright::pipeline::{Disproof, prove_instruction_on, prove_instruction_with};
-use tilewright::target::Instruction;
+use tilewright::target::{Instruction, InstructionKind};
 
 use super::executed::on_device;
 use super::law::word;
@@ -36,7 +37,7 @@ impl Group for Instructions {
             }
             cases.push(case(format!("meaning/{name}"), row, meaning));
             cases.push(case(format!("code/{name}"), row, code));
-            if context.devices().is_some() && !Bulk::is_of(row) {
+            if context.devices().is_some() && !Bulk::is_of(row) && !prefetches(row) {
                 cases.push(case(format!("device/{name}"), row, executed));
             }
         }
@@ -51,7 +52,15 @@ fn case(name: String, row: &Instruction, check: fn(&Context, &Instruction) -> Ve
 }
 
 fn code(context: &Context, row: &Instruction) -> Verdict {
-    if Bulk::is_of(row) { bulk::compiled(context, row) } else { code::compiled(context, row) }
+    match row {
+        row if Bulk::is_of(row) => bulk::compiled(context, row),
+        row if prefetches(row) => prefetch::compiled(context, row),
+        row => code::compiled(context, row),
+    }
+}
+
+fn prefetches(row: &Instruction) -> bool {
+    row.kind == InstructionKind::Prefetch
 }
 
 /// The same on a device.
@@ -63,9 +72,10 @@ fn executed(context: &Context, row: &Instruction) -> Verdict {
 /// move must bring every byte to its place.
 fn meaning(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();
-    let proof = match Bulk::is_of(row) {
-        true => bulk::prove(context, row),
-        false => {
+    let proof = match row {
+        row if Bulk::is_of(row) => bulk::prove(context, row),
+        row if prefetches(row) => prefetch::prove(context, row),
+        row => {
             let means = Means::of(target.description()).with_instructions(target.instructions());
             prove_instruction_with(row, means).map(drop)
         }

@@ -144,6 +144,19 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
+    /// Prefetches runs of bytes of global memory.
+    pub(in crate::emulator) fn prefetch(&mut self, runs: &[Run]) -> Result<(), LaneFault> {
+        let (direction, space) = (Direction::Load, Space::Global);
+        let unit = self.memories.transaction_bytes;
+        for &Run { address, bytes, .. } in runs {
+            let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
+            self.memories.global.reaches(address, bytes as usize).map_err(outside)?;
+            self.memories.transactions.prefetched.extend(address / unit..(address + bytes).div_ceil(unit));
+        }
+        self.counts.prefetches += 1;
+        Ok(())
+    }
+
     /// Counts a copy of so many bytes that the warp issues once, of a box or a span.
     pub(in crate::emulator) fn count_bulk_copy(&mut self, bytes: usize) {
         self.counts.bulk_copies += 1;

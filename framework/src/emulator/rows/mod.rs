@@ -3,6 +3,7 @@
 //! A row whose semantics is Move moves bytes between registers and shared memory ([`transfer`]), or from global
 //! to shared memory ([`copy`]), a [`span`] of bytes or one of the [`boxes`] of a tensor, or between registers and
 //! tensor memory ([`tensor_memory`]); one
+//! whose semantics is Prefetch brings a block of a matrix nearer ([`prefetch`]); one
 //! whose semantics is Contract multiplies matrices ([`product`]). How values of the kernel IR carry
 //! operands is what [`crate::kernel::Signature`] says of the row.
 //!
@@ -12,6 +13,7 @@ mod boxes;
 mod copy;
 mod held;
 mod operand;
+mod prefetch;
 mod product;
 mod span;
 mod summation;
@@ -27,6 +29,7 @@ use crate::target::{Completion, Instruction, InstructionKind, Semantics};
 
 use boxes::BoxCopy;
 use copy::Copy;
+use prefetch::Prefetch;
 use product::Product;
 use span::SpanCopy;
 use tensor_memory::TensorMove;
@@ -59,6 +62,7 @@ enum Does {
     Span(SpanCopy),
     Transfer(Transfer),
     TensorMove(TensorMove),
+    Prefetch(Prefetch),
     Product(Box<Product>),
     Unknown(String),
 }
@@ -68,6 +72,7 @@ impl Does {
         let found = match row.semantics {
             Semantics::Move if row.kind == InstructionKind::AsyncCopy => Self::copy(row),
             Semantics::Move if row.kind == InstructionKind::TensorMove => TensorMove::of(row).map(Self::TensorMove),
+            Semantics::Prefetch => Prefetch::of(row).map(Self::Prefetch),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
             Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
                 Product::of(row).map(|product| Self::Product(Box::new(product)))
@@ -100,6 +105,7 @@ impl Meaning for Row {
             Does::Span(copy) => copy.execute(call),
             Does::Transfer(transfer) => transfer.execute(call),
             Does::TensorMove(moves) => moves.execute(call),
+            Does::Prefetch(prefetch) => prefetch.execute(call),
             Does::Product(product) => product.execute(call),
             Does::Unknown(message) => Err(call.wrong(message)),
         }

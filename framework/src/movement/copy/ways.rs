@@ -104,9 +104,9 @@ fn groups(access: &GlobalAccess, side: &Located, width: u32) -> Result<Vec<(usiz
     let group = |registers: &Vec<usize>| {
         let place = |register: usize| multiply(&side.registers, register as u64);
         let first = place(*registers.first().ok_or_else(apart)?);
+        // So it begins at a multiple of its width too: else two elements would have one place.
         let together = (0..).zip(registers).all(|(element, &register)| place(register) == first | element);
-        let begins = first.trailing_zeros() >= width;
-        if together && begins { Ok((registers[0], first)) } else { Err(apart()) }
+        if together { Ok((registers[0], first)) } else { Err(apart()) }
     };
     access.groups().iter().map(group).collect()
 }
@@ -162,7 +162,8 @@ impl Issued {
         let row = row.ok_or_else(|| format!("the target has no bank row for stores of {bits} bits"))?;
         let lanes = 1u64 << self.lane_bits;
         let mut most = 0;
-        for warp in (0..side.warps()).filter(|warp| (warp << self.lane_bits) & self.idle == 0) {
+        // Idle warps count like those of which they are copies.
+        for warp in 0..side.warps() {
             let of = |&(_, first): &(usize, u64)| {
                 let place = |lane| first ^ multiply(&side.threads, lane | warp << self.lane_bits);
                 let byte = |lane| Some(self.padded(place(lane)) * self.element_bytes);

@@ -7,6 +7,7 @@ mod copy;
 mod device;
 mod execute;
 mod memory;
+mod prefetch;
 mod registers;
 mod strided;
 
@@ -22,6 +23,7 @@ pub use copy::prove_shared_copy;
 pub(super) use device::Machine;
 pub(super) use execute::{run, word};
 pub use memory::{prove_copy, prove_load, prove_store};
+pub use prefetch::prove_prefetched;
 pub use registers::{prove_conversion, prove_gather, prove_reduction, prove_scan};
 pub use strided::prove_strided_copy;
 

@@ -49,7 +49,9 @@ pub(crate) fn compile(
     let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms);
     let code = code.map_err(|error| if foreign { refused_assembly(error) } else { error })?;
     let mut payloads = Vec::new();
-    let mut add = |form, format: &str, bytes| payloads.push(Payload { form, format: format.to_owned(), bytes });
+    let mut add = |form, format: &str, bytes| {
+        payloads.push(Payload { form, format: format.to_owned(), bytes, may_differ: false })
+    };
     if let Some(text) = code.intermediate {
         add(Emit::Intermediate, "ll", text.into_bytes());
     }

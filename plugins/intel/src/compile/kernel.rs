@@ -7,6 +7,7 @@ use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, Function
 use tilewright::kernel::{
     Element, Kernel, MathFunction, Op as KernelOp, Region, Space, SpecialRegister, Statement, Type, Value,
 };
+use tilewright::target::InstructionKind;
 use tilewright::vendor::{CompileError, issued_row};
 
 use super::Machine;
@@ -351,6 +352,9 @@ impl Lowering<'_> {
         let given: Vec<Type> = held.iter().map(|held| held.ty).collect();
         let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
         let row = issued_row(self.machine.instructions, name, self.kernel.launch, &given, &types)?;
+        if row.kind == InstructionKind::Prefetch {
+            return self.emitter.prefetch(row, &held);
+        }
         let &[(result, ty)] = results else {
             return Err(unsupported(format!("instruction `{name}` has no code")));
         };

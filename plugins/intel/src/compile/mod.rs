@@ -26,6 +26,7 @@ mod kernel;
 mod memory;
 mod offline;
 mod outside;
+mod prefetch;
 pub mod validate;
 
 use std::collections::HashSet;
@@ -94,7 +95,7 @@ fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) 
             _ => continue,
         };
         if !payloads.iter().any(|payload| payload.form == form) {
-            payloads.push(Payload { form, format: format.to_owned(), bytes });
+            payloads.push(Payload { form, format: format.to_owned(), bytes, may_differ: false });
         }
     }
     payloads

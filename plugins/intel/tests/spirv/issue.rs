@@ -3,7 +3,7 @@
 
 use tilewright::lower::instruction_kernel;
 use tilewright::pipeline::prove_instruction;
-use tilewright::target::Instruction;
+use tilewright::target::{Instruction, InstructionKind};
 use tilewright::vendor::{CompileError, CompileOptions, Emit, Target};
 use tilewright_intel::instructions::rows;
 
@@ -20,9 +20,14 @@ fn assembly(architecture: &str, row: &Instruction) -> String {
     artifact.text(Emit::Assembly).expect("assembly is text").to_owned()
 }
 
+/// Prefetches have no value to look at: tests of their own do.
+fn products(architecture: &str) -> Vec<Instruction> {
+    rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix).collect()
+}
+
 fn all_rows() -> Vec<(&'static str, Instruction)> {
     let all: Vec<_> =
-        ARCHITECTURES.iter().flat_map(|&name| rows(name).into_iter().map(move |row| (name, row))).collect();
+        ARCHITECTURES.iter().flat_map(|&name| products(name).into_iter().map(move |row| (name, row))).collect();
     assert!(ARCHITECTURES.iter().all(|name| all.iter().any(|(of, _)| of == name)), "each has rows");
     all
 }

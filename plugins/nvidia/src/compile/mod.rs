@@ -46,21 +46,26 @@ pub(crate) fn compile(
     }
     let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms)?;
     let payloads = payloads(target, code, &options.emit)?;
-    let assembled = payloads.iter().any(|payload| payload.form == Emit::Object && payload.format == "cubin");
+    let assembled = payloads.iter().any(|payload| payload.form == Emit::Object && payload.format == OF_PTXAS);
     let taken_by = assembled.then(|| "ptxas".to_owned());
     Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, taken_by })
 }
 
+/// The format of the assembler's objects. `ptxas` 12.9 and 13.4 give the uniform registers of some kernels of sm_100a other
+/// numbers from run to run.
+const OF_PTXAS: &str = "cubin";
+
 fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {
     let mut payloads = Vec::new();
-    let payload = |form, format: &str, bytes| Payload { form, format: format.to_owned(), bytes };
+    let payload =
+        |form, format: &str, bytes| Payload { form, format: format.to_owned(), bytes, may_differ: format == OF_PTXAS };
     if let Some(text) = code.intermediate {
         payloads.push(payload(Emit::Intermediate, "ll", text.into_bytes()));
     }
     let Some(ptx) = code.assembly else { return Ok(payloads) };
     if emit.contains(&Emit::Object) {
         payloads.push(match object::assemble(&target.architecture, &ptx)? {
-            Some(cubin) => payload(Emit::Object, "cubin", cubin),
+            Some(cubin) => payload(Emit::Object, OF_PTXAS, cubin),
             None => payload(Emit::Object, "ptx", ptx.clone()),
         });
     }

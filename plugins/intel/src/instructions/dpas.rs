@@ -1,4 +1,4 @@
-//! Instruction rows of this vendor: the systolic dot product `dpas`.
+//! The systolic dot product `dpas`.
 //!
 //! Layouts are derived by rule: a lane of B holds a column, 32 bits of K in a register; a row of A
 //! is spread over the lanes, which hold as many neighbouring bits of it as it takes.
@@ -33,10 +33,8 @@ const TYPES: [[&str; 4]; 10] = [
 const WIDE_TYPES: [[&str; 4]; 3] =
     [["f16", "f16", "f16", "f16"], ["bf16", "bf16", "bf16", "bf16"], ["f32", "tf32", "tf32", "f32"]];
 
-/// The instructions of an architecture, for sub-groups as wide as the instruction: the narrowest
-/// that there are. None for architectures that this plugin does not serve.
-#[must_use]
-pub fn rows(architecture: &str) -> Vec<Instruction> {
+/// The products of an architecture.
+pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     let (columns, more): (u64, &[[&str; 4]]) = match architecture {
         "dg2" => (8, &[]),
         "pvc" | "xe2" => (16, &WIDE_TYPES),

@@ -1,0 +1,51 @@
+//! Rows that prefetch blocks of a matrix: tiles of one block each, of a matrix that ends within the last one.
+
+use tilewright::kernel::Module;
+use tilewright::lower::{Ahead, prefetched_kernel};
+use tilewright::movement::{Means, Prefetch, PrefetchQuestion, prefetch};
+use tilewright::pipeline::{Disproof, prove_prefetched};
+use tilewright::target::{Instruction, Operand};
+
+use super::super::artifact;
+use crate::{Context, Level, Verdict};
+
+/// Every unit of the matrix is prefetched, and nothing else.
+pub(super) fn prove(context: &Context, row: &Instruction) -> Result<(), Disproof> {
+    let lanes = context.target().description().lanes.default;
+    prove_prefetched(&planned(context, row)?, lanes, Ahead::by(1), means(context, row)).map(drop)
+}
+
+/// Compiles the kernel.
+pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
+    let lanes = context.target().description().lanes.default;
+    let kernel = planned(context, row)
+        .and_then(|plan| Ok(prefetched_kernel("prefetched", &plan, lanes, Ahead::by(1), means(context, row))?));
+    match kernel {
+        Ok(kernel) => artifact::compiled(context, &Module { kernels: vec![kernel] }),
+        Err(wrong) => Verdict::fail(Level::Layout, wrong.to_string()),
+    }
+}
+
+fn means<'a>(context: &'a Context, row: &'a Instruction) -> Means<'a> {
+    Means::of(context.target().description()).with_instructions(std::slice::from_ref(row))
+}
+
+/// Three tiles of as many blocks as a row of the matrix must have.
+fn planned(context: &Context, row: &Instruction) -> Result<Prefetch, Disproof> {
+    let block = row.operands.iter().find_map(|operand| match operand {
+        Operand::Block(block) => Some(block),
+        _ => None,
+    });
+    let block = block.ok_or_else(|| Disproof::Row("it names no block of a matrix".to_owned()))?;
+    let least = u64::from(block.least_bytes) * 8 / u64::from(block.element_bits);
+    let [rows, columns] = [u64::from(block.rows), u64::from(block.columns).max(least)];
+    let question = PrefetchQuestion {
+        tile: [rows, columns],
+        matrix: [3 * rows, columns],
+        pitch: 2 * columns,
+        element_bits: block.element_bits,
+        alignment: block.alignment.into(),
+        warps: 1,
+    };
+    Ok(prefetch(&question, means(context, row))?)
+}

@@ -1,0 +1,38 @@
+//! Prefetches of blocks as SPIR-V: a call of the OpenCL builtin of the row's name.
+//!
+//! Source: the OpenCL extension cl_intel_subgroup_2d_block_io: `void NAME(global void* base, int width, int height, int
+//! pitch, int2 coord)`, widths and pitch in bytes, the column in elements; mangled as by the Itanium C++ ABI.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::Op;
+use tilewright::kernel::{Element, Type};
+use tilewright::target::Instruction;
+use tilewright::vendor::CompileError;
+
+use super::emit::Emitter;
+use super::held::{Held, invalid};
+
+impl Emitter {
+    /// The code of a row that prefetches; operands fit it.
+    pub(super) fn prefetch(&mut self, row: &Instruction, operands: &[Held]) -> Result<(), CompileError> {
+        let [matrix, width, height, pitch, column, first] = operands else {
+            return Err(invalid(format!("instruction `{}` has {} operands, not six", row.name, operands.len())));
+        };
+        let pair = Type::Vector(Element::I32, 2);
+        let mut given = Vec::with_capacity(5);
+        let mut types = Vec::with_capacity(5);
+        for operand in [matrix, width, height, pitch] {
+            given.push(operand.scalar()?);
+            types.push(self.part_type(operand.ty));
+        }
+        let pair = self.part_type(pair);
+        let begin = [column, first].into_iter().map(|own| own.scalar().map(Operand::IdRef));
+        let begin = begin.collect::<Result<Vec<_>, _>>()?;
+        given.push(self.with_operands(Op::CompositeConstruct, pair, begin)?);
+        types.push(pair);
+        let name = format!("_Z{}{}PU3AS1viiiDv2_i", row.name.len(), row.name);
+        let nothing = self.void();
+        let function = self.import(&name, nothing, &types);
+        self.call(nothing, function, &given).map(drop)
+    }
+}

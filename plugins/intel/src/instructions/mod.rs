@@ -1,0 +1,17 @@
+//! Instruction rows of this vendor: the systolic dot product `dpas`, and prefetches of blocks.
+
+mod dpas;
+mod prefetch;
+
+use tilewright::target::Instruction;
+
+pub use dpas::unused;
+
+/// The instructions of an architecture; products for sub-groups as wide as the instruction, the narrowest that there
+/// are. None for architectures that this plugin does not serve.
+#[must_use]
+pub fn rows(architecture: &str) -> Vec<Instruction> {
+    let mut all = dpas::rows(architecture);
+    all.extend(prefetch::rows(architecture));
+    all
+}
