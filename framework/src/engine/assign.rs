@@ -52,7 +52,7 @@ pub fn assign(module: &Module, machine: &Machine<'_>, strategy: Strategy) -> Res
         if strategy == Strategy::LeastCost {
             least::improve(&mut state, machine)?;
         }
-        let (made, left) = rewrite(function, &state, machine, &convert)?;
+        let (made, left) = rewrite(function, &state, machine, convert)?;
         functions.push(FunctionReport::of(function, &made, &state, &left, first, machine));
         *function = made;
     }

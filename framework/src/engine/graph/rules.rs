@@ -71,7 +71,7 @@ impl Builder<'_, '_> {
     }
 
     /// Whether all tensors have one shape.
-    fn is_of_one_shape(&self, op: Op) -> bool {
+    pub(super) fn is_of_one_shape(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let mut shapes = operation.operands.iter().chain(&operation.results).filter(|value| self.is_tensor(**value));
         let first = shapes.next().map(|value| self.shape(*value));

@@ -7,12 +7,15 @@ use crate::engine::layouts::View;
 use crate::tile::{Op, Value};
 
 impl Builder<'_, '_> {
-    /// Whether the operation has tensors, and all their types name a layout.
+    /// Whether the operation has tensors of different shapes, and all their types name a layout. Where all are of one shape
+    /// they are in one layout, and the rules find that.
     pub(super) fn is_said(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let values = operation.operands.iter().chain(&operation.results);
         let mut tensors = values.filter(|value| self.is_tensor(**value)).peekable();
-        tensors.peek().is_some() && tensors.all(|value| self.body.ty(*value).layout().is_some())
+        tensors.peek().is_some()
+            && tensors.all(|value| self.body.ty(*value).layout().is_some())
+            && !self.is_of_one_shape(op)
     }
 
     /// Operands stay as they are, and so do results, and what regions take.

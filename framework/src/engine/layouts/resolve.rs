@@ -57,10 +57,13 @@ pub struct Place {
     pub copies: Vec<u64>,
 }
 
+/// What the families said of names and shapes.
+type Known = HashMap<(LayoutName, Vec<u64>), Result<Layout, FamilyError>>;
+
 /// The layouts of types, each asked for once.
 pub struct Layouts<'a> {
     families: &'a dyn Families,
-    known: RefCell<HashMap<(LayoutName, Vec<u64>), Result<Layout, FamilyError>>>,
+    known: RefCell<Known>,
 }
 
 /// The layout of a tensor in registers, without a cache.
