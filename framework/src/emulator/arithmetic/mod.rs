@@ -52,10 +52,10 @@ pub(super) fn integer(op: Binary, bits: u32, a: &[u64], b: &[u64], to: &mut [u64
             let quotient = signed_fit(bits, x.checked_div(y));
             quotient.map_or(UNSPECIFIED, |quotient| (x - quotient * y) as u64) & mask
         }),
-        Binary::MulHighU => zip(a, b, to, |x, y| (u128::from(x) * u128::from(y) >> bits) as u64 & mask),
+        Binary::MulHighU => zip(a, b, to, |x, y| ((u128::from(x) * u128::from(y)) >> bits) as u64 & mask),
         Binary::MulHighS => {
             let wide = |x| i128::from(sign_extend(x, bits));
-            zip(a, b, to, |x, y| (wide(x) * wide(y) >> bits) as u64 & mask);
+            zip(a, b, to, |x, y| ((wide(x) * wide(y)) >> bits) as u64 & mask);
         }
         // The others are of floating-point numbers.
         _ => {}

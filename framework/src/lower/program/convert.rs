@@ -28,13 +28,13 @@ impl Lowering<'_> {
         let ty = self.builder.type_of(first);
         let bits = stored(ty).bits();
         let plan = movement::convert(&tensor.layout, to, bits, self.machine.means)?;
-        let words: Vec<Value> = tensor.values.iter().map(|&value| self.to_word(value)).collect();
+        let words: Vec<Value> = tensor.values.iter().map(|&value| self.as_word(value)).collect();
         let moved = plan.emit(&mut self.builder, &words);
-        Ok(moved.into_iter().map(|value| self.from_word(value, ty)).collect())
+        Ok(moved.into_iter().map(|value| self.typed_word(value, ty)).collect())
     }
 
     /// A scalar as an integer of whole bytes, as which it moves.
-    pub(super) fn to_word(&mut self, value: Value) -> Value {
+    pub(super) fn as_word(&mut self, value: Value) -> Value {
         let ty = self.builder.type_of(value);
         match ty {
             Type::Scalar(Element::I1) => self.builder.cast(Cast::ExtendU, value, Type::Scalar(Element::I8)),
@@ -43,7 +43,7 @@ impl Lowering<'_> {
     }
 
     /// The scalar of a type that an integer stands for.
-    pub(super) fn from_word(&mut self, value: Value, ty: Type) -> Value {
+    pub(super) fn typed_word(&mut self, value: Value, ty: Type) -> Value {
         match ty {
             Type::Scalar(Element::I1) => self.builder.cast(Cast::Truncate, value, ty),
             _ => self.builder.cast(Cast::Bits, value, ty),

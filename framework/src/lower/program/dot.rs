@@ -38,9 +38,9 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let initial = lowering.tensor(initial)?;
     let element = lowering.builder.type_of(initial.values[0]);
     let initial = lowering.convert(&initial, &sums)?;
-    let initial: Vec<Value> = initial.iter().map(|&value| lowering.to_word(value)).collect();
+    let initial: Vec<Value> = initial.iter().map(|&value| lowering.as_word(value)).collect();
     let values = of.emit(lowering, sides, scales, &initial);
-    let values: Vec<Value> = values.into_iter().map(|value| lowering.from_word(value, element)).collect();
+    let values: Vec<Value> = values.into_iter().map(|value| lowering.typed_word(value, element)).collect();
     let wanted = lowering.result_layout(op)?;
     let values = lowering.convert(&Registers::new(sums, values), &wanted)?;
     lowering.give(op, Held::Tensor(Registers::new(wanted, values)))
@@ -102,7 +102,7 @@ impl Matrices<'_> {
         let layout = self.of_all(&layout)?;
         let tensor = operand(lowering, op, ["a_scale", "b_scale"][side])?;
         let values = lowering.convert(&tensor, &layout)?;
-        Ok(values.iter().map(|&value| lowering.to_word(value)).collect())
+        Ok(values.iter().map(|&value| lowering.as_word(value)).collect())
     }
 
     /// The sums of all matrices, one after the other.
@@ -165,7 +165,7 @@ fn over_batches(layout: &LinearLayout, batches: u64) -> Lowered<LinearLayout> {
 
 /// An element as an integer of its stored width.
 fn word(lowering: &mut Lowering<'_>, value: Value, number: Number) -> Value {
-    let word = lowering.to_word(value);
+    let word = lowering.as_word(value);
     let wanted: Type = integer(number.stored_bits().max(8));
     let have = lowering.builder.type_of(word);
     if have.bits() == wanted.bits() {

@@ -36,7 +36,7 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
     let failed = |reason: Reason| LowerError {
         operation: format!("tt.func @{}", function.name),
         at: function.location.at,
-        reason,
+        reason: Box::new(reason),
     };
     let Some(body) = &function.body else {
         return Err(failed(Reason::malformed("the function is only declared")));

@@ -17,7 +17,7 @@ pub struct LowerError {
     /// The byte of the text that it was read from.
     pub at: Option<u32>,
     /// Why.
-    pub reason: Reason,
+    pub reason: Box<Reason>,
 }
 
 /// Why an operation cannot be lowered.
@@ -51,7 +51,7 @@ impl Reason {
     /// The reason at its operation.
     pub(super) fn at(self, body: &Body, op: Op) -> LowerError {
         let operation = body.op(op);
-        LowerError { operation: operation.name().to_owned(), at: operation.location.at, reason: self }
+        LowerError { operation: operation.name().to_owned(), at: operation.location.at, reason: Box::new(self) }
     }
 
     pub(super) fn unsupported(message: impl Into<String>) -> Self {

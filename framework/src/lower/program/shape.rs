@@ -176,8 +176,8 @@ fn paired(half: &LinearLayout, shape: &[u64]) -> Lowered<LinearLayout> {
     let outs: Vec<(Dim, u64)> = within.outs().iter().map(|(dim, bits)| (dim, 1u64 << bits)).collect();
     let step: Vec<u64> = outs.iter().map(|&(dim, _)| u64::from(dim == pair)).collect();
     match bases.iter_mut().find(|(dim, _)| *dim == Dim::REGISTER) {
-        Some((_, registers)) => registers.push(step.into()),
-        None => bases.insert(0, (Dim::REGISTER, vec![step.into()].into())),
+        Some((_, registers)) => registers.push(step),
+        None => bases.insert(0, (Dim::REGISTER, vec![step])),
     }
     Ok(LinearLayout::from_bases(&bases, &outs)?)
 }

@@ -101,7 +101,7 @@ fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -
     let placed = placed(lowering, memory)?;
     if placed.is_whole(&tensor.layout) {
         let access = store_shared(&tensor.layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
-        let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.to_word(value)).collect();
+        let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.as_word(value)).collect();
         access.emit_store(&mut lowering.builder, placed.slab.pointer, &words);
     } else {
         let pointers = placed.pointers(lowering, &tensor.layout)?;
@@ -123,7 +123,7 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let values: Vec<Value> = if placed.is_whole(&layout) {
         let access = load_shared(&layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
         let words = access.emit_load(&mut lowering.builder, placed.slab.pointer);
-        words.into_iter().map(|word| lowering.from_word(word, ty)).collect()
+        words.into_iter().map(|word| lowering.typed_word(word, ty)).collect()
     } else {
         let pointers = placed.pointers(lowering, &layout)?;
         let element = placed.element;

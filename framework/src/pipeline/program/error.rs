@@ -52,7 +52,7 @@ impl ProgramError {
         match self {
             Self::Layouts(EngineError::Product { source, .. }) => contract(source),
             Self::Layouts(EngineError::Movement(source)) => movement(source),
-            Self::Lower { source, .. } => match &source.reason {
+            Self::Lower { source, .. } => match &*source.reason {
                 Reason::Unsupported(_) => true,
                 Reason::Contract(source) => contract(source),
                 Reason::Movement(source) => movement(source),

@@ -49,7 +49,7 @@ impl Tuples {
         let words: Vec<Vec<Value>> = self
             .tensors
             .iter()
-            .map(|tensor| tensor.values.iter().map(|&value| lowering.to_word(value)).collect())
+            .map(|tensor| tensor.values.iter().map(|&value| lowering.as_word(value)).collect())
             .collect();
         let mut failed = None;
         let mut builder = Builder::new("", lowering.launch, &[]);
@@ -57,11 +57,11 @@ impl Tuples {
         let mut combine = |builder: &mut Builder, left: &[Value], right: &[Value]| {
             lowering.within(builder, |lowering| {
                 let mut typed = |values: &[Value]| -> Vec<Value> {
-                    values.iter().zip(&types).map(|(&value, &ty)| lowering.from_word(value, ty)).collect()
+                    values.iter().zip(&types).map(|(&value, &ty)| lowering.typed_word(value, ty)).collect()
                 };
                 let both = [typed(left), typed(right)].concat();
                 match lowering.scalars_through(self.block, &both) {
-                    Ok(given) => given.into_iter().map(|value| lowering.to_word(value)).collect(),
+                    Ok(given) => given.into_iter().map(|value| lowering.as_word(value)).collect(),
                     Err(error) => {
                         failed.get_or_insert(error);
                         left.to_vec()
@@ -76,7 +76,7 @@ impl Tuples {
             None => Ok(results
                 .into_iter()
                 .zip(&types)
-                .map(|(values, &ty)| values.into_iter().map(|value| lowering.from_word(value, ty)).collect())
+                .map(|(values, &ty)| values.into_iter().map(|value| lowering.typed_word(value, ty)).collect())
                 .collect()),
         }
     }

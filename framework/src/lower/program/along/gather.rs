@@ -27,8 +27,8 @@ pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered
             lowering.builder.cast(cast, number, word)
         })
         .collect();
-    let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.to_word(value)).collect();
+    let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.as_word(value)).collect();
     let moved = plan.emit(&mut lowering.builder, &words, &numbers);
-    let values = moved.into_iter().map(|value| lowering.from_word(value, ty)).collect();
+    let values = moved.into_iter().map(|value| lowering.typed_word(value, ty)).collect();
     lowering.give_tensor(op, layout, values)
 }

@@ -55,11 +55,11 @@ pub(in super::super) fn compare_exchange(lowering: &mut Lowering<'_>, op: Op) ->
         let (pointer, expected, value) = (operands[0], operands[1], operands[2]);
         let given = lowering.builder.type_of(value);
         // Bits are compared.
-        let (expected, value) = (lowering.to_word(expected), lowering.to_word(value));
+        let (expected, value) = (lowering.as_word(expected), lowering.as_word(value));
         let ty = lowering.builder.type_of(value);
         let op = KernelOp::AtomicCompareExchange { pointer, expected, value, predicate, order, scope };
         let old = lowering.builder.value(ty, op);
-        lowering.from_word(old, given)
+        lowering.typed_word(old, given)
     })
 }
 
@@ -95,7 +95,7 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
         let whole = integer(word.bits());
         let value = builder.constant(whole, 0);
         let old = builder.value(whole, KernelOp::AtomicRmw { op: Atomic::Or, pointer, value, predicate, order, scope });
-        lowering.from_word(old, ty)
+        lowering.typed_word(old, ty)
     })
 }
 
@@ -105,7 +105,7 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
     let mask = lowering.optional(op, "mask");
     each(lowering, op, mask, |lowering, operands, predicate| {
         let pointer = operands[0];
-        let value = lowering.to_word(operands[1]);
+        let value = lowering.as_word(operands[1]);
         let builder = &mut lowering.builder;
         let ty = builder.type_of(value);
         if ty.bits() < 32 {
@@ -168,7 +168,7 @@ fn each(
         let old = act(lowering, &values, predicate);
         match result {
             Some(result) => {
-                let old = lowering.from_first(is_first, old);
+                let old = lowering.of_first(is_first, old);
                 lowering.hold_found(result, old);
             }
             None if meets => lowering.builder.barrier(Scope::Block),

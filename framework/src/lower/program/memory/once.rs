@@ -61,7 +61,7 @@ impl Lowering<'_> {
     }
 
     /// A scalar that the first thread of the block has, for all.
-    pub(super) fn from_first(&mut self, is_first: Option<Value>, value: Value) -> Value {
+    pub(super) fn of_first(&mut self, is_first: Option<Value>, value: Value) -> Value {
         if is_first.is_none() {
             return value;
         }
