@@ -111,6 +111,20 @@ fn known_answers_are_right_of_every_plugin() {
     assert!(rows > if all.is_some() { 7500 } else { 700 }, "{rows} rows");
 }
 
+/// Whole programs, on a target of each plugin: compiled, run, and held against what their buffers must hold.
+#[test]
+fn whole_programs_do_what_they_must_on_every_plugin() {
+    let targets = ["--target", "h100", "--target", "a100", "--target", "mi300x", "--target", "max1550"];
+    let output = conformance(&[&targets[..], &["--message-format", "json", "kernels"]].concat());
+    let stdout = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{stdout}{}", text(&output.stderr));
+    let cases = stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let cases: Vec<_> = cases.filter(|event| event["event"] == "case").collect();
+    assert!(cases.len() >= 100, "{}", cases.len());
+    let others: Vec<_> = cases.iter().filter(|case| case["status"] != "pass").collect();
+    assert!(others.is_empty(), "{others:?}");
+}
+
 /// What a family is asked that makes no sense is refused, in every plugin.
 #[test]
 fn nonsense_is_refused_by_every_plugin() {

@@ -43,6 +43,13 @@ fn a_shared_access_beyond_its_own_buffer_is_out_of_bounds() {
 }
 
 #[test]
+fn what_is_said_to_be_the_same_in_all_lanes_is() {
+    passes(2, "%7: i32 = same block %2");
+    let fault = fault(1, "%7: i32 = same warp %0");
+    assert_eq!(fault.kind, FaultKind::NotSame { lane: 0, other: 1 }, "{fault}");
+}
+
+#[test]
 fn a_negative_shared_address_is_out_of_bounds() {
     let fault = fault(1, "store %5 - 4, %0 align 4");
     assert!(matches!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, .. }), "{fault}");

@@ -104,6 +104,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
         (value(), value(), value()).prop_map(|(a, b, c)| Op::FMulAdd { a, b, c }),
         (one_of(Compare::ALL), value(), value()).prop_map(|(op, a, b)| Op::Compare { op, a, b }),
         (value(), value(), value()).prop_map(|(condition, a, b)| Op::Select { condition, a, b }),
+        (value(), one_of(Scope::ALL)).prop_map(|(value, scope)| Op::Same { value, scope }),
         (one_of(Cast::ALL), value()).prop_map(|(op, a)| Op::Cast { op, a }),
         values().prop_map(|elements| Op::Pack { elements }),
         (value(), any::<u32>()).prop_map(|(vector, index)| Op::Extract { vector, index }),

@@ -8,6 +8,7 @@ use crate::movement::{Means, MovementError, Reading, SharedAccess, store_shared}
 
 use super::cast::cast;
 use super::elements::in_byte;
+use super::feed;
 use super::plan::Contraction;
 use super::scale::grouped;
 use super::sums::Sums;
@@ -21,23 +22,36 @@ pub struct FactorStore {
     pub bytes: u32,
     alignment: u32,
     side: usize,
+    /// The elements of the registers of a chunk, where they are made before they are stored.
+    made: Option<LinearLayout>,
 }
 
 impl Contraction {
     /// In which layout the registers of factor 0 or 1 are wanted, M x K or K x N; of elements narrower than a byte that of
     /// their bytes, in which registers of one byte are copies of each other. `None` where the unit reads the factor from shared
-    /// memory: then any will do.
+    /// memory and registers can be stored one by one: then any will do.
     ///
     /// # Errors
-    /// None for plans that were made here.
-    pub fn whole_factor(&self, side: usize) -> Result<Option<LinearLayout>, LayoutError> {
+    /// [`MovementError`].
+    pub fn whole_factor(&self, side: usize, means: Means<'_>) -> Result<Option<LinearLayout>, MovementError> {
         let (layout, operands) = self.side(side);
-        if operands.memory.is_some() {
-            return Ok(None);
-        }
         let bits = in_byte(self.question.factors()[side]);
-        let layout = grouped(layout, 1 - side, bits)?;
-        self.over_chunks(&layout, 1 - side, Dim::REGISTER, bits).map(Some)
+        let layout = match &operands.memory {
+            None => grouped(layout, 1 - side, bits)?,
+            Some(_) if self.is_made(side) => grouped(&self.made_from(side, means)?, 1 - side, bits)?,
+            Some(_) => return Ok(None),
+        };
+        Ok(Some(self.over_chunks(&layout, 1 - side, Dim::REGISTER, bits)?))
+    }
+
+    /// Whether the elements of a factor are made of several values: of bytes in which they lie, or with scales.
+    fn is_made(&self, side: usize) -> bool {
+        self.question.factors()[side].bits() < 8 || self.question.scales[side].is_some()
+    }
+
+    /// The elements of the registers that a chunk of a factor which is stored is made in.
+    fn made_from(&self, side: usize, means: Means<'_>) -> Result<LinearLayout, MovementError> {
+        feed::stored_from(&self.question, self.tiling.chunk, side, means.target)
     }
 
     /// In which layout the registers of the scales of a factor are wanted, rows x blocks of K, for each chunk as many as the
@@ -52,7 +66,8 @@ impl Contraction {
         extended(layout, 1, Dim::REGISTER, [held, blocks.max(held)]).map(Some)
     }
 
-    /// How a factor, in any layout of registers, is stored to where the unit reads it; `None` where it does not.
+    /// How a factor, in the layout of [`Contraction::whole_factor`], or where that says none in any layout of registers, is
+    /// stored to where the unit reads it; `None` where it does not.
     ///
     /// # Errors
     /// [`MovementError`].
@@ -67,26 +82,59 @@ impl Contraction {
         let reading = Reading::of(layout, operand).map_err(|reason| MovementError::Memory { reason })?;
         let whole = self.over_chunks(layout, 1 - side, Dim::OFFSET, 0)?;
         let bytes = (operand.bits / 8) << whole.in_bits(Dim::OFFSET);
-        let access = store_shared(registers, &MemoryLayout::linear(whole), operand.bits, means)?;
-        Ok(Some(FactorStore { access, bytes, alignment: reading.alignment, side }))
+        let made = if self.is_made(side) { Some(self.made_from(side, means)?) } else { None };
+        let access = match &made {
+            Some(elements) => store_shared(elements, &MemoryLayout::linear(layout.clone()), operand.bits, means)?,
+            None => store_shared(registers, &MemoryLayout::linear(whole), operand.bits, means)?,
+        };
+        Ok(Some(FactorStore { access, bytes, alignment: reading.alignment, side, made }))
     }
 
     /// Writes the kernel IR that stores a factor's registers, integers as wide as the question's elements, and gives where
-    /// each chunk of it begins. The block must meet before it is read.
-    pub fn emit_factor_store(&self, builder: &mut Builder, store: &FactorStore, registers: &[Value]) -> Vec<Value> {
-        let (from, to) = (self.question.factors()[store.side], self.side(store.side).1.number);
-        let values: Vec<Value> = registers.iter().map(|&value| cast(builder, value, from, to)).collect();
+    /// each chunk of it begins. `scales` are the registers of its scales. The block must meet before it is read.
+    pub fn emit_factor_store(
+        &self,
+        builder: &mut Builder,
+        store: &FactorStore,
+        registers: &[Value],
+        scales: &[Value],
+    ) -> Vec<Value> {
         let buffer = builder.shared_buffer(store.bytes, store.alignment);
-        store.access.emit_store(builder, buffer, &values);
-        let step = store.bytes / self.chunks() as u32;
-        let place = |builder: &mut Builder, chunk: u32| match chunk {
-            0 => buffer,
-            _ => {
-                let bytes = builder.i32(chunk * step);
-                builder.advance(buffer, bytes)
-            }
+        let chunks = self.chunks() as usize;
+        let step = store.bytes / chunks as u32;
+        let mut places = vec![buffer];
+        for chunk in 1..chunks as u32 {
+            let bytes = builder.i32(chunk * step);
+            places.push(builder.advance(buffer, bytes));
+        }
+        let making = self.making(store.side);
+        let Some(elements) = &store.made else {
+            let values: Vec<Value> =
+                registers.iter().map(|&value| cast(builder, value, making.from, making.to)).collect();
+            store.access.emit_store(builder, buffer, &values);
+            return places;
         };
-        (0..self.chunks() as u32).map(|chunk| place(builder, chunk)).collect()
+        for (chunk, &place) in places.iter().enumerate() {
+            let own = &registers[self.part_of(registers, chunk, chunks)];
+            let scales = &scales[self.part_of(scales, chunk, self.scale_chunks(store.side, scales))];
+            let parts = making.emit(builder, elements, own, scales);
+            let values: Vec<Value> = parts.into_iter().map(|part| part.low(builder)).collect();
+            store.access.emit_store(builder, place, &values);
+        }
+        places
+    }
+
+    /// Which of the values of all chunks, of which there are `parts` one after the other, belong to a chunk.
+    fn part_of(&self, values: &[Value], chunk: usize, parts: usize) -> std::ops::Range<usize> {
+        let count = values.len() / parts.max(1);
+        let at = chunk * parts / self.chunks() as usize;
+        at * count..(at + 1) * count
+    }
+
+    /// How many chunks have scales of their own.
+    fn scale_chunks(&self, side: usize, scales: &[Value]) -> usize {
+        let held = self.scales[side].as_ref().map_or(1, |layout| 1usize << layout.in_bits(Dim::REGISTER));
+        (scales.len() / held).max(1)
     }
 
     /// Writes the kernel IR that adds the product of whole factors, chunk by chunk. A factor is its registers in the layout
@@ -102,16 +150,9 @@ impl Contraction {
         mut sums: Sums,
     ) -> Sums {
         for chunk in 0..self.chunks() as usize {
-            let part = |values: &'_ [Value], chunks: usize| {
-                let count = values.len() / chunks.max(1);
-                let at = chunk * chunks / self.chunks() as usize;
-                at * count..(at + 1) * count
-            };
-            let own = [0, 1].map(|side| &factors[side][part(factors[side], self.chunks() as usize)]);
-            let scales = [0, 1].map(|side| {
-                let held = self.scales[side].as_ref().map_or(1, |layout| 1usize << layout.in_bits(Dim::REGISTER));
-                &scales[side][part(scales[side], (scales[side].len() / held).max(1))]
-            });
+            let own = [0, 1].map(|side| &factors[side][self.part_of(factors[side], chunk, self.chunks() as usize)]);
+            let scales = [0, 1]
+                .map(|side| &scales[side][self.part_of(scales[side], chunk, self.scale_chunks(side, scales[side]))]);
             sums = self.emit(builder, own, scales, &sums);
         }
         sums

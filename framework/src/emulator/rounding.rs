@@ -31,9 +31,8 @@ impl Sum {
     pub(super) fn multiply_add(self, sum: f64, a: f64, b: f64) -> f64 {
         match self {
             Self::F64 => a.mul_add(b, sum),
-            Self::F32 => f64::from((a as f32).mul_add(b as f32, sum as f32)),
-            // The product of two elements of at most 11 bits is exact.
-            Self::F16 | Self::Bf16 => self.round(odd_sum(a * b, sum)),
+            // The product of two elements of at most 24 bits is exact.
+            Self::F32 | Self::F16 | Self::Bf16 => self.round(odd_sum(a * b, sum)),
         }
     }
 

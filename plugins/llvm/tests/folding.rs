@@ -55,7 +55,17 @@ fn meaning(op: Binary, a: u64, b: u64, bits: u32) -> Option<u64> {
         Binary::DivU | Binary::RemU if b == 0 => return None,
         Binary::DivU => wide_a / wide_b,
         Binary::RemU => wide_a % wide_b,
-        Binary::FAdd | Binary::FSub | Binary::FMul => unreachable!("integers only"),
+        Binary::DivS | Binary::RemS if b == 0 || (signed(a, bits) == i64::MIN >> (64 - bits) && b == mask(bits)) => {
+            return None;
+        }
+        Binary::DivS => u128::from((signed(a, bits) / signed(b, bits)).cast_unsigned() & mask(bits)),
+        Binary::RemS => u128::from((signed(a, bits) % signed(b, bits)).cast_unsigned() & mask(bits)),
+        Binary::MulHighU => (wide_a * wide_b) >> bits,
+        Binary::MulHighS => {
+            let product = i128::from(signed(a, bits)) * i128::from(signed(b, bits));
+            (product >> bits).cast_unsigned() % modulus
+        }
+        _ => unreachable!("integers only"),
     };
     Some(u64::try_from(value).unwrap())
 }
@@ -93,6 +103,7 @@ fn comparisons_hold_when_their_words_say() {
                 Compare::LeU => a <= b,
                 Compare::LtS => sa < sb,
                 Compare::LeS => sa <= sb,
+                _ => unreachable!("integers only"),
             };
             let found = stored(|k| {
                 let (x, y) = (k.constant(WORD, a), k.constant(WORD, b));

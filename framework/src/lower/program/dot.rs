@@ -72,10 +72,17 @@ impl Matrices<'_> {
     fn factor(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
         let tensor = operand(lowering, op, ["a", "b"][side])?;
         let number = [self.plan.question.a, self.plan.question.b][side];
-        let Some(layout) = self.plan.whole_factor(side)? else { return self.stored(lowering, side, &tensor, number) };
-        let layout = self.of_all(&layout)?;
+        let means = lowering.machine.means;
+        let Some(of_one) = self.plan.whole_factor(side, means)? else {
+            return self.stored(lowering, side, &tensor, number);
+        };
+        let layout = self.of_all(&of_one)?;
         let values = lowering.convert(&tensor, &layout)?;
-        Ok(Side::Registers(values.iter().map(|&value| word(lowering, value, number)).collect()))
+        let words = values.iter().map(|&value| word(lowering, value, number)).collect();
+        Ok(match self.plan.factor_store(side, &of_one, means)? {
+            Some(store) => Side::Stored(words, Box::new(store)),
+            None => Side::Registers(words),
+        })
     }
 
     /// The words of a factor that is read from shared memory: of several matrices in a layout whose highest register bits
@@ -126,7 +133,7 @@ impl Matrices<'_> {
                 Side::Registers(values) => of(values, batch),
                 Side::Stored(values, store) => {
                     stores = true;
-                    self.plan.emit_factor_store(builder, store, &of(values, batch))
+                    self.plan.emit_factor_store(builder, store, &of(values, batch), &of(&scales[side], batch))
                 }
             });
             if stores {

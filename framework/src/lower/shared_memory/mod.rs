@@ -25,3 +25,6 @@ pub(super) fn placed(mut kernel: Kernel) -> Kernel {
     barriers::add(&mut kernel, &uses);
     kernel
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,13 +48,6 @@ impl Groups {
         Self { within: best, registers }
     }
 
-    /// Registers of elements that follow each other along an axis, up to so many bits, where nothing is known of memory but
-    /// that it is aligned to the group.
-    #[allow(unused)]
-    pub(in super::super) fn along(layout: &LinearLayout, axis: usize, most: u32) -> Self {
-        Self { within: unit_steps(layout, axis, most), registers: 1 << layout.in_bits(Dim::REGISTER) }
-    }
-
     /// The groups, each with its registers in the order of memory.
     pub(in super::super) fn iter(&self) -> impl Iterator<Item = Vec<usize>> + '_ {
         let mask: usize = self.within.iter().map(|bit| 1usize << bit).sum();

@@ -70,6 +70,11 @@ fn from_integer(builder: &mut Builder, value: Value, to: &tile::Type, signed: bo
     let float = as_float(to)?;
     let op = if signed { Cast::FloatS } else { Cast::FloatU };
     match native(float) {
+        // Hardware that rounds to binary32 first would round twice; binary64 has all integers of 32 bits.
+        Some(Element::Bf16) if builder.type_of(value) == Type::Scalar(Element::I32) => {
+            let double = builder.cast(op, value, Type::Scalar(Element::F64));
+            Ok(narrow::by_odd_single(builder, double, Element::Bf16))
+        }
         Some(element) => Ok(builder.cast(op, value, Type::Scalar(element))),
         // Of integers so wide that binary32 rounds them, those that are no powers of two are beyond narrow types.
         None => {
@@ -127,6 +132,9 @@ fn between_floats(
         (Some(have), Some(want)) if have.bits() > want.bits() => {
             if to_zero {
                 return Ok(narrow::toward_zero(builder, value, want));
+            }
+            if have == Element::F64 && want == Element::Bf16 {
+                return Ok(narrow::by_odd_single(builder, value, want));
             }
             Ok(builder.cast(Cast::RoundF, value, Type::Scalar(want)))
         }

@@ -45,3 +45,9 @@ pub(super) fn toward_zero(builder: &mut Builder, value: Value, to: Element) -> V
     let chosen = builder.select(is_farther, before, bits);
     builder.cast(Cast::Bits, chosen, narrow)
 }
+
+/// A binary64 number in a type of 16 bits by way of binary32, rounded once.
+pub(super) fn by_odd_single(builder: &mut Builder, value: Value, to: Element) -> Value {
+    let single = casts::odd_single(builder, value);
+    builder.cast(Cast::RoundF, single, Type::Scalar(to))
+}

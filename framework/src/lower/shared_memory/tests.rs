@@ -1,0 +1,137 @@
+//! Places and barriers, of kernels that say what they do with their buffers.
+
+use super::placed;
+use crate::kernel::{Kernel, text};
+
+/// A kernel of two warps with these buffers and this body; `%0` is a pointer, `%1` to `%3` are 0, 4 and 1.
+fn kernel(buffers: &[u32], body: &str) -> Kernel {
+    let shared = |(number, bytes): (usize, &u32)| format!("  shared {number}: {bytes} bytes align 16\n");
+    let shared: String = buffers.iter().enumerate().map(shared).collect();
+    let constants = "  %1: i32 = constant 0\n  %2: i32 = constant 4\n  %3: i32 = constant 1\n";
+    let text = format!("kernel k(%0 p: ptr.global) lanes 32 warps 2 {{\n{shared}{constants}{body}\n}}");
+    text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).kernels.remove(0)
+}
+
+fn addresses(kernel: &Kernel) -> Vec<u32> {
+    kernel.shared.iter().map(|buffer| buffer.at.expect("a place")).collect()
+}
+
+/// The names of the operations, regions in brackets.
+fn names(kernel: &Kernel) -> String {
+    fn of(region: &crate::kernel::Region) -> String {
+        let one = |statement: &crate::kernel::Statement| {
+            let inner: Vec<String> = statement.op.regions().into_iter().map(of).collect();
+            let name = statement.op.name();
+            if inner.is_empty() { name.to_owned() } else { format!("{name}[{}]", inner.join("|")) }
+        };
+        let told = region
+            .statements
+            .iter()
+            .filter(|statement| !matches!(statement.op.name(), "constant" | "shared_address" | "advance" | "yield"));
+        told.map(one).collect::<Vec<_>>().join(" ")
+    }
+    of(&kernel.body)
+}
+
+const ONE_AFTER_THE_OTHER: &str = "  %5: ptr.shared = shared_address 0
+  store %5, %1 align 4
+  barrier block all
+  %6: i32 = load %5 align 4
+  %7: ptr.shared = shared_address 1
+  store %7, %6 align 4
+  barrier block all
+  %8: i32 = load %7 align 4";
+
+#[test]
+fn buffers_in_use_one_after_the_other_share_a_place_behind_a_barrier() {
+    let kernel = placed(kernel(&[64, 128], ONE_AFTER_THE_OTHER));
+    assert_eq!(addresses(&kernel), [0, 0]);
+    assert_eq!(kernel.shared_bytes(), 128);
+    assert_eq!(names(&kernel), "store barrier load barrier store barrier load");
+}
+
+#[test]
+fn buffers_in_use_together_lie_apart_and_need_no_barrier() {
+    let body = "  %5: ptr.shared = shared_address 0
+  %6: ptr.shared = shared_address 1
+  store %5, %1 align 4
+  store %6, %1 align 4
+  barrier block all
+  %7: i32 = load %5 align 4
+  %8: i32 = load %6 align 4";
+    let kernel = placed(kernel(&[24, 128], body));
+    assert_eq!(addresses(&kernel), [128, 0]);
+    assert_eq!(names(&kernel), "store store barrier load load");
+}
+
+#[test]
+fn a_loop_meets_before_it_comes_back_to_a_buffer() {
+    let body = "  for %1 to %2 step %3 (%5: i32) {
+    %6: ptr.shared = shared_address 0
+    store %6, %5 align 4
+    barrier block all
+    %7: i32 = load %6 align 4
+    yield
+  }";
+    assert_eq!(names(&placed(kernel(&[64], body))), "for[barrier store barrier load]");
+}
+
+#[test]
+fn nobody_waits_where_the_turn_ends_with_a_barrier() {
+    let body = "  for %1 to %2 step %3 (%5: i32) {
+    %6: ptr.shared = shared_address 0
+    store %6, %5 align 4
+    barrier block all
+    %7: i32 = load %6 align 4
+    barrier block all
+    yield
+  }";
+    assert_eq!(names(&placed(kernel(&[64], body))), "for[store barrier load barrier]");
+}
+
+#[test]
+fn a_buffer_of_the_outside_is_in_use_for_the_whole_loop() {
+    let body = "  %5: ptr.shared = shared_address 0
+  store %5, %1 align 4
+  barrier block all
+  for %1 to %2 step %3 (%6: i32) {
+    %7: i32 = load %5 align 4
+    %8: ptr.shared = shared_address 1
+    store %8, %7 align 4
+    yield
+  }";
+    let kernel = placed(kernel(&[64, 64], body));
+    let [outside, inside] = addresses(&kernel)[..] else { panic!("two buffers") };
+    assert_ne!(outside, inside);
+}
+
+#[test]
+fn what_a_loop_carries_keeps_its_place() {
+    let body = "  %5: ptr.shared = shared_address 0
+  %6: ptr.shared = for %1 to %2 step %3 carry %5 (%7: i32, %8: ptr.shared) {
+    store %8, %7 align 4
+    yield %8
+  }
+  %9: ptr.shared = shared_address 1
+  store %9, %1 align 4";
+    let kernel = placed(kernel(&[64, 64], body));
+    let [carried, other] = addresses(&kernel)[..] else { panic!("two buffers") };
+    assert_ne!(carried, other);
+}
+
+#[test]
+fn what_is_used_in_two_arms_shares_a_place_without_a_barrier() {
+    let body = "  %5: i1 = compare eq %1, %2
+  if %5 {
+    %6: ptr.shared = shared_address 0
+    store %6, %1 align 4
+    yield
+  } else {
+    %7: ptr.shared = shared_address 1
+    store %7, %1 align 4
+    yield
+  }";
+    let kernel = placed(kernel(&[64, 64], body));
+    assert_eq!(addresses(&kernel), [0, 0]);
+    assert_eq!(names(&kernel), "compare if[store|store]");
+}
