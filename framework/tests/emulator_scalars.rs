@@ -247,8 +247,8 @@ fn integers_divide_multiply_and_count() {
         agree("binary rem_s %5, %6", &|a, b| {
             wide(a).checked_div(wide(b)).filter(|&quotient| fits(quotient)).map(|_| wide(a) % wide(b))
         });
-        agree("binary mul_high_u %5, %6", &|a, b| Some((u128::from(a) * u128::from(b) >> bits) as i128));
-        agree("binary mul_high_s %5, %6", &|a, b| Some(wide(a) * wide(b) >> bits));
+        agree("binary mul_high_u %5, %6", &|a, b| Some(((u128::from(a) * u128::from(b)) >> bits) as i128));
+        agree("binary mul_high_s %5, %6", &|a, b| Some((wide(a) * wide(b)) >> bits));
         agree("unary pop_count %5", &|a, _| Some((0..bits).filter(|bit| a >> bit & 1 == 1).count() as i128));
         agree("unary leading_zeros %5", &|a, _| {
             Some((0..bits).rev().take_while(|bit| a >> bit & 1 == 0).count() as i128)

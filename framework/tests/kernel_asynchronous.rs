@@ -55,7 +55,7 @@ fn only_waits_instructions_and_carriers_take_what_is_pending() {
         ("%9: f32 = extract %5, 0", "a vector"),
         ("%9: 4xf32 = unary f_neg %5", "a floating-point type"),
         ("%9: 4xf32 = binary f_add %5, %5", "a floating-point type"),
-        ("%9: 4xi32 = cast bits %5", "a scalar or vector, not of i1, or ptr.shared"),
+        ("%9: 4xi32 = cast bits %5", "a scalar or vector, not of i1, ptr.shared or ptr.global"),
         ("%9: pending.4xf32 = select %3, %5, %5", "a value that is not pending"),
         ("store %1, %5 align 4", "a scalar or vector of elements of 8 bits or more"),
         ("mbarrier_wait %1, %5", "i32"),

@@ -75,7 +75,8 @@ fn integer_operations_compute_what_their_words_say() {
     for element in [Element::I8, Element::I16, Element::I32, Element::I64] {
         let bits = element.bits();
         let samples = [0, 1, 3, u64::from(bits) - 1, 1 << (bits - 1), mask(bits), 0xA5A5_5A5A_C3C3_3C3C & mask(bits)];
-        for op in kernels::INTEGER_OPERATIONS {
+        let others = [Binary::DivS, Binary::RemS, Binary::MulHighU, Binary::MulHighS];
+        for op in kernels::INTEGER_OPERATIONS.into_iter().chain(others) {
             for (a, b) in samples.iter().flat_map(|&a| samples.map(|b| (a, b))) {
                 let ty = Type::Scalar(element);
                 let found = stored(|k| {

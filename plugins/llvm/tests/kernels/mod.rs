@@ -12,11 +12,7 @@ pub const WORD: Type = Type::Scalar(Element::I32);
 pub const BIT: Type = Type::Scalar(Element::I1);
 pub const QUAD: Type = Type::Vector(Element::I32, 4);
 
-pub const INTEGER_OPERATIONS: [Binary; 15] = [
-    Binary::DivS,
-    Binary::RemS,
-    Binary::MulHighU,
-    Binary::MulHighS,
+pub const INTEGER_OPERATIONS: [Binary; 11] = [
     Binary::Add,
     Binary::Sub,
     Binary::Mul,
