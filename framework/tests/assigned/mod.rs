@@ -3,6 +3,7 @@
 
 pub mod held;
 pub mod meaning;
+pub mod on_target;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use tilewright::engine::product::{is_product, product};
 use tilewright::engine::{Assigned, EngineError, Machine, Strategy, assign};
 use tilewright::layout::{Families, LinearLayout};
 use tilewright::movement::Means;
+use tilewright::tile::import::{Imports, import};
 use tilewright::tile::op::Dialects;
 use tilewright::tile::{Attribute, Body, Module, Op, Type, text, verify};
 
@@ -123,8 +125,9 @@ fn rules(body: &Body, op: Op, layouts: &Layouts<'_>, machine: &Machine<'_>) -> R
     held::in_place(body, op, &operands, &results)
 }
 
-/// Programs of the full data whose names end so, which say their layouts, are left as they are.
-pub fn stay(means: Means<'_>, families: &dyn Families, dialects: &Dialects, endings: &[&str]) {
+/// Programs of the full data whose names end so, which say their layouts, are left as they are once vendors' words are
+/// neutral ones.
+pub fn stay(means: Means<'_>, families: &dyn Families, (dialects, imports): (&Dialects, &Imports), endings: &[&str]) {
     let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") else { return };
     let folder = PathBuf::from(shared).join("kernels/ttgir");
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -134,6 +137,7 @@ pub fn stay(means: Means<'_>, families: &dyn Families, dialects: &Dialects, endi
             continue;
         }
         let module = text::parse(&std::fs::read_to_string(&path).unwrap(), dialects).unwrap();
+        let module = import(&module, imports, dialects).unwrap_or_else(|error| panic!("{file}: {error:?}"));
         let number = |name: &str| module.attributes.get(name).and_then(Attribute::as_integer).unwrap() as u32;
         let (lanes, warps) = (number("ttg.threads-per-warp"), number("ttg.num-warps"));
         let machine = Machine { means, families, lanes, warps };

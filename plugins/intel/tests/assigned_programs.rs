@@ -5,13 +5,8 @@
 #[path = "../../../framework/tests/assigned/mod.rs"]
 mod assigned;
 
-use assigned::{assigned, programs};
-use tilewright::engine::Machine;
-use tilewright::layout::FamilySet;
-use tilewright::layout::families::Neutral;
-use tilewright::movement::Means;
+use assigned::on_target::every_program_has_layouts;
 use tilewright::target::TargetDescription;
-use tilewright::vendor::Target;
 use tilewright_intel::IntelTarget;
 
 /// Targets, and what Triton calls theirs.
@@ -21,22 +16,7 @@ fn target(name: &str, text: &str) -> IntelTarget {
     IntelTarget::new(TargetDescription::from_toml(name, text).unwrap()).unwrap()
 }
 
-/// Of the full data; nothing without it.
 #[test]
 fn every_real_program_has_layouts() {
-    for (name, text, triton) in TARGETS {
-        let target = target(name, text);
-        let families = FamilySet::new(vec![&Neutral, target.families()]);
-        let description = target.description();
-        let means = Means::of(description).with_instructions(target.instructions());
-        for program in programs() {
-            let machine =
-                Machine { means, families: &families, lanes: description.lanes.default, warps: program.warps };
-            let made = assigned(&program, &machine).unwrap_or_else(|error| panic!("{name}, {}: {error}", program.name));
-            let left = made.report.costly().count() as u64;
-            if let Some(theirs) = triton.and_then(|triton| program.of_triton(triton)) {
-                assert!(left <= theirs, "{name}, {}: {left} conversions, and Triton leaves {theirs}", program.name);
-            }
-        }
-    }
+    TARGETS.iter().for_each(|(name, text, triton)| every_program_has_layouts(&target(name, text), *triton));
 }

@@ -5,13 +5,8 @@
 #[path = "../../../framework/tests/assigned/mod.rs"]
 mod assigned;
 
-use assigned::{assigned, programs, stay};
-use tilewright::engine::Machine;
-use tilewright::layout::FamilySet;
-use tilewright::layout::families::Neutral;
-use tilewright::movement::Means;
+use assigned::on_target::{every_program_has_layouts, named_layouts_stay};
 use tilewright::target::TargetDescription;
-use tilewright::vendor::Target;
 use tilewright_nvidia::NvidiaTarget;
 
 /// Targets, and what Triton calls theirs.
@@ -25,32 +20,17 @@ fn target(name: &str, text: &str) -> NvidiaTarget {
     NvidiaTarget::new(TargetDescription::from_toml(name, text).unwrap()).unwrap()
 }
 
-/// Of the full data; nothing without it.
 #[test]
 fn every_real_program_has_layouts() {
-    for (name, text, triton) in TARGETS {
-        let target = target(name, text);
-        let families = FamilySet::new(vec![&Neutral, target.families()]);
-        let description = target.description();
-        let means = Means::of(description).with_instructions(target.instructions());
-        for program in programs() {
-            let machine =
-                Machine { means, families: &families, lanes: description.lanes.default, warps: program.warps };
-            let made = assigned(&program, &machine).unwrap_or_else(|error| panic!("{name}, {}: {error}", program.name));
-            let left = made.report.costly().count() as u64;
-            if let Some(theirs) = triton.and_then(|triton| program.of_triton(triton)) {
-                assert!(left <= theirs, "{name}, {}: {left} conversions, and Triton leaves {theirs}", program.name);
-            }
-        }
-    }
+    TARGETS.iter().for_each(|(name, text, triton)| every_program_has_layouts(&target(name, text), *triton));
 }
 
-/// Programs whose layouts Triton has chosen keep them.
 #[test]
 fn layouts_that_real_programs_say_stay() {
     let (name, text, _) = TARGETS[0];
-    let target = target(name, text);
-    let families = FamilySet::new(vec![&Neutral, target.families()]);
-    let means = Means::of(target.description()).with_instructions(target.instructions());
-    stay(means, &families, &tilewright_dialects::all(), &[".cuda90.ttgir", ".cuda80.ttgir"]);
+    named_layouts_stay(
+        &target(name, text),
+        (&tilewright_dialects::all(), &tilewright_dialects::imports()),
+        &[".cuda90.ttgir", ".cuda80.ttgir"],
+    );
 }
