@@ -177,7 +177,7 @@ fn over_chunks(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLa
 }
 
 /// The layout of several matrices, one after the other in registers.
-fn over_batches(layout: &LinearLayout, batches: Option<u64>) -> Result<LinearLayout, LayoutError> {
+pub(crate) fn over_batches(layout: &LinearLayout, batches: Option<u64>) -> Result<LinearLayout, LayoutError> {
     let Some(batches) = batches else { return Ok(layout.clone()) };
     let mut all = View::With(0).of(layout)?;
     while 1u64 << all.out_bits(Dim::tensor(0)) < batches {

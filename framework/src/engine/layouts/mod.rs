@@ -4,10 +4,12 @@
 //! target to say. [`Layouts`] asks them once for each name and shape. The other way round, [`name`] gives the name by
 //! which a type says a layout.
 
+mod coordinates;
 mod name;
 mod resolve;
 mod view;
 
+pub(crate) use coordinates::{coordinates, mapped, of_row_major, row_major};
 pub use name::name;
 pub use resolve::{Layouts, NoLayout, Place, distributed};
 pub use view::{View, in_order, shape_of};

@@ -7,6 +7,8 @@
 use crate::f2::Subspace;
 use crate::layout::{Dim, LayoutError, LinearLayout, Space};
 
+use super::coordinates::{mapped, of_row_major, row_major};
+
 /// From the layout of a tensor to that of another one which has its elements at the same positions. Axes are those of the
 /// tensor that the view begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -118,35 +120,6 @@ pub fn in_order(layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
         columns.extend_from_slice(layout.columns_of(dim));
     }
     LinearLayout::from_columns(ins, layout.outs().clone(), &columns)
-}
-
-/// The layout whose positions are those of `layout`, each with the coordinates that `map`, which is linear over F2, gives
-/// for its own.
-fn mapped(layout: &LinearLayout, shape: &[u64], map: impl Fn(&[u64]) -> Vec<u64>) -> Result<LinearLayout, LayoutError> {
-    let sizes: Vec<(Dim, u64)> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
-    let outs = Space::of_sizes(&sizes)?;
-    let columns = layout.columns().iter().map(|&column| {
-        let place: Vec<u64> = layout.outs().unpack(column).map(|(_, at)| at).collect();
-        let named: Vec<(Dim, u64)> =
-            map(&place).into_iter().enumerate().map(|(axis, at)| (Dim::tensor(axis), at)).collect();
-        outs.pack(&named)
-    });
-    let columns = columns.collect::<Result<Vec<u64>, _>>()?;
-    LinearLayout::from_columns(layout.ins().clone(), outs, &columns)
-}
-
-/// The number of an element in row-major order.
-fn row_major(shape: &[u64], place: &[u64]) -> u64 {
-    shape.iter().zip(place).fold(0, |number, (size, at)| number * size + at)
-}
-
-fn of_row_major(shape: &[u64], mut number: u64) -> Vec<u64> {
-    let mut place = vec![0; shape.len()];
-    for (at, &size) in place.iter_mut().zip(shape).rev() {
-        *at = number % size.max(1);
-        number /= size.max(1);
-    }
-    place
 }
 
 fn without(values: &[u64], axis: usize) -> Vec<u64> {

@@ -62,10 +62,7 @@ enum Side {
 impl Matrices<'_> {
     /// A layout of one matrix as one of all.
     fn of_all(&self, layout: &LinearLayout) -> Lowered<Arc<LinearLayout>> {
-        Ok(Arc::new(match self.batches {
-            Some(batches) => over_batches(layout, batches)?,
-            None => layout.clone(),
-        }))
+        Ok(Arc::new(product::over_batches(layout, self.batches)?))
     }
 
     /// The words of a factor, in the layout in which the plan takes them.
@@ -90,11 +87,11 @@ impl Matrices<'_> {
     fn stored(&self, lowering: &mut Lowering<'_>, side: usize, tensor: &Registers, number: Number) -> Lowered<Side> {
         let mut tensor = tensor.clone();
         let mut of_one = (*tensor.layout).clone();
-        if let Some(batches) = self.batches {
+        if self.batches.is_some() {
             let [rows, columns] = [1, 2].map(|axis| 1u64 << tensor.layout.out_bits(Dim::tensor(axis)));
             of_one = mapped(&tensor.layout, &[rows, columns], |place| place[1..].to_vec())?;
             of_one = of_one.remove_zero_bases(Dim::REGISTER);
-            let wanted = Arc::new(over_batches(&of_one, batches)?);
+            let wanted = self.of_all(&of_one)?;
             let values = lowering.convert(&tensor, &wanted)?;
             tensor = Registers::new(wanted, values);
         }
@@ -155,19 +152,6 @@ fn operand(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Registers> {
     let value: tile::Value =
         lowering.optional(op, group).ok_or_else(|| Reason::malformed(format!("its operand `{group}` is missing")))?;
     lowering.tensor(value)
-}
-
-/// A layout of one matrix as one of all, the matrix being the highest part of a register's number.
-fn over_batches(layout: &LinearLayout, batches: u64) -> Lowered<LinearLayout> {
-    let [rows, columns] = [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis)));
-    let within = mapped(layout, &[batches, rows, columns], |place| vec![0, place[0], place[1]])?;
-    let outs: Vec<(Dim, u64)> = within.outs().iter().map(|(dim, bits)| (dim, 1u64 << bits)).collect();
-    let mut bases: Vec<_> = within.ins().dims().map(|dim| (dim, within.bases_of(dim))).collect();
-    if let Some((_, registers)) = bases.iter_mut().find(|(dim, _)| *dim == Dim::REGISTER) {
-        let step = |bit: u32| outs.iter().map(|(dim, _)| u64::from(*dim == Dim::tensor(0)) << bit).collect::<Vec<_>>();
-        registers.extend((0..batches.trailing_zeros()).map(step));
-    }
-    Ok(LinearLayout::from_bases(&bases, &outs)?)
 }
 
 /// An element as an integer of its stored width.

@@ -3,20 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
 use crate::kernel::{Builder, Launch, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::Thread;
-use crate::tile::{self, Attribute, Body, Op, Operation};
+use crate::tile::{self, Attribute, Body, Op};
 
 use super::error::{LowerError, Lowered, Reason};
 use super::held::{Held, Registers};
 use super::types::carrier;
-use super::{along, control, descriptor, dot, halves, memory, scalar, shape, shared, talk};
 
 /// A function that is being lowered.
 pub(super) struct Lowering<'a> {
@@ -85,90 +82,6 @@ impl<'a> Lowering<'a> {
         match self.body.blocks(region) {
             [block] => Ok(*block),
             blocks => Err(Reason::malformed(format!("a region of {} blocks; jumps must be structured", blocks.len()))),
-        }
-    }
-
-    fn operation(&mut self, op: Op) -> Result<(), LowerError> {
-        let body = self.body;
-        let operation = body.op(op);
-        // What has regions places errors itself.
-        match operation.name() {
-            "scf.for" => control::counted(self, op),
-            "scf.while" => control::repeated(self, op),
-            "scf.if" => control::chosen(self, op),
-            "scf.index_switch" => control::switched(self, op),
-            "scf.execute_region" => control::inlined(self, op),
-            "tt.reduce" => along::reduced(self, op),
-            "tt.scan" => along::scanned(self, op),
-            "tt.map_elementwise" => scalar::mapped(self, op),
-            _ => self.plain(op, operation).map_err(|reason| reason.at(body, op)),
-        }
-    }
-
-    /// An operation without regions.
-    fn plain(&mut self, op: Op, operation: &Operation) -> Lowered<()> {
-        let name = operation.name();
-        if scalar::is_known(name) {
-            return scalar::elementwise(self, op);
-        }
-        match name.split_once('.').map_or(("", name), |(dialect, own)| (dialect, own)) {
-            ("arith", "constant") | ("ub", "poison") => scalar::constant(self, op),
-            ("arith", "flush_denormals") => Err(Reason::unsupported("no target here flushes numbers by an operation")),
-            ("llvm", "intr.assume") => Ok(()),
-            ("tt" | "ttg", own) => match own {
-                "splat" => shape::splat(self, op),
-                "unsplat" => shape::unsplat(self, op),
-                "make_range" => shape::range(self, op),
-                "expand_dims" => shape::expanded(self, op),
-                "broadcast" => shape::broadcast(self, op),
-                "reshape" => shape::reshaped(self, op),
-                "trans" => shape::transposed(self, op),
-                "join" => shape::joined(self, op),
-                "cat" => shape::concatenated(self, op),
-                "split" => shape::split(self, op),
-                "convert_layout" => shape::converted(self, op),
-                "gather" => along::gathered(self, op),
-                "histogram" => along::histogram(self, op),
-                "load" => memory::load(self, op),
-                "store" => memory::store(self, op),
-                "atomic_rmw" => memory::read_modify_write(self, op),
-                "atomic_cas" => memory::compare_exchange(self, op),
-                "atomic_load" => memory::atomic_load(self, op),
-                "atomic_store" => memory::atomic_store(self, op),
-                "atomic_poll" => memory::poll(self, op),
-                "make_tensor_descriptor" => descriptor::made(self, op),
-                "descriptor_load" => descriptor::load(self, op),
-                "descriptor_store" => descriptor::store(self, op),
-                "descriptor_reduce" => descriptor::reduce(self, op),
-                "descriptor_gather" => descriptor::gather(self, op),
-                "descriptor_scatter" => descriptor::scatter(self, op),
-                "dot" | "dot_scaled" => dot::product(self, op),
-                "get_program_id" | "get_num_programs" => talk::program(self, op),
-                "assert" => talk::assert(self, op),
-                "print" => talk::print(self, op),
-                "barrier" => talk::barrier(self, op),
-                "warp_id" => talk::warp(self, op),
-                "global_scratch_alloc" => talk::scratch(self, op),
-                "fp4_to_fp" => halves::widened(self, op),
-                "grid_dependency_wait" => talk::grid_dependency(self, true),
-                "grid_dependency_launch_dependents" => talk::grid_dependency(self, false),
-                "elementwise_inline_asm" => talk::assembly(self, op),
-                "local_alloc"
-                | "local_load"
-                | "local_store"
-                | "local_dealloc"
-                | "memdesc_index"
-                | "memdesc_subslice"
-                | "memdesc_trans"
-                | "memdesc_reshape"
-                | "memdesc_reinterpret"
-                | "async_copy_global_to_local"
-                | "async_commit_group"
-                | "async_wait" => shared::operation(self, op),
-                _ => Err(unknown()),
-            },
-            ("cf", "assert") => talk::assert(self, op),
-            _ => Err(unknown()),
         }
     }
 
@@ -335,11 +248,4 @@ impl<'a> Lowering<'a> {
         std::mem::swap(&mut self.builder, builder);
         result
     }
-}
-
-/// Results of an operation by what its operands are: registers that hold the same are computed once.
-pub(super) type Known = HashMap<SmallVec<[Value; 4]>, SmallVec<[Value; 2]>>;
-
-fn unknown() -> Reason {
-    Reason::unsupported("there is no lowering of this operation")
 }

@@ -10,21 +10,24 @@
 //! May import `tile`, `engine::facts`, and what [`super`] may.
 
 mod along;
+mod assembly;
 mod control;
 mod convert;
 mod descriptor;
+mod dispatch;
 mod dot;
 mod entry;
 mod error;
 mod halves;
 mod held;
+mod launch;
 mod lowering;
 mod memory;
 mod places;
+mod report;
 mod scalar;
 mod shape;
 mod shared;
-mod talk;
 mod types;
 
 pub use entry::{Program, program_kernel};

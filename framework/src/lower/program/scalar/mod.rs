@@ -9,6 +9,8 @@ mod integer;
 mod mapped;
 mod narrow;
 
+use std::collections::HashMap;
+
 use smallvec::SmallVec;
 
 use crate::kernel::{Builder, Value};
@@ -16,7 +18,7 @@ use crate::tile::{Attribute, Op, Operation, Type};
 
 use super::error::{Lowered, Reason};
 use super::held::{Held, Registers};
-use super::lowering::{Known, Lowering};
+use super::lowering::Lowering;
 
 pub(super) use constant::{constant, number};
 pub(super) use mapped::mapped;
@@ -35,6 +37,9 @@ struct Scalar<'a> {
 
 /// Results of an operation on scalars.
 type Results = SmallVec<[Value; 2]>;
+
+/// Results of an operation by what its operands are: registers that hold the same are computed once.
+type Known = HashMap<SmallVec<[Value; 4]>, Results>;
 
 /// What does an operation, if anything here does.
 type Meaning = fn(&mut Scalar<'_>, &str) -> Option<Lowered<Results>>;

@@ -1,96 +1,15 @@
-//! What a program asks of its launch and says to the one who watches it; barriers and text of assemblers.
+//! Text of a vendor's assembler in programs.
 
 use smallvec::SmallVec;
 
-use crate::kernel::{Element, MemoryScope, Op as KernelOp, Scope, SpecialRegister, Type, Value};
+use crate::kernel::{Cast, Element, Op as KernelOp, Type, Value};
 use crate::layout::Dim;
-use crate::tile::{Attribute, Op};
+use crate::tile::Op;
 
-use super::error::{Lowered, Reason};
+use super::error::Lowered;
 use super::held::{Held, Registers};
 use super::lowering::Lowering;
 use super::types::carrier;
-
-/// The number of the program along an axis, or how many there are.
-pub(super) fn program(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let axis = match lowering.word(op, "axis") {
-        Some("x") => 0,
-        Some("y") => 1,
-        Some("z") => 2,
-        other => return Err(Reason::malformed(format!("there is no axis `{}`", other.unwrap_or_default()))),
-    };
-    let counts = lowering.body.op(op).name() == "tt.get_num_programs";
-    let register = if counts { SpecialRegister::Programs(axis) } else { SpecialRegister::Program(axis) };
-    let value = lowering.builder.special(register);
-    let result = lowering.result(op, 0)?;
-    lowering.hold_uniform(result, value);
-    Ok(())
-}
-
-/// The number of the running warp.
-pub(super) fn warp(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let value = lowering.builder.special(SpecialRegister::Warp);
-    lowering.give(op, Held::Scalar(value))
-}
-
-/// A barrier of the block, which what was written to global memory is seen behind too where the program says so.
-pub(super) fn barrier(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let is_local = lowering.attribute(op, "addrSpace").is_some_and(|spaces| spaces.to_string().contains("local"));
-    if !is_local || lowering.attribute(op, "addrSpace").is_some_and(|spaces| spaces.to_string().contains("global")) {
-        lowering.builder.effect(KernelOp::Fence { scope: MemoryScope::Block });
-    }
-    lowering.builder.barrier(Scope::Block);
-    Ok(())
-}
-
-/// Global memory of the program's own: a launch gives none, so only what nobody uses is right.
-pub(super) fn scratch(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let result = lowering.result(op, 0)?;
-    if lowering.is_used(result) {
-        return Err(Reason::unsupported("a launch gives a program no global memory of its own"));
-    }
-    Ok(())
-}
-
-pub(super) fn grid_dependency(lowering: &mut Lowering<'_>, wait: bool) -> Lowered<()> {
-    lowering.builder.effect(KernelOp::GridDependency { wait });
-    Ok(())
-}
-
-/// Every element is true, or the run ends.
-pub(super) fn assert(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let value = lowering.operand(op, 0)?;
-    let message = lowering.word(op, "message").or(lowering.word(op, "msg")).unwrap_or_default().to_owned();
-    let conditions: Vec<Value> = match lowering.held(value)? {
-        Held::Scalar(condition) => vec![*condition],
-        Held::Tensor(tensor) => tensor.values.to_vec(),
-        _ => return Err(Reason::malformed("a truth value is expected")),
-    };
-    let mut done: Vec<Value> = Vec::new();
-    for condition in conditions {
-        if !done.contains(&condition) {
-            lowering.builder.effect(KernelOp::Assert { condition, message: message.clone(), predicate: None });
-            done.push(condition);
-        }
-    }
-    Ok(())
-}
-
-/// Every element that a lane holds, in the order of its registers.
-pub(super) fn print(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let prefix = lowering.word(op, "prefix").unwrap_or_default().to_owned();
-    let hex = lowering.attribute(op, "hex").is_some_and(|hex| *hex == Attribute::Bool(true));
-    let mut values = Vec::new();
-    for &operand in &lowering.body.op(op).operands {
-        match lowering.held(operand)? {
-            Held::Scalar(value) => values.push(*value),
-            Held::Tensor(tensor) => values.extend(tensor.values.iter().copied()),
-            _ => return Err(Reason::unsupported("only numbers and tensors of them are printed")),
-        }
-    }
-    lowering.builder.effect(KernelOp::Print { prefix, hex, values });
-    Ok(())
-}
 
 /// A vendor's assembly text, for as many elements at a time as it says; narrow ones share 32-bit words.
 pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -172,7 +91,7 @@ fn packed(lowering: &mut Lowering<'_>, values: &[Value]) -> Vec<Value> {
         .chunks(together)
         .map(|group| {
             let vector = lowering.builder.pack(group);
-            lowering.builder.cast(crate::kernel::Cast::Bits, vector, word)
+            lowering.builder.cast(Cast::Bits, vector, word)
         })
         .collect()
 }
@@ -189,7 +108,7 @@ fn unpacked(lowering: &mut Lowering<'_>, words: &[Value], ty: Type) -> Vec<Value
             elements.push(word);
             continue;
         }
-        let vector = lowering.builder.cast(crate::kernel::Cast::Bits, word, Type::Vector(element, count));
+        let vector = lowering.builder.cast(Cast::Bits, word, Type::Vector(element, count));
         elements.extend((0..count).map(|index| lowering.builder.extract(vector, index)).collect::<Vec<_>>());
     }
     elements
