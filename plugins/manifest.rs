@@ -7,13 +7,17 @@ use std::path::{Path, PathBuf};
 /// Writes `NAME.plugin.toml` where cargo puts the shared library.
 pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
     let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
-    let listed: Vec<String> = architectures.iter().map(|name| format!("\"{name}\"")).collect();
+    let list = |words: &[&str]| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
+    let llvm = std::env::var("DEP_TILEWRIGHT_LLVM_LIBRARY").ok();
+    let built_with: Vec<_> = llvm.as_deref().into_iter().collect();
     let text = format!(
-        "name = \"{name}\"\nversion = \"{version}\"\nlibrary = \"{}\"\nabi_major = {}\nabi_minor = {}\narchitectures = [{}]\n",
+        "name = \"{name}\"\nversion = \"{version}\"\nlibrary = \"{}\"\nabi_major = {}\nabi_minor = {}\narchitectures = [{}]\n\
+         built_with = [{}]\n",
         library_file(name),
         abi.0,
         abi.1,
-        listed.join(", ")
+        list(architectures),
+        list(&built_with),
     );
     let file = libraries().join(format!("{name}.plugin.toml"));
     if let Err(error) = write_as_old(&file, &text) {

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
 use tilewright::layout::families::Neutral;
-use tilewright::layout::{FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse};
+use tilewright::layout::{FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse, Spellings};
 use tilewright::vendor::Target;
 
 use crate::{Answers, Case, Devices};
@@ -22,7 +22,21 @@ pub struct Context {
     devices: Option<Arc<Devices>>,
     /// Folders of whole programs.
     cases: Arc<[PathBuf]>,
+    seed: u32,
+    /// The first layouts that were asked for since they were last taken.
+    asked: Arc<Mutex<Vec<Asked>>>,
 }
+
+/// A layout that was asked for.
+#[derive(Debug, Clone, PartialEq)]
+struct Asked {
+    spec: FamilySpec,
+    shape: Vec<u64>,
+    layout: Layout,
+}
+
+/// So many layouts that a case asks for are kept to be shown.
+const MOST_ASKED: usize = 4;
 
 /// How much of what could be shown is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +65,15 @@ impl Context {
     /// The context of a target and known answers.
     #[must_use]
     pub fn with_answers(target: Arc<dyn Target>, answers: Arc<Answers>) -> Self {
-        Self { target, answers, thoroughness: Thoroughness::default(), devices: None, cases: Arc::default() }
+        Self {
+            target,
+            answers,
+            thoroughness: Thoroughness::default(),
+            devices: None,
+            cases: Arc::default(),
+            seed: 0,
+            asked: Arc::default(),
+        }
     }
 
     /// The same, with as much to show.
@@ -70,6 +92,18 @@ impl Context {
     #[must_use]
     pub fn with_cases(self, folders: &[PathBuf]) -> Self {
         Self { cases: folders.into(), ..self }
+    }
+
+    /// The same with random cases that begin at this seed.
+    #[must_use]
+    pub fn with_seed(self, seed: u32) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Where random cases begin: their seeds are this one and those after it.
+    #[must_use]
+    pub fn seed(&self) -> u32 {
+        self.seed
     }
 
     /// Folders of whole programs; none where those are wanted that the suite carries.
@@ -128,7 +162,30 @@ impl Context {
     /// # Errors
     /// [`FamilyError`].
     pub fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
-        self.families().layout(spec, shape)
+        let layout = self.families().layout(spec, shape)?;
+        // A poisoned lock guards a list of whole layouts.
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if asked.len() < MOST_ASKED && !asked.iter().any(|asked| asked.spec == *spec && asked.shape == shape) {
+            asked.push(Asked { spec: spec.clone(), shape: shape.to_vec(), layout: layout.clone() });
+        }
+        Ok(layout)
+    }
+
+    /// Forgets which layouts were asked for.
+    pub(crate) fn forget_asked(&self) {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Takes the layouts that were asked for since this was last done, the first few of them, each with how it was asked
+    /// for: what a case that has just run was about.
+    pub(crate) fn take_asked(&self) -> Vec<(String, Layout)> {
+        let asked = std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        let spellings = Spellings::of_families(&self.families());
+        let described = |asked: Asked| {
+            let sizes: Vec<_> = asked.shape.iter().map(u64::to_string).collect();
+            (format!("{} of {}", spellings.text(&asked.spec), sizes.join("x")), asked.layout)
+        };
+        asked.into_iter().map(described).collect()
     }
 
     /// The samples of all families for one use, those of the neutral families first.

@@ -15,7 +15,7 @@ use conformance::groups::layouts::Layouts;
 use conformance::groups::memory::Memory;
 use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
-use conformance::{Group, OpenError, Products, Program, Targets};
+use conformance::{Exit, Group, Mandatory, OpenError, Products, Program, Targets};
 
 /// The suite.
 fn groups() -> Vec<Box<dyn Group>> {
@@ -53,6 +53,13 @@ fn main() -> ExitCode {
         let catalogue = tilewright_targets::catalogue().map_err(|error| OpenError::Unknown(error.to_string()))?;
         Ok(Box::new(Products::open(catalogue, plugins)?))
     };
-    let program = Program { targets: Box::new(open), groups: groups(), prefix: Vec::new() };
+    let mandatory = match Mandatory::standard() {
+        Ok(mandatory) => mandatory,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return Exit::Harness.into();
+        }
+    };
+    let program = Program { targets: Box::new(open), groups: groups(), mandatory, prefix: Vec::new() };
     program.run(arguments).into()
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use tilewright::layout::Layout;
 
 /// What a case's run says of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,17 +25,39 @@ pub enum Status {
     Crash,
     /// The case did not end in the time it had.
     Timeout,
+    /// The case failed, and passed when it was run again.
+    Flake,
+    /// The case failed, as a list of expected failures says.
+    XFail,
+    /// The case passed, though a list says that it fails or is unsupported.
+    XPass,
 }
 
 impl Status {
     /// All statuses, in the order in which they are reported.
-    pub const ALL: [Self; 7] =
-        [Self::Pass, Self::Fail, Self::Quality, Self::Unsupported, Self::Skip, Self::Crash, Self::Timeout];
+    pub const ALL: [Self; 10] = [
+        Self::Pass,
+        Self::Fail,
+        Self::Quality,
+        Self::Unsupported,
+        Self::Skip,
+        Self::Crash,
+        Self::Timeout,
+        Self::Flake,
+        Self::XFail,
+        Self::XPass,
+    ];
 
     /// Whether a run with such a case fails.
     #[must_use]
     pub fn is_failure(self) -> bool {
-        matches!(self, Self::Fail | Self::Crash | Self::Timeout)
+        matches!(self, Self::Fail | Self::Crash | Self::Timeout | Self::XPass)
+    }
+
+    /// Whether everything that the case asserts holds, each time it was run.
+    #[must_use]
+    pub fn is_right(self) -> bool {
+        matches!(self, Self::Pass | Self::Quality)
     }
 
     /// The word used in reports.
@@ -47,6 +71,9 @@ impl Status {
             Self::Skip => "skip",
             Self::Crash => "crash",
             Self::Timeout => "timeout",
+            Self::Flake => "flake",
+            Self::XFail => "xfail",
+            Self::XPass => "xpass",
         }
     }
 }
@@ -58,7 +85,7 @@ impl fmt::Display for Status {
 }
 
 /// How strongly a case's assertion was shown; each level includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// By algebra on layouts.
@@ -106,6 +133,9 @@ pub struct Outcome {
     /// How long it took.
     #[serde(rename = "duration_us", with = "microseconds")]
     pub duration: Duration,
+    /// Of a case that failed, layouts that it is about, each with what it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layouts: Vec<(String, Layout)>,
 }
 
 /// The outcome of a case of a target.

@@ -10,7 +10,8 @@ use tilewright::plugin::{self, Discovery, HostCommand, Registry};
 use tilewright::target::{Catalogue, TargetDescription};
 use tilewright::vendor::Target;
 
-use crate::{OpenError, Targets, answers};
+use crate::results::digest;
+use crate::{OpenError, Served, Targets, answers};
 
 /// The argument with which a program starts itself to serve a plugin.
 const PLUGIN_HOST: &str = "plugin-host";
@@ -67,6 +68,13 @@ impl Targets for Products {
         let description = self.catalogue.get(name).map_err(|error| OpenError::Unknown(error.to_string()))?;
         let broken = |message: String| OpenError::Broken { target: name.to_owned(), message };
         self.registry.target(description).map_err(|error| broken(error.to_string()))
+    }
+
+    fn plugin(&self, name: &str) -> Option<Served> {
+        let plugin = self.registry.serves(&self.catalogue.get(name).ok()?.architecture)?;
+        let sha256 = plugin.file.as_deref().and_then(|file| digest(file).ok()).unwrap_or_default();
+        let (name, version, built_with) = (plugin.name.clone(), plugin.version.clone(), plugin.built_with.clone());
+        Some(Served { name, version, built_with, sha256 })
     }
 
     fn answers(&self, name: &str) -> Option<PathBuf> {

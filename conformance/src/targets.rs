@@ -7,6 +7,8 @@ use thiserror::Error;
 use tilewright::target::TargetDescription;
 use tilewright::vendor::Target;
 
+use crate::Served;
+
 /// The targets that a program can test.
 pub trait Targets: Send + Sync {
     /// What is known of each, by name; opens nothing.
@@ -17,6 +19,12 @@ pub trait Targets: Send + Sync {
     /// # Errors
     /// [`OpenError`].
     fn open(&self, name: &str) -> Result<Arc<dyn Target>, OpenError>;
+
+    /// The plugin that serves a target, where one does that is known by name.
+    fn plugin(&self, name: &str) -> Option<Served> {
+        let _ = name;
+        None
+    }
 
     /// The file of known answers that came with a target's plugin, where one did.
     fn answers(&self, name: &str) -> Option<PathBuf> {

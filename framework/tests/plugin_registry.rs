@@ -162,6 +162,7 @@ fn installed(change: impl Fn(&mut Manifest)) -> (Discovery, PathBuf) {
         abi_major: 1,
         abi_minor: 0,
         architectures: vec!["plain1".to_owned()],
+        built_with: vec!["a compiler of C".to_owned()],
     };
     change(&mut manifest);
     fs::write(&manifest_file, toml::to_string(&manifest).expect("TOML")).expect("a manifest");

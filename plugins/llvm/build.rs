@@ -22,6 +22,7 @@ fn main() {
             println!("cargo:rustc-link-lib=dylib={library}");
             println!("cargo:rustc-link-arg=-Wl,-rpath,{}", directory.display());
             println!("cargo:libdir={}", directory.display());
+            println!("cargo:library={library}");
         }
         Err(message) => {
             eprintln!("error: {message}");

@@ -1,15 +1,21 @@
 //! What a run adds up to: counts, and the exit status.
 
+mod html;
 mod human;
-mod json;
+pub(crate) mod json;
+mod junit;
+mod table;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use crate::{CaseResult, HarnessError, Level, Status};
 
+pub(crate) use html::html;
 pub(crate) use human::Human;
-pub(crate) use json::Lines;
+pub(crate) use junit::junit;
+pub(crate) use table::table;
 
 /// How the program ends. The numbers are part of its interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,7 +47,9 @@ pub(crate) struct Tally {
     pub(crate) levels: BTreeMap<Level, usize>,
     /// Those that ran, by group and status.
     pub(crate) groups: BTreeMap<String, BTreeMap<Status, usize>>,
-    /// Names of unsupported and skipped cases by status and reason.
+    /// Those that passed, by group and level.
+    pub(crate) group_levels: BTreeMap<String, BTreeMap<Level, usize>>,
+    /// Names of unsupported, skipped, flaky and as expected failing cases by status and reason.
     pub(crate) reasons: BTreeMap<(Status, String), Vec<String>>,
 }
 
@@ -62,8 +70,11 @@ impl Tally {
         *self.statuses.entry(outcome.status).or_default() += 1;
         *self.groups.entry(group.to_owned()).or_default().entry(outcome.status).or_default() += 1;
         match (outcome.status, outcome.level) {
-            (Status::Pass | Status::Quality, Some(level)) => *self.levels.entry(level).or_default() += 1,
-            (Status::Unsupported | Status::Skip, _) => {
+            (Status::Pass | Status::Quality, Some(level)) => {
+                *self.levels.entry(level).or_default() += 1;
+                *self.group_levels.entry(group.to_owned()).or_default().entry(level).or_default() += 1;
+            }
+            (Status::Unsupported | Status::Skip | Status::Flake | Status::XFail, _) => {
                 self.reasons.entry((outcome.status, outcome.detail.clone())).or_default().push(result.name.clone());
             }
             _ => {}
@@ -75,6 +86,7 @@ impl Tally {
 #[derive(Debug, Default)]
 pub struct Report {
     targets: BTreeMap<String, Tally>,
+    results: Vec<CaseResult>,
     errors: Vec<HarnessError>,
 }
 
@@ -83,12 +95,21 @@ impl Report {
     pub fn new(chosen: impl IntoIterator<Item = (String, usize)>) -> Self {
         let tally = |chosen| Tally { chosen, ..Tally::default() };
         let targets = chosen.into_iter().map(|(target, chosen)| (target, tally(chosen))).collect();
-        Self { targets, errors: Vec::new() }
+        Self { targets, results: Vec::new(), errors: Vec::new() }
     }
 
     /// Adds the outcome of a case.
-    pub fn add(&mut self, result: &CaseResult) {
-        self.targets.entry(result.target.clone()).or_default().add(result);
+    pub fn add(&mut self, result: CaseResult) {
+        self.targets.entry(result.target.clone()).or_default().add(&result);
+        self.results.push(result);
+    }
+
+    /// At most so many of the cases that took longer than `than`, the slowest first.
+    pub(crate) fn slowest(&self, count: usize, than: Duration) -> Vec<&CaseResult> {
+        let mut slow: Vec<_> = self.results.iter().filter(|result| result.outcome.duration > than).collect();
+        slow.sort_by_key(|result| std::cmp::Reverse(result.outcome.duration));
+        slow.truncate(count);
+        slow
     }
 
     /// Adds what went wrong with the harness.

@@ -175,7 +175,10 @@ impl<'a> Progress<'a> {
     fn broken(&self, status: Status, detail: String, duration: Duration) -> Option<Broken> {
         let case = if self.started { Some(self.next) } else { self.held.as_ref().map(|_| self.next - 1) };
         let detail = if self.started { detail } else { format!("{detail}, after the case had ended") };
-        case.map(|case| Broken { case, outcome: Outcome { status, level: None, detail, duration } })
+        case.map(|case| Broken {
+            case,
+            outcome: Outcome { status, level: None, detail, duration, layouts: Vec::new() },
+        })
     }
 }
 

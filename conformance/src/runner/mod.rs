@@ -8,8 +8,10 @@
 mod attempt;
 mod child;
 mod record;
+mod retry;
 mod serve;
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::io;
@@ -87,6 +89,9 @@ pub enum HarnessError {
         /// What happened.
         message: String,
     },
+    /// An earlier run says so, whose results were read.
+    #[error("{0}")]
+    Earlier(String),
 }
 
 /// Runs batches.
@@ -98,6 +103,8 @@ pub struct Runner {
     pub jobs: usize,
     /// The time that one case has.
     pub timeout: Duration,
+    /// How often a case that fails is run again.
+    pub retries: u8,
 }
 
 impl Runner {
@@ -132,8 +139,24 @@ impl Runner {
         errors.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs one batch to its end, in as many workers as it takes.
+    /// Runs one batch to its end; what fails is run again alone, when all others have ended.
     fn run_batch(&self, batch: &Batch, tell: impl Fn(CaseResult)) -> Result<(), HarnessError> {
+        let failed = RefCell::new(Vec::new());
+        self.run_once(batch, |result| {
+            if self.retries > 0 && result.outcome.status.is_failure() {
+                failed.borrow_mut().push(result);
+            } else {
+                tell(result);
+            }
+        })?;
+        failed.into_inner().into_iter().try_for_each(|result| {
+            tell(self.retried(result)?);
+            Ok(())
+        })
+    }
+
+    /// Runs one batch to its end, in as many workers as it takes.
+    fn run_once(&self, batch: &Batch, tell: impl Fn(CaseResult)) -> Result<(), HarnessError> {
         let result = |name: &str, outcome| CaseResult { target: batch.target.clone(), name: name.to_owned(), outcome };
         let mut rest = &batch.cases[..];
         while !rest.is_empty() {

@@ -71,8 +71,11 @@ fn run(cases: &[Case], context: &Context, out: &mut dyn Write) -> io::Result<()>
 }
 
 fn run_case(case: &Case, context: &Context) -> Outcome {
+    context.forget_asked();
     let start = Instant::now();
     let ended = panic::catch_unwind(AssertUnwindSafe(|| case.run(context)));
     let verdict = ended.unwrap_or_else(|_| Verdict::crash(PANIC.with_borrow(Clone::clone)));
-    Outcome { status: verdict.status, level: verdict.level, detail: verdict.detail, duration: start.elapsed() }
+    let duration = start.elapsed();
+    let layouts = if verdict.status.is_failure() { context.take_asked() } else { Vec::new() };
+    Outcome { status: verdict.status, level: verdict.level, detail: verdict.detail, duration, layouts }
 }

@@ -10,6 +10,7 @@ use conformance::{Case, Context, Group, Level, OpenError, Targets, Verdict};
 use tilewright::kernel::Module;
 use tilewright::layout::Families;
 use tilewright::layout::families::Neutral;
+use tilewright::layout::parse_spec;
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
@@ -74,6 +75,10 @@ impl Target for Toy {
     }
 }
 
+/// The layout that `deeds/fail` is about.
+const ROWS: &str =
+    "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
+
 /// Cases by name, and what they do.
 pub struct Deeds;
 
@@ -86,7 +91,11 @@ impl Group for Deeds {
         let mut cases = vec![
             case("pass/layout", || Verdict::pass(Level::Layout)),
             case("pass/emulated", || Verdict::pass(Level::Emulated)),
-            case("fail", || Verdict::fail(Level::Layout, "element (1, 2) is lost")),
+            Case::new("deeds/fail", |context| {
+                let rows = parse_spec(ROWS).expect("it is well written");
+                context.layout(&rows, &[8, 16]).expect("a layout");
+                Verdict::fail(Level::Layout, "element (1, 2) is lost")
+            }),
             case("quality", || Verdict::quality(Level::Codegen, "9 wavefronts, bound 8")),
             case("unsupported", || Verdict::unsupported("no 64-bit shuffles")),
             case("skip", || Verdict::skip("no assembler on this machine")),
@@ -109,6 +118,13 @@ impl Group for Deeds {
                 let child = Command::new("sleep").arg("600").spawn().expect("sleep starts");
                 eprintln!("started {}", child.id());
                 std::process::abort()
+            }),
+            case("flaky", || match std::env::var_os(FLAKY_VARIABLE).map(PathBuf::from) {
+                Some(file) if !file.exists() => {
+                    std::fs::write(file, "once").expect("the test's folder takes files");
+                    Verdict::fail(Level::Layout, "the first time is hard")
+                }
+                _ => Verdict::pass(Level::Layout),
             }),
             case("company/1-spoils", || {
                 SPOILT.store(true, Ordering::Relaxed);
@@ -133,6 +149,9 @@ impl Group for Deeds {
         cases
     }
 }
+
+/// Names a file; where it is not there yet, `deeds/flaky` makes it and fails.
+pub const FLAKY_VARIABLE: &str = "CONFORMANCE_TEST_FLAKY";
 
 static SPOILT: AtomicBool = AtomicBool::new(false);
 

@@ -9,6 +9,7 @@
 //! abi_major = 1
 //! abi_minor = 0
 //! architectures = ["acme1", "acme2"]
+//! built_with = ["acmecc 4"]           # for people; may be left out
 //! ```
 
 use std::collections::BTreeSet;
@@ -42,6 +43,9 @@ pub struct Manifest {
     pub abi_minor: u32,
     /// The architectures served.
     pub architectures: Vec<String>,
+    /// What makes its code, by name and version, such as a compiler's library; for people.
+    #[serde(default)]
+    pub built_with: Vec<String>,
 }
 
 impl Manifest {

@@ -44,6 +44,8 @@ pub struct Plugin {
     pub file: Option<PathBuf>,
     /// The architectures that it serves.
     pub architectures: Vec<String>,
+    /// What makes its code, as its manifest says; nothing where it came without one.
+    pub built_with: Vec<String>,
     /// How it came here.
     pub origin: Origin,
 }
@@ -178,6 +180,7 @@ impl Registry {
                     .flat_map(|factory| factory.architectures)
                     .map(|&a| a.to_owned())
                     .collect(),
+                built_with: Vec::new(),
                 origin: Origin::Linked,
             },
             source: Source::Linked(factories),
@@ -194,8 +197,10 @@ impl Registry {
         let manifest = if is_manifest { Some(Manifest::read(file)?) } else { None };
         let library = manifest.as_ref().map_or_else(|| file.to_owned(), |manifest| manifest.library_beside(file));
         let (channel, info) = self.open(&library).inspect_err(|error| discovery::trace(file, &error.to_string()))?;
+        let mut built_with = Vec::new();
         if let Some(manifest) = manifest {
             manifest.check_against(file, &info)?;
+            built_with = manifest.built_with;
         }
         discovery::trace(file, "loaded");
         let plugin = Plugin {
@@ -203,6 +208,7 @@ impl Registry {
             version: info.version,
             file: Some(channel.file().to_owned()),
             architectures: info.architectures,
+            built_with,
             origin: Origin::Named,
         };
         let at = self.insert(Entry { plugin, source: Source::Opened(channel) });
@@ -251,6 +257,7 @@ impl Registry {
             version: manifest.version.clone(),
             file: Some(library),
             architectures: manifest.architectures.clone(),
+            built_with: manifest.built_with.clone(),
             origin: Origin::Discovered,
         };
         let source = Source::Manifest { file: file.to_owned(), manifest, opened: Mutex::default() };

@@ -17,7 +17,8 @@ pub(super) fn random(context: &Context) -> Vec<Conversion> {
     let numbered = settings.enumerate().flat_map(|(index, setting)| {
         (0..FOR_EACH_SETTING).map(move |again| (index as u64 * FOR_EACH_SETTING + again, setting))
     });
-    numbered.map(|(seed, setting)| conversion(seed, setting)).collect()
+    let first = u64::from(context.seed());
+    numbered.map(|(number, setting)| conversion(first + number, setting)).collect()
 }
 
 fn conversion(seed: u64, setting: Setting) -> Conversion {

@@ -1,0 +1,101 @@
+//! The lists as TOML.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use globset::Glob;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::{Entry, Expectations, List};
+use crate::{Filter, FilterError};
+
+/// A file of lists that cannot be used; its writer's fault.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ExpectationsError {
+    /// It cannot be read.
+    #[error("cannot read the lists {}: {error}; `--bless` writes them", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It is none.
+    #[error("{}: {message}", file.display())]
+    Text {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and where.
+        message: String,
+    },
+    /// A glob cannot be read.
+    #[error("{}: {error}", file.display())]
+    Glob {
+        /// The file.
+        file: PathBuf,
+        /// Which, and why.
+        error: FilterError,
+    },
+}
+
+/// The file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Written {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unsupported: Vec<WrittenEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) expected_failure: Vec<WrittenEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) flake: Vec<WrittenEntry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenEntry {
+    pub(super) target: String,
+    pub(super) reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
+    pub(super) cases: Vec<String>,
+}
+
+impl Expectations {
+    /// The lists of a file.
+    ///
+    /// # Errors
+    /// [`ExpectationsError`].
+    pub fn read(file: &Path) -> Result<Self, ExpectationsError> {
+        let unreadable = |error| ExpectationsError::Read { file: file.to_owned(), error };
+        Self::parse(file, &std::fs::read_to_string(file).map_err(unreadable)?)
+    }
+
+    fn parse(file: &Path, text: &str) -> Result<Self, ExpectationsError> {
+        let wrong = |message: String| ExpectationsError::Text { file: file.to_owned(), message };
+        let glob = |error| ExpectationsError::Glob { file: file.to_owned(), error };
+        let written: Written = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let lists = [
+            (List::Unsupported, written.unsupported),
+            (List::ExpectedFailure, written.expected_failure),
+            (List::Flake, written.flake),
+        ];
+        let mut entries = Vec::new();
+        for (list, entry) in lists.into_iter().flat_map(|(list, of)| of.into_iter().map(move |entry| (list, entry))) {
+            if entry.reason.trim().is_empty() || entry.cases.is_empty() {
+                return Err(wrong(format!("an entry for `{}` needs a reason and cases", entry.target)));
+            }
+            if entry.message.is_some() && list != List::ExpectedFailure {
+                return Err(wrong("only what is expected to fail has a `message`".to_owned()));
+            }
+            let cases = Filter::new(&entry.cases).map_err(glob)?;
+            let targets = Glob::new(&entry.target)
+                .map_err(|error| glob(FilterError { glob: entry.target.clone(), message: error.kind().to_string() }))?
+                .compile_matcher();
+            let WrittenEntry { target, reason, message, cases: names } = entry;
+            entries.push(Entry { list, target, targets, names, cases, reason, message });
+        }
+        Ok(Self { entries })
+    }
+}

@@ -1,0 +1,154 @@
+//! Which targets, and which of their cases.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::arguments::{Arguments, Choice, Which};
+use super::{Program, Stop};
+use crate::shard::name_hash;
+use crate::{Answers, Context, Filter, FilterError, Targets, list};
+
+/// Names of the chosen cases, sorted, by target.
+pub(super) type Chosen = BTreeMap<String, Vec<String>>;
+
+/// Of each group a smoke run has so many cases: those whose names hash least.
+const SMOKE: usize = 8;
+
+impl From<FilterError> for Stop {
+    fn from(error: FilterError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl Program {
+    /// The names of the cases to run, target by target.
+    pub(super) fn chosen_cases(
+        &self,
+        targets: &dyn Targets,
+        names: &[String],
+        answers: &Answers,
+        arguments: &Arguments,
+    ) -> Result<Chosen, Stop> {
+        let choice = &arguments.choice;
+        let (filter, exclude) = (Filter::new(&choice.globs)?, Filter::new(&choice.exclude)?);
+        let mut all = Chosen::new();
+        for target in names {
+            all.insert(target.clone(), self.names(targets, target, answers, &arguments.which)?);
+        }
+        // A mistyped name would otherwise be a run in which nothing failed.
+        let every: Vec<_> = all.values().flatten().cloned().collect();
+        if let Some(glob) = filter.idle(&every).next() {
+            return Err(Stop::usage(format!("no case matches `{glob}`; `--list` shows what there is")));
+        }
+        let listed = choice.case_list.as_deref().map(|file| Listed::read(file, &all)).transpose()?;
+        let wanted = |target: &str, name: &String| {
+            let excluded = !choice.exclude.is_empty() && exclude.chooses(name);
+            filter.chooses(name) && !excluded && listed.as_ref().is_none_or(|listed| listed.has(target, name))
+        };
+        for (target, names) in &mut all {
+            names.retain(|name| wanted(target, name));
+            narrow(names, choice);
+        }
+        // A part of a run may be empty; a run may not.
+        if choice.shard.is_none() && all.values().all(Vec::is_empty) {
+            return Err(Stop::harness("there is no case to run".to_owned()));
+        }
+        Ok(all)
+    }
+
+    /// The names of all cases of a target, sorted.
+    pub(super) fn names(
+        &self,
+        targets: &dyn Targets,
+        target: &str,
+        answers: &Answers,
+        which: &Which,
+    ) -> Result<Vec<String>, Stop> {
+        let context = context(targets, target, answers, which)?;
+        let cases = list(&self.groups, &context).map_err(|error| Stop::harness(error.to_string()))?;
+        Ok(cases.iter().map(|case| case.name().to_owned()).collect())
+    }
+}
+
+/// Leaves the smoke cases, and the part that was asked for.
+fn narrow(names: &mut Vec<String>, choice: &Choice) {
+    if choice.smoke {
+        let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+        names.sort_by_key(|name| name_hash(name));
+        names.retain(|name| {
+            let group = name.split('/').next().unwrap_or_default();
+            let taken = taken.entry(group.to_owned()).or_default();
+            *taken += 1;
+            *taken <= SMOKE
+        });
+        names.sort();
+    }
+    if let Some(shard) = choice.shard {
+        names.retain(|name| shard.holds(name));
+    }
+}
+
+/// The cases of a list: `NAME`, of any target that has it, or `TARGET NAME`.
+struct Listed(BTreeSet<(Option<String>, String)>);
+
+impl Listed {
+    fn read(file: &Path, all: &Chosen) -> Result<Self, Stop> {
+        let text = if file == Path::new("-") {
+            let mut text = String::new();
+            io::stdin().lock().read_to_string(&mut text).map(|_| text)
+        } else {
+            std::fs::read_to_string(file)
+        };
+        let text = text.map_err(|error| Stop::usage(format!("cannot read the list {}: {error}", file.display())))?;
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        let mut listed = BTreeSet::new();
+        for (number, line) in (1..).zip(lines).filter(|(_, line)| !line.is_empty()) {
+            let (target, name) = match line.split_once(char::is_whitespace) {
+                Some((target, name)) => (Some(target.to_owned()), name.trim().to_owned()),
+                None => (None, line.to_owned()),
+            };
+            let mut of = all.iter().filter(|(known, _)| target.as_ref().is_none_or(|target| *known == target));
+            // A list of all targets may be given to a run of some.
+            let elsewhere = target.as_ref().is_some_and(|target| !all.contains_key(target));
+            if !elsewhere && !of.any(|(_, names)| names.binary_search(&name).is_ok()) {
+                let place = format!("{}:{number}", file.display());
+                return Err(Stop::usage(format!("{place}: there is no case `{line}`; `--list` shows what there is")));
+            }
+            listed.insert((target, name));
+        }
+        Ok(Self(listed))
+    }
+
+    fn has(&self, target: &str, name: &str) -> bool {
+        self.0.contains(&(None, name.to_owned())) || self.0.contains(&(Some(target.to_owned()), name.to_owned()))
+    }
+}
+
+/// The context of a target, with what its plugin brings.
+pub(super) fn context(targets: &dyn Targets, name: &str, answers: &Answers, which: &Which) -> Result<Context, Stop> {
+    let target = targets.open(name)?;
+    let mut answers = answers.clone();
+    if let Some(file) = targets.answers(name) {
+        answers.add(&file)?;
+    }
+    let context = Context::with_answers(target, Arc::new(answers)).with_thoroughness(which.thoroughness());
+    let context = context.with_cases(&which.cases).with_seed(which.seed);
+    Ok(if which.device { context.with_devices() } else { context })
+}
+
+/// The names of the targets that are asked for.
+pub(super) fn chosen_targets(targets: &dyn Targets, asked: &[String]) -> Result<Vec<String>, Stop> {
+    let known: Vec<_> = targets.list().iter().map(|target| target.name.clone()).collect();
+    if asked.is_empty() {
+        return Err(Stop::usage(format!("which target? `--target NAME`, one of {}, or `all`", known.join(", "))));
+    }
+    if asked.iter().any(|name| name == "all") {
+        return Ok(known);
+    }
+    match asked.iter().find(|name| !known.contains(name)) {
+        None => Ok(asked.to_vec()),
+        Some(name) => Err(Stop::usage(format!("unknown target `{name}`; known are {}", known.join(", ")))),
+    }
+}

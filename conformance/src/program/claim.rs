@@ -1,0 +1,150 @@
+//! Whether results show a target to a level.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::arguments::{MessageFormat, Which};
+use super::choose::chosen_targets;
+use super::{Program, Stop};
+use crate::{CaseResult, Exit, Kept, Level, Status, Targets};
+
+/// Cases named of those that stand against a claim.
+const NAMED: usize = 20;
+
+/// What results say of a target and a level.
+#[derive(Debug, Serialize)]
+struct Claim {
+    target: String,
+    level: Level,
+    /// Whether the target may claim it.
+    holds: bool,
+    suite: String,
+    plugin: Option<crate::Served>,
+    levels: BTreeMap<Level, Count>,
+    /// Unsupported mandatory cases by reason.
+    unsupported: BTreeMap<String, usize>,
+    /// What stands against it, by case.
+    against: BTreeMap<String, String>,
+}
+
+/// Mandatory cases of a level.
+#[derive(Debug, Default, Serialize)]
+struct Count {
+    mandatory: usize,
+    right: usize,
+    unsupported: usize,
+}
+
+impl Program {
+    /// Weighs a claim, for each target that was asked for.
+    pub(super) fn claim(
+        &self,
+        files: &[PathBuf],
+        level: Level,
+        which: &Which,
+        format: MessageFormat,
+    ) -> Result<Exit, Stop> {
+        let targets = (self.targets)(&which.plugins)?;
+        let kept = Kept::merge(files)?;
+        let mut exit = Exit::Ok;
+        for target in chosen_targets(&*targets, &which.targets)? {
+            let claim = self.weighed(&*targets, &target, &kept, level, which)?;
+            if !claim.holds {
+                exit = Exit::Failures;
+            }
+            let mut out = io::stdout().lock();
+            match format {
+                MessageFormat::Json => {
+                    serde_json::to_writer(&mut out, &claim).map_err(io::Error::from)?;
+                    writeln!(out)?;
+                }
+                MessageFormat::Human => tell(&mut out, &claim)?,
+            }
+        }
+        Ok(exit)
+    }
+
+    fn weighed(
+        &self,
+        targets: &dyn Targets,
+        target: &str,
+        kept: &Kept,
+        level: Level,
+        which: &Which,
+    ) -> Result<Claim, Stop> {
+        let plugin = targets.plugin(target);
+        let tested = kept.environments.iter().flat_map(|of| &of.targets).filter(|tested| tested.name == target);
+        if let Some(other) = tested.map(|tested| &tested.plugin).find(|served| **served != plugin) {
+            let said = |served: &Option<crate::Served>| served.as_ref().map_or("none".to_owned(), ToString::to_string);
+            let message = format!("the results of {target} are of plugin {}, here is {}", said(other), said(&plugin));
+            return Err(Stop::usage(message));
+        }
+        let names = self.names(targets, target, &which.answers()?, which)?;
+        let suite = env!("CARGO_PKG_VERSION").to_owned();
+        let (levels, unsupported, against) = Default::default();
+        let mut claim =
+            Claim { target: target.to_owned(), level, holds: false, suite, plugin, levels, unsupported, against };
+        for (of, mandatory) in self.mandatory.up_to(level, &names) {
+            claim.levels.insert(of, Count { mandatory: mandatory.len(), ..Count::default() });
+            for name in mandatory {
+                claim.count(of, name, kept.cases.get(&(target.to_owned(), name.to_owned())));
+            }
+        }
+        // A level of which nothing is right is not shown by all of it being unsupported.
+        let shown = claim.levels.len() == usize::from(level as u8) + 1 && claim.levels.values().all(|of| of.right > 0);
+        claim.holds = shown && claim.against.is_empty();
+        Ok(claim)
+    }
+}
+
+impl Claim {
+    fn count(&mut self, level: Level, name: &str, result: Option<&CaseResult>) {
+        let count = self.levels.entry(level).or_default();
+        let Some(result) = result else {
+            self.against.insert(name.to_owned(), "not run".to_owned());
+            return;
+        };
+        let outcome = &result.outcome;
+        match outcome.status {
+            status if status.is_right() && outcome.level >= Some(level) => count.right += 1,
+            status if status.is_right() => {
+                let shown = outcome.level.map_or("no", Level::name);
+                self.against.insert(name.to_owned(), format!("{status}, but at {shown} level instead of {level}"));
+            }
+            Status::Unsupported => {
+                count.unsupported += 1;
+                *self.unsupported.entry(outcome.detail.clone()).or_default() += 1;
+            }
+            status => {
+                let first = outcome.detail.lines().next().unwrap_or_default();
+                self.against.insert(name.to_owned(), format!("{status}: {first}"));
+            }
+        }
+    }
+}
+
+fn tell(to: &mut impl Write, claim: &Claim) -> io::Result<()> {
+    let (target, level) = (&claim.target, claim.level);
+    let may = if claim.holds { "may claim" } else { "may not claim" };
+    writeln!(to, "{target} {may} level {level} of conformance {}", claim.suite)?;
+    if let Some(plugin) = &claim.plugin {
+        writeln!(to, "plugin {plugin}, sha256 {}", plugin.sha256)?;
+    }
+    writeln!(to, "{:8}  {:>9}  {:>6}  {:>11}", "level", "mandatory", "right", "unsupported")?;
+    for (of, count) in &claim.levels {
+        writeln!(to, "{of:8}  {:>9}  {:>6}  {:>11}", count.mandatory, count.right, count.unsupported)?;
+    }
+    for (reason, count) in &claim.unsupported {
+        writeln!(to, "unsupported ({count}): {reason}")?;
+    }
+    for (name, why) in claim.against.iter().take(NAMED) {
+        writeln!(to, "against it: {name}: {why}")?;
+    }
+    if claim.against.len() > NAMED {
+        writeln!(to, "and {} cases more", claim.against.len() - NAMED)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Results of several runs, as if they were one.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use super::Stop;
+use super::arguments::Reporting;
+use super::output::{Output, write};
+use crate::results::{Event, KeptError, Lines};
+use crate::{CaseResult, Exit, HarnessError, Kept};
+
+impl From<KeptError> for Stop {
+    fn from(error: KeptError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+/// Puts the results of the files together, tells what they add up to, and ends as one run would.
+pub(super) fn merge(files: &[PathBuf], results: Option<&Path>, reporting: &Reporting) -> Result<Exit, Stop> {
+    let mut kept = Kept::merge(files)?;
+    let missing = |(target, part)| HarnessError::Earlier(format!("part {part} of {target} is missing"));
+    kept.errors.extend(kept.missing_parts().into_iter().map(missing));
+    // How the cases were chosen is the runs' to know; a name says all but which files were given.
+    let repro = Box::new(|result: &CaseResult| format!("conformance --target {} {}", result.target, result.name));
+    let mut output = Output::new(reporting, &kept.chosen, repro)?;
+    if let Some(file) = results {
+        write(file, &text(&kept)?)?;
+    }
+    for environment in &kept.environments {
+        output.begin(environment, &kept.chosen)?;
+    }
+    kept.cases.into_values().try_for_each(|result| output.case(result))?;
+    output.end(kept.errors, &kept.environments)
+}
+
+fn text(kept: &Kept) -> Result<String, Stop> {
+    let mut lines = Lines::new(Vec::new());
+    for environment in &kept.environments {
+        lines.write(&Event::Begin { environment: Cow::Borrowed(environment), chosen: Cow::Borrowed(&kept.chosen) })?;
+    }
+    for result in kept.cases.values() {
+        lines.write(&Event::Case { result: Cow::Borrowed(result), repro: None })?;
+    }
+    for error in &kept.errors {
+        lines.write(&Event::Error { message: error.to_string() })?;
+    }
+    String::from_utf8(lines.into_inner()).map_err(|error| Stop::harness(error.to_string()))
+}

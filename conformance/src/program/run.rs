@@ -1,0 +1,142 @@
+//! A run: chosen cases, executed, told and kept.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use super::arguments::Arguments;
+use super::choose::Chosen;
+use super::output::Output;
+use super::repro::repro;
+use super::{Program, Stop};
+use crate::results::{Event, Lines, append, now};
+use crate::{Batch, CaseResult, Environment, Exit, Host, Kept, Runner, Targets, Tested, Worker};
+
+/// Cases that share a worker at most: few enough that all jobs have work to the end, many enough
+/// that starting workers costs little.
+const BATCH: usize = 192;
+
+impl Program {
+    /// Runs the cases.
+    pub(super) fn execute(&self, targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> Result<Exit, Stop> {
+        let runner = self.runner(arguments)?;
+        let environment = environment(targets, cases, arguments);
+        let chosen: BTreeMap<_, _> = cases.iter().map(|(target, names)| (target.clone(), names.len())).collect();
+        let (before, keep) = match &arguments.results {
+            Some(file) => {
+                let (before, keep) = kept(file, arguments.resume, &environment)?;
+                (before, Some(keep))
+            }
+            None => (Kept::default(), None),
+        };
+        let mut keep = keep.map(Lines::new);
+        let again = Box::new(|result: &CaseResult| repro(&result.target, &result.name, &arguments.which));
+        let mut output = Output::new(&arguments.reporting, &chosen, again)?;
+        output.begin(&environment, &chosen)?;
+        if let Some(keep) = &mut keep {
+            let (environment, chosen) = (Cow::Borrowed(&environment), Cow::Borrowed(&chosen));
+            keep.write(&Event::Begin { environment, chosen })?;
+        }
+        let (done, left) = split(cases, before);
+        done.into_iter().try_for_each(|result| output.case(result))?;
+        let mut written = Ok(());
+        let errors = runner.run(batches(&left, runner.jobs), |result| {
+            // The first error is the one to tell; the run goes on for the exit status.
+            let now = keep
+                .as_mut()
+                .map_or(Ok(()), |keep| keep.write(&Event::Case { result: Cow::Borrowed(&result), repro: None }));
+            let told = output.case(result);
+            if written.is_ok() {
+                written = now.and(told);
+            }
+        });
+        if let Some(keep) = &mut keep {
+            for error in &errors {
+                keep.write(&Event::Error { message: error.to_string() })?;
+            }
+        }
+        written?;
+        let exit = output.end(errors, std::slice::from_ref(&environment))?;
+        if let Some(keep) = &mut keep {
+            keep.write(&Event::End { exit: exit as u8 })?;
+        }
+        Ok(exit)
+    }
+
+    fn runner(&self, arguments: &Arguments) -> Result<Runner, Stop> {
+        let program = std::env::current_exe()
+            .map_err(|error| Stop::harness(format!("cannot find this program to start workers: {error}")))?;
+        let mut worker = self.prefix.clone();
+        worker.push("run-batch".into());
+        worker.extend(arguments.which.again());
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = arguments.jobs.map_or(processors, usize::from);
+        let (timeout, retries) = (arguments.timeout, arguments.retries);
+        Ok(Runner { worker: Worker::new(program, worker), jobs, timeout, retries })
+    }
+}
+
+fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> Environment {
+    let which = &arguments.which;
+    let tested = |name: &String| {
+        let of_name = targets.list().into_iter().find(|target| target.name == *name);
+        let device = || targets.open(name).ok()?.devices().ok()?.first().map(|device| device.name());
+        Tested {
+            name: name.clone(),
+            architecture: of_name.map(|target| target.architecture.clone()).unwrap_or_default(),
+            plugin: targets.plugin(name),
+            device: if which.device { device() } else { None },
+        }
+    };
+    Environment {
+        suite: env!("CARGO_PKG_VERSION").to_owned(),
+        started: now(),
+        host: Host::here(),
+        targets: cases.keys().map(tested).collect(),
+        seed: which.seed,
+        thorough: which.thorough,
+        device: which.device,
+        shard: arguments.choice.shard,
+    }
+}
+
+/// What is in the file, and the file for what comes. One that is there already is not written over.
+fn kept(file: &Path, resume: bool, environment: &Environment) -> Result<(Kept, File), Stop> {
+    let cannot = |error: io::Error| Stop::usage(format!("cannot write results to {}: {error}", file.display()));
+    let begun = std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0);
+    let before = match (begun, resume) {
+        (false, _) => Kept::default(),
+        (true, false) => {
+            let file = file.display();
+            return Err(Stop::usage(format!("{file} is there already: `--resume` goes on with it; else name another")));
+        }
+        (true, true) => Kept::read(file)?,
+    };
+    for earlier in &before.environments {
+        let same = earlier.agrees(environment);
+        same.map_err(|what| Stop::usage(format!("{} cannot be gone on with: {what}", file.display())))?;
+    }
+    Ok((before, append(file).map_err(cannot)?))
+}
+
+/// The chosen cases that have an outcome, and the names of those that have none.
+fn split(cases: &Chosen, before: Kept) -> (Vec<CaseResult>, Chosen) {
+    let chosen: BTreeSet<_> =
+        cases.iter().flat_map(|(target, names)| names.iter().map(move |name| (target, name))).collect();
+    let done: BTreeMap<_, _> =
+        before.cases.into_iter().filter(|((target, name), _)| chosen.contains(&(target, name))).collect();
+    let left = |(target, names): (&String, &Vec<String>)| {
+        let left = names.iter().filter(|name| !done.contains_key(&(target.clone(), (*name).clone())));
+        (target.clone(), left.cloned().collect())
+    };
+    let left = cases.iter().map(left).collect();
+    (done.into_values().collect(), left)
+}
+
+fn batches(cases: &Chosen, jobs: usize) -> Vec<Batch> {
+    let count: usize = cases.values().map(Vec::len).sum();
+    let size = count.div_ceil(jobs * 4).clamp(1, BATCH);
+    cases.iter().flat_map(|(target, names)| Batch::split(target, names, size)).collect()
+}
