@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{Kernel, TensorMap};
+use crate::kernel::{Kernel, Launch, TensorMap};
 use crate::target::{Instruction, Operand};
 
 /// Options of one compilation.
@@ -92,6 +92,28 @@ pub struct KernelMetadata {
     /// The parameters that are maps of tensors, which the host must encode.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub maps: Vec<EncodedMap>,
+    /// The width of each parameter in bits, 0 of a map of a tensor; absent where whoever compiled it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Vec<u32>>,
+}
+
+impl KernelMetadata {
+    /// What is to be known of a kernel whose static shared memory was laid out in so many bytes; `rows` know how maps are
+    /// encoded.
+    #[must_use]
+    pub fn of(kernel: &Kernel, shared_bytes: u64, rows: &[Instruction]) -> Self {
+        let Launch { lanes, warps, blocks } = kernel.launch;
+        let parameters = kernel.parameters.iter().map(|parameter| parameter.ty.bits()).collect();
+        Self {
+            name: kernel.name.clone(),
+            lanes,
+            warps,
+            blocks,
+            shared_bytes,
+            maps: encoded_maps(kernel, rows),
+            parameters: Some(parameters),
+        }
+    }
 }
 
 /// A map that the host encodes, with the address, the sizes and the strides of the tensor, for a launch.
@@ -106,8 +128,7 @@ pub struct EncodedMap {
 }
 
 /// The maps that a kernel takes, with the modes that the rows have for them.
-#[must_use]
-pub fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<EncodedMap> {
+fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<EncodedMap> {
     let mode = |map: &TensorMap| {
         let boxes = rows.iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
             Operand::Box(operand) => Some(operand),

@@ -13,13 +13,15 @@
 mod artifact;
 mod device;
 mod issue;
+mod ledger;
 
 use thiserror::Error;
 
 pub(crate) use artifact::byte_string;
-pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, Payload, encoded_maps};
+pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, Payload};
 pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode};
 pub use issue::{check_maps, issued_row};
+pub use ledger::Ledger;
 
 use crate::kernel;
 use crate::layout::Families;

@@ -78,6 +78,6 @@ impl Target for AmdTarget {
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        device::devices()
+        device::devices(&self.description.architecture)
     }
 }

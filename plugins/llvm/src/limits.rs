@@ -1,8 +1,8 @@
 //! What a module's kernels ask of a launch, and whether the target can give it.
 
-use tilewright::kernel::{Kernel, Launch, Module};
+use tilewright::kernel::{Kernel, Module};
 use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{CompileError, KernelMetadata, encoded_maps};
+use tilewright::vendor::{CompileError, KernelMetadata};
 
 /// Checks that every kernel's lanes, warps, blocks and shared memory are what the target can give.
 ///
@@ -57,10 +57,6 @@ pub fn shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
 /// # Errors
 /// As [`shared_bytes`].
 pub fn kernel_metadata(module: &Module, rows: &[Instruction]) -> Result<Vec<KernelMetadata>, CompileError> {
-    let of = |kernel: &Kernel| {
-        let Launch { lanes, warps, blocks } = kernel.launch;
-        let (name, maps) = (kernel.name.clone(), encoded_maps(kernel, rows));
-        Ok(KernelMetadata { name, lanes, warps, blocks, shared_bytes: shared_bytes(kernel)?, maps })
-    };
+    let of = |kernel: &Kernel| Ok(KernelMetadata::of(kernel, shared_bytes(kernel)?, rows));
     module.kernels.iter().map(of).collect()
 }

@@ -32,7 +32,7 @@ pub mod validate;
 use std::collections::HashSet;
 
 use rspirv::binary::{Assemble, Disassemble};
-use tilewright::kernel::{Kernel, Launch, Module};
+use tilewright::kernel::{Kernel, Module};
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
 
@@ -102,7 +102,5 @@ fn payloads(options: &CompileOptions, words: &[u32], text: impl Fn() -> String) 
 }
 
 fn metadata(kernel: &Kernel) -> KernelMetadata {
-    let Launch { lanes, warps, blocks } = kernel.launch;
-    let (name, maps) = (kernel.name.clone(), Vec::new());
-    KernelMetadata { name, lanes, warps, blocks, shared_bytes: kernel.shared_bytes(), maps }
+    KernelMetadata::of(kernel, kernel.shared_bytes(), &[])
 }

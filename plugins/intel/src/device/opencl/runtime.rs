@@ -3,18 +3,23 @@
 use std::sync::Arc;
 
 use cl3::device::{
-    CL_DEVICE_IL_VERSION, CL_DEVICE_NAME, CL_DEVICE_TYPE, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
-    CL_DRIVER_VERSION, get_device_data, get_device_ids,
+    CL_DEVICE_IL_VERSION, CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_NAME, CL_DEVICE_TYPE,
+    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_DRIVER_VERSION, get_device_data, get_device_ids,
 };
 use cl3::error_codes::{CL_DEVICE_NOT_FOUND, DLOPEN_RUNTIME_LOAD_FAILED};
 use cl3::platform::{CL_PLATFORM_VENDOR, get_platform_data, get_platform_ids};
 use tilewright::vendor::{Device, DeviceError};
 
+use super::super::limits::Limits;
+use super::super::product::is_named;
+use super::device::OpenClDevice;
 use super::handle::failed;
-use super::opencl::OpenClDevice;
 
 /// What no platform at all is answered with (extension cl_khr_icd).
 const NO_PLATFORM: i32 = -1001;
+
+/// The sizes of sub-groups (extension cl_intel_required_subgroup_size: CL_DEVICE_SUB_GROUP_SIZES_INTEL).
+const SUB_GROUP_SIZES: u32 = 0x4108;
 
 /// How drivers say that they take what the plugin writes.
 const SPIRV: &str = "SPIR-V_1.3";
@@ -28,6 +33,7 @@ pub(super) struct Found {
     pub driver: String,
     /// Whether it is a processor, which lacks the builtins for products of matrices.
     pub is_processor: bool,
+    pub limits: Limits,
 }
 
 /// The devices that run code for a product: those of its name first, then processors.
@@ -43,14 +49,8 @@ pub(crate) fn devices(product: &str) -> Result<Vec<Box<dyn Device>>, DeviceError
 
 impl Found {
     fn serves(&self, product: &str) -> bool {
-        self.is_processor || plain(&self.name) == plain(product)
+        self.is_processor || is_named(&self.name, product)
     }
-}
-
-/// A product's name without marks.
-fn plain(name: &str) -> String {
-    let name = name.replace("(R)", "").replace("(TM)", "");
-    name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// All devices of this vendor's drivers that take SPIR-V.
@@ -93,27 +93,23 @@ fn described(id: usize) -> Result<Option<Found>, DeviceError> {
         return Ok(None);
     }
     let (name, driver) = (text(of(CL_DEVICE_NAME)?), text(of(CL_DRIVER_VERSION)?));
-    Ok(Some(Found { id, name, driver, is_processor: is(CL_DEVICE_TYPE_CPU) }))
+    let sizes = |what| Ok::<_, DeviceError>(sizes(&of(what)?));
+    let first = |what| Ok::<_, DeviceError>(sizes(what)?.first().copied().unwrap_or(0));
+    let limits = Limits {
+        lanes: sizes(SUB_GROUP_SIZES)?,
+        block: first(CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
+        shared: first(CL_DEVICE_LOCAL_MEM_SIZE)?,
+    };
+    Ok(Some(Found { id, name, driver, is_processor: is(CL_DEVICE_TYPE_CPU), limits }))
+}
+
+/// Numbers as wide as addresses.
+fn sizes(bytes: &[u8]) -> Vec<u64> {
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+    bytes.chunks(8).map(number).collect()
 }
 
 /// A driver's text, which ends with a zero.
 pub(super) fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gpu_serves_the_product_of_its_name_and_a_processor_all() {
-        let device =
-            |name: &str, is_processor| Found { id: 0, name: name.to_owned(), driver: String::new(), is_processor };
-        let max = device("Intel(R) Data Center GPU Max 1550", false);
-        assert!(max.serves("Intel Data Center GPU Max 1550"));
-        assert!(!max.serves("Intel Data Center GPU Max 1100"));
-        assert!(!max.serves("Intel Arc A770"));
-        assert!(device("Intel(R) Arc(TM) A770", false).serves("Intel Arc A770"));
-        assert!(device("Some Processor", true).serves("Intel Arc A770"));
-    }
 }

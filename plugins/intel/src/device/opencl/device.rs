@@ -11,7 +11,6 @@ use std::sync::Arc;
 use cl3::command_queue::{
     enqueue_fill_buffer, enqueue_nd_range_kernel, enqueue_read_buffer, enqueue_write_buffer, finish,
 };
-use cl3::device::{CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, get_device_data};
 use cl3::error_codes::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use cl3::event::{
     CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START, get_event_profiling_data, release_event, wait_for_events,
@@ -19,7 +18,7 @@ use cl3::event::{
 use cl3::kernel::set_kernel_arg;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use tilewright::vendor::{
-    Artifact, Buffer, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, LoadedCode,
+    Artifact, Buffer, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
 };
 
 use super::handle::{Handle, failed};
@@ -29,79 +28,24 @@ use super::runtime::Found;
 /// What a driver gives for an invalid size of a buffer.
 const INVALID_BUFFER_SIZE: i32 = cl3::error_codes::CL_INVALID_BUFFER_SIZE;
 
-/// The sizes of sub-groups (extension cl_intel_required_subgroup_size: CL_DEVICE_SUB_GROUP_SIZES_INTEL).
-const SUB_GROUP_SIZES: u32 = 0x4108;
-
 /// A device of a driver. Objects are released in the order of the fields.
 pub(super) struct OpenClDevice {
-    buffers: HashMap<u64, (Handle, u64)>,
-    programs: HashMap<u64, Program>,
+    given: Ledger<Handle, Handle>,
     /// Products of matrices, by the functions that they are.
     products: HashMap<BTreeSet<String>, Handle>,
     queue: Handle,
     context: Handle,
     about: Arc<Found>,
-    next: u64,
-}
-
-/// Loaded code.
-struct Program {
-    handle: Handle,
-    kernels: Vec<KernelMetadata>,
 }
 
 impl OpenClDevice {
     pub(super) fn open(about: Arc<Found>) -> Result<Self, DeviceError> {
         let (context, queue) = program::context_and_queue(about.id as *mut c_void)?;
-        let (buffers, programs, products) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Ok(Self { buffers, programs, products, queue, context, about, next: 1 })
+        Ok(Self { given: Ledger::default(), products: HashMap::new(), queue, context, about })
     }
 
     fn id(&self) -> *mut c_void {
         self.about.id as *mut c_void
-    }
-
-    fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.next - 1
-    }
-
-    /// The buffer, where so many bytes from `offset` on are in it.
-    fn buffer(&self, buffer: Buffer, offset: u64, bytes: u64) -> Result<*mut c_void, DeviceError> {
-        let (handle, size) = self
-            .buffers
-            .get(&buffer.0)
-            .ok_or_else(|| DeviceError::BadBuffer(format!("there is no buffer {} here", buffer.0)))?;
-        match offset.checked_add(bytes).is_some_and(|end| end <= *size) {
-            true => Ok(handle.get()),
-            false => Err(DeviceError::BadBuffer(format!("{bytes} bytes from {offset} on of a buffer of {size}"))),
-        }
-    }
-
-    /// Numbers that the driver gives of the device, as wide as addresses.
-    fn sizes(&self, what: u32) -> Result<Vec<u64>, DeviceError> {
-        let bytes = get_device_data(self.id(), what).map_err(failed("clGetDeviceInfo"))?;
-        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
-        Ok(bytes.chunks(8).map(number).collect())
-    }
-
-    /// Refuses kernels that the device cannot run.
-    fn check(&self, kernel: &KernelMetadata) -> Result<(), DeviceError> {
-        let wrong = |what: String| Err(DeviceError::Unsupported(format!("kernel `{}`: {what}", kernel.name)));
-        let lanes = self.sizes(SUB_GROUP_SIZES)?;
-        if !lanes.contains(&u64::from(kernel.lanes)) {
-            return wrong(format!("sub-groups of {} lanes; the device has {lanes:?}", kernel.lanes));
-        }
-        let block = u64::from(kernel.lanes) * u64::from(kernel.warps);
-        let most = self.sizes(CL_DEVICE_MAX_WORK_GROUP_SIZE)?.first().copied().unwrap_or(0);
-        if block > most {
-            return wrong(format!("blocks of {block} lanes; the device has at most {most}"));
-        }
-        let shared = self.sizes(CL_DEVICE_LOCAL_MEM_SIZE)?.first().copied().unwrap_or(0);
-        match kernel.shared_bytes > shared {
-            true => wrong(format!("{} bytes of shared memory; the device has {shared}", kernel.shared_bytes)),
-            false => Ok(()),
-        }
     }
 
     /// Finishes SPIR-V, with the products of matrices where the device lacks them.
@@ -132,7 +76,7 @@ impl OpenClDevice {
     fn set_arguments(&self, kernel: &Handle, arguments: &[LaunchArgument]) -> Result<(), DeviceError> {
         for (index, argument) in (0..).zip(arguments) {
             let (value, bytes) = match *argument {
-                LaunchArgument::Buffer(buffer) => (self.buffer(buffer, 0, 0)? as u64, size_of::<usize>()),
+                LaunchArgument::Buffer(buffer) => (self.given.memory(buffer, 0, 0)?.get() as u64, size_of::<usize>()),
                 LaunchArgument::Scalar { bits, width } => (bits, width.div_ceil(8) as usize),
             };
             if bytes > size_of_val(&value) {
@@ -181,17 +125,15 @@ impl Device for OpenClDevice {
             enqueue_fill_buffer(self.queue.get(), memory.get(), (&raw const zero).cast(), 1, 0, size, 0, null())
         };
         self.waited(event.map_err(failed("clEnqueueFillBuffer"))?)?;
-        let number = self.number();
-        self.buffers.insert(number, (memory, bytes));
-        Ok(Buffer(number))
+        Ok(self.given.lend(memory, bytes))
     }
 
     fn free(&mut self, buffer: Buffer) {
-        self.buffers.remove(&buffer.0);
+        self.given.take_back(buffer);
     }
 
     fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        let memory = self.buffer(buffer, offset, bytes.len() as u64)?;
+        let memory = self.given.memory(buffer, offset, bytes.len() as u64)?.get();
         if bytes.is_empty() {
             return Ok(());
         }
@@ -203,7 +145,7 @@ impl Device for OpenClDevice {
     }
 
     fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
-        let memory = self.buffer(buffer, offset, bytes)?;
+        let memory = self.given.memory(buffer, offset, bytes)?.get();
         let mut read = vec![0u8; bytes as usize];
         if read.is_empty() {
             return Ok(read);
@@ -218,27 +160,19 @@ impl Device for OpenClDevice {
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
         let object = artifact.payload(Emit::Object).filter(|object| object.format == "spv");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no SPIR-V object".to_owned()))?;
-        artifact.kernels.iter().try_for_each(|kernel| self.check(kernel))?;
+        artifact.kernels.iter().try_for_each(|kernel| self.about.limits.check(kernel))?;
         let handle = self.finished(&object.bytes)?;
-        let number = self.number();
-        self.programs.insert(number, Program { handle, kernels: artifact.kernels.clone() });
-        Ok(LoadedCode(number))
+        Ok(self.given.keep(handle, artifact))
     }
 
     fn unload(&mut self, code: LoadedCode) {
-        self.programs.remove(&code.0);
+        self.given.forget(code);
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
         let bad = |message: String| DeviceError::BadLaunch(message);
-        let program = self.programs.get(&launch.code.0);
-        let program = program.ok_or_else(|| bad(format!("no code {} is loaded here", launch.code.0)))?;
-        let found = program.kernels.iter().find(|kernel| kernel.name == launch.kernel);
-        let found = found.ok_or_else(|| bad(format!("the code has no kernel `{}`", launch.kernel)))?;
-        if launch.grid.contains(&0) {
-            return Err(bad(format!("a grid of {:?} blocks", launch.grid)));
-        }
-        let kernel = program::kernel(&program.handle, &launch.kernel)?;
+        let (program, found) = self.given.launched(launch)?;
+        let kernel = program::kernel(program, &launch.kernel)?;
         self.set_arguments(&kernel, &launch.arguments)?;
         let block = [found.lanes as usize * found.warps as usize, 1, 1];
         let grid = [0, 1, 2].map(|axis| launch.grid[axis] as usize * block[axis]);

@@ -1,0 +1,56 @@
+//! Which devices there are.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::Arc;
+
+use tilewright::vendor::{Device, DeviceError};
+
+use super::functions::{Functions, NO_DEVICE};
+use super::hip::HipDevice;
+
+/// The devices of an architecture.
+///
+/// # Errors
+/// [`DeviceError::NoRuntime`] where the runtime's library is missing.
+pub(crate) fn devices(architecture: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+    let functions = Arc::new(Functions::open()?);
+    let mut found: Vec<Box<dyn Device>> = Vec::new();
+    for number in 0..count(&functions)? {
+        if functions.architecture(number)? == architecture {
+            found.push(Box::new(HipDevice::open(Arc::clone(&functions), number, name(&functions, number)?)?));
+        }
+    }
+    Ok(found)
+}
+
+fn count(functions: &Functions) -> Result<c_int, DeviceError> {
+    let mut count = 0;
+    // SAFETY: no flags are defined; the second call writes one number.
+    let code = unsafe {
+        match (functions.init)(0) {
+            0 => (functions.device_count)(&raw mut count),
+            failed => failed,
+        }
+    };
+    if code == NO_DEVICE {
+        return Ok(0);
+    }
+    functions.check("hipGetDeviceCount", code)?;
+    Ok(count)
+}
+
+fn name(functions: &Functions, device: c_int) -> Result<String, DeviceError> {
+    let mut name: [c_char; 256] = [0; 256];
+    let mut version = 0;
+    // SAFETY: as many bytes are there as are said to be, and room for one number.
+    let codes = unsafe {
+        ((functions.device_name)(name.as_mut_ptr(), 255, device), (functions.driver_version)(&raw mut version))
+    };
+    functions.check("hipDeviceGetName", codes.0)?;
+    functions.check("hipDriverGetVersion", codes.1)?;
+    // SAFETY: the last byte is zero.
+    let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy();
+    Ok(format!("{name} (GPU {device}; HIP driver {version})"))
+}

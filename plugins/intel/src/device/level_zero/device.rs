@@ -1,0 +1,261 @@
+//! One device: its memory, its code, its launches.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CString, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+
+use tilewright::vendor::{
+    Artifact, Buffer, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
+};
+
+use super::functions::{
+    ContextDescription, EventDescription, EventPoolDescription, Functions, HOST_SCOPE, Head, KernelDescription,
+    MemoryDescription, ModuleDescription, OUT_OF_DEVICE_MEMORY, Object, QueueDescription, SYNCHRONOUS, Times,
+    UNSUPPORTED_SIZE, VISIBLE_WITH_TIMES, What, check, said,
+};
+use super::owned::{Context, Kind, Owned};
+use super::runtime::Found;
+
+/// Buffers begin at multiples of so many bytes: no access is wider.
+const ALIGNMENT: usize = 128;
+
+/// The number with which SPIR-V begins, least significant byte first (SPIR-V specification, section 2.3).
+const MAGIC: [u8; 4] = 0x0723_0203u32.to_le_bytes();
+
+/// A device of a driver. Objects are released in the order of the fields.
+pub(super) struct LevelZeroDevice {
+    given: Ledger<Owned, Owned>,
+    /// Commands, each of which has ended when its call returns.
+    list: Owned,
+    pool: Owned,
+    context: Arc<Context>,
+    about: Found,
+}
+
+// SAFETY: what is known of the device are numbers, which the driver reads in any thread (see `Context`).
+unsafe impl Send for LevelZeroDevice {}
+
+impl LevelZeroDevice {
+    pub(super) fn open(functions: Arc<Functions>, about: Found) -> Result<Self, DeviceError> {
+        let description = ContextDescription { head: Head::of(What::Context), flags: 0 };
+        let mut object = null_mut();
+        // SAFETY: a driver that was found; writes one object.
+        let code = unsafe { (functions.context_create)(about.driver, &raw const description, &raw mut object) };
+        check("zeContextCreate", code)?;
+        let context = Arc::new(Context { functions, object });
+        let (list, pool) = (list(&context, about.device)?, pool(&context)?);
+        Ok(Self { given: Ledger::default(), list, pool, context, about })
+    }
+
+    fn functions(&self) -> &Functions {
+        &self.context.functions
+    }
+
+    /// Copies bytes, and waits.
+    ///
+    /// # Safety
+    /// So many bytes may be written at `to`, and read at `from`.
+    unsafe fn copy(&self, to: *mut c_void, from: *const c_void, bytes: usize) -> Result<(), DeviceError> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: as asked; no events.
+        let code = unsafe { (self.functions().copy)(self.list.get(), to, from, bytes, null_mut(), 0, null_mut()) };
+        check("zeCommandListAppendMemoryCopy", code)
+    }
+
+    /// An event of the pool, which has one.
+    fn event(&self) -> Result<Owned, DeviceError> {
+        let description =
+            EventDescription { head: Head::of(What::Event), index: 0, signal: HOST_SCOPE, wait: HOST_SCOPE };
+        let mut event = null_mut();
+        // SAFETY: no event of the pool is alive: a launch has one, and releases it.
+        let code = unsafe { (self.functions().event_create)(self.pool.get(), &raw const description, &raw mut event) };
+        check("zeEventCreate", code)?;
+        // SAFETY: just made.
+        Ok(unsafe { Owned::of(event, Kind::Event, &self.context) })
+    }
+
+    fn kernel(&self, module: &Owned, name: &str) -> Result<Owned, DeviceError> {
+        let bad = |what: String| DeviceError::BadLaunch(what);
+        let name = CString::new(name).map_err(|error| bad(error.to_string()))?;
+        let description = KernelDescription { head: Head::of(What::Kernel), flags: 0, name: name.as_ptr() };
+        let mut kernel = null_mut();
+        // SAFETY: the module is loaded, the name ends with a zero.
+        let code = unsafe { (self.functions().kernel_create)(module.get(), &raw const description, &raw mut kernel) };
+        check("zeKernelCreate", code).map_err(|error| bad(error.to_string()))?;
+        // SAFETY: just made.
+        Ok(unsafe { Owned::of(kernel, Kind::Kernel, &self.context) })
+    }
+
+    /// Sets what a kernel is called with.
+    fn set_arguments(&self, kernel: &Owned, arguments: &[LaunchArgument]) -> Result<(), DeviceError> {
+        for (index, argument) in (0..).zip(arguments) {
+            let (value, bytes) = match *argument {
+                LaunchArgument::Buffer(buffer) => (self.given.memory(buffer, 0, 0)?.get() as u64, size_of::<Object>()),
+                LaunchArgument::Scalar { bits, width } => (bits, width.div_ceil(8) as usize),
+            };
+            if bytes > size_of_val(&value) {
+                return Err(DeviceError::BadLaunch(format!("argument {index} has {bytes} bytes")));
+            }
+            // SAFETY: the driver reads `bytes` bytes of `value`, least significant first, and checks their number.
+            let code =
+                unsafe { (self.functions().kernel_argument)(kernel.get(), index, bytes, (&raw const value).cast()) };
+            let set = check("zeKernelSetArgumentValue", code);
+            set.map_err(|error| DeviceError::BadLaunch(format!("argument {index}: {error}")))?;
+        }
+        Ok(())
+    }
+
+    /// How long the work took that an event stands for; nothing where the device tells no times.
+    fn nanoseconds(&self, event: &Owned) -> Option<u64> {
+        let mut times = Times::default();
+        // SAFETY: writes two times of two clocks.
+        let code = unsafe { (self.functions().event_times)(event.get(), &raw mut times) };
+        let most = u64::MAX.checked_shr(64 - self.about.tick_bits.min(64))?;
+        let ticks = times.end.wrapping_sub(times.begin) & most;
+        (code == 0).then(|| ticks.saturating_mul(self.about.tick))
+    }
+}
+
+fn list(context: &Arc<Context>, device: Object) -> Result<Owned, DeviceError> {
+    let head = Head::of(What::Queue);
+    let queue = QueueDescription { head, ordinal: 0, index: 0, flags: 0, mode: SYNCHRONOUS, priority: 0 };
+    let mut list = null_mut();
+    // SAFETY: a device of the context's driver; writes one object.
+    let code = unsafe { (context.functions.list_create)(context.object, device, &raw const queue, &raw mut list) };
+    check("zeCommandListCreateImmediate", code)?;
+    // SAFETY: just made.
+    Ok(unsafe { Owned::of(list, Kind::List, context) })
+}
+
+fn pool(context: &Arc<Context>) -> Result<Owned, DeviceError> {
+    let pool = EventPoolDescription { head: Head::of(What::EventPool), flags: VISIBLE_WITH_TIMES, count: 1 };
+    let mut object = null_mut();
+    // SAFETY: for all devices of the context's driver; writes one object.
+    let code =
+        unsafe { (context.functions.pool_create)(context.object, &raw const pool, 0, null_mut(), &raw mut object) };
+    check("zeEventPoolCreate", code)?;
+    // SAFETY: just made.
+    Ok(unsafe { Owned::of(object, Kind::Pool, context) })
+}
+
+impl Device for LevelZeroDevice {
+    fn name(&self) -> String {
+        let Found { name, number, version, .. } = &self.about;
+        format!("{name} (GPU {number:#06x}; Level Zero driver {version})")
+    }
+
+    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+        let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory(bytes))?;
+        let description = MemoryDescription { head: Head::of(What::DeviceMemory), flags: 0, ordinal: 0 };
+        let (context, device) = (self.context.object, self.about.device);
+        let mut memory = null_mut();
+        // SAFETY: writes one address.
+        let code = unsafe {
+            let create = self.functions().memory_create;
+            create(context, &raw const description, size, ALIGNMENT, device, &raw mut memory)
+        };
+        if matches!(code, OUT_OF_DEVICE_MEMORY | UNSUPPORTED_SIZE) {
+            return Err(DeviceError::OutOfMemory(bytes));
+        }
+        check("zeMemAllocDevice", code)?;
+        // SAFETY: just made.
+        let memory = unsafe { Owned::of(memory, Kind::Memory, &self.context) };
+        let zero = 0u8;
+        // SAFETY: the pattern is one byte, and the range the memory; the command has ended when the call returns.
+        let code = unsafe {
+            let (list, pattern) = (self.list.get(), (&raw const zero).cast());
+            (self.functions().fill)(list, memory.get(), pattern, 1, size, null_mut(), 0, null_mut())
+        };
+        check("zeCommandListAppendMemoryFill", code)?;
+        Ok(self.given.lend(memory, bytes))
+    }
+
+    fn free(&mut self, buffer: Buffer) {
+        self.given.take_back(buffer);
+    }
+
+    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        let memory = self.given.memory(buffer, offset, bytes.len() as u64)?.get();
+        // SAFETY: the range is in the buffer.
+        unsafe { self.copy(memory.byte_add(offset as usize), bytes.as_ptr().cast(), bytes.len()) }
+    }
+
+    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+        let memory = self.given.memory(buffer, offset, bytes)?.get();
+        let mut read = vec![0u8; bytes as usize];
+        // SAFETY: the range is in the buffer.
+        unsafe { self.copy(read.as_mut_ptr().cast(), memory.byte_add(offset as usize), read.len())? };
+        Ok(read)
+    }
+
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+        let object = artifact.payload(Emit::Object).filter(|object| object.format == "spv");
+        let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no SPIR-V object".to_owned()))?;
+        if !object.bytes.starts_with(&MAGIC) {
+            // Drivers break on it.
+            return Err(DeviceError::BadLaunch("the object is no SPIR-V".to_owned()));
+        }
+        artifact.kernels.iter().try_for_each(|kernel| self.about.limits.check(kernel))?;
+        let (bytes, code) = (object.bytes.len(), object.bytes.as_ptr());
+        let head = Head::of(What::Module);
+        let description = ModuleDescription { head, format: 0, bytes, code, options: null(), constants: null() };
+        let (mut module, mut log) = (null_mut(), null_mut());
+        // SAFETY: so many bytes of code are there; writes two objects, of which the log comes even where there is no
+        // module.
+        let code = unsafe {
+            let create = self.functions().module_create;
+            create(self.context.object, self.about.device, &raw const description, &raw mut module, &raw mut log)
+        };
+        let said_of_it = log_text(self.functions(), log);
+        if code != 0 {
+            return Err(DeviceError::Driver(format!("{}: {said_of_it}", said("zeModuleCreate", code))));
+        }
+        // SAFETY: just made.
+        let module = unsafe { Owned::of(module, Kind::Module, &self.context) };
+        Ok(self.given.keep(module, artifact))
+    }
+
+    fn unload(&mut self, code: LoadedCode) {
+        self.given.forget(code);
+    }
+
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+        let (module, known) = self.given.launched(launch)?;
+        let kernel = self.kernel(module, &launch.kernel)?;
+        let functions = self.functions();
+        // SAFETY: takes numbers.
+        let code = unsafe { (functions.kernel_block)(kernel.get(), known.lanes * known.warps, 1, 1) };
+        check("zeKernelSetGroupSize", code).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
+        self.set_arguments(&kernel, &launch.arguments)?;
+        let event = self.event()?;
+        // SAFETY: all arguments are set, or the driver says which is not; the command has ended when the call returns.
+        let code = unsafe {
+            let (list, grid) = (self.list.get(), &raw const launch.grid);
+            (functions.launch)(list, kernel.get(), grid, event.get(), 0, null_mut())
+        };
+        check("zeCommandListAppendLaunchKernel", code).map_err(|error| DeviceError::Fault(error.to_string()))?;
+        Ok(Launched { nanoseconds: self.nanoseconds(&event) })
+    }
+}
+
+/// What a compiler said, and the end of its log.
+fn log_text(functions: &Functions, log: Object) -> String {
+    if log.is_null() {
+        return String::new();
+    }
+    let mut bytes = 0;
+    let mut text = Vec::new();
+    // SAFETY: asks how long the text is, then for so much of it; then nobody has the log any more.
+    unsafe {
+        if (functions.log_text)(log, &raw mut bytes, null_mut()) == 0 {
+            text = vec![0u8; bytes];
+            let _ = (functions.log_text)(log, &raw mut bytes, text.as_mut_ptr().cast());
+        }
+        let _ = (functions.log_destroy)(log);
+    }
+    String::from_utf8_lossy(&text).trim_end_matches('\0').trim().to_owned()
+}

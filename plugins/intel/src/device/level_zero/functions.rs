@@ -1,0 +1,301 @@
+//! The functions of the loader that are used, the structs that they take, and what their codes mean.
+//!
+//! Declared by hand, as version 1.0 of the specification has them; later ones of the same major version add to the
+//! ends of chains, never to these.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{c_char, c_void};
+use std::mem::{offset_of, size_of};
+
+use libloading::Library;
+use tilewright::vendor::DeviceError;
+
+/// `ze_result_t`.
+pub(super) type Code = u32;
+/// `ZE_RESULT_SUCCESS`.
+const SUCCESS: Code = 0;
+/// `ZE_RESULT_NOT_READY`.
+pub(super) const NOT_READY: Code = 1;
+/// `ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY`.
+pub(super) const OUT_OF_DEVICE_MEMORY: Code = 0x7000_0003;
+/// `ZE_RESULT_ERROR_UNSUPPORTED_SIZE`.
+pub(super) const UNSUPPORTED_SIZE: Code = 0x7800_0009;
+/// `ZE_RESULT_ERROR_UNINITIALIZED`: no driver has a device.
+pub(super) const UNINITIALIZED: Code = 0x7800_0001;
+
+/// An object of a driver.
+pub(super) type Object = *mut c_void;
+
+/// What begins every struct: what it is (`ze_structure_type_t`), and what follows it.
+#[repr(C)]
+pub(super) struct Head {
+    what: u32,
+    next: *const c_void,
+}
+
+impl Head {
+    /// Of a struct that nothing follows.
+    pub(super) fn of(what: What) -> Self {
+        Self { what: what as u32, next: std::ptr::null() }
+    }
+}
+
+/// `ze_structure_type_t`.
+#[derive(Clone, Copy)]
+pub(super) enum What {
+    DriverProperties = 0x1,
+    DeviceProperties = 0x3,
+    ComputeProperties = 0x4,
+    Context = 0xd,
+    Queue = 0xe,
+    EventPool = 0x10,
+    Event = 0x11,
+    DeviceMemory = 0x15,
+    Module = 0x1b,
+    Kernel = 0x1d,
+}
+
+/// `ze_driver_properties_t`.
+#[repr(C)]
+pub(super) struct DriverProperties {
+    pub(super) head: Head,
+    pub(super) uuid: [u8; 16],
+    pub(super) version: u32,
+}
+
+/// `ze_device_properties_t`.
+#[repr(C)]
+pub(super) struct DeviceProperties {
+    pub(super) head: Head,
+    /// `ze_device_type_t`.
+    pub(super) kind: u32,
+    pub(super) vendor: u32,
+    pub(super) device: u32,
+    pub(super) flags: u32,
+    pub(super) subdevice: u32,
+    pub(super) clock: u32,
+    pub(super) most_memory: u64,
+    pub(super) most_contexts: u32,
+    pub(super) most_priority: u32,
+    pub(super) threads: u32,
+    pub(super) width: u32,
+    pub(super) units: u32,
+    pub(super) subslices: u32,
+    pub(super) slices: u32,
+    /// Nanoseconds of one tick.
+    pub(super) tick: u64,
+    pub(super) timestamp_bits: u32,
+    pub(super) kernel_timestamp_bits: u32,
+    pub(super) uuid: [u8; 16],
+    pub(super) name: [u8; 256],
+}
+
+/// `ZE_DEVICE_TYPE_GPU`.
+pub(super) const GPU: u32 = 1;
+
+/// `ze_device_compute_properties_t`.
+#[repr(C)]
+pub(super) struct ComputeProperties {
+    pub(super) head: Head,
+    pub(super) most_lanes: u32,
+    pub(super) most_along: [u32; 3],
+    pub(super) most_blocks: [u32; 3],
+    pub(super) shared_bytes: u32,
+    pub(super) warp_sizes: u32,
+    pub(super) warp_size: [u32; 8],
+}
+
+/// `ze_context_desc_t`.
+#[repr(C)]
+pub(super) struct ContextDescription {
+    pub(super) head: Head,
+    pub(super) flags: u32,
+}
+
+/// `ze_command_queue_desc_t`.
+#[repr(C)]
+pub(super) struct QueueDescription {
+    pub(super) head: Head,
+    pub(super) ordinal: u32,
+    pub(super) index: u32,
+    pub(super) flags: u32,
+    pub(super) mode: u32,
+    pub(super) priority: u32,
+}
+
+/// `ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS`: a command has ended when its call returns.
+pub(super) const SYNCHRONOUS: u32 = 1;
+
+/// `ze_event_pool_desc_t`.
+#[repr(C)]
+pub(super) struct EventPoolDescription {
+    pub(super) head: Head,
+    pub(super) flags: u32,
+    pub(super) count: u32,
+}
+
+/// `ZE_EVENT_POOL_FLAG_HOST_VISIBLE` and `ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP`.
+pub(super) const VISIBLE_WITH_TIMES: u32 = 1 | 4;
+
+/// `ze_event_desc_t`.
+#[repr(C)]
+pub(super) struct EventDescription {
+    pub(super) head: Head,
+    pub(super) index: u32,
+    pub(super) signal: u32,
+    pub(super) wait: u32,
+}
+
+/// `ZE_EVENT_SCOPE_FLAG_HOST`.
+pub(super) const HOST_SCOPE: u32 = 4;
+
+/// `ze_device_mem_alloc_desc_t`.
+#[repr(C)]
+pub(super) struct MemoryDescription {
+    pub(super) head: Head,
+    pub(super) flags: u32,
+    pub(super) ordinal: u32,
+}
+
+/// `ze_module_desc_t`.
+#[repr(C)]
+pub(super) struct ModuleDescription {
+    pub(super) head: Head,
+    /// `ze_module_format_t`; 0 is SPIR-V.
+    pub(super) format: u32,
+    pub(super) bytes: usize,
+    pub(super) code: *const u8,
+    pub(super) options: *const c_char,
+    pub(super) constants: *const c_void,
+}
+
+/// `ze_kernel_desc_t`.
+#[repr(C)]
+pub(super) struct KernelDescription {
+    pub(super) head: Head,
+    pub(super) flags: u32,
+    pub(super) name: *const c_char,
+}
+
+/// `ze_kernel_timestamp_result_t`: begin and end on the device's clock, then on the context's.
+#[repr(C)]
+#[derive(Default)]
+pub(super) struct Times {
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) context: [u64; 2],
+}
+
+// As the vendor's C header has them, on machines with addresses of 64 bits.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(size_of::<DriverProperties>() == 40);
+    assert!(size_of::<DeviceProperties>() == 368);
+    assert!(offset_of!(DeviceProperties, tick) == 80 && offset_of!(DeviceProperties, name) == 112);
+    assert!(size_of::<ComputeProperties>() == 88 && offset_of!(ComputeProperties, warp_size) == 52);
+    assert!(size_of::<ContextDescription>() == 24);
+    assert!(size_of::<QueueDescription>() == 40);
+    assert!(size_of::<EventPoolDescription>() == 24);
+    assert!(size_of::<EventDescription>() == 32);
+    assert!(size_of::<MemoryDescription>() == 24);
+    assert!(size_of::<ModuleDescription>() == 56);
+    assert!(size_of::<KernelDescription>() == 32);
+    assert!(size_of::<Times>() == 32);
+};
+
+macro_rules! functions {
+    ($($field:ident: $symbol:literal = fn($($argument:ty),*);)*) => {
+        /// The functions, by what they do. Each is as the specification declares it.
+        pub(super) struct Functions {
+            $(pub(super) $field: unsafe extern "C" fn($($argument),*) -> Code,)*
+            // Last: the functions above are in it.
+            _library: Library,
+        }
+
+        impl Functions {
+            fn of(library: Library) -> Result<Self, libloading::Error> {
+                // SAFETY: the signatures are those of the specification.
+                unsafe { Ok(Self { $($field: *library.get($symbol)?,)* _library: library }) }
+            }
+        }
+    };
+}
+
+functions! {
+    init: b"zeInit" = fn(u32);
+    drivers: b"zeDriverGet" = fn(*mut u32, *mut Object);
+    driver_properties: b"zeDriverGetProperties" = fn(Object, *mut DriverProperties);
+    devices: b"zeDeviceGet" = fn(Object, *mut u32, *mut Object);
+    device_properties: b"zeDeviceGetProperties" = fn(Object, *mut DeviceProperties);
+    compute_properties: b"zeDeviceGetComputeProperties" = fn(Object, *mut ComputeProperties);
+    context_create: b"zeContextCreate" = fn(Object, *const ContextDescription, *mut Object);
+    context_destroy: b"zeContextDestroy" = fn(Object);
+    list_create: b"zeCommandListCreateImmediate" = fn(Object, Object, *const QueueDescription, *mut Object);
+    list_destroy: b"zeCommandListDestroy" = fn(Object);
+    memory_create: b"zeMemAllocDevice" = fn(Object, *const MemoryDescription, usize, usize, Object, *mut Object);
+    memory_free: b"zeMemFree" = fn(Object, Object);
+    copy: b"zeCommandListAppendMemoryCopy" = fn(Object, *mut c_void, *const c_void, usize, Object, u32, *mut Object);
+    fill: b"zeCommandListAppendMemoryFill" = fn(Object, Object, *const c_void, usize, usize, Object, u32, *mut Object);
+    module_create: b"zeModuleCreate" = fn(Object, Object, *const ModuleDescription, *mut Object, *mut Object);
+    module_destroy: b"zeModuleDestroy" = fn(Object);
+    log_text: b"zeModuleBuildLogGetString" = fn(Object, *mut usize, *mut c_char);
+    log_destroy: b"zeModuleBuildLogDestroy" = fn(Object);
+    kernel_create: b"zeKernelCreate" = fn(Object, *const KernelDescription, *mut Object);
+    kernel_destroy: b"zeKernelDestroy" = fn(Object);
+    kernel_block: b"zeKernelSetGroupSize" = fn(Object, u32, u32, u32);
+    kernel_argument: b"zeKernelSetArgumentValue" = fn(Object, u32, usize, *const c_void);
+    launch: b"zeCommandListAppendLaunchKernel" = fn(Object, Object, *const [u32; 3], Object, u32, *mut Object);
+    pool_create: b"zeEventPoolCreate" = fn(Object, *const EventPoolDescription, u32, *mut Object, *mut Object);
+    pool_destroy: b"zeEventPoolDestroy" = fn(Object);
+    event_create: b"zeEventCreate" = fn(Object, *const EventDescription, *mut Object);
+    event_destroy: b"zeEventDestroy" = fn(Object);
+    event_times: b"zeEventQueryKernelTimestamp" = fn(Object, *mut Times);
+}
+
+impl Functions {
+    /// Opens the loader.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoRuntime`] with what is missing, and how to get it.
+    pub(super) fn open() -> Result<Self, DeviceError> {
+        // SAFETY: the library's initialisers are the loader's; it is looked up where the system's loader does.
+        let opened = unsafe { Library::new("libze_loader.so.1") };
+        let missing = "libze_loader.so.1 cannot be opened; it is in Debian's package libze1, and a driver in \
+                       intel-opencl-icd or libze-intel-gpu1";
+        let library = opened.map_err(|_| DeviceError::NoRuntime(missing.to_owned()))?;
+        Self::of(library).map_err(|error| DeviceError::NoRuntime(format!("libze_loader.so.1 is too old: {error}")))
+    }
+}
+
+/// An error where the code is not that of success.
+pub(super) fn check(call: &str, code: Code) -> Result<(), DeviceError> {
+    if code == SUCCESS { Ok(()) } else { Err(DeviceError::Driver(said(call, code))) }
+}
+
+/// The call and its code, with the name of the specification where it has one.
+pub(super) fn said(call: &str, code: Code) -> String {
+    let name = NAMES.iter().find(|(known, _)| *known == code).map_or("an unknown code", |(_, name)| name);
+    format!("{call} gave {name} ({code:#x})")
+}
+
+/// `ze_result_t`, as far as the calls here give them.
+const NAMES: [(Code, &str); 17] = [
+    (NOT_READY, "not ready"),
+    (0x7000_0001, "device lost"),
+    (0x7000_0002, "out of host memory"),
+    (OUT_OF_DEVICE_MEMORY, "out of device memory"),
+    (0x7000_0004, "module build failure"),
+    (0x7000_0005, "module link failure"),
+    (0x7001_0000, "insufficient permissions"),
+    (0x7002_0000, "dependency unavailable"),
+    (UNINITIALIZED, "uninitialized"),
+    (0x7800_0003, "unsupported feature"),
+    (0x7800_0004, "invalid argument"),
+    (0x7800_0005, "invalid null handle"),
+    (0x7800_0007, "invalid null pointer"),
+    (UNSUPPORTED_SIZE, "unsupported size"),
+    (0x7800_0011, "invalid kernel name"),
+    (0x7800_0013, "invalid group size"),
+    (0x7800_0016, "invalid kernel argument size"),
+];

@@ -1,0 +1,109 @@
+//! Which devices there are.
+
+#![allow(unsafe_code)]
+
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use tilewright::vendor::{Device, DeviceError};
+
+use super::super::limits::Limits;
+use super::super::product::{is_named, is_numbered};
+use super::device::LevelZeroDevice;
+use super::functions::{
+    Code, ComputeProperties, DeviceProperties, DriverProperties, Functions, GPU, Head, Object, UNINITIALIZED, What,
+    check,
+};
+
+/// What a driver says of a device.
+pub(super) struct Found {
+    pub(super) driver: Object,
+    pub(super) device: Object,
+    pub(super) name: String,
+    /// Its number on the bus.
+    pub(super) number: u32,
+    /// Of the driver.
+    pub(super) version: u32,
+    pub(super) limits: Limits,
+    /// Nanoseconds of a tick of its clock.
+    pub(super) tick: u64,
+    /// Bits of the clock's ticks.
+    pub(super) tick_bits: u32,
+}
+
+/// The GPUs that are a product.
+///
+/// # Errors
+/// [`DeviceError::NoRuntime`] where there is no loader.
+pub(crate) fn devices(product: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+    let functions = Arc::new(Functions::open()?);
+    let found = found(&functions)?.into_iter();
+    let ours = found.filter(|device| is_named(&device.name, product) || is_numbered(device.number, product));
+    ours.map(|device| Ok(Box::new(LevelZeroDevice::open(Arc::clone(&functions), device)?) as Box<dyn Device>)).collect()
+}
+
+fn found(functions: &Functions) -> Result<Vec<Found>, DeviceError> {
+    // SAFETY: no flags.
+    match unsafe { (functions.init)(0) } {
+        // The loader is here; no driver has a device.
+        UNINITIALIZED => return Ok(Vec::new()),
+        code => check("zeInit", code)?,
+    }
+    let mut found = Vec::new();
+    // SAFETY: the functions write as many objects as there is room for, and their number.
+    let drivers = all("zeDriverGet", |count, objects| unsafe { (functions.drivers)(count, objects) })?;
+    for driver in drivers {
+        // SAFETY: as before.
+        let devices = all("zeDeviceGet", |count, objects| unsafe { (functions.devices)(driver, count, objects) })?;
+        for device in devices {
+            found.extend(described(functions, driver, device)?);
+        }
+    }
+    Ok(found)
+}
+
+/// All objects that a function lists: it is asked how many, then for them.
+fn all(call: &str, list: impl Fn(*mut u32, *mut Object) -> Code) -> Result<Vec<Object>, DeviceError> {
+    let mut count = 0;
+    check(call, list(&raw mut count, null_mut()))?;
+    let mut objects = vec![null_mut(); count as usize];
+    check(call, list(&raw mut count, objects.as_mut_ptr()))?;
+    objects.truncate(count as usize);
+    Ok(objects)
+}
+
+/// What the driver says of a device; nothing where it is no GPU.
+fn described(functions: &Functions, driver: Object, device: Object) -> Result<Option<Found>, DeviceError> {
+    // SAFETY: structs of numbers, of which all are zero.
+    let (mut about, mut compute, mut of_driver): (DeviceProperties, ComputeProperties, DriverProperties) =
+        unsafe { (std::mem::zeroed(), std::mem::zeroed(), std::mem::zeroed()) };
+    about.head = Head::of(What::DeviceProperties);
+    compute.head = Head::of(What::ComputeProperties);
+    of_driver.head = Head::of(What::DriverProperties);
+    // SAFETY: each function fills a struct of the kind that its head says.
+    let codes = unsafe {
+        [
+            ("zeDeviceGetProperties", (functions.device_properties)(device, &raw mut about)),
+            ("zeDeviceGetComputeProperties", (functions.compute_properties)(device, &raw mut compute)),
+            ("zeDriverGetProperties", (functions.driver_properties)(driver, &raw mut of_driver)),
+        ]
+    };
+    codes.into_iter().try_for_each(|(call, code)| check(call, code))?;
+    let name = about.name.iter().take_while(|&&byte| byte != 0).copied().collect::<Vec<_>>();
+    let sizes = compute.warp_size.iter().take(compute.warp_sizes as usize);
+    let limits = Limits {
+        lanes: sizes.map(|&size| u64::from(size)).collect(),
+        block: compute.most_lanes.into(),
+        shared: compute.shared_bytes.into(),
+    };
+    Ok((about.kind == GPU).then(|| Found {
+        driver,
+        device,
+        name: String::from_utf8_lossy(&name).into_owned(),
+        number: about.device,
+        version: of_driver.version,
+        limits,
+        tick: about.tick,
+        tick_bits: about.kernel_timestamp_bits,
+    }))
+}

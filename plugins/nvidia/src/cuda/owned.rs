@@ -1,0 +1,115 @@
+//! Objects of the driver, released when they are dropped.
+
+#![allow(unsafe_code)]
+
+use std::sync::Arc;
+
+use cudarc::driver::{result, sys};
+use tilewright::vendor::DeviceError;
+
+use super::found::failed;
+
+/// The primary context of a device, which all programs' parts share.
+pub(super) struct Context {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+}
+
+// SAFETY: CUDA driver API, "Context management": a context may be made current in any thread, and in several.
+unsafe impl Send for Context {}
+// SAFETY: as before.
+unsafe impl Sync for Context {}
+
+impl Context {
+    pub(super) fn of(device: sys::CUdevice) -> Result<Self, DeviceError> {
+        // SAFETY: a device that the driver has named; released once, by `drop`.
+        let context = unsafe { result::primary_ctx::retain(device) }.map_err(failed("cuDevicePrimaryCtxRetain"))?;
+        Ok(Self { device, context })
+    }
+
+    /// Makes it this thread's.
+    pub(super) fn enter(&self) -> Result<(), DeviceError> {
+        // SAFETY: it is alive.
+        unsafe { result::ctx::set_current(self.context) }.map_err(failed("cuCtxSetCurrent"))
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: retained once, and what was made in it is gone. Nobody is left who could be told of a failure.
+        let _ = unsafe { result::primary_ctx::release(self.device) };
+    }
+}
+
+/// Memory of a device.
+pub(super) struct Memory(pub(super) sys::CUdeviceptr, Arc<Context>);
+
+impl Memory {
+    pub(super) fn of(bytes: usize, context: &Arc<Context>) -> Result<Self, DeviceError> {
+        // SAFETY: the context is this thread's; released once, by `drop`.
+        match unsafe { result::malloc_sync(bytes) } {
+            Ok(address) => Ok(Self(address, Arc::clone(context))),
+            Err(error) if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                Err(DeviceError::OutOfMemory(bytes as u64))
+            }
+            Err(error) => Err(failed("cuMemAlloc")(error)),
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: allocated once, in this context. Nobody is left who could be told of a failure.
+        let _ = self.1.enter().map(|()| unsafe { result::free_sync(self.0) });
+    }
+}
+
+/// Loaded code.
+pub(super) struct Module(pub(super) sys::CUmodule, Arc<Context>);
+
+// SAFETY: CUDA driver API: modules belong to their context, not to a thread.
+unsafe impl Send for Module {}
+
+impl Module {
+    /// # Safety
+    /// `image` is a whole cubin, or PTX that ends with a zero.
+    pub(super) unsafe fn load(image: &[u8], context: &Arc<Context>) -> Result<Self, DeviceError> {
+        // SAFETY: as asked; the context is this thread's.
+        match unsafe { result::module::load_data(image.as_ptr().cast()) } {
+            Ok(module) => Ok(Self(module, Arc::clone(context))),
+            Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {
+                Err(DeviceError::BadLaunch("the code is for another GPU".to_owned()))
+            }
+            Err(error) => Err(failed("cuModuleLoadData")(error)),
+        }
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        // SAFETY: loaded once, in this context. Nobody is left who could be told of a failure.
+        let _ = self.1.enter().map(|()| unsafe { result::module::unload(self.0) });
+    }
+}
+
+/// A place in a stream of work.
+pub(super) struct Event(pub(super) sys::CUevent);
+
+impl Event {
+    pub(super) fn new() -> Result<Self, DeviceError> {
+        result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map(Self).map_err(failed("cuEventCreate"))
+    }
+
+    /// Enters it behind what the stream has.
+    pub(super) fn record(&self) -> Result<(), DeviceError> {
+        // SAFETY: the event is alive; the default stream is there always.
+        unsafe { result::event::record(self.0, result::stream::null()) }.map_err(failed("cuEventRecord"))
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: made once. Nobody is left who could be told of a failure.
+        let _ = unsafe { result::event::destroy(self.0) };
+    }
+}
