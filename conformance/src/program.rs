@@ -84,9 +84,10 @@ struct Which {
     /// minutes.
     #[arg(long)]
     thorough: bool,
-    /// Also run cases on a device of the target; where this machine has none they are skipped.
-    #[arg(long)]
-    device: bool,
+    /// Also run cases on a device of the target, the first one or the first that has this in its name; where this
+    /// machine has none they are skipped.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    device: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -231,8 +232,8 @@ impl Program {
         if arguments.which.thorough {
             worker.push("--thorough".into());
         }
-        if arguments.which.device {
-            worker.push("--device".into());
+        if let Some(name) = &arguments.which.device {
+            worker.push(device_option(name).into());
         }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = arguments.jobs.map_or(processors, usize::from);
@@ -263,7 +264,10 @@ fn context(targets: &dyn Targets, name: &str, answers: &Answers, which: &Which) 
     }
     let context = Context::with_answers(target, Arc::new(answers)).with_thoroughness(which.thoroughness());
     let context = context.with_cases(&which.cases);
-    Ok(if which.device { context.with_devices() } else { context })
+    Ok(match &which.device {
+        Some(name) => context.with_device_named(name),
+        None => context,
+    })
 }
 
 fn chosen_targets(targets: &dyn Targets, asked: &[String]) -> Result<Vec<String>, Stop> {
@@ -350,13 +354,19 @@ fn repro(target: &str, name: &str, arguments: &Arguments) -> String {
     let (plugins, answers) = (of("--plugin", &arguments.which.plugins), of("--answers", &arguments.which.answers));
     let cases = of("--cases", &arguments.which.cases);
     let thorough = if arguments.which.thorough { " --thorough" } else { "" };
-    let device = if arguments.which.device { " --device" } else { "" };
+    let device = arguments.which.device.as_deref().map(|name| format!(" {}", quoted(device_option(name).as_ref())));
+    let device = device.unwrap_or_default();
     format!("conformance --target {target}{plugins}{answers}{cases}{thorough}{device} {name}")
+}
+
+/// The option that asks for a device of a name; of any where it is empty.
+fn device_option(name: &str) -> String {
+    if name.is_empty() { "--device".to_owned() } else { format!("--device={name}") }
 }
 
 fn quoted(file: &std::path::Path) -> String {
     let text = file.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=".contains(c);
     if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 

@@ -1,10 +1,11 @@
-//! NVIDIA devices of this machine.
+//! Devices of this vendor. There is no driver in this build; what it has runs on any machine, and says so by its name.
 
-use tilewright::vendor::{Device, DeviceError};
+use tilewright::target::{Instruction, TargetDescription};
+use tilewright::vendor::Device;
 
-/// The devices that this build can drive.
-pub(crate) fn devices() -> Result<Vec<Box<dyn Device>>, DeviceError> {
-    Err(DeviceError::NoRuntime(
-        "this build of the NVIDIA plugin has no driver: it compiles, it does not launch".to_owned(),
-    ))
+use crate::virtual_device::VirtualDevice;
+
+/// The devices that this build can drive: hardware before what stands for it.
+pub(crate) fn devices(target: &TargetDescription, instructions: &[Instruction]) -> Vec<Box<dyn Device>> {
+    vec![Box::new(VirtualDevice::new(target.clone(), instructions.to_vec()))]
 }

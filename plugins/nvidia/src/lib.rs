@@ -6,6 +6,7 @@ mod device;
 pub mod families;
 pub mod instructions;
 pub mod object;
+pub mod virtual_device;
 
 use tilewright::kernel::Module;
 use tilewright::layout::Families;
@@ -78,6 +79,6 @@ impl Target for NvidiaTarget {
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        device::devices()
+        Ok(device::devices(&self.description, &self.instructions))
     }
 }
