@@ -82,10 +82,16 @@ impl Context {
         Self { thoroughness, ..self }
     }
 
-    /// The same with cases that run on a device of the target.
+    /// The same with cases that run on the first device of the target.
     #[must_use]
     pub fn with_devices(self) -> Self {
-        Self { devices: Some(Arc::default()), ..self }
+        self.with_device_named("")
+    }
+
+    /// The same with cases that run on the first device of the target that has this in its name.
+    #[must_use]
+    pub fn with_device_named(self, wanted: &str) -> Self {
+        Self { devices: Some(Arc::new(Devices::named(wanted))), ..self }
     }
 
     /// The same with folders of whole programs in the place of those that the suite carries.

@@ -27,7 +27,10 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Instructions),
         Box::new(Dots),
         Box::new(ScaledDots),
-        Box::new(Conversions::new("conversions", |_| true, conversions::emulated)),
+        Box::new(
+            Conversions::new("conversions", |_| true, conversions::emulated)
+                .on_device(worth_compiling, conversions::executed),
+        ),
         Box::new(Memory),
         Box::new(Asynchronous),
         Box::new(Reductions),

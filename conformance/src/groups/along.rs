@@ -51,6 +51,13 @@ impl Along {
         all
     }
 
+    /// Whether it is worth a run on a device, for which code must be generated: two warps stand for all numbers of them,
+    /// and tensors of usual size for all.
+    #[must_use]
+    pub(super) fn is_worth_compiling(&self) -> bool {
+        self.tensor.setting.warps == 2 && (256..=2048).contains(&self.tensor.elements())
+    }
+
     /// The axis as a dim.
     #[must_use]
     pub fn dim(&self) -> Dim {

@@ -5,10 +5,10 @@ use tilewright::vendor::{CompileError, Device, DeviceError};
 
 use crate::{Context, Level, Verdict};
 
-/// Runs a case on the target's first device; the verdict names the device.
+/// Runs a case on the target's device; the verdict names the device.
 pub(super) fn on_device(context: &Context, work: impl FnOnce(&mut dyn Device) -> Result<(), Disproof>) -> Verdict {
     let Some(devices) = context.devices() else { return Verdict::skip("devices were not asked for") };
-    let ran = devices.with_first(context.target(), |device| (device.name(), work(device)));
+    let ran = devices.with_chosen(context.target(), |device| (device.name(), work(device)));
     match ran {
         Ok((name, Ok(()))) => Verdict::pass(Level::Device).with_detail(format!("on {name}")),
         Ok((name, Err(wrong))) => {

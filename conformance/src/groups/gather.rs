@@ -6,10 +6,11 @@ use std::fmt;
 
 use tilewright::layout::LinearLayout;
 use tilewright::movement::{self, Gather};
-use tilewright::pipeline::prove_gather;
+use tilewright::pipeline::{prove_gather, prove_gather_on};
 
 use super::along::Along;
 use super::emulated::{either, executed, refused};
+use super::executed::on_device;
 use super::lineup::{Lineup, Turns};
 use super::{Endpoint, Tensor};
 use crate::{Case, Context, Group, Level, Verdict};
@@ -55,8 +56,27 @@ impl Group for Gathers {
                 either(plan(context, &gather).and_then(|(layouts, plans)| shown(context, &gather, &layouts, &plans)))
             })
         };
-        all(context).into_iter().map(case).collect()
+        let on_device = |gather: GatherAlong| {
+            Case::new(format!("gather/device/{gather}"), move |context| {
+                either(
+                    plan(context, &gather).map(|(layouts, plans)| shown_on_device(context, &gather, &layouts, &plans)),
+                )
+            })
+        };
+        let all = all(context);
+        let chosen = all.iter().filter(|gather| context.devices().is_some() && gather.along.is_worth_compiling());
+        let chosen: Vec<_> = chosen.cloned().map(on_device).collect();
+        all.into_iter().map(case).chain(chosen).collect()
     }
+}
+
+/// Runs the best plan on a device and compares every place.
+fn shown_on_device(context: &Context, gather: &GatherAlong, (source, indices): &Layouts, plans: &[Gather]) -> Verdict {
+    let Some(plan) = plans.first().filter(|plan| plan.expected_slots() <= MOST_SLOTS) else {
+        return Verdict::skip(format!("the best way takes more than {MOST_SLOTS} slots, which are not run"));
+    };
+    let (bits, of) = (gather.along.tensor.setting.element.bits(), ([source, indices], gather.along.dim()));
+    on_device(context, |device| prove_gather_on(device, context.target(), of, bits, plan))
 }
 
 /// The gathers that are shown for a target: from each layout along each axis by indices of the same layout and of

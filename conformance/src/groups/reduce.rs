@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{self, Reduction};
-use tilewright::pipeline::prove_reduction;
+use tilewright::pipeline::{prove_reduction, prove_reduction_on};
 
 use super::along::Along;
 use super::emulated::{at_bound, either, executed, refused, stores_once};
+use super::executed::on_device;
 use super::law::broken;
 use super::walk::walk;
 use crate::{Case, Context, Group, Verdict};
@@ -31,8 +32,22 @@ impl Group for Reductions {
                 either(plan(context, &along).and_then(|(layout, plan)| shown(context, &along, &layout, &plan)))
             })
         };
-        all(context).into_iter().map(case).collect()
+        let on_device = |along: Along| {
+            Case::new(format!("reduce/device/{along}"), move |context| {
+                either(plan(context, &along).map(|(layout, plan)| shown_on_device(context, &along, &layout, &plan)))
+            })
+        };
+        let all = all(context);
+        let chosen = all.iter().filter(|along| context.devices().is_some() && along.is_worth_compiling());
+        let chosen: Vec<_> = chosen.cloned().map(on_device).collect();
+        all.into_iter().map(case).chain(chosen).collect()
     }
+}
+
+/// Runs the plan on a device and compares every result.
+fn shown_on_device(context: &Context, along: &Along, layout: &LinearLayout, plan: &Reduction) -> Verdict {
+    let (bits, of) = (along.element_bits(), (layout, along.dim()));
+    on_device(context, |device| prove_reduction_on(device, context.target(), of, &bits, plan))
 }
 
 /// The reductions that are shown for a target.

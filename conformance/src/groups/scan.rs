@@ -5,10 +5,11 @@ use std::fmt;
 
 use tilewright::layout::LinearLayout;
 use tilewright::movement::{self, Scan, ScanDirection};
-use tilewright::pipeline::prove_scan;
+use tilewright::pipeline::{prove_scan, prove_scan_on};
 
 use super::along::Along;
 use super::emulated::{at_bound, either, executed, refused};
+use super::executed::on_device;
 use crate::{Case, Context, Group, Verdict};
 
 /// The group.
@@ -49,8 +50,22 @@ impl Group for Scans {
                 either(plan(context, &scan).and_then(|(layout, plan)| shown(context, &scan, &layout, &plan)))
             })
         };
-        all(context).into_iter().map(case).collect()
+        let on_device = |scan: ScanAlong| {
+            Case::new(format!("scan/device/{scan}"), move |context| {
+                either(plan(context, &scan).map(|(layout, plan)| shown_on_device(context, &scan, &layout, &plan)))
+            })
+        };
+        let all = all(context);
+        let chosen = all.iter().filter(|scan| context.devices().is_some() && scan.along.is_worth_compiling());
+        let chosen: Vec<_> = chosen.cloned().map(on_device).collect();
+        all.into_iter().map(case).chain(chosen).collect()
     }
+}
+
+/// Runs the plan on a device and compares every result.
+fn shown_on_device(context: &Context, scan: &ScanAlong, layout: &LinearLayout, plan: &Scan) -> Verdict {
+    let (bits, of) = (scan.along.element_bits(), (layout, scan.along.dim()));
+    on_device(context, |device| prove_scan_on(device, context.target(), of, &bits, (plan, scan.direction)))
 }
 
 /// The scans that are shown for a target: from both ends by turns, everything from both where it is thorough.

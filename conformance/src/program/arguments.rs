@@ -69,9 +69,10 @@ pub(super) struct Which {
     /// minutes.
     #[arg(long)]
     pub(super) thorough: bool,
-    /// Also run cases on a device of the target; where this machine has none they are skipped.
-    #[arg(long)]
-    pub(super) device: bool,
+    /// Also run cases on a device of the target, the first one or the first that has this in its name; where this
+    /// machine has none they are skipped.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(super) device: Option<String>,
     /// Where random cases begin: another seed gives other ones, under other names.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u32,
@@ -195,9 +196,9 @@ impl Which {
         for (option, files) in [("--plugin", &self.plugins), ("--answers", &self.answers), ("--cases", &self.cases)] {
             arguments.extend(files.iter().flat_map(|file| [option.into(), file.into()]));
         }
-        for (option, given) in [("--thorough", self.thorough), ("--device", self.device)] {
-            arguments.extend(given.then(|| option.into()));
-        }
+        arguments.extend(self.thorough.then(|| "--thorough".into()));
+        let device = |name: &String| if name.is_empty() { "--device".into() } else { format!("--device={name}").into() };
+        arguments.extend(self.device.as_ref().map(device));
         if self.seed != 0 {
             arguments.extend(["--seed".into(), self.seed.to_string().into()]);
         }

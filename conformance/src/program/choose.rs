@@ -135,7 +135,10 @@ pub(super) fn context(targets: &dyn Targets, name: &str, answers: &Answers, whic
     }
     let context = Context::with_answers(target, Arc::new(answers)).with_thoroughness(which.thoroughness());
     let context = context.with_cases(&which.cases).with_seed(which.seed);
-    Ok(if which.device { context.with_devices() } else { context })
+    Ok(match &which.device {
+        Some(name) => context.with_device_named(name),
+        None => context,
+    })
 }
 
 /// The names of the targets that are asked for.

@@ -1,6 +1,6 @@
 //! Whether results show a target to a level.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -23,6 +23,8 @@ struct Claim {
     holds: bool,
     suite: String,
     plugin: Option<crate::Served>,
+    /// The devices on which cases ran, as they call themselves.
+    devices: BTreeSet<String>,
     levels: BTreeMap<Level, Count>,
     /// Unsupported mandatory cases by reason.
     unsupported: BTreeMap<String, usize>,
@@ -76,8 +78,9 @@ impl Program {
         which: &Which,
     ) -> Result<Claim, Stop> {
         let plugin = targets.plugin(target);
-        let tested = kept.environments.iter().flat_map(|of| &of.targets).filter(|tested| tested.name == target);
-        if let Some(other) = tested.map(|tested| &tested.plugin).find(|served| **served != plugin) {
+        let tested = || kept.environments.iter().flat_map(|of| &of.targets).filter(|tested| tested.name == target);
+        let devices = tested().filter_map(|tested| tested.device.clone()).collect();
+        if let Some(other) = tested().map(|tested| &tested.plugin).find(|served| **served != plugin) {
             let said = |served: &Option<crate::Served>| served.as_ref().map_or("none".to_owned(), ToString::to_string);
             let message = format!("the results of {target} are of plugin {}, here is {}", said(other), said(&plugin));
             return Err(Stop::usage(message));
@@ -85,12 +88,12 @@ impl Program {
         let names = self.names(targets, target, &which.answers()?, which)?;
         let suite = env!("CARGO_PKG_VERSION").to_owned();
         let (levels, unsupported, against) = Default::default();
-        let mut claim =
-            Claim { target: target.to_owned(), level, holds: false, suite, plugin, levels, unsupported, against };
+        let target = target.to_owned();
+        let mut claim = Claim { target, level, holds: false, suite, plugin, devices, levels, unsupported, against };
         for (of, mandatory) in self.mandatory.up_to(level, &names) {
             claim.levels.insert(of, Count { mandatory: mandatory.len(), ..Count::default() });
             for name in mandatory {
-                claim.count(of, name, kept.cases.get(&(target.to_owned(), name.to_owned())));
+                claim.count(of, name, kept.cases.get(&(claim.target.clone(), name.to_owned())));
             }
         }
         // A level of which nothing is right is not shown by all of it being unsupported.
@@ -132,6 +135,9 @@ fn tell(to: &mut impl Write, claim: &Claim) -> io::Result<()> {
     writeln!(to, "{target} {may} level {level} of conformance {}", claim.suite)?;
     if let Some(plugin) = &claim.plugin {
         writeln!(to, "plugin {plugin}, sha256 {}", plugin.sha256)?;
+    }
+    for device in &claim.devices {
+        writeln!(to, "device {device}")?;
     }
     writeln!(to, "{:8}  {:>9}  {:>6}  {:>11}", "level", "mandatory", "right", "unsupported")?;
     for (of, count) in &claim.levels {

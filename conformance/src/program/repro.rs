@@ -11,7 +11,7 @@ pub(super) fn repro(target: &str, name: &str, which: &Which) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()
     } else {

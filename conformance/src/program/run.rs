@@ -12,7 +12,7 @@ use super::output::Output;
 use super::repro::repro;
 use super::{Program, Stop};
 use crate::results::{Event, Lines, append, now};
-use crate::{Batch, CaseResult, Environment, Exit, Host, Kept, Runner, Targets, Tested, Worker};
+use crate::{Batch, CaseResult, Devices, Environment, Exit, Host, Kept, Runner, Targets, Tested, Worker};
 
 /// Cases that share a worker at most: few enough that all jobs have work to the end, many enough
 /// that starting workers costs little.
@@ -82,12 +82,12 @@ fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> 
     let which = &arguments.which;
     let tested = |name: &String| {
         let of_name = targets.list().into_iter().find(|target| target.name == *name);
-        let device = || targets.open(name).ok()?.devices().ok()?.first().map(|device| device.name());
+        let device = |wanted| Devices::named(wanted).name(&*targets.open(name).ok()?).ok();
         Tested {
             name: name.clone(),
             architecture: of_name.map(|target| target.architecture.clone()).unwrap_or_default(),
             plugin: targets.plugin(name),
-            device: if which.device { device() } else { None },
+            device: which.device.as_deref().and_then(device),
         }
     };
     Environment {
@@ -97,7 +97,7 @@ fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> 
         targets: cases.keys().map(tested).collect(),
         seed: which.seed,
         thorough: which.thorough,
-        device: which.device,
+        device: which.device.is_some(),
         shard: arguments.choice.shard,
     }
 }

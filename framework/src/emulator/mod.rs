@@ -60,4 +60,5 @@ pub use mapped_tensor::MappedTensor;
 pub use meaning::{Call, Meaning, Meanings};
 pub use memory::{Buffer, GlobalMemory, MemoryError};
 pub use print::{Printed, Printer};
+pub use rows::ElementSum;
 pub use run::{Argument, Emulator, Limits, Report, run};

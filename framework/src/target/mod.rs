@@ -38,7 +38,7 @@ pub use function::NativeFunction;
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
 pub use lane_xors::LaneXors;
 pub use memory_operand::{Arrangement, Described, Descriptor, Field, MemoryOperand, Mix, Step, Stride};
-pub(crate) use nearest::nearest;
+pub use nearest::nearest;
 pub use number::{Format, Number};
 pub use numerics::{Numerics, Summation};
 pub use tensor_memory::{TensorMemory, TensorOperand};

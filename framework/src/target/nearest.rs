@@ -2,7 +2,8 @@
 
 /// The name in `known` that is nearest to `word`, if one is near enough to be worth offering: one
 /// that contains it, or differs in at most a third of its letters.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let rated = known.into_iter().filter_map(|name| {
         let distance = edits(&word, &name.to_lowercase());

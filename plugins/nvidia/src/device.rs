@@ -1,10 +1,31 @@
-//! NVIDIA devices of this machine.
+//! Devices of this vendor: GPUs under CUDA, and one that runs on any machine, which says so by its name.
 
+use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{Device, DeviceError};
 
-/// The devices that this build can drive.
-pub(crate) fn devices() -> Result<Vec<Box<dyn Device>>, DeviceError> {
-    Err(DeviceError::NoRuntime(
-        "this build of the NVIDIA plugin has no driver: it compiles, it does not launch".to_owned(),
-    ))
+use crate::virtual_device::VirtualDevice;
+
+/// The devices of a target's product: hardware before what stands for it.
+///
+/// # Errors
+/// A driver that is there and fails.
+pub(crate) fn devices(
+    target: &TargetDescription,
+    instructions: &[Instruction],
+) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+    let mut devices = match hardware(target) {
+        Err(DeviceError::NoRuntime(_)) => Vec::new(),
+        found => found?,
+    };
+    devices.push(Box::new(VirtualDevice::new(target.clone(), instructions.to_vec())));
+    Ok(devices)
+}
+
+#[cfg(feature = "drivers")]
+use crate::cuda::devices as hardware;
+
+/// No GPU: this build of the plugin opens no driver.
+#[cfg(not(feature = "drivers"))]
+fn hardware(_target: &TargetDescription) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+    Ok(Vec::new())
 }

@@ -2,10 +2,13 @@
 
 mod architectures;
 mod compile;
+#[cfg(feature = "drivers")]
+mod cuda;
 mod device;
 pub mod families;
 pub mod instructions;
 pub mod object;
+pub mod virtual_device;
 
 use tilewright::kernel::Module;
 use tilewright::layout::Families;
@@ -78,6 +81,6 @@ impl Target for NvidiaTarget {
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        device::devices()
+        device::devices(&self.description, &self.instructions)
     }
 }

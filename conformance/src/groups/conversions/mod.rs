@@ -14,7 +14,7 @@ use std::fmt;
 
 use tilewright::layout::LinearLayout;
 
-pub use proof::{compiled, emulated};
+pub use proof::{compiled, emulated, executed};
 
 use super::{Endpoint, Tensor};
 use crate::{Case, Context, Group, Verdict};
@@ -67,14 +67,24 @@ pub fn all(context: &Context) -> Vec<Conversion> {
 pub struct Conversions {
     name: String,
     chooses: fn(&Conversion) -> bool,
-    check: fn(&Context, &Conversion) -> Verdict,
+    check: Check,
+    on_device: Option<(fn(&Conversion) -> bool, Check)>,
 }
+
+/// What shows a conversion.
+type Check = fn(&Context, &Conversion) -> Verdict;
 
 impl Conversions {
     /// The group of the conversions that are chosen, each shown by `check`.
     #[must_use]
     pub fn new(name: &str, chooses: fn(&Conversion) -> bool, check: fn(&Context, &Conversion) -> Verdict) -> Self {
-        Self { name: name.to_owned(), chooses, check }
+        Self { name: name.to_owned(), chooses, check, on_device: None }
+    }
+
+    /// The same, where devices are asked for with those that are chosen on a device, too.
+    #[must_use]
+    pub fn on_device(self, chooses: fn(&Conversion) -> bool, check: fn(&Context, &Conversion) -> Verdict) -> Self {
+        Self { on_device: Some((chooses, check)), ..self }
     }
 }
 
@@ -84,11 +94,20 @@ impl Group for Conversions {
     }
 
     fn cases(&self, context: &Context) -> Vec<Case> {
-        let check = self.check;
-        let chosen = all(context).into_iter().filter(self.chooses);
-        let case = |conversion: Conversion| {
-            Case::new(format!("{}/{conversion}", self.name), move |context| check(context, &conversion))
+        let case = |way: &str, check: Check, conversion: Conversion| {
+            Case::new(format!("{}/{way}{conversion}", self.name), move |context| check(context, &conversion))
         };
-        chosen.map(case).collect()
+        let mut cases = Vec::new();
+        for conversion in all(context) {
+            if let Some((chooses, check)) = self.on_device.filter(|_| context.devices().is_some())
+                && chooses(&conversion)
+            {
+                cases.push(case("device/", check, conversion.clone()));
+            }
+            if (self.chooses)(&conversion) {
+                cases.push(case("", self.check, conversion));
+            }
+        }
+        cases
     }
 }

@@ -4,9 +4,10 @@ use tilewright::kernel::{self, Module};
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::lower::conversion_kernel;
 use tilewright::movement::{self, Means, MovementError, Plan};
-use tilewright::pipeline::prove_conversion;
+use tilewright::pipeline::{prove_conversion, prove_conversion_on};
 
 use super::super::artifact;
+use super::super::executed::on_device;
 use super::Conversion;
 use crate::{Context, Level, Verdict};
 
@@ -38,6 +39,24 @@ pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
         None => Verdict::pass(Level::Emulated),
         Some(reason) => Verdict::quality(Level::Emulated, reason),
     }
+}
+
+/// Runs the best plan on a device: each register of each lane must hold what the destination layout says.
+pub fn executed(context: &Context, conversion: &Conversion) -> Verdict {
+    // What is not compiled does not run.
+    if let Err(verdict) = module(context, conversion) {
+        return verdict;
+    }
+    let (src, dst) = match conversion.layouts(context) {
+        Ok(layouts) => layouts,
+        Err(verdict) => return verdict,
+    };
+    let bits = conversion.tensor.setting.element.bits();
+    let plan = match movement::convert(&src, &dst, bits, means(context)) {
+        Ok(plan) => plan,
+        Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
+    };
+    on_device(context, |device| prove_conversion_on(device, context.target(), [&src, &dst], bits, &plan))
 }
 
 /// Kernels of more operations than this are not compiled.

@@ -1,8 +1,10 @@
 //! Group `kernels`: whole programs. Each is compiled from its text, run by the emulator over its grid, and held against
-//! what its buffers must hold; then code is made of it.
+//! what its buffers must hold; then code is made of it. Where devices are asked for, that code runs too, and what it
+//! leaves is held against the same.
 //!
 //! The suite carries a set of its own; `--cases DIR` names folders of more, which take the place of it.
 
+mod on_device;
 mod source;
 
 use std::sync::Arc;
@@ -34,11 +36,17 @@ impl Group for Kernels {
             // A folder that cannot be read is seen as a case that fails.
             Err(message) => return vec![Case::new("kernels/folder", move |_| Verdict::fail(Level::Layout, &message))],
         };
-        let case = |source: Source| {
-            let source = Arc::new(source);
-            Case::new(format!("kernels/{}", source.name()), move |context| shown(context, &source))
-        };
-        sources.into_iter().map(case).collect()
+        let mut cases = Vec::new();
+        for source in sources.into_iter().map(Arc::new) {
+            if context.devices().is_some() {
+                let source = Arc::clone(&source);
+                let name = format!("kernels/device/{}", source.name());
+                cases.push(Case::new(name, move |context| on_device::shown(context, &source)));
+            }
+            let name = format!("kernels/{}", source.name());
+            cases.push(Case::new(name, move |context| shown(context, &source)));
+        }
+        cases
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod boxes;
 mod copy;
+mod element_sum;
 mod held;
 mod operand;
 mod prefetch;
@@ -26,6 +27,8 @@ use super::fault::LaneFault;
 use super::meaning::{Call, Meaning, Meanings};
 use crate::kernel::Signature;
 use crate::target::{Completion, Instruction, InstructionKind, Semantics};
+
+pub use element_sum::ElementSum;
 
 use boxes::BoxCopy;
 use copy::Copy;

@@ -5,9 +5,9 @@
 //!
 //! Sums in tensor memory are changed in place by one warp, which begins them at zero where it is told so.
 //!
-//! Floating point: as the row's numerics say ([`summation`](super::summation)). Where they are assumed, a result that must
+//! Each element is an [`ElementSum`]. Where the numerics of floating point are assumed, a result that must
 //! not depend on the order (small integers) is the same on hardware; others differ within the error of a sum of so
-//! many terms. Integers: sums wrap, or saturate where the row says so, the exact sum once.
+//! many terms.
 //!
 //! Where the product is no power of two, what lanes hold beyond it of `d` is made up too.
 //!
@@ -17,15 +17,14 @@
 //! Elements narrower than what they lie in are in its low bits. What a result has above them is
 //! unspecified, and made up here from a pattern.
 
-use super::super::arithmetic::{mask, sign_extend};
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
-use super::super::rounding::Sum;
+use super::element_sum::{ElementSum, integer};
 use super::held::Held;
-use super::operand::{Factor, Tile, element, position};
+use super::operand::{Factor, Tile, position};
 use super::summation::Summed;
 use super::tensor_memory::TensorTile;
-use crate::target::{Direction, Instruction, Number, Operand, Semantics, Summation};
+use crate::target::{Direction, Instruction, Number, Operand, Summation};
 
 /// One such instruction.
 pub(super) struct Product {
@@ -34,10 +33,8 @@ pub(super) struct Product {
     sums: Sums,
     /// The scales of `a` and of `b`, by rows and by columns, where the row takes them.
     scales: Option<[Tile; 2]>,
-    /// How floating-point sums come about.
-    sum: Option<Summed>,
-    /// What a term of integers is, and where their sum ends.
-    semantics: Semantics,
+    /// How one element comes about.
+    sum: ElementSum,
     /// M, N and K of which there are elements.
     extent: [usize; 3],
 }
@@ -99,23 +96,10 @@ impl Product {
         if b.shape() != [k, n, blocks] || sums.shape() != [m, n, blocks] {
             return Err("the tiles of its operands do not fit each other".to_owned());
         }
-        let is_integer = |number| matches!(number, Number::Integer { .. });
-        let sum = match [a.number(), b.number(), before, after].map(is_integer) {
-            [true, true, true, true] => None,
-            [false, false, false, false] => Some(summed(row, [a.number(), b.number(), before])?),
-            _ => return Err("it multiplies integers with floating-point numbers".to_owned()),
-        };
-        let scales = scales(row, [m, n, k, blocks], sum.as_ref())?;
-        let semantics = row.semantics.clone();
-        let of_one_bit = a.number().bits() == 1 && b.number().bits() == 1;
-        if semantics == Semantics::CountDifferent && !(of_one_bit && sum.is_none()) {
-            return Err("it counts where elements of one bit differ, but its own are others".to_owned());
-        }
-        if semantics == Semantics::ContractSaturating && (sum.is_some() || after.bits() > 32) {
-            return Err("integers of up to 32 bits saturate, and its sums are others".to_owned());
-        }
+        let sum = ElementSum::between(row, [a.number(), b.number()], [before, after])?;
+        let scales = scales(row, [m, n, k, blocks], sum.float())?;
         let extent = row.extent().ok_or("it has no tiles of two factors")?.map(|size| size as usize);
-        Ok(Self { a, b, sums, scales, sum, semantics, extent })
+        Ok(Self { a, b, sums, scales, sum, extent })
     }
 
     pub(super) fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
@@ -147,7 +131,7 @@ impl Product {
             let factors = terms.clone().map(|k_at| (a[row_of(at) << k | k_at], b[at_b(column_of(at), k_at)]));
             match &scales {
                 Some(scales) => self.scaled(c, factors, [row_of(at), column_of(at)], scales),
-                None => self.summed(c, factors),
+                None => self.sum.total(c, factors),
             }
         };
         match &self.sums {
@@ -164,7 +148,9 @@ impl Product {
         [row, column]: [usize; 2],
         [of_a, of_b]: &[Vec<f64>; 2],
     ) -> u64 {
-        let Some((sum, tiles)) = self.sum.as_ref().zip(self.scales.as_ref()) else { return self.summed(c, factors) };
+        let Some((sum, tiles)) = self.sum.float().zip(self.scales.as_ref()) else {
+            return self.sum.total(c, factors);
+        };
         let blocks = tiles[0].shape[1];
         let block = |k: usize| k >> (self.a.shape()[1] - blocks);
         let scaled = factors.enumerate().map(|(k, (a, b))| {
@@ -172,31 +158,6 @@ impl Product {
             a * (float(self.b.number(), b) * of_b[column << blocks | block(k)])
         });
         sum.total_of_products(c, scaled)
-    }
-
-    /// The bits of one element of the result.
-    fn summed(&self, c: u64, factors: impl Iterator<Item = (u64, u64)>) -> u64 {
-        if let Some(summed) = &self.sum {
-            return summed.total(c, factors);
-        }
-        let (a_number, b_number) = (self.a.number(), self.b.number());
-        let term = |a: u64, b: u64| match self.semantics {
-            Semantics::CountDifferent => (a ^ b) as i64,
-            _ => integer(a_number, a) * integer(b_number, b),
-        };
-        let add = |sum: i64, (a, b)| sum.wrapping_add(term(a, b));
-        let [before, after] = self.sums.numbers();
-        let sum = factors.fold(integer(before, c), add);
-        let sum = if self.semantics == Semantics::ContractSaturating { saturated(after, sum) } else { sum };
-        sum as u64 & mask(after.bits())
-    }
-}
-
-/// The number of a type, of at most 32 bits, that is nearest to an integer.
-fn saturated(number: Number, value: i64) -> i64 {
-    match number {
-        Number::Integer { bits, signed: true } => value.clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1),
-        _ => value.clamp(0, mask(number.bits()) as i64),
     }
 }
 
@@ -238,13 +199,6 @@ fn in_tensor_memory(
     Ok(())
 }
 
-fn integer(number: Number, bits: u64) -> i64 {
-    match number {
-        Number::Integer { bits: width, signed: true } => sign_extend(bits, width),
-        _ => bits as i64,
-    }
-}
-
 fn float(number: Number, bits: u64) -> f64 {
     match number {
         Number::Float(format) => format.decode(bits),
@@ -275,22 +229,4 @@ fn scales(row: &Instruction, [m, n, k, blocks]: [u32; 4], sum: Option<&Summed>) 
         return Err("its products have scales, and so are added one after the other".to_owned());
     }
     Ok(Some([of_a, of_b]))
-}
-
-/// How sums of floating-point numbers of these types come about.
-fn summed(row: &Instruction, types: [Number; 3]) -> Result<Summed, String> {
-    let sum = element(row, "d").and_then(Sum::named).ok_or("its sums have no type")?;
-    let [Number::Float(a), Number::Float(b), Number::Float(c)] = types else {
-        return Err("its elements are integers".to_owned());
-    };
-    let numerics = row.numerics.clone().unwrap_or_default();
-    let in_binary32 = matches!(numerics.summation, Summation::Exact { .. } | Summation::Tree { .. });
-    if in_binary32 && sum != Sum::F32 || numerics.summation != Summation::Chain && sum == Sum::F64 {
-        return Err(format!("{:?} is not for sums of type {}", numerics.summation, types[2]));
-    }
-    if numerics.summation != Summation::Chain && a.widths()[1].max(b.widths()[1]) > 10 {
-        return Err(format!("{:?} is for factors of at most 11 bits of mantissa", numerics.summation));
-    }
-    let k = row.extent().map_or(0, |[_, _, k]| k as u32);
-    Ok(Summed { sum, a, b, c, numerics, k })
 }

@@ -3,10 +3,12 @@
 use thiserror::Error;
 
 use super::compare::Difference;
-use super::{Case, Given};
+use super::{Argument, Case, Given};
 use crate::emulator::{self, Emulator, Fault, GlobalMemory, Limits, Meanings, MemoryError, Report};
 use crate::kernel::{Kernel, Parameter, Type};
 use crate::movement::Means;
+use crate::pipeline::proof::{Disproof, Machine};
+use crate::vendor::{self, Device, DeviceError, LaunchArgument, Target};
 
 /// What a run did.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +58,33 @@ impl Case {
             differences.extend(given.difference(memory.read_all(buffer)?));
         }
         Ok(Ended { report, differences })
+    }
+
+    /// Compiles a kernel and runs it on a device of the target over the grid: the buffers that do not hold what they
+    /// must then, none where all is right.
+    ///
+    /// # Errors
+    /// [`Disproof`]: it was not compiled, or did not run to its end.
+    pub fn run_on(
+        &self,
+        device: &mut dyn Device,
+        target: &dyn Target,
+        kernel: Kernel,
+    ) -> Result<Vec<Difference>, Disproof> {
+        let [x, y, z] = self.grid;
+        let x = x.checked_mul(kernel.launch.blocks).ok_or_else(|| {
+            DeviceError::BadLaunch(format!("{x} programs of {} blocks are too many", kernel.launch.blocks))
+        })?;
+        let given = |buffers: &[vendor::Buffer]| {
+            let argument = |argument: &Argument| match argument.given {
+                Given::Buffer(number) => LaunchArgument::Buffer(buffers[number]),
+                Given::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
+            };
+            self.arguments.iter().map(argument).collect()
+        };
+        let contents: Vec<_> = self.buffers.iter().map(|buffer| buffer.before.clone()).collect();
+        let left = Machine { target, device }.run_with(kernel, &contents, [x, y, z], given)?;
+        Ok(self.buffers.iter().zip(&left).filter_map(|(given, left)| given.difference(left)).collect())
     }
 
     /// What each parameter of the kernel is given: the arguments of the function, in their order.

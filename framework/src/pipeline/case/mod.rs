@@ -2,9 +2,10 @@
 //!
 //! A case is a file `NAME.json` with the program and the contents of buffers beside it. `docs/cases.md` has the format.
 //! [`Case::read`] reads one, [`Case::run`] runs a kernel that was made of its program on the emulator, over the whole
-//! grid, and says in which buffers what it left is not what it must be.
+//! grid, and says in which buffers what it left is not what it must be; [`Case::run_on`] does the same on a device.
 //!
-//! May import `kernel`, `emulator`, `movement` (what a kernel may use), `tile` (numbers), and nothing of this floor.
+//! May import `kernel`, `emulator`, `movement` (what a kernel may use), `tile` (numbers), `vendor`, and of this floor
+//! how proofs use devices.
 
 mod compare;
 mod element;

@@ -2,9 +2,7 @@
 
 use super::Disproof;
 use crate::kernel::{self, Kernel, Module};
-use crate::vendor::{
-    Buffer, CompileOptions, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, LoadedCode, Target,
-};
+use crate::vendor::{Buffer, CompileOptions, Device, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Target};
 
 /// What an output holds before: elements that are not written are seen.
 const NOISE: u8 = 0xa5;
@@ -36,13 +34,32 @@ impl Machine<'_> {
         contents: &[Vec<u8>],
         blocks: u32,
     ) -> Result<Vec<Vec<u8>>, Disproof> {
+        let buffers = |buffers: &[Buffer]| buffers.iter().map(|&buffer| LaunchArgument::Buffer(buffer)).collect();
+        self.run_with(kernel, contents, [blocks, 1, 1], buffers)
+    }
+
+    /// Compiles a kernel and runs it over a grid; what it is given, made of the buffers, which begin with these
+    /// contents, in order. What they hold then.
+    pub(in crate::pipeline) fn run_with(
+        &mut self,
+        kernel: Kernel,
+        contents: &[Vec<u8>],
+        grid: LaunchGrid,
+        arguments: impl FnOnce(&[Buffer]) -> Vec<LaunchArgument>,
+    ) -> Result<Vec<Vec<u8>>, Disproof> {
         let module = Module { kernels: vec![kernel] };
         kernel::verify(&module)?;
-        let options = CompileOptions { emit: vec![Emit::Object], ..CompileOptions::default() };
-        let artifact = self.target.compile(&module, &options)?;
+        // Devices load objects, those that read text assembly.
+        let artifact = self.target.compile(&module, &CompileOptions::default())?;
         let code = self.device.load(&artifact)?;
         let mut buffers = Vec::new();
-        let outcome = self.launch(code, &module.kernels[0].name, contents, blocks, &mut buffers);
+        let launch = |buffers: &[Buffer]| LaunchRequest {
+            code,
+            kernel: module.kernels[0].name.clone(),
+            grid,
+            arguments: arguments(buffers),
+        };
+        let outcome = self.launch(launch, contents, &mut buffers);
         buffers.into_iter().for_each(|buffer| self.device.free(buffer));
         self.device.unload(code);
         Ok(outcome?)
@@ -50,10 +67,8 @@ impl Machine<'_> {
 
     fn launch(
         &mut self,
-        code: LoadedCode,
-        kernel: &str,
+        launch: impl FnOnce(&[Buffer]) -> LaunchRequest,
         contents: &[Vec<u8>],
-        blocks: u32,
         buffers: &mut Vec<Buffer>,
     ) -> Result<Vec<Vec<u8>>, DeviceError> {
         for bytes in contents {
@@ -61,8 +76,7 @@ impl Machine<'_> {
             buffers.push(buffer);
             self.device.write(buffer, 0, bytes)?;
         }
-        let arguments = buffers.iter().map(|&buffer| LaunchArgument::Buffer(buffer)).collect();
-        self.device.launch(&LaunchRequest { code, kernel: kernel.to_owned(), grid: [blocks, 1, 1], arguments })?;
+        self.device.launch(&launch(buffers))?;
         let written = buffers.iter().zip(contents);
         written.map(|(&buffer, bytes)| self.device.read(buffer, 0, bytes.len() as u64)).collect()
     }

@@ -10,6 +10,20 @@ use crate::target::TargetDescription;
 use super::Disproof;
 use super::execute::{compare_counts, compare_registers, element, little_endian, low, run};
 
+/// Runs a kernel of so many blocks on its inputs; gives what it wrote to outputs of so many bytes.
+type Execute<'a> = &'a mut dyn FnMut(Kernel, &[Vec<u8>], &[usize], u32) -> Result<Vec<Vec<u8>>, Disproof>;
+
+/// Shows something by kernels that the emulator runs; gives what was executed.
+fn on_emulator(means: Means<'_>, show: impl FnOnce(Execute<'_>) -> Result<(), Disproof>) -> Result<Report, Disproof> {
+    let mut executed = None;
+    show(&mut |kernel, inputs, outputs, blocks| {
+        let (report, written) = run(kernel, inputs, outputs, blocks, means)?;
+        executed = Some(report);
+        Ok(written)
+    })?;
+    executed.ok_or_else(|| Disproof::Row("nothing was executed".to_owned()))
+}
+
 /// Runs the plan's kernel on the emulator and compares everything; the instructions of `means` mean
 /// what their rows say.
 ///
@@ -22,11 +36,22 @@ pub fn prove_conversion<'a>(
     plan: &Plan,
     means: impl Into<Means<'a>>,
 ) -> Result<Report, Disproof> {
-    let kernel = conversion_kernel("convert", src, dst, element_bits, plan)?;
-    let (report, written) = executed(kernel, src, dst, &[element_bits], means.into())?;
-    compare_registers(dst, element_bits, &written[0], |index| element(index, element_bits))?;
+    let report = on_emulator(means.into(), |execute| show_conversion(src, dst, element_bits, plan, execute))?;
     compare_counts(&plan.counts, &plan.bound, &report.counts)?;
     Ok(report)
+}
+
+/// What a conversion leaves in registers, wherever it runs.
+pub(super) fn show_conversion(
+    src: &LinearLayout,
+    dst: &LinearLayout,
+    element_bits: u32,
+    plan: &Plan,
+    execute: Execute<'_>,
+) -> Result<(), Disproof> {
+    let kernel = conversion_kernel("convert", src, dst, element_bits, plan)?;
+    let written = executed(kernel, src, dst, &[element_bits], execute)?;
+    compare_registers(dst, element_bits, &written[0], |index| element(index, element_bits))
 }
 
 /// Runs a reduction, by adding, on the emulator and compares every result and every count.
@@ -40,14 +65,25 @@ pub fn prove_reduction(
     reduction: &Reduction,
     target: &TargetDescription,
 ) -> Result<Report, Disproof> {
-    let kernel = reduction_kernel("reduce", src, element_bits, reduction)?;
-    let (report, written) = executed(kernel, src, &reduction.result, element_bits, target.into())?;
-    for (&bits, written) in element_bits.iter().zip(&written) {
-        let sums = sums_along(src, axis, bits);
-        compare_registers(&reduction.result, bits, written, |index| sums[index as usize])?;
-    }
+    let report = on_emulator(target.into(), |execute| show_reduction(src, axis, element_bits, reduction, execute))?;
     compare_counts(&reduction.counts, &reduction.bound, &report.counts)?;
     Ok(report)
+}
+
+/// What a reduction gives, wherever it runs.
+pub(super) fn show_reduction(
+    src: &LinearLayout,
+    axis: Dim,
+    element_bits: &[u32],
+    reduction: &Reduction,
+    execute: Execute<'_>,
+) -> Result<(), Disproof> {
+    let kernel = reduction_kernel("reduce", src, element_bits, reduction)?;
+    let written = executed(kernel, src, &reduction.result, element_bits, execute)?;
+    element_bits.iter().zip(&written).try_for_each(|(&bits, written)| {
+        let sums = sums_along(src, axis, bits);
+        compare_registers(&reduction.result, bits, written, |index| sums[index as usize])
+    })
 }
 
 /// Runs a scan on the emulator and compares every result and every count. A single tensor is added
@@ -64,6 +100,20 @@ pub fn prove_scan(
     scan: &Scan,
     target: &TargetDescription,
 ) -> Result<Report, Disproof> {
+    let report = on_emulator(target.into(), |execute| show_scan(src, axis, element_bits, direction, scan, execute))?;
+    compare_counts(&scan.counts, &scan.bound, &report.counts)?;
+    Ok(report)
+}
+
+/// What a scan gives, wherever it runs.
+pub(super) fn show_scan(
+    src: &LinearLayout,
+    axis: Dim,
+    element_bits: &[u32],
+    direction: ScanDirection,
+    scan: &Scan,
+    execute: Execute<'_>,
+) -> Result<(), Disproof> {
     let kernel = scan_kernel("scan", src, element_bits, scan, &mut |builder, earlier, later| match (earlier, later) {
         (&[m, b], &[n, c]) => {
             let factor = builder.binary(Binary::Mul, m, n);
@@ -72,13 +122,11 @@ pub fn prove_scan(
         }
         _ => earlier.iter().zip(later).map(|(&a, &b)| builder.binary(Binary::Add, a, b)).collect(),
     })?;
-    let (report, written) = executed(kernel, src, src, element_bits, target.into())?;
+    let written = executed(kernel, src, src, element_bits, execute)?;
     let expected = scanned(src, axis, element_bits, direction);
-    for ((&bits, written), expected) in element_bits.iter().zip(&written).zip(&expected) {
-        compare_registers(src, bits, written, |index| expected[index as usize])?;
-    }
-    compare_counts(&scan.counts, &scan.bound, &report.counts)?;
-    Ok(report)
+    element_bits.iter().zip(&written).zip(&expected).try_for_each(|((&bits, written), expected)| {
+        compare_registers(src, bits, written, |index| expected[index as usize])
+    })
 }
 
 /// The scan of the row-major test tensors, one element after the other.
@@ -121,22 +169,34 @@ pub fn prove_gather(
     gather: &Gather,
     target: &TargetDescription,
 ) -> Result<Report, Disproof> {
+    let report = on_emulator(target.into(), |execute| show_gather(src, indices, axis, element_bits, gather, execute))?;
+    let at_least = report.counts.wavefronts_loaded >= gather.counts.wavefronts_loaded;
+    let loaded = if at_least { gather.counts.wavefronts_loaded } else { report.counts.wavefronts_loaded };
+    let executed = Counts { wavefronts_loaded: loaded, ..report.counts };
+    compare_counts(&gather.counts, &Bound::default(), &executed)?;
+    Ok(report)
+}
+
+/// What a gather by indices in no order gives, wherever it runs.
+pub(super) fn show_gather(
+    src: &LinearLayout,
+    indices: &LinearLayout,
+    axis: Dim,
+    element_bits: u32,
+    gather: &Gather,
+    execute: Execute<'_>,
+) -> Result<(), Disproof> {
     let kernel = gather_kernel("gather", src, indices, element_bits, gather)?;
     let bytes = (element_bits / 8) as usize;
     let index = |place: u64| element(place, 64) >> 40 & ((1 << src.out_bits(axis)) - 1);
     let tensor = little_endian((0..1u64 << src.outs().bits()).map(|at| element(at, element_bits)), bytes);
     let places = little_endian((0..1u64 << indices.outs().bits()).map(index), 4);
     let blocks = 1 << src.in_bits(Dim::BLOCK);
-    let (report, written) = run(kernel, &[tensor, places], &[bytes << indices.ins().bits()], blocks, target.into())?;
+    let written = execute(kernel, &[tensor, places], &[bytes << indices.ins().bits()], blocks)?;
     let (line, wanted) = (Lines::new(src, axis), Lines::new(indices, axis));
     compare_registers(indices, element_bits, &written[0], |place| {
         element(line.element(wanted.line(place), index(place)), element_bits)
-    })?;
-    let at_least = report.counts.wavefronts_loaded >= gather.counts.wavefronts_loaded;
-    let loaded = if at_least { gather.counts.wavefronts_loaded } else { report.counts.wavefronts_loaded };
-    let executed = Counts { wavefronts_loaded: loaded, ..report.counts };
-    compare_counts(&gather.counts, &Bound::default(), &executed)?;
-    Ok(report)
+    })
 }
 
 /// The lines of a row-major tensor along an axis.
@@ -177,18 +237,18 @@ fn sums_along(src: &LinearLayout, axis: Dim, bits: u32) -> Vec<u64> {
     sums
 }
 
-/// Runs a kernel of as many tensors in and out as there are widths: what it did, and what it wrote.
+/// Runs a kernel of as many tensors in and out as there are widths: what it wrote.
 fn executed(
     kernel: Kernel,
     src: &LinearLayout,
     dst: &LinearLayout,
     element_bits: &[u32],
-    means: Means<'_>,
-) -> Result<(Report, Vec<Vec<u8>>), Disproof> {
+    execute: Execute<'_>,
+) -> Result<Vec<Vec<u8>>, Disproof> {
     let tensor = |&bits: &u32| {
         little_endian((0..1u64 << src.outs().bits()).map(|index| element(index, bits)), (bits / 8) as usize)
     };
     let inputs: Vec<_> = element_bits.iter().map(tensor).collect();
     let outputs: Vec<_> = element_bits.iter().map(|bits| ((bits / 8) as usize) << dst.ins().bits()).collect();
-    run(kernel, &inputs, &outputs, 1 << src.in_bits(Dim::BLOCK), means)
+    execute(kernel, &inputs, &outputs, 1 << src.in_bits(Dim::BLOCK))
 }

@@ -1,0 +1,320 @@
+//! Bodies of kernels, and variables, which stand in and outside of them.
+
+use super::PtxError;
+use super::cursor::Cursor;
+use super::lexer::Kind;
+use super::syntax::{Guard, Initial, Instruction, Operand, Statement, Variable};
+
+/// No variable is larger, and no more registers are declared at once.
+const MOST: u64 = 1 << 32;
+
+/// Registers that one directive declares at most.
+const MOST_REGISTERS: u64 = 1 << 20;
+
+/// Statements from `{` to the `}` that ends it.
+pub(super) fn body(cursor: &mut Cursor) -> Result<Vec<Statement>, PtxError> {
+    let mut statements = Vec::new();
+    let mut depth = 0u32;
+    loop {
+        if cursor.takes('{') {
+            depth += 1;
+            statements.push(Statement::Open);
+        } else if cursor.takes('}') {
+            depth -= 1;
+            statements.push(Statement::Close);
+            if depth == 0 {
+                return Ok(statements);
+            }
+        } else {
+            statement(cursor, &mut statements)?;
+        }
+    }
+}
+
+fn statement(cursor: &mut Cursor, statements: &mut Vec<Statement>) -> Result<(), PtxError> {
+    let line = cursor.line();
+    if let Kind::Undefined(name) = cursor.kind() {
+        statements.push(Statement::Undefined(name.clone()));
+        cursor.step();
+        return Ok(());
+    }
+    if cursor.takes(';') {
+        return Ok(());
+    }
+    let Some(word) = cursor.peeked().map(str::to_owned) else {
+        return instruction(cursor).map(|instruction| statements.push(Statement::Instruction(instruction)));
+    };
+    if *cursor.following() == Kind::Symbol(':') {
+        cursor.step();
+        cursor.step();
+        return label(cursor, statements, line, word);
+    }
+    match word.as_str() {
+        ".reg" => {
+            cursor.step();
+            registers(cursor, statements, line)
+        }
+        ".local" | ".shared" | ".param" | ".global" | ".const" => {
+            statements.extend(variable(cursor)?.into_iter().map(Statement::Variable));
+            cursor.symbol(';')
+        }
+        ".loc" => {
+            // It has no end of its own: numbers, then names with values.
+            cursor.step();
+            while matches!(cursor.kind(), Kind::Integer(_)) {
+                cursor.step();
+            }
+            while cursor.takes(',') {
+                while matches!(cursor.kind(), Kind::Integer(_) | Kind::Word(_) | Kind::Symbol('+'))
+                    && cursor.line() == line
+                {
+                    cursor.step();
+                }
+            }
+            Ok(())
+        }
+        ".pragma" => cursor.skip_past(';'),
+        _ => instruction(cursor).map(|instruction| statements.push(Statement::Instruction(instruction))),
+    }
+}
+
+fn label(cursor: &mut Cursor, statements: &mut Vec<Statement>, line: u32, name: String) -> Result<(), PtxError> {
+    if cursor.takes_word(".branchtargets") {
+        let mut labels = vec![cursor.word("a label")?];
+        while cursor.takes(',') {
+            labels.push(cursor.word("a label")?);
+        }
+        statements.push(Statement::Targets { line, name, labels });
+        return cursor.symbol(';');
+    }
+    if cursor.peeked() == Some(".callprototype") {
+        return cursor.skip_past(';');
+    }
+    statements.push(Statement::Label { line, name });
+    Ok(())
+}
+
+/// `.reg .b32 %r<10>, done;`
+fn registers(cursor: &mut Cursor, statements: &mut Vec<Statement>, line: u32) -> Result<(), PtxError> {
+    let ty = cursor.word("a type")?;
+    loop {
+        let name = cursor.word("the name of a register")?;
+        let mut count = None;
+        if cursor.takes('<') {
+            let number = cursor.integer("how many registers there are")?;
+            if number > MOST_REGISTERS {
+                let message = format!("{number} registers `{name}`; a directive may declare {MOST_REGISTERS}");
+                return Err(PtxError::new(line, message));
+            }
+            count = Some(number as u32);
+            cursor.symbol('>')?;
+        }
+        statements.push(Statement::Registers { line, ty: ty.trim_start_matches('.').to_owned(), name, count });
+        if !cursor.takes(',') {
+            return cursor.symbol(';');
+        }
+    }
+}
+
+/// `.shared .align 16 .b8 name[64] = {...}`, several after commas; up to what ends it.
+pub(super) fn variable(cursor: &mut Cursor) -> Result<Vec<Variable>, PtxError> {
+    let line = cursor.line();
+    let space = cursor.word("a space")?.trim_start_matches('.').to_owned();
+    let (mut alignment, mut lanes, mut bytes) = (None, 1, None);
+    while let Some(word) = cursor.peeked().filter(|word| word.starts_with('.')).map(str::to_owned) {
+        cursor.step();
+        match word.as_str() {
+            ".align" => {
+                let known =
+                    cursor.integer("an alignment").ok().filter(|bytes| bytes.is_power_of_two() && *bytes <= MOST);
+                alignment = Some(known.ok_or_else(|| cursor.expected("a power of two"))?);
+            }
+            // What a pointer among the parameters points to, and how that is aligned.
+            ".ptr" => {
+                if matches!(cursor.peeked(), Some(".global" | ".shared" | ".const" | ".local")) {
+                    cursor.step();
+                }
+                if cursor.takes_word(".align") {
+                    cursor.integer("an alignment")?;
+                }
+            }
+            ".attribute" => cursor.skip_past(')')?,
+            ".v2" | ".v4" | ".v8" => lanes = word[2..].parse::<u64>().unwrap_or(1),
+            word => {
+                let known = bytes_of(word);
+                bytes = Some(known.ok_or_else(|| PtxError::new(line, format!("`{word}` is no type of variables")))?);
+            }
+        }
+    }
+    let element_bytes = bytes.ok_or_else(|| cursor.expected("a type"))? * lanes;
+    let alignment = alignment.unwrap_or(element_bytes);
+    let mut all = Vec::new();
+    loop {
+        let name = cursor.word("a name")?;
+        let elements = elements(cursor, element_bytes)?;
+        let initial = if cursor.takes('=') { initials(cursor)? } else { Vec::new() };
+        let space = space.clone();
+        all.push(Variable { line, space, alignment, element_bytes, name, elements, initial });
+        // Parameters of kernels are separated by commas too, each with its space.
+        let another = cursor.is(',') && matches!(cursor.following(), Kind::Word(word) if !word.starts_with('.'));
+        if !another {
+            return Ok(all);
+        }
+        cursor.step();
+    }
+}
+
+fn bytes_of(ty: &str) -> Option<u64> {
+    let digits = ty.trim_start_matches(|c: char| !c.is_ascii_digit());
+    match digits.parse::<u64>().ok()? {
+        bits @ (8 | 16 | 32 | 64 | 128) => Some(bits / 8),
+        _ => None,
+    }
+}
+
+/// `[4][8]`, `[]`, or nothing, which is one.
+fn elements(cursor: &mut Cursor, bytes: u64) -> Result<Option<u64>, PtxError> {
+    let mut elements = Some(1u64);
+    while cursor.takes('[') {
+        if cursor.takes(']') {
+            elements = None;
+            continue;
+        }
+        let count = cursor.integer("how many elements there are")?;
+        cursor.symbol(']')?;
+        let product = elements.map(|before| before.checked_mul(count).filter(|all| all.saturating_mul(bytes) <= MOST));
+        elements = match product {
+            Some(None) => return Err(PtxError::new(cursor.line(), "a variable of more than 4 GiB")),
+            product => product.flatten(),
+        };
+    }
+    Ok(elements)
+}
+
+/// A number, or a list of numbers and addresses.
+fn initials(cursor: &mut Cursor) -> Result<Vec<Initial>, PtxError> {
+    if !cursor.takes('{') {
+        return Ok(vec![initial(cursor)?]);
+    }
+    let mut all = Vec::new();
+    while !cursor.takes('}') {
+        if cursor.is('{') {
+            all.extend(cursor.nested(initials)?);
+        } else {
+            all.push(initial(cursor)?);
+        }
+        cursor.takes(',');
+    }
+    Ok(all)
+}
+
+fn initial(cursor: &mut Cursor) -> Result<Initial, PtxError> {
+    match *cursor.kind() {
+        Kind::Float(bits, _) => {
+            cursor.step();
+            Ok(Initial::Bits(bits))
+        }
+        Kind::Word(_) => {
+            let mut name = cursor.word("a name")?;
+            let generic = name == "generic" && cursor.takes('(');
+            if generic {
+                name = cursor.word("a name")?;
+                cursor.symbol(')')?;
+            }
+            let offset = if cursor.takes('+') { cursor.integer("an offset")? } else { 0 };
+            Ok(Initial::Address { name, offset, generic })
+        }
+        _ => cursor.integer("a number or an address").map(Initial::Bits),
+    }
+}
+
+fn instruction(cursor: &mut Cursor) -> Result<Instruction, PtxError> {
+    let line = cursor.line();
+    let mut guard = None;
+    if cursor.takes('@') {
+        let negated = cursor.takes('!');
+        guard = Some(Guard { name: cursor.word("a predicate")?, negated });
+    }
+    let opcode = cursor.word("an instruction")?;
+    let mut operands = Vec::new();
+    while !cursor.takes(';') {
+        if !operands.is_empty() {
+            cursor.symbol(',')?;
+        }
+        operands.push(operand(cursor)?);
+    }
+    Ok(Instruction { line, guard, opcode, operands })
+}
+
+fn operand(cursor: &mut Cursor) -> Result<Operand, PtxError> {
+    let first = simple(cursor)?;
+    if !cursor.takes('|') {
+        return Ok(first);
+    }
+    Ok(Operand::Pair(Box::new(first), Box::new(simple(cursor)?)))
+}
+
+fn simple(cursor: &mut Cursor) -> Result<Operand, PtxError> {
+    match *cursor.kind() {
+        Kind::Symbol('{') => Ok(Operand::Group(listed(cursor, '}')?)),
+        Kind::Symbol('(') => Ok(Operand::List(listed(cursor, ')')?)),
+        Kind::Symbol('[') => address(cursor),
+        Kind::Symbol('!') => {
+            cursor.step();
+            cursor.word("a predicate").map(Operand::Not)
+        }
+        Kind::Symbol('-') if matches!(cursor.following(), Kind::Float(..)) => {
+            cursor.step();
+            let Kind::Float(bits, width) = *cursor.kind() else { return Err(cursor.expected("a number")) };
+            cursor.step();
+            Ok(Operand::Float(bits ^ 1 << (width - 1), width))
+        }
+        Kind::Float(bits, width) => {
+            cursor.step();
+            Ok(Operand::Float(bits, width))
+        }
+        Kind::Word(_) => {
+            let name = cursor.word("a name")?;
+            match offset(cursor)? {
+                0 => Ok(Operand::Name(name)),
+                offset => Ok(Operand::Offset(name, offset)),
+            }
+        }
+        _ => cursor.integer("an operand").map(Operand::Integer),
+    }
+}
+
+/// `+4`, `+-4`, `-4`, or nothing.
+fn offset(cursor: &mut Cursor) -> Result<u64, PtxError> {
+    if cursor.takes('+') || cursor.is('-') { cursor.integer("an offset") } else { Ok(0) }
+}
+
+fn listed(cursor: &mut Cursor, end: char) -> Result<Vec<Operand>, PtxError> {
+    cursor.step();
+    cursor.nested(|cursor| {
+        let mut all = Vec::new();
+        while !cursor.takes(end) {
+            if !all.is_empty() {
+                cursor.symbol(',')?;
+            }
+            all.push(operand(cursor)?);
+        }
+        Ok(all)
+    })
+}
+
+/// `[base+offset]`, `[base, {x, y}]`.
+fn address(cursor: &mut Cursor) -> Result<Operand, PtxError> {
+    cursor.step();
+    let (base, mut displacement) = match *cursor.kind() {
+        Kind::Word(_) => (Operand::Name(cursor.word("an address")?), 0),
+        _ => (Operand::Integer(cursor.integer("an address")?), 0),
+    };
+    displacement += offset(cursor)?;
+    let mut more = Vec::new();
+    while cursor.takes(',') {
+        more.push(cursor.nested(operand)?);
+    }
+    cursor.symbol(']')?;
+    Ok(Operand::Address { base: Box::new(base), offset: displacement, more })
+}
