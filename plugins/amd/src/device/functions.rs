@@ -18,6 +18,8 @@ const SUCCESS: Code = 0;
 pub(super) const OUT_OF_MEMORY: Code = 2;
 /// `hipErrorNoDevice`.
 pub(super) const NO_DEVICE: Code = 100;
+/// `hipErrorInvalidDevice`: what version 5 says to `hipInit` where there is no device.
+pub(super) const INVALID_DEVICE: Code = 101;
 /// `hipErrorNoBinaryForGpu`.
 pub(super) const NO_BINARY: Code = 209;
 /// `hipMemcpyKind`: from the host to a device, and back.
@@ -79,7 +81,6 @@ functions! {
     event_create: b"hipEventCreate" = fn(*mut Object);
     event_destroy: b"hipEventDestroy" = fn(Object);
     event_record: b"hipEventRecord" = fn(Object, Object);
-    event_synchronize: b"hipEventSynchronize" = fn(Object);
     /// Milliseconds between two events.
     elapsed: b"hipEventElapsedTime" = fn(*mut c_float, Object, Object);
 }

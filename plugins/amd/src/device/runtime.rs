@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tilewright::vendor::{Device, DeviceError};
 
-use super::functions::{Functions, NO_DEVICE};
+use super::functions::{Functions, INVALID_DEVICE, NO_DEVICE};
 use super::hip::HipDevice;
 
 /// The devices of an architecture.
@@ -26,14 +26,15 @@ pub(crate) fn devices(architecture: &str) -> Result<Vec<Box<dyn Device>>, Device
 }
 
 fn count(functions: &Functions) -> Result<c_int, DeviceError> {
+    // SAFETY: no flags are defined.
+    let code = unsafe { (functions.init)(0) };
+    if matches!(code, NO_DEVICE | INVALID_DEVICE) {
+        return Ok(0);
+    }
+    functions.check("hipInit", code)?;
     let mut count = 0;
-    // SAFETY: no flags are defined; the second call writes one number.
-    let code = unsafe {
-        match (functions.init)(0) {
-            0 => (functions.device_count)(&raw mut count),
-            failed => failed,
-        }
-    };
+    // SAFETY: writes one number.
+    let code = unsafe { (functions.device_count)(&raw mut count) };
     if code == NO_DEVICE {
         return Ok(0);
     }

@@ -52,6 +52,7 @@ pub fn artifact(ptx: &str, kernel: &str, shape: Shape) -> Artifact {
         blocks: 1,
         shared_bytes: shape.shared_bytes,
         maps: Vec::new(),
+        parameters: None,
     };
     let payload =
         Payload { form: Emit::Assembly, format: "ptx".to_owned(), bytes: ptx.as_bytes().to_vec(), may_differ: false };
