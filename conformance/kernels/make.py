@@ -63,7 +63,7 @@ def encoded(dtype, values):
         return bytes(narrow(dtype, value) for value in values)
     if dtype == "bf16":
         return b"".join(struct.pack("<H", narrow(dtype, value)) for value in values)
-    code = {"i8": "b", "u8": "B", "i32": "i", "u32": "I", "f16": "e", "f32": "f"}[dtype]
+    code = {"i8": "b", "u8": "B", "i16": "h", "i32": "i", "i64": "q", "u32": "I", "f16": "e", "f32": "f"}[dtype]
     convert = float if dtype[0] == "f" else int
     return b"".join(struct.pack("<" + code, convert(value)) for value in values)
 
@@ -265,6 +265,33 @@ def flow():
     case("talk", pointers(x="i32", y="i32") + [("n", "i32", 64)], {"x": ("i32", [N], x, None), "y": ("i32", [N], None, x)})
 
 
+def library():
+    random = Random(8)
+    x, y = random.eighths(N, -9, 9), [value or 1 for value in random.eighths(N, -9, 9)]
+    x[0] = Fraction(2**23 + 1)
+    turns = lambda value: math.pi * float(value - 2 * round(value / 2))
+    near = lambda value: 0.0 if abs(value) < 1e-12 else value
+    length = lambda *values: math.sqrt(float(sum(value * value for value in values)))
+    f = [near(math.sin(turns(a))) for a in x] + [near(math.cos(turns(a))) for a in x]
+    f += [0.5 * math.erfc(-float(a) / math.sqrt(2)) for a in x]
+    f += [length(a, b, a) for a, b in zip(x, y)] + [1 / length(a, b, b, a) for a, b in zip(x, y)]
+    f += [max(float(a - b), 0.0) for a, b in zip(x, y)]
+    a = [2**31 - 1, -(2**31), -1, 0, 2**23, -(2**23)] + random.integers(N - 6, -(2**31), 2**31)
+    b = [2**31 - 1, 2**31 - 1, -1, 1, 3, 5] + random.integers(N - 6, -(2**31), 2**31)
+    low = lambda value: value % 2**32
+    of = [
+        lambda a, b: (a + b) >> 1, lambda a, b: (a + b + 1) >> 1, lambda a, b: (low(a) + low(b)) >> 1,
+        lambda a, b: (low(a) + low(b) + 1) >> 1, lambda a, b: abs(a - b) + a, lambda a, b: abs(low(a) - low(b)) + b,
+        lambda a, b: signed(a, 24) * signed(b, 24), lambda a, b: a % 2**24 * (b % 2**24), lambda a, b: bin(low(a)).count("1"),
+    ]
+    g = [signed(f(one, other)) for f in of for one, other in zip(a, b)]
+    h = [signed(((one * other) ** 2 >> 64) + (one * other * one >> 64), 64) for one, other in zip(a, b)]
+    case("library", pointers(x="f32", y="f32", a="i32", b="i32", f="f32", g="i32", h="i64"),
+         {"x": ("f32", [N], x, None), "y": ("f32", [N], y, None), "a": ("i32", [N], a, None), "b": ("i32", [N], b, None),
+          "f": ("f32", [6, N], None, f, 2e-6, 1e-7), "g": ("i32", [len(of), N], None, g), "h": ("i64", [N], None, h)},
+         note="functions of vendors' libraries, and memory that nobody writes")
+
+
 def memory():
     random = Random(7)
     x = [value or 5 for value in random.integers(N, -99, 99)]
@@ -275,6 +302,14 @@ def memory():
     case("atomics", pointers(x="i32", sum="i32", most="i32", cell="i32", old="i32"),
          {"x": ("i32", [N], x, None), "sum": ("i32", [8], [1000] * 8, total), "most": ("i32", [8], [0] * 8, most),
           "cell": ("i32", [N], cells, after), "old": ("i32", [N], None, cells)})
+    x[5] = -32768
+    wrapped = [signed(total + 32000, 16) for total in (sum(x[slot::8]) for slot in range(8))]
+    least = [min([signed(value, 8) for value in x[slot::8]] + [0]) for slot in range(8)]
+    after = [value if cell == 0 else cell for cell, value in zip(cells, x)]
+    case("narrow_atomics", pointers(x="i16", sum="i16", least="i8", cell="i16", old="i16", h="f16") + [("goes", "i1", True)],
+         {"x": ("i16", [N], x, None), "sum": ("i16", [8], [32000] * 8, wrapped), "least": ("i8", [8], [0] * 8, least),
+          "cell": ("i16", [N], cells, after), "old": ("i16", [N], None, cells), "h": ("f16", [N], [0] * N, x)},
+         note="elements of 8 and 16 bits, and whether at all is an argument")
     x = random.eighths(13 * 20, -9, 9)
     tile = lambda row, column: x[row * 20 + column] if row < 13 and column < 20 else 0
     z = [sum(tile(r + i, c + j) for r in (0, 8) for c in (0, 16)) for i in range(8) for j in range(16)]
@@ -286,5 +321,5 @@ def memory():
          {"x": ("i32", [N], x, None), "s": ("i32", [N], None, x), "y": ("i32", [N], None, x[::-1])})
 
 
-for write in (elementwise, types, along_axes, shapes, products, flow, memory):
+for write in (elementwise, types, along_axes, shapes, products, flow, library, memory):
     write()

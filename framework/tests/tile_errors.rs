@@ -147,6 +147,10 @@ fn the_verifier_names_the_rule() {
             "%y = tt.dot %t, %t, %t : tensor<4x8xf32> * tensor<4x8xf32> -> tensor<4x8xf32>",
             "2:6: `tt.dot`: a product of [4, 8] and [4, 8] is no [4, 8]",
         ),
+        (
+            "%y = \"tt.map_elementwise\"(%i) <{pack = 2044544287 : i32}> ({\n^bb0(%e: i32):\ntt.map_elementwise.return %e : i32\n}) : (tensor<8xi32>) -> tensor<8xi32>",
+            "2:6: `tt.map_elementwise`: its region takes 1 elements, which are not 2044544287 of each tensor",
+        ),
         ("tt.return %x : f32", "2:1: `tt.return`: it ends a block, and others follow it there"),
         ("%y = tt.call @g(%x) : (f32) -> f32", "2:6: `tt.call`: there is no function `@g`"),
         (
@@ -177,6 +181,12 @@ fn the_verifier_names_the_rule() {
     ] {
         assert_eq!(message(&function(operations)), expected, "{operations}");
     }
+}
+
+#[test]
+fn arguments_are_no_larger_than_other_tensors() {
+    let text = "tt.func @f(%t: tensor<1024x1024x1024xf32>) {\ntt.return\n}";
+    assert_eq!(message(text), "1:9: `tt.func`: `tensor<1024x1024x1024xf32>` has more than 1048576 elements");
 }
 
 const SOURCES: [&str; 4] = [

@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use crate::movement::{Means, MovementError, TensorTable, convert};
+use crate::movement::{Means, TensorTable, check_block, convert};
 use crate::target::TargetDescription;
 
 use super::plan::Contraction;
@@ -90,7 +90,7 @@ pub fn candidates<'a>(
 fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec<Refused>), ContractError> {
     question.check()?;
     let target = means.target;
-    check_threads(question, target)?;
+    check_block(question.lanes.into(), question.warps.into(), target)?;
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
     let mut table = TensorTable::of(means.instructions, target);
     for row in means.instructions {
@@ -145,19 +145,6 @@ fn reasons(refused: &[Refused]) -> String {
         more => format!("{unit} and {more} more: {reason}"),
     };
     each.iter().map(said).collect::<Vec<_>>().join("; ")
-}
-
-fn check_threads(question: &Question, target: &TargetDescription) -> Result<(), ContractError> {
-    let (lanes, name) = (u64::from(question.lanes), target.name.clone());
-    if !target.lanes.choices.contains(&question.lanes) {
-        let choices = target.lanes.choices.clone();
-        return Err(MovementError::Lanes { target: name, lanes, choices }.into());
-    }
-    let (lanes, limit) = (lanes * u64::from(question.warps), target.limits.lanes_per_block);
-    if lanes > u64::from(limit) {
-        return Err(MovementError::Block { target: name, lanes, limit }.into());
-    }
-    Ok(())
 }
 
 /// The best way to share out the warps; all along M where the result is another product's factor.

@@ -7,6 +7,7 @@ use super::propagate::propagate;
 use super::report::{FunctionReport, Report};
 use super::rewrite::rewrite;
 use super::{EngineError, Machine, least};
+use crate::movement::check_block;
 use crate::tile::op::Dialects;
 use crate::tile::{Module, Type};
 
@@ -38,6 +39,10 @@ pub fn assign(module: &Module, machine: &Machine<'_>, strategy: Strategy) -> Res
     let wrong = |message: &str| EngineError::Program { operation: "module".to_owned(), message: message.to_owned() };
     if module.attributes.get("ttg.num-ctas").and_then(crate::tile::Attribute::as_integer).unwrap_or(1) != 1 {
         return Err(wrong("programs of several blocks in a cluster get no layouts"));
+    }
+    check_block(machine.lanes.into(), machine.warps.into(), machine.means.target)?;
+    if !machine.warps.is_power_of_two() {
+        return Err(wrong("a block has a power of two of warps"));
     }
     let dialects = Dialects::neutral();
     let convert = dialects.get("ttg.convert_layout").ok_or_else(|| wrong("there is no `ttg.convert_layout`"))?;

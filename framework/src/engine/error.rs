@@ -27,6 +27,18 @@ pub enum EngineError {
         /// Why not.
         source: ContractError,
     },
+    /// A type names a layout for another block than the program's.
+    #[error("`{ty}` lies in {warps} warps of {lanes} lanes, and the program has {} of {}", expected[1], expected[0])]
+    Block {
+        /// The type.
+        ty: String,
+        /// Lanes of a warp of the layout.
+        lanes: u64,
+        /// Its warps.
+        warps: u64,
+        /// Lanes and warps of the program.
+        expected: [u32; 2],
+    },
     /// A type names a layout that is none.
     #[error(transparent)]
     Type(#[from] NoLayout),

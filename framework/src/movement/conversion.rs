@@ -194,12 +194,19 @@ impl Conversion {
 }
 
 fn check_hardware(lane_bits: u32, warp_bits: u32, target: &TargetDescription) -> Result<(), MovementError> {
-    let lanes = 1u64 << lane_bits;
+    check_block(1u64 << lane_bits, 1u64 << warp_bits, target)
+}
+
+/// Whether the target has blocks of so many warps of so many lanes.
+///
+/// # Errors
+/// [`MovementError::Lanes`] or [`MovementError::Block`].
+pub fn check_block(lanes: u64, warps: u64, target: &TargetDescription) -> Result<(), MovementError> {
     if !target.lanes.choices.iter().any(|&choice| u64::from(choice) == lanes) {
         let choices = target.lanes.choices.clone();
         return Err(MovementError::Lanes { target: target.name.clone(), lanes, choices });
     }
-    let lanes = lanes << warp_bits;
+    let lanes = lanes.saturating_mul(warps);
     if lanes > u64::from(target.limits.lanes_per_block) {
         let limit = target.limits.lanes_per_block;
         return Err(MovementError::Block { target: target.name.clone(), lanes, limit });

@@ -34,7 +34,7 @@ pub use choose::{
     Accessor, AccessorFigures, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,
     choose_memory,
 };
-pub use conversion::{Conversion, MovementError};
+pub use conversion::{Conversion, MovementError, check_block};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
 pub use copy::{
     BoxCopy, BoxSource, ClosedCopy, CopyQuestion, SharedCopy, consecutive_copy, copy_from_shared, copy_to_shared,

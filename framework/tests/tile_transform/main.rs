@@ -298,6 +298,33 @@ fn calls_that_cannot_be_written_out_are_refused_at_their_place() {
     assert!(refused(&deep).ends_with("`tt.call`: the calls become more than 1048576 operations"));
 }
 
+/// What went alone within a choice or a loop is not counted again when that goes.
+#[test]
+fn a_choice_goes_after_what_it_holds() {
+    let mut module = read(
+        "module {
+           tt.func public @f(%n: i32, %c: i1) {
+             %c1 = arith.constant 1 : i32
+             %x = scf.if %c -> (i32) {
+               %d = arith.addi %n, %c1 : i32
+               %e = arith.muli %d, %c1 : i32
+               scf.yield %n : i32
+             } else {
+               scf.yield %c1 : i32
+             }
+             %s = scf.for %i = %c1 to %n step %c1 iter_args(%t = %n) -> (i32) : i32 {
+               %u = arith.addi %t, %i : i32
+               %v = arith.addi %u, %c1 : i32
+               scf.yield %u : i32
+             }
+             tt.return
+           }
+         }",
+    );
+    remove_unused(&mut module);
+    assert_eq!(print(&module), "module {\n  tt.func public @f(%n: i32, %c: i1) {\n    tt.return\n  }\n}\n");
+}
+
 #[test]
 fn unused_operations_go_with_what_only_they_use() {
     let mut module = read(

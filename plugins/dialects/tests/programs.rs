@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use tilewright::tile::{text, verify};
 use tilewright_dialects::{FILES, all};
 
-const PROGRAMS: [(&str, &str); 2] =
-    [("buffers", include_str!("programs/buffers.ttgir")), ("bulk", include_str!("programs/bulk.ttgir"))];
+const PROGRAMS: [(&str, &str); 3] = [
+    ("buffers", include_str!("programs/buffers.ttgir")),
+    ("bulk", include_str!("programs/bulk.ttgir")),
+    ("tiles", include_str!("programs/tiles.ttgir")),
+];
 
 #[test]
 fn operations_are_written_as_they_were_read() {

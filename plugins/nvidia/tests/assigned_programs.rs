@@ -6,7 +6,14 @@
 mod assigned;
 
 use assigned::on_target::{every_program_has_layouts, named_layouts_stay};
+use tilewright::engine::{Machine, Strategy, assign};
+use tilewright::layout::FamilySet;
+use tilewright::layout::families::Neutral;
+use tilewright::movement::Means;
 use tilewright::target::TargetDescription;
+use tilewright::tile;
+use tilewright::tile::op::Dialects;
+use tilewright::vendor::Target;
 use tilewright_nvidia::NvidiaTarget;
 
 /// Targets, and what Triton calls theirs.
@@ -33,4 +40,54 @@ fn layouts_that_real_programs_say_stay() {
         (&tilewright_dialects::all(), &tilewright_dialects::imports()),
         &[".cuda90.ttgir", ".cuda80.ttgir"],
     );
+}
+
+/// A product whose factors come from registers has them in the layouts of its plan: rows can be loaded so, and columns are
+/// converted.
+#[test]
+fn factors_are_brought_to_the_layouts_of_the_plan() {
+    let tile = |name: &str, pointer: &str, ty: &str| {
+        format!(
+            "%{name}_base = tt.splat %{pointer} : !tt.ptr<{ty}> -> tensor<64x64x!tt.ptr<{ty}>>
+    %{name}_at = tt.addptr %{name}_base, %at : tensor<64x64x!tt.ptr<{ty}>>, tensor<64x64xi32>"
+        )
+    };
+    let text = format!(
+        "module {{
+  tt.func public @f(%p: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %q: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %r: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+    %i = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+    %width = arith.constant dense<64> : tensor<64x1xi32>
+    %down = tt.expand_dims %i {{axis = 1 : i32}} : tensor<64xi32> -> tensor<64x1xi32>
+    %rows = arith.muli %down, %width : tensor<64x1xi32>
+    %across = tt.expand_dims %i {{axis = 0 : i32}} : tensor<64xi32> -> tensor<1x64xi32>
+    %wide_rows = tt.broadcast %rows : tensor<64x1xi32> -> tensor<64x64xi32>
+    %wide_across = tt.broadcast %across : tensor<1x64xi32> -> tensor<64x64xi32>
+    %at = arith.addi %wide_rows, %wide_across : tensor<64x64xi32>
+    {}
+    {}
+    {}
+    %a = tt.load %a_at : tensor<64x64x!tt.ptr<f16>>
+    %b = tt.load %b_at : tensor<64x64x!tt.ptr<f16>>
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %c = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    tt.store %c_at, %c : tensor<64x64x!tt.ptr<f32>>
+    tt.return
+  }}
+}}",
+        tile("a", "p", "f16"),
+        tile("b", "q", "f16"),
+        tile("c", "r", "f32"),
+    );
+    let (name, description, _) = TARGETS[1];
+    let target = target(name, description);
+    let families = FamilySet::new(vec![&Neutral, target.families()]);
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let machine = Machine { means, families: &families, lanes: 32, warps: 4 };
+    let module = tile::text::parse(&text, &Dialects::neutral()).unwrap();
+    let report = assign(&module, &machine, Strategy::LeastCost).unwrap().report;
+    let wanted = |by: &str| -> Vec<_> {
+        let conversions = report.functions[0].conversions.iter();
+        conversions.filter(|left| left.wanted_by.iter().any(|user| user == by)).map(|left| left.value.clone()).collect()
+    };
+    assert_eq!(wanted("tt.dot"), ["%b"], "{report}");
 }

@@ -9,6 +9,7 @@ use crate::engine::memory::{moved_bits, named};
 use crate::engine::pool::{LayoutId, Pool};
 use crate::engine::product::{Product, product};
 use crate::engine::{EngineError, Machine};
+use crate::layout::Dim;
 use crate::movement::{GlobalTensor, coalesced_layout};
 use crate::target::Direction;
 use crate::tile::{Block, Body, Function, Op, Region, Type, Value};
@@ -153,6 +154,11 @@ impl<'f, 'a> Builder<'f, 'a> {
             return Ok(None);
         }
         let given = self.layouts.distributed(self.body.ty(end.value))?;
+        let (lanes, warps) = (1u64 << given.in_bits(Dim::LANE), 1u64 << given.in_bits(Dim::WARP));
+        if (lanes, warps) != (self.machine.lanes.into(), self.machine.warps.into()) {
+            let ty = self.body.ty(end.value).to_string();
+            return Err(EngineError::Block { ty, lanes, warps, expected: [self.machine.lanes, self.machine.warps] });
+        }
         let given = self.graph.pool.layout(&given)?;
         Ok(end.back.and_then(|back| self.graph.pool.seen(given, back)))
     }

@@ -3,7 +3,7 @@
 use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
-use crate::kernel::{Builder, Element, Kernel, Launch, Space, Type, Value};
+use crate::kernel::{Builder, Compare, Element, Kernel, Launch, Space, Type, Value};
 use crate::tile::{self, Function};
 
 use crate::lower::shared_memory;
@@ -26,7 +26,7 @@ pub struct Program<'a> {
     pub machine: &'a Machine<'a>,
 }
 
-/// The kernel of a function. Its parameters are the function's: numbers, and pointers to global memory; of a tensor
+/// The kernel of a function. Its parameters are the function's: numbers (an `i1` as a byte), and pointers to global memory; of a tensor
 /// descriptor the pointer, the size along each axis (`i32`), and the stride along each axis in elements (`i64`).
 ///
 /// # Errors
@@ -64,6 +64,7 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
             }
             _ => {
                 if let Some(value) = values.pop() {
+                    let value = told(&mut lowering.builder, body.ty(argument), value);
                     lowering.hold_uniform(argument, value);
                 }
             }
@@ -80,10 +81,23 @@ fn kernel_name(name: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
+/// Truth comes as a byte, which is not zero where it holds.
+fn stored_alone(ty: Type) -> Type {
+    if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty }
+}
+
+/// The argument that a parameter stands for.
+fn told(builder: &mut Builder, ty: &tile::Type, value: Value) -> Value {
+    if *ty != tile::Type::BOOLEAN {
+        return value;
+    }
+    let zero = builder.constant(Type::Scalar(Element::I8), 0);
+    builder.compare(Compare::Ne, value, zero)
+}
+
 fn parameters_of(name: &str, ty: &tile::Type) -> Lowered<Vec<(String, Type)>> {
     let tile::Type::Descriptor(descriptor) = ty else {
-        let ty = carrier(ty)?;
-        return Ok(vec![(name.to_owned(), ty)]);
+        return Ok(vec![(name.to_owned(), stored_alone(carrier(ty)?))]);
     };
     let rank = descriptor.shape.len();
     let pointer = (name.to_owned(), Type::Pointer(Space::Global));

@@ -120,7 +120,8 @@ fn launch_argument(
 ) -> Result<emulator::Argument, String> {
     match (given, parameter.ty) {
         (Given::Buffer(number), Type::Pointer(_)) => Ok(emulator::Argument::Buffer(buffers[number])),
-        (Given::Scalar { bits, width }, Type::Scalar(element)) if element.bits() == width => {
+        // Truth is given as a byte.
+        (Given::Scalar { bits, width }, Type::Scalar(element)) if element.bits() == width.max(8) => {
             Ok(emulator::Argument::Scalar(bits))
         }
         (Given::Buffer(_), _) => Err("a buffer".to_owned()),

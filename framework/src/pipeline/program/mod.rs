@@ -77,9 +77,8 @@ impl ProgramCompiler<'_> {
         let description = self.target.description();
         let means = Means::of(description).with_instructions(self.target.instructions());
         let families = FamilySet::new(vec![&Neutral, self.target.families()]);
-        let said = |name| module.attributes.get(name).and_then(Attribute::as_integer).map(|count| count as u32);
-        let warps = said("ttg.num-warps").or(options.warps).unwrap_or(WARPS);
-        let lanes = said("ttg.threads-per-warp").or(options.lanes).unwrap_or(description.lanes.default);
+        let warps = said(&module, "ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
+        let lanes = said(&module, "ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
         let machine = Machine { means, families: &families, lanes, warps };
         let assigned = engine::assign(&module, &machine, options.strategy)?;
         seen(Stage::Layouts(&assigned));
@@ -141,6 +140,15 @@ impl ProgramCompiler<'_> {
         let means = Means::of(self.target.description()).with_instructions(self.target.instructions());
         let ended = case.run(&kernel, means, limits)?;
         Ok((kernel, ended))
+    }
+}
+
+/// The number that a program itself says, where it says one.
+fn said(module: &Module, name: &str) -> Result<Option<u32>, ProgramError> {
+    let Some(count) = module.attributes.get(name).and_then(Attribute::as_integer) else { return Ok(None) };
+    match u32::try_from(count) {
+        Ok(count) if count.is_power_of_two() => Ok(Some(count)),
+        _ => Err(ProgramError::Entry(format!("`{name}` is {count}: expected a power of two"))),
     }
 }
 

@@ -23,7 +23,10 @@ fn of_body(body: &mut Body) {
             continue;
         }
         for gone in within(body, op) {
-            removed[gone.index()] = true;
+            // What went before no longer uses anything.
+            if std::mem::replace(&mut removed[gone.index()], true) {
+                continue;
+            }
             for operand in &body.op(gone).operands {
                 uses[operand.index()] -= 1;
                 if let crate::tile::Origin::Result(by, _) = body.origin(*operand) {

@@ -56,10 +56,15 @@ pub struct Pointer {
     pub pointee: Type,
     /// The number of the memory: 1 is global memory, 3 shared memory.
     pub space: u32,
+    /// Whether nobody writes there as long as the program runs.
+    pub constant: bool,
 }
 
 /// The number of global memory.
 pub const GLOBAL: u32 = 1;
+
+/// What stands in the place of the number where nobody writes.
+pub(in crate::tile) const CONSTANT: &str = "\"constant\"";
 
 /// A tensor in registers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -160,7 +165,7 @@ impl Type {
     /// A pointer to global memory.
     #[must_use]
     pub fn pointer(pointee: Self) -> Self {
-        Self::Pointer(Arc::new(Pointer { pointee, space: GLOBAL }))
+        Self::Pointer(Arc::new(Pointer { pointee, space: GLOBAL, constant: false }))
     }
 
     /// A tensor; without a layout, where none is given.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Descriptor, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type};
+use super::{CONSTANT, Descriptor, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type};
 
 /// Writes a layout's name: as it is, or as a name that stands for it.
 pub(in crate::tile) type WriteLayout<'a> = dyn Fn(&LayoutName, &mut dyn fmt::Write) -> fmt::Result + 'a;
@@ -71,7 +71,9 @@ fn write_shape(f: &mut dyn fmt::Write, shape: &[u64]) -> fmt::Result {
 fn write_pointer(f: &mut dyn fmt::Write, pointer: &Pointer, layouts: &WriteLayout<'_>) -> fmt::Result {
     f.write_str("<")?;
     pointer.pointee.write(f, layouts)?;
-    if pointer.space != GLOBAL {
+    if pointer.constant {
+        write!(f, ", {CONSTANT}")?;
+    } else if pointer.space != GLOBAL {
         write!(f, ", {}", pointer.space)?;
     }
     f.write_str(">")

@@ -87,6 +87,10 @@ impl Check<'_> {
         let Some(region) = self.operation.regions.first() else { return Ok(()) };
         let pack = self.integer("pack").and_then(|pack| usize::try_from(pack).ok()).filter(|pack| *pack > 0);
         let Some(pack) = pack else { return Err("`pack` is not above zero".to_owned()) };
+        let most = self.body.blocks(*region).first().map_or(0, |block| self.body.arguments(*block).len());
+        ensure(pack <= most.max(1), || {
+            format!("its region takes {most} elements, which are not {pack} of each tensor")
+        })?;
         let packed = |values: &[Value]| -> Vec<&Type> {
             let elements = values.iter().map(|value| self.ty(*value).element());
             elements.flat_map(|element| std::iter::repeat_n(element, pack)).collect()

@@ -73,6 +73,9 @@ fn verify_function(module: &Module, function: &Function) -> Result<(), Violation
     if !arguments.eq(&function.signature.arguments) {
         return Err(wrong(None, "the arguments of its first block are not its own".to_owned()));
     }
+    for argument in &function.signature.arguments {
+        shapes::sized(argument).map_err(|message| wrong(None, message))?;
+    }
     if let Err((op, message)) = dominance::check(body) {
         return Err(wrong(op.map(|op| body.op(op)), message));
     }

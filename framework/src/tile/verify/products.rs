@@ -6,9 +6,9 @@ use crate::tile::{Attribute, Type};
 impl Check<'_> {
     pub(super) fn products(&self) -> Checked {
         let name = self.operation.name();
-        let packed = match name {
-            "tt.dot" => [1, 1],
-            "tt.dot_scaled" => [self.packed("a_elem_type", "lhs_k_pack"), self.packed("b_elem_type", "rhs_k_pack")],
+        let ([a_lines, a_k], [b_lines, b_k]) = match name {
+            "tt.dot" => ([1, 1], [1, 1]),
+            "tt.dot_scaled" => (self.packed("a_elem_type", "lhs_k_pack"), self.packed("b_elem_type", "rhs_k_pack")),
             _ => return Ok(()),
         };
         let shape = |group: &str| self.operand_type(group).and_then(Type::shape).unwrap_or_default();
@@ -20,29 +20,34 @@ impl Check<'_> {
         let batches = rank - 2;
         let fits = a[..batches] == b[..batches]
             && a[..batches] == c[..batches]
-            && a[batches] == c[batches]
-            && b[batches + 1] == c[batches + 1]
-            && a[batches + 1].saturating_mul(packed[0]) == b[batches].saturating_mul(packed[1]);
+            && a[batches].saturating_mul(a_lines) == c[batches]
+            && b[batches + 1].saturating_mul(b_lines) == c[batches + 1]
+            && a[batches + 1].saturating_mul(a_k) == b[batches].saturating_mul(b_k);
         ensure(fits, || {
-            let note = if packed == [1, 1] { "" } else { ", two elements of four bits in a byte along K" };
+            let note = match [a_lines, a_k, b_lines, b_k] {
+                [1, 1, 1, 1] => "",
+                [1, _, 1, _] => ", two elements of four bits in a byte along K",
+                _ => ", two elements of four bits in a byte across K",
+            };
             format!("a product of {a:?} and {b:?} is no {c:?}{note}")
         })?;
-        self.scales(batches, a, b, packed)
+        self.scales(batches, [c[batches], c[batches + 1]], a[batches + 1].saturating_mul(a_k))
     }
 
-    /// How many elements of a factor lie in one of its tensor's along K.
-    fn packed(&self, element: &str, along_k: &str) -> u64 {
+    /// How many elements of a factor lie in one of its tensor's: of those across K, and of those along it.
+    fn packed(&self, element: &str, along_k: &str) -> [u64; 2] {
         let narrow = self.operation.attributes.get(element).and_then(Attribute::as_text) == Some("e2m1");
         let along = self.operation.attributes.get(along_k) != Some(&Attribute::Bool(false));
-        if narrow && along { 2 } else { 1 }
+        match (narrow, along) {
+            (false, _) => [1, 1],
+            (true, true) => [1, 2],
+            (true, false) => [2, 1],
+        }
     }
 
     /// Scales are rows, or columns, by blocks of K.
-    fn scales(&self, batches: usize, a: &[u64], b: &[u64], packed: [u64; 2]) -> Checked {
-        let sides = [
-            ("a_scale", a[batches], a[batches + 1].saturating_mul(packed[0])),
-            ("b_scale", b[batches + 1], b[batches].saturating_mul(packed[1])),
-        ];
+    fn scales(&self, batches: usize, [rows, columns]: [u64; 2], k: u64) -> Checked {
+        let sides = [("a_scale", rows, k), ("b_scale", columns, k)];
         for (group, lines, k) in sides {
             let Some(scale) = self.operand_type(group).and_then(Type::shape) else { continue };
             let fits = scale.len() == batches + 2 && scale[batches] == lines && k % scale[batches + 1].max(1) == 0;

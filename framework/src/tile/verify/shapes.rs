@@ -65,20 +65,9 @@ impl Check<'_> {
         })
     }
 
-    /// Tensors have sizes of powers of two, and not too many elements.
+    /// Of what it gives; where it is used it was given.
     fn sizes(&self) -> Checked {
-        for value in &self.operation.results {
-            let Type::Tensor(tensor) = self.ty(*value) else { continue };
-            let odd = tensor.shape.iter().find(|size| !size.is_power_of_two());
-            if let Some(size) = odd {
-                return Err(format!("the size {size} of `{}` is no power of two", self.ty(*value)));
-            }
-            let count = tensor.shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
-            ensure(count.is_some_and(|count| count <= MAX_ELEMENTS), || {
-                format!("`{}` has more than {MAX_ELEMENTS} elements", self.ty(*value))
-            })?;
-        }
-        Ok(())
+        self.operation.results.iter().try_for_each(|value| sized(self.ty(*value)))
     }
 
     fn axis(&self, rank: usize) -> Result<usize, String> {
@@ -137,6 +126,17 @@ impl Check<'_> {
         expected[axis] = expected[axis].saturating_mul(2);
         ensure(expected == to, || format!("pairs of {from:?} become {to:?}: expected {expected:?}"))
     }
+}
+
+/// Tensors have sizes of powers of two, and not too many elements.
+pub(super) fn sized(ty: &Type) -> Checked {
+    let Type::Tensor(tensor) = ty else { return Ok(()) };
+    let odd = tensor.shape.iter().find(|size| !size.is_power_of_two());
+    if let Some(size) = odd {
+        return Err(format!("the size {size} of `{ty}` is no power of two"));
+    }
+    let count = tensor.shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
+    ensure(count.is_some_and(|count| count <= MAX_ELEMENTS), || format!("`{ty}` has more than {MAX_ELEMENTS} elements"))
 }
 
 fn broadcast(from: &[u64], to: &[u64]) -> Checked {

@@ -1,22 +1,16 @@
 //! Atomic operations: each element's once, however many lanes hold it, and its old value for all of them.
 
-use crate::kernel::{Atomic, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value};
+use crate::kernel::{Atomic, Builder, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value};
 use crate::tile::{self, Op};
 
 use super::super::error::{Lowered, Reason};
 use super::super::held::{Held, Registers};
 use super::super::lowering::Lowering;
 use super::super::places::idle_registers;
-use super::super::types::{integer, stored};
+use super::super::types::{integer, native, stored};
 use super::load::from_memory;
+use super::narrow_atomic::{Ordered, changed, combined};
 use super::store::both;
-
-/// What an atomic operation says of memory.
-#[derive(Clone, Copy)]
-struct Ordered {
-    order: MemoryOrder,
-    scope: MemoryScope,
-}
 
 impl Ordered {
     fn of(lowering: &Lowering<'_>, op: Op) -> Lowered<Self> {
@@ -40,23 +34,57 @@ impl Ordered {
 pub(in super::super) fn read_modify_write(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let kind = lowering.word(op, "atomic_rmw_op").unwrap_or_default();
     let kind = atomic(kind).ok_or_else(|| Reason::malformed(format!("there is no atomic operation `{kind}`")))?;
-    let Ordered { order, scope } = Ordered::of(lowering, op)?;
+    let ordered @ Ordered { order, scope } = Ordered::of(lowering, op)?;
     let mask = lowering.optional(op, "mask");
+    takes(lowering, op, kind)?;
     each(lowering, op, mask, |lowering, operands, predicate| {
         let (pointer, value) = (operands[0], operands[1]);
+        let given = lowering.builder.type_of(value);
+        let value = if kind == Atomic::FAdd { value } else { lowering.as_word(value) };
         let ty = lowering.builder.type_of(value);
-        lowering.builder.value(ty, KernelOp::AtomicRmw { op: kind, pointer, value, predicate, order, scope })
+        if ty.bits() < 32 && kind != Atomic::FAdd {
+            let next = |builder: &mut Builder, old| combined(builder, kind, old, value);
+            let old = changed(&mut lowering.builder, (pointer, ty), predicate, ordered, next);
+            return lowering.typed_word(old, given);
+        }
+        let op = KernelOp::AtomicRmw { op: kind, pointer, value, predicate, order, scope };
+        let old = lowering.builder.value(ty, op);
+        lowering.typed_word(old, given)
     })
 }
 
+/// Whether the elements are of those that an operation is for: sums of floating-point numbers, others of integers, and what is
+/// exchanged may be any.
+fn takes(lowering: &Lowering<'_>, op: Op, kind: Atomic) -> Lowered<()> {
+    let element = lowering.body.ty(lowering.operand(op, 1)?).element();
+    let fits = match (kind, element) {
+        (Atomic::FAdd, tile::Type::Float(float)) => native(*float).is_some(),
+        (Atomic::FAdd, _) => false,
+        (Atomic::Exchange, _) => true,
+        _ => matches!(element, tile::Type::Integer(8.., _)),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(Reason::unsupported(format!("`{element}` is no element that this atomic operation is for"))),
+    }
+}
+
 pub(in super::super) fn compare_exchange(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let Ordered { order, scope } = Ordered::of(lowering, op)?;
+    let ordered @ Ordered { order, scope } = Ordered::of(lowering, op)?;
     each(lowering, op, None, |lowering, operands, predicate| {
         let (pointer, expected, value) = (operands[0], operands[1], operands[2]);
         let given = lowering.builder.type_of(value);
         // Bits are compared.
         let (expected, value) = (lowering.as_word(expected), lowering.as_word(value));
         let ty = lowering.builder.type_of(value);
+        if ty.bits() < 32 {
+            let next = |builder: &mut Builder, old| {
+                let differs = builder.compare(Compare::Ne, old, expected);
+                builder.select(differs, old, value)
+            };
+            let old = changed(&mut lowering.builder, (pointer, ty), predicate, ordered, next);
+            return lowering.typed_word(old, given);
+        }
         let op = KernelOp::AtomicCompareExchange { pointer, expected, value, predicate, order, scope };
         let old = lowering.builder.value(ty, op);
         lowering.typed_word(old, given)
@@ -123,16 +151,20 @@ pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     if lowering.optional(op, "timeout").is_some() {
         return Err(Reason::unsupported("no clock of the kernel ends a wait"));
     }
-    let Ordered { order, scope } = Ordered::of(lowering, op)?;
+    let ordered @ Ordered { order, scope } = Ordered::of(lowering, op)?;
     each(lowering, op, None, |lowering, operands, predicate| {
-        let (pointer, expected) = (operands[0], operands[1]);
+        let (pointer, expected) = (operands[0], lowering.as_word(operands[1]));
         let builder = &mut lowering.builder;
         let ty = builder.type_of(expected);
         let truth = Type::Scalar(Element::I1);
         let no = builder.constant(truth, 0);
         builder.begin_region(&[truth]);
-        let value = builder.constant(ty, 0);
-        let found = builder.value(ty, KernelOp::AtomicRmw { op: Atomic::Or, pointer, value, predicate, order, scope });
+        let found = if ty.bits() < 32 {
+            changed(builder, (pointer, ty), predicate, ordered, |_, old| old)
+        } else {
+            let value = builder.constant(ty, 0);
+            builder.value(ty, KernelOp::AtomicRmw { op: Atomic::Or, pointer, value, predicate, order, scope })
+        };
         let differs = builder.compare(Compare::Ne, found, expected);
         // Those that do not take part see zero, and have nothing to wait for.
         let goes_on = both(builder, predicate, Some(differs)).unwrap_or(differs);

@@ -3,6 +3,7 @@
 mod atomic;
 mod groups;
 mod load;
+mod narrow_atomic;
 mod once;
 mod store;
 

@@ -1,18 +1,28 @@
 //! Comparisons.
 
 use crate::kernel::{Binary, Builder, Compare, Element, Type, Value};
+use crate::tile;
 
 use super::super::error::{Lowered, Reason};
+use super::super::types::native;
 use super::integer::widened;
+use super::narrow::widened as widened_float;
 use super::{Results, Scalar, one};
 
 pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
     let &[a, b] = scalar.values else { return None };
     let predicate = scalar.word("predicate").to_owned();
     let builder = &mut *scalar.builder;
-    let found = match name {
-        "arith.cmpi" => of_integers(builder, &predicate, a, b),
-        "arith.cmpf" => of_floats(builder, &predicate, a, b),
+    let found = match (name, scalar.from.first()) {
+        ("arith.cmpi", _) => of_integers(builder, &predicate, a, b),
+        // Those without arithmetic are compared as what they are exactly.
+        ("arith.cmpf", Some(tile::Type::Float(float))) if native(*float).is_none() => {
+            match (widened_float(builder, a, *float), widened_float(builder, b, *float)) {
+                (Ok(a), Ok(b)) => of_floats(builder, &predicate, a, b),
+                (Err(reason), _) | (_, Err(reason)) => return Some(Err(reason)),
+            }
+        }
+        ("arith.cmpf", _) => of_floats(builder, &predicate, a, b),
         _ => return None,
     };
     Some(found.map(one).ok_or_else(|| Reason::malformed(format!("there is no predicate `{predicate}`"))))

@@ -15,6 +15,9 @@ const MOST_ELEMENTS: usize = 64;
 pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let result = lowering.result(op, 0)?;
     let ty = lowering.body.ty(result).clone();
+    if ty.as_memory().is_some() {
+        return Err(Reason::unsupported("nothing made this memory"));
+    }
     let carrier = lowering.carrier(result)?;
     let elements: Vec<u64> = match lowering.attribute(op, "value") {
         _ if lowering.body.op(op).name() == "ub.poison" => vec![0],

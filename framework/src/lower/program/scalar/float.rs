@@ -1,6 +1,7 @@
 //! Arithmetic of floating-point numbers.
 
 use crate::kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
+use crate::tile::{self, Float};
 
 use super::super::error::{Lowered, Reason};
 use super::super::types::integer;
@@ -8,6 +9,9 @@ use super::{Results, Scalar, one};
 
 pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
     let propagates = scalar.word("propagateNan") == "all";
+    if let Some(result) = sign_of_byte(scalar, name) {
+        return Some(Ok(one(result)));
+    }
     let values = scalar.values;
     let builder = &mut *scalar.builder;
     let is_float = values.first().is_some_and(|&value| builder.type_of(value).element().is_some_and(Element::is_float));
@@ -24,6 +28,26 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     } else {
         Err(Reason::unsupported(format!("there is no arithmetic of `{}`", scalar.element())))
     })
+}
+
+/// What only concerns the sign, of numbers of eight bits that have one and both zeros: their highest bit.
+fn sign_of_byte(scalar: &mut Scalar<'_>, name: &str) -> Option<Value> {
+    if !matches!(scalar.from.first(), Some(tile::Type::Float(Float::F8E4M3Fn | Float::F8E5M2))) {
+        return None;
+    }
+    let builder = &mut *scalar.builder;
+    match (name, scalar.values) {
+        ("arith.negf", &[a]) => {
+            let sign = builder.constant(Type::Scalar(Element::I8), 0x80);
+            Some(builder.binary(Binary::Xor, a, sign))
+        }
+        ("math.absf", &[a]) => {
+            let others = builder.constant(Type::Scalar(Element::I8), 0x7F);
+            Some(builder.binary(Binary::And, a, others))
+        }
+        ("math.copysign", &[a, b]) => Some(with_sign_of(builder, a, b)),
+        _ => None,
+    }
 }
 
 /// Does something in binary32 for numbers of 16 bits, and rounds once. What has 24 bits of precision at the least rounds sums,

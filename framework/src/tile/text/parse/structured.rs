@@ -129,6 +129,10 @@ impl Parser<'_> {
         }
         draft.types.results[0] =
             Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
+        // Newer versions of MLIR write it behind the types.
+        if self.cursor.takes("no_inline") {
+            draft.attributes.set("no_inline", Attribute::Unit);
+        }
         let region = self.region(&[])?;
         self.end_region(region)?;
         draft.regions.push(region);

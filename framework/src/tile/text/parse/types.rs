@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{Parsed, Parser};
 use crate::tile::op::Class;
-use crate::tile::types::{Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type};
+use crate::tile::types::{
+    CONSTANT, Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type,
+};
 
 /// The most axes a tensor may have.
 const MAX_RANK: usize = 64;
@@ -85,8 +87,14 @@ impl<'a> Parser<'a> {
 
     fn pointer(&mut self) -> Parsed<Type> {
         let pointee = self.ty()?;
-        let space = if self.cursor.takes(",") { self.cursor.take_decimal("the number of a memory")? } else { GLOBAL };
-        Ok(Type::Pointer(Arc::new(Pointer { pointee, space })))
+        let (mut space, mut constant) = (GLOBAL, false);
+        if self.cursor.takes(",") {
+            constant = self.cursor.takes(CONSTANT);
+            if !constant {
+                space = self.cursor.take_decimal("the number of a memory")?;
+            }
+        }
+        Ok(Type::Pointer(Arc::new(Pointer { pointee, space, constant })))
     }
 
     fn tensor(&mut self, start: usize) -> Parsed<Type> {

@@ -167,10 +167,10 @@ impl Printer<'_> {
     }
 
     fn execute(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        self.arrow(operation, line, false);
         if operation.attributes.get("no_inline").is_some() {
             line.push("no_inline");
         }
-        self.arrow(operation, line, false);
         if let Some(region) = operation.regions.first() {
             self.region(*region, false, false, line)?;
         }
