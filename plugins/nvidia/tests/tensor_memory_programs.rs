@@ -16,12 +16,13 @@ const PROGRAM: &str = "#p = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp
 #tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
 #smem = #ttg.shared_memory
 module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32} {
-  tt.func public @sums(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %more: i1) {
+  tt.func public @sums(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %count: i32) {
     %false = arith.constant false
     %true = arith.constant true
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %c2 = arith.constant 2 : i32
+    %more = arith.cmpi ne, %count, %c0 : i32
     %i = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #p}>>
     %k = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 1, parent = #p}>>
     %j = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #p}>>
@@ -65,9 +66,9 @@ module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"tt
 }
 ";
 
-fn b200() -> NvidiaTarget {
-    let text = include_str!("../../../targets/b200.toml");
-    NvidiaTarget::new(TargetDescription::from_toml("b200.toml", text).unwrap()).unwrap()
+fn h100() -> NvidiaTarget {
+    let text = include_str!("../../../targets/h100.toml");
+    NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap()
 }
 
 fn kernel(target: &dyn Target, program: &str) -> Result<Kernel, ProgramError> {
@@ -86,7 +87,7 @@ fn factor(rows: usize, columns: usize, by: usize) -> (Vec<i32>, Vec<u8>) {
 
 #[test]
 fn sums_in_tensor_memory_are_those_of_all_products() {
-    let target = b200();
+    let target = h100();
     let kernel = kernel(&target, PROGRAM).unwrap_or_else(|error| panic!("{error}"));
     let ((a, a_bytes), (b, b_bytes)) = (factor(128, 64, 7), factor(64, 64, 11));
     let meanings = Meanings::of_rows(target.instructions());
@@ -109,6 +110,6 @@ fn sums_in_tensor_memory_are_those_of_all_products() {
 #[test]
 fn products_of_several_blocks_are_refused() {
     let paired = PROGRAM.replace("{is_async}", "{is_async, two_ctas}");
-    let error = kernel(&b200(), &paired).unwrap_err().to_string();
+    let error = kernel(&h100(), &paired).unwrap_err().to_string();
     assert!(error.contains("a product of several blocks"), "{error}");
 }

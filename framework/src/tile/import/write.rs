@@ -27,7 +27,7 @@ struct Outermost<'o> {
 impl Outermost<'_> {
     /// Whether it gives one value, tokens of it aside.
     fn is_one(&self) -> bool {
-        self.types.first().is_some() && self.types.iter().skip(1).all(is_token)
+        !self.types.is_empty() && self.types.iter().skip(1).all(is_token)
     }
 }
 
