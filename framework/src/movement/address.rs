@@ -136,7 +136,7 @@ impl Thread {
 }
 
 /// The matrix of the given columns times the bits of an `i32`.
-pub(super) fn product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
+pub(crate) fn product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
     let mut sum = None;
     add_product(builder, &mut sum, value, columns);
     sum.unwrap_or_else(|| builder.i32(0))

@@ -28,6 +28,7 @@ mod tile;
 mod tuples;
 mod wide;
 
+pub(crate) use address::product;
 pub use address::{ClusterBits, LinearAddress, Thread};
 pub use bound::Bound;
 pub use choose::{
@@ -37,7 +38,8 @@ pub use choose::{
 pub use conversion::{Conversion, MovementError, check_block};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
 pub use copy::{
-    BoxCopy, BoxSource, ClosedCopy, CopyQuestion, SharedCopy, consecutive_copy, copy_from_shared, copy_to_shared,
+    BoxCopy, BoxSource, ClosedCopy, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, consecutive_copy,
+    copy_from_shared, copy_pointed, copy_to_shared,
 };
 pub use gather::{Gather, gather, gathers};
 pub use means::Means;

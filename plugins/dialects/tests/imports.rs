@@ -198,6 +198,36 @@ fn asynchronous_copies_and_products_are_done_at_once() {
     assert!(!printed.contains("ttng."), "{printed}");
 }
 
+const SUMS: &str = r#"#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#sums = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
+#smem = #ttg.shared_memory
+module {
+  tt.func public @f(%a: !ttg.memdesc<128x64xf16, #shared, #smem>, %b: !ttg.memdesc<64x64xf16, #shared, #smem>, %bar: !ttg.memdesc<1xi64, #flat, #smem, mutable>, %u: i1, %x: tensor<128x64xf32>) -> tensor<128x64xf32> {
+    %true = arith.constant true
+    %d, %t = ttng.tmem_alloc : () -> (!ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable>, !ttg.async.token)
+    %s = ttng.tmem_store %x, %d[%t], %true : tensor<128x64xf32> -> !ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable>
+    %m = ttng.tc_gen5_mma %a, %b, %d[%s], %u, %true, %bar[%true] {is_async} : !ttg.memdesc<128x64xf16, #shared, #smem>, !ttg.memdesc<64x64xf16, #shared, #smem>, !ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable>, !ttg.memdesc<1xi64, #flat, #smem, mutable>
+    %r = ttng.tmem_load %d[%m] : !ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable> -> tensor<128x64xf32>
+    tt.return %r : tensor<128x64xf32>
+  }
+}
+"#;
+
+/// Sums in tensor memory are read before a product, where there are some yet, and written after it.
+#[test]
+fn products_in_tensor_memory_read_and_write_their_sums() {
+    let printed = neutral(SUMS);
+    let names = ["local_alloc", "local_store", "scf.if %u", "local_load %d", "tt.dot", "local_store", "local_load %d"];
+    let mut rest = printed.as_str();
+    for name in names {
+        let (_, after) =
+            rest.split_once(name).unwrap_or_else(|| panic!("no `{name}` where it is expected in\n{printed}"));
+        rest = after;
+    }
+    assert!(!printed.contains("ttng.t"), "{printed}");
+}
+
 #[test]
 fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
     let program = "#smem = #ttg.shared_memory
@@ -205,13 +235,14 @@ fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
 module {
   tt.func public @f(%b: !ttg.memdesc<1xi64, #flat, #smem, mutable>) {
     ttng.arrive_barrier %b, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+    ttng.cluster_barrier {relaxed = false}
     tt.return
   }
 }
 ";
     let error = import(&read(program), &imports(), &all()).expect_err("refused").in_text(program).to_string();
-    let reason = "warps that wait for each other by an mbarrier have no neutral word";
-    assert_eq!(error, format!("5:5: `ttng.arrive_barrier`: it has no neutral meaning: {reason}"));
+    let reason = "a barrier of several blocks has no neutral word";
+    assert_eq!(error, format!("6:5: `ttng.cluster_barrier`: it has no neutral meaning: {reason}"));
 }
 
 /// Every operation of the vendors' dialects has a row, by which it is said in neutral words or refused.

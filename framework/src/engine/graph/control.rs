@@ -12,9 +12,9 @@ impl Builder<'_, '_> {
         match self.body.op(op).name() {
             "scf.for" => self.counted_loop(op, weight)?,
             "scf.while" => self.conditional_loop(op, weight)?,
-            "scf.if" | "scf.index_switch" | "scf.execute_region" => self.branches(op, weight)?,
+            "scf.if" | "scf.index_switch" | "scf.execute_region" | "ttg.mask" => self.branches(op, weight)?,
             // Those that end regions are taken in with what they end.
-            "scf.yield" | "scf.condition" => self.as_is_where_unsaid(op),
+            "scf.yield" | "scf.condition" | "ttg.mask.return" => self.as_is_where_unsaid(op),
             "tt.call" | "tt.return" => self.at_the_border(op, weight)?,
             _ if !self.body.op(op).successors.is_empty() => self.jump(op, weight)?,
             _ => return Ok(false),

@@ -1,6 +1,10 @@
 //! Tensor descriptors: blocks of a tensor in global memory, whose places beyond its sizes are left out.
 //!
-//! Every target does them by plain accesses: a pointer and a mask for each element.
+//! Every target does them by plain accesses. A descriptor's tensor begins at a multiple of 16 bytes, as its rows do, and its elements follow
+//! each other along the last axis; so where a block begins at, and the tensor ends at, multiples of some elements along it, so many
+//! are accessed at once, with one pointer and one mask.
+//!
+//! Source: Triton, `tl.make_tensor_descriptor`: what it asks of base, shape and strides.
 
 use std::sync::Arc;
 
@@ -13,13 +17,16 @@ use crate::tile::{self, Op};
 use super::error::{Lowered, Reason};
 use super::held::{Described, Held, Registers};
 use super::lowering::Lowering;
-use super::memory::{both, from_memory, to_memory};
+use super::memory::{Groups, both, from_memory, to_memory};
 use super::places::idle_registers;
 use super::scalar::number;
 use super::types::{carrier, stored};
 
 const TRUTH: Type = Type::Scalar(Element::I1);
 const WIDE: Type = Type::Scalar(Element::I64);
+
+/// What the addresses of a tensor's rows are multiples of, in bytes.
+const GRAIN: u64 = 16;
 
 pub(super) fn made(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let body = lowering.body;
@@ -32,8 +39,9 @@ pub(super) fn made(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let strides: Vec<Value> =
         strides.into_iter().map(|stride| lowering.builder.cast(Cast::ExtendS, stride, WIDE)).collect();
     let pads_with_nan = lowering.word(op, "padding") == Some("nan");
-    lowering
-        .give(op, Held::Descriptor(Described { pointer, sizes: sizes.into(), strides: strides.into(), pads_with_nan }))
+    let last_multiple = operation.operand_group(1).last().map_or(1, |&size| divisor(lowering, size));
+    let (sizes, strides) = (sizes.into(), strides.into());
+    lowering.give(op, Held::Descriptor(Described { pointer, sizes, strides, last_multiple, pads_with_nan }))
 }
 
 fn described(lowering: &Lowering<'_>, op: Op) -> Lowered<Described> {
@@ -50,10 +58,37 @@ fn scalars(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Vec<Value>> 
     operation.operand_group(group).iter().map(|&value| lowering.scalar(value)).collect()
 }
 
-/// Where each register's element is in global memory, and whether it is in the tensor.
-struct Places {
-    pointers: Vec<Value>,
-    inside: Vec<Value>,
+/// What a scalar is known to be a multiple of.
+fn divisor(lowering: &Lowering<'_>, value: tile::Value) -> u64 {
+    lowering.facts.get(value).and_then(|fact| fact.axes.first()).map_or(1, |along| along.divisibility)
+}
+
+/// Registers that one access serves: where the element of the first is in global memory, and whether all of them are in the tensor.
+struct Part {
+    registers: Vec<usize>,
+    pointer: Value,
+    inside: Value,
+}
+
+/// The registers that one access serves each, of a block that begins along the last axis at the last operand of a group.
+fn groups(
+    lowering: &Lowering<'_>,
+    op: Op,
+    of: &Described,
+    (layout, element, first): (&LinearLayout, &tile::Type, &str),
+) -> Lowered<Groups> {
+    let element = stored(carrier(element)?);
+    let operation = lowering.body.op(op);
+    let first = operation.definition.operand_group(first).and_then(|group| operation.operand_group(group).last());
+    let begins = first.map_or(1, |&first| divisor(lowering, first));
+    let most = begins.min(of.last_multiple).min(GRAIN / u64::from(element.bits() / 8).max(1));
+    let widths = &lowering.machine.means.target.global.access_bits;
+    Ok(Groups::along(layout, layout.outs().len().saturating_sub(1), most, element, widths))
+}
+
+/// Each register by itself.
+fn alone(layout: &LinearLayout, element: &tile::Type) -> Lowered<Groups> {
+    Ok(Groups::along(layout, 0, 1, stored(carrier(element)?), &[]))
 }
 
 /// The places of a block that begins at `first` along each axis of the tensor; the block's axes are the tensor's last ones.
@@ -62,7 +97,8 @@ fn block_places(
     of: &Described,
     (layout, element): (&LinearLayout, &tile::Type),
     first: &[Value],
-) -> Lowered<Places> {
+    groups: &Groups,
+) -> Lowered<Vec<Part>> {
     let rank = of.sizes.len();
     let own = layout.outs().len();
     let mut along: Vec<Vec<Value>> = Vec::with_capacity(rank);
@@ -78,21 +114,26 @@ fn block_places(
         };
         along.push(values);
     }
-    places(lowering, of, element, &along)
+    places(lowering, of, element, &along, groups)
 }
 
 /// The places of elements by their indices along each axis.
-fn places(lowering: &mut Lowering<'_>, of: &Described, element: &tile::Type, along: &[Vec<Value>]) -> Lowered<Places> {
+fn places(
+    lowering: &mut Lowering<'_>,
+    of: &Described,
+    element: &tile::Type,
+    along: &[Vec<Value>],
+    groups: &Groups,
+) -> Lowered<Vec<Part>> {
     let bytes = u64::from(stored(carrier(element)?).bits() / 8);
     let builder = &mut lowering.builder;
-    let registers = along.first().map_or(1, Vec::len);
-    let (mut pointers, mut inside) = (Vec::with_capacity(registers), Vec::with_capacity(registers));
+    let mut parts = Vec::new();
     let bytes = builder.constant(WIDE, bytes);
     let strides: Vec<Value> = of.strides.iter().map(|&stride| builder.binary(Binary::Mul, stride, bytes)).collect();
-    for register in 0..registers {
+    for registers in groups.iter() {
         let (mut offset, mut there): (Option<Value>, Option<Value>) = (None, None);
         for (axis, values) in along.iter().enumerate() {
-            let index = values[register];
+            let index = values[registers[0]];
             // What is negative is beyond every size too.
             let below = builder.compare(Compare::LtU, index, of.sizes[axis]);
             there = both(builder, there, Some(below));
@@ -101,17 +142,18 @@ fn places(lowering: &mut Lowering<'_>, of: &Described, element: &tile::Type, alo
             offset = Some(offset.map_or(step, |sum| builder.binary(Binary::Add, sum, step)));
         }
         let pointer = offset.map_or(of.pointer, |offset| builder.advance(of.pointer, offset));
-        pointers.push(pointer);
-        inside.push(there.unwrap_or_else(|| builder.constant(TRUTH, 1)));
+        let inside = there.unwrap_or_else(|| builder.constant(TRUTH, 1));
+        parts.push(Part { registers, pointer, inside });
     }
-    Ok(Places { pointers, inside })
+    Ok(parts)
 }
 
 pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let of = described(lowering, op)?;
     let first = scalars(lowering, op, "indices")?;
     let (layout, element) = result_of(lowering, op)?;
-    let places = block_places(lowering, &of, (&layout, &element), &first)?;
+    let groups = groups(lowering, op, &of, (&layout, &element, "indices"))?;
+    let places = block_places(lowering, &of, (&layout, &element), &first, &groups)?;
     loaded(lowering, op, &of, (layout, &element), &places)
 }
 
@@ -119,7 +161,8 @@ pub(super) fn gather(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let of = described(lowering, op)?;
     let (layout, element) = result_of(lowering, op)?;
     let along = rows(lowering, op, &layout)?;
-    let places = places(lowering, &of, &element, &along)?;
+    let groups = groups(lowering, op, &of, (&layout, &element, "y_offset"))?;
+    let places = places(lowering, &of, &element, &along, &groups)?;
     loaded(lowering, op, &of, (layout, &element), &places)
 }
 
@@ -154,26 +197,31 @@ fn loaded(
     op: Op,
     of: &Described,
     (layout, element): (Arc<LinearLayout>, &tile::Type),
-    places: &Places,
+    places: &[Part],
 ) -> Lowered<()> {
     let ty = carrier(element)?;
     let nan = match element {
         tile::Type::Float(float) if of.pads_with_nan => float.nan(),
         _ => None,
     };
-    let mut values = Vec::with_capacity(places.pointers.len());
-    for (&pointer, &inside) in places.pointers.iter().zip(&places.inside) {
+    let mut values = vec![None; 1 << layout.in_bits(Dim::REGISTER)];
+    for Part { registers, pointer, inside } in places {
         let builder = &mut lowering.builder;
-        let word = builder.load(stored(ty), pointer, 0, Some(inside));
-        let value = from_memory(builder, word, ty);
-        values.push(match nan {
-            Some(nan) => {
-                let nan = number(builder, ty, nan);
-                builder.select(inside, value, nan)
-            }
-            None => value,
-        });
+        let vector = builder.load(Groups::vector(stored(ty), registers.len()), *pointer, 0, Some(*inside));
+        for (place, &register) in (0u32..).zip(registers) {
+            let word = builder.extract(vector, place);
+            let value = from_memory(builder, word, ty);
+            values[register] = Some(match nan {
+                Some(nan) => {
+                    let nan = number(builder, ty, nan);
+                    builder.select(*inside, value, nan)
+                }
+                None => value,
+            });
+        }
     }
+    let values: Option<Vec<Value>> = values.into_iter().collect();
+    let values = values.ok_or_else(|| Reason::malformed("a register is in no access"))?;
     lowering.give_tensor(op, layout, values)
 }
 
@@ -181,7 +229,8 @@ pub(super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let of = described(lowering, op)?;
     let first = scalars(lowering, op, "indices")?;
     let (tensor, element) = source(lowering, op)?;
-    let places = block_places(lowering, &of, (&tensor.layout, &element), &first)?;
+    let groups = groups(lowering, op, &of, (&tensor.layout, &element, "indices"))?;
+    let places = block_places(lowering, &of, (&tensor.layout, &element), &first, &groups)?;
     stored_at(lowering, &tensor, &places);
     Ok(())
 }
@@ -190,7 +239,8 @@ pub(super) fn scatter(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let of = described(lowering, op)?;
     let (tensor, element) = source(lowering, op)?;
     let along = rows(lowering, op, &tensor.layout.clone())?;
-    let places = places(lowering, &of, &element, &along)?;
+    let groups = groups(lowering, op, &of, (&tensor.layout, &element, "y_offset"))?;
+    let places = places(lowering, &of, &element, &along, &groups)?;
     stored_at(lowering, &tensor, &places);
     Ok(())
 }
@@ -201,25 +251,27 @@ fn source(lowering: &Lowering<'_>, op: Op) -> Lowered<(Registers, tile::Type)> {
 }
 
 /// Stores each element once, where it is in the tensor.
-fn stored_at(lowering: &mut Lowering<'_>, tensor: &Registers, places: &Places) {
-    each_once(lowering, tensor, places, |builder, pointer, value, predicate| {
-        let value = to_memory(builder, value);
-        builder.store(pointer, 0, value, predicate);
+fn stored_at(lowering: &mut Lowering<'_>, tensor: &Registers, places: &[Part]) {
+    each_once(lowering, tensor, places, |builder, pointer, values, predicate| {
+        let words: Vec<Value> = values.iter().map(|&value| to_memory(builder, value)).collect();
+        let vector = builder.pack(&words);
+        builder.store(pointer, 0, vector, predicate);
     });
 }
 
 fn each_once(
     lowering: &mut Lowering<'_>,
     tensor: &Registers,
-    places: &Places,
-    mut act: impl FnMut(&mut Builder, Value, Value, Option<Value>),
+    places: &[Part],
+    mut act: impl FnMut(&mut Builder, Value, &[Value], Option<Value>),
 ) {
     let acts = lowering.acts(&tensor.layout);
     let idle = idle_registers(&tensor.layout) as usize;
-    for (register, &value) in tensor.values.iter().enumerate().filter(|(register, _)| register & idle == 0) {
+    for Part { registers, pointer, inside } in places.iter().filter(|part| part.registers[0] & idle == 0) {
         let builder = &mut lowering.builder;
-        let predicate = both(builder, acts, Some(places.inside[register]));
-        act(builder, places.pointers[register], value, predicate);
+        let predicate = both(builder, acts, Some(*inside));
+        let values: Vec<Value> = registers.iter().map(|&register| tensor.values[register]).collect();
+        act(builder, *pointer, &values, predicate);
     }
 }
 
@@ -254,11 +306,13 @@ pub(super) fn reduce(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             return Err(Reason::unsupported(format!("no target here combines `{element}` in memory by `{other}`")));
         }
     };
-    let places = block_places(lowering, &of, (&tensor.layout, &element), &first)?;
-    each_once(lowering, &tensor, &places, |builder, pointer, value, predicate| {
-        let ty = builder.type_of(value);
+    let places = block_places(lowering, &of, (&tensor.layout, &element), &first, &alone(&tensor.layout, &element)?)?;
+    each_once(lowering, &tensor, &places, |builder, pointer, values, predicate| {
         let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Device);
-        builder.value(ty, KernelOp::AtomicRmw { op: kind, pointer, value, predicate, order, scope });
+        for &value in values {
+            let ty = builder.type_of(value);
+            builder.value(ty, KernelOp::AtomicRmw { op: kind, pointer, value, predicate, order, scope });
+        }
     });
     Ok(())
 }

@@ -4,7 +4,10 @@ use crate::tile::{Op, Operation};
 
 use super::error::{LowerError, Lowered, Reason};
 use super::lowering::Lowering;
-use super::{along, assembly, control, descriptor, dot, halves, launch, memory, report, scalar, shape, shared};
+use super::{
+    along, assembly, asynchronous, control, descriptor, dot, halves, indexed, launch, memory, report, scalar, shape,
+    shared, stages,
+};
 
 impl Lowering<'_> {
     /// Lowers an operation.
@@ -21,6 +24,7 @@ impl Lowering<'_> {
             "tt.reduce" => along::reduced(self, op),
             "tt.scan" => along::scanned(self, op),
             "tt.map_elementwise" => scalar::mapped(self, op),
+            "ttg.mask" => stages::masked(self, op),
             _ => self.plain(op, operation).map_err(|reason| reason.at(body, op)),
         }
     }
@@ -73,6 +77,10 @@ impl Lowering<'_> {
                 "grid_dependency_wait" => launch::grid_dependency(self, true),
                 "grid_dependency_launch_dependents" => launch::grid_dependency(self, false),
                 "elementwise_inline_asm" => assembly::assembly(self, op),
+                "local_gather" => indexed::gathered(self, op),
+                "local_scatter" => indexed::scattered(self, op),
+                "local_atomic_scatter_rmw" => indexed::combined(self, op),
+                "predicate_stage" => stages::predicate(self, op),
                 "local_alloc"
                 | "local_load"
                 | "local_store"
@@ -81,10 +89,8 @@ impl Lowering<'_> {
                 | "memdesc_subslice"
                 | "memdesc_trans"
                 | "memdesc_reshape"
-                | "memdesc_reinterpret"
-                | "async_copy_global_to_local"
-                | "async_commit_group"
-                | "async_wait" => shared::operation(self, op),
+                | "memdesc_reinterpret" => shared::operation(self, op),
+                "async_copy_global_to_local" | "async_commit_group" | "async_wait" => asynchronous::operation(self, op),
                 _ => Err(unknown()),
             },
             ("cf", "assert") => report::assert(self, op),

@@ -8,6 +8,7 @@ use crate::tile::{self, Function};
 
 use crate::lower::shared_memory;
 
+use super::asynchronous;
 use super::error::{LowerError, Lowered, Reason};
 use super::held::{Described, Held};
 use super::lowering::Lowering;
@@ -70,8 +71,10 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
             }
         }
     }
+    lowering.copies = asynchronous::planned(&mut lowering);
     lowering.block(entry)?;
-    Ok(shared_memory::placed(lowering.builder.finish()))
+    asynchronous::finished(&mut lowering);
+    Ok(shared_memory::placed(lowering.builder.finish(), &lowering.told))
 }
 
 /// Names of kernels are letters, digits and underscores.
@@ -115,6 +118,7 @@ fn described(values: &mut Vec<Value>, rank: usize) -> Held {
         pointer: pointer.first().copied().unwrap_or(Value(0)),
         sizes: sizes.into(),
         strides: strides.into(),
+        last_multiple: 1,
         pads_with_nan: false,
     })
 }

@@ -49,6 +49,8 @@ pub(super) struct Described {
     pub sizes: SmallVec<[Value; 4]>,
     /// How many elements lie between neighbours along each axis, `i64`s.
     pub strides: SmallVec<[Value; 4]>,
+    /// What its size along the last axis is known to be a multiple of.
+    pub last_multiple: u64,
     /// Whether places beyond its sizes read as NaN, and not as zero.
     pub pads_with_nan: bool,
 }

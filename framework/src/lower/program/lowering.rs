@@ -6,11 +6,14 @@ use std::sync::Arc;
 use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
-use crate::kernel::{Builder, Launch, Scope, Type, Value};
+use crate::kernel::{Builder, Element, Launch, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::Thread;
 use crate::tile::{self, Attribute, Body, Op};
 
+use crate::lower::shared_memory::{Access, Told};
+
+use super::asynchronous::Copies;
 use super::error::{LowerError, Lowered, Reason};
 use super::held::{Held, Registers};
 use super::types::carrier;
@@ -24,6 +27,10 @@ pub(super) struct Lowering<'a> {
     pub machine: &'a Machine<'a>,
     pub launch: Launch,
     pub builder: Builder,
+    /// The program's own tensors in shared memory.
+    pub told: Told,
+    /// The copies that go on while the program does.
+    pub copies: Copies,
     /// What stands for each value of the function.
     held: Vec<Option<Held>>,
     /// How often each value is used.
@@ -49,6 +56,8 @@ impl<'a> Lowering<'a> {
             machine,
             launch,
             builder,
+            told: Told::default(),
+            copies: Copies::new(),
             held: Vec::new(),
             uses: Vec::new(),
             uniform: HashSet::new(),
@@ -122,6 +131,12 @@ impl<'a> Lowering<'a> {
         if from.iter().all(|&value| self.is_uniform(value)) {
             self.uniform.extend(values);
         }
+    }
+
+    /// Says that an access of one of the program's own tensors in shared memory begins.
+    pub(super) fn accesses(&mut self, access: Access) {
+        let mark = self.builder.constant(Type::Scalar(Element::I1), 0);
+        self.told.accesses.insert(mark, access);
     }
 
     /// Says what the only result of an operation is.

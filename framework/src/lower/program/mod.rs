@@ -11,6 +11,7 @@
 
 mod along;
 mod assembly;
+mod asynchronous;
 mod control;
 mod convert;
 mod descriptor;
@@ -20,6 +21,7 @@ mod entry;
 mod error;
 mod halves;
 mod held;
+mod indexed;
 mod launch;
 mod lowering;
 mod memory;
@@ -28,6 +30,7 @@ mod report;
 mod scalar;
 mod shape;
 mod shared;
+mod stages;
 mod types;
 
 pub use entry::{Program, program_kernel};

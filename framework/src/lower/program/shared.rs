@@ -1,15 +1,17 @@
 //! Tensors in shared memory.
 //!
-//! What one thread stores another may load: the block meets before each access but the one that an allocation begins with.
+//! What one thread stores another may load: where accesses begin is said, and [`crate::lower::shared_memory`] lets the block meet where
+//! one must come after another.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use crate::f2;
-use crate::kernel::{Binary, Scope, Type, Value};
+use crate::kernel::{Binary, Type, Value};
 use crate::layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use crate::movement::{load_shared, store_shared};
+use crate::lower::shared_memory::Access;
+use crate::movement::{load_shared, product, store_shared};
 use crate::tile::{self, Attribute, Op};
 
 use super::error::{Lowered, Reason};
@@ -29,27 +31,23 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         "ttg.local_store" => {
             let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
             let tensor = lowering.tensor(source)?;
-            lowering.builder.barrier(Scope::Block);
             store(lowering, &tensor, memory)
         }
         "ttg.local_dealloc" => Ok(()),
         "ttg.memdesc_index" => indexed(lowering, op),
         "ttg.memdesc_subslice" => part(lowering, op),
-        "ttg.memdesc_trans" | "ttg.memdesc_reshape" | "ttg.memdesc_reinterpret" => viewed(lowering, op),
-        "ttg.async_copy_global_to_local" => copied(lowering, op),
-        // What is copied is there at once.
-        _ => lowering.give(op, Held::Token),
+        _ => viewed(lowering, op),
     }
 }
 
 /// A tensor in memory of the block, and its layout.
-struct Placed {
+pub(super) struct Placed {
     slab: Slab,
     memory: MemoryLayout,
     /// The shape that the layout is of.
-    shape: Vec<u64>,
+    pub shape: Vec<u64>,
     /// How an element is stored, and its bytes.
-    element: Type,
+    pub element: Type,
     bytes: u64,
 }
 
@@ -60,33 +58,64 @@ impl Placed {
     }
 }
 
-fn layout_of(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(MemoryLayout, Vec<u64>, u64, Type)> {
-    let ty = lowering.body.ty(value);
-    let place = lowering.layouts.memory(ty)?;
-    let Layout::Memory(memory) = place.layout else {
-        return Err(Reason::unsupported(format!("`{ty}` is in no memory that lanes address")));
-    };
-    let element = stored(carrier(ty.element())?);
-    Ok((memory, place.shape, place.copies.iter().product::<u64>().max(1), element))
+/// What the type of a tensor in memory says of where it lies.
+pub(super) struct Lies {
+    pub memory: MemoryLayout,
+    /// The shape that the layout is of.
+    pub shape: Vec<u64>,
+    /// How many such tensors there are.
+    pub copies: u64,
+    /// How an element is stored.
+    pub element: Type,
 }
 
-fn placed(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Placed> {
+pub(super) fn layout_of(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Lies> {
+    let ty = lowering.body.ty(value);
+    let place = lowering.layouts.memory(ty)?;
+    let memory = match place.layout {
+        Layout::Memory(memory) => memory,
+        // Products are done at once, with their sums in registers: between them the tensor lies in shared memory. Rows
+        // of tensor memory belong to lanes, and so follow each other there.
+        Layout::TensorMemory(_) => MemoryLayout::linear(rows_first(&place.shape)?),
+        Layout::Distributed(_) => return Err(Reason::malformed(format!("`{ty}` is in no memory"))),
+    };
+    let element = stored(carrier(ty.element())?);
+    Ok(Lies { memory, shape: place.shape, copies: place.copies.iter().product::<u64>().max(1), element })
+}
+
+/// Memory in which elements follow each other along the first axis.
+fn rows_first(shape: &[u64]) -> Lowered<LinearLayout> {
+    let bits: Vec<(usize, u64)> = shape.iter().copied().enumerate().collect();
+    let mut layout = LinearLayout::empty();
+    for (axis, size) in bits {
+        layout = layout.direct_sum(&LinearLayout::identity(size, Dim::OFFSET, Dim::tensor(axis))?)?;
+    }
+    Ok(layout)
+}
+
+/// The address of a tensor that is all that its layout is of.
+pub(super) fn placed_at(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Value> {
+    Ok(placed(lowering, value)?.slab.pointer)
+}
+
+pub(super) fn placed(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Placed> {
     let Held::Memory(slab) = lowering.held(value)?.clone() else {
         return Err(Reason::malformed("a tensor in memory is expected"));
     };
-    let (memory, shape, _, element) = layout_of(lowering, value)?;
+    let Lies { memory, shape, element, .. } = layout_of(lowering, value)?;
     Ok(Placed { slab, memory, shape, element, bytes: u64::from(element.bits() / 8) })
 }
 
 fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let result = lowering.result(op, 0)?;
-    let (memory, _, copies, element) = layout_of(lowering, result)?;
+    let Lies { memory, copies, element, .. } = layout_of(lowering, result)?;
     let bytes = u64::from(element.bits() / 8);
     let all = memory.allocated_elements() * bytes * copies;
     let all = u32::try_from(all).map_err(|_| Reason::unsupported(format!("{all} bytes of shared memory")))?;
     let asked = lowering.number(op, "alignment").ok().and_then(|bytes| u32::try_from(bytes).ok());
     let alignment = asked.or(memory.alignment).unwrap_or(ALIGNMENT).max(ALIGNMENT);
     let pointer = lowering.builder.shared_buffer(all, alignment);
+    lowering.told.allocations.push(pointer);
     lowering.hold(result, Held::Memory(Slab { pointer, at: SmallVec::new() }));
     match lowering.optional(op, "src") {
         Some(source) => {
@@ -98,13 +127,14 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -> Lowered<()> {
+    lowering.accesses(Access::Store);
     let placed = placed(lowering, memory)?;
     if placed.is_whole(&tensor.layout) {
         let access = store_shared(&tensor.layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
         let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.as_word(value)).collect();
         access.emit_store(&mut lowering.builder, placed.slab.pointer, &words);
     } else {
-        let pointers = placed.pointers(lowering, &tensor.layout)?;
+        let pointers = placed.pointers(lowering, &tensor.layout, None)?;
         let acts = lowering.acts(&tensor.layout);
         let idle = idle_registers(&tensor.layout) as usize;
         for (register, pointer) in pointers.into_iter().enumerate().filter(|(register, _)| register & idle == 0) {
@@ -119,13 +149,13 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let placed = placed(lowering, lowering.operand(op, 0)?)?;
     let layout = lowering.result_layout(op)?;
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
-    lowering.builder.barrier(Scope::Block);
+    lowering.accesses(Access::Load);
     let values: Vec<Value> = if placed.is_whole(&layout) {
         let access = load_shared(&layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
         let words = access.emit_load(&mut lowering.builder, placed.slab.pointer);
         words.into_iter().map(|word| lowering.typed_word(word, ty)).collect()
     } else {
-        let pointers = placed.pointers(lowering, &layout)?;
+        let pointers = placed.pointers(lowering, &layout, None)?;
         let element = placed.element;
         let of = |pointer| {
             let word = lowering.builder.load(element, pointer, 0, None);
@@ -143,9 +173,18 @@ impl Placed {
     }
 
     /// Where each register's element is, for a part of what the layout is of: that part's first coordinates and the
-    /// element's own have no bits in common, so that their offsets add over F2.
-    fn pointers(&self, lowering: &mut Lowering<'_>, layout: &LinearLayout) -> Lowered<Vec<Value>> {
-        let within = mapped(layout, &self.shape, <[u64]>::to_vec)?;
+    /// element's own have no bits in common, so that their offsets add over F2. Along an axis the elements may be at other indices
+    /// than the layout's, one for each register.
+    pub(super) fn pointers(
+        &self,
+        lowering: &mut Lowering<'_>,
+        layout: &LinearLayout,
+        indices: Option<(usize, &[Value])>,
+    ) -> Lowered<Vec<Value>> {
+        let indexed = indices.map(|(axis, _)| axis);
+        let within = mapped(layout, &self.shape, |place| {
+            place.iter().enumerate().map(|(axis, &at)| if indexed == Some(axis) { 0 } else { at }).collect()
+        })?;
         let places = self.memory.linear.invert()?;
         let offset = |packed: u64| -> u64 {
             let of_memory = self.memory.linear.outs();
@@ -165,11 +204,22 @@ impl Placed {
         let thread = lowering.thread();
         let own = thread.product(&mut lowering.builder, &columns);
         let registers: Vec<u64> = within.columns_of(Dim::REGISTER).iter().map(|&column| offset(column)).collect();
+        let along: Vec<u64> = match indexed {
+            Some(axis) => (0..self.memory.linear.outs().bits_of(Dim::tensor(axis)))
+                .map(|bit| self.memory.linear.outs().pack(&[(Dim::tensor(axis), 1 << bit)]))
+                .map(|packed| Ok(places.outs().coordinate(places.apply_packed(packed?), Dim::OFFSET)))
+                .collect::<Lowered<_>>()?,
+            None => Vec::new(),
+        };
         let mut pointers = Vec::new();
         for register in 0..1u64 << registers.len() {
             let part = f2::multiply(&registers, register) ^ first;
             let builder = &mut lowering.builder;
-            let linear = builder.binary_const(Binary::Xor, own, part as u32);
+            let mut linear = builder.binary_const(Binary::Xor, own, part as u32);
+            if let Some((_, indices)) = indices {
+                let moved = product(builder, indices[register as usize], &along);
+                linear = builder.binary(Binary::Xor, linear, moved);
+            }
             let mut physical = linear;
             for padding in &self.memory.padding {
                 let intervals = builder.binary_const(Binary::ShrU, linear, padding.interval.trailing_zeros());
@@ -205,7 +255,7 @@ fn part(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
         _ => return Err(Reason::malformed("it has no offsets")),
     };
-    let (_, shape, copies, _) = layout_of(lowering, source)?;
+    let Lies { shape, copies, .. } = layout_of(lowering, source)?;
     let own = &offsets[offsets.len().saturating_sub(shape.len())..];
     if copies > 1 && offsets[..offsets.len() - own.len()].iter().any(|&offset| offset != 0) {
         return Err(Reason::unsupported("a part of several tensors of an allocation"));
@@ -227,14 +277,12 @@ fn viewed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 /// A copy from global memory by way of registers. What a mask leaves out is `other`, or zero.
-fn copied(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+pub(super) fn load_and_store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let source = lowering.operand(op, 0)?;
     let memory = lowering.operand(op, 1)?;
     let layout: Arc<LinearLayout> = lowering.layout_of(source)?;
     let element = lowering.body.ty(memory).element().clone();
     let ty = carrier(&element)?;
     let tensor = super::memory::loaded(lowering, op, source, (layout, ty))?;
-    lowering.builder.barrier(Scope::Block);
-    store(lowering, &tensor, memory)?;
-    lowering.give(op, Held::Token)
+    store(lowering, &tensor, memory)
 }

@@ -2,27 +2,34 @@
 //!
 //! Each movement brings a buffer of its own, and with it the barriers between its own stores and loads. Buffers that are
 //! not in use at the same time may lie at one place ([`place`]); then, and where a loop comes back to a buffer, the block
-//! must meet before it is used again ([`barriers`]). Which values are addresses in which buffer, and so who touches it, is found
+//! must meet before it is used again ([`barriers`]). A program's own tensors have no movement that orders their uses: the program tells
+//! where it accesses them ([`told`]), and the block meets before an access that must come after others ([`since`]). Which values are addresses in which buffer, and so who touches it, is found
 //! by following data ([`uses`]): the alias classes of shared memory.
 //!
 //! May import `kernel`.
 
 mod barriers;
 mod place;
+mod since;
+mod told;
 mod uses;
 
 use crate::kernel::Kernel;
 
+use told::Accesses;
+pub(super) use told::{Access, Told};
 use uses::Uses;
 
-/// Gives each buffer a place, and adds the barriers that this takes.
-pub(super) fn placed(mut kernel: Kernel) -> Kernel {
+/// Gives each buffer a place, and adds the barriers that this and the program's accesses take.
+pub(super) fn placed(mut kernel: Kernel, told: &Told) -> Kernel {
     if kernel.shared.is_empty() {
         return kernel;
     }
-    let uses = Uses::of(&kernel);
+    let mut uses = Uses::of(&kernel);
+    let accesses = Accesses::of(&kernel, told, &uses);
+    uses.find(&kernel, accesses.copied());
     place::place(&mut kernel.shared, &uses);
-    barriers::add(&mut kernel, &uses);
+    barriers::add(&mut kernel, &uses, &accesses);
     kernel
 }
 

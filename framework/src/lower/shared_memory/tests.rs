@@ -1,7 +1,14 @@
 //! Places and barriers, of kernels that say what they do with their buffers.
 
-use super::placed;
-use crate::kernel::{Kernel, text};
+use std::collections::HashMap;
+
+use super::{Access, Told};
+use crate::kernel::{Kernel, Value, text};
+
+/// Of buffers that movements bring.
+fn placed(kernel: Kernel) -> Kernel {
+    super::placed(kernel, &Told::default())
+}
 
 /// A kernel of two warps with these buffers and this body; `%0` is a pointer, `%1` to `%3` are 0, 4 and 1.
 fn kernel(buffers: &[u32], body: &str) -> Kernel {
@@ -134,4 +141,161 @@ fn what_is_used_in_two_arms_shares_a_place_without_a_barrier() {
     let kernel = placed(kernel(&[64, 64], body));
     assert_eq!(addresses(&kernel), [0, 0]);
     assert_eq!(names(&kernel), "compare if[store|store]");
+}
+
+/// Places and barriers of a kernel that accesses a tensor of its own, in buffer 0, where `%100` and the values after it are
+/// defined.
+fn of_accesses(body: &str, accesses: &[Access]) -> String {
+    let body = format!("  %50: ptr.shared = shared_address 0\n{body}");
+    let accesses = (100..).map(Value).zip(accesses.iter().copied()).collect();
+    names(&super::placed(kernel(&[64], &body), &Told { allocations: vec![Value(50)], accesses }))
+}
+
+#[test]
+fn what_is_stored_is_loaded_behind_a_barrier_and_stored_behind_another() {
+    let body = "  %100: i1 = constant 0
+  store %50, %1 align 4
+  store %50 + 4, %1 align 4
+  %101: i1 = constant 0
+  %51: i32 = load %50 align 4
+  %102: i1 = constant 0
+  %52: i32 = load %50 align 4
+  %103: i1 = constant 0
+  store %50, %52 align 4";
+    let accesses = [Access::Store, Access::Load, Access::Load, Access::Store];
+    assert_eq!(of_accesses(body, &accesses), "store store barrier load load barrier store");
+}
+
+#[test]
+fn nobody_waits_where_the_program_has_a_barrier() {
+    let body = "  %100: i1 = constant 0
+  store %50, %1 align 4
+  barrier block all
+  %101: i1 = constant 0
+  %51: i32 = load %50 align 4";
+    assert_eq!(of_accesses(body, &[Access::Store, Access::Load]), "store barrier load");
+}
+
+#[test]
+fn tensors_in_other_buffers_have_no_hazard() {
+    let body = "  %50: ptr.shared = shared_address 0
+  %51: ptr.shared = shared_address 1
+  %100: i1 = constant 0
+  store %50, %1 align 4
+  %101: i1 = constant 0
+  store %51, %1 align 4
+  barrier block all
+  %102: i1 = constant 0
+  %52: i32 = load %50 align 4
+  %103: i1 = constant 0
+  %53: i32 = load %51 align 4";
+    let accesses = [Access::Store, Access::Store, Access::Load, Access::Load];
+    let accesses = (100..).map(Value).zip(accesses).collect();
+    let told = Told { allocations: vec![Value(50), Value(51)], accesses };
+    assert_eq!(names(&super::placed(kernel(&[64, 64], body), &told)), "store store barrier load load");
+}
+
+/// The barrier before the place is used again does not stand for the one between the store and the load.
+#[test]
+fn tensors_at_one_place_are_stored_behind_a_barrier_and_loaded_behind_another() {
+    let body = "  %50: ptr.shared = shared_address 0
+  %100: i1 = constant 0
+  store %50, %1 align 4
+  %101: i1 = constant 0
+  %52: i32 = load %50 align 4
+  %51: ptr.shared = shared_address 1
+  %102: i1 = constant 0
+  store %51, %1 align 4
+  %103: i1 = constant 0
+  %53: i32 = load %51 align 4";
+    let accesses = [Access::Store, Access::Load, Access::Store, Access::Load];
+    let accesses = (100..).map(Value).zip(accesses).collect();
+    let kernel = super::placed(kernel(&[64, 64], body), &Told { allocations: vec![Value(50), Value(51)], accesses });
+    assert_eq!(addresses(&kernel), [0, 0]);
+    assert_eq!(names(&kernel), "store barrier load barrier store barrier load");
+}
+
+const COPY_AND_READ: &str = "  %100: i1 = constant 0
+  instruction \"copy\" %50, %0
+  commit copies
+  %101: i1 = constant 0
+  instruction \"copy\" %50, %0
+  commit copies
+  wait copies 1
+  %102: i1 = constant 0
+  %51: i32 = load %50 align 4";
+
+#[test]
+fn copies_are_read_behind_a_barrier_after_the_wait() {
+    let accesses = [Access::Copy, Access::Copy, Access::Load];
+    let made = of_accesses(COPY_AND_READ, &accesses);
+    assert_eq!(made, "instruction commit instruction commit wait barrier load");
+}
+
+/// The second copy lands with a later wait: what it wrote others see behind one more barrier.
+#[test]
+fn each_wait_may_land_copies() {
+    let body = format!("{COPY_AND_READ}\n  wait copies 0\n  %103: i1 = constant 0\n  %52: i32 = load %50 align 4");
+    let accesses = [Access::Copy, Access::Copy, Access::Load, Access::Load];
+    let made = of_accesses(&body, &accesses);
+    assert_eq!(made, "instruction commit instruction commit wait barrier load wait barrier load");
+    let all_landed = body.replace("copies 1", "copies 0");
+    let made = of_accesses(&all_landed, &accesses);
+    assert_eq!(made, "instruction commit instruction commit wait barrier load wait load");
+}
+
+#[test]
+fn a_copy_comes_after_the_loads_of_the_turn_before() {
+    let body = "  for %1 to %2 step %3 (%60: i32) {
+    %100: i1 = constant 0
+    instruction \"copy\" %50, %0
+    commit copies
+    wait copies 0
+    %101: i1 = constant 0
+    %51: i32 = load %50 align 4
+    yield
+  }";
+    let made = of_accesses(body, &[Access::Copy, Access::Load]);
+    assert_eq!(made, "for[barrier instruction commit wait barrier load]");
+}
+
+/// Where both arms read, what follows them comes after both; where one has met, it still comes after the other.
+#[test]
+fn a_store_comes_after_the_loads_of_either_arm() {
+    let body = "  %5: i1 = compare eq %1, %2
+  if %5 {
+    %100: i1 = constant 0
+    %51: i32 = load %50 align 4
+    barrier block all
+    yield
+  } else {
+    %101: i1 = constant 0
+    %52: i32 = load %50 align 4
+    yield
+  }
+  %102: i1 = constant 0
+  store %50, %1 align 4";
+    let made = of_accesses(body, &[Access::Load, Access::Load, Access::Store]);
+    assert_eq!(made, "compare if[load barrier|load] barrier store");
+}
+
+/// A buffer that copies are under way to keeps its place until the wait that leaves none.
+#[test]
+fn a_buffer_is_in_use_until_its_copies_have_landed() {
+    let of = |outstanding: u32| {
+        let body = format!(
+            "  %50: ptr.shared = shared_address 0
+  %100: i1 = constant 0
+  instruction \"copy\" %50, %0
+  commit copies
+  wait copies {outstanding}
+  %51: ptr.shared = shared_address 1
+  store %51, %1 align 4
+  wait copies 0"
+        );
+        let told = Told { allocations: vec![Value(50)], accesses: HashMap::from([(Value(100), Access::Copy)]) };
+        addresses(&super::placed(kernel(&[64, 64], &body), &told))
+    };
+    assert_ne!(of(1)[0], of(1)[1]);
+    assert_eq!(of(0), [0, 0]);
 }

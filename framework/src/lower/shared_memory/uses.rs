@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
-use crate::kernel::{Kernel, Op, Region, Statement, Value};
+use crate::kernel::{Kernel, Op, Queue, Region, Statement, Value};
 
 /// Numbers of buffers, ascending.
 pub(super) type Buffers = SmallVec<[u32; 2]>;
@@ -35,19 +35,25 @@ pub(super) struct Uses {
 }
 
 impl Uses {
+    /// The buffers that values are addresses in; from where to where they are in use is yet to be found.
     pub(super) fn of(kernel: &Kernel) -> Self {
         let mut uses = Self {
             buffers: vec![Use::default(); kernel.shared.len()],
             addresses: vec![Buffers::new(); kernel.value_limit() as usize],
         };
         while uses.follow(&kernel.body) {}
-        let mut walk = Walk { uses: &mut uses, number: 0, waited_for: BTreeSet::new() };
-        walk.region(&kernel.body, None);
         uses
     }
 
+    /// Finds from where to where each buffer is in use; those that copies write until the last wait for them.
+    pub(super) fn find(&mut self, kernel: &Kernel, copied: BTreeSet<u32>) {
+        let waiting = BTreeSet::new();
+        let mut walk = Walk { uses: self, number: 0, waited_for: waiting.clone(), copied, under_way: waiting };
+        walk.region(&kernel.body, None);
+    }
+
     /// The buffers that a value may be an address in.
-    fn of_value(&self, value: Value) -> &[u32] {
+    pub(super) fn of_value(&self, value: Value) -> &[u32] {
         self.addresses.get(value.0 as usize).map_or(&[], |buffers| buffers)
     }
 
@@ -175,6 +181,10 @@ struct Walk<'a> {
     number: usize,
     /// Buffers of instructions that a wait may yet be for.
     waited_for: BTreeSet<u32>,
+    /// Buffers that copies write.
+    copied: BTreeSet<u32>,
+    /// Those of them that copies may be under way to.
+    under_way: BTreeSet<u32>,
 }
 
 impl Walk<'_> {
@@ -212,7 +222,17 @@ impl Walk<'_> {
                     own.home = Some(id);
                 }
             }
-            Op::Instruction { .. } => self.waited_for.extend(touched.iter()),
+            Op::Instruction { .. } => {
+                self.waited_for.extend(touched.iter());
+                self.under_way.extend(touched.intersection(&self.copied));
+            }
+            Op::Wait { queue: Queue::Copies, outstanding, .. } => {
+                touched.extend(&self.under_way);
+                touched.extend(std::mem::take(&mut self.waited_for));
+                if *outstanding == 0 {
+                    self.under_way.clear();
+                }
+            }
             Op::Wait { .. } | Op::MbarrierWait { .. } => touched.extend(std::mem::take(&mut self.waited_for)),
             _ => {}
         }

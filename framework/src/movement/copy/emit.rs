@@ -49,7 +49,12 @@ fn through_registers(
 }
 
 impl Issued {
-    fn emit(&self, builder: &mut Builder, buffer: Value, place: &mut dyn FnMut(&mut Builder, usize) -> Place) {
+    pub(super) fn emit(
+        &self,
+        builder: &mut Builder,
+        buffer: Value,
+        place: &mut dyn FnMut(&mut Builder, usize) -> Place,
+    ) {
         let thread = Thread::new(builder, self.lane_bits);
         let columns: Vec<u64> = self.threads.iter().map(|column| column * self.element_bytes).collect();
         let mut addresses =

@@ -4,7 +4,7 @@
 //! A row says which bytes of a slot in shared memory a lane brings. Where lanes give addresses of their own,
 //! lanes follow each other as the tensor lies in global memory; where one address serves all, they
 //! follow each other as it lies in shared memory, and fetch what belongs there. Other rows copy whole boxes of the tensor
-//! ([`boxes`]). Of the ways that are open the one that
+//! ([`boxes`]). Where it is given what each lane brings, [`pointed`] copies it so. Of the ways that are open the one that
 //! touches the fewest units of global memory wins, then the fewest wavefront [`slots`], then what is
 //! asynchronous, then the fewest accesses.
 //!
@@ -12,6 +12,7 @@
 
 mod boxes;
 mod emit;
+mod pointed;
 mod row;
 mod ways;
 
@@ -24,6 +25,7 @@ use super::memory::{
 use super::{ConsecutiveCopy, Means, MovementError, cost, slots};
 use crate::target::{Direction, Instruction};
 pub use boxes::{BoxCopy, BoxSource, copy_from_shared};
+pub use pointed::{PointedCopy, PointedQuestion, copy_pointed};
 use row::CopyRow;
 use ways::Issued;
 

@@ -56,6 +56,23 @@ impl<'a> CopyRow<'a> {
         own.then_some(Self { name: &row.name, queue, roles, bytes, alignment, to })
     }
 
+    /// How many elements a lane brings at a time; why none where it cannot.
+    pub(super) fn elements(&self, element_bits: u32, masked: bool) -> Result<u32, String> {
+        let element_bytes = (element_bits / 8).max(1);
+        if masked && !self.is_masked() {
+            return Err("it cannot leave out what is not there".to_owned());
+        }
+        if self.bytes < element_bytes {
+            return Err(format!("it brings {} bytes at a time, less than an element", self.bytes));
+        }
+        Ok(self.bytes / element_bytes)
+    }
+
+    /// Log2 of the lanes that issue it together.
+    pub(super) fn lane_bits(&self) -> u32 {
+        self.to.in_bits(Dim::LANE)
+    }
+
     /// Whether lanes may be left without reading.
     pub(super) fn is_masked(&self) -> bool {
         self.roles.contains(&Role::Predicate)

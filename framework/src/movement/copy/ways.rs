@@ -2,10 +2,10 @@
 
 use crate::f2::{Columns, Solver, Subspace, multiply};
 use crate::kernel::{Counts, Queue};
-use crate::layout::{Dim, LinearLayout, Padding, Space};
+use crate::layout::{Dim, LinearLayout, MemoryLayout, Padding, Space};
 use crate::target::{Direction, TargetDescription, wavefronts};
 
-use super::super::memory::{GlobalAccess, access_global, located};
+use super::super::memory::{access_global, located};
 use super::super::tile::Located;
 use super::super::{Means, MovementError};
 use super::row::{CopyRow, Role};
@@ -37,14 +37,7 @@ pub(super) fn asynchronous(
     row: &CopyRow<'_>,
     means: &Means<'_>,
 ) -> Result<SharedCopy, String> {
-    if question.masked && !row.is_masked() {
-        return Err("it cannot leave out what is not there".to_owned());
-    }
-    let element_bytes = u64::from(question.element_bits / 8).max(1);
-    if u64::from(row.bytes) < element_bytes {
-        return Err(format!("it brings {} bytes at a time, less than an element", row.bytes));
-    }
-    let width = (u64::from(row.bytes) / element_bytes).ilog2();
+    let width = row.elements(question.element_bits, question.masked)?.ilog2();
     let layouts = orders(question, width).map_err(|error| error.to_string())?;
     let [first, second] = layouts.map(|layout| of_layout(question, row, layout, width, means));
     match (first, second) {
@@ -72,9 +65,28 @@ fn of_layout(
     let access = access_global(&layout, question.global, question.element_bits, Direction::Store, &target);
     let access = access.map_err(|_| format!("{} bytes do not lie together in global memory", row.bytes))?;
     let side = located(&layout, question.memory, question.element_bits, Direction::Store).map_err(words)?;
-    let groups = groups(&access, &side, width)?;
-    let element_bytes = u64::from(question.element_bits / 8);
-    let threads = addresses(row, &side, question, element_bytes)?;
+    if access.vector_elements != 1 << width {
+        return Err("what a lane brings does not lie together in global memory".to_owned());
+    }
+    let (issued, counts) = issued(row, access.groups(), &side, question.memory, means.target)?;
+    let cost = cost_of(&counts, question, means);
+    let transactions = access.transactions;
+    let way = Way::Asynchronous(Box::new(issued));
+    Ok(SharedCopy { counts, cost, transactions, layout, closed: Vec::new(), way })
+}
+
+/// The copy of groups of registers, whose elements lie together in global memory, each to where `side` says; what a warp
+/// executes of it.
+pub(super) fn issued(
+    row: &CopyRow<'_>,
+    registers: &[Vec<usize>],
+    side: &Located,
+    memory: &MemoryLayout,
+    target: &TargetDescription,
+) -> Result<(Issued, Counts), String> {
+    let groups = groups(registers, side)?;
+    let element_bytes = u64::from(side.element.bits() / 8);
+    let threads = addresses(row, side, memory, element_bytes)?;
     let issued = Issued {
         name: row.name.to_owned(),
         queue: row.queue,
@@ -86,21 +98,15 @@ fn of_layout(
         threads,
         groups,
         idle: side.idle,
-        padding: question.memory.padding.clone(),
+        padding: memory.padding.clone(),
     };
-    let counts = issued.counts(&side, means.target)?;
-    let cost = cost_of(&counts, question, means);
-    let transactions = access.transactions;
-    let way = Way::Asynchronous(Box::new(issued));
-    Ok(SharedCopy { counts, cost, transactions, layout, closed: Vec::new(), way })
+    let counts = issued.counts(side, target)?;
+    Ok((issued, counts))
 }
 
 /// The first register of each copy and where it goes; what a lane brings must lie together in both memories.
-fn groups(access: &GlobalAccess, side: &Located, width: u32) -> Result<Vec<(usize, u64)>, String> {
+fn groups(registers: &[Vec<usize>], side: &Located) -> Result<Vec<(usize, u64)>, String> {
     let apart = || "what a lane brings does not lie together in shared memory".to_owned();
-    if access.vector_elements != 1 << width {
-        return Err("what a lane brings does not lie together in global memory".to_owned());
-    }
     let group = |registers: &Vec<usize>| {
         let place = |register: usize| multiply(&side.registers, register as u64);
         let first = place(*registers.first().ok_or_else(apart)?);
@@ -108,17 +114,12 @@ fn groups(access: &GlobalAccess, side: &Located, width: u32) -> Result<Vec<(usiz
         let together = (0..).zip(registers).all(|(element, &register)| place(register) == first | element);
         if together { Ok((registers[0], first)) } else { Err(apart()) }
     };
-    access.groups().iter().map(group).collect()
+    registers.iter().map(group).collect()
 }
 
 /// For each thread bit what it adds to the address of a slot, in elements: nothing where the row itself moves the lane
 /// within its slot.
-fn addresses(
-    row: &CopyRow<'_>,
-    side: &Located,
-    question: &CopyQuestion<'_>,
-    element_bytes: u64,
-) -> Result<Columns, String> {
+fn addresses(row: &CopyRow<'_>, side: &Located, memory: &MemoryLayout, element_bytes: u64) -> Result<Columns, String> {
     let slot = (row.slot_bytes() / element_bytes).max(1);
     let mut threads = Columns::new();
     let mut within = 0;
@@ -148,7 +149,7 @@ fn addresses(
     }
     let grain = u64::from(row.alignment[1]) / element_bytes;
     let whole = |p: &Padding| p.interval >= slot && p.padding.is_multiple_of(grain.max(1));
-    match question.memory.padding.iter().all(whole) {
+    match memory.padding.iter().all(whole) {
         true => Ok(threads),
         false => Err("padding parts what it writes together".to_owned()),
     }

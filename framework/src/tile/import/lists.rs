@@ -2,7 +2,7 @@
 
 use super::plain;
 use super::term::Made;
-use super::write::Writer;
+use super::write::{Writer, always};
 use crate::tile::transform::Copier;
 use crate::tile::{Attribute, BuildError, Type, Value, Values};
 
@@ -14,12 +14,16 @@ impl Writer<'_> {
     /// | `then(x, 1)` | the values of `x`, and a number |
     /// | `registers(x)` | `x`, where it lies in memory of the block read from there |
     /// | `unless(c, x, n)` | `x`; where `c` is given and does not hold, the number `n` |
+    /// | `where(c, x, n)` | `x`, made only where `c` holds; else the number `n` |
     pub(super) fn list(&self, copier: &mut Copier<'_, '_, '_>, made: &Made) -> Result<Values, BuildError> {
         let part = |copier: &mut Copier<'_, '_, '_>, place: usize| match made.parts.get(place) {
             Some(term) => self.term(copier, term, None),
             None => Ok(Values::new()),
         };
         let first = part(copier, 0)?;
+        if made.name == "where" {
+            return self.made_where(copier, made, &first);
+        }
         match made.name.as_str() {
             "reversed" => Ok(first.into_iter().rev().collect()),
             "elements" => {
@@ -50,6 +54,29 @@ impl Writer<'_> {
         let Some(memory) = copier.to.ty(value).as_memory() else { return Ok(value) };
         let ty = plain::tensor(memory, self.module);
         copier.to.op("ttg.local_load").operand(value).result(ty).value()
+    }
+
+    fn made_where(
+        &self,
+        copier: &mut Copier<'_, '_, '_>,
+        made: &Made,
+        condition: &[Value],
+    ) -> Result<Values, BuildError> {
+        let [_, term, other] = &made.parts[..] else { return Err(BuildError::UnknownOperation(made.name.clone())) };
+        let Some(&condition) = condition.first().filter(|condition| !always(copier, **condition)) else {
+            return self.term(copier, term, None);
+        };
+        let (then, around) = copier.to.enter_region(Vec::new());
+        let values = self.term(copier, term, None)?;
+        copier.to.op("scf.yield").operands("results", &values).done()?;
+        copier.to.at(around);
+        let ty = values.first().map_or(Type::integer(32), |&value| copier.to.ty(value).clone());
+        let (otherwise, around) = copier.to.enter_region(Vec::new());
+        let number = self.term(copier, other, Some(&ty))?;
+        copier.to.op("scf.yield").operands("results", &number).done()?;
+        copier.to.at(around);
+        let choice = copier.to.op("scf.if").operand(condition).made_region(then).made_region(otherwise);
+        choice.result(ty).values()
     }
 
     fn unless(&self, copier: &mut Copier<'_, '_, '_>, made: &Made, condition: &[Value]) -> Result<Values, BuildError> {

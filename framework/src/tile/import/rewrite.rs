@@ -7,7 +7,7 @@ use super::{Imports, Meaning};
 use crate::target::nearest;
 use crate::tile::op::Dialects;
 use crate::tile::transform::{Copier, Rewrite, rewritten, unmade};
-use crate::tile::{Attribute, Attributes, Function, Module, Op, Operation, Value, Values, Violation};
+use crate::tile::{Attribute, Attributes, Function, Module, Op, Operation, Type, Value, Values, Violation};
 
 /// A program in which what the tables know is said in neutral words. Assembly that no table has stays, and so do
 /// operations without a row.
@@ -62,13 +62,19 @@ impl Rewrite for Importing<'_> {
             self.remembered.extend(key.first().map(|key| (*key, op)));
             return Ok(true);
         }
-        let given = match &meaning.when {
+        let mut given = match &meaning.when {
             Some(when) => writer.when(copier, when, &meaning.terms).map_err(&wrong)?,
             None if matches!(&meaning.terms[..], [term] if term.is_recall()) => self.recall(copier, op)?,
             None => writer.terms(copier, &meaning.terms).map_err(&wrong)?,
         };
+        // What is done when it is there gives no tokens.
+        for &result in operation.results.get(given.len()..).unwrap_or_default() {
+            if !matches!(copier.from.ty(result), Type::Token) {
+                break;
+            }
+            given.push(copier.to.op("ub.poison").result(Type::Token).value().map_err(&wrong)?);
+        }
         if given.len() < operation.results.len() {
-            // What stands for it gives nothing: its results are only waited for.
             return Err(Violation::of(copier.function, operation, "the import table gives nothing for its results"));
         }
         copier.bind_all(&operation.results, &given);

@@ -24,6 +24,17 @@ struct Outermost<'o> {
     types: &'o [Type],
 }
 
+impl Outermost<'_> {
+    /// Whether it gives one value, tokens of it aside.
+    fn is_one(&self) -> bool {
+        !self.types.is_empty() && self.types.iter().skip(1).all(is_token)
+    }
+}
+
+fn is_token(ty: &Type) -> bool {
+    matches!(ty, Type::Token)
+}
+
 impl Writer<'_> {
     /// Writes terms, and gives the values of the last.
     pub fn terms(&self, copier: &mut Copier<'_, '_, '_>, terms: &[Term]) -> Result<Values, BuildError> {
@@ -99,7 +110,9 @@ impl Writer<'_> {
         let definition = definition.ok_or_else(|| BuildError::UnknownOperation(made.name.clone()))?;
         let groups = self.groups(copier, made)?;
         let result = match outermost {
-            Some(outermost) if outermost.types.len() == 1 => outermost.types.first().cloned(),
+            Some(outermost) if outermost.is_one() => {
+                outermost.types.first().filter(|ty| !definition.results.is_empty() || !is_token(ty)).cloned()
+            }
             _ => self.result(copier, made, &groups),
         };
         let from = copier.from;
@@ -165,7 +178,7 @@ impl Writer<'_> {
 }
 
 /// Whether a condition is the constant that always holds.
-fn always(copier: &Copier<'_, '_, '_>, condition: Value) -> bool {
+pub(super) fn always(copier: &Copier<'_, '_, '_>, condition: Value) -> bool {
     let body = copier.to.body();
     let Origin::Result(op, _) = body.origin(condition) else { return false };
     let value = body.op(op).attributes.get("value").and_then(Attribute::as_integer);

@@ -73,7 +73,11 @@ pub(in super::super) fn inlined(lowering: &mut Lowering<'_>, op: Op) -> Result<(
 }
 
 /// A region of the kernel that gives what one of the program yields; nothing of one that is not there.
-fn arm(lowering: &mut Lowering<'_>, op: Op, region: Option<tile::Region>) -> Result<Region, LowerError> {
+pub(in super::super) fn arm(
+    lowering: &mut Lowering<'_>,
+    op: Op,
+    region: Option<tile::Region>,
+) -> Result<Region, LowerError> {
     let body = lowering.body;
     lowering.builder.begin_region(&[]);
     let block = region.filter(|&region| !body.blocks(region).is_empty()).map(|region| lowering.only_block(region));

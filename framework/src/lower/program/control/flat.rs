@@ -32,7 +32,7 @@ impl Lowering<'_> {
     }
 
     /// Says what stands for values: the next ones of `values`, of what `like` stands for where types do not say it.
-    pub(super) fn hold_flat(
+    pub(in super::super) fn hold_flat(
         &mut self,
         values: &mut impl Iterator<Item = Value>,
         targets: &[tile::Value],
@@ -49,6 +49,8 @@ impl Lowering<'_> {
                     pointer: values.next().ok_or_else(missing)?,
                     sizes: values.by_ref().take(of.sizes.len()).collect(),
                     strides: values.by_ref().take(of.strides.len()).collect(),
+                    // Of what comes later nothing is known.
+                    last_multiple: 1,
                     pads_with_nan: of.pads_with_nan,
                 }),
                 Some(Held::Token) => Held::Token,
@@ -78,7 +80,7 @@ impl Lowering<'_> {
     }
 
     /// The types of kernel values that stand for a value of the program, by its type alone.
-    pub(super) fn flat_types(&mut self, values: &[tile::Value]) -> Lowered<Vec<Type>> {
+    pub(in super::super) fn flat_types(&mut self, values: &[tile::Value]) -> Lowered<Vec<Type>> {
         let mut types = Vec::new();
         for &value in values {
             let ty = self.body.ty(value);

@@ -91,7 +91,8 @@ pub(in super::super) fn compare_exchange(lowering: &mut Lowering<'_>, op: Op) ->
     })
 }
 
-fn atomic(word: &str) -> Option<Atomic> {
+/// The operation that a word names.
+pub(in super::super) fn atomic(word: &str) -> Option<Atomic> {
     Some(match word {
         "add" => Atomic::Add,
         "fadd" => Atomic::FAdd,

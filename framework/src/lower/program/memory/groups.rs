@@ -3,7 +3,6 @@
 use crate::engine::facts::Facts;
 use crate::kernel::{Element, Type};
 use crate::layout::{Dim, LinearLayout};
-use crate::target::TargetDescription;
 use crate::tile::Value;
 
 /// Registers whose elements follow each other in memory.
@@ -17,17 +16,17 @@ pub(in super::super) struct Groups {
 
 impl Groups {
     /// The widest that facts, layout and target allow, for elements that memory has as `element`. `masks` are values that
-    /// must be the same for all of a group.
-    pub(super) fn of(
+    /// must be the same for all of a group, `access_bits` the widths that an access may have.
+    pub(in super::super) fn of(
         (facts, pointer, masks): (&Facts, Value, &[Value]),
         layout: &LinearLayout,
         element: Type,
-        target: &TargetDescription,
+        access_bits: &[u32],
     ) -> Self {
         let registers = 1usize << layout.in_bits(Dim::REGISTER);
         let bits = element.bits();
         let bytes = u64::from(bits / 8).max(1);
-        let widest = target.global.access_bits.iter().copied().max().unwrap_or(bits).max(bits);
+        let widest = access_bits.iter().copied().max().unwrap_or(bits).max(bits);
         let Some(fact) = facts.get(pointer) else { return Self { within: Vec::new(), registers } };
         let mut best: Vec<u32> = Vec::new();
         for (axis, along) in fact.axes.iter().enumerate().take(layout.outs().len()) {
@@ -42,10 +41,25 @@ impl Groups {
             }
         }
         // Of the vectors that fit, the target must have the access.
-        while !best.is_empty() && !target.global.access_bits.contains(&(bits << best.len())) {
+        while !best.is_empty() && !access_bits.contains(&(bits << best.len())) {
             best.pop();
         }
         Self { within: best, registers }
+    }
+
+    /// The widest of at most so many elements along one axis.
+    pub(in super::super) fn along(
+        layout: &LinearLayout,
+        axis: usize,
+        most: u64,
+        element: Type,
+        access_bits: &[u32],
+    ) -> Self {
+        let mut within = unit_steps(layout, axis, most.max(1).ilog2());
+        while !within.is_empty() && !access_bits.contains(&(element.bits() << within.len())) {
+            within.pop();
+        }
+        Self { within, registers: 1 << layout.in_bits(Dim::REGISTER) }
     }
 
     /// The groups, each with its registers in the order of memory.

@@ -46,7 +46,8 @@ pub(in super::super) fn loaded(
     let others = other.map(|other| lowering.spread(other, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, lowering.machine.means.target);
+    let widths = &lowering.machine.means.target.global.access_bits;
+    let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, widths);
     let mut values = vec![None; addresses.len()];
     let mut known: Vec<((Value, Option<Value>), Value)> = Vec::new();
     for group in groups.iter() {

@@ -14,7 +14,7 @@ use super::store::to_memory;
 impl Lowering<'_> {
     /// The registers of a tensor where those that act ([`Lowering::acts`]) have their values: other threads get them
     /// through shared memory, other registers of the same thread from the one that stands for them.
-    pub(super) fn handed_out(
+    pub(in super::super) fn handed_out(
         &mut self,
         layout: &LinearLayout,
         acts: Option<Value>,

@@ -29,7 +29,8 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
     let predicates = mask.map(|mask| lowering.spread(mask, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, lowering.machine.means.target);
+    let widths = &lowering.machine.means.target.global.access_bits;
+    let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, widths);
     let idle = idle_registers(&layout) as usize;
     let acts = lowering.acts(&layout);
     for group in groups.iter().filter(|group| group[0] & idle == 0) {

@@ -1,9 +1,10 @@
 //! Constants.
 
 use crate::kernel::{Builder, Cast, Compare, Type, Value};
-use crate::tile::{Attribute, Op};
+use crate::tile::{self, Attribute, Op};
 
 use super::super::error::{Lowered, Reason};
+use super::super::held::Held;
 use super::super::lowering::Lowering;
 use super::super::places::{coordinates, row_major};
 use super::super::types::stored;
@@ -14,6 +15,9 @@ const MOST_ELEMENTS: usize = 64;
 /// A number, or a tensor; of poison, zeros.
 pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let result = lowering.result(op, 0)?;
+    if matches!(lowering.body.ty(result), tile::Type::Token) {
+        return lowering.give(op, Held::Token);
+    }
     let ty = lowering.body.ty(result).clone();
     if ty.as_memory().is_some() {
         return Err(Reason::unsupported("nothing made this memory"));

@@ -1,0 +1,76 @@
+//! What a program says of its own tensors in shared memory: which buffers they are in, and where accesses of them begin.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::kernel::{Kernel, Op, Region, Statement, Value};
+
+use super::uses::Uses;
+
+/// How a program accesses a tensor in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::lower) enum Access {
+    /// It is read.
+    Load,
+    /// It is written.
+    Store,
+    /// It is written by copies that land when they are waited for.
+    Copy,
+}
+
+/// Tensors that a program itself has in shared memory. Movements order the uses of their own buffers; of these nobody has
+/// yet.
+#[derive(Debug, Clone, Default)]
+pub(in crate::lower) struct Told {
+    /// The addresses of their buffers.
+    pub allocations: Vec<Value>,
+    /// By a value that nothing uses: the access that begins where it is defined, and reaches to where the next one begins.
+    pub accesses: HashMap<Value, Access>,
+}
+
+/// The buffers of a program's own tensors, and the accesses of them.
+#[derive(Debug, Default)]
+pub(super) struct Accesses {
+    buffers: BTreeSet<u32>,
+    by_mark: HashMap<Value, (Access, BTreeSet<u32>)>,
+}
+
+impl Accesses {
+    pub(super) fn of(kernel: &Kernel, told: &Told, uses: &Uses) -> Self {
+        let buffers = told.allocations.iter().flat_map(|&pointer| uses.of_value(pointer)).copied().collect();
+        let by_mark = told.accesses.iter().map(|(&mark, &access)| (mark, (access, BTreeSet::new()))).collect();
+        let mut accesses = Self { buffers, by_mark };
+        accesses.walk(&kernel.body, uses, &mut None);
+        accesses
+    }
+
+    /// In the order of the text: an access is that of the last mark before it.
+    fn walk(&mut self, region: &Region, uses: &Uses, mark: &mut Option<Value>) {
+        for statement in &region.statements {
+            if let Some(own) = self.mark(statement) {
+                *mark = Some(own);
+            }
+            let is_access = !matches!(statement.op, Op::Yield { .. } | Op::Wait { .. } | Op::ClusterAddress { .. });
+            if let Some((_, own)) = mark.filter(|_| is_access).and_then(|mark| self.by_mark.get_mut(&mark)) {
+                own.extend(uses.touched(&statement.op).into_iter().filter(|buffer| self.buffers.contains(buffer)));
+            }
+            statement.op.regions().into_iter().for_each(|inner| self.walk(inner, uses, mark));
+        }
+    }
+
+    /// The mark that a statement is.
+    pub(super) fn mark(&self, statement: &Statement) -> Option<Value> {
+        let (value, _) = statement.results.first()?;
+        self.by_mark.contains_key(value).then_some(*value)
+    }
+
+    /// The access that begins at a statement.
+    pub(super) fn at(&self, statement: &Statement) -> Option<&(Access, BTreeSet<u32>)> {
+        self.by_mark.get(&statement.results.first()?.0)
+    }
+
+    /// The buffers that copies write.
+    pub(super) fn copied(&self) -> BTreeSet<u32> {
+        let copies = self.by_mark.values().filter(|(access, _)| *access == Access::Copy);
+        copies.flat_map(|(_, buffers)| buffers).copied().collect()
+    }
+}
