@@ -1,12 +1,18 @@
 """What Triton's own stages take to compile cases, in the Python that has its wheel.
 
-For `programs_beside_triton.py`: each case is read from its `.ttir` and goes through Triton's stages `ttgir`, `llir`, and
-`ptx` or `amdgcn`, with the cache out of the way. A case is compiled as often as is asked, in one warm process; whatever
-interrupts a compilation only adds to its time, so the least of each stage counts, on both sides.
+    python3 conformance/peers/triton_times.py TARGET TIMES CASE.ttir...
+
+For `programs_beside_triton.py`: each case goes through Triton's stages `ttgir`, `llir`, and `ptx` or `amdgcn`, with the
+cache out of the way, as often as is asked, in one warm process. What counts is the processor's time, so that other work on the
+machine does not; ours is the time that passes, which can only be more. The least of each stage counts, on both sides. Prints a line of JSON for each case: its name and the seconds of the
+stages, `code` for the last one; null where Triton gives up.
 """
 
 import json
+import pathlib
+import sys
 import time
+import warnings
 
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
@@ -33,14 +39,14 @@ def once(file, launch, target):
     module = stages["ttir"](module, metadata)
     seconds = {}
     for stage in ("ttgir", "llir", "ptx" if "ptx" in stages else "amdgcn"):
-        begin = time.perf_counter()
+        begin = time.process_time()
         module = stages[stage](module, metadata)
-        seconds["code" if stage in ("ptx", "amdgcn") else stage] = time.perf_counter() - begin
+        seconds["code" if stage in ("ptx", "amdgcn") else stage] = time.process_time() - begin
     return seconds
 
 
 def least(file, target, times):
-    """The least seconds of each stage of one case, for a target as the data names it; None where Triton gives up."""
+    """The least seconds of each stage of one case; None where Triton gives up."""
     launch = json.loads(file.with_suffix(".json").read_text())
     taken = []
     for _ in range(times):
@@ -49,3 +55,9 @@ def least(file, target, times):
         except Exception:  # Triton's own failures have no common class.
             return None
     return {stage: min(one[stage] for one in taken) for stage in taken[0]}
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    for name in sys.argv[3:]:
+        print(json.dumps([pathlib.Path(name).stem, least(pathlib.Path(name), sys.argv[1], int(sys.argv[2]))]), flush=True)

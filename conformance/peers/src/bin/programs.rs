@@ -1,10 +1,11 @@
 //! Compiles cases (`docs/cases.md`) for a target and says what became of each, a line of JSON a case: the conversions that
-//! are left, bytes of shared memory, seconds by stage. Assembly goes to a folder, so that `programs_beside_triton.py`
-//! can count what is in it.
+//! are left, bytes of shared memory, seconds by stage. Assembly and kernel IR go to a folder, so that
+//! `programs_beside_triton.py` can count what is in the one, and people can read the other.
 //!
 //!     programs TARGET CASES FOLDER [--times N] [--only TEXT]
 //!
-//! Each case is compiled N times (once by default) in the same process; the median of each stage counts.
+//! Each case is compiled N times (once by default) in the same process. Whatever interrupts a compilation only adds to its
+//! time, so the least of each stage counts.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -59,7 +60,8 @@ fn asked() -> Result<Asked, Failure> {
 
 /// The files of programs whose names have the text, by name.
 fn programs(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
-    let files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
+    let files =
+        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
     let is_program = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "ttir");
     let mut files: Vec<PathBuf> =
         files.into_iter().filter(is_program).filter(|file| file.to_string_lossy().contains(only)).collect();
@@ -71,20 +73,20 @@ fn programs(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
 fn compiled(compiler: &ProgramCompiler<'_>, case: &Case, folder: &Path, times: usize) -> Result<Value, Failure> {
     let text = std::fs::read_to_string(&case.program)?;
     let options = ProgramOptions { warps: Some(case.warps), entry: Some(case.entry.clone()), ..Default::default() };
-    let mut stages: Vec<(&'static str, Vec<f64>)> = Vec::new();
+    let mut stages: Vec<(&'static str, f64)> = Vec::new();
     let mut told = Value::Null;
     for _ in 0..times {
         let mut watch = Watch { stages: &mut stages, last: Instant::now() };
         let made = made(compiler, &text, &options, &mut watch);
         told = match made {
             Ok(made) => written(made, folder, case)?,
-            Err(error) if error.is_unsupported() => return Ok(json!({ "case": case.name, "unsupported": error.to_string() })),
+            Err(error) if error.is_unsupported() => {
+                return Ok(json!({ "case": case.name, "unsupported": error.to_string() }));
+            }
             Err(error) => return Err(format!("{}: {error}", case.name).into()),
         };
     }
-    let seconds: serde_json::Map<String, Value> =
-        stages.into_iter().map(|(stage, taken)| (stage.to_owned(), json!(median(taken)))).collect();
-    told["seconds"] = Value::Object(seconds);
+    told["seconds"] = stages.into_iter().map(|(stage, least)| (stage.to_owned(), json!(least))).collect();
     Ok(told)
 }
 
@@ -97,25 +99,22 @@ struct Made {
 
 /// The time that passes between stages.
 struct Watch<'a> {
-    stages: &'a mut Vec<(&'static str, Vec<f64>)>,
+    stages: &'a mut Vec<(&'static str, f64)>,
     last: Instant,
 }
 
 impl Watch<'_> {
     fn ended(&mut self, stage: &'static str) {
-        self.add(stage, self.last.elapsed().as_secs_f64());
-        self.last = Instant::now();
-    }
-
-    fn add(&mut self, stage: &'static str, seconds: f64) {
+        let seconds = self.last.elapsed().as_secs_f64();
         match self.stages.iter_mut().find(|(name, _)| *name == stage) {
-            Some((_, taken)) => taken.push(seconds),
-            None => self.stages.push((stage, vec![seconds])),
+            Some((_, least)) => *least = least.min(seconds),
+            None => self.stages.push((stage, seconds)),
         }
+        self.last = Instant::now();
     }
 }
 
-/// Compiles once. `llvm` is from the kernel IR to optimised LLVM IR as text, `code` what assembly takes beside that.
+/// Compiles once. `llvm` is from the kernel IR to optimised LLVM IR as text, `all` the same and assembly.
 fn made(
     compiler: &ProgramCompiler<'_>,
     text: &str,
@@ -132,13 +131,14 @@ fn made(
     })?;
     watch.ended("verify");
     let module = Module { kernels: vec![kernel] };
-    let of = |emit: &[Emit]| compiler.target.compile(&module, &CompileOptions { emit: emit.to_vec(), optimisation: OPTIMISATION });
+    let of = |emit: &[Emit]| {
+        compiler.target.compile(&module, &CompileOptions { emit: emit.to_vec(), optimisation: OPTIMISATION })
+    };
     watch.last = Instant::now();
     let intermediate = of(&[Emit::Intermediate]);
-    let llvm = watch.last.elapsed().as_secs_f64();
     watch.ended("llvm");
     let artifact = of(&[Emit::Intermediate, Emit::Assembly]);
-    watch.add("code", (watch.last.elapsed().as_secs_f64() - llvm).max(0.0));
+    watch.ended("all");
     let assembly = intermediate.and(artifact).map_err(|error| ProgramError::Entry(error.to_string()))?;
     let assembly = assembly.payload(Emit::Assembly).map(|payload| payload.bytes.clone()).unwrap_or_default();
     let kernel = module.kernels.into_iter().next().ok_or_else(|| ProgramError::Entry("no kernel".to_owned()))?;
@@ -158,15 +158,12 @@ fn conversion(conversion: &tilewright::engine::ConversionReport) -> Value {
 
 fn written(made: Made, folder: &Path, case: &Case) -> Result<Value, Failure> {
     std::fs::write(folder.join(format!("{}.s", case.name)), &made.assembly)?;
+    let kernel = Module { kernels: vec![made.kernel.clone()] };
+    std::fs::write(folder.join(format!("{}.kernel", case.name)), kernel.to_string())?;
     Ok(json!({
         "case": case.name,
         "warps": made.kernel.launch.warps,
         "conversions": made.conversions,
         "shared_bytes": made.kernel.shared_bytes(),
     }))
-}
-
-fn median(mut taken: Vec<f64>) -> f64 {
-    taken.sort_by(f64::total_cmp);
-    taken[taken.len() / 2]
 }
