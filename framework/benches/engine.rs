@@ -1,9 +1,13 @@
-//! Layouts of long programs: the time for one operation must not depend on how many there are.
+//! Layouts of long programs: neither the time nor the memory for one operation may depend on how many there are.
 
 #![allow(missing_docs)]
 
-use std::fmt::Write;
+#[path = "long/mod.rs"]
+mod long;
+
+use std::alloc::{GlobalAlloc, Layout as Block, System};
 use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tilewright::engine::{Machine, Strategy, assign};
@@ -11,36 +15,40 @@ use tilewright::layout::families::Neutral;
 use tilewright::movement::Means;
 use tilewright::target::TargetDescription;
 use tilewright::tile::op::Dialects;
-use tilewright::tile::{Module, text};
+use tilewright::tile::text;
 
-/// A program of so many operations: sums of what was loaded or computed before, turned about now and then.
-fn program(count: usize) -> Module {
-    let mut lines = String::from(
-        "module { tt.func public @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
-    %i = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
-    %b = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
-    %a = tt.addptr %b, %i : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
-    %v0 = tt.load %a : tensor<1024x!tt.ptr<f32>>
-",
-    );
-    let (line, square) = ("tensor<1024xf32>", "tensor<32x32xf32>");
-    for number in 1..count {
-        let before = number - 1;
-        let written = match number % 10 {
-            0 => writeln!(
-                lines,
-                "    %r{number} = tt.reshape %v{before} : {line} -> {square}
-    %t{number} = tt.trans %r{number} {{order = array<i32: 1, 0>}} : {square} -> {square}
-    %v{number} = tt.reshape %t{number} : {square} -> {line}"
-            ),
-            5 => writeln!(lines, "    %v{number} = tt.load %a : tensor<1024x!tt.ptr<f32>>"),
-            _ => writeln!(lines, "    %v{number} = arith.addf %v{before}, %v{} : {line}", number / 2),
-        };
-        written.expect("text");
+/// Counts the bytes of the heap that are in use, and the most that were.
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+// An allocator is unsafe to implement; this one hands every call on unchanged to the system's, and counts beside.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, block: Block) -> *mut u8 {
+        let now = NOW.fetch_add(block.size(), Ordering::Relaxed) + block.size();
+        MOST.fetch_max(now, Ordering::Relaxed);
+        // SAFETY: the caller promises what the system's allocator asks for.
+        unsafe { System.alloc(block) }
     }
-    let last = count - 1;
-    write!(lines, "    tt.store %a, %v{last} : tensor<1024x!tt.ptr<f32>>\n    tt.return\n  }} }}").expect("text");
-    text::parse(&lines, &Dialects::neutral()).expect("a program")
+
+    unsafe fn dealloc(&self, at: *mut u8, block: Block) {
+        NOW.fetch_sub(block.size(), Ordering::Relaxed);
+        // SAFETY: as above; `at` came from the system's allocator.
+        unsafe { System.dealloc(at, block) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most bytes of the heap that something takes while it runs, beside those that were taken before.
+fn most_bytes(work: impl FnOnce()) -> usize {
+    let before = NOW.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    work();
+    MOST.load(Ordering::Relaxed) - before
 }
 
 fn long_programs(criterion: &mut Criterion) {
@@ -51,7 +59,9 @@ fn long_programs(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10);
         for count in [1000, 2000, 5000, 10_000] {
-            let module = program(count);
+            let module = text::parse(&long::text(count), &Dialects::neutral()).expect("a program");
+            let most = most_bytes(|| drop(black_box(assign(black_box(&module), &machine, strategy))));
+            println!("{name}/{count}: {} bytes of heap for each operation at most", most / count);
             group.throughput(Throughput::Elements(count as u64));
             group.bench_function(BenchmarkId::from_parameter(count), |b| {
                 b.iter(|| assign(black_box(&module), &machine, strategy));

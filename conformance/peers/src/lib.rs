@@ -1,10 +1,11 @@
-//! The layouts that Tilewright and its peers are timed on, the same for all: `layouts.json`, whose
-//! parameters are those of Triton's Gluon classes where it has the family.
+//! What Tilewright and its peers are measured on: the layouts of `layouts.json`, the same for all, whose parameters are
+//! those of Triton's Gluon classes where it has the family, and the targets that code is generated for.
 
 use std::error::Error;
 
 use tilewright::layout::families::Neutral;
 use tilewright::layout::{Dim, Families, FamilySet, FamilySpec, LinearLayout, spec_from_json};
+use tilewright::vendor::Target;
 
 /// A layout to be built.
 #[derive(Debug, Clone)]
@@ -36,6 +37,19 @@ pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
     let amd = tilewright_amd::families::VendorFamilies::default();
     let intel = tilewright_intel::families::VendorFamilies::default();
     work(&FamilySet::new(vec![&Neutral, &nvidia, &amd, &intel]))
+}
+
+/// A target that code is generated for, by the name of its file.
+///
+/// # Errors
+/// Where no file has the name, or no plugin that goes through LLVM serves its architecture.
+pub fn target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
+    let catalogue = tilewright_targets::catalogue()?;
+    let description = catalogue.get(name)?.clone();
+    if tilewright_nvidia::ARCHITECTURES.contains(&description.architecture.as_str()) {
+        return Ok(Box::new(tilewright_nvidia::NvidiaTarget::new(description)?));
+    }
+    Ok(Box::new(tilewright_amd::AmdTarget::new(description)?))
 }
 
 /// The layouts on which operations are timed: two layouts of 128x64 elements over four warps, eight

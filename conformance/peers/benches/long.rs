@@ -1,0 +1,72 @@
+//! Long programs from text to assembly: the processor's seconds in each stage and the memory of the process at its most, by
+//! the number of operations. Each number has a process of its own.
+
+#![allow(missing_docs)]
+
+#[path = "../../../framework/benches/long/mod.rs"]
+mod long;
+
+use std::error::Error;
+use std::process::Command;
+
+use tilewright::kernel::Module;
+use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions};
+use tilewright::vendor::{CompileOptions, Emit};
+
+/// Says in a child how many operations it is to compile.
+const COUNT: &str = "TILEWRIGHT_LONG_PROGRAM";
+const TARGET: &str = "h100";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if let Ok(count) = std::env::var(COUNT) {
+        return compiled(count.parse()?);
+    }
+    println!("| operations | read | import | shape | layouts | kernel | math | LLVM IR | LLVM IR and assembly | MiB |");
+    println!("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for count in [1000, 2000, 5000, 10_000] {
+        let done = Command::new(std::env::current_exe()?).env(COUNT, count.to_string()).status()?;
+        if !done.success() {
+            return Err(format!("{count} operations: {done}").into());
+        }
+    }
+    Ok(())
+}
+
+fn compiled(count: usize) -> Result<(), Box<dyn Error>> {
+    let target = tilewright_peers::target(TARGET)?;
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
+    let text = long::text(count);
+    let (mut cells, mut last) = (vec![count.to_string()], processor_seconds());
+    let mut ended = |cells: &mut Vec<String>| {
+        let now = processor_seconds();
+        cells.push(format!("{:.2}", now - last));
+        last = now;
+    };
+    let kernel = compiler.kernel(&text, &ProgramOptions::default(), &mut |_| ended(&mut cells))?;
+    let module = Module { kernels: vec![kernel] };
+    for form in [Emit::Intermediate, Emit::Assembly] {
+        target.compile(&module, &CompileOptions { emit: vec![form], optimisation: 3 })?;
+        ended(&mut cells);
+    }
+    cells.push(most_memory().map_or_else(|| "-".to_owned(), |kib| format!("{}", kib / 1024)));
+    println!("| {} |", cells.join(" | "));
+    Ok(())
+}
+
+/// Seconds that the processor has spent on this process, in its own code; zero where the system does not say.
+fn processor_seconds() -> f64 {
+    const TICKS_IN_A_SECOND: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program, in brackets, may have spaces.
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: Option<f64> = fields.split_whitespace().nth(11).and_then(|ticks| ticks.parse().ok());
+    ticks.unwrap_or(0.0) / TICKS_IN_A_SECOND
+}
+
+/// KiB of memory that the process had at its most, where the system says.
+fn most_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
