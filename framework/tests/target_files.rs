@@ -546,6 +546,19 @@ fn impossible_costs() {
     ]);
 }
 
+#[test]
+fn instructions_of_one_warp_may_be_slower_than_those_of_several() {
+    let read = |lone: &str| {
+        let matrix =
+            format!("[matrix]\npipes = 2\nbits_per_cycle = 64\n{lone}evidence = \"assumed\"\nsource = \"made up\"\n");
+        TargetDescription::from_toml("toy-1.toml", &format!("{MACHINE}{matrix}"))
+    };
+    let lone = |text: &str| read(text).expect("the file reads").matrix.expect("there is one").lone_bits_per_cycle;
+    assert_eq!([lone(""), lone("lone_bits_per_cycle = 40\n")], [None, Some(40)]);
+    let error = read("lone_bits_per_cycle = 0\n").expect_err("it would never end").to_string();
+    assert!(error.contains("`matrix.lone_bits_per_cycle`: expected a whole number from 1"), "{error}");
+}
+
 const TENSOR: &str = "[tensor]\nrows = 16\ncolumns = 64\nwarp_rows = 8\nleast_columns = 4\ncolumn_cycles = 0.5\n\
                       bits_per_cycle = 256\nevidence = \"assumed\"\nsource = \"made up\"\n";
 

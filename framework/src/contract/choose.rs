@@ -2,8 +2,8 @@
 //!
 //! Weighed are all rows of the instruction table, each as it is and with the factors exchanged, and plain
 //! multiply-adds with lanes side by side in every way; each with the warps shared out in every way.
-//! The least cycles win; among equals the fewest issues, then the fewest registers, then a result that is not
-//! transposed. Then, among the orders of K and the ways that are still equal, that whose factors reach their layouts in the
+//! The least cycles win; among those as good ([`AS_GOOD`]) the fewest issues, then the fewest registers, then a result that
+//! is not transposed. Then, among the orders of K and the ways that are still equal, that whose factors reach their layouts in the
 //! fewest wavefront slots wins; among equals the first in the table, in the order in which the unit counts.
 
 use std::cmp::Ordering;
@@ -14,6 +14,9 @@ use crate::target::TargetDescription;
 use super::plan::Contraction;
 use super::unit::Unit;
 use super::{ContractError, ContractionCost, Question};
+
+/// Cycles up to so many times the least are as good as these: figures of targets are rounded, and mostly assumed.
+const AS_GOOD: f64 = 1.0 + 1.0 / 64.0;
 
 /// A way to multiply, with the warps shared out best.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +55,7 @@ pub fn plan<'a>(question: &Question, means: impl Into<Means<'a>>) -> Result<Cont
             let way = convert(&plan.c, wanted, question.accumulator.bits(), means)?;
             plan.cost.conversion_cycles = way.cost;
         }
-        weighed.sort_by(compare);
+        sort(&mut weighed);
     }
     let Some(best) = weighed.first() else {
         return Err(ContractError::Impossible { reasons: reasons(&refused) });
@@ -127,7 +130,7 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
             Err(_) => {}
         }
     }
-    plans.sort_by(compare);
+    sort(&mut plans);
     Ok((plans, refused))
 }
 
@@ -164,11 +167,22 @@ fn best_split(question: &Question, unit: &Unit, target: &TargetDescription) -> R
     best.ok_or(reason)
 }
 
+/// The best first.
+fn sort(plans: &mut [Contraction]) {
+    plans.sort_by(compare);
+    let most = plans.first().map_or(0.0, |best| best.cost.cycles() * AS_GOOD);
+    let as_good = plans.partition_point(|plan| plan.cost.cycles() <= most);
+    plans[..as_good].sort_by(compare_as_good);
+}
+
 fn compare(a: &Contraction, b: &Contraction) -> Ordering {
-    let by_cost = a.cost.cycles().total_cmp(&b.cost.cycles());
+    a.cost.cycles().total_cmp(&b.cost.cycles()).then_with(|| compare_as_good(a, b))
+}
+
+/// Ways whose cycles are as good.
+fn compare_as_good(a: &Contraction, b: &Contraction) -> Ordering {
     let by_issues = a.cost.issues.cmp(&b.cost.issues);
-    by_cost
-        .then(by_issues)
+    by_issues
         .then(a.cost.registers.cmp(&b.cost.registers))
         .then(a.is_transposed().cmp(&b.is_transposed()))
         .then(a.unit.scales.is_some().cmp(&b.unit.scales.is_some()))

@@ -51,7 +51,7 @@ impl ContractionCost {
             let making = cast::operations(from, to.number) + scaling;
             if to.memory.is_some() {
                 // A group of warps reads the tile of each issue once; warps share the rest of the way.
-                read += (issues * to.tile_bits()).div_ceil(wavefront << unit.group);
+                read += (issues * to.tile_bits()).div_ceil(wavefront);
                 let own = (1u64 << layout.outs().bits()).div_ceil(u64::from(question.lanes * question.warps));
                 operations += chunks * making * own;
                 registers += (own * u64::from(from.bits())).div_ceil(32);
@@ -79,12 +79,13 @@ impl ContractionCost {
         let warps = f64::from(question.warps);
         let issue_cycles = issues as f64 * unit.cycles * f64::from(turns);
         let cycles = |wavefronts: u64| wavefronts as f64 * target.costs.shared_load_wavefront.cycles * warps;
+        let read_cycles = cycles(read) / f64::from(unit.group).exp2();
         // What a unit reads by itself while it multiplies takes time only beyond that.
         let hidden = if unit.queue.is_some() { issue_cycles } else { 0.0 };
         Self {
             issues,
             issue_cycles,
-            traffic_cycles: cycles(wavefronts) + (cycles(read) - hidden).max(0.0) + moved,
+            traffic_cycles: cycles(wavefronts) + (read_cycles - hidden).max(0.0) + moved,
             cast_cycles: operations as f64 * target.costs.select.cycles * warps,
             conversion_cycles: 0.0,
             registers: if unit.tensor.is_some() { registers.max(sums) } else { registers },

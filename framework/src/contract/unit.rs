@@ -122,7 +122,7 @@ impl Unit {
             Completion::Queue(queue) => Some(queue),
             _ => return Err("it completes in a way that is not known here".to_owned()),
         };
-        let (pipes, rate) = rate(target.matrix.as_ref());
+        let (pipes, rate) = rate(target.matrix.as_ref(), group);
         let wide = a.number.bits().max(b.number.bits());
         let group = group as u32;
         // Sums in tensor memory take as long as if they filled its rows.
@@ -203,7 +203,7 @@ impl Unit {
             warps: vec![],
             memory: None,
         };
-        let (pipes, _) = rate(target.matrix.as_ref());
+        let (pipes, _) = rate(target.matrix.as_ref(), 0);
         // Each operation as other plain ones on as many words.
         let words = f64::from(number.bits().div_ceil(32));
         let operations = if super::fuses(number) { 1.0 } else { 2.0 };
@@ -320,6 +320,9 @@ fn roles(row: &Instruction) -> Result<Vec<Role>, String> {
     Ok(order)
 }
 
-fn rate(matrix: Option<&MatrixUnit>) -> (u32, u32) {
-    matrix.map_or(ASSUMED, |matrix| (matrix.pipes.max(1), matrix.bits_per_cycle.max(1)))
+/// The pipes, and what each multiplies in a cycle, of instructions that 2^`group` warps issue together.
+fn rate(matrix: Option<&MatrixUnit>, group: usize) -> (u32, u32) {
+    let Some(matrix) = matrix else { return ASSUMED };
+    let lone = matrix.lone_bits_per_cycle.filter(|_| group == 0);
+    (matrix.pipes.max(1), lone.unwrap_or(matrix.bits_per_cycle).max(1))
 }

@@ -51,6 +51,9 @@ pub struct MatrixUnit {
     /// For instructions whose rows give no cycles: multiply-adds of one pipe in a cycle, times the bits of
     /// the wider factor.
     pub bits_per_cycle: u32,
+    /// The same of instructions that one warp issues by itself, where those that several warps issue together are faster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lone_bits_per_cycle: Option<u32>,
     /// How the figures are known.
     pub evidence: Evidence,
     /// Where they come from.

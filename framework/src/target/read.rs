@@ -326,10 +326,11 @@ fn cost(value: &Value<'_>) -> Outcome<Cost> {
 }
 
 fn matrix(value: &Value<'_>) -> Outcome<MatrixUnit> {
-    let table = value.table(&["pipes", "bits_per_cycle", "evidence", "source"])?;
+    let table = value.table(&["pipes", "bits_per_cycle", "lone_bits_per_cycle", "evidence", "source"])?;
     Ok(MatrixUnit {
         pipes: table.value("pipes")?.count()?,
         bits_per_cycle: table.value("bits_per_cycle")?.count()?,
+        lone_bits_per_cycle: table.optional("lone_bits_per_cycle").map(|value| value.count()).transpose()?,
         evidence: evidence(&table)?,
         source: source(&table)?,
     })

@@ -11,6 +11,30 @@ use tilewright::pipeline::prove_contraction;
 use tilewright::target::{Number, TargetDescription};
 use tilewright::vendor::{Artifact, CompileOptions, Emit, Target};
 
+/// Types of a, b and the sums, and the bits of the elements that instructions of four warps multiply; none where they
+/// have no such product.
+pub const GROUP_TYPES: [([&str; 3], Option<u64>); 17] = [
+    (["f16", "f16", "f32"], Some(16)),
+    (["f16", "f16", "f16"], Some(16)),
+    (["bf16", "bf16", "f32"], Some(16)),
+    (["i8", "i8", "i32"], Some(8)),
+    (["u8", "i8", "i32"], Some(8)),
+    (["e4m3", "e4m3", "f32"], Some(8)),
+    (["e5m2", "e4m3", "f16"], Some(8)),
+    // One is cast, or both are.
+    (["i8", "f16", "f32"], Some(16)),
+    (["f16", "i8", "f32"], Some(16)),
+    (["e4m3", "f16", "f32"], Some(16)),
+    (["bf16", "e5m2", "f32"], Some(16)),
+    (["i8", "e4m3", "f32"], Some(16)),
+    (["u8", "f16", "f16"], Some(16)),
+    // Not all values of the first are values of a type that is multiplied.
+    (["i16", "f16", "f32"], None),
+    (["f32", "f32", "f32"], None),
+    (["f64", "f64", "f64"], None),
+    (["i32", "f16", "f64"], None),
+];
+
 /// A product by four warps of the target's default lanes.
 pub fn question(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> Question {
     let types = types.map(|name| Number::named(name).unwrap());

@@ -7,7 +7,9 @@ mod dots;
 #[allow(dead_code, reason = "each test program uses some of this")]
 mod list;
 
-use dots::{accumulating_assembly as ptx, described, means, planned, proven, question_of as question};
+use dots::{
+    GROUP_TYPES as TYPES, accumulating_assembly as ptx, described, means, planned, proven, question_of as question,
+};
 use tilewright::contract::{self, Contraction, Question, Scale};
 use tilewright_nvidia::{NvidiaTarget, object};
 
@@ -21,30 +23,6 @@ fn target(name: &str) -> NvidiaTarget {
     NvidiaTarget::new(described(name, text)).unwrap()
 }
 
-/// Types of a, b and the sums, and the bits of the elements that four warps multiply; none where they
-/// have no such product.
-const TYPES: [([&str; 3], Option<u64>); 17] = [
-    (["f16", "f16", "f32"], Some(16)),
-    (["f16", "f16", "f16"], Some(16)),
-    (["bf16", "bf16", "f32"], Some(16)),
-    (["i8", "i8", "i32"], Some(8)),
-    (["u8", "i8", "i32"], Some(8)),
-    (["e4m3", "e4m3", "f32"], Some(8)),
-    (["e5m2", "e4m3", "f16"], Some(8)),
-    // One is cast, or both are.
-    (["i8", "f16", "f32"], Some(16)),
-    (["f16", "i8", "f32"], Some(16)),
-    (["e4m3", "f16", "f32"], Some(16)),
-    (["bf16", "e5m2", "f32"], Some(16)),
-    (["i8", "e4m3", "f32"], Some(16)),
-    (["u8", "f16", "f16"], Some(16)),
-    // Not all values of the first are values of a type that is multiplied.
-    (["i16", "f16", "f32"], None),
-    (["f32", "f32", "f32"], None),
-    (["f64", "f64", "f64"], None),
-    (["i32", "f16", "f64"], None),
-];
-
 /// Every shape of these sizes, which lie on both sides of each condition.
 fn shapes() -> impl Iterator<Item = [u64; 3]> {
     let sizes = [[32, 64, 128], [4, 8, 128], [8, 16, 32]];
@@ -52,12 +30,11 @@ fn shapes() -> impl Iterator<Item = [u64; 3]> {
     m.into_iter().flat_map(move |m| n.into_iter().flat_map(move |n| k.into_iter().map(move |k| [m, n, k])))
 }
 
-/// Whether four warps must multiply: the block's groups of four have tiles of 64 x 8 for each of them, and K is whole
-/// tiles of 256 bits of the narrowest type that has the values of both factors.
+/// Whether four warps must multiply: M has their rows, N columns of theirs, and K is whole tiles of 256 bits of the
+/// narrowest type that has the values of both factors.
 fn expected([m, n, k]: [u64; 3], bits: Option<u64>, warps: u32) -> bool {
-    let groups = u64::from(warps / 4);
-    let has_tiles = m >= 64 && n.is_multiple_of(8) && (m / 64) * (n / 8) >= groups;
-    warps.is_multiple_of(4) && has_tiles && bits.is_some_and(|bits| (k * bits).is_multiple_of(256))
+    let fits = m >= 64 && n.is_multiple_of(8) && warps.is_multiple_of(4);
+    fits && bits.is_some_and(|bits| (k * bits).is_multiple_of(256))
 }
 
 /// Whether they can, be it with factors cast to a wider type than need be, of which a tile of K has fewer.
@@ -78,7 +55,7 @@ fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
     let (mut wrong, mut must, mut cannot) = (Vec::new(), 0, 0);
     for (types, bits) in TYPES {
         for shape in shapes() {
-            for warps in [2, 4, 8] {
+            for warps in [2, 4, 8, 16] {
                 // Two warps cannot hold the sums of the largest shapes: no unit fits.
                 let plan = contract::plan(&question(shape, types, warps), means(&target));
                 let unit = plan.as_ref().map_or("none", Contraction::unit_name);
@@ -100,12 +77,13 @@ fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
 #[test]
 fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
     let target = target("h100");
-    let (mut wrong, mut must) = (Vec::new(), [0; 2]);
+    let (mut wrong, mut must) = (Vec::new(), [0; 3]);
     for dot in list::table_5() {
         let types = [dot.a, dot.b, dot.accumulator];
         let theirs =
             [dot.a, dot.b].contains(&"i8") && [dot.a, dot.b].iter().any(|ty| ["f16", "e4m3", "e5m2"].contains(ty));
-        for (warps, must) in [4, 8].into_iter().zip(&mut must) {
+        // Others are others by any number of warps.
+        for (warps, must) in [4, 8, 16].into_iter().zip(&mut must).take(if theirs { 3 } else { 1 }) {
             // Some sums of f64 are too many for four warps.
             let plan = contract::plan(&question(dot.shape, types, warps), means(&target));
             let unit = plan.as_ref().map_or("none", Contraction::unit_name);
@@ -117,7 +95,7 @@ fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(must[0] > 60 && must[1] > 60, "{must:?}");
+    assert!(must.iter().all(|&must| must > 60), "{must:?}");
 }
 
 /// Scales of mxfp4 that `f16` has the products of, as networks have them, or any, of which `bf16` has them.
@@ -134,7 +112,7 @@ fn four_warps_multiply_factors_that_are_scaled_first() {
     for other in ["f16", "bf16"] {
         let scale = scales_of_mxfp4(other);
         let sides = [(["e2m1", other, "f32"], [scale, None]), ([other, "e2m1", "f32"], [None, scale])];
-        for ((types, scales), warps) in sides.into_iter().flat_map(|side| [2, 4, 8].map(|warps| (side, warps))) {
+        for ((types, scales), warps) in sides.into_iter().flat_map(|side| [2, 4, 8, 16].map(|warps| (side, warps))) {
             for shape in shapes().chain([[64, 64, 64], [64, 32, 32], [128, 16, 64], [256, 64, 64]]) {
                 let question = question(shape, types, warps).with_scales(scales);
                 let plan = contract::plan(&question, means(&target));

@@ -5,7 +5,9 @@
 #[path = "../../../framework/tests/dots/mod.rs"]
 mod dots;
 
-use dots::{accumulating_assembly as ptx, described, means, planned, proven, question_of as question};
+use dots::{
+    GROUP_TYPES as TYPES, accumulating_assembly as ptx, described, means, planned, proven, question_of as question,
+};
 use tilewright::contract::{self, Contraction, Scale};
 use tilewright::layout::{Dim, LinearLayout, Space};
 use tilewright::target::Number;
@@ -14,26 +16,6 @@ use tilewright_nvidia::{NvidiaTarget, object};
 fn target() -> NvidiaTarget {
     NvidiaTarget::new(described("b200", include_str!("../../../targets/b200.toml"))).unwrap()
 }
-
-/// Types of a, b and the sums, and the bits of the elements that are multiplied; none where there is no such product.
-const TYPES: [([&str; 3], Option<u64>); 14] = [
-    (["f16", "f16", "f32"], Some(16)),
-    (["f16", "f16", "f16"], Some(16)),
-    (["bf16", "bf16", "f32"], Some(16)),
-    (["i8", "i8", "i32"], Some(8)),
-    (["u8", "i8", "i32"], Some(8)),
-    (["e4m3", "e4m3", "f32"], Some(8)),
-    (["e5m2", "e4m3", "f16"], Some(8)),
-    // One is cast, or both are.
-    (["i8", "f16", "f32"], Some(16)),
-    (["e4m3", "f16", "f32"], Some(16)),
-    (["i8", "e4m3", "f32"], Some(16)),
-    // Not all values of the first are values of a type that is multiplied.
-    (["i16", "f16", "f32"], None),
-    (["f32", "f32", "f32"], None),
-    (["f64", "f64", "f64"], None),
-    (["i32", "f16", "f64"], None),
-];
 
 /// Whether sums must be in tensor memory: M is at least 64, each group of four warps has a tile of its own, which M of 128 has
 /// with 16 columns and M of 64 with eight, and K is whole tiles of 256 bits. A factor that is cast is wider in shared memory
