@@ -108,6 +108,9 @@ impl VirtualDevice {
                 self.target.limits.lanes_per_block
             ));
         }
+        if program.local_bytes > MOST_LOCAL {
+            return wrong(format!("{} bytes of a lane's own memory; there are {MOST_LOCAL}", program.local_bytes));
+        }
         match shared > u64::from(self.target.shared.bytes) {
             true => wrong(format!("{shared} bytes of shared memory; a block has {}", self.target.shared.bytes)),
             false => Ok(()),
@@ -238,6 +241,9 @@ impl Device for VirtualDevice {
         Ok(Launched::default())
     }
 }
+
+/// Bytes of a lane's own memory: CUDA C++ Programming Guide, technical specifications.
+const MOST_LOCAL: u64 = 512 << 10;
 
 /// Buffers have addresses that are so far apart.
 const LARGEST_BUFFER: usize = 1 << 35;

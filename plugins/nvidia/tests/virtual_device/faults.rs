@@ -38,7 +38,10 @@ fn values_that_nothing_has_written() {
     );
     says("@%p5 bra OUT; mov.u32 %r0, 1; OUT: ret;", 1, &["the predicate", "undefined"]);
     says(&format!("{PLACE} ld.shared.u32 %r4, [%r3];"), 1, &["before anything is written"]);
+    says("prmt.b32 %r0, 1, %r9, 0x4210; st.global.u32 [%io], %r0;", 1, &["stored to global memory"]);
     // What is undefined and does not matter is allowed.
+    let body = "prmt.b32 %r0, 1, %r9, 0x3210; st.global.u32 [%io], %r0;";
+    run(&kernel(body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 4])]).unwrap();
     run(
         &kernel("add.u32 %r1, %r9, 1; setp.eq.u32 %p0, 1, 1; selp.u32 %r0, 5, %r9, %p0; st.global.u32 [%io], %r0;"),
         "k",

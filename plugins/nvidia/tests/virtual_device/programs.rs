@@ -35,13 +35,18 @@ fn run(file: &Path) -> Result<Option<String>, String> {
     })
 }
 
+/// Data that no execution of their program gives: `docs/programs.md`.
+const MISTAKEN: [&str; 1] = ["loop_forms_i32"];
+
 #[test]
 fn programs_leave_what_they_must() {
     let (mut wrong, mut unsupported, mut right) = (Vec::new(), Vec::new(), 0);
     for file in files() {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         match run(&file) {
+            Ok(None) if MISTAKEN.contains(&name.as_str()) => wrong.push(format!("{name}: it agrees by now")),
             Ok(None) => right += 1,
+            Ok(Some(_)) if MISTAKEN.contains(&name.as_str()) => {}
             Ok(Some(message)) => wrong.push(format!("{name}: {message}")),
             Err(message) => unsupported.push(format!("{name}: {message}")),
         }

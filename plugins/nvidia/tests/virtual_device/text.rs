@@ -49,6 +49,8 @@ fn texts_that_end_early_or_nest_without_end_are_errors() {
     assert!(parse("\u{e9}").is_err() && parse("/* open").is_err() && parse("\"open").is_err());
     assert!(parse(".global .b8 large[99999999999999999999];").is_err());
     assert!(parse(".global .b8 large[4294967295][4294967295];").is_err());
+    assert!(refused(".local .b8 l[200000000]; mov.u32 %r0, 1;").contains("a lane's own memory"));
+    assert!(refused(".reg .b32 %many<1000000>; mov.u32 %r0, 1;").contains("registers"));
 }
 
 /// Pieces of PTX, so that random texts come far.

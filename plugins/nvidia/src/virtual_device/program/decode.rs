@@ -215,7 +215,7 @@ const DYNAMIC: u64 = 0x7d79_6e61_6d69_6300;
 const DYNAMIC_REACH: u64 = 1 << 20;
 
 /// A kernel has no more; each takes 256 bytes of every warp.
-const MOST_REGISTERS: u32 = 1 << 20;
+const MOST_REGISTERS: u32 = 1 << 17;
 
 fn bytes(variable: &Variable) -> Result<u64, PtxError> {
     let elements = variable.elements.ok_or_else(|| {

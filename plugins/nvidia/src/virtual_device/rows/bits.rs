@@ -1,8 +1,8 @@
 //! Bits: logic, shifts, fields, bytes.
 
 use super::{one, three, two};
-use crate::virtual_device::machine::{Lanes, Operation};
-use crate::virtual_device::program::{Compute, Form, Meaning, Operands, Row, Type, mask, sign_extend};
+use crate::virtual_device::machine::{FaultKind, Lanes, Next, Operation, Running};
+use crate::virtual_device::program::{Compute, Form, Meaning, Operands, Place, Row, Type, mask, sign_extend};
 
 const LOGIC: &str = "pred b16 b32 b64";
 const WIDE: &str = "b32 b64 u32 s32 u64 s64";
@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row { name: "shf", modifiers: "l r clamp wrap", types: "b32", meaning: Meaning::Lanes(3, funnel) },
     Row { name: "lop3", modifiers: "", types: "b32", meaning: Meaning::Lanes(4, table) },
-    Row { name: "prmt", modifiers: "f4e b4e rc8 ecl ecr rc16", types: "b32", meaning: Meaning::Lanes(3, permute) },
+    Row { name: "prmt", modifiers: "f4e b4e rc8 ecl ecr rc16", types: "b32", meaning: Meaning::Warp(permutation) },
     Row { name: "bfe", modifiers: "", types: WIDE, meaning: Meaning::Lanes(3, extract) },
     Row { name: "bfi", modifiers: "", types: WIDE, meaning: Meaning::Lanes(4, insert) },
     Row { name: "bmsk", modifiers: "clamp wrap", types: "b32", meaning: Meaning::Lanes(2, field_mask) },
@@ -97,30 +97,64 @@ fn table(form: &Form<'_>) -> Option<Compute> {
 }
 
 /// Bytes of `b:a` by selectors of four bits, whose highest repeats the byte's sign; or by a mode.
-fn permute(form: &Form<'_>) -> Option<Compute> {
-    let mode = form.words.first().copied().unwrap_or("").to_owned();
+struct Permute {
+    to: Option<Place>,
+    from: [u32; 3],
+    mode: Option<&'static str>,
+}
+
+const MODES: [&str; 6] = ["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"];
+
+fn permutation(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(4..=4)?;
     if form.words.len() > 1 {
-        return None;
+        return Err(form.unknown());
     }
-    three(form.ty(), move |a, b, c| {
-        let both = (b & mask(32)) << 32 | a & mask(32);
+    let mode = MODES.into_iter().find(|mode| form.has(mode));
+    let ty = form.ty();
+    let from = [operands.source(1, ty)?, operands.source(2, ty)?, operands.source(3, ty)?];
+    Ok(Box::new(Permute { to: operands.place(0)?, from, mode }))
+}
+
+impl Permute {
+    /// The selector of a byte of the result.
+    fn selector(&self, c: u64, place: u64) -> u64 {
         let at = c & 3;
-        let selector = |place: u64| match mode.as_str() {
-            "f4e" => at + place,
-            "b4e" => (at + 8 - place) & 7,
-            "rc8" => at,
-            "ecl" => place.max(at),
-            "ecr" => place.min(at),
-            "rc16" => (at & 1) * 2 + (place & 1),
-            _ => c >> (4 * place) & 0xf,
-        };
-        (0..4).fold(0, |word, place| {
-            let selector = selector(place);
-            let byte = both >> (8 * (selector & 7)) & 0xff;
-            let byte = if selector & 8 == 0 { byte } else { (byte >> 7) * 0xff };
-            word | byte << (8 * place)
-        })
-    })
+        match self.mode {
+            Some("f4e") => at + place,
+            Some("b4e") => (at + 8 - place) & 7,
+            Some("rc8") => at,
+            Some("ecl") => place.max(at),
+            Some("ecr") => place.min(at),
+            Some(_) => (at & 1) * 2 + (place & 1),
+            None => c >> (4 * place) & 0xf,
+        }
+    }
+}
+
+impl Operation for Permute {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+        let Some(to) = self.to else { return Ok(Next::Follow) };
+        for lane in warp.lanes() {
+            let [a, b, c] = self.from.map(|register| warp.registers.get(register, lane));
+            let both = (b & mask(32)) << 32 | a & mask(32);
+            let (mut word, mut defined) = (0, warp.registers.is_defined(self.from[2], lane));
+            for place in 0..4 {
+                let selector = self.selector(c, place);
+                // Of an operand of which no byte is taken it does not matter whether it is defined.
+                let taken = self.from[usize::from(selector & 7 >= 4)];
+                defined &= warp.registers.is_defined(taken, lane);
+                let byte = both >> (8 * (selector & 7)) & 0xff;
+                let byte = if selector & 8 == 0 { byte } else { (byte >> 7) * 0xff };
+                word |= byte << (8 * place);
+            }
+            match defined {
+                true => warp.registers.set(to.register, lane, word & to.mask),
+                false => warp.registers.unset(to.register, lane),
+            }
+        }
+        Ok(Next::Follow)
+    }
 }
 
 /// A field of a word, with its sign, or the word's, above it where the type has one.

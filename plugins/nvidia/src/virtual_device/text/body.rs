@@ -5,8 +5,8 @@ use super::cursor::Cursor;
 use super::lexer::Kind;
 use super::syntax::{Guard, Initial, Instruction, Operand, Statement, Variable};
 
-/// No variable is larger, and no more registers are declared at once.
-const MOST: u64 = 1 << 32;
+/// No variable has more bytes.
+const MOST: u64 = 1 << 28;
 
 /// Registers that one directive declares at most.
 const MOST_REGISTERS: u64 = 1 << 20;
@@ -184,7 +184,7 @@ fn elements(cursor: &mut Cursor, bytes: u64) -> Result<Option<u64>, PtxError> {
         cursor.symbol(']')?;
         let product = elements.map(|before| before.checked_mul(count).filter(|all| all.saturating_mul(bytes) <= MOST));
         elements = match product {
-            Some(None) => return Err(PtxError::new(cursor.line(), "a variable of more than 4 GiB")),
+            Some(None) => return Err(PtxError::new(cursor.line(), "a variable of more than 256 MiB")),
             product => product.flatten(),
         };
     }
