@@ -7,7 +7,9 @@ mod narrow_atomic;
 mod once;
 mod store;
 
-pub(super) use atomic::{compare_exchange, load as atomic_load, poll, read_modify_write, store as atomic_store};
+pub(super) use atomic::{
+    combines, compare_exchange, load as atomic_load, poll, read_modify_write, store as atomic_store,
+};
 pub(super) use groups::Groups;
 pub(super) use load::{from_memory, load, loaded};
 pub(super) use store::{both, store, to_memory};
