@@ -12,7 +12,7 @@ use tilewright::lower::{Bulk, bulk_kernel};
 use tilewright::target::{
     BoxArrangement, BoxOperand, Completion, Instruction, InstructionKind, Mix, Operand, Semantics, TargetDescription,
 };
-use tilewright::vendor::{EncodedMap, check_maps, encoded_maps};
+use tilewright::vendor::{EncodedMap, KernelMetadata, check_maps};
 
 const MIX: Mix = Mix { shift: 3, mask: 0x10 };
 
@@ -126,9 +126,9 @@ fn fetching(map: &TensorMap) -> Kernel {
 fn the_host_is_told_what_to_encode() {
     let told = |map: TensorMap, mode| vec![EncodedMap { parameter: 0, map, mode }];
     for (mix, mode) in [(MIX, Some(7)), (Mix::default(), Some(0))] {
-        assert_eq!(encoded_maps(&fetching(&map(mix)), &[row()]), told(map(mix), mode));
+        assert_eq!(KernelMetadata::of(&fetching(&map(mix)), 0, &[row()]).maps, told(map(mix), mode));
     }
-    assert_eq!(encoded_maps(&fetching(&map(MIX)), &[]), told(map(MIX), None));
+    assert_eq!(KernelMetadata::of(&fetching(&map(MIX)), 0, &[]).maps, told(map(MIX), None));
 }
 
 #[test]

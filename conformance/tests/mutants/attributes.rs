@@ -54,7 +54,7 @@ fn changed(old: &Attribute, random: &mut Random) -> Attribute {
         Attribute::Number(Number { bits, ty }) => {
             Attribute::Number(Number { bits: number(*bits, ty, random), ty: ty.clone() })
         }
-        Attribute::List(list) => Attribute::List(shuffled(list, random, |value, random| changed(value, random))),
+        Attribute::List(list) => Attribute::List(shuffled(list, random, changed)),
         Attribute::Array(ty, bits) => {
             Attribute::Array(ty.clone(), shuffled(bits, random, |bits, random| number(*bits, ty, random)))
         }

@@ -97,9 +97,12 @@ fn changed_programs_are_compiled_or_refused() {
 #[derive(Default)]
 struct Tally {
     told: Mutex<Told>,
-    under_way: Mutex<BTreeMap<usize, (usize, Instant, Arc<str>)>>,
+    under_way: Mutex<BTreeMap<usize, UnderWay>>,
     resting: AtomicUsize,
 }
+
+/// The mutant that a worker has: its number, since when, its text.
+type UnderWay = (usize, Instant, Arc<str>);
 
 #[derive(Default, Clone)]
 struct Told {

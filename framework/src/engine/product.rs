@@ -79,6 +79,8 @@ pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<Question,
     let [(a_number, a_scale), (b_number, b_scale)] = [factor(body, op, 0)?, factor(body, op, 1)?];
     let k = a[rank - 1] * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
     let sums = body.operand(op, "c").map(|value| body.ty(value).element());
+    // Nothing adds up in numbers of eight bits and fewer.
+    let sums = sums.filter(|ty| !matches!(ty, Type::Float(float) if float.bits() < 16));
     let accumulator =
         sums.and_then(of_type).ok_or_else(|| impossible("no product has sums of this type".to_owned()))?;
     let shape = [c[rank - 2], c[rank - 1], k];

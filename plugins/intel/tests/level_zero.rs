@@ -9,7 +9,7 @@ use std::process::Command;
 use tilewright::kernel::{Builder, Element, Launch, Module, Space, SpecialRegister, Type};
 use tilewright::target::TargetDescription;
 use tilewright::vendor::{
-    Artifact, CompileOptions, Device, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target,
+    Artifact, CompileOptions, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target,
 };
 use tilewright_intel::IntelTarget;
 

@@ -17,7 +17,7 @@ use crate::tile::{self, Op};
 use super::error::{Lowered, Reason};
 use super::held::{Described, Held, Registers};
 use super::lowering::Lowering;
-use super::memory::{Groups, both, from_memory, to_memory};
+use super::memory::{Groups, both, combines, from_memory, to_memory};
 use super::places::idle_registers;
 use super::scalar::number;
 use super::types::{carrier, stored};
@@ -306,6 +306,10 @@ pub(super) fn reduce(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             return Err(Reason::unsupported(format!("no target here combines `{element}` in memory by `{other}`")));
         }
     };
+    combines(kind, &element)?;
+    if matches!(element, tile::Type::Integer(..32, _)) {
+        return Err(Reason::unsupported(format!("no target here combines `{element}` of descriptors in memory")));
+    }
     let places = block_places(lowering, &of, (&tensor.layout, &element), &first, &alone(&tensor.layout, &element)?)?;
     each_once(lowering, &tensor, &places, |builder, pointer, values, predicate| {
         let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Device);

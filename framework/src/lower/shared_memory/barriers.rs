@@ -109,7 +109,11 @@ impl Search<'_> {
     }
 
     fn overlap(&self, a: usize, b: usize) -> bool {
-        let ends = |buffer: SharedBuffer| (buffer.at.unwrap_or(0), buffer.at.unwrap_or(0) + buffer.bytes);
+        // What no target has room for is refused when it is run or compiled.
+        let ends = |buffer: SharedBuffer| {
+            let at = buffer.at.unwrap_or(0);
+            (at, at.saturating_add(buffer.bytes))
+        };
         let ((start_a, end_a), (start_b, end_b)) = (ends(self.places[a]), ends(self.places[b]));
         start_a < end_b && start_b < end_a
     }

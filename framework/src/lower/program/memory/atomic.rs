@@ -36,7 +36,7 @@ pub(in super::super) fn read_modify_write(lowering: &mut Lowering<'_>, op: Op) -
     let kind = atomic(kind).ok_or_else(|| Reason::malformed(format!("there is no atomic operation `{kind}`")))?;
     let ordered @ Ordered { order, scope } = Ordered::of(lowering, op)?;
     let mask = lowering.optional(op, "mask");
-    takes(lowering, op, kind)?;
+    combines(kind, lowering.body.ty(lowering.operand(op, 1)?).element())?;
     each(lowering, op, mask, |lowering, operands, predicate| {
         let (pointer, value) = (operands[0], operands[1]);
         let given = lowering.builder.type_of(value);
@@ -55,8 +55,7 @@ pub(in super::super) fn read_modify_write(lowering: &mut Lowering<'_>, op: Op) -
 
 /// Whether the elements are of those that an operation is for: sums of floating-point numbers, others of integers, and what is
 /// exchanged may be any.
-fn takes(lowering: &Lowering<'_>, op: Op, kind: Atomic) -> Lowered<()> {
-    let element = lowering.body.ty(lowering.operand(op, 1)?).element();
+pub(in super::super) fn combines(kind: Atomic, element: &tile::Type) -> Lowered<()> {
     let fits = match (kind, element) {
         (Atomic::FAdd, tile::Type::Float(float)) => native(*float).is_some(),
         (Atomic::FAdd, _) => false,

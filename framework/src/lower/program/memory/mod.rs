@@ -8,7 +8,7 @@ mod once;
 mod store;
 
 pub(super) use atomic::{
-    atomic, compare_exchange, load as atomic_load, poll, read_modify_write, store as atomic_store,
+    atomic, combines, compare_exchange, load as atomic_load, poll, read_modify_write, store as atomic_store,
 };
 pub(super) use groups::Groups;
 pub(super) use load::{from_memory, load, loaded};
