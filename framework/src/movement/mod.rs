@@ -8,6 +8,8 @@
 //! May import `f2`, `layout`, `cute`, `target`, `kernel`; never `vendor` or `emulator`.
 
 mod address;
+mod block_begins;
+mod block_load;
 mod bound;
 mod choose;
 mod conversion;
@@ -29,6 +31,7 @@ mod tuples;
 mod wide;
 
 pub use address::{ClusterBits, LinearAddress, Thread};
+pub use block_load::{BlockLoads, BlockSource};
 pub use bound::Bound;
 pub use choose::{
     Accessor, AccessorFigures, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,

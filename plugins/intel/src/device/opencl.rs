@@ -11,7 +11,10 @@ use std::sync::Arc;
 use cl3::command_queue::{
     enqueue_fill_buffer, enqueue_nd_range_kernel, enqueue_read_buffer, enqueue_write_buffer, finish,
 };
-use cl3::device::{CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, get_device_data};
+use cl3::device::{
+    CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_SINGLE_FP_CONFIG,
+    CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, get_device_data,
+};
 use cl3::error_codes::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use cl3::event::{
     CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START, get_event_profiling_data, release_event, wait_for_events,
@@ -36,7 +39,7 @@ const SUB_GROUP_SIZES: u32 = 0x4108;
 pub(super) struct OpenClDevice {
     buffers: HashMap<u64, (Handle, u64)>,
     programs: HashMap<u64, Program>,
-    /// Products of matrices, by the functions that they are.
+    /// Products of matrices and loads of blocks, by the functions that they are.
     products: HashMap<BTreeSet<String>, Handle>,
     queue: Handle,
     context: Handle,
@@ -104,12 +107,20 @@ impl OpenClDevice {
         }
     }
 
-    /// Finishes SPIR-V, with the products of matrices where the device lacks them.
+    /// Whether quotients and square roots of binary32 are correctly rounded where that is asked for.
+    fn rounds_correctly(&self) -> Result<bool, DeviceError> {
+        let can = self.sizes(CL_DEVICE_SINGLE_FP_CONFIG)?;
+        Ok(can.first().is_some_and(|bits| bits & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0))
+    }
+
+    /// Finishes SPIR-V, with the products of matrices and loads of blocks where the device lacks them.
     fn finished(&mut self, spirv: &[u8]) -> Result<Handle, DeviceError> {
         let (context, device) = (self.context.get(), self.id());
-        let imports = program::imports(spirv)?;
+        let wants = program::wants(spirv)?;
+        let options = wants.options(self.rounds_correctly()?);
+        let imports = wants.imports;
         if imports.is_empty() || !self.about.is_processor {
-            return program::built(context, device, spirv);
+            return program::built(context, device, spirv, options);
         }
         let functions: BTreeSet<_> =
             imports.iter().filter_map(|name| program::function(name)).map(str::to_owned).collect();
@@ -120,7 +131,7 @@ impl OpenClDevice {
                 new.insert(products)
             }
         };
-        program::linked(context, device, spirv, products).map_err(|error| match error {
+        program::linked(context, device, spirv, options, products).map_err(|error| match error {
             DeviceError::Driver(message) => {
                 DeviceError::Driver(format!("{message}; the module imports {}", imports.join(", ")))
             }
@@ -157,7 +168,7 @@ impl OpenClDevice {
 impl Device for OpenClDevice {
     fn name(&self) -> String {
         let Found { name, driver, is_processor, .. } = &*self.about;
-        let what = if *is_processor { "processor, products of matrices emulated" } else { "GPU" };
+        let what = if *is_processor { "processor, products of matrices and loads of blocks emulated" } else { "GPU" };
         format!("{name} ({what}; OpenCL driver {driver})")
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Found {
     pub id: usize,
     pub name: String,
     pub driver: String,
-    /// Whether it is a processor, which lacks the builtins for products of matrices.
+    /// Whether it is a processor, which lacks the builtins for products of matrices and loads of blocks.
     pub is_processor: bool,
 }
 
