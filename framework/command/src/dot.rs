@@ -185,9 +185,14 @@ fn explained(plan: &Contraction, means: Means<'_>) -> Result<String, Failure> {
             (None, Some(store)) => format!("then stored to {} bytes of shared memory", store.bytes),
             (None, None) => "straight".to_owned(),
         };
-        let (accesses, width) = (feed.access.accesses, feed.access.vector_elements);
-        let what = if in_bytes { "bytes" } else { "elements" };
-        text += &format!("{name}: {accesses} loads of {width} {what} a warp from global memory, {way}\n");
+        let loads = match &feed.blocks {
+            Some(blocks) => format!("{} loads by {}", blocks.accesses, blocks.instruction),
+            None => {
+                let what = if in_bytes { "bytes" } else { "elements" };
+                format!("{} loads of {} {what}", feed.access.accesses, feed.access.vector_elements)
+            }
+        };
+        text += &format!("{name}: {loads} a warp from global memory, {way}\n");
     }
     if question.shuffled.contains(&true) {
         let order = plan.shuffle().map_err(refused)?;

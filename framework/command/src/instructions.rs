@@ -98,6 +98,7 @@ fn line(row: &Instruction) -> Json {
         InstructionKind::AsyncCopy => "async_copy",
         InstructionKind::TensorMove => "tensor_move",
         InstructionKind::Prefetch => "prefetch",
+        InstructionKind::GlobalMove => "global_move",
         _ => "other",
     };
     let types: serde_json::Map<String, Json> = tiles(row).map(|(role, element, _)| (role, element.into())).collect();

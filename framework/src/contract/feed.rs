@@ -2,11 +2,11 @@
 //! into a layout that global memory serves well, and a conversion; shared memory by such loads, casts and scales in
 //! registers, and stores.
 
-use crate::kernel::{Builder, Value};
+use crate::kernel::{Binary, Builder, Value};
 use crate::layout::{Dim, LinearLayout, MemoryLayout};
 use crate::movement::{
-    GlobalAccess, GlobalTensor, LinearAddress, Means, MovementError, Place, Plan, Reading, SharedAccess, Stride,
-    Thread, access_global, coalesced_layout, convert, slots_with_accesses, store_shared,
+    BlockLoads, BlockSource, GlobalAccess, GlobalTensor, LinearAddress, Means, MovementError, Place, Plan, Reading,
+    SharedAccess, Stride, Thread, access_global, coalesced_layout, convert, slots_with_accesses, store_shared,
 };
 use crate::target::{Direction, MemoryOperand, TargetDescription};
 
@@ -19,14 +19,31 @@ use super::scale;
 pub struct Matrix {
     /// Rows and columns.
     pub shape: [u64; 2],
-    /// From row to row, and from column to column.
+    /// From row to row, and from column to column: powers of two.
     pub strides: [u64; 2],
     /// What the places are a multiple of at which parts begin.
     pub grain: u64,
+    /// Rows and columns of the matrix whose part it is.
+    pub whole: [u64; 2],
+}
+
+/// A part of a matrix in memory, as a kernel has it.
+#[derive(Debug, Clone, Copy)]
+pub struct MatrixPart {
+    /// Where the part begins.
+    pub base: Value,
+    /// Where the matrix begins.
+    pub matrix: Value,
+    /// The number of the part, of which each follows the one before along the axis that parts share out; absent where
+    /// there is one.
+    pub number: Option<Value>,
 }
 
 /// Matrices begin at multiples of this many bytes.
 const ALIGNMENT: u64 = 16;
+
+/// Where blocks of them are named, at multiples of this many.
+const BLOCK_ALIGNMENT: u64 = 64;
 
 /// What an access of shared memory counts beside its wavefronts, in slots: as much as one of global memory. So of ways
 /// with as many wavefronts the one of fewer accesses wins, such as that by an instruction that moves several
@@ -40,11 +57,13 @@ pub struct Feed {
     pub loaded: LinearLayout,
     /// The loads.
     pub access: GlobalAccess,
+    /// The loads by instructions that name blocks of the matrix, where these are used instead.
+    pub blocks: Option<BlockLoads>,
     /// The conversion to the factor's layout; absent where it is loaded straight, or stored.
     pub conversion: Option<Plan>,
     /// The stores to shared memory, where the factor is read from there.
     pub store: Option<Store>,
-    strides: [u64; 2],
+    matrix: Matrix,
     element_bytes: u64,
 }
 
@@ -73,10 +92,16 @@ impl Feed {
         let tensor = matrix.tensor(bits);
         let of = |loaded: LinearLayout, conversion| -> Result<Self, MovementError> {
             let access = access_global(&loaded, &tensor, bits, Direction::Load, means.target)?;
-            let (strides, element_bytes) = (matrix.strides, u64::from(bits / 8));
-            Ok(Self { loaded, access, conversion, store: None, strides, element_bytes })
+            let element_bytes = u64::from(bits / 8);
+            Ok(Self { loaded, access, blocks: None, conversion, store: None, matrix, element_bytes })
         };
-        let straight = of(layout.clone(), None)?;
+        let mut straight = of(layout.clone(), None)?;
+        if let Some(blocks) = BlockLoads::new(layout, &matrix.source(), bits, means) {
+            let by_blocks = Self { blocks: Some(blocks), ..straight.clone() };
+            if by_blocks.slots() < straight.slots() {
+                straight = by_blocks;
+            }
+        }
         let (lanes, warps) = (1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
         let coalesced = coalesced_layout(&tensor, bits, lanes, warps, means.target)?;
         let Ok(conversion) = convert(&coalesced, layout, bits, means.with_access_slots(ACCESS_SLOTS)) else {
@@ -106,7 +131,7 @@ impl Feed {
             making,
         };
         let element_bytes = u64::from(bits / 8);
-        Ok(Self { loaded, access, conversion: None, store: Some(store), strides: matrix.strides, element_bytes })
+        Ok(Self { loaded, access, blocks: None, conversion: None, store: Some(store), matrix, element_bytes })
     }
 
     /// What it takes of a warp.
@@ -116,15 +141,18 @@ impl Feed {
         let moved = |counts| slots_with_accesses(counts, ACCESS_SLOTS);
         let converted = self.conversion.as_ref().map_or(0.0, |plan| moved(&plan.counts));
         let stored = self.store.as_ref().map_or(0.0, |store| moved(&store.access.counts));
-        self.access.accesses as f64 + self.access.transactions as f64 / warps + converted + stored
+        let (accesses, transactions) = match &self.blocks {
+            Some(blocks) => (blocks.accesses, blocks.transactions),
+            None => (self.access.accesses, self.access.transactions),
+        };
+        accesses as f64 + transactions as f64 / warps + converted + stored
     }
 
-    /// Writes the kernel IR that loads the part of the matrix at `base`; gives one integer for each register of
+    /// Writes the kernel IR that loads a part of the matrix; gives one integer for each register of
     /// the factor's layout, or the address of the shared memory where it is stored. `scales`, one for each register of
     /// their layout, are for what is scaled before it is stored.
-    pub fn emit(&self, builder: &mut Builder, base: Value, scales: &[Value]) -> Vec<Value> {
-        let mut places = places(builder, &self.loaded, base, self.strides, self.element_bytes);
-        let values = self.access.emit_load(builder, &mut places);
+    pub fn emit(&self, builder: &mut Builder, part: MatrixPart, scales: &[Value]) -> Vec<Value> {
+        let values = self.loads(builder, part);
         if let Some(store) = &self.store {
             let parts = store.making.emit(builder, &store.elements, &values, scales);
             let values: Vec<Value> = parts.into_iter().map(|part| part.low(builder)).collect();
@@ -133,6 +161,20 @@ impl Feed {
             return vec![buffer];
         }
         self.conversion.as_ref().map_or_else(|| values.clone(), |plan| plan.emit(builder, &values))
+    }
+
+    fn loads(&self, builder: &mut Builder, part: MatrixPart) -> Vec<Value> {
+        let Some(blocks) = &self.blocks else {
+            let mut places = places(builder, &self.loaded, part.base, self.matrix.strides, self.element_bytes);
+            return self.access.emit_load(builder, &mut places);
+        };
+        let begin = [0, 1].map(|axis| match part.number {
+            Some(number) if self.matrix.shape[axis] < self.matrix.whole[axis] => {
+                builder.binary_const(Binary::Mul, number, self.matrix.shape[axis] as u32)
+            }
+            _ => builder.i32(0),
+        });
+        blocks.emit(builder, part.matrix, begin)
     }
 
     /// Whether shared memory is used, so that the block must meet before it is used again.
@@ -167,10 +209,16 @@ impl Matrix {
         let bytes_of = |elements: u64| (elements >> in_byte(number)).max(1);
         let (chunk, k) = (bytes_of(1 << chunk), bytes_of(k));
         match (side, number.bits() < 8) {
-            (0, _) => Self { shape: [m, chunk], strides: [k, 1], grain: chunk },
-            (_, false) => Self { shape: [chunk, n], strides: [n, 1], grain: chunk * n },
-            (_, true) => Self { shape: [chunk, n], strides: [1, k], grain: chunk },
+            (0, _) => Self { shape: [m, chunk], strides: [k, 1], grain: chunk, whole: [m, k] },
+            (_, false) => Self { shape: [chunk, n], strides: [n, 1], grain: chunk * n, whole: [k, n] },
+            (_, true) => Self { shape: [chunk, n], strides: [1, k], grain: chunk, whole: [k, n] },
         }
+    }
+
+    /// The whole matrix, as blocks of it are named.
+    fn source(self) -> BlockSource {
+        let minor = usize::from(self.strides[1] == 1);
+        BlockSource { shape: self.whole, minor, pitch: self.strides[1 - minor], alignment: BLOCK_ALIGNMENT }
     }
 
     fn tensor(self, bits: u32) -> GlobalTensor {
@@ -180,7 +228,8 @@ impl Matrix {
     }
 }
 
-/// Where each register's element lies in a matrix.
+/// Where each register's element lies in a matrix; sums of what bits of its place add are taken over F2, so strides are
+/// powers of two, which do not carry.
 pub(crate) fn places(
     builder: &mut Builder,
     layout: &LinearLayout,

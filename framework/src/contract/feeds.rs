@@ -31,7 +31,12 @@ impl Contraction {
             };
             let blocks = (self.chunk() / scale.block).max(1);
             let stride = (self.question.shape[2] / scale.block).max(1);
-            let matrix = Matrix { shape: [self.question.shape[side], blocks], strides: [stride, 1], grain: blocks };
+            let matrix = Matrix {
+                shape: [self.question.shape[side], blocks],
+                strides: [stride, 1],
+                grain: blocks,
+                whole: [self.question.shape[side], stride],
+            };
             Feed::new(layout, matrix, scale.number.bits(), means).map(Some)
         };
         Ok([of(0)?, of(1)?])

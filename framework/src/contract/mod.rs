@@ -46,7 +46,7 @@ pub use choose::{Candidate, Refused, candidates, plan};
 pub use cost::ContractionCost;
 pub(crate) use emit::fuses;
 pub(crate) use feed::places as matrix_places;
-pub use feed::{Feed, Matrix, Store};
+pub use feed::{Feed, Matrix, MatrixPart, Store};
 pub use plan::Contraction;
 pub use question::{ContractError, Question};
 pub use scale::Scale;

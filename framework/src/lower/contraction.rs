@@ -1,6 +1,6 @@
 //! A kernel around one contraction: a dot of two matrices in global memory.
 
-use crate::contract::{Contraction, Feed, Sums};
+use crate::contract::{Contraction, Feed, MatrixPart, Sums};
 use crate::kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
 use crate::movement::{GlobalTensor, Means, MovementError, access_global};
 use crate::target::{Direction, Number, Queue};
@@ -10,7 +10,7 @@ use super::registers::{begin, integer, row_major_places};
 /// A kernel of one block that multiplies two matrices by `plan` and writes `d = a * b`, or where it accumulates
 /// `d = c + a * b`.
 ///
-/// Parameters are pointers to global memory, at multiples of 16 bytes: `a` (M x K), `b` (K x N), of factors with
+/// Parameters are pointers to global memory, at multiples of 16 bytes, of factors that are loaded by blocks of 64: `a` (M x K), `b` (K x N), of factors with
 /// scales `scale_a` (M x blocks of K) and `scale_b` (N x blocks of K), where it accumulates `c` (M x N), and `d`
 /// (M x N), all row-major without gaps. Elements narrower than a byte lie side by side along K in bytes, the first in
 /// the low bits, those of six bits each in its own; `b` of these is column-major. K is gone through a chunk of the
@@ -35,22 +35,28 @@ pub fn contraction_kernel(
     let given = accumulates.then(|| initial(&mut builder, plan, inputs, means)).transpose()?;
     let mut sums = plan.begin(&mut builder, given.as_deref());
     if plan.chunks() == 1 {
-        let bases: Vec<Value> = (0..inputs).map(|parameter| builder.parameter(parameter)).collect();
-        sums = chunk(&mut builder, plan, &feeds, &bases, &sums);
+        let whole = |parameter| {
+            let matrix = builder.parameter(parameter);
+            MatrixPart { base: matrix, matrix, number: None }
+        };
+        let parts: Vec<MatrixPart> = (0..inputs).map(whole).collect();
+        sums = chunk(&mut builder, plan, &feeds, &parts, &sums);
     } else {
         let (from, to, step) = (builder.i32(0), builder.i32(plan.chunks() as u32), builder.i32(1));
         let types: Vec<Type> = sums.carried().iter().map(|&sum| builder.type_of(sum)).collect();
         let inside = builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
-        let mut bases = Vec::with_capacity(inputs as usize);
+        let mut parts = Vec::with_capacity(inputs as usize);
         for (parameter, step) in (0..).zip(steps(plan)) {
-            let offset = match step {
-                Step::Bytes(bytes) => builder.binary_const(Binary::Mul, inside[0], bytes),
+            let offset = match &step {
+                Step::Bytes(bytes) => builder.binary_const(Binary::Mul, inside[0], *bytes),
                 Step::Turns(turns) => builder.binary_const(Binary::ShrU, inside[0], turns.trailing_zeros()),
             };
-            let base = builder.parameter(parameter);
-            bases.push(builder.advance(base, offset));
+            let matrix = builder.parameter(parameter);
+            // Scales of blocks longer than a chunk are parts of one each.
+            let number = if matches!(step, Step::Turns(_)) { offset } else { inside[0] };
+            parts.push(MatrixPart { base: builder.advance(matrix, offset), matrix, number: Some(number) });
         }
-        let new = chunk(&mut builder, plan, &feeds, &bases, &sums.with(&inside[1..]));
+        let new = chunk(&mut builder, plan, &feeds, &parts, &sums.with(&inside[1..]));
         if feeds.iter().flatten().any(Feed::uses_shared) {
             // What this turn reads from shared memory, the next one overwrites.
             builder.barrier(Scope::Block);
@@ -88,11 +94,17 @@ fn steps(plan: &Contraction) -> Vec<Step> {
 }
 
 /// Loads both factors of a chunk and their scales, and contracts them.
-fn chunk(builder: &mut Builder, plan: &Contraction, feeds: &[Option<Feed>; 4], bases: &[Value], sums: &Sums) -> Sums {
-    let mut bases = bases.iter().copied();
-    let bases = feeds.each_ref().map(|feed| feed.as_ref().and_then(|_| bases.next()));
-    let mut load = |at: usize, scales: &[Value]| match (&feeds[at], bases[at]) {
-        (Some(feed), Some(base)) => feed.emit(builder, base, scales),
+fn chunk(
+    builder: &mut Builder,
+    plan: &Contraction,
+    feeds: &[Option<Feed>; 4],
+    parts: &[MatrixPart],
+    sums: &Sums,
+) -> Sums {
+    let mut parts = parts.iter().copied();
+    let parts = feeds.each_ref().map(|feed| feed.as_ref().and_then(|_| parts.next()));
+    let mut load = |at: usize, scales: &[Value]| match (&feeds[at], parts[at]) {
+        (Some(feed), Some(part)) => feed.emit(builder, part, scales),
         _ => Vec::new(),
     };
     // What is scaled before it is stored needs its scales first.

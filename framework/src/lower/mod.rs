@@ -3,6 +3,7 @@
 //! May import `f2`, `layout`, `target`, `kernel`, `movement`, `contract`, `tile`, `engine`.
 
 mod access;
+mod block_load;
 mod boxes;
 mod bulk;
 mod contraction;
@@ -21,6 +22,7 @@ mod strided;
 mod tensor_instruction;
 
 pub use access::{copy_kernel, load_kernel, store_kernel};
+pub use block_load::block_load_kernel;
 pub use boxes::staged_box_kernel;
 pub use bulk::{Bulk, BulkFlaw, bulk_kernel};
 pub use contraction::contraction_kernel;

@@ -8,6 +8,8 @@
 //! May import `f2`, `layout`, `cute`, `target`, `kernel`; never `vendor` or `emulator`.
 
 mod address;
+mod block_begins;
+mod block_load;
 mod bound;
 mod choose;
 mod conversion;
@@ -30,6 +32,7 @@ mod wide;
 
 pub(crate) use address::product;
 pub use address::{ClusterBits, LinearAddress, Thread};
+pub use block_load::{BlockLoads, BlockSource};
 pub use bound::Bound;
 pub use choose::{
     Accessor, AccessorFigures, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,

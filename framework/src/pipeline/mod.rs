@@ -27,9 +27,9 @@ pub use bulk_proof::{box_origins, prove_box_copy, prove_span_copy};
 pub use contraction_proof::{prove_contraction, prove_contraction_on};
 pub use instruction_proof::{prove_instruction, prove_instruction_on, prove_instruction_with};
 pub use proof::{
-    Disproof, prove_box_tiles, prove_conversion, prove_conversion_on, prove_copy, prove_gather, prove_gather_on,
-    prove_load, prove_prefetched, prove_reduction, prove_reduction_on, prove_scan, prove_scan_on, prove_shared_copy,
-    prove_store, prove_strided_copy,
+    BlockTile, Disproof, prove_block_loads, prove_block_loads_on, prove_box_tiles, prove_conversion,
+    prove_conversion_on, prove_copy, prove_gather, prove_gather_on, prove_load, prove_prefetched, prove_reduction,
+    prove_reduction_on, prove_scan, prove_scan_on, prove_shared_copy, prove_store, prove_strided_copy,
 };
 pub use question::{LayoutQuestion, QuestionError};
 

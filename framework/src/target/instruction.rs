@@ -117,6 +117,8 @@ pub enum InstructionKind {
     TensorMove,
     /// Brings global memory nearer, such as into a cache.
     Prefetch,
+    /// Moves data from global memory to registers.
+    GlobalMove,
 }
 
 /// Where one operand of an instruction lies.

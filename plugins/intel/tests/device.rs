@@ -10,7 +10,10 @@ mod dots;
 
 use dots::{described, means, planned, question};
 use tilewright::kernel::{Builder, Element, Launch, Module, Space, SpecialRegister, Type};
-use tilewright::pipeline::{prove_contraction_on, prove_instruction_on};
+use tilewright::layout::{Dim, LinearLayout};
+use tilewright::movement::{BlockLoads, BlockSource, Means};
+use tilewright::pipeline::{BlockTile, prove_block_loads_on, prove_contraction_on, prove_instruction_on};
+use tilewright::target::{InstructionKind, Operand};
 use tilewright::vendor::{
     Artifact, Buffer, CompileOptions, Device, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target,
 };
@@ -45,8 +48,32 @@ fn device(target: &IntelTarget) -> Option<Box<dyn Device>> {
 fn each_product_of_matrices_is_what_its_row_says() {
     for target in [max1550(), a770()] {
         let Some(mut device) = device(&target) else { return };
-        for row in target.instructions() {
+        for row in target.instructions().iter().filter(|row| row.semantics.multiplies()) {
             prove_instruction_on(&mut *device, &target, row).unwrap_or_else(|error| panic!("{}: {error}", row.name));
+        }
+    }
+}
+
+/// Each load of a block, within a matrix and beyond its ends.
+#[test]
+fn loads_of_blocks_give_what_their_rows_say() {
+    let target = max1550();
+    let Some(mut device) = device(&target) else { return };
+    for row in target.instructions().iter().filter(|row| row.kind == InstructionKind::GlobalMove) {
+        let means = Means::of(target.description()).with_instructions(std::slice::from_ref(row));
+        let Some(Operand::Register { layout, bits, .. }) = row.operands.first() else { panic!("{}", row.name) };
+        let one = LinearLayout::identity(1, Dim::WARP, Dim::tensor(0)).unwrap();
+        let layout = layout.direct_sum(&one).unwrap();
+        let [rows, columns] = [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis)));
+        let shape = [2 * rows + 1, 2 * columns + 32 / u64::from(*bits)];
+        let shape = [shape[0], shape[1].max(512 / u64::from(*bits))];
+        let source = BlockSource { shape, minor: 1, pitch: 4 * columns.max(32), alignment: 64 };
+        let loads = BlockLoads::new(&layout, &source, *bits, means).unwrap();
+        let [high, wide] = [rows as i32, columns as i32];
+        for begin in [[2 * high, 2 * wide], [-high / 2, -wide / 2]] {
+            let tile = BlockTile { layout: &layout, source, element_bits: *bits, begin };
+            prove_block_loads_on(&mut *device, &target, &tile, &loads)
+                .unwrap_or_else(|error| panic!("{} at {begin:?}: {error}", row.name));
         }
     }
 }
@@ -55,6 +82,9 @@ fn each_product_of_matrices_is_what_its_row_says() {
 fn dots_are_products() {
     let target = max1550();
     let Some(mut device) = device(&target) else { return };
+    let by_blocks = planned(&target, &question(&target, [64, 64, 64], ["f16", "f16", "f32"]));
+    assert!(by_blocks.feeds(means(&target)).unwrap().iter().any(|feed| feed.blocks.is_some()));
+    prove_contraction_on(&mut *device, &target, &by_blocks, means(&target)).unwrap();
     for types in [["f16", "f16", "f32"], ["i8", "u8", "i32"], ["i8", "e4m3", "f32"], ["i32", "f16", "f64"]] {
         let plan = planned(&target, &question(&target, [32, 64, 32], types));
         prove_contraction_on(&mut *device, &target, &plan, means(&target))

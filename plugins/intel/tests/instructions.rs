@@ -182,7 +182,7 @@ fn products_of_two_bits_are_known_and_unused() {
 
 #[test]
 fn rows_follow_the_architecture() {
-    for (architecture, count) in [("pvc", 52 + 42), ("xe2", 52 + 42), ("dg2", 40)] {
+    for (architecture, count) in [("pvc", 52 + 42 + 48), ("xe2", 52 + 42 + 48), ("dg2", 40)] {
         let names: BTreeSet<_> = rows(architecture).into_iter().map(|row| row.name).collect();
         assert_eq!((names.len(), rows(architecture).len()), (count, count), "names are unique");
     }

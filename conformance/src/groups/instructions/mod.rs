@@ -3,6 +3,7 @@
 //!
 //! That operands cover their tiles is shown by the group `layouts`.
 
+mod block_load;
 mod bulk;
 mod code;
 mod prefetch;
@@ -55,6 +56,7 @@ fn code(context: &Context, row: &Instruction) -> Verdict {
     match row {
         row if Bulk::is_of(row) => bulk::compiled(context, row),
         row if prefetches(row) => prefetch::compiled(context, row),
+        row if block_load::is_of(row) => block_load::compiled(context, row),
         row => code::compiled(context, row),
     }
 }
@@ -65,6 +67,9 @@ fn prefetches(row: &Instruction) -> bool {
 
 /// The same on a device.
 fn executed(context: &Context, row: &Instruction) -> Verdict {
+    if block_load::is_of(row) {
+        return block_load::executed(context, row);
+    }
     on_device(context, |device| prove_instruction_on(device, context.target(), row))
 }
 
@@ -75,6 +80,7 @@ fn meaning(context: &Context, row: &Instruction) -> Verdict {
     let proof = match row {
         row if Bulk::is_of(row) => bulk::prove(context, row),
         row if prefetches(row) => prefetch::prove(context, row),
+        row if block_load::is_of(row) => block_load::prove(context, row),
         row => {
             let means = Means::of(target.description()).with_instructions(target.instructions());
             prove_instruction_with(row, means).map(drop)

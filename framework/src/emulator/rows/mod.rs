@@ -3,16 +3,19 @@
 //! A row whose semantics is Move moves bytes between registers and shared memory ([`transfer`]), or from global
 //! to shared memory ([`copy`]), a [`span`] of bytes or one of the [`boxes`] of a tensor, or between registers and
 //! tensor memory ([`tensor_memory`]); one
+//! or from a block of a matrix in global memory to registers ([`block_load`]); one
 //! whose semantics is Prefetch brings a block of a matrix nearer ([`prefetch`]); one
 //! whose semantics is Contract multiplies matrices ([`product`]). How values of the kernel IR carry
 //! operands is what [`crate::kernel::Signature`] says of the row.
 //!
 //! May import `layout`, `target`, `kernel` and the rest of the emulator.
 
+mod block_load;
 mod boxes;
 mod copy;
 mod element_sum;
 mod held;
+mod named_block;
 mod operand;
 mod prefetch;
 mod product;
@@ -30,6 +33,7 @@ use crate::target::{Completion, Instruction, InstructionKind, Semantics};
 
 pub use element_sum::ElementSum;
 
+use block_load::BlockLoad;
 use boxes::BoxCopy;
 use copy::Copy;
 use prefetch::Prefetch;
@@ -60,6 +64,7 @@ struct Row {
 }
 
 enum Does {
+    Block(BlockLoad),
     Box(BoxCopy),
     Copy(Copy),
     Span(SpanCopy),
@@ -75,6 +80,7 @@ impl Does {
         let found = match row.semantics {
             Semantics::Move if row.kind == InstructionKind::AsyncCopy => Self::copy(row),
             Semantics::Move if row.kind == InstructionKind::TensorMove => TensorMove::of(row).map(Self::TensorMove),
+            Semantics::Move if row.kind == InstructionKind::GlobalMove => BlockLoad::of(row).map(Self::Block),
             Semantics::Prefetch => Prefetch::of(row).map(Self::Prefetch),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
             Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
@@ -103,6 +109,7 @@ impl Meaning for Row {
             call.completes_on(queue);
         }
         match does {
+            Does::Block(load) => load.execute(call),
             Does::Box(copy) => copy.execute(call),
             Does::Copy(copy) => copy.execute(call),
             Does::Span(copy) => copy.execute(call),

@@ -2,6 +2,7 @@
 //! leaves in registers and memory is compared with what the layouts say, and what was executed with
 //! what the plan counted.
 
+mod block_load;
 mod boxes;
 mod copy;
 mod device;
@@ -19,6 +20,7 @@ use crate::kernel::{self, Counts};
 use crate::movement::MovementError;
 use crate::vendor::{CompileError, DeviceError};
 
+pub use block_load::{BlockTile, prove_block_loads, prove_block_loads_on};
 pub use boxes::prove_box_tiles;
 pub use copy::prove_shared_copy;
 pub(super) use device::Machine;

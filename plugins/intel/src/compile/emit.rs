@@ -36,6 +36,8 @@ pub(super) struct Emitter {
     extended: Option<Word>,
     /// Their declarations.
     declarations: Vec<Function>,
+    /// Arrays of the work item that the function being written has.
+    arrays: Vec<Instruction>,
     /// Label of the block being written.
     block: Word,
 }
@@ -56,6 +58,7 @@ impl Emitter {
             imports: HashMap::new(),
             extended: None,
             declarations: Vec::new(),
+            arrays: Vec::new(),
             block: 0,
         }
     }
@@ -209,6 +212,23 @@ impl Emitter {
         let variable = self.variable(pointer, StorageClass::Workgroup);
         self.builder.decorate(variable, Decoration::Alignment, [Operand::LiteralBit32(alignment)]);
         variable
+    }
+
+    /// An array of the running work item; each time another. It is declared by [`Emitter::declare_arrays`].
+    pub(super) fn own_array(&mut self, element: Element, count: u32) -> Word {
+        let (element, length) = (self.element_type(element, 1), self.u32(count));
+        let array = self.global(Op::TypeArray, None, vec![Operand::IdRef(element), Operand::IdRef(length)]);
+        let pointer = self.pointer_type(StorageClass::Function, array);
+        let id = self.builder.id();
+        let operands = vec![Operand::StorageClass(StorageClass::Function)];
+        self.arrays.push(Instruction::new(Op::Variable, Some(pointer), Some(id), operands));
+        id
+    }
+
+    /// Declares the arrays in front of the function's first block; the last of it has ended.
+    pub(super) fn declare_arrays(&mut self) -> Result<(), CompileError> {
+        let arrays = std::mem::take(&mut self.arrays);
+        self.prepend(Some(0), arrays)
     }
 
     fn variable(&mut self, pointer: Word, class: StorageClass) -> Word {

@@ -123,8 +123,8 @@ impl Lowering<'_> {
         }
         self.body(&kernel.body)?;
         self.emitter.effect(Op::Return, Vec::new())?;
+        self.emitter.declare_arrays()?;
         let builder = self.emitter.builder();
-        builder.select_block(None).map_err(backend)?;
         builder.end_function().map_err(backend)?;
         self.entry_point(function);
         Ok(())
@@ -358,7 +358,10 @@ impl Lowering<'_> {
         let &[(result, ty)] = results else {
             return Err(unsupported(format!("instruction `{name}` has no code")));
         };
-        let value = self.emitter.instruction(row, &held, ty)?;
+        let value = match row.kind {
+            InstructionKind::GlobalMove => self.emitter.block_read(row, &held, ty)?,
+            _ => self.emitter.instruction(row, &held, ty)?,
+        };
         self.define(result, value)
     }
 

@@ -13,6 +13,7 @@
 mod arithmetic;
 mod atomic;
 mod bfloat;
+mod block_read;
 mod casts;
 mod collective;
 mod control;

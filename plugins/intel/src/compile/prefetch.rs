@@ -4,7 +4,7 @@
 //! pitch, int2 coord)`, widths and pitch in bytes, the column in elements; mangled as by the Itanium C++ ABI.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::Op;
+use rspirv::spirv::{Op, Word};
 use tilewright::kernel::{Element, Type};
 use tilewright::target::Instruction;
 use tilewright::vendor::CompileError;
@@ -15,24 +15,34 @@ use super::held::{Held, invalid};
 impl Emitter {
     /// The code of a row that prefetches; operands fit it.
     pub(super) fn prefetch(&mut self, row: &Instruction, operands: &[Held]) -> Result<(), CompileError> {
-        let [matrix, width, height, pitch, column, first] = operands else {
-            return Err(invalid(format!("instruction `{}` has {} operands, not six", row.name, operands.len())));
-        };
-        let pair = Type::Vector(Element::I32, 2);
-        let mut given = Vec::with_capacity(5);
-        let mut types = Vec::with_capacity(5);
-        for operand in [matrix, width, height, pitch] {
-            given.push(operand.scalar()?);
-            types.push(self.part_type(operand.ty));
-        }
-        let pair = self.part_type(pair);
-        let begin = [column, first].into_iter().map(|own| own.scalar().map(Operand::IdRef));
-        let begin = begin.collect::<Result<Vec<_>, _>>()?;
-        given.push(self.with_operands(Op::CompositeConstruct, pair, begin)?);
-        types.push(pair);
+        let (given, types) = self.named_block(row, operands)?;
         let name = format!("_Z{}{}PU3AS1viiiDv2_i", row.name.len(), row.name);
         let nothing = self.void();
         let function = self.import(&name, nothing, &types);
         self.call(nothing, function, &given).map(drop)
+    }
+
+    /// What builtins are given that name a block, and the types of that: the matrix, its figures, and where the block
+    /// begins as a pair.
+    pub(super) fn named_block(
+        &mut self,
+        row: &Instruction,
+        operands: &[Held],
+    ) -> Result<(Vec<Word>, Vec<Word>), CompileError> {
+        let [matrix, width, height, pitch, column, first] = operands else {
+            return Err(invalid(format!("instruction `{}` has {} operands, not six", row.name, operands.len())));
+        };
+        let mut given = Vec::with_capacity(6);
+        let mut types = Vec::with_capacity(6);
+        for operand in [matrix, width, height, pitch] {
+            given.push(operand.scalar()?);
+            types.push(self.part_type(operand.ty));
+        }
+        let pair = self.part_type(Type::Vector(Element::I32, 2));
+        let begin = [column, first].into_iter().map(|own| own.scalar().map(Operand::IdRef));
+        let begin = begin.collect::<Result<Vec<_>, _>>()?;
+        given.push(self.with_operands(Op::CompositeConstruct, pair, begin)?);
+        types.push(pair);
+        Ok((given, types))
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Two kinds of device run what this plugin writes: the vendor's GPUs, found by the product's name or number, and
 //! the vendor's OpenCL runtime for processors, which stands for any product. That one computes everything
-//! but the products of matrices, whose builtins it lacks; they are linked to it from `matrix_mad.cl`. A device says
-//! by its name which it is.
+//! but the products of matrices and loads of blocks, whose builtins it lacks; they are linked to it from
+//! `matrix_mad.cl` and `block_read.cl`. A device says by its name which it is.
 //!
 //! Only with the feature `drivers`; without it a plugin compiles, and launches nothing.
 //!

@@ -1,5 +1,6 @@
-//! Instruction rows of this vendor: the systolic dot product `dpas`, and prefetches of blocks.
+//! Instruction rows of this vendor: the systolic dot product `dpas`, loads and prefetches of blocks.
 
+mod block_read;
 mod dpas;
 mod prefetch;
 
@@ -13,5 +14,6 @@ pub use dpas::unused;
 pub fn rows(architecture: &str) -> Vec<Instruction> {
     let mut all = dpas::rows(architecture);
     all.extend(prefetch::rows(architecture));
+    all.extend(block_read::rows(architecture));
     all
 }

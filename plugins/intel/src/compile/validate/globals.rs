@@ -143,7 +143,7 @@ impl Globals {
             return Err(Fault::of(instruction, "has no storage class"));
         };
         let pointee = id(instruction, 1)?;
-        let used = [StorageClass::CrossWorkgroup, StorageClass::Workgroup, StorageClass::Input];
+        let used = [StorageClass::CrossWorkgroup, StorageClass::Workgroup, StorageClass::Input, StorageClass::Function];
         require(used.contains(&class), instruction, "kernels do not use this storage class")?;
         let data = matches!(self.types.get(&pointee), Some(Ty::Int(_) | Ty::Float(_) | Ty::Vector(..) | Ty::Array(..)));
         require(data, instruction, "pointers are to numbers, vectors or arrays of them")?;
@@ -160,10 +160,15 @@ impl Globals {
         let passed = types.into_iter().all(|ty| {
             matches!(
                 ty,
-                Some(Ty::Int(_) | Ty::Float(_) | Ty::Vector(..) | Ty::Pointer(StorageClass::CrossWorkgroup, _))
+                Some(
+                    Ty::Int(_)
+                        | Ty::Float(_)
+                        | Ty::Vector(..)
+                        | Ty::Pointer(StorageClass::CrossWorkgroup | StorageClass::Function, _)
+                )
             )
         });
-        require(passed, instruction, "kernels take numbers and pointers to global memory")?;
+        require(passed, instruction, "functions take numbers and pointers to global memory or arrays of their own")?;
         let given = matches!(self.types.get(&returned), Some(Ty::Void | Ty::Int(_) | Ty::Float(_) | Ty::Vector(..)));
         require(given, instruction, "functions return nothing or numbers")?;
         Ok(Ty::Function(returned, parameters.to_vec()))

@@ -44,8 +44,14 @@ pub(super) fn check<'a>(globals: &'a Globals, function: &Function) -> Result<Val
         }
     }
     values.check_signature(function)?;
-    for instruction in function.blocks.iter().flat_map(|block| &block.instructions) {
-        values.check_instruction(instruction)?;
+    for (number, block) in function.blocks.iter().enumerate() {
+        let is_variable = |instruction: &&Instruction| instruction.class.opcode == Op::Variable;
+        let leading = block.instructions.iter().take_while(is_variable).count();
+        for (index, instruction) in block.instructions.iter().enumerate() {
+            let placed = !is_variable(&instruction) || number == 0 && index < leading;
+            require(placed, instruction, "a function's variables come first in its first block")?;
+            values.check_instruction(instruction)?;
+        }
     }
     Ok(values)
 }
@@ -135,6 +141,7 @@ impl Values<'_> {
                 self.collective(instruction)
             }
             O::FunctionCall => self.call(instruction),
+            O::Variable => self.variable(instruction),
             // Control flow checks these.
             O::Phi | O::Branch | O::BranchConditional | O::SelectionMerge | O::LoopMerge | O::Return => Ok(()),
             _ => Err(Fault::of(instruction, "this instruction is not one that kernels use")),
@@ -388,6 +395,17 @@ impl Values<'_> {
             }
             _ => Err(Fault::of(instruction, "accesses to memory say their alignment")),
         }
+    }
+
+    /// An array of the work item's own.
+    fn variable(&self, instruction: &Instruction) -> Result<(), Fault> {
+        let own = instruction.operands == [Operand::StorageClass(StorageClass::Function)];
+        let pointee = match self.globals.ty(result_type(instruction)?) {
+            Some(&Ty::Pointer(StorageClass::Function, pointee)) => self.globals.ty(pointee),
+            _ => None,
+        };
+        let is_array = matches!(pointee, Some(Ty::Array(..)));
+        require(own && is_array, instruction, "variables of functions are arrays of their own, without initial value")
     }
 
     /// The operands and the result are those of the function's type.

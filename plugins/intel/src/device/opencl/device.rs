@@ -31,7 +31,7 @@ const INVALID_BUFFER_SIZE: i32 = cl3::error_codes::CL_INVALID_BUFFER_SIZE;
 /// A device of a driver. Objects are released in the order of the fields.
 pub(super) struct OpenClDevice {
     given: Ledger<Handle, Handle>,
-    /// Products of matrices, by the functions that they are.
+    /// Products of matrices and loads of blocks, by the functions that they are.
     products: HashMap<BTreeSet<String>, Handle>,
     queue: Handle,
     context: Handle,
@@ -48,12 +48,14 @@ impl OpenClDevice {
         self.about.id as *mut c_void
     }
 
-    /// Finishes SPIR-V, with the products of matrices where the device lacks them.
+    /// Finishes SPIR-V, with the products of matrices and loads of blocks where the device lacks them.
     fn finished(&mut self, spirv: &[u8]) -> Result<Handle, DeviceError> {
         let (context, device) = (self.context.get(), self.id());
-        let imports = program::imports(spirv)?;
+        let wants = program::wants(spirv)?;
+        let options = wants.options(self.about.rounds_correctly);
+        let imports = wants.imports;
         if imports.is_empty() || !self.about.is_processor {
-            return program::built(context, device, spirv);
+            return program::built(context, device, spirv, options);
         }
         let functions: BTreeSet<_> =
             imports.iter().filter_map(|name| program::function(name)).map(str::to_owned).collect();
@@ -64,7 +66,7 @@ impl OpenClDevice {
                 new.insert(products)
             }
         };
-        program::linked(context, device, spirv, products).map_err(|error| match error {
+        program::linked(context, device, spirv, options, products).map_err(|error| match error {
             DeviceError::Driver(message) => {
                 DeviceError::Driver(format!("{message}; the module imports {}", imports.join(", ")))
             }
@@ -101,7 +103,7 @@ impl OpenClDevice {
 impl Device for OpenClDevice {
     fn name(&self) -> String {
         let Found { name, driver, is_processor, .. } = &*self.about;
-        let what = if *is_processor { "processor, products of matrices emulated" } else { "GPU" };
+        let what = if *is_processor { "processor, products of matrices and loads of blocks emulated" } else { "GPU" };
         format!("{name} ({what}; OpenCL driver {driver})")
     }
 

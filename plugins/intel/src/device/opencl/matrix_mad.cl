@@ -82,55 +82,23 @@ static short short_of_sum(float sum)
     MAD(NAME, TA, TB, PER_WORD, SUM, COMPONENT, WORD, A##4, B, COMPONENT##4, 4)                 \
     MAD(NAME, TA, TB, PER_WORD, SUM, COMPONENT, WORD, A##8, B, COMPONENT##8, 8)
 
-/* Each function only where NEEDS_ and its name are defined: finishing them takes longer than what calls them. */
-
 /* For both sizes of sub-groups: A passes words of 32 bits, or of 16. */
-#define INTEGERS(TA, TB, K, PER_WORD, A, A16, B)                                                               \
-    MADS(intel_sub_group_##TA##_##TB##_matrix_mad_k##K, TA, TB, PER_WORD, int, int, WORD_INT, A, B)            \
-    MADS(intel_sub_group_##TA##_##TB##_matrix_mad_k##K, TA, TB, PER_WORD, int, int, WORD_SHORT, A16, B)
+#define INTEGERS(NAME, TA, TB, PER_WORD, A, A16, B)                                             \
+    MADS(NAME, TA, TB, PER_WORD, int, int, WORD_INT, A, B)                                      \
+    MADS(NAME, TA, TB, PER_WORD, int, int, WORD_SHORT, A16, B)
 
-#ifdef NEEDS_intel_sub_group_i8_i8_matrix_mad_k32
-INTEGERS(i8, i8, 32, 4, int, short, int8)
-#endif
-#ifdef NEEDS_intel_sub_group_i8_u8_matrix_mad_k32
-INTEGERS(i8, u8, 32, 4, int, short, uint8)
-#endif
-#ifdef NEEDS_intel_sub_group_u8_i8_matrix_mad_k32
-INTEGERS(u8, i8, 32, 4, uint, ushort, int8)
-#endif
-#ifdef NEEDS_intel_sub_group_u8_u8_matrix_mad_k32
-INTEGERS(u8, u8, 32, 4, uint, ushort, uint8)
-#endif
-#ifdef NEEDS_intel_sub_group_i4_i4_matrix_mad_k64
-INTEGERS(i4, i4, 64, 8, int, short, int8)
-#endif
-#ifdef NEEDS_intel_sub_group_i4_u4_matrix_mad_k64
-INTEGERS(i4, u4, 64, 8, int, short, uint8)
-#endif
-#ifdef NEEDS_intel_sub_group_u4_i4_matrix_mad_k64
-INTEGERS(u4, i4, 64, 8, uint, ushort, int8)
-#endif
-#ifdef NEEDS_intel_sub_group_u4_u4_matrix_mad_k64
-INTEGERS(u4, u4, 64, 8, uint, ushort, uint8)
-#endif
-
-#ifdef NEEDS_intel_sub_group_f16_f16_matrix_mad_k16
-MADS(intel_sub_group_f16_f16_matrix_mad_k16, f16, f16, 2, float, float, WORD_INT, int, int8)
-MADS(intel_sub_group_f16_f16_matrix_mad_k16, f16, f16, 2, float, float, WORD_SHORT, short, int8)
-MADS(intel_sub_group_f16_f16_matrix_mad_k16, f16, f16, 2, float, half, WORD_SHORT, short, int8)
-#endif
-
-#ifdef NEEDS_intel_sub_group_bf16_bf16_matrix_mad_k16
-MADS(intel_sub_group_bf16_bf16_matrix_mad_k16, bf16, bf16, 2, float, float, WORD_INT, int, int8)
-MADS(intel_sub_group_bf16_bf16_matrix_mad_k16, bf16, bf16, 2, float, float, WORD_SHORT, short, int8)
-MADS(intel_sub_group_bf16_bf16_matrix_mad_k16, bf16, bf16, 2, float, short, WORD_SHORT, short, int8)
-#endif
+/* Sums of binary32, and where there are 16 work items of the factors' own type, of which components are OWN. */
+#define FLOATS(NAME, T, OWN)                                                                    \
+    MADS(NAME, T, T, 2, float, float, WORD_INT, int, int8)                                      \
+    MADS(NAME, T, T, 2, float, float, WORD_SHORT, short, int8)                                  \
+    MADS(NAME, T, T, 2, float, OWN, WORD_SHORT, short, int8)
 
 /* Two rows share a component of A, but where there is one row. */
-#ifdef NEEDS_intel_sub_group_tf32_tf32_matrix_mad_k8
-#define TF32 intel_sub_group_tf32_tf32_matrix_mad_k8
-MAD(TF32, tf32, tf32, 1, float, float, WORD_TF32, float, float8, float, 1)
-MAD(TF32, tf32, tf32, 1, float, float, WORD_TF32, float, float8, float2, 2)
-MAD(TF32, tf32, tf32, 1, float, float, WORD_TF32, float2, float8, float4, 4)
-MAD(TF32, tf32, tf32, 1, float, float, WORD_TF32, float4, float8, float8, 8)
-#endif
+#define TF32(NAME)                                                                              \
+    MAD(NAME, tf32, tf32, 1, float, float, WORD_TF32, float, float8, float, 1)                  \
+    MAD(NAME, tf32, tf32, 1, float, float, WORD_TF32, float, float8, float2, 2)                 \
+    MAD(NAME, tf32, tf32, 1, float, float, WORD_TF32, float2, float8, float4, 4)                \
+    MAD(NAME, tf32, tf32, 1, float, float, WORD_TF32, float4, float8, float8, 8)
+
+/* Uses of these that define functions are written where these are needed: finishing all takes longer than what calls
+ * them. */

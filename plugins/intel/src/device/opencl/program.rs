@@ -1,32 +1,41 @@
 //! Programs of a device: SPIR-V, finished by its driver.
 //!
 //! A GPU's driver has the builtins that the plugin imports. The runtime for processors has none for products of
-//! matrices; they are compiled from `matrix_mad.cl`, each set of them once for a device, and linked.
+//! matrices and for loads of blocks; they are compiled from `matrix_mad.cl` and `block_read.cl`, each set of them once for a
+//! device, and linked.
 
 #![allow(unsafe_code)]
 
 use std::collections::BTreeSet;
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr::{null, null_mut};
 
 use cl3::program::{
     CL_PROGRAM_BUILD_LOG, build_program, compile_program, create_program_with_il, create_program_with_source,
     get_program_build_data, link_program, release_program,
 };
-use rspirv::dr::Operand;
+use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Decoration, LinkageType, Op};
 use tilewright::vendor::DeviceError;
 
 use super::handle::{Handle, failed};
 use super::runtime::text;
 
-/// The products of matrices, as the extensions define them.
+/// What defines products of matrices, of which each is written where it is needed.
 const PRODUCTS: &str = include_str!("matrix_mad.cl");
 
+/// What defines loads of blocks; likewise.
+const BLOCK_READS: &str = include_str!("block_read.cl");
+
 /// Finishes SPIR-V by the driver alone.
-pub(super) fn built(context: *mut c_void, device: *mut c_void, spirv: &[u8]) -> Result<Handle, DeviceError> {
+pub(super) fn built(
+    context: *mut c_void,
+    device: *mut c_void,
+    spirv: &[u8],
+    options: &CStr,
+) -> Result<Handle, DeviceError> {
     let program = with_il(context, spirv)?;
-    let outcome = build_program(program.get(), &[device], c"", None, null_mut());
+    let outcome = build_program(program.get(), &[device], options, None, null_mut());
     outcome.map_err(|code| refused("clBuildProgram", &program, device, code))?;
     Ok(program)
 }
@@ -36,10 +45,11 @@ pub(super) fn linked(
     context: *mut c_void,
     device: *mut c_void,
     spirv: &[u8],
+    options: &CStr,
     products: &Handle,
 ) -> Result<Handle, DeviceError> {
     let program = with_il(context, spirv)?;
-    let outcome = compile_program(program.get(), &[device], c"", &[], &[], None, null_mut());
+    let outcome = compile_program(program.get(), &[device], options, &[], &[], None, null_mut());
     outcome.map_err(|code| refused("clCompileProgram", &program, device, code))?;
     let parts = [program.get(), products.get()];
     // SAFETY: both programs are of this context, compiled for its device.
@@ -50,21 +60,61 @@ pub(super) fn linked(
     }
 }
 
-/// Products of matrices, compiled and not yet linked: those of the given functions.
+/// Products of matrices and loads of blocks, compiled and not yet linked: those of the given functions.
 pub(super) fn products(
     context: *mut c_void,
     device: *mut c_void,
     functions: &BTreeSet<String>,
 ) -> Result<Handle, DeviceError> {
-    let program = create_program_with_source(context, &[PRODUCTS]).map_err(failed("clCreateProgramWithSource"))?;
+    let needed: String = functions.iter().filter_map(|name| product(name).or_else(|| block_read(name))).collect();
+    // One text: `cl3` hands on only the first of several as it should.
+    let source = [PRODUCTS, BLOCK_READS, needed.as_str()].concat();
+    let program = create_program_with_source(context, &[&source]).map_err(failed("clCreateProgramWithSource"))?;
     // SAFETY: just made.
     let program = unsafe { Handle::own(program, release_program) };
-    let needs = functions.iter().map(|function| format!(" -DNEEDS_{function}"));
-    let options = CString::new(format!("-cl-std=CL3.0{}", needs.collect::<String>()))
-        .map_err(|_| DeviceError::BadLaunch("an imported name has a zero in it".to_owned()))?;
-    let outcome = compile_program(program.get(), &[device], &options, &[], &[], None, null_mut());
+    let outcome = compile_program(program.get(), &[device], c"-cl-std=CL3.0", &[], &[], None, null_mut());
     outcome.map_err(|code| refused("clCompileProgram of products of matrices", &program, device, code))?;
     Ok(program)
+}
+
+/// A use of `matrix_mad.cl` that defines a function of the extensions cl_intel_subgroup_matrix_multiply_accumulate; nothing
+/// where it is none. Its name says all: `{type of A}_{type of B}_matrix_mad_k{K}`.
+fn product(function: &str) -> Option<String> {
+    let (types, _) = function.strip_prefix("intel_sub_group_")?.split_once("_matrix_mad_k")?;
+    let (a, b) = types.split_once('_')?;
+    let of_integers = |a: &str, b: &str| {
+        let [is_signed_a, is_signed_b] = [a, b].map(|ty| ty.starts_with('i'));
+        let (word, half) = if is_signed_a { ("int", "short") } else { ("uint", "ushort") };
+        let eight = if is_signed_b { "int8" } else { "uint8" };
+        let per_word = if a.ends_with('8') { 4 } else { 8 };
+        format!("INTEGERS({function}, {a}, {b}, {per_word}, {word}, {half}, {eight})\n")
+    };
+    let is_integer = |ty: &str| ["i8", "u8", "i4", "u4"].contains(&ty);
+    match (a, b) {
+        ("f16", "f16") => Some(format!("FLOATS({function}, f16, half)\n")),
+        ("bf16", "bf16") => Some(format!("FLOATS({function}, bf16, short)\n")),
+        ("tf32", "tf32") => Some(format!("TF32({function})\n")),
+        _ if is_integer(a) && is_integer(b) => Some(of_integers(a, b)),
+        _ => None,
+    }
+}
+
+/// A use of `block_read.cl` that defines a function of the extension cl_intel_subgroup_2d_block_io; nothing where it is no
+/// load of a block. Its name says all: `[transform_|transpose_]{bits}b_{rows}r{columns}x{blocks}c`.
+fn block_read(function: &str) -> Option<String> {
+    let size = function.strip_prefix("intel_sub_group_2d_block_read_")?;
+    let (form, size) = match size.split_once('_')? {
+        ("transform", size) => ("TRANSFORM", size),
+        ("transpose", size) => ("TRANSPOSE", size),
+        _ => ("READ", size),
+    };
+    let (bits, size) = size.split_once("b_")?;
+    let (rows, size) = size.split_once('r')?;
+    let (columns, count) = size.strip_suffix('c')?.split_once('x')?;
+    let [bits, rows, columns, count] = [bits, rows, columns, count].map(|number| number.parse::<u32>().ok());
+    let (bits, rows, columns, count) = (bits?, rows?, columns?, count?);
+    let word = if form == "READ" && bits <= 16 { "ushort" } else { "uint" };
+    Some(format!("{form}({function}, {word}, {bits}, {rows}, {columns}, {count})\n"))
 }
 
 /// The function of a mangled name (Itanium C++ ABI: `_Z`, the name's length, the name, its parameters); nothing where it
@@ -91,8 +141,27 @@ fn refused(call: &'static str, program: &Handle, device: *mut c_void, code: i32)
     }
 }
 
-/// The names that a module imports.
-pub(super) fn imports(spirv: &[u8]) -> Result<Vec<String>, DeviceError> {
+/// What a module wants of whoever finishes it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Wants {
+    /// The names that it imports.
+    pub imports: Vec<String>,
+    /// Whether it has quotients or square roots, which are to be correctly rounded.
+    pub divides: bool,
+}
+
+impl Wants {
+    /// The options with which it is finished by a driver that can round correctly, or cannot.
+    pub(super) fn options(&self, rounds_correctly: bool) -> &'static CStr {
+        if self.divides && rounds_correctly { c"-cl-fp32-correctly-rounded-divide-sqrt" } else { c"" }
+    }
+}
+
+/// The number of the extended instruction `sqrt` of OpenCL.
+const SQRT: u32 = 61;
+
+/// What a module wants.
+pub(super) fn wants(spirv: &[u8]) -> Result<Wants, DeviceError> {
     let bad = |why: String| DeviceError::BadLaunch(format!("the object is no SPIR-V: {why}"));
     if !spirv.len().is_multiple_of(4) {
         return Err(bad("its length is no number of words".to_owned()));
@@ -109,7 +178,12 @@ pub(super) fn imports(spirv: &[u8]) -> Result<Vec<String>, DeviceError> {
         ] if annotation.class.opcode == Op::Decorate => Some(name.clone()),
         _ => None,
     });
-    Ok(named.collect())
+    let divides = |instruction: &Instruction| match instruction.class.opcode {
+        Op::FDiv => true,
+        Op::ExtInst => instruction.operands.get(1) == Some(&Operand::LiteralExtInstInteger(SQRT)),
+        _ => false,
+    };
+    Ok(Wants { imports: named.collect(), divides: module.all_inst_iter().any(divides) })
 }
 
 /// The kernel of this name, with its arguments unset.
@@ -139,7 +213,45 @@ pub(super) fn context_and_queue(device: *mut c_void) -> Result<(Handle, Handle),
 
 #[cfg(test)]
 mod tests {
-    use super::function;
+    use super::{Wants, block_read, function, product};
+
+    #[test]
+    fn products_are_defined_as_their_names_say() {
+        for (types, expected) in [
+            ("i8_u8_matrix_mad_k32", Some("INTEGERS(NAME, i8, u8, 4, int, short, uint8)\n")),
+            ("u4_i4_matrix_mad_k64", Some("INTEGERS(NAME, u4, i4, 8, uint, ushort, int8)\n")),
+            ("bf16_bf16_matrix_mad_k16", Some("FLOATS(NAME, bf16, short)\n")),
+            ("tf32_tf32_matrix_mad_k8", Some("TF32(NAME)\n")),
+            ("f16_i8_matrix_mad_k16", None),
+            ("2d_block_read_16b_8r16x1c", None),
+        ] {
+            let name = format!("intel_sub_group_{types}");
+            assert_eq!(product(&name), expected.map(|text| text.replace("NAME", &name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn quotients_are_rounded_correctly_where_the_driver_can() {
+        let options = |divides, can| Wants { imports: vec![], divides }.options(can);
+        assert_eq!(options(true, true), c"-cl-fp32-correctly-rounded-divide-sqrt");
+        assert_eq!([options(true, false), options(false, true), options(false, false)], [c""; 3]);
+    }
+
+    #[test]
+    fn loads_of_blocks_are_defined_as_their_names_say() {
+        for (name, expected) in [
+            ("8b_32r32x2c", Some("READ(NAME, ushort, 8, 32, 32, 2)\n")),
+            ("32b_8r16x1c", Some("READ(NAME, uint, 32, 8, 16, 1)\n")),
+            ("transform_16b_16r16x2c", Some("TRANSFORM(NAME, uint, 16, 16, 16, 2)\n")),
+            ("transpose_32b_16r8x1c", Some("TRANSPOSE(NAME, uint, 32, 16, 8, 1)\n")),
+            ("16b", None),
+            ("xb_1r2x3c", None),
+        ] {
+            let name = format!("intel_sub_group_2d_block_read_{name}");
+            assert_eq!(block_read(&name), expected.map(|text| text.replace("NAME", &name)), "{name}");
+        }
+        assert_eq!(block_read("intel_sub_group_f16_f16_matrix_mad_k16"), None);
+    }
 
     #[test]
     fn names_are_read_out_of_mangled_ones() {

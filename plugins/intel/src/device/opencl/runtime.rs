@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cl3::device::{
-    CL_DEVICE_IL_VERSION, CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_NAME, CL_DEVICE_TYPE,
-    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_DRIVER_VERSION, get_device_data, get_device_ids,
+    CL_DEVICE_IL_VERSION, CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_NAME, CL_DEVICE_SINGLE_FP_CONFIG, CL_DEVICE_TYPE,
+    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_DRIVER_VERSION, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, get_device_data, get_device_ids,
 };
 use cl3::error_codes::{CL_DEVICE_NOT_FOUND, DLOPEN_RUNTIME_LOAD_FAILED};
 use cl3::platform::{CL_PLATFORM_VENDOR, get_platform_data, get_platform_ids};
@@ -31,9 +31,11 @@ pub(super) struct Found {
     pub id: usize,
     pub name: String,
     pub driver: String,
-    /// Whether it is a processor, which lacks the builtins for products of matrices.
+    /// Whether it is a processor, which lacks the builtins for products of matrices and loads of blocks.
     pub is_processor: bool,
     pub limits: Limits,
+    /// Whether quotients and square roots of binary32 are correctly rounded where that is asked for.
+    pub rounds_correctly: bool,
 }
 
 /// The devices that run code for a product: those of its name first, then processors.
@@ -100,7 +102,8 @@ fn described(id: usize) -> Result<Option<Found>, DeviceError> {
         block: first(CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
         shared: first(CL_DEVICE_LOCAL_MEM_SIZE)?,
     };
-    Ok(Some(Found { id, name, driver, is_processor: is(CL_DEVICE_TYPE_CPU), limits }))
+    let rounds_correctly = first(CL_DEVICE_SINGLE_FP_CONFIG)? & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0;
+    Ok(Some(Found { id, name, driver, is_processor: is(CL_DEVICE_TYPE_CPU), limits, rounds_correctly }))
 }
 
 /// Numbers as wide as addresses.

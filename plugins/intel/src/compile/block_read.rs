@@ -1,0 +1,63 @@
+//! Loads of blocks as SPIR-V: a call of the OpenCL builtin of the row's name, which leaves what a work item gets in an
+//! array of its own.
+//!
+//! Source: the OpenCL extension cl_intel_subgroup_2d_block_io: `void NAME(global void* base, int width, int height, int
+//! pitch, int2 coord, ushort* or uint* destination)`, widths and pitch in bytes, the column in elements; mangled as by the
+//! Itanium C++ ABI.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{MemoryAccess, Op, StorageClass};
+use tilewright::kernel::{Element, Type, is_result};
+use tilewright::layout::Dim;
+use tilewright::target::{Instruction, Operand as RowOperand};
+use tilewright::vendor::CompileError;
+
+use super::emit::Emitter;
+use super::held::{Held, invalid};
+
+/// The integers of which the builtin's array is, their letter in mangled names, and how many.
+fn array(row: &Instruction) -> Option<(Element, char, u32)> {
+    let result = row.operands.iter().find(|operand| is_result(operand))?;
+    let RowOperand::Register { bits, layout, .. } = result else { return None };
+    let all = bits << layout.in_bits(Dim::REGISTER);
+    // What is as it lies comes in 16 bits where elements are no wider.
+    let is_plain = !row.name.contains("_transform_") && !row.name.contains("_transpose_");
+    let (element, letter) = if is_plain && *bits <= 16 { (Element::I16, 't') } else { (Element::I32, 'j') };
+    Some((element, letter, all / element.bits()))
+}
+
+impl Emitter {
+    /// The code of a row that loads a block; operands and the result fit it.
+    pub(super) fn block_read(
+        &mut self,
+        row: &Instruction,
+        operands: &[Held],
+        result: Type,
+    ) -> Result<Held, CompileError> {
+        let array = array(row);
+        let (element, letter, count) =
+            array.ok_or_else(|| invalid(format!("instruction `{}` gives no registers", row.name)))?;
+        let word = self.element_type(element, 1);
+        let pointer = self.pointer_type(StorageClass::Function, word);
+        let destination = self.own_array(element, count);
+        let zero = self.u32(0);
+        let first = self.value(Op::AccessChain, pointer, [destination, zero])?;
+        let (mut given, mut types) = self.named_block(row, operands)?;
+        given.push(first);
+        types.push(pointer);
+        let name = format!("_Z{}{}PU3AS1viiiDv2_iP{letter}", row.name.len(), row.name);
+        let nothing = self.void();
+        let function = self.import(&name, nothing, &types);
+        self.call(nothing, function, &given)?;
+        let mut elements = Vec::with_capacity(count as usize);
+        for index in 0..count {
+            let index = self.u32(index);
+            let place = self.value(Op::AccessChain, pointer, [destination, index])?;
+            let how =
+                [Operand::MemoryAccess(MemoryAccess::ALIGNED), Operand::LiteralBit32(element.bits() / 8)].to_vec();
+            elements.push(self.with_operands(Op::Load, word, [vec![Operand::IdRef(place)], how].concat())?);
+        }
+        let all = self.gather(Type::of(element, count), &elements)?;
+        self.bits(&all, result)
+    }
+}
