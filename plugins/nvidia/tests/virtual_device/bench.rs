@@ -97,10 +97,6 @@ pub fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
-pub fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
 /// Runs a body whose lanes store a word each at their place; the words.
 pub fn lanes(body: &str) -> Vec<u32> {
     let body = format!("{body}\nmul.wide.u32 %d19, %lane, 4; add.u64 %d19, %d19, %io; st.global.u32 [%d19], %r0;");

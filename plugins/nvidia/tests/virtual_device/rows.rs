@@ -44,7 +44,7 @@ fn integers() {
         ("min.u32 %r0, -1, 1;", 1),
         ("max.s32 %r0, -1, 1;", 1),
         ("sad.u32 %r0, 3, 10, 100;", 107),
-        ("dp4a.s32.s32 %r0, 0x01ff0203, 0x02020202, 10;", (2 - 2 + 4 + 6 + 10) as u32),
+        ("dp4a.s32.s32 %r0, 0x01ff0203, 0x02020202, 10;", 20),
         ("add.cc.u32 %r1, 0xffffffff, 1; addc.u32 %r0, 5, 6;", 12),
         ("sub.cc.u32 %r1, 0, 1; subc.u32 %r0, 5, 1;", 3),
         ("mad.lo.cc.u32 %r1, 0x80000000, 2, 0; madc.hi.u32 %r0, 0x80000000, 2, 7;", 8),
@@ -316,6 +316,11 @@ fn memories() {
     assert_eq!(value(body), 41);
 }
 
+/// Two numbers side by side, the first in the low bits.
+fn halves(low: u32, high: u32) -> u32 {
+    low + (high << 16)
+}
+
 #[test]
 fn matrices_move_by_rows_that_lanes_address() {
     // Element (r, c) of the matrix is 16 r + c; lane t holds of row t/4 columns 2(t%4) and the next.
@@ -327,8 +332,8 @@ fn matrices_move_by_rows_that_lanes_address() {
     let turned = lanes(&format!("{fill} ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {{%r0}}, [%r5];"));
     for lane in 0..32u32 {
         let (row, column) = (lane / 4, lane % 4 * 2);
-        assert_eq!(plain[lane as usize], 16 * row + column | (16 * row + column + 1) << 16);
-        assert_eq!(turned[lane as usize], 16 * column + row | (16 * (column + 1) + row) << 16);
+        assert_eq!(plain[lane as usize], halves(16 * row + column, 16 * row + column + 1));
+        assert_eq!(turned[lane as usize], halves(16 * column + row, 16 * (column + 1) + row));
     }
 }
 

@@ -20,13 +20,16 @@ pub(in crate::virtual_device) struct Row {
     pub(in crate::virtual_device) meaning: Meaning,
 }
 
+/// The operation of an opcode with its operands; or what is wrong, in words.
+type Decoded = Result<Box<dyn Operation>, String>;
+
 /// What a row does.
 pub(in crate::virtual_device) enum Meaning {
     /// Each lane computes its result from so many operands; `None` where there is no such combination of modifiers and
     /// types.
     Lanes(usize, fn(&Form<'_>) -> Option<Compute>),
     /// Something of another kind.
-    Warp(fn(&Form<'_>, &mut Operands<'_>) -> Result<Box<dyn Operation>, String>),
+    Warp(fn(&Form<'_>, &mut Operands<'_>) -> Decoded),
 }
 
 /// An opcode that fits a row.

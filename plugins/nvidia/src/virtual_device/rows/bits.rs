@@ -192,7 +192,8 @@ fn field_mask(form: &Form<'_>) -> Option<Compute> {
     let wraps = form.has("wrap");
     two(form.ty(), move |a, b| {
         let (at, length) = if wraps { (a & 31, b & 31) } else { (a & mask(32), b & mask(32)) };
-        if at >= 32 { 0 } else { mask(length.min(32) as u32) * u64::from(length > 0) << at & mask(32) }
+        let field = if length == 0 { 0 } else { mask(length.min(32) as u32) };
+        if at >= 32 { 0 } else { (field << at) & mask(32) }
     })
 }
 

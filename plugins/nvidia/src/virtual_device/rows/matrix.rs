@@ -15,6 +15,9 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "stmatrix.sync.aligned", modifiers: MODIFIERS, types: "b8 b16", meaning: Meaning::Warp(store) },
 ];
 
+/// The slot, and the byte of it, of each byte of a register.
+type Bytes = [(usize, usize); 4];
+
 /// Where the bytes of a matrix move lie.
 struct Transfer {
     name: String,
@@ -25,7 +28,7 @@ struct Transfer {
     /// The lane that gives the address of each slot.
     addressed_by: Vec<usize>,
     /// For each register and lane, where its four bytes are: slot and byte.
-    bytes: Vec<Vec<[(usize, usize); 4]>>,
+    bytes: Vec<Vec<Bytes>>,
 }
 
 /// The target's row of an opcode, whose words may stand in another order.
@@ -112,7 +115,7 @@ impl Transfer {
 }
 
 /// For each register and lane the slot and the byte of each of its four bytes.
-fn bytes(data: &LinearLayout) -> Result<Vec<Vec<[(usize, usize); 4]>>, String> {
+fn bytes(data: &LinearLayout) -> Result<Vec<Vec<Bytes>>, String> {
     let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
     if data.in_bits(byte) != 2 || data.in_bits(Dim::LANE) != 5 {
         return Err("the row has other registers than those of 32 bits of 32 lanes".to_owned());
