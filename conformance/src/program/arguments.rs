@@ -197,7 +197,8 @@ impl Which {
             arguments.extend(files.iter().flat_map(|file| [option.into(), file.into()]));
         }
         arguments.extend(self.thorough.then(|| "--thorough".into()));
-        let device = |name: &String| if name.is_empty() { "--device".into() } else { format!("--device={name}").into() };
+        let device =
+            |name: &String| if name.is_empty() { "--device".into() } else { format!("--device={name}").into() };
         arguments.extend(self.device.as_ref().map(device));
         if self.seed != 0 {
             arguments.extend(["--seed".into(), self.seed.to_string().into()]);

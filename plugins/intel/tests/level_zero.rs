@@ -8,9 +8,7 @@ use std::process::Command;
 
 use tilewright::kernel::{Builder, Element, Launch, Module, Space, SpecialRegister, Type};
 use tilewright::target::TargetDescription;
-use tilewright::vendor::{
-    Artifact, CompileOptions, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target,
-};
+use tilewright::vendor::{Artifact, CompileOptions, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target};
 use tilewright_intel::IntelTarget;
 
 /// What makes Debian's driver create a GPU of the product where there is none (documentation of the driver's debug keys).

@@ -55,8 +55,9 @@ impl CudaDevice {
         let bytes = u32::try_from(kernel.shared_bytes).unwrap_or(u32::MAX);
         let most = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function is of a loaded module.
-        let allowed =
-            unsafe { result::function::set_function_attribute(function, most, i32::try_from(bytes).unwrap_or(i32::MAX)) };
+        let allowed = unsafe {
+            result::function::set_function_attribute(function, most, i32::try_from(bytes).unwrap_or(i32::MAX))
+        };
         allowed.map_err(|_| DeviceError::Unsupported(format!("{bytes} bytes of shared memory")))?;
         Ok((function, bytes))
     }
@@ -117,7 +118,9 @@ impl Device for CudaDevice {
         self.context.enter()?;
         let (module, kernel) = self.given.launched(launch)?;
         if !kernel.maps.is_empty() {
-            return Err(DeviceError::Unsupported("kernels that take maps of tensors, which a launch has none of".into()));
+            return Err(DeviceError::Unsupported(
+                "kernels that take maps of tensors, which a launch has none of".into(),
+            ));
         }
         let (function, shared) = self.function(module, kernel)?;
         let mut values = self.values(&launch.arguments)?;

@@ -1,5 +1,7 @@
 //! Values of the program as the values of the kernel that regions take and give.
 
+use smallvec::SmallVec;
+
 use crate::kernel::{Type, Value};
 use crate::layout::Dim;
 use crate::tile;
@@ -20,7 +22,11 @@ impl Lowering<'_> {
                     let layout = self.layout_of(like)?;
                     all.extend_from_slice(&self.spread(value, &layout)?);
                 }
-                Held::Memory(slab) => all.push(slab.pointer),
+                Held::Memory(slab) if slab.at.iter().all(|&at| at == 0) => all.push(slab.pointer),
+                // Regions that come to it may have different parts, of which no pointer tells.
+                Held::Memory(_) => {
+                    return Err(Reason::unsupported("a part of a tensor in memory that regions hand on"));
+                }
                 Held::Descriptor(of) => {
                     all.push(of.pointer);
                     all.extend(of.sizes.iter().chain(&of.strides));
@@ -42,9 +48,6 @@ impl Lowering<'_> {
         let missing = || Reason::malformed("a region gives fewer values than are expected");
         for (number, &target) in targets.iter().enumerate() {
             let held = match like.get(number) {
-                Some(Held::Memory(slab)) => {
-                    Held::Memory(Slab { pointer: values.next().ok_or_else(missing)?, at: slab.at.clone() })
-                }
                 Some(Held::Descriptor(of)) => Held::Descriptor(Described {
                     pointer: values.next().ok_or_else(missing)?,
                     sizes: values.by_ref().take(of.sizes.len()).collect(),
@@ -54,12 +57,16 @@ impl Lowering<'_> {
                     pads_with_nan: of.pads_with_nan,
                 }),
                 Some(Held::Token) => Held::Token,
+                _ if self.body.ty(target).as_memory().is_some() => {
+                    Held::Memory(Slab { pointer: values.next().ok_or_else(missing)?, at: SmallVec::new() })
+                }
                 _ if self.body.ty(target).as_tensor().is_some() => {
                     let layout = self.layout_of(target)?;
                     let registers = 1usize << layout.in_bits(Dim::REGISTER);
                     let own: Vec<Value> = values.by_ref().take(registers).collect();
                     Held::Tensor(Registers::new(layout, own))
                 }
+                _ if matches!(self.body.ty(target), tile::Type::Token) => Held::Token,
                 _ => {
                     let value = values.next().ok_or_else(missing)?;
                     if are_uniform {
