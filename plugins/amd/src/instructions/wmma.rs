@@ -12,7 +12,7 @@ use tilewright::target::{Instruction, Semantics};
 use super::{Element, numerics, product};
 
 const CALCULATED: &str = "AMD Matrix Instruction Calculator";
-const PUBLISHED: &str = "ROCm FlyDSL, matrix instructions of gfx1250";
+const PUBLISHED: &str = "ROCm FlyDSL, matrix instructions of gfx1250; results of 16 bits: LLVM, IntrinsicsAMDGPU.td, eight neighbours in four words";
 
 /// Rows of a result, and columns.
 const SIZE: u64 = 16;
@@ -43,7 +43,7 @@ const RDNA4: [Entry; 11] = [
     ("v_wmma_i32_16x16x32_iu4", 32, ["i32", "iu4", "iu4"], Some(8)),
 ];
 
-const GFX1250: [Entry; 12] = [
+const GFX1250: [Entry; 22] = [
     ("v_wmma_f32_16x16x4_f32", 4, ["f32", "f32", "f32"], None),
     ("v_wmma_f32_16x16x32_f16", 32, ["f32", "f16", "f16"], None),
     ("v_wmma_f32_16x16x32_bf16", 32, ["f32", "bf16", "bf16"], None),
@@ -55,6 +55,16 @@ const GFX1250: [Entry; 12] = [
     ("v_wmma_f32_16x16x128_fp8_bf8", 128, ["f32", "fp8", "bf8"], None),
     ("v_wmma_f32_16x16x128_bf8_fp8", 128, ["f32", "bf8", "fp8"], None),
     ("v_wmma_f32_16x16x128_bf8_bf8", 128, ["f32", "bf8", "bf8"], None),
+    ("v_wmma_f16_16x16x32_f16", 32, ["f16", "f16", "f16"], None),
+    ("v_wmma_bf16_16x16x32_bf16", 32, ["bf16", "bf16", "bf16"], None),
+    ("v_wmma_f16_16x16x64_fp8_fp8", 64, ["f16", "fp8", "fp8"], None),
+    ("v_wmma_f16_16x16x64_fp8_bf8", 64, ["f16", "fp8", "bf8"], None),
+    ("v_wmma_f16_16x16x64_bf8_fp8", 64, ["f16", "bf8", "fp8"], None),
+    ("v_wmma_f16_16x16x64_bf8_bf8", 64, ["f16", "bf8", "bf8"], None),
+    ("v_wmma_f16_16x16x128_fp8_fp8", 128, ["f16", "fp8", "fp8"], None),
+    ("v_wmma_f16_16x16x128_fp8_bf8", 128, ["f16", "fp8", "bf8"], None),
+    ("v_wmma_f16_16x16x128_bf8_fp8", 128, ["f16", "bf8", "fp8"], None),
+    ("v_wmma_f16_16x16x128_bf8_bf8", 128, ["f16", "bf8", "bf8"], None),
     ("v_wmma_i32_16x16x64_iu8", 64, ["i32", "iu8", "iu8"], None),
 ];
 
