@@ -70,7 +70,7 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
         }
     }
     lowering.block(entry)?;
-    Ok(shared_memory::placed(lowering.builder.finish()))
+    Ok(shared_memory::placed(lowering.builder.finish(), program.machine.means.scratch_bytes))
 }
 
 /// Names of kernels are letters, digits and underscores.

@@ -1,6 +1,5 @@
 //! Places and barriers, of kernels that say what they do with their buffers.
 
-use super::placed;
 use crate::kernel::{Kernel, text};
 
 /// A kernel of two warps with these buffers and this body; `%0` is a pointer, `%1` to `%3` are 0, 4 and 1.
@@ -10,6 +9,11 @@ fn kernel(buffers: &[u32], body: &str) -> Kernel {
     let constants = "  %1: i32 = constant 0\n  %2: i32 = constant 4\n  %3: i32 = constant 1\n";
     let text = format!("kernel k(%0 p: ptr.global) lanes 32 warps 2 {{\n{shared}{constants}{body}\n}}");
     text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).kernels.remove(0)
+}
+
+/// With as much shared memory as it wants.
+fn placed(kernel: Kernel) -> Kernel {
+    super::placed(kernel, u64::MAX)
 }
 
 fn addresses(kernel: &Kernel) -> Vec<u32> {
@@ -134,4 +138,66 @@ fn what_is_used_in_two_arms_shares_a_place_without_a_barrier() {
     let kernel = placed(kernel(&[64, 64], body));
     assert_eq!(addresses(&kernel), [0, 0]);
     assert_eq!(names(&kernel), "compare if[store|store]");
+}
+
+#[test]
+fn movements_store_together_where_they_can_and_meet_once() {
+    let body = "  %5: ptr.shared = shared_address 0
+  store %5, %1 align 4
+  barrier block all
+  %6: i32 = load %5 align 4
+  %7: ptr.shared = shared_address 1
+  store %7, %2 align 4
+  barrier block all
+  %8: i32 = load %7 align 4";
+    let kernel = kernel(&[64, 128], body);
+    let together = placed(kernel.clone());
+    assert_eq!(names(&together), "store store barrier load load");
+    assert_eq!(addresses(&together), [128, 0]);
+    let short = super::placed(kernel, 191);
+    assert_eq!(names(&short), "store barrier load barrier store barrier load");
+    assert_eq!(addresses(&short), [0, 0]);
+}
+
+#[test]
+fn a_buffer_that_is_filled_again_keeps_its_barriers() {
+    let body = "  %5: ptr.shared = shared_address 0
+  store %5, %1 align 4
+  barrier block all
+  %6: i32 = load %5 align 4
+  barrier block all
+  store %5, %2 align 4
+  barrier block all
+  %7: i32 = load %5 align 4";
+    assert_eq!(names(&placed(kernel(&[64], body))), "store barrier load barrier store barrier load");
+}
+
+#[test]
+fn a_barrier_stays_before_what_is_read_from_others() {
+    let body = "  %5: ptr.shared = shared_address 0
+  store %5, %1 align 4
+  barrier block all
+  %6: i32 = load %5 align 4
+  %7: i32 = load %0 align 4
+  %8: ptr.shared = shared_address 1
+  store %8, %7 align 4
+  barrier block all
+  %9: i32 = load %8 align 4";
+    assert_eq!(names(&placed(kernel(&[64, 64], body))), "store barrier load load store barrier load");
+}
+
+#[test]
+fn movements_of_a_loop_meet_once_more_before_they_come_back() {
+    let body = "  for %1 to %2 step %3 (%5: i32) {
+    %6: ptr.shared = shared_address 0
+    store %6, %5 align 4
+    barrier block all
+    %7: i32 = load %6 align 4
+    %8: ptr.shared = shared_address 1
+    store %8, %1 align 4
+    barrier block all
+    %9: i32 = load %8 align 4
+    yield
+  }";
+    assert_eq!(names(&placed(kernel(&[64, 64], body))), "for[barrier store store barrier load load]");
 }
