@@ -5,13 +5,14 @@
 mod assigned;
 
 use assigned::{Program, assigned, look};
+use tilewright::engine::layouts::Layouts;
 use tilewright::engine::{Assigned, Machine, Strategy, assign};
 use tilewright::layout::families::Neutral;
-use tilewright::layout::parse_spec;
+use tilewright::layout::{Dim, parse_spec};
 use tilewright::movement::Means;
 use tilewright::target::TargetDescription;
 use tilewright::tile::op::Dialects;
-use tilewright::tile::{LayoutName, Module, Type, Value, text, verify};
+use tilewright::tile::{Body, LayoutName, Module, Op, Type, Value, text, verify};
 
 const PROGRAMS: [(&str, &str); 4] = [
     ("row_sums", include_str!("engine_programs/row_sums.ttir")),
@@ -365,4 +366,60 @@ fn a_cluster_is_refused() {
     let target = target("h100");
     let refused = assign(&module, &machine(&target, 4), Strategy::LeastCost).unwrap_err();
     assert!(refused.to_string().contains("cluster"), "{refused}");
+}
+
+/// Whether an operation uses a value, by itself or in its regions.
+fn uses(body: &Body, op: Op, value: Value) -> bool {
+    let own = body.op(op);
+    let inner = own.regions.iter().flat_map(|region| body.walk(*region));
+    own.operands.contains(&value) || inner.into_iter().any(|inner| body.op(inner).operands.contains(&value))
+}
+
+#[test]
+fn a_conversion_stands_before_what_uses_it_first() {
+    let mut seen = 0;
+    for (_, program) in PROGRAMS {
+        let made = least(program);
+        let body = made.module.functions[0].body.as_ref().unwrap();
+        let regions = body.walk(body.root()).into_iter().flat_map(|op| body.op(op).regions.clone());
+        for block in std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec()) {
+            let ops = body.ops(block);
+            for (at, &op) in ops.iter().enumerate().filter(|(_, op)| body.op(**op).name() == "ttg.convert_layout") {
+                let next = ops[at..].iter().find(|op| body.op(**op).name() != "ttg.convert_layout").unwrap();
+                assert!(uses(body, *next, body.op(op).results[0]), "{}", text::print(&made.module));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 0);
+}
+
+const MATRICES: &str = "module { tt.func public @f(%p: !tt.ptr<f32>, %z: tensor<4x16x16xf32>) {
+    %a = tt.splat %p : !tt.ptr<f32> -> tensor<4x16x32x!tt.ptr<f32>>
+    %b = tt.splat %p : !tt.ptr<f32> -> tensor<4x32x16x!tt.ptr<f32>>
+    %x = tt.load %a : tensor<4x16x32x!tt.ptr<f32>>
+    %y = tt.load %b : tensor<4x32x16x!tt.ptr<f32>>
+    %d = tt.dot %x, %y, %z, inputPrecision = ieee : tensor<4x16x32xf32> * tensor<4x32x16xf32> -> tensor<4x16x16xf32>
+    %c = tt.splat %p : !tt.ptr<f32> -> tensor<4x16x16x!tt.ptr<f32>>
+    tt.store %c, %d : tensor<4x16x16x!tt.ptr<f32>>
+    tt.return
+  } }";
+
+/// Of several matrices each warp multiplies its own, so that none holds what another one has.
+#[test]
+fn warps_share_out_matrices_before_they_share_one() {
+    let made = least(MATRICES);
+    let body = made.module.functions[0].body.as_ref().unwrap();
+    let dot = body.walk(body.root()).into_iter().find(|op| body.op(*op).name() == "tt.dot").unwrap();
+    let layouts = Layouts::new(&Neutral);
+    let operation = body.op(dot);
+    for &value in operation.operands.iter().chain(&operation.results) {
+        let layout = layouts.distributed(body.ty(value)).unwrap();
+        let matrix: Vec<u64> = layout
+            .columns_of(Dim::WARP)
+            .iter()
+            .map(|&column| layout.outs().coordinate(column, Dim::tensor(0)))
+            .collect();
+        assert_eq!(matrix, [1, 2], "{layout:?}");
+    }
 }

@@ -23,6 +23,25 @@ pub struct Product {
     pub scales: [Option<LinearLayout>; 2],
     /// The layout of the sums.
     pub sums: LinearLayout,
+    /// Of several matrices how many, and who multiplies which.
+    pub batches: Option<Batches>,
+}
+
+/// Several matrices, one after the other along the first axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Batches {
+    /// How many.
+    pub count: u64,
+    /// Log2 of the groups of warps that have different ones.
+    pub groups: u32,
+}
+
+impl Batches {
+    /// How many each warp has, in its highest registers.
+    #[must_use]
+    pub fn of_a_warp(self) -> u64 {
+        self.count >> self.groups
+    }
 }
 
 /// How a `tt.dot` or `tt.dot_scaled` is carried out.
@@ -32,13 +51,7 @@ pub struct Product {
 pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, ContractError> {
     let question = question(body, op, machine.lanes, machine.warps)?;
     let chained = Question { chained: is_factor(body, op), ..question };
-    let plan = match plan(&chained, machine.means) {
-        Err(ContractError::Impossible { .. }) if chained.chained => {
-            plan(&Question { chained: false, ..chained }, machine.means)?
-        }
-        other => other?,
-    };
-    let batches = batches(body, op);
+    let (plan, batches) = shared_out(&chained, batches(body, op), machine)?;
     let packed = packed(body, op);
     let factor = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
         let layout = [&plan.a, &plan.b][side];
@@ -62,7 +75,36 @@ pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, Co
     };
     let (factors, scales) = ([factor(0)?, factor(1)?], [scale(0)?, scale(1)?]);
     let sums = over_batches(&plan.c, batches)?;
-    Ok(Product { factors, scales, sums, plan })
+    Ok(Product { factors, scales, sums, plan, batches })
+}
+
+/// The plan of one matrix by all warps; of several by fewer warps each, so that no two warps hold the same, where the same
+/// unit does it from registers.
+fn shared_out(
+    question: &Question,
+    count: Option<u64>,
+    machine: &Machine<'_>,
+) -> Result<(Contraction, Option<Batches>), ContractError> {
+    let whole = match plan(question, machine.means) {
+        Err(ContractError::Impossible { .. }) if question.chained => {
+            plan(&Question { chained: false, ..question.clone() }, machine.means)?
+        }
+        other => other?,
+    };
+    let Some(count) = count else { return Ok((whole, None)) };
+    let in_registers = |plan: &Contraction| [&plan.a, &plan.b].iter().all(|factor| !factor.ins().contains(Dim::OFFSET));
+    let most = count.trailing_zeros().min(question.warps.trailing_zeros());
+    for groups in (1..=most).rev() {
+        let fewer = Question { warps: question.warps >> groups, chained: whole.question.chained, ..question.clone() };
+        match plan(&fewer, machine.means) {
+            Ok(own) if own.row() == whole.row() && in_registers(&own) => {
+                return Ok((own, Some(Batches { count, groups })));
+            }
+            Ok(_) | Err(ContractError::Impossible { .. }) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Ok((whole, Some(Batches { count, groups: 0 })))
 }
 
 /// What a `tt.dot` or `tt.dot_scaled` asks, of one matrix where it multiplies several.
@@ -178,11 +220,14 @@ fn over_chunks(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLa
     Ok(whole)
 }
 
-/// The layout of several matrices, one after the other in registers.
-pub(crate) fn over_batches(layout: &LinearLayout, batches: Option<u64>) -> Result<LinearLayout, LayoutError> {
-    let Some(batches) = batches else { return Ok(layout.clone()) };
-    let mut all = View::With(0).of(layout)?;
-    while 1u64 << all.out_bits(Dim::tensor(0)) < batches {
+/// The layout of several matrices: groups of warps have different ones, then registers.
+pub(crate) fn over_batches(layout: &LinearLayout, batches: Option<Batches>) -> Result<LinearLayout, LayoutError> {
+    let Some(Batches { count, groups }) = batches else { return Ok(layout.clone()) };
+    let mut all = View::With(0).of(&in_order(layout)?)?;
+    for _ in 0..groups {
+        all = View::Warped(0).of(&all)?;
+    }
+    while 1u64 << all.out_bits(Dim::tensor(0)) < count {
         all = View::Stacked(0).of(&all)?;
     }
     Ok(all)

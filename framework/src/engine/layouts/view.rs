@@ -32,6 +32,8 @@ pub enum View {
     Unpaired,
     /// Twice as long along an axis, the upper half being the values of a new, highest register bit.
     Stacked(usize),
+    /// Twice as long along an axis, twice as many warps, the upper half of which have the upper half of it.
+    Warped(usize),
     /// One for each two neighbours along an axis.
     Halved(usize),
     /// Two neighbours along an axis for each one, being the values of a new, lowest register bit.
@@ -74,11 +76,13 @@ impl View {
             }
             Self::Unpaired => unpaired(layout, rank.saturating_sub(1)),
             Self::Stacked(axis) => {
-                let mut to = shape.clone();
-                let size = to.get_mut(*axis).ok_or(LayoutError::NoSuchDim { dim: Dim::tensor(*axis) })?;
-                *size *= 2;
-                let stacked = mapped(layout, &to, <[u64]>::to_vec)?;
+                let stacked = mapped(layout, &longer(&shape, *axis)?, <[u64]>::to_vec)?;
                 with_register(&stacked, layout.in_bits(Dim::REGISTER) as usize, *axis, shape[*axis])
+            }
+            Self::Warped(axis) => {
+                let wide = mapped(layout, &longer(&shape, *axis)?, <[u64]>::to_vec)?;
+                let upper = wide.outs().pack(&[(Dim::tensor(*axis), shape[*axis])])?;
+                with_columns(&wide, Dim::WARP, &[wide.columns_of(Dim::WARP), &[upper]].concat())
             }
             Self::Halved(axis) => {
                 let halved = |values: &[u64]| -> Vec<u64> {
@@ -88,16 +92,20 @@ impl View {
                 mapped(layout, &to, halved).map(least_registers)?
             }
             Self::Doubled(axis) => {
-                let mut to = shape.clone();
-                let size = to.get_mut(*axis).ok_or(LayoutError::NoSuchDim { dim: Dim::tensor(*axis) })?;
-                *size *= 2;
-                let doubled = mapped(layout, &to, |place| {
+                let doubled = mapped(layout, &longer(&shape, *axis)?, |place| {
                     place.iter().enumerate().map(|(number, &at)| if number == *axis { 2 * at } else { at }).collect()
                 })?;
                 with_register(&doubled, 0, *axis, 1)
             }
         }
     }
+}
+
+/// A shape that is twice as long along an axis.
+fn longer(shape: &[u64], axis: usize) -> Result<Vec<u64>, LayoutError> {
+    let mut longer = shape.to_vec();
+    *longer.get_mut(axis).ok_or(LayoutError::NoSuchDim { dim: Dim::tensor(axis) })? *= 2;
+    Ok(longer)
 }
 
 /// The sizes of the tensor that a layout is of.
@@ -136,11 +144,16 @@ fn least_registers(layout: LinearLayout) -> Result<LinearLayout, LayoutError> {
 
 /// The same with other registers.
 fn with_registers(layout: &LinearLayout, registers: &[u64]) -> Result<LinearLayout, LayoutError> {
+    with_columns(layout, Dim::REGISTER, registers)
+}
+
+/// The same with other columns of one dim.
+fn with_columns(layout: &LinearLayout, of: Dim, instead: &[u64]) -> Result<LinearLayout, LayoutError> {
     let mut ins = Space::default();
     let mut columns = Vec::new();
     for (dim, bits) in layout.ins().iter() {
-        let own = if dim == Dim::REGISTER { registers } else { layout.columns_of(dim) };
-        ins.push(dim, if dim == Dim::REGISTER { registers.len() as u32 } else { bits })?;
+        let own = if dim == of { instead } else { layout.columns_of(dim) };
+        ins.push(dim, if dim == of { instead.len() as u32 } else { bits })?;
         columns.extend_from_slice(own);
     }
     LinearLayout::from_columns(ins, layout.outs().clone(), &columns)

@@ -2,6 +2,7 @@
 
 mod again;
 mod needed;
+mod place;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use super::pool::LayoutId;
 use super::state::State;
 use super::{EngineError, Machine};
 use crate::tile::op::Definition;
-use crate::tile::{Block, Body, Function, Op, Operation, Origin, Value};
+use crate::tile::{Body, Function, Op, Operation, Origin, Value};
 
 /// One conversion that is left.
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +43,8 @@ struct Rewriter<'r, 's, 'a> {
     made_again: Vec<(Op, LayoutId)>,
     /// The operation that stands for one that is done again, which knows what it wants.
     model: BTreeMap<Op, Op>,
-    /// Conversions of a value, behind what makes it.
-    behind: BTreeMap<Value, Vec<Op>>,
+    /// The conversion that makes a value.
+    conversions: BTreeMap<Value, Op>,
     left: Vec<Left>,
 }
 
@@ -65,7 +66,7 @@ pub(super) fn rewrite(
         instead: BTreeMap::new(),
         made_again: Vec::new(),
         model: BTreeMap::new(),
-        behind: BTreeMap::new(),
+        conversions: BTreeMap::new(),
         left: Vec::new(),
     };
     rewriter.find_needed()?;
@@ -153,7 +154,7 @@ impl Rewriter<'_, '_, '_> {
                     self.body.set_name(result, name);
                 }
                 self.versions.insert((value, wanted), result);
-                self.behind.entry(value).or_default().push(op);
+                self.conversions.insert(result, op);
                 self.left.push(Left { value, from: home, to: wanted });
             }
         }
@@ -177,30 +178,5 @@ impl Rewriter<'_, '_, '_> {
         }
         self.set_constant(op);
         Ok(())
-    }
-
-    fn put_in_place(&mut self) {
-        let mut blocks: Vec<Block> = self.body.blocks(self.body.root()).to_vec();
-        for op in self.body.walk(self.body.root()) {
-            for region in &self.body.op(op).regions {
-                blocks.extend(self.body.blocks(*region));
-            }
-        }
-        for block in blocks {
-            let mut ops = Vec::with_capacity(self.body.ops(block).len());
-            for argument in self.body.arguments(block) {
-                ops.extend(self.behind.get(argument).into_iter().flatten());
-            }
-            for op in self.body.ops(block) {
-                match self.instead.get(op) {
-                    Some(instead) => ops.extend(instead),
-                    None => ops.push(*op),
-                }
-                for result in &self.body.op(*op).results {
-                    ops.extend(self.behind.get(result).into_iter().flatten());
-                }
-            }
-            self.body.set_ops(block, ops);
-        }
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::contract::{Contraction, FactorStore};
-use crate::engine::product;
+use crate::engine::product::{self, Batches};
 use crate::kernel::{Cast, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::target::{Number, Queue};
@@ -25,12 +25,7 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
     }
     let planned = product::product(lowering.body, op, lowering.machine)?;
-    let result = lowering.result(op, 0)?;
-    let batches = match lowering.body.ty(result).shape() {
-        Some([batches, _, _]) => Some(*batches),
-        _ => None,
-    };
-    let of = Matrices { plan: &planned.plan, batches };
+    let of = Matrices { plan: &planned.plan, batches: planned.batches };
     let sides = [of.factor(lowering, op, 0)?, of.factor(lowering, op, 1)?];
     let scales = [of.scales(lowering, op, 0)?, of.scales(lowering, op, 1)?];
     let sums = Arc::new(planned.sums.clone());
@@ -49,7 +44,7 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 /// A plan for each of the matrices along the first axis of three, or for the one there is.
 struct Matrices<'a> {
     plan: &'a Contraction,
-    batches: Option<u64>,
+    batches: Option<Batches>,
 }
 
 /// A factor where the plan takes it from, for all matrices one after the other.
@@ -109,7 +104,7 @@ impl Matrices<'_> {
         Ok(values.iter().map(|&value| lowering.as_word(value)).collect())
     }
 
-    /// The sums of all matrices, one after the other.
+    /// The sums of all matrices that a warp has, one after the other.
     fn emit(
         &self,
         lowering: &mut Lowering<'_>,
@@ -117,7 +112,7 @@ impl Matrices<'_> {
         scales: [Vec<Value>; 2],
         initial: &[Value],
     ) -> Vec<Value> {
-        let batches = self.batches.unwrap_or(1) as usize;
+        let batches = self.batches.map_or(1, Batches::of_a_warp) as usize;
         let of = |values: &[Value], batch: usize| -> Vec<Value> {
             let count = values.len() / batches;
             values[batch * count..(batch + 1) * count].to_vec()

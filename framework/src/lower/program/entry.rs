@@ -74,7 +74,8 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
     lowering.copies = asynchronous::planned(&mut lowering);
     lowering.block(entry)?;
     asynchronous::finished(&mut lowering);
-    Ok(shared_memory::placed(lowering.builder.finish(), &lowering.told))
+    let most = program.machine.means.scratch_bytes;
+    Ok(shared_memory::placed(lowering.builder.finish(), &lowering.told, most))
 }
 
 /// Names of kernels are letters, digits and underscores.

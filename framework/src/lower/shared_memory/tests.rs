@@ -7,7 +7,7 @@ use crate::kernel::{Kernel, Value, text};
 
 /// Of buffers that movements bring.
 fn placed(kernel: Kernel) -> Kernel {
-    super::placed(kernel, &Told::default())
+    super::placed(kernel, &Told::default(), u64::MAX)
 }
 
 /// A kernel of two warps with these buffers and this body; `%0` is a pointer, `%1` to `%3` are 0, 4 and 1.
@@ -148,7 +148,7 @@ fn what_is_used_in_two_arms_shares_a_place_without_a_barrier() {
 fn of_accesses(body: &str, accesses: &[Access]) -> String {
     let body = format!("  %50: ptr.shared = shared_address 0\n{body}");
     let accesses = (100..).map(Value).zip(accesses.iter().copied()).collect();
-    names(&super::placed(kernel(&[64], &body), &Told { allocations: vec![Value(50)], accesses }))
+    names(&super::placed(kernel(&[64], &body), &Told { allocations: vec![Value(50)], accesses }, u64::MAX))
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn tensors_in_other_buffers_have_no_hazard() {
     let accesses = [Access::Store, Access::Store, Access::Load, Access::Load];
     let accesses = (100..).map(Value).zip(accesses).collect();
     let told = Told { allocations: vec![Value(50), Value(51)], accesses };
-    assert_eq!(names(&super::placed(kernel(&[64, 64], body), &told)), "store store barrier load load");
+    assert_eq!(names(&super::placed(kernel(&[64, 64], body), &told, u64::MAX)), "store store barrier load load");
 }
 
 /// The barrier before the place is used again does not stand for the one between the store and the load.
@@ -210,7 +210,8 @@ fn tensors_at_one_place_are_stored_behind_a_barrier_and_loaded_behind_another() 
   %53: i32 = load %51 align 4";
     let accesses = [Access::Store, Access::Load, Access::Store, Access::Load];
     let accesses = (100..).map(Value).zip(accesses).collect();
-    let kernel = super::placed(kernel(&[64, 64], body), &Told { allocations: vec![Value(50), Value(51)], accesses });
+    let kernel =
+        super::placed(kernel(&[64, 64], body), &Told { allocations: vec![Value(50), Value(51)], accesses }, u64::MAX);
     assert_eq!(addresses(&kernel), [0, 0]);
     assert_eq!(names(&kernel), "store barrier load barrier store barrier load");
 }
@@ -294,8 +295,92 @@ fn a_buffer_is_in_use_until_its_copies_have_landed() {
   wait copies 0"
         );
         let told = Told { allocations: vec![Value(50)], accesses: HashMap::from([(Value(100), Access::Copy)]) };
-        addresses(&super::placed(kernel(&[64, 64], &body), &told))
+        addresses(&super::placed(kernel(&[64, 64], &body), &told, u64::MAX))
     };
     assert_ne!(of(1)[0], of(1)[1]);
     assert_eq!(of(0), [0, 0]);
+}
+
+#[test]
+fn movements_store_together_where_they_can_and_meet_once() {
+    let body = "  %5: ptr.shared = shared_address 0
+  store %5, %1 align 4
+  barrier block all
+  %6: i32 = load %5 align 4
+  %7: ptr.shared = shared_address 1
+  store %7, %2 align 4
+  barrier block all
+  %8: i32 = load %7 align 4";
+    let kernel = kernel(&[64, 128], body);
+    let together = placed(kernel.clone());
+    assert_eq!(names(&together), "store store barrier load load");
+    assert_eq!(addresses(&together), [128, 0]);
+    let short = super::placed(kernel, &Told::default(), 191);
+    assert_eq!(names(&short), "store barrier load barrier store barrier load");
+    assert_eq!(addresses(&short), [0, 0]);
+}
+
+#[test]
+fn a_buffer_that_is_filled_again_keeps_its_barriers() {
+    let body = "  %5: ptr.shared = shared_address 0
+  store %5, %1 align 4
+  barrier block all
+  %6: i32 = load %5 align 4
+  barrier block all
+  store %5, %2 align 4
+  barrier block all
+  %7: i32 = load %5 align 4";
+    assert_eq!(names(&placed(kernel(&[64], body))), "store barrier load barrier store barrier load");
+}
+
+#[test]
+fn a_barrier_stays_before_what_is_read_from_others() {
+    let body = "  %5: ptr.shared = shared_address 0
+  store %5, %1 align 4
+  barrier block all
+  %6: i32 = load %5 align 4
+  %7: i32 = load %0 align 4
+  %8: ptr.shared = shared_address 1
+  store %8, %7 align 4
+  barrier block all
+  %9: i32 = load %8 align 4";
+    assert_eq!(names(&placed(kernel(&[64, 64], body))), "store barrier load load store barrier load");
+}
+
+#[test]
+fn movements_of_a_loop_meet_once_more_before_they_come_back() {
+    let body = "  for %1 to %2 step %3 (%5: i32) {
+    %6: ptr.shared = shared_address 0
+    store %6, %5 align 4
+    barrier block all
+    %7: i32 = load %6 align 4
+    %8: ptr.shared = shared_address 1
+    store %8, %1 align 4
+    barrier block all
+    %9: i32 = load %8 align 4
+    yield
+  }";
+    assert_eq!(names(&placed(kernel(&[64, 64], body))), "for[barrier store store barrier load load]");
+}
+
+/// Two movements would share a barrier, but between them the program accesses a tensor of its own.
+#[test]
+fn movements_on_either_side_of_an_access_of_the_programs_do_not_meet() {
+    let body = "  %50: ptr.shared = shared_address 2
+  %5: ptr.shared = shared_address 0
+  store %5, %1 align 4
+  barrier block all
+  %6: i32 = load %5 align 4
+  %100: i1 = constant 0
+  store %50, %6 align 4
+  %7: ptr.shared = shared_address 1
+  store %7, %2 align 4
+  barrier block all
+  %8: i32 = load %7 align 4
+  %101: i1 = constant 0
+  %9: i32 = load %50 align 4";
+    let accesses = (100..).map(Value).zip([Access::Store, Access::Load]).collect();
+    let told = Told { allocations: vec![Value(50)], accesses };
+    let kernel = super::placed(kernel(&[64, 64, 64], body), &told, u64::MAX);
+    assert_eq!(names(&kernel), "store barrier load store store barrier load load");
 }

@@ -57,6 +57,11 @@ impl Accesses {
         }
     }
 
+    /// Whether a buffer is one of the program's own tensors.
+    pub(super) fn are_of(&self, buffer: u32) -> bool {
+        self.buffers.contains(&buffer)
+    }
+
     /// The mark that a statement is.
     pub(super) fn mark(&self, statement: &Statement) -> Option<Value> {
         let (value, _) = statement.results.first()?;

@@ -88,8 +88,10 @@ impl Uses {
                     learnt |= self.add(result, &[*buffer]);
                 }
             }
-            // What memory holds is no address in it.
-            Op::Load { .. } | Op::AtomicRmw { .. } | Op::AtomicCompareExchange { .. } => {}
+            // What memory holds, or what is made of it, is no address in it.
+            Op::Load { .. } | Op::AtomicRmw { .. } | Op::AtomicCompareExchange { .. } | Op::Wait { .. } => {}
+            // What is yet to come stands for the memory from which it comes.
+            Op::Instruction { .. } if !results.iter().any(|(_, ty)| ty.is_pending()) => {}
             Op::If { .. } => {
                 for region in inner {
                     learnt |= self.pairs(yielded(region), results.iter().map(|&(value, _)| value));

@@ -1,13 +1,13 @@
 //! What one thread found out, for all that hold the same element.
 
 use crate::f2;
-use crate::kernel::{Op as KernelOp, Scope, Type, Value};
+use crate::kernel::{Cast, Element, Op as KernelOp, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 
 use super::super::error::Lowered;
 use super::super::lowering::Lowering;
 use super::super::places::{idle_threads, thread_columns};
-use super::super::types::stored;
+use super::super::types::{integer, stored};
 use super::load::from_memory;
 use super::store::to_memory;
 
@@ -60,18 +60,46 @@ impl Lowering<'_> {
         from_memory(&mut self.builder, word, ty)
     }
 
-    /// A scalar that the first thread of the block has, for all.
+    /// A scalar that the first thread of the block has, for all; what they read behind comes behind.
     pub(super) fn of_first(&mut self, is_first: Option<Value>, value: Value) -> Value {
         if is_first.is_none() {
             return value;
         }
         let ty = self.builder.type_of(value);
         let element = stored(ty);
+        if self.launch.warps == 1 {
+            let word = to_memory(&mut self.builder, value);
+            let word = self.of_first_lane(word, element);
+            self.builder.barrier(Scope::Block);
+            return from_memory(&mut self.builder, word, ty);
+        }
         let bytes = element.bits() / 8;
         let buffer = self.builder.shared_buffer(bytes, bytes);
         let word = to_memory(&mut self.builder, value);
         self.builder.store(buffer, 0, word, is_first);
         self.builder.barrier(Scope::Block);
         self.loaded(buffer, element, ty)
+    }
+
+    /// A number that the first lane of each warp has, for the others.
+    fn of_first_lane(&mut self, value: Value, element: Type) -> Value {
+        let builder = &mut self.builder;
+        let lane = builder.i32(0);
+        let whole = builder.cast(Cast::Bits, value, integer(element.bits()));
+        let moved = if element.bits() > 32 {
+            let halves = builder.cast(Cast::Bits, whole, Type::Vector(Element::I32, element.bits() / 32));
+            let parts = (0..element.bits() / 32).map(|half| {
+                let half = builder.extract(halves, half);
+                builder.exchange(half, lane)
+            });
+            let parts: Vec<Value> = parts.collect();
+            let parts = builder.pack(&parts);
+            builder.cast(Cast::Bits, parts, integer(element.bits()))
+        } else {
+            let word = builder.cast(Cast::ExtendU, whole, integer(32));
+            let word = builder.exchange(word, lane);
+            builder.cast(Cast::Truncate, word, integer(element.bits()))
+        };
+        builder.cast(Cast::Bits, moved, element)
     }
 }
