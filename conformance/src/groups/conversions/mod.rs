@@ -66,24 +66,26 @@ pub fn all(context: &Context) -> Vec<Conversion> {
 /// A group that shows conversions of a target by one check.
 pub struct Conversions {
     name: String,
-    chooses: fn(&Conversion) -> bool,
+    chooses: Chooses,
     check: Check,
-    on_device: Option<(fn(&Conversion) -> bool, Check)>,
+    on_device: Option<(Chooses, Check)>,
 }
 
+/// Which conversions are shown.
+type Chooses = fn(&Conversion) -> bool;
 /// What shows a conversion.
 type Check = fn(&Context, &Conversion) -> Verdict;
 
 impl Conversions {
     /// The group of the conversions that are chosen, each shown by `check`.
     #[must_use]
-    pub fn new(name: &str, chooses: fn(&Conversion) -> bool, check: fn(&Context, &Conversion) -> Verdict) -> Self {
+    pub fn new(name: &str, chooses: Chooses, check: Check) -> Self {
         Self { name: name.to_owned(), chooses, check, on_device: None }
     }
 
     /// The same, where devices are asked for with those that are chosen on a device, too.
     #[must_use]
-    pub fn on_device(self, chooses: fn(&Conversion) -> bool, check: fn(&Context, &Conversion) -> Verdict) -> Self {
+    pub fn on_device(self, chooses: Chooses, check: Check) -> Self {
         Self { on_device: Some((chooses, check)), ..self }
     }
 }
