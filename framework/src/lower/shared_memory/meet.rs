@@ -104,12 +104,11 @@ impl Meeting<'_> {
         if effects.contains(&Effect::Other) {
             return None;
         }
-        let buffers = |at: usize| self.uses.touched(&tail[at].1.op);
         let (mut written, mut read) = (BTreeSet::new(), BTreeSet::new());
-        for at in 0..tail.len() {
-            match effects[at] {
-                Effect::Writes => written.extend(buffers(at)),
-                Effect::Reads => read.extend(buffers(at)),
+        for ((_, statement), effect) in tail.iter().zip(&effects) {
+            match effect {
+                Effect::Writes => written.extend(self.uses.touched(&statement.op)),
+                Effect::Reads => read.extend(self.uses.touched(&statement.op)),
                 Effect::None | Effect::Other => {}
             }
         }
