@@ -9,7 +9,7 @@ use kernels::{count, lines_of, module, target};
 use object::{Object, ObjectSymbol};
 use tilewright::kernel::{Kernel, Launch, Scope};
 use tilewright::target::TargetDescription;
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, DeviceError, Emit, Target};
+use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Target};
 use tilewright_amd::{ARCHITECTURES, AmdTarget};
 
 const LAUNCH: Launch = Launch::new(64, 4);
@@ -344,9 +344,4 @@ fn a_description_cannot_give_a_processor_warps_that_it_has_not() {
         let error = error.unwrap_err();
         assert!(matches!(&error, CompileError::Unsupported(message) if message.contains(architecture)), "{error}");
     }
-}
-
-#[test]
-fn this_build_says_that_it_drives_no_device() {
-    assert!(matches!(amd("gfx942").devices(), Err(DeviceError::NoRuntime(_))));
 }

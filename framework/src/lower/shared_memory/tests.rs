@@ -364,7 +364,8 @@ fn movements_of_a_loop_meet_once_more_before_they_come_back() {
     assert_eq!(names(&placed(kernel(&[64, 64], body))), "for[barrier store store barrier load load]");
 }
 
-/// Two movements would share a barrier, but between them the program accesses a tensor of its own.
+/// Two movements would share a barrier, but between them the program accesses a tensor of its own; so the second one has
+/// the first one's place, and the block meets before it.
 #[test]
 fn movements_on_either_side_of_an_access_of_the_programs_do_not_meet() {
     let body = "  %50: ptr.shared = shared_address 2
@@ -383,5 +384,6 @@ fn movements_on_either_side_of_an_access_of_the_programs_do_not_meet() {
     let accesses = (100..).map(Value).zip([Access::Store, Access::Load]).collect();
     let told = Told { allocations: vec![Value(50)], accesses };
     let kernel = super::placed(kernel(&[64, 64, 64], body), &told, u64::MAX);
-    assert_eq!(names(&kernel), "store barrier load store store barrier load load");
+    assert_eq!(names(&kernel), "store barrier load store barrier store barrier load load");
+    assert_eq!(addresses(&kernel)[0], addresses(&kernel)[1]);
 }

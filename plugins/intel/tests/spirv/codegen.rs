@@ -282,7 +282,7 @@ fn metadata_says_what_a_launcher_needs() {
         warps: 2,
         blocks: 1,
         shared_bytes: 64 + 2 * 32 * 4,
-        parameters: Some(vec![64]),
+        parameters: Some(vec![64, 64]),
     };
     assert_eq!(artifact.kernels, [expected]);
 }
