@@ -3,7 +3,9 @@
 
 use tilewright::layout::families::cluster::tile_of;
 use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{BlockOperand, Completion, Instruction, InstructionKind, MatrixFigure, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+
+use super::block;
 
 const SOURCE: &str = "OpenCL extension cl_intel_subgroup_2d_block_io: reads; what a matrix must be like: LLVM, uArch of \
                       XeGPU (Xe2), of whose least rows of 32 bytes the documents say 64";
@@ -46,7 +48,7 @@ const SIZES: [Size; 13] = [
 
 /// The reads of an architecture.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
-    if !matches!(architecture, "pvc" | "xe2") {
+    if !block::are_known(architecture) {
         return Vec::new();
     }
     // A row that is no layout would be a mistake here; tests count the rows.
@@ -68,24 +70,12 @@ fn row(form: Form, [element_bits, rows, columns, count]: [u32; 4]) -> Result<Ins
         Form::Transposed => transposed(high, wide)?,
         Form::Together => together(high, wide, count.into(), u64::from(width / element_bits))?,
     };
-    let block = BlockOperand {
-        element_bits,
-        rows,
-        columns: columns * count,
-        alignment: 64,
-        least_bytes: 64,
-        row_grain: 4,
-        pitch_grain: 16,
-        most: 1 << 24,
-    };
     let result =
         Operand::Register { role: "d".to_owned(), element: format!("u{element_bits}"), bits: element_bits, layout };
-    let figures = [MatrixFigure::RowBytes, MatrixFigure::Rows, MatrixFigure::Pitch].map(Operand::Matrix);
-    let operands = [result, Operand::Block(block)].into_iter().chain(figures);
     Ok(Instruction {
         name: format!("intel_sub_group_2d_block_read_{name}{element_bits}b_{rows}r{columns}x{count}c"),
         kind: InstructionKind::GlobalMove,
-        operands: operands.chain([Operand::Coordinate, Operand::Coordinate]).collect(),
+        operands: [result].into_iter().chain(block::operands(element_bits, rows, columns * count)).collect(),
         cycles: None,
         semantics: Semantics::Move,
         completion: Completion::AtOnce,

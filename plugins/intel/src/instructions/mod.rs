@@ -1,5 +1,6 @@
 //! Instruction rows of this vendor: the systolic dot product `dpas`, loads and prefetches of blocks.
 
+mod block;
 mod block_read;
 mod dpas;
 mod prefetch;

@@ -1,6 +1,8 @@
 //! Prefetches of two-dimensional blocks into caches, which no register takes.
 
-use tilewright::target::{BlockOperand, Completion, Instruction, InstructionKind, MatrixFigure, Operand, Semantics};
+use tilewright::target::{Completion, Instruction, InstructionKind, Semantics};
+
+use super::block;
 
 const SOURCE: &str = "OpenCL extension cl_intel_subgroup_2d_block_io: prefetches; sizes as the tests of Intel's graphics \
                       compiler for SPV_INTEL_2d_block_io have them; what a matrix must be like: LLVM, uArch of XeGPU \
@@ -15,29 +17,17 @@ const ROWS: [u32; 6] = [32, 16, 8, 4, 2, 1];
 
 /// The prefetches of an architecture.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
-    if !matches!(architecture, "pvc" | "xe2") {
+    if !block::are_known(architecture) {
         return Vec::new();
     }
     SIZES.iter().flat_map(|&size| ROWS.map(|rows| row(rows, size))).collect()
 }
 
 fn row(rows: u32, [element_bits, columns, count]: [u32; 3]) -> Instruction {
-    let block = BlockOperand {
-        element_bits,
-        rows,
-        columns: columns * count,
-        alignment: 64,
-        least_bytes: 64,
-        row_grain: 4,
-        pitch_grain: 16,
-        most: 1 << 24,
-    };
-    let figures = [MatrixFigure::RowBytes, MatrixFigure::Rows, MatrixFigure::Pitch].map(Operand::Matrix);
-    let operands = [Operand::Block(block)].into_iter().chain(figures);
     Instruction {
         name: format!("intel_sub_group_2d_block_prefetch_{element_bits}b_{rows}r{columns}x{count}c"),
         kind: InstructionKind::Prefetch,
-        operands: operands.chain([Operand::Coordinate, Operand::Coordinate]).collect(),
+        operands: block::operands(element_bits, rows, columns * count),
         cycles: None,
         semantics: Semantics::Prefetch,
         completion: Completion::AtOnce,
