@@ -231,38 +231,13 @@ const FEW: [&str; 4] = [
     "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>",
 ];
 
-fn square(what: &str, result: &str) -> String {
-    format!(
-        "module {{
-  tt.func public @f(%p: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %q: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
-    %i = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32>
-    %c = arith.constant dense<32> : tensor<32x1xi32>
-    %down = tt.expand_dims %i {{axis = 1 : i32}} : tensor<32xi32> -> tensor<32x1xi32>
-    %rows = arith.muli %down, %c : tensor<32x1xi32>
-    %across = tt.expand_dims %i {{axis = 0 : i32}} : tensor<32xi32> -> tensor<1x32xi32>
-    %rows2 = tt.broadcast %rows : tensor<32x1xi32> -> tensor<32x32xi32>
-    %across2 = tt.broadcast %across : tensor<1x32xi32> -> tensor<32x32xi32>
-    %at = arith.addi %rows2, %across2 : tensor<32x32xi32>
-    %base = tt.splat %p : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
-    %from = tt.addptr %base, %at : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
-    %x = tt.load %from : tensor<32x32x!tt.ptr<f16>>
-    {what}
-    %base2 = tt.splat %q : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
-    %to = tt.addptr %base2, %at : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
-    tt.store %to, {result} : tensor<32x32x!tt.ptr<f32>>
-    tt.return
-  }}
-}}"
-    )
-}
-
 #[test]
 fn no_choice_of_few_layouts_costs_less() {
     for (what, chosen, result) in SMALL {
         for target_name in ["h100", "mi300x"] {
             let target = target(target_name);
             let machine = machine(&target, 4);
-            let program = module(&square(what, result));
+            let program = module(&assigned::square(what, result));
             let least = assign(&program, &machine, Strategy::LeastCost).unwrap().report.cost();
             let (mut best, mut most) = (f64::INFINITY, 0f64);
             for choice in 0..FEW.len().pow(chosen.len() as u32) {
@@ -341,7 +316,7 @@ fn random(seed: u64) -> String {
         });
         values.push(v);
     }
-    self::square(&lines.join("\n    "), values.last().unwrap())
+    assigned::square(&lines.join("\n    "), values.last().unwrap())
 }
 
 /// What is chosen, and why, in words.
@@ -350,7 +325,7 @@ fn the_report_names_layouts_and_conversions() {
     let what = "%y = tt.trans %x {order = array<i32: 1, 0>} : tensor<32x32xf16> -> tensor<32x32xf16>
     %z = arith.extf %y : tensor<32x32xf16> to tensor<32x32xf32>";
     let target = target("h100");
-    let mut module = module(&square(what, "%z"));
+    let mut module = module(&assigned::square(what, "%z"));
     fix(&mut module, "x", FEW[0]);
     fix(&mut module, "z", FEW[0]);
     let report = assign(&module, &machine(&target, 4), Strategy::LeastCost).unwrap().report.to_string();

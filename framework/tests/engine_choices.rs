@@ -57,32 +57,6 @@ fn fix(module: &mut Module, name: &str, layout: &str) {
     body.set_type(value, ty);
 }
 
-/// A program that loads a square of 32 rows of 32 binary16 numbers `%x`, does something to it, and stores it at `%to`.
-fn square(what: &str, result: &str) -> String {
-    format!(
-        "module {{
-  tt.func public @f(%p: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %q: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %n: i32) {{
-    %i = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32>
-    %c = arith.constant dense<32> : tensor<32x1xi32>
-    %down = tt.expand_dims %i {{axis = 1 : i32}} : tensor<32xi32> -> tensor<32x1xi32>
-    %rows = arith.muli %down, %c : tensor<32x1xi32>
-    %across = tt.expand_dims %i {{axis = 0 : i32}} : tensor<32xi32> -> tensor<1x32xi32>
-    %rows2 = tt.broadcast %rows : tensor<32x1xi32> -> tensor<32x32xi32>
-    %across2 = tt.broadcast %across : tensor<1x32xi32> -> tensor<32x32xi32>
-    %at = arith.addi %rows2, %across2 : tensor<32x32xi32>
-    %base = tt.splat %p : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
-    %from = tt.addptr %base, %at : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
-    %x = tt.load %from : tensor<32x32x!tt.ptr<f16>>
-    %base2 = tt.splat %q : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
-    %to = tt.addptr %base2, %at : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
-    {what}
-    tt.store %to, {result} : tensor<32x32x!tt.ptr<f32>>
-    tt.return
-  }}
-}}"
-    )
-}
-
 /// Between a load and a store that want different layouts the narrow value is converted, not the wide one that is made of it:
 /// half the bytes move.
 #[test]
@@ -90,7 +64,7 @@ fn a_conversion_stands_where_it_costs_the_least() {
     let what = "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>
     %z = arith.mulf %y, %y : tensor<32x32xf32>
     %w = arith.addf %z, %y : tensor<32x32xf32>";
-    let mut program = module(&square(what, "%w"));
+    let mut program = module(&assigned::square(what, "%w"));
     fix(&mut program, "x", ROWS);
     fix(&mut program, "to", COLUMNS);
     for strategy in [Strategy::Propagation, Strategy::LeastCost] {
@@ -105,13 +79,13 @@ fn a_conversion_stands_where_it_costs_the_least() {
 fn conversions_are_part_of_the_cost() {
     let what = "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>";
     let stays = {
-        let mut program = module(&square(what, "%y"));
+        let mut program = module(&assigned::square(what, "%y"));
         fix(&mut program, "x", ROWS);
         fix(&mut program, "to", ROWS);
         chosen(&program, Strategy::LeastCost).report
     };
     let moves = {
-        let mut program = module(&square(what, "%y"));
+        let mut program = module(&assigned::square(what, "%y"));
         fix(&mut program, "x", ROWS);
         fix(&mut program, "to", COLUMNS);
         chosen(&program, Strategy::LeastCost).report
@@ -129,13 +103,13 @@ fn what_a_loop_carries_is_converted_in_the_loop() {
     let what = "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
-    %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %y) -> (tensor<32x32xf32>) : i32 {
+    %r = scf.for %k = %c0 to %count step %c1 iter_args(%acc = %y) -> (tensor<32x32xf32>) : i32 {
       tt.store %to, %acc : tensor<32x32x!tt.ptr<f32>>
       %next = arith.addf %acc, %y : tensor<32x32xf32>
       scf.yield %next : tensor<32x32xf32>
     }
     %s = arith.mulf %r, %r : tensor<32x32xf32>";
-    let mut program = module(&square(what, "%s"));
+    let mut program = module(&assigned::square(what, "%s"));
     for name in ["x", "y", "r", "next"] {
         fix(&mut program, name, ROWS);
     }
@@ -193,7 +167,7 @@ fn accesses_agree_beyond_what_each_would_choose() {
 fn places_are_computed_once_for_each_layout() {
     let what = "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>";
     let places = |to: &str| {
-        let mut program = module(&square(what, "%y"));
+        let mut program = module(&assigned::square(what, "%y"));
         fix(&mut program, "x", ROWS);
         fix(&mut program, "to", to);
         let made = chosen(&program, Strategy::LeastCost);
@@ -215,7 +189,7 @@ fn places_are_computed_once_for_each_layout() {
 
 #[test]
 fn a_layout_of_another_block_is_refused() {
-    let mut program = module(&square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
+    let mut program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
     fix(&mut program, "x", &ROWS.replace("warpsPerCTA = [4, 1]", "warpsPerCTA = [4294967296, 1]"));
     let target = target();
     let refused = assign(&program, &machine(&target), Strategy::LeastCost).unwrap_err().to_string();
@@ -225,7 +199,7 @@ fn a_layout_of_another_block_is_refused() {
 /// Before anything is weighed.
 #[test]
 fn a_block_that_the_target_has_not_is_refused() {
-    let program = module(&square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
+    let program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
     let target = target();
     for (lanes, warps, expected) in [
         (1, 4, "target h100 has no warps of 1 lanes; it has [32]"),

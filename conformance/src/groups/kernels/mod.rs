@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use tilewright::emulator::Limits;
 use tilewright::kernel::Module;
+use tilewright::pipeline::case::Case as ProgramCase;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramError, ProgramOptions};
 
 use super::artifact::compiled;
@@ -50,30 +51,46 @@ impl Group for Kernels {
     }
 }
 
-/// What a case shows of the target.
-fn shown(context: &Context, source: &Source) -> Verdict {
-    let wrong = |message: String| Verdict::fail(Level::Layout, message);
+/// Does something with a case and its program's text, if they can be read.
+fn with_program(
+    context: &Context,
+    source: &Source,
+    work: impl FnOnce(&ProgramCompiler<'_>, &ProgramCase, &str) -> Verdict,
+) -> Verdict {
     let (case, text) = match source.read() {
         Ok(read) => read,
-        Err(message) => return wrong(message),
+        Err(message) => return Verdict::fail(Level::Layout, message),
     };
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: context.target() };
-    let limits = Limits { steps: STEPS, ..Limits::default() };
-    let (kernel, ended) = match compiler.run(&case, &text, &ProgramOptions::default(), &limits) {
-        Ok(ran) => ran,
-        Err(error) if error.is_unsupported() => return Verdict::unsupported(error.to_string()),
-        Err(error @ ProgramError::Launch(_)) => return Verdict::fail(Level::Emulated, error.to_string()),
-        Err(error) => return wrong(error.to_string()),
-    };
-    if !ended.differences.is_empty() {
-        let differences: Vec<_> = ended.differences.iter().map(ToString::to_string).collect();
-        return Verdict::fail(Level::Emulated, differences.join("; "));
+    work(&ProgramCompiler { dialects: &dialects, imports: &imports, target: context.target() }, &case, &text)
+}
+
+/// The verdict on a program of which no kernel is made, or that does what it may not.
+fn refused(error: &ProgramError) -> Verdict {
+    match error {
+        error if error.is_unsupported() => Verdict::unsupported(error.to_string()),
+        ProgramError::Launch(_) => Verdict::fail(Level::Emulated, error.to_string()),
+        error => Verdict::fail(Level::Layout, error.to_string()),
     }
-    // It did what it must; what code comes of it is said beside.
-    let code = compiled(context, &Module { kernels: vec![kernel] });
-    match code.status {
-        Status::Pass => Verdict::pass(Level::Emulated).with_detail(code.detail),
-        _ => code,
-    }
+}
+
+/// What a case shows of the target.
+fn shown(context: &Context, source: &Source) -> Verdict {
+    with_program(context, source, |compiler, case, text| {
+        let limits = Limits { steps: STEPS, ..Limits::default() };
+        let (kernel, ended) = match compiler.run(case, text, &ProgramOptions::default(), &limits) {
+            Ok(ran) => ran,
+            Err(error) => return refused(&error),
+        };
+        if !ended.differences.is_empty() {
+            let differences: Vec<_> = ended.differences.iter().map(ToString::to_string).collect();
+            return Verdict::fail(Level::Emulated, differences.join("; "));
+        }
+        // It did what it must; what code comes of it is said beside.
+        let code = compiled(context, &Module { kernels: vec![kernel] });
+        match code.status {
+            Status::Pass => Verdict::pass(Level::Emulated).with_detail(code.detail),
+            _ => code,
+        }
+    })
 }

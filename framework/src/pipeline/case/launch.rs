@@ -45,13 +45,10 @@ impl Case {
         let mut memory = GlobalMemory::new();
         let buffers: Vec<_> = self.buffers.iter().map(|buffer| memory.allocate_with(&buffer.before)).collect();
         let arguments = self.launch_arguments(kernel, &buffers)?;
-        let [x, y, z] = self.grid;
-        let x = x.checked_mul(kernel.launch.blocks).ok_or_else(|| {
-            LaunchError::Arguments(format!("{x} programs of {} blocks are too many", kernel.launch.blocks))
-        })?;
+        let blocks = self.blocks(kernel).map_err(LaunchError::Arguments)?;
         let meanings = Meanings::of_rows(means.instructions);
         let report = Emulator::new(kernel, means.target)
-            .and_then(|emulator| emulator.with_meanings(&meanings).run([x, y, z], &arguments, &mut memory, limits))
+            .and_then(|emulator| emulator.with_meanings(&meanings).run(blocks, &arguments, &mut memory, limits))
             .map_err(|fault| LaunchError::Fault(Box::new(fault)))?;
         let mut differences = Vec::new();
         for (given, &buffer) in self.buffers.iter().zip(&buffers) {
@@ -71,10 +68,7 @@ impl Case {
         target: &dyn Target,
         kernel: Kernel,
     ) -> Result<Vec<Difference>, Disproof> {
-        let [x, y, z] = self.grid;
-        let x = x.checked_mul(kernel.launch.blocks).ok_or_else(|| {
-            DeviceError::BadLaunch(format!("{x} programs of {} blocks are too many", kernel.launch.blocks))
-        })?;
+        let blocks = self.blocks(&kernel).map_err(DeviceError::BadLaunch)?;
         let given = |buffers: &[vendor::Buffer]| {
             let argument = |argument: &Argument| match argument.given {
                 Given::Buffer(number) => LaunchArgument::Buffer(buffers[number]),
@@ -83,8 +77,16 @@ impl Case {
             self.arguments.iter().map(argument).collect()
         };
         let contents: Vec<_> = self.buffers.iter().map(|buffer| buffer.before.clone()).collect();
-        let left = Machine { target, device }.run_with(kernel, &contents, [x, y, z], given)?;
+        let left = Machine { target, device }.run_with(kernel, &contents, blocks, given)?;
         Ok(self.buffers.iter().zip(&left).filter_map(|(given, left)| given.difference(left)).collect())
+    }
+
+    /// The blocks of the whole grid, along the three axes; why there are too many.
+    fn blocks(&self, kernel: &Kernel) -> Result<[u32; 3], String> {
+        let [x, y, z] = self.grid;
+        let of_program = kernel.launch.blocks;
+        let x = x.checked_mul(of_program).ok_or_else(|| format!("{x} programs of {of_program} blocks are too many"))?;
+        Ok([x, y, z])
     }
 
     /// What each parameter of the kernel is given: the arguments of the function, in their order.

@@ -131,15 +131,23 @@ impl ProgramCompiler<'_> {
         options: &ProgramOptions,
         limits: &Limits,
     ) -> Result<(Kernel, Ended), ProgramError> {
+        let kernel = self.kernel_of(case, text, options)?;
+        let means = Means::of(self.target.description()).with_instructions(self.target.instructions());
+        let ended = case.run(&kernel, means, limits)?;
+        Ok((kernel, ended))
+    }
+
+    /// The kernel of a case's program, of as many warps as the case says where the options do not.
+    ///
+    /// # Errors
+    /// [`ProgramError`].
+    pub fn kernel_of(&self, case: &Case, text: &str, options: &ProgramOptions) -> Result<Kernel, ProgramError> {
         let options = ProgramOptions {
             warps: options.warps.or(Some(case.warps)),
             entry: Some(case.entry.clone()),
             ..options.clone()
         };
-        let kernel = self.kernel(text, &options, &mut |_| {})?;
-        let means = Means::of(self.target.description()).with_instructions(self.target.instructions());
-        let ended = case.run(&kernel, means, limits)?;
-        Ok((kernel, ended))
+        self.kernel(text, &options, &mut |_| {})
     }
 }
 
