@@ -1,13 +1,14 @@
 //! Logs and progress: what plugins say while they work.
 //!
-//! In a host, [`listen`] says where they go; in a plugin, [`log`] and [`progress`] send them to
-//! the host that asked.
+//! In a host, [`listen`] says where they go, and [`listening`] where they go during one call; in a plugin, [`log`] and
+//! [`progress`] send them to the host that asked.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,30 @@ static LISTENER: OnceLock<Box<dyn Listener>> = OnceLock::new();
 /// standard error. Only the first call has an effect; the result says whether this was it.
 pub fn listen(listener: Box<dyn Listener>) -> bool {
     LISTENER.set(listener).is_ok()
+}
+
+thread_local! {
+    /// Who listens to what is said on this thread; the last one hears it.
+    static NEAREST: RefCell<Vec<Arc<dyn Listener>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Works while `listener` hears what plugins say on this thread, instead of the one of the process. What a plugin says from
+/// a thread of its own goes to the latter.
+pub fn listening<Answer>(listener: Arc<dyn Listener>, work: impl FnOnce() -> Answer) -> Answer {
+    struct Listening;
+    impl Drop for Listening {
+        fn drop(&mut self) {
+            NEAREST.with_borrow_mut(Vec::pop);
+        }
+    }
+    NEAREST.with_borrow_mut(|listeners| listeners.push(listener));
+    let _until_the_end = Listening;
+    work()
+}
+
+/// Who hears what is said on this thread alone.
+fn nearest() -> Option<Arc<dyn Listener>> {
+    NEAREST.with_borrow(|listeners| listeners.last().cloned())
 }
 
 /// The host that asked for this image's table; null in a host's own image.
@@ -96,6 +121,9 @@ fn host() -> Option<&'static HostTable> {
 }
 
 pub(super) fn deliver_log(level: Level, message: &str) {
+    if let Some(listener) = nearest() {
+        return listener.log(level, message);
+    }
     match LISTENER.get() {
         Some(listener) => listener.log(level, message),
         None if level <= Level::WARNING => eprintln!("{message}"),
@@ -104,6 +132,9 @@ pub(super) fn deliver_log(level: Level, message: &str) {
 }
 
 pub(super) fn deliver_progress(done: u64, total: u64, what: &str) {
+    if let Some(listener) = nearest() {
+        return listener.progress(done, total, what);
+    }
     if let Some(listener) = LISTENER.get() {
         listener.progress(done, total, what);
     }

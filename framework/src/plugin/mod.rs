@@ -45,7 +45,7 @@ pub use factory::{FactoryError, TargetFactory};
 pub use failure::{Code, Failure};
 pub use host::{serve, serve_streams};
 pub use isolated::HostCommand;
-pub use listener::{Level, Listener, listen, log, progress};
+pub use listener::{Level, Listener, listen, listening, log, progress};
 pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, Manifest};
 #[cfg(fuzzing)]

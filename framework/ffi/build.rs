@@ -1,0 +1,8 @@
+//! Gives the shared library the name under which it is installed.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
+        println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtilewright.so.1");
+    }
+}

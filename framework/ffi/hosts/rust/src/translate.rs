@@ -1,0 +1,145 @@
+//! The language as tile IR, operation by operation: a kernel that takes a pointer for each input, then one for each name
+//! that is assigned, then the number of elements, a multiple of 16.
+
+use std::collections::BTreeMap;
+
+use tilewright::tile::op::Dialects;
+use tilewright::tile::{Attribute, BuildError, Dense, Float, FunctionBuilder, Module, Type, Value, Violation, verify};
+
+use crate::language::{Expression, Program};
+
+/// The names that are read before anybody assigns them, then those that are assigned, each once.
+fn arguments(program: &Program) -> Vec<String> {
+    let (mut inputs, mut outputs): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for (name, expression) in &program.lines {
+        let mut read = Vec::new();
+        names(expression, &mut read);
+        for name in read {
+            if !inputs.contains(&name) && !outputs.contains(&name) {
+                inputs.push(name);
+            }
+        }
+        if !outputs.contains(name) {
+            outputs.push(name.clone());
+        }
+    }
+    inputs.retain(|name| !outputs.contains(name));
+    inputs.into_iter().chain(outputs).collect()
+}
+
+fn names(expression: &Expression, found: &mut Vec<String>) {
+    match expression {
+        Expression::Name(name) => found.push(name.clone()),
+        Expression::Number(_) => {}
+        Expression::Both(_, left, right) => {
+            names(left, found);
+            names(right, found);
+        }
+    }
+}
+
+/// The module of a program.
+pub fn module(program: &Program, dialects: &Dialects) -> Result<Module, Box<dyn std::error::Error>> {
+    let arguments = arguments(program);
+    let pointer = Type::pointer(Type::Float(Float::F32));
+    let types = arguments.iter().map(|_| pointer.clone()).chain([Type::integer(32)]).collect();
+    let mut function = FunctionBuilder::new(dialects, "tile", types);
+    for argument in 0..=arguments.len() {
+        function.argument_attribute(argument, "tt.divisibility", 16);
+    }
+    let mut translation = Translation::begin(function, program.tile)?;
+    let values = translation.function.arguments().to_vec();
+    translation.bases = arguments.into_iter().zip(values).collect();
+    for (name, expression) in &program.lines {
+        let value = translation.value(expression)?;
+        translation.known.insert(name.clone(), value);
+    }
+    for name in program.lines.iter().map(|(name, _)| name) {
+        translation.store(name)?;
+    }
+    translation.function.op("tt.return").done()?;
+    let module = Module { functions: vec![translation.function.finish()], ..Module::default() };
+    verify(&module).map_err(|violation: Violation| violation.to_string())?;
+    Ok(module)
+}
+
+struct Translation<'d> {
+    function: FunctionBuilder<'d>,
+    tile: u64,
+    /// The element of each position, and whether there is one.
+    places: Value,
+    mask: Value,
+    bases: BTreeMap<String, Value>,
+    known: BTreeMap<String, Value>,
+}
+
+impl<'d> Translation<'d> {
+    fn begin(mut function: FunctionBuilder<'d>, tile: u32) -> Result<Self, BuildError> {
+        let i32s = Type::tensor([u64::from(tile)], Type::integer(32), None);
+        let count = *function.arguments().last().unwrap_or(&function.arguments()[0]);
+        let size = i64::from(tile);
+        let axis = Attribute::Word("x".into());
+        let program = function.op("tt.get_program_id").attribute("axis", axis).result(Type::integer(32)).value()?;
+        let size_value = function.constant(Attribute::integer(size, Type::integer(32)))?;
+        let first = function.op("arith.muli").operand(program).operand(size_value).value()?;
+        let end = Attribute::integer(size, Type::integer(32));
+        let range =
+            function.op("tt.make_range").attribute("start", 0).attribute("end", end).result(i32s.clone()).value()?;
+        let firsts = function.op("tt.splat").operand(first).result(i32s.clone()).value()?;
+        let places = function.op("arith.addi").operand(firsts).operand(range).value()?;
+        let counts = function.op("tt.splat").operand(count).result(i32s).value()?;
+        let less = Attribute::Word("slt".into());
+        let mask = function.op("arith.cmpi").attribute("predicate", less).operand(places).operand(counts).value()?;
+        Ok(Self { function, tile: u64::from(tile), places, mask, bases: BTreeMap::new(), known: BTreeMap::new() })
+    }
+
+    /// The pointers of a name's elements.
+    fn pointers(&mut self, name: &str) -> Result<Value, BuildError> {
+        let base = self.bases[name];
+        let pointers = Type::tensor([self.tile], self.function.ty(base).clone(), None);
+        let bases = self.function.op("tt.splat").operand(base).result(pointers).value()?;
+        self.function.op("tt.addptr").operand(bases).operand(self.places).value()
+    }
+
+    fn number(&mut self, number: f32) -> Result<Value, BuildError> {
+        let ty = Type::tensor([self.tile], Type::Float(Float::F32), None);
+        let elements = [u64::from(number.to_bits())].into();
+        self.function.constant(Attribute::Dense(Dense { ty, elements }))
+    }
+
+    fn value(&mut self, expression: &Expression) -> Result<Value, BuildError> {
+        match expression {
+            Expression::Number(number) => self.number(*number),
+            Expression::Name(name) => self.named(name),
+            Expression::Both(operator, left, right) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                let operation = match operator {
+                    '+' => "arith.addf",
+                    '-' => "arith.subf",
+                    _ => "arith.mulf",
+                };
+                self.function.op(operation).operand(left).operand(right).value()
+            }
+        }
+    }
+
+    /// What was assigned, or the input, which is loaded once.
+    fn named(&mut self, name: &str) -> Result<Value, BuildError> {
+        if let Some(value) = self.known.get(name) {
+            return Ok(*value);
+        }
+        let (pointers, zero) = (self.pointers(name)?, self.number(0.0)?);
+        let load =
+            self.function.op("tt.load").operand(pointers).operands("mask", &[self.mask]).operands("other", &[zero]);
+        let value = load.value()?;
+        self.known.insert(name.to_owned(), value);
+        Ok(value)
+    }
+
+    fn store(&mut self, name: &str) -> Result<(), BuildError> {
+        let pointers = self.pointers(name)?;
+        let (value, mask) = (self.known[name], self.mask);
+        self.function.op("tt.store").operand(pointers).operand(value).operands("mask", &[mask]).done()?;
+        Ok(())
+    }
+}

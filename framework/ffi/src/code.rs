@@ -1,0 +1,320 @@
+//! Code: what tile programs and plans are compiled to.
+
+use std::ffi::{CString, c_char};
+
+use tilewright::engine::Strategy;
+use tilewright::kernel::{Kernel, Module};
+use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions, Stage};
+use tilewright::vendor::{Artifact, CompileOptions, Emit};
+
+use crate::boundary::{borrowed, fill, guarded, handle, place, read_text, text};
+use crate::error::{Failure, TW_ERROR_UNSUPPORTED, tw_error};
+use crate::option::{number, read_options, tw_option, unknown, wrong};
+use crate::plan::tw_plan;
+use crate::session::tw_session;
+
+/// Compiled code, in the forms that were asked for.
+pub struct tw_code {
+    forms: Vec<Form>,
+    kernels: Vec<(CString, tilewright::vendor::KernelMetadata)>,
+}
+
+/// One form of the code.
+struct Form {
+    name: CString,
+    format: CString,
+    /// With a zero byte behind them.
+    bytes: Vec<u8>,
+}
+
+impl Form {
+    fn of(name: &str, format: &str, mut bytes: Vec<u8>) -> Self {
+        bytes.push(0);
+        Self { name: text(name), format: text(format), bytes }
+    }
+}
+
+/// What a launcher must know of a kernel.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tw_kernel {
+    /// The size of this struct, which the caller sets.
+    pub struct_size: usize,
+    /// Its name; lives as long as the code.
+    pub name: *const c_char,
+    /// Lanes of a warp that it was compiled for.
+    pub lanes: u32,
+    /// Warps of a block.
+    pub warps: u32,
+    /// Blocks of a cluster; 1 where it was compiled for none.
+    pub blocks: u32,
+    /// Parameters, where whoever compiled it says.
+    pub parameters: u32,
+    /// Shared memory of a block in bytes, which is part of the code.
+    pub shared_bytes: u64,
+}
+
+/// What the caller wants of a compilation.
+struct Wanted {
+    program: ProgramOptions,
+    forms: Vec<String>,
+    optimisation: u8,
+}
+
+const KEYS: &[&str] = &["entry", "warps", "lanes", "strategy", "emit", "optimisation"];
+
+/// The forms: those that the framework makes, then those of the target's compiler.
+const FORMS: &[&str] = &["layouts", "plan", "kernel", "llvm", "asm", "object"];
+
+impl Wanted {
+    fn read(options: &[(&str, &str)]) -> Result<Self, Failure> {
+        let mut wanted = Self { program: ProgramOptions::default(), forms: Vec::new(), optimisation: 2 };
+        for &(key, value) in options {
+            match key {
+                "entry" => wanted.program.entry = Some(value.to_owned()),
+                "warps" => wanted.program.warps = Some(power_of_two(key, value)?),
+                "lanes" => wanted.program.lanes = Some(power_of_two(key, value)?),
+                "strategy" => wanted.program.strategy = strategy(key, value)?,
+                "emit" => wanted.forms.extend(forms(key, value)?),
+                "optimisation" => match number(key, value)? {
+                    level @ 0..=3 => wanted.optimisation = level,
+                    _ => return Err(wrong(key, value, "0 to 3")),
+                },
+                _ => return Err(unknown(key, KEYS)),
+            }
+        }
+        if wanted.forms.is_empty() {
+            wanted.forms.push("asm".to_owned());
+        }
+        Ok(wanted)
+    }
+
+    fn wants(&self, form: &str) -> bool {
+        self.forms.iter().any(|wanted| wanted == form)
+    }
+
+    /// What the target's compiler is asked for.
+    fn emitted(&self) -> Vec<(&'static str, Emit)> {
+        let known = [("llvm", Emit::Intermediate), ("asm", Emit::Assembly), ("object", Emit::Object)];
+        known.into_iter().filter(|(name, _)| self.wants(name)).collect()
+    }
+}
+
+fn power_of_two(key: &str, value: &str) -> Result<u32, Failure> {
+    let count: u32 = number(key, value)?;
+    if count.is_power_of_two() { Ok(count) } else { Err(wrong(key, value, "a power of two")) }
+}
+
+fn strategy(key: &str, value: &str) -> Result<Strategy, Failure> {
+    match value {
+        "least-cost" => Ok(Strategy::LeastCost),
+        "propagation" => Ok(Strategy::Propagation),
+        _ => Err(wrong(key, value, "`least-cost` or `propagation`")),
+    }
+}
+
+fn forms(key: &str, value: &str) -> Result<Vec<String>, Failure> {
+    let named = value.split(',').map(str::trim);
+    let known = named.map(|form| match FORMS.contains(&form) {
+        true => Ok(form.to_owned()),
+        false => Err(wrong(key, form, &format!("one of {}", FORMS.join(", ")))),
+    });
+    known.collect()
+}
+
+/// Compiles a tile program, which is `length` bytes of Triton's IR. Keys of options: `emit` (forms with commas between
+/// them: `layouts`, `plan`, `kernel`, `llvm`, `asm`, `object`; `asm` where it is not said), `entry` (the function that a launch
+/// begins with; may be left out where there is one), `warps` of a block and `lanes` of a warp (where the program does not say),
+/// `strategy` (`least-cost`, or `propagation`), `optimisation` (0 to 3). Available since 1.0.
+///
+/// # Safety
+/// `session` is a handle, `target` a text, `program` begins `length` bytes, `options` begins `count` options; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_compile(
+    session: *const tw_session,
+    target: *const c_char,
+    program: *const c_char,
+    length: usize,
+    options: *const tw_option,
+    count: usize,
+    out: *mut *mut tw_code,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
+        // SAFETY: as the caller promises.
+        let wanted = Wanted::read(&unsafe { read_options(options, count) }?)?;
+        // SAFETY: as the caller promises.
+        let target = unsafe { read_text("target", target) }?;
+        // SAFETY: as the caller promises.
+        let bytes = unsafe { crate::boundary::read_array("program", program.cast::<u8>(), length) }?;
+        let program =
+            std::str::from_utf8(bytes).map_err(|error| Failure::argument(format!("`program` is no UTF-8: {error}")))?;
+        *out = handle(session.heard(|| compiled(session, target, program, &wanted))?);
+        Ok(())
+    })
+}
+
+fn compiled(session: &tw_session, target: &str, program: &str, wanted: &Wanted) -> Result<tw_code, Failure> {
+    let served = session.session.target(target)?;
+    let compiler = ProgramCompiler { dialects: &session.dialects, imports: &session.imports, target: &*served };
+    let mut shown = Vec::new();
+    let kernel = compiler.kernel(program, &wanted.program, &mut |stage| {
+        if let Stage::Layouts(assigned) = stage {
+            if wanted.wants("layouts") {
+                shown.push(Form::of("layouts", "ttgir", stage.to_string().into_bytes()));
+            }
+            if wanted.wants("plan") {
+                shown.push(Form::of("plan", "txt", assigned.report.to_string().into_bytes()));
+            }
+        }
+    })?;
+    code(session, target, kernel, wanted, shown)
+}
+
+/// Compiles a plan's kernel; options as of `tw_compile`, where `entry`, `warps`, `lanes` and `strategy` say nothing. Available
+/// since 1.0.
+///
+/// # Safety
+/// `session` and `plan` are handles, `options` begins `count` options; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_compile_plan(
+    session: *const tw_session,
+    plan: *const tw_plan,
+    options: *const tw_option,
+    count: usize,
+    out: *mut *mut tw_code,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (session, plan, out) = unsafe { (borrowed("session", session)?, borrowed("plan", plan)?, place(out)?) };
+        // SAFETY: as the caller promises.
+        let wanted = Wanted::read(&unsafe { read_options(options, count) }?)?;
+        let code = session.heard(|| code(session, &plan.target, plan.kernel.clone(), &wanted, Vec::new()))?;
+        *out = handle(code);
+        Ok(())
+    })
+}
+
+/// The code of a kernel in the forms that are wanted.
+fn code(
+    session: &tw_session,
+    target: &str,
+    kernel: Kernel,
+    wanted: &Wanted,
+    mut forms: Vec<Form>,
+) -> Result<tw_code, Failure> {
+    let module = Module { kernels: vec![kernel] };
+    if wanted.wants("kernel") {
+        forms.push(Form::of("kernel", "tw", module.to_string().into_bytes()));
+    }
+    let emitted = wanted.emitted();
+    let options =
+        CompileOptions { emit: emitted.iter().map(|&(_, form)| form).collect(), optimisation: wanted.optimisation };
+    let artifact = session.session.compile(target, &module, &options)?;
+    for (name, form) in emitted {
+        let payload = artifact.payload(form).ok_or_else(|| {
+            Failure::new(TW_ERROR_UNSUPPORTED, format!("target {target} has no form of code that is `{name}`"))
+        })?;
+        forms.push(Form::of(name, &payload.format, payload.bytes.clone()));
+    }
+    let Artifact { kernels, .. } = artifact;
+    let kernels = kernels.into_iter().map(|kernel| (text(kernel.name.clone()), kernel)).collect();
+    Ok(tw_code { forms, kernels })
+}
+
+/// The name of the form of this number, in the order in which they were made; null past the last. Available since 1.0.
+///
+/// # Safety
+/// `code` is null, or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_code_form_name(code: *const tw_code, index: usize) -> *const c_char {
+    // SAFETY: as the caller promises.
+    let form = unsafe { code.as_ref() }.and_then(|code| code.forms.get(index));
+    form.map_or(std::ptr::null(), |form| form.name.as_ptr())
+}
+
+/// The bytes of a form, which live as long as the code; behind the last there is a zero byte. `size` and `format` may be null;
+/// `format` becomes the usual extension of such files (`ptx`, `s`, `hsaco`, `spv`, ...). Available since 1.0.
+///
+/// # Safety
+/// `code` is a handle, `form` a text; `data` may be written, and so may `size` and `format` where they are not null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_code_bytes(
+    code: *const tw_code,
+    form: *const c_char,
+    data: *mut *const c_char,
+    size: *mut usize,
+    format: *mut *const c_char,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (code, wanted) = unsafe { (borrowed("code", code)?, read_text("form", form)?) };
+        let found = code.forms.iter().find(|form| form.name.to_bytes() == wanted.as_bytes());
+        let Some(form) = found else {
+            let there: Vec<_> = code.forms.iter().map(|form| form.name.to_string_lossy()).collect();
+            return Err(Failure::argument(format!("the code has no form `{wanted}`; it has {}", there.join(", "))));
+        };
+        if data.is_null() {
+            return Err(Failure::argument("`data` is null; give the address of a pointer"));
+        }
+        // SAFETY: not null, and may be written, as the caller promises.
+        unsafe {
+            data.write(form.bytes.as_ptr().cast());
+            if let Some(size) = size.as_mut() {
+                *size = form.bytes.len() - 1;
+            }
+            if let Some(format) = format.as_mut() {
+                *format = form.format.as_ptr();
+            }
+        }
+        Ok(())
+    })
+}
+
+/// How many kernels the code has. Zero for null. Available since 1.0.
+///
+/// # Safety
+/// `code` is null, or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_code_kernel_count(code: *const tw_code) -> usize {
+    // SAFETY: as the caller promises.
+    unsafe { code.as_ref() }.map_or(0, |code| code.kernels.len())
+}
+
+/// What a launcher must know of a kernel. Available since 1.0.
+///
+/// # Safety
+/// `code` is a handle; `out` is a struct that begins with its size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_code_kernel(code: *const tw_code, index: usize, out: *mut tw_kernel) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let kernels = &unsafe { borrowed("code", code) }?.kernels;
+        let Some((name, kernel)) = kernels.get(index) else {
+            return Err(Failure::argument(format!("there is no kernel {index}; there are {}", kernels.len())));
+        };
+        let parameters = kernel.parameters.as_ref().map_or(0, Vec::len);
+        let known = tw_kernel {
+            struct_size: size_of::<tw_kernel>(),
+            name: name.as_ptr(),
+            lanes: kernel.lanes,
+            warps: kernel.warps,
+            blocks: kernel.blocks,
+            parameters: u32::try_from(parameters).unwrap_or(u32::MAX),
+            shared_bytes: kernel.shared_bytes,
+        };
+        // SAFETY: as the caller promises.
+        unsafe { fill("out", &known, out) }
+    })
+}
+
+/// Frees code. Available since 1.0.
+///
+/// # Safety
+/// `code` is null, or a handle that was not destroyed and is not used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_code_destroy(code: *mut tw_code) {
+    // SAFETY: as the caller promises.
+    unsafe { crate::boundary::destroy(code) }
+}

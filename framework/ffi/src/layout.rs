@@ -1,0 +1,296 @@
+//! Layouts: read, written, asked, put together.
+
+use std::ffi::{CString, c_char};
+
+use tilewright::cute;
+use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
+use tilewright::pipeline::LayoutQuestion;
+
+use crate::blob::tw_blob;
+use crate::boundary::{borrowed, fill, guarded, handle, place, read_array, read_optional_text, read_text, text};
+use crate::error::{Failure, TW_ERROR_INPUT, tw_error};
+use crate::session::tw_session;
+
+/// The dims that a layout maps from: register, lane, warp and block; offset and block of a layout in memory.
+pub const TW_SIDE_IN: u32 = 0;
+/// The dims that a layout maps to: the axes of a tensor.
+pub const TW_SIDE_OUT: u32 = 1;
+
+/// A layout of a tensor: a linear map over F2, with its padding where it is one in memory.
+pub struct tw_layout {
+    pub(crate) layout: Layout,
+    sides: [Vec<(CString, u64)>; 2],
+}
+
+impl tw_layout {
+    fn of(layout: Layout) -> Self {
+        let linear = layout.linear();
+        let named = |(dim, bits): (Dim, u32)| (text(dim.to_string()), 1 << bits);
+        let sides = [linear.ins().iter().map(named).collect(), linear.outs().iter().map(named).collect()];
+        Self { layout, sides }
+    }
+
+    /// A layout that was computed: one in memory where it has offsets.
+    fn of_linear(linear: LinearLayout) -> Self {
+        Self::of(match linear.ins().contains(Dim::OFFSET) {
+            true => Layout::Memory(MemoryLayout::linear(linear)),
+            false => Layout::Distributed(linear),
+        })
+    }
+
+    fn side(&self, side: u32) -> Result<&[(CString, u64)], Failure> {
+        let dims = usize::try_from(side).ok().and_then(|side| self.sides.get(side));
+        dims.map(Vec::as_slice)
+            .ok_or_else(|| Failure::argument(format!("there is no side {side}; TW_SIDE_IN or TW_SIDE_OUT")))
+    }
+
+    /// The linear map, where that is the whole layout.
+    fn unpadded(&self, name: &str) -> Result<&LinearLayout, Failure> {
+        match &self.layout {
+            Layout::Memory(memory) if !memory.padding.is_empty() => {
+                Err(Failure::new(TW_ERROR_INPUT, format!("`{name}` is padded, and padded layouts are no linear maps")))
+            }
+            layout => Ok(layout.linear()),
+        }
+    }
+}
+
+/// A dim of a layout.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tw_dim {
+    /// The size of this struct, which the caller sets.
+    pub struct_size: usize,
+    /// Its name: "register", "lane", "warp", "block", "offset", "row", "col", "dim0", "dim1", ... Lives as long as the layout.
+    pub name: *const c_char,
+    /// How many positions it has; a power of two.
+    pub size: u64,
+}
+
+/// Reads a layout for a tensor of `rank` sizes: a family's attribute as Triton writes it (`#ttg.blocked<{...}>`), or JSON of
+/// a family or of bases. `target` may be null; then all plugins are asked for the family. Available since 1.0.
+///
+/// # Safety
+/// `session` is a handle, `layout` and `target` are texts, `shape` begins `rank` sizes; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_read(
+    session: *const tw_session,
+    target: *const c_char,
+    layout: *const c_char,
+    shape: *const u64,
+    rank: usize,
+    out: *mut *mut tw_layout,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
+        // SAFETY: as the caller promises.
+        let (target, text) = unsafe { (read_optional_text("target", target)?, read_text("layout", layout)?) };
+        // SAFETY: as the caller promises.
+        let shape = unsafe { read_array("shape", shape, rank) }?;
+        let question = LayoutQuestion::from_text(text)?;
+        let layout = session.heard(|| match question {
+            LayoutQuestion::Given(layout) => Ok(tw_layout::of_linear(*layout)),
+            LayoutQuestion::Family(spec) => session.session.layout(target, &spec, shape).map(tw_layout::of),
+        })?;
+        *out = handle(layout);
+        Ok(())
+    })
+}
+
+/// Writes a layout: as `linear` (an attribute by bases), `json` (its bases), or `cute` (CuTe's notation). Available since 1.0.
+///
+/// # Safety
+/// `session` and `layout` are handles, `notation` is a text; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_write(
+    session: *const tw_session,
+    layout: *const tw_layout,
+    notation: *const c_char,
+    out: *mut *mut tw_blob,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (session, layout, out) =
+            unsafe { (borrowed("session", session)?, borrowed("layout", layout)?, place(out)?) };
+        // SAFETY: as the caller promises.
+        let notation = unsafe { read_text("notation", notation) }?;
+        *out = handle(tw_blob::of(written(session, &layout.layout, notation)?));
+        Ok(())
+    })
+}
+
+fn written(session: &tw_session, layout: &Layout, notation: &str) -> Result<String, Failure> {
+    let wrong = |message: String| Failure::new(TW_ERROR_INPUT, message);
+    match notation {
+        "json" => Ok(layout_to_json(layout.linear()).to_string()),
+        "cute" => cute::of_tensor(layout).map(|cute| cute.to_string()).map_err(|error| wrong(error.to_string())),
+        "linear" => {
+            let spec = layout
+                .to_spec()
+                .ok_or_else(|| wrong("no attribute has the bases of this layout; take `json`".to_owned()))?;
+            Ok(session.heard(|| session.session.spellings(None))?.text(&spec))
+        }
+        _ => Err(Failure::argument(format!("there is no notation `{notation}`; there are linear, json and cute"))),
+    }
+}
+
+/// How many dims a layout has on a side, `TW_SIDE_IN` or `TW_SIDE_OUT`; zero for null and for other numbers. Available since 1.0.
+///
+/// # Safety
+/// `layout` is null, or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_dim_count(layout: *const tw_layout, side: u32) -> usize {
+    // SAFETY: as the caller promises.
+    let layout = unsafe { layout.as_ref() };
+    layout.and_then(|layout| layout.side(side).ok()).map_or(0, <[_]>::len)
+}
+
+/// A dim of a layout, the most minor first. Available since 1.0.
+///
+/// # Safety
+/// `layout` is a handle; `out` is a struct that begins with its size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_dim(
+    layout: *const tw_layout,
+    side: u32,
+    index: usize,
+    out: *mut tw_dim,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let dims = unsafe { borrowed("layout", layout) }?.side(side)?;
+        let Some((name, size)) = dims.get(index) else {
+            return Err(Failure::argument(format!("there is no dim {index}; there are {}", dims.len())));
+        };
+        let dim = tw_dim { struct_size: size_of::<tw_dim>(), name: name.as_ptr(), size: *size };
+        // SAFETY: as the caller promises.
+        unsafe { fill("out", &dim, out) }
+    })
+}
+
+/// Where a position is mapped to: one coordinate for each dim of the side in, in their order, gives one for each dim of the
+/// side out. Of a padded layout, offsets are those before padding. Available since 1.0.
+///
+/// # Safety
+/// `layout` is a handle; `position` begins `in_count` numbers, `coordinates` has room for `out_count`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_apply(
+    layout: *const tw_layout,
+    position: *const u64,
+    in_count: usize,
+    coordinates: *mut u64,
+    out_count: usize,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let linear = unsafe { borrowed("layout", layout) }?.layout.linear();
+        // SAFETY: as the caller promises.
+        let position = unsafe { read_array("position", position, in_count) }?;
+        let (ins, outs) = (linear.ins().len(), linear.outs().len());
+        if (in_count, out_count) != (ins, outs) || coordinates.is_null() {
+            let message =
+                format!("the layout maps {ins} coordinates to {outs}, {in_count} and room for {out_count} were given");
+            return Err(Failure::argument(message));
+        }
+        let position: Vec<_> = linear.ins().dims().zip(position.iter().copied()).collect();
+        for (index, (_, coordinate)) in linear.apply(&position)?.iter().enumerate() {
+            // SAFETY: there is room for as many as there are dims, as the caller promises.
+            unsafe { coordinates.add(index).write(*coordinate) };
+        }
+        Ok(())
+    })
+}
+
+/// Whether two layouts are the same map, whatever family spelled them; 0 where one is null. Available since 1.0.
+///
+/// # Safety
+/// Both are null, or handles.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_equal(one: *const tw_layout, other: *const tw_layout) -> i32 {
+    // SAFETY: as the caller promises.
+    let both = unsafe { one.as_ref().zip(other.as_ref()) };
+    i32::from(both.is_some_and(|(one, other)| one.layout == other.layout))
+}
+
+/// A function of two layouts.
+unsafe fn of_two(
+    one: *const tw_layout,
+    other: *const tw_layout,
+    out: *mut *mut tw_layout,
+    function: impl FnOnce(&LinearLayout, &LinearLayout) -> Result<LinearLayout, tilewright::layout::LayoutError>,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller of the function promises.
+        let (one, other, out) = unsafe { (borrowed("one", one)?, borrowed("other", other)?, place(out)?) };
+        *out = handle(tw_layout::of_linear(function(one.unpadded("one")?, other.unpadded("other")?)?));
+        Ok(())
+    })
+}
+
+/// First `one`, then `other`. Available since 1.0.
+///
+/// # Safety
+/// `one` and `other` are handles; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_compose(
+    one: *const tw_layout,
+    other: *const tw_layout,
+    out: *mut *mut tw_layout,
+) -> *mut tw_error {
+    // SAFETY: as the caller promises.
+    unsafe { of_two(one, other, out, LinearLayout::compose) }
+}
+
+/// First `one`, then the way back of `other`: from `one`'s positions to those of `other` that hold the same elements.
+/// Available since 1.0.
+///
+/// # Safety
+/// `one` and `other` are handles; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_invert_and_compose(
+    one: *const tw_layout,
+    other: *const tw_layout,
+    out: *mut *mut tw_layout,
+) -> *mut tw_error {
+    // SAFETY: as the caller promises.
+    unsafe { of_two(one, other, out, LinearLayout::invert_and_compose) }
+}
+
+/// The direct sum: where both write the same dim, `other`'s part is shifted above `one`'s. Available since 1.0.
+///
+/// # Safety
+/// `one` and `other` are handles; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_direct_sum(
+    one: *const tw_layout,
+    other: *const tw_layout,
+    out: *mut *mut tw_layout,
+) -> *mut tw_error {
+    // SAFETY: as the caller promises.
+    unsafe { of_two(one, other, out, LinearLayout::direct_sum) }
+}
+
+/// The inverse of a layout that holds every element once. Available since 1.0.
+///
+/// # Safety
+/// `layout` is a handle; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_invert(layout: *const tw_layout, out: *mut *mut tw_layout) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (layout, out) = unsafe { (borrowed("layout", layout)?, place(out)?) };
+        *out = handle(tw_layout::of_linear(layout.unpadded("layout")?.invert()?));
+        Ok(())
+    })
+}
+
+/// Frees a layout. Available since 1.0.
+///
+/// # Safety
+/// `layout` is null, or a handle that was not destroyed and is not used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_layout_destroy(layout: *mut tw_layout) {
+    // SAFETY: as the caller promises.
+    unsafe { crate::boundary::destroy(layout) }
+}

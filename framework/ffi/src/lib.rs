@@ -1,0 +1,74 @@
+//! The C interface: layouts, plans and code for a compiler that links `libtilewright`.
+//!
+//! `include/tilewright.h` is generated from this crate, and `docs/embedding.md` tells how it is used. The rules:
+//!
+//! - A function that can fail returns a [`tw_error`], null where all went well; what it makes is written to its last
+//!   parameter, `out`, only then. Who gets a handle frees it with the function of its name that ends in `_destroy`, which
+//!   takes null too.
+//! - A session may be used from several threads at once, and so may every other handle: none changes after it was
+//!   made. A handle is destroyed once, when no call uses it any more. Handles outlive the session that made them.
+//! - Texts end with a zero byte and are UTF-8; pointers that a handle gives live as long as the handle.
+//! - A struct that is filled in begins with `struct_size`, which the caller sets to its size; fields are only ever appended,
+//!   and no more are written than that covers.
+//! - Nothing unwinds to the caller, nothing is printed, no handler of signals is set, and no state is shared between
+//!   sessions; plugins, and the names of dims that they make, live as long as the process.
+//!
+//! Imports `pipeline`, and what its answers are made of.
+
+#![allow(non_camel_case_types, reason = "the types have the names that C gives them")]
+#![allow(unsafe_code, reason = "pointers of the caller are read and written here, each with its reason")]
+
+mod blob;
+mod boundary;
+mod code;
+mod diagnostic;
+mod error;
+mod layout;
+mod names;
+mod option;
+mod plan;
+mod session;
+
+pub use blob::{tw_blob, tw_blob_data, tw_blob_destroy, tw_blob_size};
+pub use code::{
+    tw_code, tw_code_bytes, tw_code_destroy, tw_code_form_name, tw_code_kernel, tw_code_kernel_count, tw_compile,
+    tw_compile_plan, tw_kernel,
+};
+pub use diagnostic::{
+    TW_SEVERITY_DEBUG, TW_SEVERITY_ERROR, TW_SEVERITY_INFO, TW_SEVERITY_WARNING, tw_diagnostic, tw_diagnostic_callback,
+};
+pub use error::{
+    TW_ERROR_ARGUMENT, TW_ERROR_COMPILE, TW_ERROR_INPUT, TW_ERROR_INTERNAL, TW_ERROR_OPTION, TW_ERROR_PLUGIN,
+    TW_ERROR_TARGET, TW_ERROR_UNSUPPORTED, tw_error, tw_error_code, tw_error_column, tw_error_destroy, tw_error_line,
+    tw_error_message,
+};
+pub use layout::{
+    TW_SIDE_IN, TW_SIDE_OUT, tw_dim, tw_layout, tw_layout_apply, tw_layout_compose, tw_layout_destroy, tw_layout_dim,
+    tw_layout_dim_count, tw_layout_direct_sum, tw_layout_equal, tw_layout_invert, tw_layout_invert_and_compose,
+    tw_layout_read, tw_layout_write,
+};
+pub use names::{tw_names, tw_names_at, tw_names_count, tw_names_destroy};
+pub use option::tw_option;
+pub use plan::{tw_figures, tw_plan, tw_plan_conversion, tw_plan_destroy, tw_plan_figures, tw_plan_write};
+pub use session::{
+    tw_session, tw_session_create, tw_session_destroy, tw_session_plugins, tw_session_target, tw_session_targets,
+    tw_session_write_target, tw_target,
+};
+
+/// The major version of this interface: functions and fields are never taken away or changed within one.
+pub const TW_ABI_MAJOR: u32 = 1;
+
+/// The minor version: it counts what was added. A host that was built for a lower one works.
+pub const TW_ABI_MINOR: u32 = 0;
+
+/// The version of the interface that is linked: the major version times 65536, plus the minor. Available since 1.0.
+#[unsafe(no_mangle)]
+pub extern "C" fn tw_abi_version() -> u32 {
+    TW_ABI_MAJOR << 16 | TW_ABI_MINOR
+}
+
+/// The version of Tilewright, such as "0.1.0"; lives as long as the process. Available since 1.0.
+#[unsafe(no_mangle)]
+pub extern "C" fn tw_version() -> *const std::ffi::c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}

@@ -1,0 +1,256 @@
+//! Sessions: targets, plugins, and who hears what is said.
+
+use std::ffi::{OsString, c_char, c_void};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tilewright::pipeline::Session;
+use tilewright::plugin::{Discovery, HostCommand, Registry};
+use tilewright::tile::import::Imports;
+use tilewright::tile::op::Dialects;
+
+use crate::blob::tw_blob;
+use crate::boundary::{borrowed, fill, guarded, handle, place, read_text};
+use crate::diagnostic::{Diagnostics, TW_SEVERITY_INFO, heard, tw_diagnostic_callback};
+use crate::error::{Failure, tw_error};
+use crate::names::tw_names;
+use crate::option::{number, read_options, tw_option, unknown, wrong};
+
+/// Targets and plugins, opened as they are needed.
+pub struct tw_session {
+    pub(crate) session: Session,
+    pub(crate) dialects: Dialects,
+    pub(crate) imports: Imports,
+    diagnostics: Option<Arc<Diagnostics>>,
+}
+
+impl tw_session {
+    /// Works while the session's diagnostics hear what is said.
+    pub(crate) fn heard<Answer>(&self, work: impl FnOnce() -> Answer) -> Answer {
+        heard(self.diagnostics.as_ref(), work)
+    }
+}
+
+/// What a session is made with.
+struct Wanted {
+    discovery: Discovery,
+    targets: Vec<PathBuf>,
+    isolate: Option<PathBuf>,
+    patience: Duration,
+}
+
+const KEYS: &[&str] = &["plugin", "plugin-directory", "discover", "targets", "isolate", "timeout"];
+
+impl Wanted {
+    fn read(options: &[(&str, &str)]) -> Result<Self, Failure> {
+        let mut wanted = Self {
+            discovery: Discovery::default(),
+            targets: Vec::new(),
+            isolate: None,
+            patience: Duration::from_secs(60),
+        };
+        let mut discover = true;
+        for &(key, value) in options {
+            match (key, value) {
+                ("plugin", file) => wanted.discovery.files.push(file.into()),
+                ("plugin-directory", directory) => wanted.discovery.directories.push(directory.into()),
+                ("discover", "yes") => discover = true,
+                ("discover", "no") => discover = false,
+                ("discover", _) => return Err(wrong(key, value, "`yes` or `no`")),
+                ("targets", directory) => wanted.targets.push(directory.into()),
+                ("isolate", command) => wanted.isolate = Some(command.into()),
+                ("timeout", seconds) => wanted.patience = Duration::from_secs(number(key, seconds)?),
+                _ => return Err(unknown(key, KEYS)),
+            }
+        }
+        if discover {
+            wanted.discovery.directories.extend(beside_this_library());
+            wanted.discovery.directories.extend(Discovery::standard().directories);
+        }
+        Ok(wanted)
+    }
+
+    fn session(self, diagnostics: Option<&Arc<Diagnostics>>) -> Result<Session, Failure> {
+        let mut catalogue = known_targets()?;
+        for directory in &self.targets {
+            catalogue.add_directory(directory)?;
+        }
+        let mut registry = match self.isolate {
+            Some(command) => Registry::isolated(HostCommand::new(command, ["plugin-host"]), self.patience),
+            None => Registry::new(),
+        };
+        let refusals = registry.discover(&self.discovery)?;
+        for refusal in refusals {
+            if let Some(diagnostics) = diagnostics {
+                diagnostics.say(TW_SEVERITY_INFO, &format!("a plugin was passed over: {}", refusal.reason));
+            }
+        }
+        Ok(Session::new(catalogue, registry))
+    }
+}
+
+fn known_targets() -> Result<tilewright::target::Catalogue, Failure> {
+    Ok(tilewright_targets::catalogue()?)
+}
+
+/// The folder `tilewright` beside this library, where an installation has the plugins, and `deps`, where cargo has them.
+fn beside_this_library() -> Vec<PathBuf> {
+    let Some(own) = own_file() else { return Vec::new() };
+    let folder = own.parent().unwrap_or(Path::new("/"));
+    let candidates = [folder.join("tilewright"), folder.join("deps"), folder.to_owned()];
+    candidates.into_iter().filter(|path| path.is_dir()).collect()
+}
+
+/// The file that this code was loaded from.
+fn own_file() -> Option<PathBuf> {
+    // SAFETY: a struct of pointers, for which zero is a value.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    let own = tw_session_create as *const c_void;
+    // SAFETY: the address is of this image, and `info` may be written.
+    let found = unsafe { libc::dladdr(own, &raw mut info) };
+    if found == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the loader's own name of the file, which ends with a zero byte.
+    let name = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) };
+    std::fs::canonicalize(OsString::from_vec(name.to_bytes().to_vec())).ok()
+}
+
+/// Makes a session. `options` may be null where `count` is zero. Keys: `plugin` (a library or manifest, may be given
+/// several times), `plugin-directory` (likewise), `discover` (`yes` or `no`: whether plugins are looked for beside this
+/// library, in its folder `tilewright`, along `TILEWRIGHT_PLUGIN_PATH`, and beside the program; `yes` where it is not said),
+/// `targets` (a directory of target files, likewise several times), `isolate` (the path of the command `tilewright`, which then
+/// serves each plugin in a process of its own), `timeout` (seconds that such a process may take for one answer; 60 where it is not
+/// said). `callback` may be null; it hears what is said in calls of this session, and gets `context`. Opens no plugin yet.
+/// Available since 1.0.
+///
+/// # Safety
+/// `options` begins `count` options; `out` may be written; `callback` may be called with `context` from every thread that uses the
+/// session.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_session_create(
+    options: *const tw_option,
+    count: usize,
+    callback: tw_diagnostic_callback,
+    context: *mut c_void,
+    out: *mut *mut tw_session,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let out = unsafe { place(out) }?;
+        // SAFETY: as the caller promises.
+        let wanted = Wanted::read(&unsafe { read_options(options, count) }?)?;
+        let diagnostics = Diagnostics::new(callback, context);
+        let session = heard(diagnostics.as_ref(), || wanted.session(diagnostics.as_ref()))?;
+        let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+        *out = handle(tw_session { session, dialects, imports, diagnostics });
+        Ok(())
+    })
+}
+
+/// Frees a session. Plugins stay loaded. Available since 1.0.
+///
+/// # Safety
+/// `session` is null, or a handle that was not destroyed and is not used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_session_destroy(session: *mut tw_session) {
+    // SAFETY: as the caller promises.
+    unsafe { crate::boundary::destroy(session) }
+}
+
+/// The names of the targets, those that no plugin serves too. Available since 1.0.
+///
+/// # Safety
+/// `session` is a handle; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_session_targets(session: *const tw_session, out: *mut *mut tw_names) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
+        *out = handle(tw_names::of(session.session.catalogue().iter().map(|target| target.name.clone())));
+        Ok(())
+    })
+}
+
+/// The names of the plugins that were found, the one that is asked first first. Available since 1.0.
+///
+/// # Safety
+/// `session` is a handle; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_session_plugins(session: *const tw_session, out: *mut *mut tw_names) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
+        *out = handle(tw_names::of(session.session.registry().plugins().iter().map(|plugin| plugin.name.clone())));
+        Ok(())
+    })
+}
+
+/// What a host must know of a target to make layouts for it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tw_target {
+    /// The size of this struct, which the caller sets.
+    pub struct_size: usize,
+    /// Lanes of a warp where nobody asks for another number.
+    pub lanes: u32,
+    /// 1 where a plugin serves the target, so that code can be made for it; else 0.
+    pub served: u32,
+    /// Shared memory of a block in bytes.
+    pub shared_bytes: u64,
+}
+
+/// What a host must know of a target. Available since 1.0.
+///
+/// # Safety
+/// `session` is a handle, `target` a text; `out` is a struct that begins with its size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_session_target(
+    session: *const tw_session,
+    target: *const c_char,
+    out: *mut tw_target,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let session = &unsafe { borrowed("session", session) }?.session;
+        // SAFETY: as the caller promises.
+        let target = session.catalogue().get(unsafe { read_text("target", target) }?)?;
+        let known = tw_target {
+            struct_size: size_of::<tw_target>(),
+            lanes: target.lanes.default,
+            served: u32::from(session.registry().serves(&target.architecture).is_some()),
+            shared_bytes: u64::from(target.shared.bytes),
+        };
+        // SAFETY: as the caller promises.
+        unsafe { fill("out", &known, out) }
+    })
+}
+
+/// What is known of a target, as a JSON object: `target`, `product`, `architecture`, `lanes` (those of a warp that there
+/// are), `shared_bytes`, `plugin` (who serves it, or null). Available since 1.0.
+///
+/// # Safety
+/// `session` is a handle, `target` a text; `out` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tw_session_write_target(
+    session: *const tw_session,
+    target: *const c_char,
+    out: *mut *mut tw_blob,
+) -> *mut tw_error {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
+        // SAFETY: as the caller promises.
+        let target = session.session.catalogue().get(unsafe { read_text("target", target) }?)?;
+        let plugin = session.session.registry().serves(&target.architecture).map(|plugin| plugin.name.clone());
+        let said = json!({
+            "target": target.name, "product": target.product, "architecture": target.architecture,
+            "lanes": target.lanes.choices, "shared_bytes": target.shared.bytes, "plugin": plugin,
+        });
+        *out = handle(tw_blob::of(said.to_string()));
+        Ok(())
+    })
+}

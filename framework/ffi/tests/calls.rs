@@ -1,0 +1,238 @@
+//! Calls as a host makes them: what is wrong is an error and never a crash, structs of older hosts are filled as far as they
+//! go, one session serves many threads, and what is said goes to the session that asked.
+
+#![allow(unsafe_code, reason = "the interface is called as C calls it")]
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::Mutex;
+
+use tilewright_c::*;
+
+const BLOCKED: &CStr =
+    c"#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
+const COLUMNS: &CStr =
+    c"#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>";
+
+/// The code and message of an error, which is freed; `None` where all went well.
+fn said(error: *mut tw_error) -> Option<(u32, String)> {
+    if error.is_null() {
+        return None;
+    }
+    // SAFETY: an error that was just made.
+    unsafe {
+        let message = CStr::from_ptr(tw_error_message(error)).to_str().expect("UTF-8").to_owned();
+        let code = tw_error_code(error);
+        tw_error_destroy(error);
+        Some((code, message))
+    }
+}
+
+fn session(
+    options: &[(&CStr, &CStr)],
+    callback: tw_diagnostic_callback,
+    context: *mut c_void,
+) -> Result<*mut tw_session, (u32, String)> {
+    let options: Vec<_> =
+        options.iter().map(|(key, value)| tw_option { key: key.as_ptr(), value: value.as_ptr() }).collect();
+    let mut session = null_mut();
+    // SAFETY: the options live as long as the call.
+    let error = unsafe { tw_session_create(options.as_ptr(), options.len(), callback, context, &raw mut session) };
+    said(error).map_or(Ok(session), Err)
+}
+
+fn plain() -> *mut tw_session {
+    session(&[(c"discover", c"no")], None, null_mut()).expect("a session")
+}
+
+fn layout(session: *const tw_session, text: &CStr, shape: &[u64]) -> Result<*mut tw_layout, (u32, String)> {
+    let mut layout = null_mut();
+    // SAFETY: all live as long as the call.
+    let error = unsafe { tw_layout_read(session, null(), text.as_ptr(), shape.as_ptr(), shape.len(), &raw mut layout) };
+    said(error).map_or(Ok(layout), Err)
+}
+
+#[test]
+fn null_is_an_error_or_nothing() {
+    let session = plain();
+    let mut layout = null_mut();
+    let mut names = null_mut();
+    let (mut code, mut other) = (null_mut(), null_mut());
+    // SAFETY: every function takes null.
+    unsafe {
+        let argument = |error| assert_eq!(said(error).expect("an error").0, TW_ERROR_ARGUMENT);
+        argument(tw_session_create(null(), 0, None, null_mut(), null_mut()));
+        argument(tw_session_create(null(), 2, None, null_mut(), &raw mut other));
+        argument(tw_session_targets(null(), &raw mut names));
+        argument(tw_session_targets(session, null_mut()));
+        argument(tw_layout_read(session, null(), null(), null(), 0, &raw mut layout));
+        argument(tw_layout_read(session, null(), BLOCKED.as_ptr(), null(), 2, &raw mut layout));
+        argument(tw_layout_invert(null(), &raw mut layout));
+        argument(tw_compile(session, c"h100".as_ptr(), null(), 5, null(), 0, &raw mut code));
+        argument(tw_plan_figures(null(), null_mut()));
+        assert!(other.is_null() && layout.is_null() && names.is_null() && code.is_null());
+        assert_eq!((tw_names_count(null()), tw_blob_size(null()), tw_code_kernel_count(null())), (0, 0, 0));
+        assert!(
+            tw_names_at(null(), 0).is_null()
+                && tw_blob_data(null()).is_null()
+                && tw_code_form_name(null(), 0).is_null()
+        );
+        assert_eq!((tw_error_code(null()), tw_error_line(null()), tw_layout_equal(null(), null())), (0, 0, 0));
+        tw_session_destroy(null_mut());
+        tw_layout_destroy(null_mut());
+        tw_plan_destroy(null_mut());
+        tw_code_destroy(null_mut());
+        tw_blob_destroy(null_mut());
+        tw_names_destroy(null_mut());
+        tw_error_destroy(null_mut());
+        tw_session_destroy(session);
+    }
+}
+
+#[test]
+fn what_is_wrong_has_a_code_and_says_what_to_do() {
+    let wrong = |key, value| session(&[(key, value)], None, null_mut()).expect_err("an option that is wrong");
+    let (code, message) = wrong(c"plugins", c"x");
+    assert!(code == TW_ERROR_OPTION && message.contains("plugin-directory"), "{message}");
+    let (code, message) = wrong(c"discover", c"maybe");
+    assert!(code == TW_ERROR_OPTION && message.contains("`yes` or `no`"), "{message}");
+    let (code, message) = wrong(c"plugin", c"/nowhere/libnothing.so");
+    assert!(code == TW_ERROR_PLUGIN && message.contains("/nowhere/libnothing.so"), "{message}");
+    let session = plain();
+    let (code, message) = layout(session, c"#ttg.blocked<{sizePerThread = [1,", &[8, 8]).expect_err("half a text");
+    assert!(code == TW_ERROR_INPUT && !message.is_empty(), "{message}");
+    let bytes = CString::new(vec![0xffu8, 0xfe]).expect("no zero");
+    assert_eq!(layout(session, &bytes, &[8, 8]).expect_err("no UTF-8").0, TW_ERROR_ARGUMENT);
+    let (mut code, text) = (null_mut(), "module {}");
+    // SAFETY: all live as long as the call.
+    let error =
+        unsafe { tw_compile(session, c"h100".as_ptr(), text.as_ptr().cast(), text.len(), null(), 0, &raw mut code) };
+    let (number, message) = said(error).expect("no plugin was looked for");
+    assert!(number == TW_ERROR_PLUGIN && message.contains("no plugin serves"), "{message}");
+    // SAFETY: a handle that is not used any more.
+    unsafe { tw_session_destroy(session) };
+}
+
+#[test]
+fn a_host_with_a_shorter_struct_gets_what_it_knows() {
+    let session = plain();
+    let held = layout(session, BLOCKED, &[16, 32]).expect("a layout");
+    let mut dim = tw_dim { struct_size: size_of::<usize>() + size_of::<*const c_char>(), name: null(), size: 77 };
+    // SAFETY: the struct is as large as it says, and larger.
+    unsafe {
+        assert_eq!(said(tw_layout_dim(held, TW_SIDE_IN, 1, &raw mut dim)), None);
+        assert_eq!(CStr::from_ptr(dim.name), c"lane");
+        assert_eq!(dim.size, 77, "a field that the host does not have was written");
+        dim.struct_size = size_of::<tw_dim>();
+        assert_eq!(said(tw_layout_dim(held, TW_SIDE_IN, 1, &raw mut dim)), None);
+        assert_eq!(dim.size, 32);
+        assert_eq!(tw_layout_dim_count(held, TW_SIDE_OUT), 2);
+        assert_eq!(said(tw_layout_dim(held, TW_SIDE_OUT, 2, &raw mut dim)).expect("past the end").0, TW_ERROR_ARGUMENT);
+        dim.struct_size = 0;
+        assert_eq!(said(tw_layout_dim(held, TW_SIDE_OUT, 0, &raw mut dim)).expect("no size").0, TW_ERROR_ARGUMENT);
+        tw_layout_destroy(held);
+        tw_session_destroy(session);
+    }
+}
+
+#[test]
+fn layouts_keep_their_laws() {
+    let session = plain();
+    let (rows, columns) = (layout(session, BLOCKED, &[32, 32]), layout(session, COLUMNS, &[32, 32]));
+    let (rows, columns) = (rows.expect("a layout"), columns.expect("a layout"));
+    let (mut way, mut back, mut both, mut same) = (null_mut(), null_mut(), null_mut(), null_mut());
+    // SAFETY: handles that live as long as the calls.
+    unsafe {
+        assert_eq!(said(tw_layout_invert_and_compose(rows, columns, &raw mut way)), None);
+        assert_eq!(said(tw_layout_compose(way, columns, &raw mut same)), None);
+        assert_eq!(tw_layout_equal(same, rows), 1, "there, then back by the way of the columns");
+        assert_eq!(tw_layout_equal(columns, rows), 0);
+        assert_eq!(said(tw_layout_invert(way, &raw mut back)), None);
+        assert_eq!(said(tw_layout_compose(way, back, &raw mut both)), None);
+        let mut coordinates = [0u64; 4];
+        let position = [1u64, 9, 2, 0];
+        assert_eq!(said(tw_layout_apply(both, position.as_ptr(), 4, coordinates.as_mut_ptr(), 4)), None);
+        assert_eq!(coordinates, position);
+        let (code, _) =
+            said(tw_layout_apply(rows, position.as_ptr(), 3, coordinates.as_mut_ptr(), 2)).expect("three of four");
+        assert_eq!(code, TW_ERROR_ARGUMENT);
+        for handle in [rows, columns, way, back, both, same] {
+            tw_layout_destroy(handle);
+        }
+        tw_session_destroy(session);
+    }
+}
+
+/// What each thread asks of one session.
+fn answer(session: *const tw_session) -> (String, [u64; 3]) {
+    let (rows, columns) = (layout(session, BLOCKED, &[32, 32]), layout(session, COLUMNS, &[32, 32]));
+    let (rows, columns) = (rows.expect("a layout"), columns.expect("a layout"));
+    let (mut blob, mut plan) = (null_mut(), null_mut());
+    // SAFETY: handles that live as long as the calls; zero is a value of every field.
+    unsafe {
+        assert_eq!(said(tw_layout_write(session, rows, c"cute".as_ptr(), &raw mut blob)), None);
+        let text = CStr::from_ptr(tw_blob_data(blob)).to_str().expect("UTF-8").to_owned();
+        let mut figures: tw_figures = std::mem::zeroed();
+        figures.struct_size = size_of::<tw_figures>();
+        assert_eq!(said(tw_plan_conversion(session, c"a100".as_ptr(), rows, columns, 32, &raw mut plan)), None);
+        assert_eq!(said(tw_plan_figures(plan, &raw mut figures)), None);
+        tw_blob_destroy(blob);
+        tw_plan_destroy(plan);
+        tw_layout_destroy(rows);
+        tw_layout_destroy(columns);
+        (text, [figures.wavefronts_stored, figures.wavefronts_loaded, figures.shared_bytes])
+    }
+}
+
+#[test]
+fn many_threads_use_one_session_and_many_sessions() {
+    let shared = plain() as usize;
+    let expected = answer(shared as *const tw_session);
+    // Lanes go along a row by four columns, 32 elements each, then down with the warps; registers along, then 16 rows below.
+    assert_eq!(expected.0, "((8,16),(4,2)):((128,1),(32,16))");
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let expected = &expected;
+            scope.spawn(move || {
+                let own = (thread % 2 == 0).then(plain);
+                for _ in 0..20 {
+                    assert_eq!(&answer(own.unwrap_or(shared as *mut tw_session)), expected);
+                }
+                // SAFETY: null, or a handle that is not used any more.
+                unsafe { tw_session_destroy(own.unwrap_or(null_mut())) };
+            });
+        }
+    });
+    // SAFETY: a handle that is not used any more.
+    unsafe { tw_session_destroy(shared as *mut tw_session) };
+}
+
+extern "C" fn hear(context: *mut c_void, diagnostic: *const tw_diagnostic) {
+    // SAFETY: the context is the test's, the diagnostic lives as long as the call.
+    let (heard, said) = unsafe { (&*context.cast::<Mutex<Vec<String>>>(), &*diagnostic) };
+    assert!(said.struct_size >= size_of::<tw_diagnostic>());
+    // SAFETY: a text that lives as long as the call.
+    let message = unsafe { CStr::from_ptr(said.message) }.to_string_lossy().into_owned();
+    heard.lock().expect("the test's own").push(message);
+}
+
+#[test]
+fn a_plugin_that_is_passed_over_is_told_to_the_session_that_asked() {
+    let folder = std::env::temp_dir().join(format!("tilewright-c-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("broken.plugin.toml"), "name = 5").expect("a manifest");
+    let (one, other) = (Mutex::new(Vec::<String>::new()), Mutex::new(Vec::<String>::new()));
+    let directory = CString::new(folder.to_str().expect("UTF-8")).expect("no zero");
+    let options: &[(&CStr, &CStr)] = &[(c"discover", c"no"), (c"plugin-directory", &directory)];
+    let quiet = session(&options[..1], Some(hear), (&raw const other).cast_mut().cast()).expect("a session");
+    let told = session(options, Some(hear), (&raw const one).cast_mut().cast()).expect("a session");
+    let heard = one.lock().expect("the test's own").clone();
+    assert!(heard.len() == 1 && heard[0].contains("broken.plugin.toml"), "{heard:?}");
+    assert!(other.lock().expect("the test's own").is_empty());
+    // SAFETY: handles that are not used any more.
+    unsafe {
+        tw_session_destroy(told);
+        tw_session_destroy(quiet);
+    }
+    std::fs::remove_dir_all(folder).expect("the test's folder");
+}

@@ -1,0 +1,172 @@
+//! `tilewright-install`: puts what a host compiler needs below a prefix.
+//!
+//!     PREFIX/include/         tilewright.h, tilewright_loader.h, tilewright_plugin.h
+//!     PREFIX/lib/             libtilewright.so, libtilewright.a
+//!     PREFIX/lib/pkgconfig/   tilewright.pc
+//!     PREFIX/lib/cmake/       the package Tilewright
+//!     PREFIX/lib/tilewright/  plugins with their manifests and known answers, and the LLVM that they link
+//!     PREFIX/share/tilewright/targets/   the target files, to read and to copy; the library carries them
+//!
+//! Whatever was there of the same name is replaced. Plugins find LLVM beside themselves.
+
+mod package;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use thiserror::Error;
+
+/// Puts the header, the libraries, the plugins and the target files below a prefix.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+struct Arguments {
+    /// Where to: `/usr/local`, or a folder of one's own.
+    #[arg(long, value_name = "DIR")]
+    prefix: PathBuf,
+}
+
+/// Why not all is in its place.
+#[derive(Debug, Error)]
+enum InstallError {
+    /// Something cannot be read or written.
+    #[error("{}: {source}", .file.display())]
+    File { file: PathBuf, source: std::io::Error },
+    /// Something was not built.
+    #[error("{} is missing; `cargo run --release -p tilewright-install` builds it", .0.display())]
+    Missing(PathBuf),
+    /// A manifest says no library.
+    #[error("{}: expected a manifest with a `library`", .0.display())]
+    Manifest(PathBuf),
+}
+
+fn main() -> ExitCode {
+    match install(&Arguments::parse().prefix) {
+        Ok(files) => {
+            for file in files {
+                println!("{}", file.display());
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+const HEADERS: &[(&str, &str)] = &[
+    ("tilewright.h", include_str!("../../ffi/include/tilewright.h")),
+    ("tilewright_loader.h", include_str!("../../ffi/include/tilewright_loader.h")),
+    ("tilewright_plugin.h", include_str!("../../include/tilewright_plugin.h")),
+];
+
+/// The name under which the loader knows the library; a host that is linked to one major version of the interface asks for it.
+const LIBRARY: &str = "libtilewright.so.1";
+
+/// The files that were put in place.
+fn install(prefix: &Path) -> Result<Vec<PathBuf>, InstallError> {
+    std::fs::create_dir_all(prefix).map_err(|source| InstallError::File { file: prefix.to_owned(), source })?;
+    let prefix = &prefix.canonicalize().map_err(|source| InstallError::File { file: prefix.to_owned(), source })?;
+    let mut done = Vec::new();
+    for (name, text) in HEADERS {
+        done.push(write(&prefix.join("include").join(name), text.as_bytes())?);
+    }
+    let built = built_here()?;
+    let libraries = prefix.join("lib");
+    done.push(copy(&built.join("libtilewright_c.so"), &libraries.join(LIBRARY))?);
+    done.push(copy(&built.join("libtilewright_c.a"), &libraries.join("libtilewright.a"))?);
+    done.push(link(LIBRARY, &libraries.join("libtilewright.so"))?);
+    for (file, text) in package::files(prefix) {
+        done.push(write(&libraries.join(file), text.as_bytes())?);
+    }
+    done.extend(plugins(&built, &libraries.join("tilewright"))?);
+    for (name, text) in tilewright_targets::FILES {
+        done.push(write(&prefix.join("share/tilewright/targets").join(name), text.as_bytes())?);
+    }
+    Ok(done)
+}
+
+/// The folder beside this program in which cargo has put what it depends on.
+fn built_here() -> Result<PathBuf, InstallError> {
+    let own = std::env::current_exe().map_err(|source| InstallError::File { file: "this program".into(), source })?;
+    Ok(own.parent().unwrap_or(Path::new("/")).join("deps"))
+}
+
+/// The names of the plugins that are installed.
+const PLUGINS: &[&str] = &["amd", "intel", "nvidia"];
+
+fn plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
+    let mut done = Vec::new();
+    for name in PLUGINS {
+        let manifest = built.join(format!("{name}.plugin.toml"));
+        done.push(copy(&manifest, &folder.join(format!("{name}.plugin.toml")))?);
+        let library = library_of(&manifest)?;
+        done.push(copy(&built.join(&library), &folder.join(&library))?);
+        let answers = format!("{name}.answers.jsonl");
+        if built.join(&answers).is_file() {
+            done.push(copy(&built.join(&answers), &folder.join(&answers))?);
+        }
+    }
+    done.extend(llvm(folder)?);
+    Ok(done)
+}
+
+/// The library that a manifest names.
+fn library_of(manifest: &Path) -> Result<String, InstallError> {
+    let text =
+        std::fs::read_to_string(manifest).map_err(|source| InstallError::File { file: manifest.to_owned(), source })?;
+    let table: Option<toml::Table> = text.parse().ok();
+    let library = table.and_then(|table| Some(table.get("library")?.as_str()?.to_owned()));
+    library.ok_or_else(|| InstallError::Manifest(manifest.to_owned()))
+}
+
+/// The LLVM that the plugins were linked to, under every name that it has where it comes from.
+fn llvm(folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
+    let (from, library) = (Path::new(env!("LLVM_FOLDER")), concat!("lib", env!("LLVM_LIBRARY"), ".so"));
+    let listed = std::fs::read_dir(from).map_err(|source| InstallError::File { file: from.to_owned(), source })?;
+    let named = listed.filter_map(|entry| Some(entry.ok()?.path()));
+    let named: Vec<_> = named.filter(|path| file_name(path).starts_with(library)).collect();
+    if named.is_empty() {
+        return Err(InstallError::Missing(from.join(library)));
+    }
+    named.iter().map(|path| copy(path, &folder.join(file_name(path)))).collect()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn write(file: &Path, bytes: &[u8]) -> Result<PathBuf, InstallError> {
+    let error = |source| InstallError::File { file: file.to_owned(), source };
+    make_room(file)?;
+    std::fs::write(file, bytes).map_err(error)?;
+    Ok(file.to_owned())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<PathBuf, InstallError> {
+    if !from.is_file() {
+        return Err(InstallError::Missing(from.to_owned()));
+    }
+    make_room(to)?;
+    std::fs::copy(from, to).map_err(|source| InstallError::File { file: to.to_owned(), source })?;
+    Ok(to.to_owned())
+}
+
+fn link(name: &str, file: &Path) -> Result<PathBuf, InstallError> {
+    make_room(file)?;
+    std::os::unix::fs::symlink(name, file).map_err(|source| InstallError::File { file: file.to_owned(), source })?;
+    Ok(file.to_owned())
+}
+
+/// Makes the folder, and takes away what is there: a library that a program has open is not written into.
+fn make_room(file: &Path) -> Result<(), InstallError> {
+    let error = |source| InstallError::File { file: file.to_owned(), source };
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).map_err(error)?;
+    }
+    match std::fs::remove_file(file) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(error(source)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,71 @@
+//! What tells build systems where the library is: pkg-config's and CMake's files, below `lib`.
+
+use std::path::Path;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a host that links the static library links too.
+const SYSTEM: &str = "-ldl -lpthread -lm -lgcc_s -lc";
+
+/// The files and their texts.
+pub fn files(prefix: &Path) -> [(String, String); 3] {
+    [
+        ("pkgconfig/tilewright.pc".to_owned(), pkg_config(prefix)),
+        ("cmake/Tilewright/TilewrightConfig.cmake".to_owned(), cmake()),
+        ("cmake/Tilewright/TilewrightConfigVersion.cmake".to_owned(), cmake_version()),
+    ]
+}
+
+fn pkg_config(prefix: &Path) -> String {
+    format!(
+        "prefix={}\n\
+         includedir=${{prefix}}/include\n\
+         libdir=${{prefix}}/lib\n\
+         \n\
+         Name: tilewright\n\
+         Description: Tensor layouts, plans of data movement, and code for GPUs\n\
+         Version: {VERSION}\n\
+         Cflags: -I${{includedir}}\n\
+         Libs: -L${{libdir}} -ltilewright\n\
+         Libs.private: {SYSTEM}\n",
+        prefix.display()
+    )
+}
+
+/// Says its paths by its own, so that the prefix can be moved.
+fn cmake() -> String {
+    format!(
+        "get_filename_component(_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
+         foreach(_kind SHARED STATIC)\n\
+         \x20 string(TOLOWER ${{_kind}} _name)\n\
+         \x20 if(NOT TARGET Tilewright::${{_name}})\n\
+         \x20   add_library(Tilewright::${{_name}} ${{_kind}} IMPORTED)\n\
+         \x20   set_target_properties(Tilewright::${{_name}} PROPERTIES\n\
+         \x20     INTERFACE_INCLUDE_DIRECTORIES \"${{_prefix}}/include\")\n\
+         \x20 endif()\n\
+         endforeach()\n\
+         set_target_properties(Tilewright::shared PROPERTIES\n\
+         \x20 IMPORTED_LOCATION \"${{_prefix}}/lib/libtilewright.so\"\n\
+         \x20 IMPORTED_SONAME \"libtilewright.so.1\")\n\
+         set_target_properties(Tilewright::static PROPERTIES\n\
+         \x20 IMPORTED_LOCATION \"${{_prefix}}/lib/libtilewright.a\"\n\
+         \x20 INTERFACE_LINK_LIBRARIES \"{SYSTEM}\")\n"
+    )
+}
+
+/// Version 0.x is compatible within its minor version, as cargo has it.
+fn cmake_version() -> String {
+    format!(
+        "set(PACKAGE_VERSION {VERSION})\n\
+         string(REGEX MATCH \"^[0-9]+\\\\.[0-9]+\" _own \"${{PACKAGE_VERSION}}\")\n\
+         string(REGEX MATCH \"^[0-9]+\\\\.[0-9]+\" _wanted \"${{PACKAGE_FIND_VERSION}}\")\n\
+         if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION OR (_wanted AND NOT _wanted STREQUAL _own))\n\
+         \x20 set(PACKAGE_VERSION_COMPATIBLE FALSE)\n\
+         else()\n\
+         \x20 set(PACKAGE_VERSION_COMPATIBLE TRUE)\n\
+         endif()\n\
+         if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)\n\
+         \x20 set(PACKAGE_VERSION_EXACT TRUE)\n\
+         endif()\n"
+    )
+}
