@@ -18,6 +18,7 @@ mod input;
 mod instructions;
 mod layout;
 mod memory;
+mod new_plugin;
 mod notation;
 mod program;
 mod reduce;
@@ -96,6 +97,8 @@ enum Command {
     Run(run::Options),
     /// Answer questions, one JSON object a line.
     Batch(batch::Options),
+    /// Begin a plugin for GPUs that nobody serves yet.
+    NewPlugin(new_plugin::Options),
     /// Serve one plugin over standard input and output.
     #[command(hide = true)]
     PluginHost {
@@ -122,6 +125,7 @@ fn main() -> ExitCode {
         Command::Compile(options) => compile::run(&arguments.global, options),
         Command::Run(options) => run::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),
+        Command::NewPlugin(options) => new_plugin::run(options),
         Command::PluginHost { library } => tilewright::plugin::serve(library).map_err(Failure::from),
     };
     match done {

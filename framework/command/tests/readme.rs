@@ -17,11 +17,11 @@ fn commands() -> Vec<String> {
     joined.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-/// Runs a line of the README in a shell, the built command in place of `tilewright`.
-fn shown(line: &str) -> Said {
+/// Runs a line of the README in a shell in this folder, the built command in place of `tilewright`.
+fn shown(line: &str, folder: &Path) -> Said {
     let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{line}");
     let built = assert_cmd::cargo::cargo_bin!("tilewright");
-    run(program("/bin/sh").args(["-c", &script]).env("BUILT", built).current_dir(root()))
+    run(program("/bin/sh").args(["-c", &script]).env("BUILT", built).current_dir(folder))
 }
 
 #[test]
@@ -31,7 +31,10 @@ fn every_command_runs_and_says_what_it_should() {
         if line == "cargo build --release" || line == "alias tilewright=target/release/tilewright" {
             continue;
         }
-        let said = shown(&line);
+        // What begins something of the user's own does so in the folder that the user is in.
+        let own = tempfile::tempdir().expect("a folder");
+        let folder = if line.contains("new-plugin") { own.path().to_owned() } else { root() };
+        let said = shown(&line, &folder);
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{line}");
         let name = line.split("tilewright ").nth(1).and_then(|rest| rest.split_whitespace().next());
         match name.unwrap_or_default() {
@@ -54,12 +57,13 @@ fn every_command_runs_and_says_what_it_should() {
                 assert_eq!(lines, ["pass         softmax", "pass         argmax", "mi250"], "{}", said.out);
             }
             "batch" => answers(&said.out),
+            "new-plugin" => assert!(own.path().join("acme/src/lib.rs").is_file(), "{}", said.out),
             other => panic!("no test says what `{other}` should print: {line}"),
         }
         checked.insert(name.unwrap_or_default().to_owned());
     }
     let all = ["access", "batch", "compile", "convert", "draw", "gather", "instructions", "layout", "memory", "reduce"];
-    let all = all.into_iter().chain(["run", "scan", "targets"]).map(str::to_owned);
+    let all = all.into_iter().chain(["new-plugin", "run", "scan", "targets"]).map(str::to_owned);
     assert_eq!(checked, all.collect(), "the README shows every command");
 }
 

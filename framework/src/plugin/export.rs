@@ -26,13 +26,18 @@ use crate::vendor::Target;
 /// ```text
 /// tilewright::export_plugin!(acme_targets);
 /// ```
+///
+/// Without a name it exports the targets of the crate itself: for a plugin that is one crate, which nothing but its own
+/// tests may link, since two images' worth of the entry symbol cannot be in one.
 #[macro_export]
 macro_rules! export_plugin {
     ($library:ident) => {
         // An unreferenced library would be left out of the image, and its registrations with it.
         #[allow(unused_extern_crates)]
         extern crate $library as _;
-
+        $crate::export_plugin!();
+    };
+    () => {
         /// The entry symbol of the plugin; see `tilewright_plugin.h`.
         ///
         /// # Safety

@@ -1,0 +1,123 @@
+//! Plugins that are built outside of this workspace against the framework's crate alone, as strangers build them: the
+//! example of the tutorial, and what `tilewright new-plugin` begins with. The suite proves both unchanged.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The source tree.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the source tree")
+}
+
+/// Where the plugins of the tests lie, each in a folder of its name.
+fn outside(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.parent().expect("a folder above")).expect("the tests' folder");
+    folder
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+/// Builds the plugin of a folder; its library. What it depends on is what this workspace has.
+fn built(folder: &Path, name: &str) -> PathBuf {
+    std::fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside/target");
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(folder).args(["build", "--quiet", "--offline", "--target-dir"]).arg(&target);
+    let output = run(command.env_remove("CARGO_ENCODED_RUSTFLAGS"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    target.join("debug").join(format!("lib{name}_plugin.so"))
+}
+
+/// A run of the suite over a plugin's target; what it said.
+fn suite(folder: &Path, library: &Path, arguments: &[&str]) -> (String, bool) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    command.env("TILEWRIGHT_TARGET_PATH", folder.join("targets")).arg("--plugin").arg(library).args(arguments);
+    let output = run(&mut command);
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
+        output.status.success(),
+    )
+}
+
+/// The cases of a group that passed, those of the column `pass` and of `quality`, and those that failed.
+fn outcomes(said: &str, group: &str) -> (u32, u32) {
+    let row = said.lines().find(|line| line.split_whitespace().next() == Some(group));
+    let row = row.unwrap_or_else(|| panic!("no row of `{group}` in\n{said}"));
+    let numbers: Vec<u32> = row.split_whitespace().skip(1).map(|word| word.parse().expect("a count")).collect();
+    (numbers[0] + numbers[2], numbers[1])
+}
+
+fn copied(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("the example") {
+        let path = entry.expect("the example").path();
+        let to = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copied(&path, &to);
+        } else {
+            std::fs::copy(&path, &to).expect("the file");
+        }
+    }
+}
+
+#[test]
+fn the_example_of_the_tutorial_is_proved_by_the_suite() {
+    let example = root().join("docs/examples/loom");
+    let folder = outside("loom");
+    copied(&example, &folder);
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("the manifest");
+    let framework = root().join("framework");
+    let moved = manifest.replace("../../../framework", framework.to_str().expect("UTF-8"));
+    assert_ne!(moved, manifest);
+    std::fs::write(folder.join("Cargo.toml"), moved).expect("the manifest");
+    let lines: usize = std::fs::read_dir(folder.join("src"))
+        .expect("the sources")
+        .map(|entry| std::fs::read_to_string(entry.expect("a source").path()).expect("UTF-8").lines().count())
+        .sum();
+    assert!(lines < 300, "{lines} lines");
+    let library = built(&folder, "loom");
+    let (said, passed) =
+        suite(&folder, &library, &["--target", "loom16", "--exclude", "dot-scaled/*", "--exclude", "dot/*/table-5/*"]);
+    assert!(passed, "{said}");
+    for (group, least) in
+        [("families", 300), ("conversions", 500), ("memory", 500), ("instructions", 3), ("dot", 100), ("kernels", 20)]
+    {
+        let (shown, failed) = outcomes(&said, group);
+        assert!(failed == 0 && shown >= least, "{group}: {shown} of {least}, {failed} failed\n{said}");
+    }
+    // Its own instruction is what multiplies.
+    let (said, _) = suite(
+        &folder,
+        &library,
+        &["--target", "loom16", "--message-format", "json", "dot/emulated/table-5/f16-f16-f32/64x64x64*"],
+    );
+    assert!(said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
+}
+
+#[test]
+fn what_new_plugin_begins_with_is_proved_as_it_is() {
+    let folder = outside("acme");
+    let command = Path::new(env!("CARGO_BIN_EXE_conformance")).with_file_name("tilewright");
+    let mut build = Command::new(env!("CARGO"));
+    build.current_dir(root()).args(["build", "--release", "--quiet", "--offline", "-p", "tilewright-command"]);
+    assert!(run(&mut build).status.success());
+    let framework = root().join("framework");
+    let mut begin = Command::new(&command);
+    let begun = run(begin.args(["new-plugin", "acme", "--to"]).arg(&folder).arg("--framework").arg(&framework));
+    assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
+    let library = built(&folder, "acme");
+    let (said, passed) = suite(&folder, &library, &["--target", "acme1", "--smoke"]);
+    assert!(passed, "{said}");
+    assert!(outcomes(&said, "conversions").0 > 0 && outcomes(&said, "kernels").0 > 0, "{said}");
+    let again = run(Command::new(&command).args(["new-plugin", "acme", "--to"]).arg(&folder));
+    assert!(
+        !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("is there already"),
+        "{again:?}"
+    );
+    let named = run(Command::new(&command).args(["new-plugin", "Acme 2"]));
+    assert!(String::from_utf8_lossy(&named.stderr).contains("no plugin's name"), "{named:?}");
+}

@@ -1,0 +1,77 @@
+//! `tilewright new-plugin`: a plugin to begin with, which conformance proves as it is.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::failure::Failure;
+
+/// The plugin that is copied, `plugins/null`: names of files, and their texts.
+const TEMPLATE: [(&str, &str); 4] = [
+    ("Cargo.toml", include_str!("../../../plugins/null/Cargo.toml")),
+    ("null.plugin.toml", include_str!("../../../plugins/null/null.plugin.toml")),
+    ("src/lib.rs", include_str!("../../../plugins/null/src/lib.rs")),
+    ("targets/null1.toml", include_str!("../../../plugins/null/targets/null1.toml")),
+];
+
+/// How the template names the framework.
+const FRAMEWORK: &str = "tilewright = { path = \"../../framework\" }";
+
+/// Which plugin.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Its name: lower-case letters and digits, a letter first. The architecture and the target that it begins with are NAME1.
+    name: String,
+    /// Where to; a folder of the plugin's name where not given. It must not be there yet.
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+    /// Build against the framework's crate in this folder, `framework` of a source tree, instead of the published one.
+    #[arg(long, value_name = "DIR")]
+    framework: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let name = &options.name;
+    let letters = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    if !letters || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        let message = format!("`{name}` is no plugin's name: lower-case letters and digits, a letter first");
+        return Err(Failure::Input(message));
+    }
+    let folder = options.to.clone().unwrap_or_else(|| PathBuf::from(name));
+    if folder.exists() {
+        return Err(Failure::Input(format!("{} is there already; --to names another folder", folder.display())));
+    }
+    let framework = framework(options.framework.as_deref())?;
+    for (file, text) in TEMPLATE {
+        let file = folder.join(named(file, name));
+        let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        written
+            .and_then(|()| std::fs::write(&file, named(&text.replace(FRAMEWORK, &framework), name)))
+            .map_err(|error| Failure::Input(format!("cannot write {}: {error}", file.display())))?;
+        println!("{}", file.display());
+    }
+    println!(
+        "\nto build it and prove it as it is:\n\n    cd {} && cargo build --release\n    \
+         TILEWRIGHT_TARGET_PATH=$PWD/targets conformance --target {name}1 --plugin target/release/lib{name}_plugin.so",
+        folder.display()
+    );
+    Ok(())
+}
+
+/// The dependency on the framework.
+fn framework(folder: Option<&Path>) -> Result<String, Failure> {
+    let Some(folder) = folder else {
+        return Ok(format!("tilewright = \"{}\"", env!("CARGO_PKG_VERSION")));
+    };
+    let found = folder.canonicalize().ok().filter(|folder| folder.join("Cargo.toml").is_file());
+    let found = found.ok_or_else(|| Failure::Input(format!("{}: no crate is there", folder.display())))?;
+    Ok(format!("tilewright = {{ path = {:?} }}", found.display().to_string()))
+}
+
+/// The template's text with another name.
+fn named(text: &str, name: &str) -> String {
+    let mut capital = name.to_owned();
+    capital[..1].make_ascii_uppercase();
+    text.replace("null", name).replace("Null", &capital)
+}
