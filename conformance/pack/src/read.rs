@@ -124,7 +124,7 @@ impl Pack {
         let element = Element::named(&buffer.element)?;
         let elements = buffer.shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
         let elements = elements.ok_or_else(|| format!("buffer `{}` has too many elements", buffer.name))?;
-        let bytes = elements.checked_mul(element.bytes() as u64).unwrap_or(u64::MAX);
+        let bytes = elements.saturating_mul(element.bytes() as u64);
         let of = |span: Span, wanted: u64, what: &str| match span.bytes == wanted {
             true => self.bytes(span),
             false => Err(format!("{what} of buffer `{}` has {} bytes, not {wanted}", buffer.name, span.bytes)),
