@@ -38,11 +38,11 @@ fn built_alone() -> PathBuf {
     let output = command.output().expect("cargo starts");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let lines = text(&output.stdout);
-    let executable = lines.lines().filter_map(|line| {
+    let mut executables = lines.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(PathBuf::from)
     });
-    executable.last().expect("an executable")
+    executables.next_back().expect("an executable")
 }
 
 #[test]

@@ -10,13 +10,16 @@ use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceE
 
 use super::edit::Edit;
 
+/// Another layout in the place of one.
+pub type Change = fn(&LinearLayout) -> LinearLayout;
+
 /// The one thing.
 #[derive(Clone, Copy)]
 pub enum Lie {
     /// Nothing.
     None,
     /// The layouts of a family of the plugin.
-    Family(&'static str, fn(&LinearLayout) -> LinearLayout),
+    Family(&'static str, Change),
     /// The table of instructions.
     Rows(fn(&mut Vec<Instruction>)),
     /// What is said of the product.
@@ -40,7 +43,7 @@ pub struct Liar {
 
 struct LyingFamilies {
     real: Arc<dyn Target>,
-    lie: Option<(&'static str, fn(&LinearLayout) -> LinearLayout)>,
+    lie: Option<(&'static str, Change)>,
 }
 
 impl Liar {
