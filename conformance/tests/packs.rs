@@ -43,6 +43,9 @@ fn change(pack: &Path, change: impl FnOnce(&mut Value)) {
     fs::write(pack.join("index.json"), index.to_string()).expect("written");
 }
 
+/// What is done to an index.
+type Change = fn(&mut Value);
+
 const CONVERSION: &str = "conversions/device/blocked-rows-3d-to-blocked-planes-3d/f32";
 
 #[test]
@@ -120,7 +123,7 @@ fn wrong_results_and_what_is_not_there_are_seen() {
 fn an_index_is_not_trusted() {
     let (_folder, path) = pack(&[CONVERSION]);
     let original = fs::read_to_string(path.join("index.json")).expect("an index");
-    let broken: [(&str, fn(&mut Value), &str); 5] = [
+    let broken: [(&str, Change, &str); 5] = [
         (
             "code outside of the pack",
             |index| index["codes"][0]["files"][0]["file"] = "../index.json".into(),
@@ -149,7 +152,7 @@ fn an_index_is_not_trusted() {
         assert_eq!((exit, &case["status"]), (Some(1), &Value::from("broken")), "{what}: {errors}{played}");
         assert!(case["detail"].as_str().is_some_and(|detail| detail.contains(says)), "{what}: {case}");
     }
-    let refused: [(&str, fn(&mut Value), i32, &str); 3] = [
+    let refused: [(&str, Change, i32, &str); 3] = [
         ("another version", |index| index["version"] = 2.into(), 2, "version 2"),
         ("no cases", |index| index["cases"] = serde_json::json!([]), 2, "no case"),
         ("a target that nobody serves", |index| index["target"]["name"] = "none".into(), 3, "none"),
