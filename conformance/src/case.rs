@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use conformance_pack::Figure;
+use tilewright::pipeline::Trial;
+
 use crate::{Context, Level, Status};
 
 /// What a case says when it has run to its end.
@@ -69,6 +72,24 @@ impl Verdict {
     }
 }
 
+/// Kernels of a case, to be compiled here and run elsewhere.
+#[derive(Debug)]
+pub struct Trials {
+    /// The kernels, with what they are given and must leave.
+    pub trials: Vec<Trial>,
+    /// The place of the case in a figure, where it has one.
+    pub figure: Option<Figure>,
+}
+
+impl From<Vec<Trial>> for Trials {
+    fn from(trials: Vec<Trial>) -> Self {
+        Self { trials, figure: None }
+    }
+}
+
+/// What makes a case's kernels; the verdict where there are none.
+type MakeTrials = Box<dyn Fn(&Context) -> Result<Trials, Verdict> + Send + Sync>;
+
 /// What a case does.
 type Check = Box<dyn Fn(&Context) -> Verdict + Send + Sync>;
 
@@ -76,13 +97,35 @@ type Check = Box<dyn Fn(&Context) -> Verdict + Send + Sync>;
 pub struct Case {
     name: String,
     check: Check,
+    trials: Option<MakeTrials>,
 }
 
 impl Case {
     /// A case. The name is a path of words of letters, digits, `.`, `_`, `+` and `-`, so that it
     /// means only itself to a shell and as a glob; [`crate::list`] refuses others.
     pub fn new(name: impl Into<String>, check: impl Fn(&Context) -> Verdict + Send + Sync + 'static) -> Self {
-        Self { name: name.into(), check: Box::new(check) }
+        Self { name: name.into(), check: Box::new(check), trials: None }
+    }
+
+    /// The same with kernels that show on a device what the case shows: it can be packed.
+    #[must_use]
+    pub fn with_trials<T: Into<Trials>>(
+        self,
+        trials: impl Fn(&Context) -> Result<T, Verdict> + Send + Sync + 'static,
+    ) -> Self {
+        Self { trials: Some(Box::new(move |context| trials(context).map(Into::into))), ..self }
+    }
+
+    /// The kernels, where the case can be packed.
+    #[must_use]
+    pub fn trials(&self, context: &Context) -> Option<Result<Trials, Verdict>> {
+        self.trials.as_ref().map(|trials| trials(context))
+    }
+
+    /// Whether it can be packed.
+    #[must_use]
+    pub fn has_trials(&self) -> bool {
+        self.trials.is_some()
     }
 
     /// Its name.

@@ -28,7 +28,7 @@ mod shard;
 mod targets;
 
 pub use answers::{Answers, AnswersError, Row, Rows};
-pub use case::{Case, Verdict};
+pub use case::{Case, Trials, Verdict};
 pub use devices::Devices;
 pub use expectations::{Expectations, ExpectationsError};
 pub use filter::{Filter, FilterError};

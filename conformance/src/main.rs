@@ -8,6 +8,7 @@ use conformance::groups::conversions::{self, Conversion, Conversions};
 use conformance::groups::cute::Cute;
 use conformance::groups::dot::{Dots, ScaledDots};
 use conformance::groups::families::Families;
+use conformance::groups::figures::Figures;
 use conformance::groups::gather::Gathers;
 use conformance::groups::instructions::Instructions;
 use conformance::groups::kernels::Kernels;
@@ -37,6 +38,7 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Scans),
         Box::new(Gathers),
         Box::new(Kernels),
+        Box::new(Figures),
         Box::new(Conversions::new("codegen", worth_compiling, conversions::compiled)),
     ]
 }

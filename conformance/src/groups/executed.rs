@@ -1,6 +1,6 @@
 //! What kernels that run on a device are found to be.
 
-use tilewright::pipeline::Disproof;
+use tilewright::pipeline::{Disproof, Trial};
 use tilewright::vendor::{CompileError, Device, DeviceError};
 
 use crate::{Context, Level, Verdict};
@@ -21,6 +21,27 @@ pub(super) fn on_device(context: &Context, work: impl FnOnce(&mut dyn Device) ->
         Err(DeviceError::Plugin(message)) => Verdict::crash(message),
         Err(error) => Verdict::fail(Level::Device, error.to_string()),
     }
+}
+
+/// Compiles kernels and runs them on the target's device, and compares what their buffers hold then.
+pub(super) fn trials_on_device(context: &Context, trials: Vec<Trial>) -> Result<Verdict, Verdict> {
+    let mut differences = Vec::new();
+    let verdict = on_device(context, |device| {
+        for trial in trials {
+            differences.extend(trial.run_on(device, context.target())?);
+        }
+        Ok(())
+    });
+    if differences.is_empty() {
+        return Ok(verdict);
+    }
+    let differences: Vec<_> = differences.iter().map(ToString::to_string).collect();
+    Err(Verdict::fail(Level::Device, format!("{}; {}", differences.join("; "), verdict.detail)))
+}
+
+/// The verdict on kernels that cannot be made.
+pub(super) fn no_trials(wrong: Disproof) -> Verdict {
+    Verdict::fail(Level::Layout, wrong.to_string())
 }
 
 fn failed(device: &str, wrong: Disproof) -> Verdict {

@@ -6,11 +6,11 @@ use std::fmt;
 
 use tilewright::layout::LinearLayout;
 use tilewright::movement::{self, Gather};
-use tilewright::pipeline::{prove_gather, prove_gather_on};
+use tilewright::pipeline::{Trial, gather_trial, prove_gather, prove_gather_on};
 
 use super::along::Along;
 use super::emulated::{either, executed, refused};
-use super::executed::on_device;
+use super::executed::{no_trials, on_device};
 use super::lineup::{Lineup, Turns};
 use super::{Endpoint, Tensor};
 use crate::{Case, Context, Group, Level, Verdict};
@@ -57,11 +57,13 @@ impl Group for Gathers {
             })
         };
         let on_device = |gather: GatherAlong| {
+            let packed = gather.clone();
             Case::new(format!("gather/device/{gather}"), move |context| {
                 either(
                     plan(context, &gather).map(|(layouts, plans)| shown_on_device(context, &gather, &layouts, &plans)),
                 )
             })
+            .with_trials(move |context| trials(context, &packed))
         };
         let all = all(context);
         let chosen = all.iter().filter(|gather| context.devices().is_some() && gather.along.is_worth_compiling());
@@ -72,11 +74,25 @@ impl Group for Gathers {
 
 /// Runs the best plan on a device and compares every place.
 fn shown_on_device(context: &Context, gather: &GatherAlong, (source, indices): &Layouts, plans: &[Gather]) -> Verdict {
-    let Some(plan) = plans.first().filter(|plan| plan.expected_slots() <= MOST_SLOTS) else {
-        return Verdict::skip(format!("the best way takes more than {MOST_SLOTS} slots, which are not run"));
+    let plan = match small(plans) {
+        Ok(plan) => plan,
+        Err(verdict) => return verdict,
     };
     let (bits, of) = (gather.along.tensor.setting.element.bits(), ([source, indices], gather.along.dim()));
     on_device(context, |device| prove_gather_on(device, context.target(), of, bits, plan))
+}
+
+/// The best plan, where it is one to be run.
+fn small(plans: &[Gather]) -> Result<&Gather, Verdict> {
+    let too_large = || Verdict::skip(format!("the best way takes more than {MOST_SLOTS} slots, which are not run"));
+    plans.first().filter(|plan| plan.expected_slots() <= MOST_SLOTS).ok_or_else(too_large)
+}
+
+/// The best plan's kernel, to be run elsewhere.
+fn trials(context: &Context, gather: &GatherAlong) -> Result<Vec<Trial>, Verdict> {
+    let ((source, indices), plans) = plan(context, gather)?;
+    let (bits, of) = (gather.along.tensor.setting.element.bits(), ([&source, &indices], gather.along.dim()));
+    gather_trial(of, bits, small(&plans)?).map(|trial| vec![trial]).map_err(no_trials)
 }
 
 /// The gathers that are shown for a target: from each layout along each axis by indices of the same layout and of

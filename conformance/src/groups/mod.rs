@@ -15,6 +15,7 @@ mod emulated;
 mod endpoint;
 mod executed;
 pub mod families;
+pub mod figures;
 pub mod gather;
 pub mod instructions;
 pub mod kernels;

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::movement::{self, Reduction};
-use tilewright::pipeline::{prove_reduction, prove_reduction_on};
+use tilewright::pipeline::{Trial, prove_reduction, prove_reduction_on, reduction_trial};
 
 use super::along::Along;
 use super::emulated::{at_bound, either, executed, refused, stores_once};
-use super::executed::on_device;
+use super::executed::{no_trials, on_device};
 use super::law::broken;
 use super::walk::walk;
 use crate::{Case, Context, Group, Verdict};
@@ -33,9 +33,11 @@ impl Group for Reductions {
             })
         };
         let on_device = |along: Along| {
+            let packed = along.clone();
             Case::new(format!("reduce/device/{along}"), move |context| {
                 either(plan(context, &along).map(|(layout, plan)| shown_on_device(context, &along, &layout, &plan)))
             })
+            .with_trials(move |context| trials(context, &packed))
         };
         let all = all(context);
         let chosen = all.iter().filter(|along| context.devices().is_some() && along.is_worth_compiling());
@@ -48,6 +50,13 @@ impl Group for Reductions {
 fn shown_on_device(context: &Context, along: &Along, layout: &LinearLayout, plan: &Reduction) -> Verdict {
     let (bits, of) = (along.element_bits(), (layout, along.dim()));
     on_device(context, |device| prove_reduction_on(device, context.target(), of, &bits, plan))
+}
+
+/// The plan's kernel, to be run elsewhere.
+fn trials(context: &Context, along: &Along) -> Result<Vec<Trial>, Verdict> {
+    let (layout, plan) = plan(context, along)?;
+    let trial = reduction_trial((&layout, along.dim()), &along.element_bits(), &plan);
+    trial.map(|trial| vec![trial]).map_err(no_trials)
 }
 
 /// The reductions that are shown for a target.

@@ -5,11 +5,11 @@ use std::fmt;
 
 use tilewright::layout::LinearLayout;
 use tilewright::movement::{self, Scan, ScanDirection};
-use tilewright::pipeline::{prove_scan, prove_scan_on};
+use tilewright::pipeline::{Trial, prove_scan, prove_scan_on, scan_trial};
 
 use super::along::Along;
 use super::emulated::{at_bound, either, executed, refused};
-use super::executed::on_device;
+use super::executed::{no_trials, on_device};
 use crate::{Case, Context, Group, Verdict};
 
 /// The group.
@@ -51,9 +51,11 @@ impl Group for Scans {
             })
         };
         let on_device = |scan: ScanAlong| {
+            let packed = scan.clone();
             Case::new(format!("scan/device/{scan}"), move |context| {
                 either(plan(context, &scan).map(|(layout, plan)| shown_on_device(context, &scan, &layout, &plan)))
             })
+            .with_trials(move |context| trials(context, &packed))
         };
         let all = all(context);
         let chosen = all.iter().filter(|scan| context.devices().is_some() && scan.along.is_worth_compiling());
@@ -66,6 +68,13 @@ impl Group for Scans {
 fn shown_on_device(context: &Context, scan: &ScanAlong, layout: &LinearLayout, plan: &Scan) -> Verdict {
     let (bits, of) = (scan.along.element_bits(), (layout, scan.along.dim()));
     on_device(context, |device| prove_scan_on(device, context.target(), of, &bits, (plan, scan.direction)))
+}
+
+/// The plan's kernel, to be run elsewhere.
+fn trials(context: &Context, scan: &ScanAlong) -> Result<Vec<Trial>, Verdict> {
+    let (layout, plan) = plan(context, scan)?;
+    let trial = scan_trial((&layout, scan.along.dim()), &scan.along.element_bits(), (&plan, scan.direction));
+    trial.map(|trial| vec![trial]).map_err(no_trials)
 }
 
 /// The scans that are shown for a target: from both ends by turns, everything from both where it is thorough.

@@ -154,6 +154,27 @@ pub(super) enum Command {
         #[arg(long, value_name = "FORMAT", value_enum, default_value = "human")]
         message_format: MessageFormat,
     },
+    /// Writes compiled cases of a target with all that it takes to run them into a folder, for a machine that has a GPU.
+    Pack {
+        /// The folder, which is to be empty or not there.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        choice: Choice,
+        /// When it is made, as it is to stand in the pack.
+        #[arg(long, value_name = "TEXT")]
+        date: Option<String>,
+    },
+    /// Runs such a folder on a device of this machine. `conformance-run` does the same without code generators.
+    Run {
+        #[command(flatten)]
+        command: conformance_pack::Command,
+        /// A plugin library to use before those that are found, as often as wanted.
+        #[arg(long = "plugin", value_name = "FILE")]
+        plugins: Vec<PathBuf>,
+    },
     /// Runs the cases named on standard input; for the program's own use.
     #[command(hide = true)]
     RunBatch {

@@ -31,31 +31,11 @@ impl Program {
         answers: &Answers,
         arguments: &Arguments,
     ) -> Result<Chosen, Stop> {
-        let choice = &arguments.choice;
-        let (filter, exclude) = (Filter::new(&choice.globs)?, Filter::new(&choice.exclude)?);
         let mut all = Chosen::new();
         for target in names {
             all.insert(target.clone(), self.names(targets, target, answers, &arguments.which)?);
         }
-        // A mistyped name would otherwise be a run in which nothing failed.
-        let every: Vec<_> = all.values().flatten().cloned().collect();
-        if let Some(glob) = filter.idle(&every).next() {
-            return Err(Stop::usage(format!("no case matches `{glob}`; `--list` shows what there is")));
-        }
-        let listed = choice.case_list.as_deref().map(|file| Listed::read(file, &all)).transpose()?;
-        let wanted = |target: &str, name: &String| {
-            let excluded = !choice.exclude.is_empty() && exclude.chooses(name);
-            filter.chooses(name) && !excluded && listed.as_ref().is_none_or(|listed| listed.has(target, name))
-        };
-        for (target, names) in &mut all {
-            names.retain(|name| wanted(target, name));
-            narrow(names, choice);
-        }
-        // A part of a run may be empty; a run may not.
-        if choice.shard.is_none() && all.values().all(Vec::is_empty) {
-            return Err(Stop::harness("there is no case to run".to_owned()));
-        }
-        Ok(all)
+        narrowed(all, &arguments.choice)
     }
 
     /// The names of all cases of a target, sorted.
@@ -70,6 +50,30 @@ impl Program {
         let cases = list(&self.groups, &context).map_err(|error| Stop::harness(error.to_string()))?;
         Ok(cases.iter().map(|case| case.name().to_owned()).collect())
     }
+}
+
+/// Of all cases those that are chosen.
+pub(super) fn narrowed(mut all: Chosen, choice: &Choice) -> Result<Chosen, Stop> {
+    let (filter, exclude) = (Filter::new(&choice.globs)?, Filter::new(&choice.exclude)?);
+    // A mistyped name would otherwise be a run in which nothing failed.
+    let every: Vec<_> = all.values().flatten().cloned().collect();
+    if let Some(glob) = filter.idle(&every).next() {
+        return Err(Stop::usage(format!("no case matches `{glob}`; `--list` shows what there is")));
+    }
+    let listed = choice.case_list.as_deref().map(|file| Listed::read(file, &all)).transpose()?;
+    let wanted = |target: &str, name: &String| {
+        let excluded = !choice.exclude.is_empty() && exclude.chooses(name);
+        filter.chooses(name) && !excluded && listed.as_ref().is_none_or(|listed| listed.has(target, name))
+    };
+    for (target, names) in &mut all {
+        names.retain(|name| wanted(target, name));
+        narrow(names, choice);
+    }
+    // A part of a run may be empty; a run may not.
+    if choice.shard.is_none() && all.values().all(Vec::is_empty) {
+        return Err(Stop::harness("there is no case to run".to_owned()));
+    }
+    Ok(all)
 }
 
 /// Leaves the smoke cases, and the part that was asked for.

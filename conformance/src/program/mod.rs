@@ -5,6 +5,7 @@ mod choose;
 mod claim;
 mod merge;
 mod output;
+mod pack;
 mod repro;
 mod run;
 
@@ -97,6 +98,10 @@ impl Program {
             Some(Command::Claim { files, level, which, message_format }) => {
                 return self.claim(files, *level, which, *message_format);
             }
+            Some(Command::Pack { folder, which, choice, date }) => {
+                return self.pack(folder, which, choice, date.as_deref());
+            }
+            Some(Command::Run { command, plugins }) => return Ok(self.play(command, plugins)),
             None => {}
         }
         let targets = (self.targets)(&arguments.which.plugins)?;

@@ -50,7 +50,7 @@ pub fn prove_instruction_with(row: &Instruction, means: Means<'_>) -> Result<Rep
 pub fn prove_instruction_on(device: &mut dyn Device, target: &dyn Target, row: &Instruction) -> Result<(), Disproof> {
     let means = Means::of(target.description()).with_instructions(target.instructions());
     let (kernel, question) = issue(row, means)?;
-    let found = Machine { target, device }.run_on(kernel, &question.contents, 1)?;
+    let found = Machine::new(target, device).run_on(kernel, &question.contents, 1)?;
     question.compare(&found[question.answer])
 }
 

@@ -7,6 +7,7 @@
 
 mod bulk_proof;
 pub mod case;
+mod contraction_factors;
 mod contraction_memory;
 mod contraction_proof;
 mod exact;
@@ -17,6 +18,7 @@ mod proof;
 mod question;
 mod tensor_proof;
 mod tolerance;
+mod trial;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,14 +26,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 pub use bulk_proof::{box_origins, prove_box_copy, prove_span_copy};
-pub use contraction_proof::{prove_contraction, prove_contraction_on};
+pub use contraction_proof::{contraction_trials, prove_contraction, prove_contraction_on};
 pub use instruction_proof::{prove_instruction, prove_instruction_on, prove_instruction_with};
 pub use proof::{
-    BlockTile, Disproof, prove_block_loads, prove_block_loads_on, prove_box_tiles, prove_conversion,
-    prove_conversion_on, prove_copy, prove_gather, prove_gather_on, prove_load, prove_prefetched, prove_reduction,
-    prove_reduction_on, prove_scan, prove_scan_on, prove_shared_copy, prove_store, prove_strided_copy,
+    BlockTile, Disproof, Repeated, conversion_trial, gather_trial, prove_block_loads, prove_block_loads_on,
+    prove_box_tiles, prove_conversion, prove_conversion_on, prove_copy, prove_gather, prove_gather_on, prove_load,
+    prove_prefetched, prove_reduction, prove_reduction_on, prove_scan, prove_scan_on, prove_shared_copy, prove_store,
+    prove_strided_copy, reduction_trial, scan_trial,
 };
 pub use question::{LayoutQuestion, QuestionError};
+pub use trial::{Predicted, Trial};
 
 use crate::kernel::{self, Module};
 use crate::layout::{Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, Spellings, families::Neutral};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Artifact;
+use crate::kernel::Counts;
 
 /// A device that runs what a target compiles.
 ///
@@ -80,6 +81,10 @@ pub struct Launched {
     /// How long the device worked at it, by its own clock; absent where it has none.
     #[serde(default)]
     pub nanoseconds: Option<u64>,
+    /// What a warp executed, the most over all warps, by the product's own bank rows; absent where the device does not
+    /// count. Hardware does not.
+    #[serde(default)]
+    pub counts: Option<Counts>,
 }
 
 /// One argument of a launch.

@@ -32,9 +32,9 @@ impl<Memory, Code> Ledger<Memory, Code> {
         Buffer(number)
     }
 
-    /// Strikes out a buffer; one that is not here is ignored.
-    pub fn take_back(&mut self, buffer: Buffer) {
-        self.buffers.remove(&buffer.0);
+    /// Strikes out a buffer and gives its memory; nothing where it is not here.
+    pub fn take_back(&mut self, buffer: Buffer) -> Option<Memory> {
+        self.buffers.remove(&buffer.0).map(|(memory, _)| memory)
     }
 
     /// The memory of a buffer of which `bytes` bytes from `offset` on are to be used.
@@ -57,9 +57,9 @@ impl<Memory, Code> Ledger<Memory, Code> {
         LoadedCode(number)
     }
 
-    /// Strikes out code; what is not here is ignored.
-    pub fn forget(&mut self, code: LoadedCode) {
-        self.codes.remove(&code.0);
+    /// Strikes out code and gives it; nothing where it is not here.
+    pub fn forget(&mut self, code: LoadedCode) -> Option<Code> {
+        self.codes.remove(&code.0).map(|(code, _)| code)
     }
 
     /// The code that a launch asks for, and what is known of its kernel.
@@ -94,7 +94,8 @@ fn fit(parameters: &[u32], arguments: &[LaunchArgument]) -> Result<(), String> {
             LaunchArgument::Buffer(_) => 64,
             LaunchArgument::Scalar { width, .. } => width,
         };
-        if given != bits {
+        // A truth is one bit to programs and a byte to kernels.
+        if given.div_ceil(8) != bits.div_ceil(8) {
             return Err(format!("takes {bits} bits as argument {number}, {given} are given"));
         }
     }

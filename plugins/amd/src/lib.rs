@@ -1,10 +1,12 @@
 //! The AMD plugin as a library: layout families, instructions, and code for AMD GPUs.
 
 mod architectures;
+#[cfg(feature = "codegen")]
 mod compile;
 mod device;
 pub mod families;
 pub mod instructions;
+#[cfg(feature = "codegen")]
 pub mod object;
 
 use tilewright::kernel::Module;
@@ -73,8 +75,16 @@ impl Target for AmdTarget {
         &self.unused
     }
 
+    #[cfg(feature = "codegen")]
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         compile::compile(&self.description, &self.instructions, module, options)
+    }
+
+    #[cfg(not(feature = "codegen"))]
+    fn compile(&self, _module: &Module, _options: &CompileOptions) -> Result<Artifact, CompileError> {
+        Err(CompileError::Unsupported(
+            "this build makes no code: it was built without the feature `codegen`".to_owned(),
+        ))
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {

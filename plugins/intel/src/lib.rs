@@ -4,6 +4,7 @@
 //! May import `tilewright` up to floor 5 (`vendor`).
 
 mod architectures;
+#[cfg(feature = "codegen")]
 pub mod compile;
 pub mod device;
 pub mod families;
@@ -69,6 +70,7 @@ pub struct UnknownArchitecture {
 #[derive(Debug)]
 pub struct IntelTarget {
     description: TargetDescription,
+    #[cfg_attr(not(feature = "codegen"), expect(dead_code, reason = "what the code generator must know"))]
     architecture: Architecture,
     families: VendorFamilies,
     instructions: Vec<Instruction>,
@@ -109,8 +111,16 @@ impl Target for IntelTarget {
         &self.unused
     }
 
+    #[cfg(feature = "codegen")]
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         compile::compile(self.architecture, &self.description, &self.instructions, module, options)
+    }
+
+    #[cfg(not(feature = "codegen"))]
+    fn compile(&self, _module: &Module, _options: &CompileOptions) -> Result<Artifact, CompileError> {
+        Err(CompileError::Unsupported(
+            "this build makes no code: it was built without the feature `codegen`".to_owned(),
+        ))
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {

@@ -1,14 +1,13 @@
 //! The NVIDIA plugin as a library: layout families, instructions, and code for NVIDIA GPUs.
 
 mod architectures;
+#[cfg(feature = "codegen")]
 mod compile;
-#[cfg(feature = "drivers")]
-mod cuda;
-mod device;
+pub mod device;
 pub mod families;
 pub mod instructions;
+#[cfg(feature = "codegen")]
 pub mod object;
-pub mod virtual_device;
 
 use tilewright::kernel::Module;
 use tilewright::layout::Families;
@@ -76,8 +75,16 @@ impl Target for NvidiaTarget {
         &self.unused
     }
 
+    #[cfg(feature = "codegen")]
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         compile::compile(&self.description, &self.instructions, module, options)
+    }
+
+    #[cfg(not(feature = "codegen"))]
+    fn compile(&self, _module: &Module, _options: &CompileOptions) -> Result<Artifact, CompileError> {
+        Err(CompileError::Unsupported(
+            "this build makes no code: it was built without the feature `codegen`".to_owned(),
+        ))
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {

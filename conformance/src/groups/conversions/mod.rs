@@ -14,7 +14,7 @@ use std::fmt;
 
 use tilewright::layout::LinearLayout;
 
-pub use proof::{compiled, emulated, executed};
+pub use proof::{compiled, emulated, executed, trials};
 
 use super::{Endpoint, Tensor};
 use crate::{Case, Context, Group, Verdict};
@@ -104,7 +104,9 @@ impl Group for Conversions {
             if let Some((chooses, check)) = self.on_device.filter(|_| context.devices().is_some())
                 && chooses(&conversion)
             {
-                cases.push(case("device/", check, conversion.clone()));
+                let packed = conversion.clone();
+                let on_device = case("device/", check, conversion.clone());
+                cases.push(on_device.with_trials(move |context| trials(context, &packed)));
             }
             if (self.chooses)(&conversion) {
                 cases.push(case("", self.check, conversion));

@@ -4,10 +4,10 @@ use tilewright::kernel::{self, Module};
 use tilewright::layout::{Dim, LinearLayout};
 use tilewright::lower::conversion_kernel;
 use tilewright::movement::{self, Means, MovementError, Plan};
-use tilewright::pipeline::{prove_conversion, prove_conversion_on};
+use tilewright::pipeline::{Trial, conversion_trial, prove_conversion, prove_conversion_on};
 
 use super::super::artifact;
-use super::super::executed::on_device;
+use super::super::executed::{no_trials, on_device};
 use super::Conversion;
 use crate::{Context, Level, Verdict};
 
@@ -43,20 +43,31 @@ pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
 
 /// Runs the best plan on a device: each register of each lane must hold what the destination layout says.
 pub fn executed(context: &Context, conversion: &Conversion) -> Verdict {
-    // What is not compiled does not run.
-    if let Err(verdict) = module(context, conversion) {
-        return verdict;
-    }
-    let (src, dst) = match conversion.layouts(context) {
-        Ok(layouts) => layouts,
+    let ((src, dst), plan) = match chosen(context, conversion) {
+        Ok(chosen) => chosen,
         Err(verdict) => return verdict,
     };
     let bits = conversion.tensor.setting.element.bits();
-    let plan = match movement::convert(&src, &dst, bits, means(context)) {
-        Ok(plan) => plan,
-        Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
-    };
     on_device(context, |device| prove_conversion_on(device, context.target(), [&src, &dst], bits, &plan))
+}
+
+/// The kernel of the best plan, to be run elsewhere.
+///
+/// # Errors
+/// The verdict where there is none.
+pub fn trials(context: &Context, conversion: &Conversion) -> Result<Vec<Trial>, Verdict> {
+    let ((src, dst), plan) = chosen(context, conversion)?;
+    let trial = conversion_trial([&src, &dst], conversion.tensor.setting.element.bits(), &plan);
+    trial.map(|trial| vec![trial]).map_err(no_trials)
+}
+
+/// The layouts, and the best plan.
+fn chosen(context: &Context, conversion: &Conversion) -> Result<((LinearLayout, LinearLayout), Plan), Verdict> {
+    // What is not compiled does not run.
+    module(context, conversion)?;
+    let (src, dst) = conversion.layouts(context)?;
+    let plan = movement::convert(&src, &dst, conversion.tensor.setting.element.bits(), means(context));
+    Ok(((src, dst), plan.map_err(|error| Verdict::fail(Level::Layout, error.to_string()))?))
 }
 
 /// Kernels of more operations than this are not compiled.

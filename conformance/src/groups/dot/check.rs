@@ -4,11 +4,11 @@ use tilewright::contract::{self, ContractError, Contraction, Question};
 use tilewright::kernel::{self, Module};
 use tilewright::lower::contraction_kernel;
 use tilewright::movement::Means;
-use tilewright::pipeline::{Disproof, prove_contraction, prove_contraction_on};
+use tilewright::pipeline::{Disproof, Trial, contraction_trials, prove_contraction, prove_contraction_on};
 use tilewright::target::TargetDescription;
 
 use super::super::artifact;
-use super::super::executed::on_device;
+use super::super::executed::{no_trials, on_device};
 use crate::{Context, Level, Verdict};
 
 /// Four warps, of less than 16 x 16 one; twice as many while a lane would hold more than 64 words of the result.
@@ -27,7 +27,8 @@ fn means(context: &Context) -> Means<'_> {
     Means::of(context.target().description()).with_instructions(context.target().instructions())
 }
 
-fn planned(context: &Context, question: &Question) -> Result<Contraction, Verdict> {
+/// The cheapest plan.
+pub(in crate::groups) fn planned(context: &Context, question: &Question) -> Result<Contraction, Verdict> {
     contract::plan(question, means(context)).map_err(|error| match error {
         ContractError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => Verdict::fail(Level::Layout, error.to_string()),
@@ -57,6 +58,11 @@ pub(super) fn executed(context: &Context, question: &Question) -> Verdict {
     let verdict = on_device(context, |device| prove_contraction_on(device, context.target(), &plan, means(context)));
     let detail = format!("by {}: {}", plan.unit_name(), verdict.detail);
     verdict.with_detail(detail)
+}
+
+/// The plan's kernels with what they are shown with, to be run elsewhere.
+pub(super) fn trials(context: &Context, question: &Question) -> Result<Vec<Trial>, Verdict> {
+    contraction_trials(&planned(context, question)?, means(context)).map_err(no_trials)
 }
 
 /// Compiles the plan's kernel twice; see [`artifact::compiled`].

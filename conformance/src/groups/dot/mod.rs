@@ -7,10 +7,12 @@ mod scaled;
 mod scaled_list;
 
 use tilewright::contract::Question;
+use tilewright::pipeline::Trial;
 use tilewright::target::{Number, TargetDescription};
 
 use crate::{Case, Context, Group, Level, Verdict};
 
+pub(super) use check::planned;
 pub use list::{Dot, PAIRS, narrow, plain, small, table_5};
 pub use scaled::ScaledDots;
 pub use scaled_list::{Factor, ScaledDot, scaled};
@@ -34,7 +36,7 @@ impl Group for Dots {
                 cases.push(case(named("emulated"), dot, emulated));
                 cases.push(case(named("code"), dot, compiled));
                 if context.devices().is_some() {
-                    cases.push(case(named("device"), dot, executed));
+                    cases.push(case(named("device"), dot, executed).with_trials(move |context| trials(context, &dot)));
                 }
             }
         }
@@ -72,4 +74,8 @@ fn executed(context: &Context, dot: &Dot) -> Verdict {
 
 fn compiled(context: &Context, dot: &Dot) -> Verdict {
     question(context, dot).map_or_else(|verdict| verdict, |question| check::compiled(context, &question))
+}
+
+fn trials(context: &Context, dot: &Dot) -> Result<Vec<Trial>, Verdict> {
+    check::trials(context, &question(context, dot)?)
 }

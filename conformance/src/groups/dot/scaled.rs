@@ -27,6 +27,10 @@ impl Group for ScaledDots {
             let named = |way: &str| format!("dot-scaled/{way}/{dot}/w{}", check::warps(dot.shape, SUM_BITS, target));
             cases.push(case(named("emulated"), dot, check::emulated));
             cases.push(case(named("code"), dot, check::compiled));
+            if context.devices().is_some() {
+                let trials = move |context: &Context| check::trials(context, &question(context, &dot)?);
+                cases.push(case(named("device"), dot, check::executed).with_trials(trials));
+            }
         }
         cases
     }

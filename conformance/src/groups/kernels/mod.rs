@@ -15,6 +15,7 @@ use tilewright::pipeline::case::Case as ProgramCase;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramError, ProgramOptions};
 
 use super::artifact::compiled;
+use super::emulated::either;
 use crate::{Case, Context, Group, Level, Status, Verdict};
 
 use source::Source;
@@ -42,7 +43,9 @@ impl Group for Kernels {
             if context.devices().is_some() {
                 let source = Arc::clone(&source);
                 let name = format!("kernels/device/{}", source.name());
-                cases.push(Case::new(name, move |context| on_device::shown(context, &source)));
+                let packed = Arc::clone(&source);
+                let case = Case::new(name, move |context| on_device::shown(context, &source));
+                cases.push(case.with_trials(move |context| on_device::trials(context, &packed)));
             }
             let name = format!("kernels/{}", source.name());
             cases.push(Case::new(name, move |context| shown(context, &source)));
@@ -52,17 +55,14 @@ impl Group for Kernels {
 }
 
 /// Does something with a case and its program's text, if they can be read.
-fn with_program(
+fn with_program<T>(
     context: &Context,
     source: &Source,
-    work: impl FnOnce(&ProgramCompiler<'_>, &ProgramCase, &str) -> Verdict,
-) -> Verdict {
-    let (case, text) = match source.read() {
-        Ok(read) => read,
-        Err(message) => return Verdict::fail(Level::Layout, message),
-    };
+    work: impl FnOnce(&ProgramCompiler<'_>, &ProgramCase, &str) -> T,
+) -> Result<T, Verdict> {
+    let (case, text) = source.read().map_err(|message| Verdict::fail(Level::Layout, message))?;
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-    work(&ProgramCompiler { dialects: &dialects, imports: &imports, target: context.target() }, &case, &text)
+    Ok(work(&ProgramCompiler { dialects: &dialects, imports: &imports, target: context.target() }, &case, &text))
 }
 
 /// The verdict on a program of which no kernel is made, or that does what it may not.
@@ -76,7 +76,7 @@ fn refused(error: &ProgramError) -> Verdict {
 
 /// What a case shows of the target.
 fn shown(context: &Context, source: &Source) -> Verdict {
-    with_program(context, source, |compiler, case, text| {
+    either(with_program(context, source, |compiler, case, text| {
         let limits = Limits { steps: STEPS, ..Limits::default() };
         let (kernel, ended) = match compiler.run(case, text, &ProgramOptions::default(), &limits) {
             Ok(ran) => ran,
@@ -92,5 +92,5 @@ fn shown(context: &Context, source: &Source) -> Verdict {
             Status::Pass => Verdict::pass(Level::Emulated).with_detail(code.detail),
             _ => code,
         }
-    })
+    }))
 }

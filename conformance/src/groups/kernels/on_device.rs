@@ -1,28 +1,24 @@
 //! Whole programs on a device.
 
+use tilewright::pipeline::Trial;
 use tilewright::pipeline::program::ProgramOptions;
 
-use super::super::executed::on_device;
+use super::super::emulated::either;
+use super::super::executed::trials_on_device;
 use super::source::Source;
 use super::{refused, with_program};
 use crate::{Context, Level, Verdict};
 
 /// Compiles the program, runs its code on the device over the whole grid, and compares every buffer.
 pub(super) fn shown(context: &Context, source: &Source) -> Verdict {
+    either(trials(context, source).and_then(|trials| trials_on_device(context, trials)))
+}
+
+/// The program's kernel with what the case gives it, to be run elsewhere.
+pub(super) fn trials(context: &Context, source: &Source) -> Result<Vec<Trial>, Verdict> {
     with_program(context, source, |compiler, case, text| {
-        let kernel = match compiler.kernel_of(case, text, &ProgramOptions::default()) {
-            Ok(kernel) => kernel,
-            Err(error) => return refused(&error),
-        };
-        let mut differences = Vec::new();
-        let verdict = on_device(context, |device| {
-            differences = case.run_on(device, context.target(), kernel)?;
-            Ok(())
-        });
-        if differences.is_empty() {
-            return verdict;
-        }
-        let differences: Vec<_> = differences.iter().map(ToString::to_string).collect();
-        Verdict::fail(Level::Device, format!("{}; {}", differences.join("; "), verdict.detail))
-    })
+        let kernel = compiler.kernel_of(case, text, &ProgramOptions::default()).map_err(|error| refused(&error))?;
+        let trial = case.trial(kernel).map_err(|message| Verdict::fail(Level::Layout, message))?;
+        Ok(vec![trial])
+    })?
 }

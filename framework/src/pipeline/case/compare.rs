@@ -80,7 +80,31 @@ impl Buffer {
                 }
                 Some(difference)
             }
+            After::Near { values, allowed } => self.compare_near(left, values, allowed),
         }
+    }
+
+    /// What is wrong where each number has a tolerance of its own.
+    fn compare_near(&self, left: &[u8], values: &[f64], allowed: &[f64]) -> Option<Difference> {
+        let (mut wrong, mut first, mut worst) = (0, None, None::<(f64, Mismatch)>);
+        for (place, (got, (&expected, &allowed))) in
+            left.chunks(self.element.bytes()).zip(values.iter().zip(allowed)).enumerate()
+        {
+            let got = self.element.value(got);
+            let values = [got, Value::Float(expected)];
+            if (Tolerance { relative: 0.0, absolute: allowed }).allows(as_float(got), values[1]) {
+                continue;
+            }
+            wrong += 1;
+            let mismatch = Mismatch { index: index(place as u64, &self.shape), got, expected: values[1], allowed };
+            first.get_or_insert_with(|| mismatch.clone());
+            let off = distance([as_float(got), values[1]]);
+            if worst.as_ref().is_none_or(|(most, _)| off > *most) {
+                worst = Some((off, mismatch));
+            }
+        }
+        let (_, worst) = worst?;
+        Some(Difference { buffer: self.name.clone(), elements: values.len(), wrong, first: first?, worst })
     }
 
     fn compare(
@@ -122,6 +146,13 @@ impl Buffer {
 fn at(element: Element, bytes: &[u8], place: usize) -> Value {
     let size = element.bytes();
     element.value(&bytes[place * size..(place + 1) * size])
+}
+
+fn as_float(value: Value) -> Value {
+    match value {
+        Value::Integer(value) => Value::Float(value as f64),
+        value => value,
+    }
 }
 
 fn magnitude(value: Value) -> f64 {

@@ -61,6 +61,12 @@ impl Element {
         })
     }
 
+    /// Its name, where it has one.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        NAMES.iter().rev().find(|(_, known)| *known == self).map(|(name, _)| *name)
+    }
+
     /// The element that a type of a program has, as far as a number is given for it: integers with a sign.
     #[must_use]
     pub fn of_program(ty: &str) -> Option<Self> {

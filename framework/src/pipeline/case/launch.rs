@@ -3,12 +3,13 @@
 use thiserror::Error;
 
 use super::compare::Difference;
-use super::{Argument, Case, Given};
+use super::{Case, Given};
 use crate::emulator::{self, Emulator, Fault, GlobalMemory, Limits, Meanings, MemoryError, Report};
 use crate::kernel::{Kernel, Parameter, Type};
 use crate::movement::Means;
-use crate::pipeline::proof::{Disproof, Machine};
-use crate::vendor::{self, Device, DeviceError, LaunchArgument, Target};
+use crate::pipeline::proof::Disproof;
+use crate::pipeline::trial::Trial;
+use crate::vendor::{Device, DeviceError, Target};
 
 /// What a run did.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,17 +69,17 @@ impl Case {
         target: &dyn Target,
         kernel: Kernel,
     ) -> Result<Vec<Difference>, Disproof> {
-        let blocks = self.blocks(&kernel).map_err(DeviceError::BadLaunch)?;
-        let given = |buffers: &[vendor::Buffer]| {
-            let argument = |argument: &Argument| match argument.given {
-                Given::Buffer(number) => LaunchArgument::Buffer(buffers[number]),
-                Given::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
-            };
-            self.arguments.iter().map(argument).collect()
-        };
-        let contents: Vec<_> = self.buffers.iter().map(|buffer| buffer.before.clone()).collect();
-        let left = Machine { target, device }.run_with(kernel, &contents, blocks, given)?;
-        Ok(self.buffers.iter().zip(&left).filter_map(|(given, left)| given.difference(left)).collect())
+        self.trial(kernel).map_err(DeviceError::BadLaunch)?.run_on(device, target)
+    }
+
+    /// A kernel that was made of the case's program, with what it is given and must leave.
+    ///
+    /// # Errors
+    /// Why there are too many blocks.
+    pub fn trial(&self, kernel: Kernel) -> Result<Trial, String> {
+        let grid = self.blocks(&kernel)?;
+        let arguments = self.arguments.iter().map(|argument| argument.given).collect();
+        Ok(Trial { kernel, grid, arguments, buffers: self.buffers.clone(), predicted: None })
     }
 
     /// The blocks of the whole grid, along the three axes; why there are too many.

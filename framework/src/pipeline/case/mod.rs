@@ -92,6 +92,13 @@ pub enum After {
         /// By how much they may be off.
         tolerance: Tolerance,
     },
+    /// Numbers that may be off by an amount of their own each.
+    Near {
+        /// The numbers, in the buffer's order; where one is not a number, so must be what is there.
+        values: Vec<f64>,
+        /// By how much each may be off.
+        allowed: Vec<f64>,
+    },
     /// Anything.
     Anything,
 }

@@ -97,6 +97,6 @@ pub fn prove_block_loads_on(
 ) -> Result<(), Disproof> {
     let means = Means::of(target.description()).with_instructions(target.instructions());
     let kernel = tile.kernel(loads, means)?;
-    let found = Machine { target, device }.run_on(kernel, &[tile.matrix(), vec![0xff; tile.tile_bytes()]], 1)?;
+    let found = Machine::new(target, device).run_on(kernel, &[tile.matrix(), vec![0xff; tile.tile_bytes()]], 1)?;
     tile.compare(&found[1])
 }

@@ -1,7 +1,7 @@
 //! Running a kernel on a device, on the same tensors as on the emulator.
 
 use super::Disproof;
-use crate::kernel::{self, Kernel, Module};
+use crate::kernel::{self, Counts, Kernel, Module};
 use crate::vendor::{Buffer, CompileOptions, Device, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Target};
 
 /// What an output holds before: elements that are not written are seen.
@@ -9,11 +9,35 @@ const NOISE: u8 = 0xa5;
 
 /// A target's compiler and a device of it.
 pub(in crate::pipeline) struct Machine<'a> {
-    pub target: &'a dyn Target,
-    pub device: &'a mut dyn Device,
+    target: &'a dyn Target,
+    device: &'a mut dyn Device,
+    /// What the device counted of the last launch, where it counts.
+    counted: Option<Counts>,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
+    pub(in crate::pipeline) fn new(target: &'a dyn Target, device: &'a mut dyn Device) -> Self {
+        Self { target, device, counted: None }
+    }
+
+    /// Compares what a plan counts with what the device counted, if it did. Permutes and selects are the code
+    /// generator's, and so is how many accesses move what a plan moves by several; `with_conflicts` are loads whose
+    /// addresses no plan knows.
+    pub(in crate::pipeline) fn compare_counts(&self, planned: &Counts, with_conflicts: bool) -> Result<(), Disproof> {
+        let Some(executed) = self.counted else { return Ok(()) };
+        let compared = |counts: &Counts| {
+            let Counts { exchanges, matrix_stores, matrix_loads, wavefronts_stored, barriers, warp_barriers, .. } =
+                *counts;
+            [exchanges, matrix_stores, matrix_loads, wavefronts_stored, barriers, warp_barriers]
+        };
+        let (own, planned_loads) = (executed.wavefronts_loaded, planned.wavefronts_loaded);
+        let loads_agree = if with_conflicts { own >= planned_loads } else { own == planned_loads };
+        match loads_agree && compared(planned) == compared(&executed) {
+            true => Ok(()),
+            false => Err(Disproof::Counts { planned: Box::new(*planned), executed: Box::new(executed) }),
+        }
+    }
+
     /// Compiles a kernel whose parameters are buffers, first read, then written, and runs it: what it wrote.
     pub(in crate::pipeline) fn run(
         &mut self,
@@ -76,7 +100,7 @@ impl Machine<'_> {
             buffers.push(buffer);
             self.device.write(buffer, 0, bytes)?;
         }
-        self.device.launch(&launch(buffers))?;
+        self.counted = self.device.launch(&launch(buffers))?.counts;
         let written = buffers.iter().zip(contents);
         written.map(|(&buffer, bytes)| self.device.read(buffer, 0, bytes.len() as u64)).collect()
     }

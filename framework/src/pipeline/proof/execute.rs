@@ -81,6 +81,15 @@ pub(super) fn element(index: u64, bits: u32) -> u64 {
     if bits >= 64 { value } else { value & ((1 << bits) - 1) }
 }
 
+/// Where a kernel writes the element of a place, counted in elements: for each register all threads, side by side.
+pub(super) fn written_at(dst: &LinearLayout, place: u64) -> usize {
+    let (lane_bits, warp_bits) = (dst.in_bits(Dim::LANE), dst.in_bits(Dim::WARP));
+    let at = |dim| dst.ins().coordinate(place, dim);
+    let thread = at(Dim::LANE) | at(Dim::WARP) << lane_bits;
+    let register = at(Dim::BLOCK) << dst.in_bits(Dim::REGISTER) | at(Dim::REGISTER);
+    (register << (lane_bits + warp_bits) | thread) as usize
+}
+
 /// Compares every register of every lane with the element that its layout says.
 pub(super) fn compare_registers(
     dst: &LinearLayout,
@@ -89,12 +98,8 @@ pub(super) fn compare_registers(
     expected: impl Fn(u64) -> u64,
 ) -> Result<(), Disproof> {
     let bytes = (bits / 8) as usize;
-    let (lane_bits, warp_bits) = (dst.in_bits(Dim::LANE), dst.in_bits(Dim::WARP));
     for place in 0..1u64 << dst.ins().bits() {
-        let at = |dim| dst.ins().coordinate(place, dim);
-        let thread = at(Dim::LANE) | at(Dim::WARP) << lane_bits;
-        let register = at(Dim::BLOCK) << dst.in_bits(Dim::REGISTER) | at(Dim::REGISTER);
-        let start = ((register << (lane_bits + warp_bits) | thread) as usize) * bytes;
+        let start = written_at(dst, place) * bytes;
         let mut found = [0u8; 8];
         found[..bytes].copy_from_slice(&written[start..start + bytes]);
         let found = u64::from_le_bytes(found);

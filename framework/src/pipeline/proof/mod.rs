@@ -2,6 +2,7 @@
 //! leaves in registers and memory is compared with what the layouts say, and what was executed with
 //! what the plan counted.
 
+mod asked;
 mod block_load;
 mod boxes;
 mod copy;
@@ -11,7 +12,9 @@ mod memory;
 mod on_device;
 mod prefetch;
 mod registers;
+mod repeated;
 mod strided;
+mod trials;
 
 use thiserror::Error;
 
@@ -29,7 +32,9 @@ pub use memory::{prove_copy, prove_load, prove_store};
 pub use on_device::{prove_conversion_on, prove_gather_on, prove_reduction_on, prove_scan_on};
 pub use prefetch::prove_prefetched;
 pub use registers::{prove_conversion, prove_gather, prove_reduction, prove_scan};
+pub use repeated::Repeated;
 pub use strided::prove_strided_copy;
+pub use trials::{conversion_trial, gather_trial, reduction_trial, scan_trial};
 
 /// What a plan, or an instruction, does wrong: a fault of this framework.
 #[derive(Debug, Error)]

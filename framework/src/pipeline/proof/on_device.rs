@@ -1,10 +1,11 @@
-//! Movements from registers to registers on a device: what they leave is compared, nothing is counted.
+//! Movements from registers to registers on a device: what they leave is compared, and what was executed with what the
+//! plan counted, where the device counts.
 
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::{Gather, Plan, Reduction, Scan, ScanDirection};
 use crate::vendor::{Device, Target};
 
-use super::registers::{show_conversion, show_gather, show_reduction, show_scan};
+use super::registers::{ask_conversion, ask_gather, ask_reduction, ask_scan};
 use super::{Disproof, Machine};
 
 /// Compiles the plan's kernel, runs it on a device of the target and compares every register.
@@ -18,10 +19,10 @@ pub fn prove_conversion_on(
     element_bits: u32,
     plan: &Plan,
 ) -> Result<(), Disproof> {
-    let mut machine = Machine { target, device };
-    show_conversion(src, dst, element_bits, plan, &mut |kernel, inputs, outputs, blocks| {
-        machine.run(kernel, inputs, outputs, blocks)
-    })
+    let mut machine = Machine::new(target, device);
+    ask_conversion(src, dst, element_bits, plan)?
+        .show(&mut |kernel, inputs, outputs, blocks| machine.run(kernel, inputs, outputs, blocks))?;
+    machine.compare_counts(&plan.counts, false)
 }
 
 /// The same of a reduction by adding.
@@ -35,10 +36,10 @@ pub fn prove_reduction_on(
     element_bits: &[u32],
     reduction: &Reduction,
 ) -> Result<(), Disproof> {
-    let mut machine = Machine { target, device };
-    show_reduction(src, axis, element_bits, reduction, &mut |kernel, inputs, outputs, blocks| {
-        machine.run(kernel, inputs, outputs, blocks)
-    })
+    let mut machine = Machine::new(target, device);
+    ask_reduction(src, axis, element_bits, reduction)?
+        .show(&mut |kernel, inputs, outputs, blocks| machine.run(kernel, inputs, outputs, blocks))?;
+    machine.compare_counts(&reduction.counts, false)
 }
 
 /// The same of a scan.
@@ -52,10 +53,10 @@ pub fn prove_scan_on(
     element_bits: &[u32],
     (scan, direction): (&Scan, ScanDirection),
 ) -> Result<(), Disproof> {
-    let mut machine = Machine { target, device };
-    show_scan(src, axis, element_bits, direction, scan, &mut |kernel, inputs, outputs, blocks| {
-        machine.run(kernel, inputs, outputs, blocks)
-    })
+    let mut machine = Machine::new(target, device);
+    ask_scan(src, axis, element_bits, direction, scan)?
+        .show(&mut |kernel, inputs, outputs, blocks| machine.run(kernel, inputs, outputs, blocks))?;
+    machine.compare_counts(&scan.counts, false)
 }
 
 /// The same of a gather.
@@ -69,8 +70,8 @@ pub fn prove_gather_on(
     element_bits: u32,
     gather: &Gather,
 ) -> Result<(), Disproof> {
-    let mut machine = Machine { target, device };
-    show_gather(src, indices, axis, element_bits, gather, &mut |kernel, inputs, outputs, blocks| {
-        machine.run(kernel, inputs, outputs, blocks)
-    })
+    let mut machine = Machine::new(target, device);
+    ask_gather(src, indices, axis, element_bits, gather)?
+        .show(&mut |kernel, inputs, outputs, blocks| machine.run(kernel, inputs, outputs, blocks))?;
+    machine.compare_counts(&gather.counts, true)
 }

@@ -8,13 +8,14 @@ use crate::movement::{Bound, Gather, Means, Plan, Reduction, Scan, ScanDirection
 use crate::target::TargetDescription;
 
 use super::Disproof;
-use super::execute::{compare_counts, compare_registers, element, little_endian, low, run};
-
-/// Runs a kernel of so many blocks on its inputs; gives what it wrote to outputs of so many bytes.
-type Execute<'a> = &'a mut dyn FnMut(Kernel, &[Vec<u8>], &[usize], u32) -> Result<Vec<Vec<u8>>, Disproof>;
+use super::asked::{Asked, Execute, Left};
+use super::execute::{compare_counts, element, little_endian, low, run};
 
 /// Shows something by kernels that the emulator runs; gives what was executed.
-fn on_emulator(means: Means<'_>, show: impl FnOnce(Execute<'_>) -> Result<(), Disproof>) -> Result<Report, Disproof> {
+pub(super) fn on_emulator(
+    means: Means<'_>,
+    show: impl FnOnce(Execute<'_>) -> Result<(), Disproof>,
+) -> Result<Report, Disproof> {
     let mut executed = None;
     show(&mut |kernel, inputs, outputs, blocks| {
         let (report, written) = run(kernel, inputs, outputs, blocks, means)?;
@@ -36,22 +37,21 @@ pub fn prove_conversion<'a>(
     plan: &Plan,
     means: impl Into<Means<'a>>,
 ) -> Result<Report, Disproof> {
-    let report = on_emulator(means.into(), |execute| show_conversion(src, dst, element_bits, plan, execute))?;
+    let report = on_emulator(means.into(), |execute| ask_conversion(src, dst, element_bits, plan)?.show(execute))?;
     compare_counts(&plan.counts, &plan.bound, &report.counts)?;
     Ok(report)
 }
 
 /// What a conversion leaves in registers, wherever it runs.
-pub(super) fn show_conversion(
+pub(super) fn ask_conversion<'a>(
     src: &LinearLayout,
-    dst: &LinearLayout,
+    dst: &'a LinearLayout,
     element_bits: u32,
     plan: &Plan,
-    execute: Execute<'_>,
-) -> Result<(), Disproof> {
+) -> Result<Asked<'a>, Disproof> {
     let kernel = conversion_kernel("convert", src, dst, element_bits, plan)?;
-    let written = executed(kernel, src, dst, &[element_bits], execute)?;
-    compare_registers(dst, element_bits, &written[0], |index| element(index, element_bits))
+    let elements = (0..1u64 << dst.outs().bits()).map(|index| element(index, element_bits)).collect();
+    Ok(asked(kernel, src, dst, &[element_bits], vec![elements]))
 }
 
 /// Runs a reduction, by adding, on the emulator and compares every result and every count.
@@ -65,25 +65,22 @@ pub fn prove_reduction(
     reduction: &Reduction,
     target: &TargetDescription,
 ) -> Result<Report, Disproof> {
-    let report = on_emulator(target.into(), |execute| show_reduction(src, axis, element_bits, reduction, execute))?;
+    let report =
+        on_emulator(target.into(), |execute| ask_reduction(src, axis, element_bits, reduction)?.show(execute))?;
     compare_counts(&reduction.counts, &reduction.bound, &report.counts)?;
     Ok(report)
 }
 
 /// What a reduction gives, wherever it runs.
-pub(super) fn show_reduction(
+pub(super) fn ask_reduction<'a>(
     src: &LinearLayout,
     axis: Dim,
     element_bits: &[u32],
-    reduction: &Reduction,
-    execute: Execute<'_>,
-) -> Result<(), Disproof> {
+    reduction: &'a Reduction,
+) -> Result<Asked<'a>, Disproof> {
     let kernel = reduction_kernel("reduce", src, element_bits, reduction)?;
-    let written = executed(kernel, src, &reduction.result, element_bits, execute)?;
-    element_bits.iter().zip(&written).try_for_each(|(&bits, written)| {
-        let sums = sums_along(src, axis, bits);
-        compare_registers(&reduction.result, bits, written, |index| sums[index as usize])
-    })
+    let sums = element_bits.iter().map(|&bits| sums_along(src, axis, bits)).collect();
+    Ok(asked(kernel, src, &reduction.result, element_bits, sums))
 }
 
 /// Runs a scan on the emulator and compares every result and every count. A single tensor is added
@@ -100,20 +97,20 @@ pub fn prove_scan(
     scan: &Scan,
     target: &TargetDescription,
 ) -> Result<Report, Disproof> {
-    let report = on_emulator(target.into(), |execute| show_scan(src, axis, element_bits, direction, scan, execute))?;
+    let report =
+        on_emulator(target.into(), |execute| ask_scan(src, axis, element_bits, direction, scan)?.show(execute))?;
     compare_counts(&scan.counts, &scan.bound, &report.counts)?;
     Ok(report)
 }
 
 /// What a scan gives, wherever it runs.
-pub(super) fn show_scan(
-    src: &LinearLayout,
+pub(super) fn ask_scan<'a>(
+    src: &'a LinearLayout,
     axis: Dim,
     element_bits: &[u32],
     direction: ScanDirection,
     scan: &Scan,
-    execute: Execute<'_>,
-) -> Result<(), Disproof> {
+) -> Result<Asked<'a>, Disproof> {
     let kernel = scan_kernel("scan", src, element_bits, scan, &mut |builder, earlier, later| match (earlier, later) {
         (&[m, b], &[n, c]) => {
             let factor = builder.binary(Binary::Mul, m, n);
@@ -122,11 +119,7 @@ pub(super) fn show_scan(
         }
         _ => earlier.iter().zip(later).map(|(&a, &b)| builder.binary(Binary::Add, a, b)).collect(),
     })?;
-    let written = executed(kernel, src, src, element_bits, execute)?;
-    let expected = scanned(src, axis, element_bits, direction);
-    element_bits.iter().zip(&written).zip(&expected).try_for_each(|((&bits, written), expected)| {
-        compare_registers(src, bits, written, |index| expected[index as usize])
-    })
+    Ok(asked(kernel, src, src, element_bits, scanned(src, axis, element_bits, direction)))
 }
 
 /// The scan of the row-major test tensors, one element after the other.
@@ -169,7 +162,8 @@ pub fn prove_gather(
     gather: &Gather,
     target: &TargetDescription,
 ) -> Result<Report, Disproof> {
-    let report = on_emulator(target.into(), |execute| show_gather(src, indices, axis, element_bits, gather, execute))?;
+    let report =
+        on_emulator(target.into(), |execute| ask_gather(src, indices, axis, element_bits, gather)?.show(execute))?;
     let at_least = report.counts.wavefronts_loaded >= gather.counts.wavefronts_loaded;
     let loaded = if at_least { gather.counts.wavefronts_loaded } else { report.counts.wavefronts_loaded };
     let executed = Counts { wavefronts_loaded: loaded, ..report.counts };
@@ -178,25 +172,33 @@ pub fn prove_gather(
 }
 
 /// What a gather by indices in no order gives, wherever it runs.
-pub(super) fn show_gather(
+pub(super) fn ask_gather<'a>(
     src: &LinearLayout,
-    indices: &LinearLayout,
+    indices: &'a LinearLayout,
     axis: Dim,
     element_bits: u32,
     gather: &Gather,
-    execute: Execute<'_>,
-) -> Result<(), Disproof> {
+) -> Result<Asked<'a>, Disproof> {
     let kernel = gather_kernel("gather", src, indices, element_bits, gather)?;
     let bytes = (element_bits / 8) as usize;
-    let index = |place: u64| element(place, 64) >> 40 & ((1 << src.out_bits(axis)) - 1);
     let tensor = little_endian((0..1u64 << src.outs().bits()).map(|at| element(at, element_bits)), bytes);
-    let places = little_endian((0..1u64 << indices.outs().bits()).map(index), 4);
-    let blocks = 1 << src.in_bits(Dim::BLOCK);
-    let written = execute(kernel, &[tensor, places], &[bytes << indices.ins().bits()], blocks)?;
+    let places = (0..1u64 << indices.outs().bits()).map(|place| index_at(src, axis, place));
+    let places = little_endian(places, 4);
+    let elements = gathered(src, indices, axis, |index| element(index, element_bits));
+    let outputs = vec![Left { layout: indices, bits: element_bits, elements }];
+    Ok(Asked { kernel, inputs: vec![tensor, places], outputs, blocks: 1 << src.in_bits(Dim::BLOCK) })
+}
+
+/// The index along an axis of `src` that is asked for at a place: in no order.
+pub(super) fn index_at(src: &LinearLayout, axis: Dim, place: u64) -> u64 {
+    element(place, 64) >> 40 & ((1 << src.out_bits(axis)) - 1)
+}
+
+/// What a gather by those indices gives, row-major; `tensor` says what the elements of `src` are.
+pub(super) fn gathered(src: &LinearLayout, indices: &LinearLayout, axis: Dim, tensor: impl Fn(u64) -> u64) -> Vec<u64> {
     let (line, wanted) = (Lines::new(src, axis), Lines::new(indices, axis));
-    compare_registers(indices, element_bits, &written[0], |place| {
-        element(line.element(wanted.line(place), index(place)), element_bits)
-    })
+    let named = |place| tensor(line.element(wanted.line(place), index_at(src, axis, place)));
+    (0..1u64 << indices.outs().bits()).map(named).collect()
 }
 
 /// The lines of a row-major tensor along an axis.
@@ -237,18 +239,19 @@ fn sums_along(src: &LinearLayout, axis: Dim, bits: u32) -> Vec<u64> {
     sums
 }
 
-/// Runs a kernel of as many tensors in and out as there are widths: what it wrote.
-fn executed(
+/// A kernel of as many tensors in and out as there are widths; `elements` are what it must leave of each, row-major.
+fn asked<'a>(
     kernel: Kernel,
     src: &LinearLayout,
-    dst: &LinearLayout,
+    dst: &'a LinearLayout,
     element_bits: &[u32],
-    execute: Execute<'_>,
-) -> Result<Vec<Vec<u8>>, Disproof> {
+    elements: Vec<Vec<u64>>,
+) -> Asked<'a> {
     let tensor = |&bits: &u32| {
         little_endian((0..1u64 << src.outs().bits()).map(|index| element(index, bits)), (bits / 8) as usize)
     };
-    let inputs: Vec<_> = element_bits.iter().map(tensor).collect();
-    let outputs: Vec<_> = element_bits.iter().map(|bits| ((bits / 8) as usize) << dst.ins().bits()).collect();
-    execute(kernel, &inputs, &outputs, 1 << src.in_bits(Dim::BLOCK))
+    let inputs = element_bits.iter().map(tensor).collect();
+    let left = |(&bits, elements)| Left { layout: dst, bits, elements };
+    let outputs = element_bits.iter().zip(elements).map(left).collect();
+    Asked { kernel, inputs, outputs, blocks: 1 << src.in_bits(Dim::BLOCK) }
 }

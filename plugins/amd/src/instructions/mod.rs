@@ -11,6 +11,7 @@ mod transposed;
 mod unused;
 mod wmma;
 
+#[cfg(feature = "codegen")]
 pub(crate) use mfma::had_by_first_generations;
 use tilewright::layout::LinearLayout;
 use tilewright::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};

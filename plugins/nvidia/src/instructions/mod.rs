@@ -20,6 +20,7 @@ mod wgmma;
 
 use tilewright::target::Instruction;
 
+#[cfg(feature = "codegen")]
 pub(crate) use bulk::MNEMONIC as BULK_COPY;
 pub use unused::unused;
 

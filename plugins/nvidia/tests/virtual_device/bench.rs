@@ -5,7 +5,7 @@ use tilewright::vendor::{
     Artifact, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload, Target,
 };
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_nvidia::virtual_device::{Report, VirtualDevice};
+use tilewright_nvidia::device::virtual_device::{Report, VirtualDevice};
 
 /// The product whose code is run.
 pub fn a100() -> NvidiaTarget {

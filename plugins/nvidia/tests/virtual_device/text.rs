@@ -1,8 +1,8 @@
 //! Texts that are no programs, or have what is not known: an error with the line, whatever the text.
 
 use proptest::prelude::*;
+use tilewright_nvidia::device::virtual_device::parse;
 use tilewright_nvidia::object;
-use tilewright_nvidia::virtual_device::parse;
 
 use crate::bench::{Given, Shape, kernel, run};
 

@@ -238,7 +238,7 @@ impl Device for LevelZeroDevice {
             (functions.launch)(list, kernel.get(), grid, event.get(), 0, null_mut())
         };
         check("zeCommandListAppendLaunchKernel", code).map_err(|error| DeviceError::Fault(error.to_string()))?;
-        Ok(Launched { nanoseconds: self.nanoseconds(&event) })
+        Ok(Launched { nanoseconds: self.nanoseconds(&event), counts: None })
     }
 }
 

@@ -1,0 +1,129 @@
+//! Running a pack as a command: its arguments, and what it does with them.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use tilewright::vendor::{Device, DeviceError, Target};
+
+use crate::{Case, Effort, Index, Pack, Played, play};
+
+/// Exit statuses, as those of a run of the suite.
+const FAILED: u8 = 1;
+const USAGE: u8 = 2;
+const HARNESS: u8 = 3;
+
+/// What is run, on what, and how it is told.
+#[derive(Debug, Clone, Args)]
+pub struct Command {
+    /// The folder that `conformance pack` wrote.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Only cases whose names begin with one of these.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// The device: the first that has this in its name.
+    #[arg(long, value_name = "NAME", default_value = "")]
+    device: String,
+    /// List the devices that run the pack's target, and run nothing.
+    #[arg(long)]
+    list_devices: bool,
+    /// Launches of each kernel that are timed; none where 0.
+    #[arg(long, value_name = "N", default_value_t = Effort::default().repetitions)]
+    repetitions: u32,
+    /// Launches of each kernel before the first that is timed.
+    #[arg(long, value_name = "N", default_value_t = Effort::default().warm_up)]
+    warm_up: u32,
+    /// Print the results as one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Also write the results to this file, as that object.
+    #[arg(long, value_name = "FILE")]
+    results: Option<PathBuf>,
+}
+
+/// Why a run ends early.
+struct Stop(u8, String);
+
+impl Command {
+    /// Runs the cases, tells what came out, and gives the exit status; `open` gives the target of an index, whose devices
+    /// they run on.
+    pub fn run(&self, open: impl Fn(&Index) -> Result<Arc<dyn Target>, String>) -> u8 {
+        match self.obey(open) {
+            Ok(right) => u8::from(!right) * FAILED,
+            Err(Stop(status, message)) => {
+                eprintln!("error: {message}");
+                status
+            }
+        }
+    }
+
+    fn obey(&self, open: impl Fn(&Index) -> Result<Arc<dyn Target>, String>) -> Result<bool, Stop> {
+        let pack = Pack::open(&self.folder).map_err(|error| Stop(USAGE, error.to_string()))?;
+        let target = open(&pack.index).map_err(|message| Stop(HARNESS, message))?;
+        if self.list_devices {
+            for device in devices(&*target)? {
+                println!("{}", device.name());
+            }
+            return Ok(true);
+        }
+        let chosen: Vec<_> = pack.index.cases.iter().filter(|case| self.is_chosen(case)).collect();
+        if chosen.is_empty() {
+            return Err(Stop(USAGE, "no case of the pack has such a name".to_owned()));
+        }
+        let mut device = self.device(&*target)?;
+        let mut played = Played::begun(&pack.index, device.name());
+        let effort = Effort { warm_up: self.warm_up, repetitions: self.repetitions };
+        for case in chosen {
+            let (result, lost) = play(&pack, case, &mut *device, effort);
+            played.cases.push(result);
+            if lost {
+                device = self.device(&*target)?;
+            }
+        }
+        self.tell(&played)?;
+        Ok(played.is_right())
+    }
+
+    fn is_chosen(&self, case: &Case) -> bool {
+        self.names.is_empty() || self.names.iter().any(|name| case.name.starts_with(name.as_str()))
+    }
+
+    fn device(&self, target: &dyn Target) -> Result<Box<dyn Device>, Stop> {
+        let wanted = self.device.to_lowercase();
+        let mut others = Vec::new();
+        for device in devices(target)? {
+            let name = device.name();
+            if name.to_lowercase().contains(&wanted) {
+                return Ok(device);
+            }
+            others.push(format!("`{name}`"));
+        }
+        let there =
+            if others.is_empty() { "there is none".to_owned() } else { format!("there are {}", others.join(", ")) };
+        let product = &target.description().product;
+        Err(Stop(HARNESS, format!("no device for {product} that is called `{}`; {there}", self.device)))
+    }
+
+    fn tell(&self, played: &Played) -> Result<(), Stop> {
+        let json = || serde_json::to_string_pretty(played).map_err(|error| Stop(HARNESS, error.to_string()));
+        if let Some(file) = &self.results {
+            let cannot = |error| Stop(HARNESS, format!("cannot write {}: {error}", file.display()));
+            std::fs::write(file, json()? + "\n").map_err(cannot)?;
+        }
+        let text = if self.json { json()? } else { played.to_string() };
+        let written = writeln!(std::io::stdout(), "{}", text.trim_end());
+        written.map_err(|error| Stop(HARNESS, format!("cannot write the results: {error}")))
+    }
+}
+
+fn devices(target: &dyn Target) -> Result<Vec<Box<dyn Device>>, Stop> {
+    target.devices().map_err(|error| {
+        let what = match error {
+            DeviceError::NoRuntime(why) => format!("no device: {why}"),
+            error => error.to_string(),
+        };
+        Stop(HARNESS, what)
+    })
+}

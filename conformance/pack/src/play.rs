@@ -1,0 +1,109 @@
+//! Running the cases of a pack on a device.
+
+use tilewright::pipeline::case::Buffer as Held;
+use tilewright::vendor::{Buffer, Device, DeviceError, LaunchArgument, LaunchRequest, LoadedCode};
+
+use crate::{Argument, Case, Effort, Outcome, Pack, PackError, PlayedCase, Status, Times, Trial};
+
+/// Why a trial has no result.
+enum Stopped {
+    Pack(PackError),
+    Device(DeviceError),
+}
+
+impl From<PackError> for Stopped {
+    fn from(error: PackError) -> Self {
+        Self::Pack(error)
+    }
+}
+
+impl From<DeviceError> for Stopped {
+    fn from(error: DeviceError) -> Self {
+        Self::Device(error)
+    }
+}
+
+/// Runs a case: each trial once on buffers that are as the pack says, which are compared, then again and again, which is
+/// timed. The first trial that is not right is told. Whether the device may have been lost by it is said beside.
+pub fn play(pack: &Pack, case: &Case, device: &mut dyn Device, effort: Effort) -> (PlayedCase, bool) {
+    let mut outcomes = Vec::new();
+    for trial in &case.trials {
+        let (outcome, lost) = match play_trial(pack, case, trial, device, effort) {
+            Ok(outcome) => (outcome, false),
+            Err(stopped) => stopped.outcome(),
+        };
+        let right = outcome.status == Status::Pass;
+        outcomes.push(outcome);
+        if !right {
+            return (PlayedCase::of(case, outcomes), lost);
+        }
+    }
+    (PlayedCase::of(case, outcomes), false)
+}
+
+impl Stopped {
+    /// What that says of the case, and whether the device may be of no use any more.
+    fn outcome(self) -> (Outcome, bool) {
+        let told = |status, detail| Outcome { status, detail, times: None };
+        match self {
+            Self::Pack(error) => (told(Status::Broken, error.to_string()), false),
+            Self::Device(DeviceError::Unsupported(reason)) => (told(Status::Unsupported, reason), false),
+            Self::Device(error) => {
+                let refused = matches!(error, DeviceError::BadLaunch(_) | DeviceError::OutOfMemory(_));
+                (told(Status::Fail, error.to_string()), !refused)
+            }
+        }
+    }
+}
+
+fn play_trial(
+    pack: &Pack,
+    case: &Case,
+    trial: &Trial,
+    device: &mut dyn Device,
+    effort: Effort,
+) -> Result<Outcome, Stopped> {
+    let (artifact, held) = (pack.code(case, trial)?, pack.buffers(case, trial)?);
+    let code = device.load(&artifact)?;
+    let mut buffers = Vec::new();
+    let outcome = launched(trial, device, code, &held, &mut buffers, effort);
+    buffers.into_iter().for_each(|buffer| device.free(buffer));
+    device.unload(code);
+    Ok(outcome?)
+}
+
+fn launched(
+    trial: &Trial,
+    device: &mut dyn Device,
+    code: LoadedCode,
+    held: &[Held],
+    buffers: &mut Vec<Buffer>,
+    effort: Effort,
+) -> Result<Outcome, DeviceError> {
+    for own in held {
+        let buffer = device.allocate(own.before.len() as u64)?;
+        buffers.push(buffer);
+        device.write(buffer, 0, &own.before)?;
+    }
+    let argument = |argument: &Argument| match *argument {
+        Argument::Buffer(number) => LaunchArgument::Buffer(buffers[number]),
+        Argument::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
+    };
+    let arguments = trial.arguments.iter().map(argument).collect();
+    let launch = LaunchRequest { code, kernel: trial.kernel.clone(), grid: trial.grid, arguments };
+    let first = device.launch(&launch)?;
+    let mut wrong = Vec::new();
+    for (own, &buffer) in held.iter().zip(buffers.iter()) {
+        let left = device.read(buffer, 0, own.before.len() as u64)?;
+        wrong.extend(own.difference(&left).map(|difference| difference.to_string()));
+    }
+    if !wrong.is_empty() {
+        return Ok(Outcome { status: Status::Fail, detail: wrong.join("; "), times: None });
+    }
+    // Where a device has no clock there is nothing to repeat.
+    let times = match first.nanoseconds {
+        Some(_) if effort.repetitions > 0 => Times::of(device, &launch, effort)?,
+        _ => None,
+    };
+    Ok(Outcome { status: Status::Pass, detail: String::new(), times })
+}

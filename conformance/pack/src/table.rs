@@ -1,0 +1,94 @@
+//! Results as tables for people.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use crate::{Played, PlayedCase, Status};
+
+impl fmt::Display for Played {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} ({}) on {}", self.target, self.architecture, self.device)?;
+        groups(f, &self.cases)?;
+        figures(f, &self.cases)?;
+        for case in self.cases.iter().filter(|case| case.status != Status::Pass) {
+            writeln!(f, "{} {}\n    {}", case.status, case.name, case.detail)?;
+        }
+        Ok(())
+    }
+}
+
+/// How many cases of each group there are of each status, and how long they took.
+fn groups(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
+    let mut groups: BTreeMap<&str, Vec<&PlayedCase>> = BTreeMap::new();
+    for case in cases {
+        groups.entry(case.name.split('/').next().unwrap_or_default()).or_default().push(case);
+    }
+    writeln!(
+        f,
+        "\n{:16} {:>6} {:>6} {:>12} {:>7} {:>12}",
+        "group", "pass", "fail", "unsupported", "broken", "median us"
+    )?;
+    for (group, cases) in groups {
+        let count = |status| cases.iter().filter(|case| case.status == status).count();
+        let [pass, fail, unsupported, broken] =
+            [Status::Pass, Status::Fail, Status::Unsupported, Status::Broken].map(count);
+        let mut medians: Vec<u64> = cases.iter().filter_map(|case| case.median()).collect();
+        medians.sort_unstable();
+        let time = medians.get(medians.len() / 2).map_or("-".to_owned(), |&time| microseconds(time));
+        writeln!(f, "{group:16} {pass:6} {fail:6} {unsupported:12} {broken:7} {time:>12}")?;
+    }
+    Ok(())
+}
+
+fn microseconds(nanoseconds: u64) -> String {
+    format!("{:.2}", nanoseconds as f64 / 1000.0)
+}
+
+/// Of each figure a table: each way at each point, how many times longer the base takes as predicted and as measured.
+fn figures(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
+    let mut points: BTreeMap<(&str, &str), Vec<&PlayedCase>> = BTreeMap::new();
+    for case in cases {
+        if let Some(figure) = &case.figure {
+            points.entry((&figure.name, &figure.point)).or_default().push(case);
+        }
+    }
+    let mut last = "";
+    for ((name, point), mut cases) in points {
+        if name != last {
+            let header = ["way", "cycles", "predicted", "us", "measured"];
+            let [way, cycles, predicted, time, measured] = header;
+            writeln!(f, "\n{name:32} {way:12} {cycles:>10} {predicted:>10} {time:>10} {measured:>10}")?;
+            last = name;
+        }
+        cases.sort_by_key(|case| case.figure.as_ref().map(|figure| (!figure.is_base, figure.way.clone())));
+        let base = cases.iter().find(|case| case.figure.as_ref().is_some_and(|figure| figure.is_base)).copied();
+        for case in &cases {
+            writeln!(f, "{point:32} {}", row(case, base))?;
+        }
+    }
+    Ok(())
+}
+
+fn row(case: &PlayedCase, base: Option<&PlayedCase>) -> String {
+    let ratio = |of: &dyn Fn(&PlayedCase) -> Option<f64>| {
+        let (own, base) = (of(case)?, of(base?)?);
+        (own > 0.0).then(|| format!("{:.2}x", base / own))
+    };
+    let shown = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let time = |case: &PlayedCase| case.median().map(|time| time as f64);
+    let way = case.figure.as_ref().map_or("", |figure| &figure.way);
+    let mut row = String::new();
+    // Writing to a text does not fail.
+    let _ = write!(
+        row,
+        "{way:12} {:>10} {:>10} {:>10} {:>10}",
+        shown(case.cycles().map(|cycles| format!("{cycles:.0}"))),
+        shown(ratio(&|case| case.cycles())),
+        shown(case.median().map(microseconds)),
+        shown(ratio(&time))
+    );
+    if case.status != Status::Pass {
+        let _ = write!(row, "  {}", case.status);
+    }
+    row
+}

@@ -1,0 +1,166 @@
+//! Making a pack.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use tilewright::pipeline::Trial as Made;
+use tilewright::pipeline::case::{After as MustHold, Buffer as Held, Given};
+use tilewright::vendor::Artifact;
+
+use crate::{After, Argument, Buffer, Case, Code, Figure, File, Index, LeftOut, Prediction, Span, Trial};
+
+/// The names of files and folders in a pack.
+pub(crate) const INDEX: &str = "index.json";
+pub(crate) const BUFFERS: &str = "buffers.bin";
+pub(crate) const CODE: &str = "code";
+
+/// A case to be packed: its trials and their code.
+#[derive(Debug)]
+pub struct Packed {
+    /// The name.
+    pub name: String,
+    /// Trials, each with what its kernel was compiled to.
+    pub trials: Vec<(Made, Artifact)>,
+    /// The place in a figure.
+    pub figure: Option<Figure>,
+}
+
+/// A pack that is being written. Equal code and equal contents of buffers are kept once.
+pub struct Writer {
+    folder: PathBuf,
+    index: Index,
+    buffers: io::BufWriter<fs::File>,
+    length: u64,
+    spans: HashMap<[u8; 32], Span>,
+    codes: HashMap<[u8; 32], usize>,
+}
+
+impl Writer {
+    /// Begins a pack in a folder that is empty or not there; `index` says what it is of, and has no cases yet.
+    ///
+    /// # Errors
+    /// The folder has something in it, or cannot be written.
+    pub fn new(folder: &Path, index: Index) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        if fs::read_dir(folder)?.next().is_some() {
+            let message = format!("{} is not empty: name a folder that is, or is not there", folder.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
+        fs::create_dir(folder.join(CODE))?;
+        let buffers = io::BufWriter::new(fs::File::create(folder.join(BUFFERS))?);
+        let (spans, codes) = (HashMap::new(), HashMap::new());
+        Ok(Self { folder: folder.to_owned(), index, buffers, length: 0, spans, codes })
+    }
+
+    /// Adds a case.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn add(&mut self, packed: Packed) -> io::Result<()> {
+        let trials = packed.trials.iter().map(|(made, artifact)| self.trial(made, artifact));
+        let trials = trials.collect::<io::Result<Vec<_>>>()?;
+        self.index.cases.push(Case { name: packed.name, trials, figure: packed.figure });
+        Ok(())
+    }
+
+    /// Notes a case of which there is no code.
+    pub fn leave_out(&mut self, name: &str, reason: String) {
+        self.index.left_out.push(LeftOut { name: name.to_owned(), reason });
+    }
+
+    /// Writes the index; without it a folder is no pack.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn finish(mut self) -> io::Result<Index> {
+        self.buffers.flush()?;
+        self.index.cases.sort_by(|a, b| a.name.cmp(&b.name));
+        self.index.left_out.sort_by(|a, b| a.name.cmp(&b.name));
+        let text = serde_json::to_string_pretty(&self.index).map_err(io::Error::other)?;
+        fs::write(self.folder.join(INDEX), text + "\n")?;
+        Ok(self.index)
+    }
+
+    fn trial(&mut self, made: &Made, artifact: &Artifact) -> io::Result<Trial> {
+        let argument = |given: &Given| match *given {
+            Given::Buffer(number) => Argument::Buffer(number),
+            Given::Scalar { bits, width } => Argument::Scalar { bits, width },
+        };
+        let predicted = made.predicted.map(|predicted| Prediction {
+            rounds: predicted.rounds,
+            cycles: predicted.cycles,
+            shared_bytes: predicted.shared_bytes,
+            counts: predicted.counts,
+        });
+        Ok(Trial {
+            code: self.code(artifact)?,
+            kernel: made.kernel.name.clone(),
+            grid: made.grid,
+            arguments: made.arguments.iter().map(argument).collect(),
+            buffers: made.buffers.iter().map(|held| self.buffer(held)).collect::<io::Result<_>>()?,
+            predicted,
+        })
+    }
+
+    fn buffer(&mut self, held: &Held) -> io::Result<Buffer> {
+        let unnamed = || io::Error::other(format!("elements of buffer `{}` have no name", held.name));
+        let numbers = |numbers: &[f64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>();
+        let after = match &held.after {
+            MustHold::Unchanged => After::Unchanged,
+            MustHold::Anything => After::Anything,
+            MustHold::Expected { bytes, tolerance } => After::Expected {
+                numbers: self.span(bytes)?,
+                relative: tolerance.relative,
+                absolute: tolerance.absolute,
+            },
+            MustHold::Near { values, allowed } => {
+                After::Near { values: self.span(&numbers(values))?, allowed: self.span(&numbers(allowed))? }
+            }
+        };
+        Ok(Buffer {
+            name: held.name.clone(),
+            element: held.element.name().ok_or_else(unnamed)?.to_owned(),
+            shape: held.shape.clone(),
+            before: self.span(&held.before)?,
+            after,
+        })
+    }
+
+    fn span(&mut self, bytes: &[u8]) -> io::Result<Span> {
+        let digest = Sha256::digest(bytes).into();
+        if let Some(span) = self.spans.get(&digest) {
+            return Ok(*span);
+        }
+        self.buffers.write_all(bytes)?;
+        let span = Span { offset: self.length, bytes: bytes.len() as u64 };
+        self.length += span.bytes;
+        self.spans.insert(digest, span);
+        Ok(span)
+    }
+
+    fn code(&mut self, artifact: &Artifact) -> io::Result<usize> {
+        let mut hasher = Sha256::new();
+        for payload in &artifact.payloads {
+            hasher.update(payload.format.as_bytes());
+            hasher.update(&payload.bytes);
+        }
+        let digest: [u8; 32] = hasher.finalize().into();
+        if let Some(number) = self.codes.get(&digest) {
+            return Ok(*number);
+        }
+        let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let mut files = Vec::new();
+        for payload in &artifact.payloads {
+            let file = format!("{name}.{}", payload.format);
+            fs::write(self.folder.join(CODE).join(&file), &payload.bytes)?;
+            files.push(File { form: payload.form, format: payload.format.clone(), file });
+        }
+        let (kernels, taken_by) = (artifact.kernels.clone(), artifact.taken_by.clone());
+        self.index.codes.push(Code { files, kernels, taken_by });
+        self.codes.insert(digest, self.index.codes.len() - 1);
+        Ok(self.index.codes.len() - 1)
+    }
+}

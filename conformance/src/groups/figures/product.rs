@@ -1,0 +1,85 @@
+//! Products of a factor of `e2m1` with scales and one of another type.
+
+use std::sync::Arc;
+
+use conformance_pack::Figure;
+use tilewright::contract::{Contraction, Question, Scale};
+use tilewright::movement::Means;
+use tilewright::pipeline::{Trial, contraction_trials, prove_contraction};
+use tilewright::target::Number;
+
+use super::super::dot::planned;
+use super::super::emulated::executed;
+use super::super::executed::no_trials;
+use super::super::law::broken;
+use super::Way;
+use crate::{Context, Level, Verdict};
+
+/// One way of one product.
+#[derive(Debug, Clone, Copy)]
+struct Product {
+    shape: [u64; 3],
+    other: &'static str,
+    /// Whether K is shuffled in memory so that lanes read what they multiply side by side.
+    is_shuffled: bool,
+}
+
+const SHAPES: [[u64; 3]; 4] = [[64, 64, 64], [64, 64, 128], [128, 64, 128], [128, 128, 128]];
+const OTHERS: [&str; 3] = ["f16", "bf16", "e4m3"];
+const WARPS: u32 = 4;
+
+/// All that are shown for a target.
+pub(super) fn all(_context: &Context) -> Vec<Arc<dyn Way>> {
+    let mut all: Vec<Arc<dyn Way>> = Vec::new();
+    for shape in SHAPES {
+        for other in OTHERS {
+            all.extend(
+                [false, true].map(|is_shuffled| Arc::new(Product { shape, other, is_shuffled }) as Arc<dyn Way>),
+            );
+        }
+    }
+    all
+}
+
+impl Product {
+    fn plan(&self, context: &Context) -> Result<Contraction, Verdict> {
+        let number = |name: &str| Number::named(name).ok_or_else(|| broken(format!("`{name}` is no element type")));
+        let scale = Scale::named("e8m0").ok_or_else(|| broken("`e8m0` is no type of scales"))?;
+        let types = [number("e2m1")?, number(self.other)?, number("f32")?];
+        let lanes = context.target().description().lanes.default;
+        let question = Question::new(self.shape, types, lanes, WARPS).with_scales([Some(scale), None]);
+        planned(context, &Question { shuffled: [self.is_shuffled; 2], ..question })
+    }
+}
+
+fn means(context: &Context) -> Means<'_> {
+    Means::of(context.target().description()).with_instructions(context.target().instructions())
+}
+
+impl Way for Product {
+    fn figure(&self) -> Figure {
+        let [m, n, k] = self.shape;
+        Figure {
+            name: "product".to_owned(),
+            point: format!("e2m1.e8m0-{}/{m}x{n}x{k}/w{WARPS}", self.other),
+            way: if self.is_shuffled { "shuffled" } else { "plain" }.to_owned(),
+            is_base: !self.is_shuffled,
+        }
+    }
+
+    fn shown(&self, context: &Context) -> Result<Verdict, Verdict> {
+        let plan = self.plan(context)?;
+        let report = executed(prove_contraction(&plan, means(context)))?;
+        let (cycles, counts) = (plan.cost.cycles(), report.counts);
+        Ok(Verdict::pass(Level::Emulated).with_detail(format!(
+            "predicted {cycles:.0} cycles by {}; executed {} wavefronts loaded, {} exchanges",
+            plan.unit_name(),
+            counts.wavefronts_loaded,
+            counts.exchanges
+        )))
+    }
+
+    fn trials(&self, context: &Context) -> Result<Vec<Trial>, Verdict> {
+        contraction_trials(&self.plan(context)?, means(context)).map_err(no_trials)
+    }
+}

@@ -1,0 +1,97 @@
+//! Writing packs, and running them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use conformance_pack::{Index, Maker, Packed, VERSION, Writer};
+use tilewright::kernel::Module;
+use tilewright::vendor::{CompileError, CompileOptions, Target};
+
+use super::arguments::{Choice, Which};
+use super::choose::{Chosen, chosen_targets, context, narrowed};
+use super::{Program, Stop};
+use crate::{Case, Context, Exit, Served, Status, Targets, Verdict, list};
+
+impl Program {
+    /// Compiles the chosen cases of a target that have kernels to be run elsewhere, and writes them to a folder.
+    pub(super) fn pack(&self, folder: &Path, which: &Which, choice: &Choice, date: Option<&str>) -> Result<Exit, Stop> {
+        let targets = (self.targets)(&which.plugins)?;
+        let names = chosen_targets(&*targets, &which.targets)?;
+        let [target] = &names[..] else { return Err(Stop::usage("a pack is of one target".to_owned())) };
+        // What can be packed is what runs on devices.
+        let context = context(&*targets, target, &which.answers()?, which)?.with_devices();
+        let mut cases = list(&self.groups, &context).map_err(|error| Stop::harness(error.to_string()))?;
+        cases.retain(Case::has_trials);
+        let all = Chosen::from([(target.clone(), cases.iter().map(|case| case.name().to_owned()).collect())]);
+        let chosen = narrowed(all, choice)?.remove(target).unwrap_or_default();
+        cases.retain(|case| chosen.binary_search_by(|name| name.as_str().cmp(case.name())).is_ok());
+        let cannot = |error| Stop::harness(format!("cannot write the pack {}: {error}", folder.display()));
+        let mut writer = Writer::new(folder, index(&*targets, &context, date))
+            .map_err(|error| Stop::usage(format!("cannot begin a pack: {error}")))?;
+        let mut failed = 0;
+        for case in &cases {
+            match packed(&context, case) {
+                Ok(packed) => writer.add(packed).map_err(cannot)?,
+                Err(verdict) => {
+                    if !matches!(verdict.status, Status::Unsupported | Status::Skip) {
+                        failed += 1;
+                        eprintln!("{} {}\n    {}", verdict.status, case.name(), verdict.detail);
+                    }
+                    writer.leave_out(case.name(), format!("{}: {}", verdict.status, verdict.detail));
+                }
+            }
+        }
+        let index = writer.finish().map_err(cannot)?;
+        let (packed, codes, left_out) = (index.cases.len(), index.codes.len(), index.left_out.len());
+        println!(
+            "{target}: {packed} cases, {codes} compiled kernels, {left_out} cases left out, in {}",
+            folder.display()
+        );
+        Ok(if failed == 0 { Exit::Ok } else { Exit::Failures })
+    }
+
+    /// Runs a pack on a device of its target, through the plugin that serves it here.
+    pub(super) fn play(&self, command: &conformance_pack::Command, plugins: &[PathBuf]) -> Exit {
+        let status = command.run(|index: &Index| -> Result<Arc<dyn Target>, String> {
+            let targets = (self.targets)(plugins).map_err(|error| error.to_string())?;
+            targets.open(&index.target.name).map_err(|error| error.to_string())
+        });
+        match status {
+            0 => Exit::Ok,
+            1 => Exit::Failures,
+            2 => Exit::Usage,
+            _ => Exit::Harness,
+        }
+    }
+}
+
+fn index(targets: &dyn Targets, context: &Context, date: Option<&str>) -> Index {
+    let target = context.target().description().clone();
+    let maker = |Served { name, version, built_with, sha256 }| Maker { name, version, built_with, sha256 };
+    Index {
+        version: VERSION,
+        suite: env!("CARGO_PKG_VERSION").to_owned(),
+        date: date.map(str::to_owned),
+        plugin: targets.plugin(&target.name).map(maker),
+        target,
+        codes: Vec::new(),
+        cases: Vec::new(),
+        left_out: Vec::new(),
+    }
+}
+
+/// The case's kernels, compiled.
+fn packed(context: &Context, case: &Case) -> Result<Packed, Verdict> {
+    let made = case.trials(context).unwrap_or_else(|| Err(Verdict::skip("it has no kernels")))?;
+    let compiled = |trial: tilewright::pipeline::Trial| {
+        let module = Module { kernels: vec![trial.kernel.clone()] };
+        match context.target().compile(&module, &CompileOptions::default()) {
+            Ok(artifact) => Ok((trial, artifact)),
+            Err(CompileError::Unsupported(reason)) => Err(Verdict::unsupported(reason)),
+            Err(CompileError::Plugin(message)) => Err(Verdict::crash(message)),
+            Err(error) => Err(Verdict::fail(crate::Level::Codegen, error.to_string())),
+        }
+    };
+    let trials = made.trials.into_iter().map(compiled).collect::<Result<_, _>>()?;
+    Ok(Packed { name: case.name().to_owned(), trials, figure: made.figure })
+}

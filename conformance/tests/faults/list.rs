@@ -1,0 +1,501 @@
+//! The faults: where each is, which cases are run, and what must be said of it where.
+
+use tilewright::layout::{Dim, LinearLayout};
+use tilewright::target::{Instruction, Operand, TargetDescription};
+
+use super::edit::Edit::{Cut, Drop, Put, Swap};
+use super::liar::Lie;
+
+/// One thing that is wrong.
+pub struct Fault {
+    /// What, in words.
+    pub name: &'static str,
+    pub target: &'static str,
+    pub lie: Lie,
+    /// Globs of the cases that are run.
+    pub cases: &'static [&'static str],
+    /// How the name of a case begins that must fail.
+    pub place: &'static str,
+    /// What it must say.
+    pub says: &'static str,
+}
+
+impl Fault {
+    /// Which part it is in.
+    pub fn part(&self) -> &'static str {
+        match self.lie {
+            Lie::None => "Nothing",
+            Lie::Family(..) => "Families of a plugin",
+            Lie::Rows(_) => "Rows of its instructions",
+            Lie::Description(_) => "The description that plans are made from",
+            Lie::Kernel(_) => "Kernels between lowering and code",
+            Lie::Text(_) => "The code generator's text",
+        }
+    }
+}
+
+/// All faults, part by part.
+pub fn all() -> Vec<Fault> {
+    let parts = [families(), rows(), descriptions(), kernels(), texts()];
+    parts.into_iter().flatten().collect()
+}
+
+fn fault(
+    name: &'static str,
+    target: &'static str,
+    lie: Lie,
+    cases: &'static [&'static str],
+    place: &'static str,
+    says: &'static str,
+) -> Fault {
+    Fault { name, target, lie, cases, place, says }
+}
+
+/// The layout with two columns of a dim exchanged.
+fn swapped(layout: &LinearLayout, dim: Dim, [one, two]: [usize; 2]) -> LinearLayout {
+    changed(layout, dim, |columns| {
+        if one.max(two) < columns.len() {
+            columns.swap(one, two);
+        }
+    })
+}
+
+/// The layout with other columns of a dim.
+fn changed(layout: &LinearLayout, dim: Dim, change: impl Fn(&mut [u64])) -> LinearLayout {
+    let mut columns = layout.columns().to_vec();
+    let start = layout.ins().shift_of(dim).unwrap_or(0) as usize;
+    let end = start + layout.in_bits(dim) as usize;
+    change(&mut columns[start..end]);
+    LinearLayout::from_columns(layout.ins().clone(), layout.outs().clone(), &columns).expect("as many columns")
+}
+
+fn families() -> Vec<Fault> {
+    let lanes = |layout: &LinearLayout| swapped(layout, Dim::LANE, [0, 2]);
+    let lost = |layout: &LinearLayout| {
+        changed(layout, Dim::LANE, |columns| {
+            if let Some(last) = columns.last_mut() {
+                *last = 0;
+            }
+        })
+    };
+    let mixed = |layout: &LinearLayout| {
+        changed(layout, Dim::LANE, |columns| {
+            if columns.len() > 1 {
+                columns[0] ^= columns[1];
+            }
+        })
+    };
+    let offsets = |layout: &LinearLayout| {
+        changed(layout, Dim::OFFSET, |columns| {
+            if columns.len() > 1 {
+                columns[0] = columns[1];
+            }
+        })
+    };
+    const TILES: &[&str] = &["layouts/operands"];
+    const DEFINED: &[&str] = &["families/definition/*/f16/w4"];
+    vec![
+        fault(
+            "two lane bases of `nvidia_mma` have changed places",
+            "a100",
+            Lie::Family("nvidia_mma", lanes),
+            TILES,
+            "layouts/operands",
+            "the family gives",
+        ),
+        fault(
+            "two lane bases of `amd_mfma` have changed places",
+            "mi250",
+            Lie::Family("amd_mfma", lanes),
+            TILES,
+            "layouts/operands",
+            "the family gives",
+        ),
+        fault(
+            "two lane bases of `amd_wmma` have changed places",
+            "rx7900xtx",
+            Lie::Family("amd_wmma", lanes),
+            TILES,
+            "layouts/operands",
+            "the family gives",
+        ),
+        fault(
+            "two lane bases of `dpas` have changed places",
+            "max1550",
+            Lie::Family("dpas", lanes),
+            TILES,
+            "layouts/operands",
+            "the family gives",
+        ),
+        fault(
+            "a lane basis of `nvidia_mma` is zero",
+            "a100",
+            Lie::Family("nvidia_mma", lost),
+            DEFINED,
+            "families/definition",
+            "",
+        ),
+        fault(
+            "a lane basis of `nvidia_mma` has two bits",
+            "a100",
+            Lie::Family("nvidia_mma", mixed),
+            DEFINED,
+            "families/definition",
+            "",
+        ),
+        fault(
+            "two offsets of `nvmma_shared` hold one element",
+            "h100",
+            Lie::Family("nvmma_shared", offsets),
+            DEFINED,
+            "families/definition",
+            "",
+        ),
+        fault(
+            "two offsets of `amd_rotating_shared` hold one element",
+            "mi250",
+            Lie::Family("amd_rotating_shared", offsets),
+            DEFINED,
+            "families/definition",
+            "",
+        ),
+        fault(
+            "two warp bases of `nvidia_mma` have changed places on large tensors",
+            "a100",
+            Lie::Family("nvidia_mma", |layout| {
+                if layout.outs().bits() > 9 { swapped(layout, Dim::WARP, [0, 1]) } else { layout.clone() }
+            }),
+            &["families/growth/*f16/w4"],
+            "families/growth",
+            "",
+        ),
+    ]
+}
+
+/// Changes the layouts of an operand in all rows whose names have some words.
+fn operand(rows: &mut [Instruction], words: &str, role: &str, change: impl Fn(&LinearLayout) -> LinearLayout) {
+    for row in rows.iter_mut().filter(|row| row.name.contains(words)) {
+        for operand in &mut row.operands {
+            if let Operand::Register { role: own, layout, .. } = operand
+                && own == role
+            {
+                *layout = change(layout);
+            }
+        }
+    }
+}
+
+const F16: &str = "m16n8k16.row.col.f32.f16.f16.f32";
+
+fn rows() -> Vec<Fault> {
+    const DEVICE: &[&str] = &["instructions/device/mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"];
+    const LAWS: &[&str] = &["layouts/instructions", "layouts/operands"];
+    vec![
+        fault(
+            "lanes of `a` of a product are in another order",
+            "a100",
+            Lie::Rows(|rows| operand(rows, F16, "a", |layout| swapped(layout, Dim::LANE, [0, 2]))),
+            LAWS,
+            "layouts/operands",
+            "the instruction takes",
+        ),
+        fault(
+            "lanes of `b` of a product are in another order",
+            "a100",
+            Lie::Rows(|rows| operand(rows, F16, "b", |layout| swapped(layout, Dim::LANE, [1, 3]))),
+            LAWS,
+            "layouts/operands",
+            "the instruction takes",
+        ),
+        fault(
+            "lanes of the result of a product are in another order",
+            "a100",
+            Lie::Rows(|rows| operand(rows, F16, "d", |layout| swapped(layout, Dim::LANE, [0, 4]))),
+            DEVICE,
+            "instructions/device",
+            "",
+        ),
+        fault(
+            "registers of `a` of a product are in another order",
+            "a100",
+            Lie::Rows(|rows| operand(rows, F16, "a", |layout| swapped(layout, Dim::REGISTER, [1, 2]))),
+            DEVICE,
+            "instructions/device",
+            "",
+        ),
+        fault(
+            "the result of a product loses half of its tile",
+            "a100",
+            Lie::Rows(|rows| operand(rows, F16, "d", |layout| changed(layout, Dim::LANE, |columns| columns[0] = 0))),
+            LAWS,
+            "layouts/instructions",
+            "",
+        ),
+        fault(
+            "`ldmatrix` gives its matrices to other registers",
+            "a100",
+            Lie::Rows(|rows| {
+                for row in rows.iter_mut().filter(|row| row.name.contains("ldmatrix") && row.name.contains("x4")) {
+                    for operand in &mut row.operands {
+                        if let Operand::Access { data, .. } = operand {
+                            *data = changed(data, Dim::REGISTER, |columns| columns.reverse());
+                        }
+                    }
+                }
+            }),
+            &["instructions/device/ldmatrix*x4*"],
+            "instructions/device",
+            "",
+        ),
+    ]
+}
+
+/// Changes what is said of the banks of plain accesses of so many bits.
+fn banks(target: &mut TargetDescription, bits: u32, change: impl Fn(&mut tilewright::target::BankRow)) {
+    target.shared.banks.iter_mut().filter(|row| row.access_bits.contains(&bits)).for_each(change);
+}
+
+fn descriptions() -> Vec<Fault> {
+    const SHARED: &[&str] = &["conversions/device/blocked-rows-3d-to-blocked-planes-3d"];
+    vec![
+        fault(
+            "wide accesses are served to other lanes at a time",
+            "a100",
+            Lie::Description(|target| banks(target, 128, |row| row.phase = vec![4, 8, 16])),
+            SHARED,
+            "conversions/device",
+            "the plan counts",
+        ),
+        fault(
+            "wide accesses are served to half a warp at a time",
+            "a100",
+            Lie::Description(|target| banks(target, 128, |row| row.phase = vec![1, 2, 4, 8])),
+            SHARED,
+            "conversions/device",
+            "the plan counts",
+        ),
+    ]
+}
+
+const THROUGH_MEMORY: &[&str] = &["conversions/device/blocked-rows-3d-to-blocked-planes-3d"];
+const EXCHANGED: &[&str] = &["reduce/device/blocked-rows", "kernels/device/reduce_both_axes"];
+const GATHERED: &[&str] = &["gather/device/mma-b-by-blocked-planes-3d"];
+const INTEGERS: &[&str] = &["kernels/device/integers"];
+const FLOATS: &[&str] = &["kernels/device/floats"];
+const CASTS: &[&str] = &["kernels/device/casts"];
+const PRODUCTS: &[&str] = &["dot/device/plain/f16-f16-f32/32x64x32"];
+
+fn kernels() -> Vec<Fault> {
+    let fault = |name, edit, cases, place, says| fault(name, "a100", Lie::Kernel(edit), cases, place, says);
+    vec![
+        fault(
+            "no barrier of the block in a movement",
+            Drop(&["barrier block"]),
+            THROUGH_MEMORY,
+            "conversions/device",
+            "race",
+        ),
+        fault(
+            "exchanges are with another lane",
+            Put("exchange_xor 1 ", "_xor 1 ", "_xor 2 "),
+            EXCHANGED,
+            "reduce/device",
+            "expected element",
+        ),
+        fault(
+            "what is exchanged and from which lane have changed places",
+            Swap("exchange index"),
+            GATHERED,
+            "gather/device",
+            "",
+        ),
+        fault(
+            "comparisons of integers know no sign",
+            Put("compare lt_s", "lt_s", "lt_u"),
+            &[
+                "kernels/device/map_elements",
+                "kernels/device/argmax",
+                "kernels/device/control",
+                "kernels/device/integers",
+            ],
+            "kernels/device",
+            "buffer",
+        ),
+        fault(
+            "operands of a subtraction have changed places",
+            Swap("binary sub"),
+            INTEGERS,
+            "kernels/device/integers",
+            "buffer",
+        ),
+        fault(
+            "quotients know no sign",
+            Put("binary div_s", "div_s", "div_u"),
+            INTEGERS,
+            "kernels/device/integers",
+            "buffer",
+        ),
+        fault(
+            "remainders know no sign",
+            Put("binary rem_s", "rem_s", "rem_u"),
+            INTEGERS,
+            "kernels/device/integers",
+            "buffer",
+        ),
+        fault(
+            "shifts to the right fill with zeros",
+            Put("binary shr_s", "shr_s", "shr_u"),
+            INTEGERS,
+            "kernels/device/integers",
+            "buffer",
+        ),
+        fault(
+            "extensions know no sign",
+            Put("cast extend_s", "extend_s", "extend_u"),
+            &["kernels/device/casts", "kernels/device/integers", "kernels/device/narrow_atomics"],
+            "kernels/device",
+            "buffer",
+        ),
+        fault(
+            "a number is rounded up where it was to be rounded down",
+            Put("unary f_floor", "f_floor", "f_ceil"),
+            FLOATS,
+            "kernels/device/floats",
+            "buffer",
+        ),
+        fault(
+            "the least of two numbers is the greatest",
+            Put("binary f_m", "f_maximum", "f_minimum"),
+            FLOATS,
+            "kernels/device/floats",
+            "buffer",
+        ),
+        fault(
+            "a comparison of numbers also holds where they are equal",
+            Put("compare f_lt", "f_lt", "f_le"),
+            FLOATS,
+            "kernels/device/floats",
+            "buffer",
+        ),
+        fault(
+            "stores have no masks",
+            Cut("store", " if "),
+            &["kernels/device/add_masked"],
+            "kernels/device/add_masked",
+            "",
+        ),
+        fault(
+            "choices are the other way round",
+            Swap("select"),
+            &["kernels/device/argmax", "kernels/device/call"],
+            "kernels/device",
+            "buffer",
+        ),
+        fault(
+            "programs know another axis",
+            Put("special program 0", "program 0", "program 1"),
+            &["kernels/device/programs"],
+            "kernels/device/programs",
+            "",
+        ),
+        fault(
+            "an atomic sum is a maximum",
+            Put("atomic_rmw add", "rmw add", "rmw max_s"),
+            &["kernels/device/atomics"],
+            "kernels/device/atomics",
+            "buffer",
+        ),
+        fault(
+            "elements are packed in another order",
+            Swap(" = pack "),
+            THROUGH_MEMORY,
+            "conversions/device",
+            "expected element",
+        ),
+        fault(
+            "integers become numbers without their sign",
+            Put("cast float_s", "float_s", "float_u"),
+            CASTS,
+            "kernels/device/casts",
+            "buffer",
+        ),
+    ]
+}
+
+fn texts() -> Vec<Fault> {
+    let fault = |name, edit, cases, place, says| fault(name, "a100", Lie::Text(edit), cases, place, says);
+    vec![
+        fault("no `bar.sync`", Drop(&["bar.sync"]), THROUGH_MEMORY, "conversions/device", "race"),
+        fault(
+            "`shfl.sync.bfly` takes from the lane above",
+            Put("shfl.sync.bfly", "bfly", "down"),
+            EXCHANGED,
+            "reduce/device",
+            "",
+        ),
+        fault(
+            "`shfl.sync.idx` takes from another lane",
+            Put("shfl.sync.idx", "idx", "bfly"),
+            GATHERED,
+            "gather/device",
+            "",
+        ),
+        fault(
+            "`setp` knows no sign",
+            Put("setp.", ".s32", ".u32"),
+            &["kernels/device/map_elements", "kernels/device/argmax"],
+            "kernels/device",
+            "buffer",
+        ),
+        fault("operands of `sub` have changed places", Swap("sub.s32"), INTEGERS, "kernels/device/integers", "buffer"),
+        fault("`div` knows no sign", Put("div.s32", "div.s", "div.u"), INTEGERS, "kernels/device/integers", "buffer"),
+        fault("`shr` fills with zeros", Put("shr.", "shr.s", "shr.u"), INTEGERS, "kernels/device/integers", "buffer"),
+        fault("`min` is `max`", Put("min.s32", "min.", "max."), INTEGERS, "kernels/device/integers", "buffer"),
+        fault("`cvt` to f16 cuts", Put("cvt.rn.f16.f32", "cvt.rn", "cvt.rz"), CASTS, "kernels/device/casts", "buffer"),
+        fault(
+            "`cvt` rounds up where it was to round down",
+            Put("cvt.rmi", "cvt.rmi", "cvt.rpi"),
+            FLOATS,
+            "kernels/device/floats",
+            "buffer",
+        ),
+        fault("`neg` is `abs`", Put("neg.f32", "neg", "abs"), FLOATS, "kernels/device/floats", "buffer"),
+        fault("`ldmatrix` does not transpose", Put("ldmatrix", ".trans", ""), PRODUCTS, "dot/device", ""),
+        fault(
+            "`mma` is of another type",
+            Put("mma.sync", "f32.f16.f16.f32", "f32.bf16.bf16.f32"),
+            PRODUCTS,
+            "dot/device",
+            "",
+        ),
+        fault(
+            "`prmt` takes another byte",
+            Put("prmt.b32", "0x3340", "0x3341"),
+            &["reduce/device/blocked-rows", "gather/device/mma-b-by-blocked-planes-3d"],
+            "",
+            "expected element",
+        ),
+        fault(
+            "no `cp.async.wait_group`",
+            Drop(&["cp.async.wait_group"]),
+            &["kernels/device/shared_memory"],
+            "kernels/device/shared_memory",
+            "",
+        ),
+        fault("`%tid.x` is `%laneid`", Put("%tid.x", "%tid.x", "%laneid"), THROUGH_MEMORY, "conversions/device", ""),
+        fault(
+            "`%ctaid.x` is `%ctaid.y`",
+            Put("%ctaid.x", "%ctaid.x", "%ctaid.y"),
+            &["kernels/device/add_masked"],
+            "kernels/device/add_masked",
+            "",
+        ),
+        fault(
+            "an atomic maximum is a minimum",
+            Put("atom.relaxed.gpu.global.max", ".max", ".min"),
+            &["kernels/device/atomics"],
+            "kernels/device/atomics",
+            "buffer",
+        ),
+    ]
+}

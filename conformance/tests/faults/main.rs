@@ -1,0 +1,178 @@
+//! Faults that the suite must find: a plugin, a description, a kernel or a text that is wrong in one place. The suite runs as
+//! a user's would, on the emulator or on the virtual device, and some case must fail, in the group and about the thing that
+//! the fault is in; without the fault every one of those cases passes.
+//!
+//! `docs/fault-injection.md` is written here, with `TILEWRIGHT_BLESS=1`.
+
+mod edit;
+mod liar;
+mod list;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use conformance::groups::conversions::{self, Conversion, Conversions};
+use conformance::groups::dot::Dots;
+use conformance::groups::families::Families;
+use conformance::groups::gather::Gathers;
+use conformance::groups::instructions::Instructions;
+use conformance::groups::kernels::Kernels;
+use conformance::groups::layouts::Layouts;
+use conformance::groups::memory::Memory;
+use conformance::groups::reduce::Reductions;
+use conformance::groups::scan::Scans;
+use conformance::{Context, Filter, Group, Status, Verdict, list as cases_of};
+use tilewright::plugin::{Discovery, Registry};
+use tilewright::vendor::Target;
+
+use liar::{Liar, Lie};
+use list::{Fault, all};
+
+fn groups() -> Vec<Box<dyn Group>> {
+    let usual = |conversion: &Conversion| {
+        conversion.tensor.setting.warps == 2 && (256..=4096).contains(&conversion.tensor.elements())
+    };
+    vec![
+        Box::new(Families),
+        Box::new(Layouts),
+        Box::new(Instructions),
+        Box::new(Dots),
+        Box::new(
+            Conversions::new("conversions", |_| true, conversions::emulated).on_device(usual, conversions::executed),
+        ),
+        Box::new(Memory),
+        Box::new(Reductions),
+        Box::new(Scans),
+        Box::new(Gathers),
+        Box::new(Kernels),
+    ]
+}
+
+fn targets() -> BTreeMap<String, Arc<dyn Target>> {
+    let catalogue = tilewright_targets::catalogue().expect("the targets are read");
+    let mut registry = Registry::new();
+    registry.discover(&Discovery::standard()).expect("plugins are found");
+    let open = |name: &str| registry.target(catalogue.get(name).expect("known")).expect("served");
+    all().iter().map(|fault| (fault.target.to_owned(), open(fault.target))).collect()
+}
+
+/// What the cases of a fault say of a target with it, or of the target itself.
+fn verdicts(real: &Arc<dyn Target>, fault: &Fault, lie: Lie) -> (Vec<(String, Verdict)>, bool) {
+    let liar = Arc::new(Liar::new(real, lie));
+    let context = Context::new(Arc::clone(&liar) as Arc<dyn Target>).with_device_named("virtual");
+    let filter = Filter::new(&fault.cases.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>()).expect("globs");
+    // Groups of which no case is chosen are not even listed.
+    let word = |glob: &&str| glob.split('/').next().map(str::to_owned);
+    let words: Vec<_> = fault.cases.iter().filter_map(word).collect();
+    let mut groups = groups();
+    groups.retain(|group| words.iter().any(|word| word == group.name()));
+    let cases = cases_of(&groups, &context).expect("names are right");
+    let cases = cases.iter().filter(|case| filter.chooses(case.name()));
+    let verdicts = cases.map(|case| (case.name().to_owned(), case.run(&context))).collect();
+    (verdicts, liar.has_lied())
+}
+
+/// What came of a fault.
+struct Found {
+    failed: Vec<(String, Verdict)>,
+    of: usize,
+}
+
+/// Runs a fault; why it was not found as it must be.
+fn found(real: &Arc<dyn Target>, fault: &Fault) -> Result<Found, String> {
+    let (right, _) = verdicts(real, fault, Lie::None);
+    if let Some((name, verdict)) =
+        right.iter().find(|(_, verdict)| !matches!(verdict.status, Status::Pass | Status::Quality))
+    {
+        return Err(format!("without it {name} is {}: {}", verdict.status, verdict.detail));
+    }
+    let (wrong, told) = verdicts(real, fault, fault.lie);
+    if !told {
+        return Err("it changes nothing: no case meets it".to_owned());
+    }
+    let of = wrong.len();
+    let failed: Vec<_> = wrong.into_iter().filter(|(_, verdict)| verdict.status == Status::Fail).collect();
+    if failed.is_empty() {
+        return Err(format!("none of {of} cases fails"));
+    }
+    match failed.iter().any(|(name, verdict)| name.starts_with(fault.place) && verdict.detail.contains(fault.says)) {
+        true => Ok(Found { failed, of }),
+        false => {
+            Err(format!("no case of `{}` says `{}`; {}: {}", fault.place, fault.says, failed[0].0, failed[0].1.detail))
+        }
+    }
+}
+
+#[test]
+fn every_fault_is_found_in_its_place() {
+    let (faults, targets) = (all(), targets());
+    assert!(faults.len() >= 30, "{}", faults.len());
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(BTreeMap::new());
+    let work = || {
+        while let Some((number, fault)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, faults.get(at)?)))
+        {
+            let result = found(&targets[fault.target], fault);
+            if let Err(why) = &result {
+                eprintln!("{}: {why}", fault.name);
+            }
+            results.lock().expect("no test panics here").insert(number, result);
+        }
+    };
+    std::thread::scope(|scope| {
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+        (0..jobs).for_each(|_| drop(scope.spawn(work)));
+    });
+    let results = results.into_inner().expect("no test panics here");
+    assert_eq!(results.len(), faults.len());
+    let lost: Vec<_> = results
+        .iter()
+        .filter_map(|(number, result)| Some(format!("{}: {}", faults[*number].name, result.as_ref().err()?)))
+        .collect();
+    assert!(lost.is_empty(), "{} faults are not found:\n{}", lost.len(), lost.join("\n"));
+    let found: Vec<_> = results.into_values().filter_map(Result::ok).collect();
+    compare_page(&page(&faults, &found));
+}
+
+const HEAD: &str = "# Faults that the suite finds
+
+A suite that cannot fail shows nothing. The test `conformance/tests/faults` puts one fault at a time into what the suite is
+given: a layout of a plugin's family, a row of its instructions, the target's description, a kernel between lowering and
+code, or the text that the code generator wrote. The cases run as they do for a user, on the emulator or on the virtual
+NVIDIA device. Each fault must make a case fail that is about it, and no case may fail without it. The table is written by
+the test, with `TILEWRIGHT_BLESS=1`.
+
+";
+
+fn page(faults: &[Fault], found: &[Found]) -> String {
+    let mut page = HEAD.to_owned();
+    let mut part = "";
+    for (fault, found) in faults.iter().zip(found) {
+        if fault.part() != part {
+            part = fault.part();
+            let _ =
+                write!(page, "\n## {part}\n\n| fault | target | cases that fail | the first |\n|---|---|---|---|\n");
+        }
+        let (first, verdict) = &found.failed[0];
+        let detail = verdict.detail.lines().next().unwrap_or_default().replace('|', "\\|");
+        let short: String = detail.chars().take(140).collect();
+        let dots = if short.len() < detail.len() { " ..." } else { "" };
+        let (name, target, failed, of) = (fault.name, fault.target, found.failed.len(), found.of);
+        let _ = writeln!(page, "| {name} | {target} | {failed} of {of} | `{first}`: {short}{dots} |");
+    }
+    page
+}
+
+fn compare_page(page: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fault-injection.md");
+    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
+        std::fs::write(&file, page).expect("the page is written");
+    }
+    let written = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(written == page, "docs/fault-injection.md is not what was found: TILEWRIGHT_BLESS=1 writes it again");
+}

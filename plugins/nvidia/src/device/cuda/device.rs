@@ -1,0 +1,144 @@
+//! One GPU: its memory, its code, its launches.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CString, c_void};
+use std::sync::Arc;
+
+use cudarc::driver::{result, sys};
+use tilewright::target::TargetDescription;
+use tilewright::vendor::{
+    Artifact, Buffer, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, Ledger,
+    LoadedCode,
+};
+
+use super::found::failed;
+use super::owned::{Context, Event, Memory, Module};
+
+/// A GPU of the driver.
+pub(super) struct CudaDevice {
+    given: Ledger<Memory, Module>,
+    context: Arc<Context>,
+    name: String,
+    /// Kernels have more shared memory than this as memory whose size the launch says.
+    static_bytes: u64,
+}
+
+impl CudaDevice {
+    pub(super) fn open(device: sys::CUdevice, name: &str, target: &TargetDescription) -> Result<Self, DeviceError> {
+        let mut version = 0;
+        // SAFETY: writes one number.
+        unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(failed("cuDriverGetVersion"))?;
+        let context = Arc::new(Context::of(device)?);
+        let name = format!("{name} (GPU {device}; CUDA driver {}.{})", version / 1000, version % 1000 / 10);
+        Ok(Self { given: Ledger::default(), context, name, static_bytes: target.shared.static_bytes.into() })
+    }
+
+    /// The values of arguments, each in its least significant bytes.
+    fn values(&self, arguments: &[LaunchArgument]) -> Result<Vec<u64>, DeviceError> {
+        let value = |argument: &LaunchArgument| match *argument {
+            LaunchArgument::Buffer(buffer) => Ok(self.given.memory(buffer, 0, 0)?.0),
+            LaunchArgument::Scalar { bits, .. } => Ok(bits),
+        };
+        arguments.iter().map(value).collect()
+    }
+
+    fn function(&self, module: &Module, kernel: &KernelMetadata) -> Result<(sys::CUfunction, u32), DeviceError> {
+        let bad = |message: String| DeviceError::BadLaunch(message);
+        let name = CString::new(kernel.name.as_str()).map_err(|error| bad(error.to_string()))?;
+        // SAFETY: the module is loaded.
+        let function = unsafe { result::module::get_function(module.0, name) };
+        let function = function.map_err(|error| bad(failed("cuModuleGetFunction")(error).to_string()))?;
+        if kernel.shared_bytes <= self.static_bytes {
+            return Ok((function, 0));
+        }
+        let bytes = u32::try_from(kernel.shared_bytes).unwrap_or(u32::MAX);
+        let most = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function is of a loaded module.
+        let allowed = unsafe {
+            result::function::set_function_attribute(function, most, i32::try_from(bytes).unwrap_or(i32::MAX))
+        };
+        allowed.map_err(|_| DeviceError::Unsupported(format!("{bytes} bytes of shared memory")))?;
+        Ok((function, bytes))
+    }
+}
+
+impl Device for CudaDevice {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+        self.context.enter()?;
+        // For no bytes the driver gives no address.
+        let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory(bytes))?;
+        let memory = Memory::of(size, &self.context)?;
+        // SAFETY: so many bytes were just given.
+        unsafe { result::memset_d8_sync(memory.0, 0, size) }.map_err(failed("cuMemsetD8"))?;
+        Ok(self.given.lend(memory, bytes))
+    }
+
+    fn free(&mut self, buffer: Buffer) {
+        self.given.take_back(buffer);
+    }
+
+    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        let address = self.given.memory(buffer, offset, bytes.len() as u64)?.0 + offset;
+        // SAFETY: the range is in the buffer; the call waits until `bytes` are read.
+        unsafe { result::memcpy_htod_sync(address, bytes) }.map_err(failed("cuMemcpyHtoD"))
+    }
+
+    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+        self.context.enter()?;
+        let address = self.given.memory(buffer, offset, bytes)?.0 + offset;
+        let mut read = vec![0u8; bytes as usize];
+        // SAFETY: the range is in the buffer; the call waits until `read` is written.
+        unsafe { result::memcpy_dtoh_sync(&mut read, address) }.map_err(failed("cuMemcpyDtoH"))?;
+        Ok(read)
+    }
+
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+        self.context.enter()?;
+        let missing = || DeviceError::BadLaunch("the artifact has no cubin and no PTX".to_owned());
+        let object = artifact.payload(Emit::Object).or_else(|| artifact.payload(Emit::Assembly)).ok_or_else(missing)?;
+        let mut image = object.bytes.clone();
+        // The driver reads PTX up to a zero; a cubin says itself how long it is.
+        image.push(0);
+        // SAFETY: objects of this plugin are one or the other, whole.
+        let module = unsafe { Module::load(&image, &self.context) }?;
+        Ok(self.given.keep(module, artifact))
+    }
+
+    fn unload(&mut self, code: LoadedCode) {
+        self.given.forget(code);
+    }
+
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+        self.context.enter()?;
+        let (module, kernel) = self.given.launched(launch)?;
+        if !kernel.maps.is_empty() {
+            return Err(DeviceError::Unsupported(
+                "kernels that take maps of tensors, which a launch has none of".into(),
+            ));
+        }
+        let (function, shared) = self.function(module, kernel)?;
+        let mut values = self.values(&launch.arguments)?;
+        let mut arguments: Vec<*mut c_void> = values.iter_mut().map(|value| (&raw mut *value).cast()).collect();
+        let (start, end) = (Event::new()?, Event::new()?);
+        let ([x, y, z], lanes) = (launch.grid, kernel.lanes * kernel.warps);
+        start.record()?;
+        // SAFETY: the arguments are those that the kernel takes, as `launched` has seen, and live until it has ended.
+        let launched = unsafe {
+            result::launch_kernel(function, (x, y, z), (lanes, 1, 1), shared, result::stream::null(), &mut arguments)
+        };
+        launched.map_err(|error| DeviceError::BadLaunch(failed("cuLaunchKernel")(error).to_string()))?;
+        end.record()?;
+        let ended = result::ctx::synchronize();
+        ended.map_err(|error| DeviceError::Fault(failed("cuCtxSynchronize")(error).to_string()))?;
+        // SAFETY: both events have come.
+        let milliseconds = unsafe { result::event::elapsed(start.0, end.0) };
+        let nanoseconds = milliseconds.ok().map(|milliseconds| (f64::from(milliseconds) * 1e6) as u64);
+        Ok(Launched { nanoseconds, counts: None })
+    }
+}

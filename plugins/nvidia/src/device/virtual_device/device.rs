@@ -1,0 +1,266 @@
+//! The virtual device behind the framework's trait.
+
+use tilewright::target::{Instruction, TargetDescription};
+use tilewright::vendor::{
+    Artifact, Buffer, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, Ledger,
+    LoadedCode,
+};
+
+use super::machine::{Global, LANES, Launch, Report, run};
+use super::program::{Addresses, Program, program};
+use super::text::{Initial, Module, PtxError, Variable, parse};
+
+/// An interpreter of PTX that stands for a product.
+pub struct VirtualDevice {
+    target: TargetDescription,
+    instructions: Vec<Instruction>,
+    global: Global,
+    /// Buffers, by their numbers in global memory, and code.
+    given: Ledger<u64, Loaded>,
+    last: Report,
+}
+
+/// Code that is ready to run.
+struct Loaded {
+    programs: Vec<Program>,
+    /// Buffers of the module's variables.
+    variables: Vec<u64>,
+}
+
+/// Instructions that a launch executes at most.
+const MOST_STEPS: u64 = 1 << 32;
+
+impl VirtualDevice {
+    /// The device of a product with its instructions.
+    #[must_use]
+    pub fn new(target: TargetDescription, instructions: Vec<Instruction>) -> Self {
+        let (global, given, last) = (Global::default(), Ledger::default(), Report::default());
+        Self { target, instructions, global, given, last }
+    }
+
+    /// What the last launch that came to its end did.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.last
+    }
+
+    /// Gives the variables of a module memory, with what they hold at first.
+    fn variables(&mut self, module: &Module) -> Result<(Addresses, Vec<u64>), DeviceError> {
+        let (mut addresses, mut buffers) = (Addresses::new(), Vec::new());
+        let global = || module.variables.iter().filter(|variable| variable.space != "shared");
+        for variable in global() {
+            // What has no size is declared here and made elsewhere; whoever uses it is told.
+            let Some(elements) = variable.elements else { continue };
+            let bytes = elements.saturating_mul(variable.element_bytes);
+            let buffer = self.memory(bytes)?;
+            buffers.push(buffer);
+            addresses.insert(variable.name.clone(), Global::address(buffer));
+        }
+        for (variable, &buffer) in global().filter(|variable| variable.elements.is_some()).zip(&buffers) {
+            let bytes = initial(variable, &addresses).map_err(unsupported)?;
+            match self.global.buffer(buffer) {
+                Some(memory) if bytes.len() <= memory.len() => memory[..bytes.len()].copy_from_slice(&bytes),
+                _ => {
+                    let message = format!("`{}` begins with more than it has", variable.name);
+                    return Err(unsupported(PtxError::new(variable.line, message)));
+                }
+            }
+        }
+        Ok((addresses, buffers))
+    }
+
+    fn programs(
+        &self,
+        module: &Module,
+        artifact: &Artifact,
+        addresses: &Addresses,
+    ) -> Result<Vec<Program>, DeviceError> {
+        let mut programs = Vec::new();
+        for metadata in &artifact.kernels {
+            let kernel = module.kernels.iter().find(|kernel| kernel.name == metadata.name);
+            let missing = || DeviceError::BadLaunch(format!("the PTX has no kernel `{}`", metadata.name));
+            let kernel = kernel.ok_or_else(missing)?;
+            let program = program(module, kernel, addresses, &self.instructions).map_err(unsupported)?;
+            self.check(metadata, &program)?;
+            programs.push(program);
+        }
+        Ok(programs)
+    }
+
+    /// Refuses kernels that the product cannot run, or this device.
+    fn check(&self, kernel: &KernelMetadata, program: &Program) -> Result<(), DeviceError> {
+        let wrong = |what: String| Err(DeviceError::Unsupported(format!("kernel `{}`: {what}", kernel.name)));
+        let threads = u64::from(kernel.lanes) * u64::from(kernel.warps);
+        let shared = kernel.shared_bytes.max(program.shared_bytes);
+        if kernel.lanes as usize != LANES {
+            return wrong(format!("warps of {} lanes; there are {LANES}", kernel.lanes));
+        }
+        if kernel.blocks > 1 {
+            return wrong(format!("clusters of {} blocks; the virtual device has none", kernel.blocks));
+        }
+        if !kernel.maps.is_empty() {
+            return wrong("maps of tensors; the virtual device has none".to_owned());
+        }
+        if threads == 0 || threads > u64::from(self.target.limits.lanes_per_block) {
+            return wrong(format!(
+                "blocks of {threads} lanes; there are at most {}",
+                self.target.limits.lanes_per_block
+            ));
+        }
+        if program.local_bytes > MOST_LOCAL {
+            return wrong(format!("{} bytes of a lane's own memory; there are {MOST_LOCAL}", program.local_bytes));
+        }
+        match shared > u64::from(self.target.shared.bytes) {
+            true => wrong(format!("{shared} bytes of shared memory; a block has {}", self.target.shared.bytes)),
+            false => Ok(()),
+        }
+    }
+
+    /// Zeroed global memory; its number there.
+    fn memory(&mut self, bytes: u64) -> Result<u64, DeviceError> {
+        let size = usize::try_from(bytes).ok().filter(|&size| size <= LARGEST_BUFFER);
+        size.and_then(|size| self.global.allocate(size)).ok_or(DeviceError::OutOfMemory(bytes))
+    }
+
+    /// So many bytes of a buffer from an offset on.
+    fn buffer(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<&mut [u8], DeviceError> {
+        let number = *self.given.memory(buffer, offset, bytes)?;
+        let memory = self.global.buffer(number).and_then(|memory| memory.get_mut(offset as usize..));
+        let memory = memory.and_then(|memory| memory.get_mut(..bytes as usize));
+        memory.ok_or_else(|| DeviceError::BadBuffer(format!("buffer {} was freed", buffer.0)))
+    }
+}
+
+/// The bytes of the parameters.
+fn parameters(
+    given: &Ledger<u64, Loaded>,
+    program: &Program,
+    arguments: &[LaunchArgument],
+) -> Result<Vec<u8>, DeviceError> {
+    let mut bytes = vec![0; program.parameter_bytes as usize];
+    let bad = |message: String| Err(DeviceError::BadLaunch(format!("kernel `{}`: {message}", program.name)));
+    if arguments.len() != program.parameters.len() {
+        return bad(format!("{} arguments, the text takes {}", arguments.len(), program.parameters.len()));
+    }
+    for (number, (parameter, argument)) in program.parameters.iter().zip(arguments).enumerate() {
+        let (value, size) = match *argument {
+            LaunchArgument::Buffer(buffer) => (Global::address(*given.memory(buffer, 0, 0)?), 8),
+            LaunchArgument::Scalar { bits, width } => (bits, u64::from(width.div_ceil(8))),
+        };
+        if size != parameter.bytes || size > 8 {
+            return bad(format!("argument {number} has {size} bytes, the text takes {}", parameter.bytes));
+        }
+        let at = parameter.offset as usize;
+        bytes[at..at + size as usize].copy_from_slice(&value.to_le_bytes()[..size as usize]);
+    }
+    Ok(bytes)
+}
+
+/// An artifact whose kernels take what their text says, where nothing else is said of them.
+fn as_written(artifact: &Artifact, programs: &[Program]) -> Artifact {
+    let kernel = |(metadata, program): (&KernelMetadata, &Program)| {
+        // What is wider than any argument is none that a launch can give.
+        let bits = |bytes: u64| u32::try_from(bytes).map_or(u32::MAX, |bytes| bytes.saturating_mul(8));
+        let written = || program.parameters.iter().map(|parameter| bits(parameter.bytes)).collect();
+        let parameters = Some(metadata.parameters.clone().unwrap_or_else(written));
+        KernelMetadata { parameters, ..metadata.clone() }
+    };
+    let kernels = artifact.kernels.iter().zip(programs).map(kernel).collect();
+    Artifact { payloads: Vec::new(), kernels, taken_by: None }
+}
+
+fn unsupported(error: PtxError) -> DeviceError {
+    DeviceError::Unsupported(format!("the virtual device: PTX, {error}"))
+}
+
+/// The PTX of an artifact.
+fn text(artifact: &Artifact) -> Result<&str, DeviceError> {
+    let forms = [Emit::Assembly, Emit::Object];
+    let payload = forms.iter().find_map(|&form| artifact.payload(form).filter(|payload| payload.format == "ptx"));
+    let payload = payload.ok_or_else(|| {
+        DeviceError::BadLaunch("the artifact has no PTX; the virtual device runs no cubin: ask for assembly".to_owned())
+    })?;
+    std::str::from_utf8(&payload.bytes).map_err(|_| DeviceError::BadLaunch("the PTX is no text".to_owned()))
+}
+
+/// What a variable holds at first, as far as its text says.
+fn initial(variable: &Variable, addresses: &Addresses) -> Result<Vec<u8>, PtxError> {
+    let mut bytes = Vec::new();
+    for value in &variable.initial {
+        let bits = match value {
+            Initial::Bits(bits) => *bits,
+            Initial::Address { name, offset, .. } => {
+                let missing = || PtxError::new(variable.line, format!("`{name}` has no address in global memory"));
+                addresses.get(name).ok_or_else(missing)?.wrapping_add(*offset)
+            }
+        };
+        bytes.extend_from_slice(&bits.to_le_bytes()[..(variable.element_bytes as usize).min(8)]);
+    }
+    Ok(bytes)
+}
+
+impl Device for VirtualDevice {
+    fn name(&self) -> String {
+        format!("virtual PTX interpreter of {}, no hardware", self.target.product)
+    }
+
+    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+        let memory = self.memory(bytes)?;
+        Ok(self.given.lend(memory, bytes))
+    }
+
+    fn free(&mut self, buffer: Buffer) {
+        if let Some(memory) = self.given.take_back(buffer) {
+            self.global.free(memory);
+        }
+    }
+
+    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.buffer(buffer, offset, bytes.len() as u64)?.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+        self.buffer(buffer, offset, bytes).map(|bytes| bytes.to_vec())
+    }
+
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+        let module = parse(text(artifact)?).map_err(unsupported)?;
+        let (addresses, variables) = self.variables(&module)?;
+        let programs = self.programs(&module, artifact, &addresses).inspect_err(|_| {
+            variables.iter().for_each(|&variable| self.global.free(variable));
+        })?;
+        let artifact = as_written(artifact, &programs);
+        Ok(self.given.keep(Loaded { programs, variables }, &artifact))
+    }
+
+    fn unload(&mut self, code: LoadedCode) {
+        if let Some(loaded) = self.given.forget(code) {
+            loaded.variables.into_iter().for_each(|variable| self.global.free(variable));
+        }
+    }
+
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+        let (loaded, metadata) = self.given.launched(launch)?;
+        let missing = || DeviceError::BadLaunch(format!("the code has no kernel `{}`", launch.kernel));
+        let program = loaded.programs.iter().find(|program| program.name == launch.kernel).ok_or_else(missing)?;
+        let parameters = parameters(&self.given, program, &launch.arguments)?;
+        let launch = Launch {
+            target: &self.target,
+            grid: launch.grid,
+            threads: [metadata.lanes * metadata.warps, 1, 1],
+            dynamic_bytes: metadata.shared_bytes.saturating_sub(program.shared_bytes),
+            parameters: &parameters,
+            most_steps: MOST_STEPS,
+        };
+        let ran = run(program, &launch, &mut self.global);
+        self.last = ran.map_err(|fault| DeviceError::Fault(fault.to_string()))?;
+        Ok(Launched { nanoseconds: None, counts: Some(self.last.counts) })
+    }
+}
+
+/// Bytes of a lane's own memory: CUDA C++ Programming Guide, technical specifications.
+const MOST_LOCAL: u64 = 512 << 10;
+
+/// Buffers have addresses that are so far apart.
+const LARGEST_BUFFER: usize = 1 << 35;
