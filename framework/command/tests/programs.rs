@@ -118,3 +118,41 @@ fn a_case_that_leaves_something_else_fails() {
     );
     assert!(said.out.contains("a100: 0 pass, 1 fail, 0 unsupported"), "{}", said.out);
 }
+
+#[test]
+fn a_kernel_of_too_many_operations_is_refused_before_it_is_written() {
+    let file = folder("large").join("large.ttir");
+    let program = |elements: u64| {
+        format!(
+            "module {{
+  tt.func public @large(%x: !tt.ptr<f32>) {{
+    %i = tt.make_range {{end = {elements} : i32, start = 0 : i32}} : tensor<{elements}xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<{elements}x!tt.ptr<f32>>
+    %p = tt.addptr %xs, %i : tensor<{elements}x!tt.ptr<f32>>, tensor<{elements}xi32>
+    %v = tt.load %p : tensor<{elements}x!tt.ptr<f32>>
+    %y = math.erf %v : tensor<{elements}xf32>
+    tt.store %p, %y : tensor<{elements}x!tt.ptr<f32>>
+    tt.return
+  }}
+}}
+"
+        )
+    };
+    let compile = |elements: u64, warps: &str| {
+        std::fs::write(&file, program(elements)).expect("a program");
+        run(tilewright().args(["compile", "--target", "h100", "--emit", "kernel", "--warps", warps]).arg(&file))
+    };
+    // A register of each of 128 lanes is some 75 operations of the error function.
+    let said = compile(1 << 20, "4");
+    let message = said.failed(2);
+    for part in
+        ["lowering: 7:10: `math.erf`: with it a thread has ", "expected at most 262144: make the tensors smaller"]
+    {
+        assert!(message.contains(part), "no `{part}` in {message}");
+    }
+    // More warps are one way out, as the message says.
+    assert_eq!(compile(1 << 18, "4").failed(2).matches("expected at most").count(), 1);
+    assert_eq!(compile(1 << 18, "16").code, Some(0));
+    // Tensors have a bound of their own.
+    assert!(compile(1 << 21, "4").failed(2).contains("1048576"));
+}

@@ -2,7 +2,7 @@
 
 use super::bound::bound;
 use super::formula;
-use crate::kernel::{Builder, Element, Kernel, MathFunction, Op, Region, Statement, Type, Value};
+use crate::kernel::{Builder, Element, Kernel, Launch, MathFunction, Op, Region, Statement, Type, Value};
 
 /// Replaces each function that is not native, given its elements, by operations; vectors element by element. What else
 /// is in the kernel stays as it is, values keep their numbers.
@@ -11,6 +11,16 @@ use crate::kernel::{Builder, Element, Kernel, MathFunction, Op, Region, Statemen
 pub fn expand(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> bool) {
     let mut builder = Builder::continuing(kernel);
     region(&mut builder, &mut kernel.body, &native);
+}
+
+/// How many operations the expansion of a function of scalars has, with both branches.
+#[must_use]
+pub fn operations(function: MathFunction, element: Element) -> u64 {
+    let parameter = Type::Scalar(element);
+    let mut builder = Builder::new("function", Launch::new(1, 1), &[("x", parameter), ("y", parameter)]);
+    let operands = [0, 1].map(|index| builder.parameter(index));
+    formula::append(&mut builder, element, function, operands);
+    builder.appended()
 }
 
 fn region(builder: &mut Builder, into: &mut Region, native: &dyn Fn(MathFunction, Element) -> bool) {

@@ -39,4 +39,4 @@ mod truth;
 mod word;
 
 pub use bound::bound;
-pub use expand::expand;
+pub use expand::{expand, operations};
