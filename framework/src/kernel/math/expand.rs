@@ -17,8 +17,9 @@ pub fn expand(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> boo
 #[must_use]
 pub fn operations(function: MathFunction, element: Element) -> u64 {
     let parameter = Type::Scalar(element);
-    let mut builder = Builder::new("function", Launch::new(1, 1), &[("x", parameter), ("y", parameter)]);
-    let operands = [0, 1].map(|index| builder.parameter(index));
+    let mut builder =
+        Builder::new("function", Launch::new(1, 1), &[("x", parameter), ("y", parameter), ("z", parameter)]);
+    let operands = [0, 1, 2].map(|index| builder.parameter(index));
     formula::append(&mut builder, element, function, operands);
     builder.appended()
 }
@@ -49,11 +50,10 @@ fn expansion(
     if operands.len() != function.operands() || bound(*function, element).is_none() || native(*function, element) {
         return None;
     }
-    let (&first, &second) = (operands.first()?, operands.last()?);
+    let last = *operands.last()?;
+    let operands = std::array::from_fn(|index| operands.get(index).copied().unwrap_or(last));
     let (last, mut own) = builder.apart(|builder| {
-        element_by_element(builder, ty, [first, second], |builder, pair| {
-            formula::append(builder, element, *function, pair)
-        })
+        element_by_element(builder, ty, operands, |builder, own| formula::append(builder, element, *function, own))
     });
     // Nothing comes after what defines the last value, so that no other operation names it.
     for defined in own.iter_mut().flat_map(|statement| &mut statement.results) {
@@ -67,8 +67,8 @@ fn expansion(
 fn element_by_element(
     builder: &mut Builder,
     ty: Type,
-    operands: [Value; 2],
-    append: impl Fn(&mut Builder, [Value; 2]) -> Value,
+    operands: [Value; 3],
+    append: impl Fn(&mut Builder, [Value; 3]) -> Value,
 ) -> Value {
     let mut results = Vec::with_capacity(ty.count() as usize);
     for index in 0..ty.count() {

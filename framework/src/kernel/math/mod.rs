@@ -19,6 +19,7 @@ mod bound;
 pub mod casts;
 mod double_word;
 mod error_function;
+mod exact;
 mod expand;
 mod exponential;
 mod formula;
