@@ -1,7 +1,8 @@
 """Writes the cases of this folder: for each program its launch, its inputs, and what it must leave.
 
 What must be left is computed here by plain arithmetic, of the program's intent and not of its text: integers exactly, others in
-binary64 (or exactly, by fractions) and rounded once. Run it in this folder; it writes the same bytes each time.
+binary64 (or exactly, by fractions) and rounded once. Run it in this folder; it writes the same bytes each time. Cases whose note names Triton's interpreter are not written
+here: their buffers were left by it, of kernels in Triton's language with numpy behind.
 """
 
 import json
@@ -63,7 +64,7 @@ def encoded(dtype, values):
         return bytes(narrow(dtype, value) for value in values)
     if dtype == "bf16":
         return b"".join(struct.pack("<H", narrow(dtype, value)) for value in values)
-    code = {"i8": "b", "u8": "B", "i16": "h", "i32": "i", "i64": "q", "u32": "I", "f16": "e", "f32": "f"}[dtype]
+    code = {"i8": "b", "u8": "B", "i16": "h", "i32": "i", "i64": "q", "u32": "I", "f16": "e", "f32": "f", "f64": "d"}[dtype]
     convert = float if dtype[0] == "f" else int
     return b"".join(struct.pack("<" + code, convert(value)) for value in values)
 
@@ -321,5 +322,160 @@ def memory():
          {"x": ("i32", [N], x, None), "s": ("i32", [N], None, x), "y": ("i32", [N], None, x[::-1])})
 
 
-for write in (elementwise, types, along_axes, shapes, products, flow, library, memory):
+def rounded(value, mode, fraction=23, least=-149):
+    """An exact number in a direction (`rd`, `ru`, `rz`), as binary32 has it or another type; not beyond its range."""
+    if value == 0:
+        return 0.0
+    size = abs(value)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    exponent -= Fraction(2) ** exponent > size
+    unit = Fraction(2) ** max(exponent - fraction, least)
+    count = math.floor(value / unit)
+    up = mode == "ru" or mode == "rz" and value < 0
+    return float((count + (up and count * unit != value)) * unit)
+
+
+def exact_library():
+    """Values that are defined bit for bit, by rational arithmetic."""
+    random = Random(11)
+    any_single = lambda: single((random.below(2**24) - 2**23 or 1) * 2.0 ** (random.below(40) - 30))
+    x, y = [any_single() for _ in range(N)], [any_single() for _ in range(N)]
+    z = [single(-a * b) if place % 2 else any_single() for place, (a, b) in enumerate(zip(x, y))]
+    a = [2**31 - 1, -(2**31), 2**24 + 1, -(2**24) - 1, 1, -1] + random.integers(N - 6, -(2**31), 2**31)
+    b = random.integers(N, -(2**31), 2**31)
+    c = [signed(random.below(2**31) * 2 + place % 2) % 2000 - 1000 for place in range(N)]
+    l = [2**63 - 1, -(2**63), 2**53 + 1, -(2**53) - 1, 2**24 + 1, 0, 2**40] + [
+        signed(random.below(2**31) << 33 | random.below(2**31) << 2, 64) >> random.below(60) for _ in range(N - 7)]
+    d = [value * 2.0 ** (random.below(60) - 30) for value in random.integers(N, -(2**30), 2**30)]
+    e = Fraction
+    low = lambda value, bits=32: value % 2**bits
+    f = []
+    for mode, of in [
+        ("rd", lambda a, b, c: a + b), ("ru", lambda a, b, c: a + b), ("rz", lambda a, b, c: a - b), ("ru", lambda a, b, c: a * b),
+        ("rd", lambda a, b, c: a / b), ("rz", lambda a, b, c: 1 / b), ("rd", lambda a, b, c: a * b + c), ("ru", lambda a, b, c: a * b + c)]:
+        f += [rounded(of(e(one), e(two), e(three)), mode) for one, two, three in zip(x, y, z)]
+    f += [rounded(e(value), "rd") for value in a] + [rounded(e(low(value)), "ru") for value in a]
+    f += [rounded(e(value), "rz") for value in l] + [rounded(e(value), "ru") for value in l]
+    f += [rounded(e(low(value, 64)), "rd") for value in l]
+    for mode in ("rd", "ru", "rz"):
+        f += [rounded(e(value), mode) for value in d]
+    f += [ldexp(value, power, 24, -149, 128) for value, power in zip(x, c)]
+    f += [neighbour(one, other) for one, other in zip(x, y)]
+    f += [math.remainder(one, other) for one, other in zip(x, y)]
+    f += [float(math.frexp(value)[1] - 1) for value in x]
+    g = [signed(int(f"{low(value):032b}"[::-1], 2)) for value in a]
+    g += [(value & -value).bit_length() for value in a]
+    for first, second, choice in zip(a, b, c):
+        both = low(first) | low(second) << 32
+        g.append(signed(sum((both >> 8 * (choice >> 4 * place & 7) & 255) << 8 * place for place in range(4))))
+    g += [math.frexp(value)[1] - 1 for value in x]
+    g += [(value & -value).bit_length() for value in l]
+    double = lambda value, mode: rounded(e(value), mode, 52, -1074)
+    w = [double(value, "rd") for value in l] + [double(value, "ru") for value in l] + [double(low(value, 64), "rz") for value in l]
+    w += [double(2 * e(value), "ru") for value in d] + [ldexp(value, power, 53, -1074, 1024) for value, power in zip(d, c)]
+    case("exact_library", pointers(x="f32", y="f32", z="f32", a="i32", b="i32", c="i32", l="i64", d="f64", f="f32", g="i32", w="f64"),
+         {"x": ("f32", [N], x, None), "y": ("f32", [N], y, None), "z": ("f32", [N], z, None), "a": ("i32", [N], a, None),
+          "b": ("i32", [N], b, None), "c": ("i32", [N], c, None), "l": ("i64", [N], l, None), "d": ("f64", [N], d, None),
+          "f": ("f32", [20, N], None, f), "g": ("i32", [5, N], None, g), "w": ("f64", [5, N], None, w)},
+         note="functions of vendors' libraries that are defined bit for bit")
+
+
+def ldexp(value, power, digits, least, beyond):
+    """To nearest even, in a type of so many digits."""
+    exact = Fraction(value) * Fraction(2) ** power
+    down, up = rounded(exact, "rd", digits - 1, least), rounded(exact, "ru", digits - 1, least) if abs(exact) < Fraction(2) ** beyond else None
+    if up is None:
+        return math.copysign(math.inf, value)
+    nearer = (exact - Fraction(down)) - (Fraction(up) - exact)
+    unit = Fraction(2) ** least
+    even = down if Fraction(down) / (Fraction(up) - Fraction(down) or unit) % 2 == 0 else up
+    result = down if nearer < 0 else up if nearer > 0 else even
+    return math.copysign(result, value)
+
+
+def neighbour(value, toward):
+    code = struct.unpack("<i", struct.pack("<f", value))[0]
+    grows = (toward > value) == (value > 0)
+    return value if toward == value else struct.unpack("<f", struct.pack("<i", code + (1 if grows else -1)))[0]
+
+
+def edges():
+    """What lies at the edges: of ranges, of truth values, of numbers, of tensors, and of blocks that have more lanes than work."""
+    random = Random(12)
+    x = random.integers(N, 0, 100)
+    orders = [lambda p, q: p < q, lambda p, q: p <= q, lambda p, q: p > q, lambda p, q: p >= q]
+    bits = lambda truths: sum(bool(truth) << place for place, truth in enumerate(truths))
+    # With a sign, a bit that is set is -1.
+    t = []
+    for value in x:
+        p, q = value & 1, value >> 1 & 1
+        t.append(bits([order(-p, -q) for order in orders] + [order(p, q) for order in orders] + [p == q, p != q]
+                      + [p and q, p or q, p or q, p and q]))
+    case("ranges_and_truths", pointers(x="i32", y="i32", t="i32"),
+         {"x": ("i32", [N], x, None), "y": ("i32", [N], None, [value + 37 + place for place, value in enumerate(x)]), "t": ("i32", [N], None, t)},
+         note="a range that does not begin at zero; integers of one bit in order, with and without sign")
+    x = [math.nan if place % 5 == 0 else float(value) for place, value in enumerate(random.eighths(N, -4, 4))]
+    y = [math.nan if place % 3 == 0 else float(value) for place, value in enumerate(random.eighths(N, -4, 4))]
+    nan = math.isnan
+    z = []
+    for of in (max, min):
+        z += [math.nan if nan(a) or nan(b) else of(a, b) for a, b in zip(x, y)]
+    for of in (max, min):
+        z += [b if nan(a) else a if nan(b) else of(a, b) for a, b in zip(x, y)]
+    # A NaN that is not kept becomes the lower end.
+    z += [-1.0 if nan(a) else min(max(a, -1.0), 2.0) for a in x] + [a if nan(a) else min(max(a, -1.0), 2.0) for a in x]
+    case("nan_extrema", pointers(x="f32", y="f32", z="f32"), {"x": ("f32", [N], x, None), "y": ("f32", [N], y, None), "z": ("f32", [6, N], None, z)},
+         note="which extrema keep a NaN")
+    m, n = 9, 20
+    x = random.eighths(m * n, -9, 9)
+    inside = lambda row, column: 0 <= row < m and 0 <= column < n
+    y = [x[(5 + i) * n + j - 3] if inside(5 + i, j - 3) else math.nan for i in range(8) for j in range(16)]
+    before, v = random.integers(m * n, -50, 50), random.integers(128, -50, 50)
+    s = list(before)
+    for row0, column0, of in ((5, -3, lambda a, b: a + b), (-3, 8, max)):
+        for i in range(8):
+            for j in range(16):
+                if inside(row0 + i, column0 + j):
+                    place = (row0 + i) * n + column0 + j
+                    s[place] = of(s[place], v[16 * i + j])
+    case("descriptor_edges", pointers(x="f32", y="f32", s="i32", v="i32") + [("m", "i32", m), ("n", "i32", n)],
+         {"x": ("f32", [m, n], x, None), "y": ("f32", [8, 16], None, y), "s": ("i32", [m, n], before, s), "v": ("i32", [8, 16], v, None)},
+         note="NaN where nothing is, and atomic operations that begin before a tensor and end after it")
+    x = random.integers(8, 1, 99)
+    case("copies_once", pointers(x="i32", s="i32", c="i32", k="i32"),
+         {"x": ("i32", [8], x, None), "s": ("i32", [8], [100] * 8, [100 + value for value in x]), "c": ("i32", [1], [7], [12]),
+          "k": ("i32", [9], None, [100] * 8 + [7])}, note="eight elements of a block of 256 lanes, and a number, are added once", warps=8)
+    eight_bits(random)
+
+
+def eight_bits(random):
+    """Signs and order of numbers of eight bits, whose codes are given: zeros, NaNs and infinities of both signs come first."""
+    codes = [0x00, 0x80, 0x7F, 0xFF, 0x7C, 0xFC, 0x7E, 0x01, 0x81, 0x3C, 0xBC]
+    x = [code for code in codes for _ in range(5)] + random.integers(N - 55, 0, 256)
+    y = [other for place in range(11) for other in (0x00, 0x80, codes[place], 0x7F, 0x38)] + random.integers(N - 55, 0, 256)
+
+    def value(code, dtype):
+        size = code & 127
+        if dtype == "f8e5m2" and size == 124:
+            return math.copysign(math.inf, -1 if code & 128 else 1)
+        if size >= len(NARROW[dtype]):
+            return None
+        return -NARROW[dtype][size] if code & 128 else NARROW[dtype][size]
+
+    t = []
+    for dtype in ("f8e4m3", "f8e5m2"):
+        for one, other in zip(x, y):
+            a, b = value(one, dtype), value(other, dtype)
+            ordered = a is not None and b is not None
+            holds = [a == b, a < b, a <= b, a > b, a >= b, a != b] if ordered else [False] * 6
+            truths = holds + [ordered] + [truth or not ordered for truth in holds] + [not ordered]
+            t.append(sum(bool(truth) << place for place, truth in enumerate(truths)))
+    signs = [code ^ 128 for code in x] + [code & 127 for code in x]
+    byte = lambda values: [signed(value, 8) for value in values]
+    case("narrow_signs", pointers(x="i8", y="i8", e="i8", d="i8", t="i32"),
+         {"x": ("i8", [N], byte(x), None), "y": ("i8", [N], byte(y), None), "e": ("i8", [2, N], None, byte(signs)), "d": ("i8", [2, N], None, byte(signs)),
+          "t": ("i32", [2, N], None, t)}, note="signs and order of numbers of eight bits, NaN and both zeros among them")
+
+
+for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges):
     write()

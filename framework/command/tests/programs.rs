@@ -118,3 +118,127 @@ fn a_case_that_leaves_something_else_fails() {
     );
     assert!(said.out.contains("a100: 0 pass, 1 fail, 0 unsupported"), "{}", said.out);
 }
+
+#[test]
+fn a_kernel_of_too_many_operations_is_refused_before_it_is_written() {
+    let file = folder("large").join("large.ttir");
+    let program = |elements: u64| {
+        format!(
+            "module {{
+  tt.func public @large(%x: !tt.ptr<f32>) {{
+    %i = tt.make_range {{end = {elements} : i32, start = 0 : i32}} : tensor<{elements}xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<{elements}x!tt.ptr<f32>>
+    %p = tt.addptr %xs, %i : tensor<{elements}x!tt.ptr<f32>>, tensor<{elements}xi32>
+    %v = tt.load %p : tensor<{elements}x!tt.ptr<f32>>
+    %y = math.erf %v : tensor<{elements}xf32>
+    tt.store %p, %y : tensor<{elements}x!tt.ptr<f32>>
+    tt.return
+  }}
+}}
+"
+        )
+    };
+    let compile = |elements: u64, warps: &str| {
+        std::fs::write(&file, program(elements)).expect("a program");
+        run(tilewright().args(["compile", "--target", "h100", "--emit", "kernel", "--warps", warps]).arg(&file))
+    };
+    // Each of 4096 registers of a lane is some hundred operations of the error function.
+    let said = compile(1 << 19, "4");
+    let message = said.failed(2);
+    for part in [
+        "`math.erf`: with it a thread has ",
+        "large.ttir:7:10",
+        "expected at most 262144: make the tensors smaller, give the block more warps",
+    ] {
+        assert!(message.contains(part), "no `{part}` in {message}");
+    }
+    // More warps are one way out, as the message says.
+    assert_eq!(compile(1 << 19, "16").code, Some(0));
+    // Tensors have a bound of their own.
+    assert!(compile(1 << 21, "4").failed(2).contains("1048576"));
+}
+
+/// The kernel of one atomic operation of a number, made of a program's text.
+fn atomic_kernel(name: &str, operation: &str) -> String {
+    let file = folder("atomics").join(format!("{name}.ttir"));
+    let program = format!(
+        "module {{
+  tt.func public @f(%p: !tt.ptr<i32>, %x: i32, %c: i1, %q: !tt.ptr<i32>) {{
+    %o = {operation}
+    tt.store %q, %o : !tt.ptr<i32>
+    tt.return
+  }}
+}}
+"
+    );
+    std::fs::write(&file, program).expect("a program");
+    let said = run(tilewright().args(["compile", "--target", "h100", "--emit", "kernel"]).arg(&file));
+    assert_eq!(said.code, Some(0), "{name}: {}", said.err);
+    said.out
+}
+
+#[test]
+fn atomic_operations_have_the_order_and_the_scope_of_the_program() {
+    for (order, word, scope, reach) in [
+        ("relaxed", "relaxed", "cta", "block"),
+        ("acquire", "acquire", "sys", "system"),
+        ("release", "release", "gpu", "device"),
+        ("acq_rel", "acquire_release", "cta", "block"),
+    ] {
+        let sum = format!("tt.atomic_rmw add, {order}, {scope}, %p, %x, %c : (!tt.ptr<i32>, i32, i1) -> i32");
+        let change = format!("tt.atomic_cas {order}, {scope}, %p, %x, %x : (!tt.ptr<i32>, i32, i32) -> i32");
+        for (name, operation) in [("atomic_rmw", sum), ("atomic_compare_exchange", change)] {
+            let kernel = atomic_kernel(&format!("{name}-{order}"), &operation);
+            let line = kernel.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {kernel}"));
+            assert!(line.contains(&format!(" {word} {reach}")), "{name} {order} {scope}: {line}");
+        }
+    }
+}
+
+#[test]
+fn others_meet_before_a_number_is_changed_in_order() {
+    let barriers_before = |order: &str| {
+        let sum = format!("tt.atomic_rmw add, {order}, gpu, %p, %x, %c : (!tt.ptr<i32>, i32, i1) -> i32");
+        let kernel = atomic_kernel(&format!("meets-{order}"), &sum);
+        let (before, after) = kernel.split_once("atomic_rmw").expect("an atomic operation");
+        assert!(after.contains("barrier"), "its old value reaches all: {kernel}");
+        before.matches("barrier").count()
+    };
+    assert_eq!(["relaxed", "acquire", "release", "acq_rel"].map(barriers_before), [0, 1, 1, 1]);
+}
+
+#[test]
+fn sums_of_eight_bits_are_refused() {
+    let program = |sums: &str| {
+        format!(
+            "module {{
+  tt.func public @f(%p: !tt.ptr<{sums}>) {{
+    %i = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32>
+    %c = tt.expand_dims %i {{axis = 0 : i32}} : tensor<32xi32> -> tensor<1x32xi32>
+    %n = tt.broadcast %c : tensor<1x32xi32> -> tensor<32x32xi32>
+    %x = arith.sitofp %n : tensor<32x32xi32> to tensor<32x32xf16>
+    %z = arith.constant dense<0.000000e+00> : tensor<32x32x{sums}>
+    %d = tt.dot %x, %x, %z, inputPrecision = tf32 : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32x{sums}>
+    %s = tt.splat %p : !tt.ptr<{sums}> -> tensor<32x32x!tt.ptr<{sums}>>
+    %q = tt.addptr %s, %n : tensor<32x32x!tt.ptr<{sums}>>, tensor<32x32xi32>
+    tt.store %q, %d : tensor<32x32x!tt.ptr<{sums}>>
+    tt.return
+  }}
+}}
+"
+        )
+    };
+    let file = folder("sums").join("sums.ttir");
+    for target in ["h100", "mi300x", "max1550"] {
+        let compile = |sums: &str| {
+            std::fs::write(&file, program(sums)).expect("a program");
+            run(tilewright().args(["compile", "--target", target, "--emit", "kernel"]).arg(&file))
+        };
+        for sums in ["f8E4M3FN", "f8E5M2"] {
+            let said = compile(sums);
+            assert_ne!(said.code, Some(0), "{target} {sums}");
+            assert!(said.err.contains("no product has sums of this type"), "{target} {sums}: {}", said.err);
+        }
+        assert_eq!(compile("f32").code, Some(0), "{target}");
+    }
+}

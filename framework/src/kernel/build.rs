@@ -1,5 +1,7 @@
 //! Builds the body of a kernel, giving every value a number and a type.
 
+use std::collections::BTreeMap;
+
 use super::{
     Atomic, Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MAX_VALUES, MathFunction, MemoryOrder,
     MemoryScope, Op, Parameter, Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary,
@@ -19,6 +21,10 @@ pub struct Builder {
     types: Vec<Type>,
     /// Regions being built, the innermost last.
     open: Vec<Region>,
+    /// Operations so far.
+    appended: u64,
+    /// How many of them are a function of numbers.
+    functions: BTreeMap<(MathFunction, Element), u64>,
 }
 
 impl Builder {
@@ -38,6 +44,8 @@ impl Builder {
             parameters,
             shared: Vec::new(),
             open: vec![Region::default()],
+            appended: 0,
+            functions: BTreeMap::new(),
         }
     }
 
@@ -103,7 +111,24 @@ impl Builder {
         Value(self.types.len() as u32 - 1)
     }
 
+    /// How many operations were appended so far, those within regions too.
+    #[must_use]
+    pub fn appended(&self) -> u64 {
+        self.appended
+    }
+
+    /// How many of those are which function of which numbers.
+    pub fn functions(&self) -> impl Iterator<Item = (MathFunction, Element, u64)> {
+        self.functions.iter().map(|(&(function, element), &count)| (function, element, count))
+    }
+
     fn append(&mut self, results: Vec<(Value, Type)>, op: Op) {
+        self.appended += 1;
+        if let (Op::Math { function, .. }, [(_, ty)]) = (&op, &results[..])
+            && let Some(element) = ty.element()
+        {
+            *self.functions.entry((*function, element)).or_insert(0) += u64::from(ty.count());
+        }
         if let Some(region) = self.open.last_mut() {
             region.statements.push(Statement { results, op });
         }

@@ -33,7 +33,7 @@ pub use gather::gather_kernel;
 pub use instruction::instruction_kernel;
 pub use lone_tile::LoneTile;
 pub use prefetch::{Ahead, prefetched_kernel};
-pub use program::{LowerError, Program, Reason, program_kernel};
+pub use program::{LowerError, MOST_OPERATIONS, Program, Reason, program_kernel};
 pub use reduction::reduction_kernel;
 pub use registers::{kernel_around, row_major};
 pub use repeated::{repeated_conversion_kernel, repeated_gather_kernel, repeated_staging_kernel};

@@ -20,8 +20,8 @@ fn place(builder: &mut Builder, parameter: u32, element: Element, index: Value) 
 
 /// A kernel from buffers of the given elements to one: each lane takes the elements of its number.
 pub fn kernel(from: &[Element], to: Element, body: impl FnOnce(&mut Builder, &[Value]) -> Value) -> Kernel {
-    let parameters = [("a", Type::Pointer(Space::Global)), ("b", Type::Pointer(Space::Global))];
-    let mut parameters = parameters[..from.len()].to_vec();
+    let mut parameters =
+        ["a", "b", "c"][..from.len()].iter().map(|name| (*name, Type::Pointer(Space::Global))).collect::<Vec<_>>();
     parameters.push(("to", Type::Pointer(Space::Global)));
     let mut builder = Builder::new("elementwise", Launch::new(LANES, WARPS), &parameters);
     let lane = builder.special(SpecialRegister::Lane);

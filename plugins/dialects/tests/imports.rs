@@ -67,6 +67,15 @@ fn library_functions_of_all_vendors_mean_the_same() {
             &["%0 = math.cbrt %a0 : f32", "%1 = arith.constant 1.000000e+00 : f32", "%r = arith.divf %1, %0 : f32"],
         ),
         ("__nv_exp10", &["f64"], "f64", &["%r = tw.math.exp10 %a0 : f64"]),
+        ("__nv_fadd_ru", &["f32", "f32"], "f32", &["%r = tw.math.add_ru %a0, %a1 : f32"]),
+        ("__ocml_sqrt_rtn_f64", &["f64"], "f64", &["%r = tw.math.sqrt_rd %a0 : f64"]),
+        (
+            "__nv_ldexpf",
+            &["f32", "i32"],
+            "f32",
+            &["%0 = arith.sitofp %a1 : i32 to f32", "%r = tw.math.scalbn %a0, %0 : f32"],
+        ),
+        ("__nv_double2float_rd", &["f64"], "f32", &["%r = arith.truncf %a0 downward : f64 to f32"]),
     ] {
         let found = body(&neutral(&call(symbol, operands, result)));
         assert_eq!(found, expected, "{symbol}");
@@ -98,6 +107,28 @@ fn every_function_of_the_tables_has_a_meaning_that_keeps_the_rules() {
         });
         assert!(found, "`{symbol}` has no call that keeps the rules");
     }
+}
+
+/// Names that the modules `libdevice` of Triton 3.9 for NVIDIA and AMD give their functions, and those of them that nothing here
+/// stands for.
+#[test]
+fn the_functions_of_libdevice_modules_are_known_but_for_these() {
+    let bessel = ["j0", "j1", "jn", "y0", "y1", "yn", "cyl_bessel_i0", "cyl_bessel_i1"];
+    let inverse = ["erfinv", "erfcinv", "erfcx", "normcdfinv"];
+    let of_nvidia = bessel.iter().chain(&inverse).flat_map(|name| [format!("__nv_{name}"), format!("__nv_{name}f")]);
+    let of_amd = ["erfcx", "erfinv", "i0", "i1", "j0", "j1", "y0", "y1"];
+    let of_amd = of_amd.iter().flat_map(|name| ["f32", "f64"].map(|ty| format!("__ocml_{name}_{ty}")));
+    let mut missing: Vec<String> = of_nvidia.chain(of_amd).collect();
+    missing.sort();
+    let imports = imports();
+    let known: std::collections::BTreeSet<&str> = imports.functions().collect();
+    let names = [include_str!("names/libdevice.txt"), include_str!("names/ocml.txt")];
+    let all: Vec<&str> = names.iter().flat_map(|names| names.lines()).collect();
+    assert!(all.len() > 400, "{}", all.len());
+    let mut found: Vec<String> =
+        all.iter().filter(|name| !known.contains(*name)).map(|name| (*name).to_owned()).collect();
+    found.sort();
+    assert_eq!(found, missing);
 }
 
 #[test]

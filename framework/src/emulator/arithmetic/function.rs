@@ -8,7 +8,10 @@ use crate::kernel::{Element, MathFunction};
 
 /// Whether the host has it.
 pub(in crate::emulator) fn is_evaluated(function: MathFunction) -> bool {
-    !matches!(function, MathFunction::Erf | MathFunction::Erfc | MathFunction::Lgamma | MathFunction::Tgamma)
+    let is_here = |function| {
+        !matches!(function, MathFunction::Erf | MathFunction::Erfc | MathFunction::Lgamma | MathFunction::Tgamma)
+    };
+    is_here(function) && (function == MathFunction::Fmod || !function.is_exact())
 }
 
 /// The function of numbers of this element; of one number where it takes one.
@@ -45,6 +48,6 @@ fn host(function: MathFunction, x: f64, y: f64) -> f64 {
         MathFunction::Rsqrt => 1.0 / x.sqrt(),
         MathFunction::Hypot => x.hypot(y),
         MathFunction::Fmod => x % y,
-        MathFunction::Erf | MathFunction::Erfc | MathFunction::Lgamma | MathFunction::Tgamma => f64::NAN,
+        _ => f64::NAN,
     }
 }

@@ -14,7 +14,7 @@ pub fn bound(function: MathFunction, element: Element) -> Option<f64> {
         return None;
     }
     Some(match function {
-        MathFunction::Fmod => 0.0,
+        exact if exact.is_exact() => 0.0,
         MathFunction::Exp | MathFunction::Exp2 | MathFunction::Exp10 => 1.0,
         MathFunction::Log | MathFunction::Log2 | MathFunction::Log10 | MathFunction::Log1p => 1.0,
         MathFunction::Cbrt | MathFunction::Hypot => 1.0,
@@ -25,5 +25,7 @@ pub fn bound(function: MathFunction, element: Element) -> Option<f64> {
         MathFunction::Sin | MathFunction::Cos | MathFunction::Expm1 | MathFunction::Rsqrt | MathFunction::Atan2 => 2.0,
         MathFunction::Tgamma => 2.0,
         MathFunction::Lgamma => 3.0,
+        // What is exact was named before.
+        _ => 0.0,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::bound::bound;
 use super::formula;
-use crate::kernel::{Builder, Element, Kernel, MathFunction, Op, Region, Statement, Type, Value};
+use crate::kernel::{Builder, Element, Kernel, Launch, MathFunction, Op, Region, Statement, Type, Value};
 
 /// Replaces each function that is not native, given its elements, by operations; vectors element by element. What else
 /// is in the kernel stays as it is, values keep their numbers.
@@ -11,6 +11,17 @@ use crate::kernel::{Builder, Element, Kernel, MathFunction, Op, Region, Statemen
 pub fn expand(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> bool) {
     let mut builder = Builder::continuing(kernel);
     region(&mut builder, &mut kernel.body, &native);
+}
+
+/// How many operations the expansion of a function of scalars has, with both branches.
+#[must_use]
+pub fn operations(function: MathFunction, element: Element) -> u64 {
+    let parameter = Type::Scalar(element);
+    let mut builder =
+        Builder::new("function", Launch::new(1, 1), &[("x", parameter), ("y", parameter), ("z", parameter)]);
+    let operands = [0, 1, 2].map(|index| builder.parameter(index));
+    formula::append(&mut builder, element, function, operands);
+    builder.appended()
 }
 
 fn region(builder: &mut Builder, into: &mut Region, native: &dyn Fn(MathFunction, Element) -> bool) {
@@ -39,11 +50,10 @@ fn expansion(
     if operands.len() != function.operands() || bound(*function, element).is_none() || native(*function, element) {
         return None;
     }
-    let (&first, &second) = (operands.first()?, operands.last()?);
+    let last = *operands.last()?;
+    let operands = std::array::from_fn(|index| operands.get(index).copied().unwrap_or(last));
     let (last, mut own) = builder.apart(|builder| {
-        element_by_element(builder, ty, [first, second], |builder, pair| {
-            formula::append(builder, element, *function, pair)
-        })
+        element_by_element(builder, ty, operands, |builder, own| formula::append(builder, element, *function, own))
     });
     // Nothing comes after what defines the last value, so that no other operation names it.
     for defined in own.iter_mut().flat_map(|statement| &mut statement.results) {
@@ -57,8 +67,8 @@ fn expansion(
 fn element_by_element(
     builder: &mut Builder,
     ty: Type,
-    operands: [Value; 2],
-    append: impl Fn(&mut Builder, [Value; 2]) -> Value,
+    operands: [Value; 3],
+    append: impl Fn(&mut Builder, [Value; 3]) -> Value,
 ) -> Value {
     let mut results = Vec::with_capacity(ty.count() as usize);
     for index in 0..ty.count() {

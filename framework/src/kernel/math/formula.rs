@@ -3,18 +3,19 @@
 use super::place::Place;
 use super::real::Real;
 use super::{
-    error_function, exponential, gamma, hyperbolic, inverse_hyperbolic, inverse_trigonometric, logarithm, power,
+    error_function, exact, exponential, gamma, hyperbolic, inverse_hyperbolic, inverse_trigonometric, logarithm, power,
     remainder, root, trigonometric,
 };
+use crate::kernel::op::Rounding;
 use crate::kernel::{Builder, Element, MathFunction, Value};
 
-/// Appends a function of scalars, the second of which counts where it takes two; the last operation defines the result.
-pub(super) fn append(builder: &mut Builder, element: Element, function: MathFunction, [x, y]: [Value; 2]) -> Value {
+/// Appends a function of scalars, of which as many count as it takes; the last operation defines the result.
+pub(super) fn append(builder: &mut Builder, element: Element, function: MathFunction, operands: [Value; 3]) -> Value {
     let place = Place::new(builder, element);
-    formula(function, place.real(x), place.real(y)).value
+    formula(function, operands.map(|operand| place.real(operand))).value
 }
 
-fn formula<'p>(function: MathFunction, x: Real<'p>, y: Real<'p>) -> Real<'p> {
+fn formula<'p>(function: MathFunction, [x, y, z]: [Real<'p>; 3]) -> Real<'p> {
     match function {
         MathFunction::Exp => exponential::exp(x),
         MathFunction::Exp2 => exponential::exp2(x),
@@ -46,5 +47,24 @@ fn formula<'p>(function: MathFunction, x: Real<'p>, y: Real<'p>) -> Real<'p> {
         MathFunction::Fmod => remainder::fmod(x, y),
         MathFunction::Lgamma => gamma::lgamma(x),
         MathFunction::Tgamma => gamma::tgamma(x),
+        MathFunction::Logb => exact::logb(x),
+        MathFunction::NextAfter => exact::next_after(x, y),
+        MathFunction::Scalbn => exact::scaled_by(x, y),
+        MathFunction::Remainder => remainder::remainder(x, y),
+        MathFunction::AddDown => exact::add(x, y, Rounding::Down),
+        MathFunction::AddUp => exact::add(x, y, Rounding::Up),
+        MathFunction::AddZero => exact::add(x, y, Rounding::Zero),
+        MathFunction::MulDown => exact::multiply(x, y, Rounding::Down),
+        MathFunction::MulUp => exact::multiply(x, y, Rounding::Up),
+        MathFunction::MulZero => exact::multiply(x, y, Rounding::Zero),
+        MathFunction::DivDown => exact::divide(x, y, Rounding::Down),
+        MathFunction::DivUp => exact::divide(x, y, Rounding::Up),
+        MathFunction::DivZero => exact::divide(x, y, Rounding::Zero),
+        MathFunction::SqrtDown => exact::root(x, Rounding::Down),
+        MathFunction::SqrtUp => exact::root(x, Rounding::Up),
+        MathFunction::SqrtZero => exact::root(x, Rounding::Zero),
+        MathFunction::FmaDown => exact::fused([x, y, z], Rounding::Down),
+        MathFunction::FmaUp => exact::fused([x, y, z], Rounding::Up),
+        MathFunction::FmaZero => exact::fused([x, y, z], Rounding::Zero),
     }
 }

@@ -19,6 +19,7 @@ mod bound;
 pub mod casts;
 mod double_word;
 mod error_function;
+mod exact;
 mod expand;
 mod exponential;
 mod formula;
@@ -39,4 +40,4 @@ mod truth;
 mod word;
 
 pub use bound::bound;
-pub use expand::expand;
+pub use expand::{expand, operations};

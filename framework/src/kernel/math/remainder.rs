@@ -22,6 +22,18 @@ pub(super) fn fmod<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
     x.is_unordered(y).select(f64::NAN, result)
 }
 
+/// What the nearest whole quotient leaves: a multiple of twice the divisor is taken off, then the divisor once or twice. The
+/// differences are exact where they matter.
+pub(super) fn remainder<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
+    let (size, divisor) = (x.abs(), y.abs());
+    let rest = fmod(size, divisor + divisor);
+    let once = rest - divisor;
+    let twice = once - divisor;
+    let rest = (divisor - rest).is_less(rest).select((!once.is_less(divisor - once)).select(twice, once), rest);
+    let result = rest.with_sign_changed(x.sign());
+    x.is_unordered(y).select(f64::NAN, result)
+}
+
 fn near<'p>(size: Real<'p>, divisor: Real<'p>, quotient: Real<'p>) -> Real<'p> {
     let rest = quotient.truncated().mul_add(-divisor, size);
     rest.is_less(0.0).select(rest + divisor, rest)

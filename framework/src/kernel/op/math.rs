@@ -68,6 +68,44 @@ pub enum MathFunction {
     Lgamma,
     /// Gamma function.
     Tgamma,
+    /// The exponent, as a number.
+    Logb,
+    /// The number next to the first toward the second.
+    NextAfter,
+    /// The first times two to the power of the second, a whole number.
+    Scalbn,
+    /// What the nearest whole quotient leaves, of two the even one; exact.
+    Remainder,
+    /// A sum, down.
+    AddDown,
+    /// A sum, up.
+    AddUp,
+    /// A sum, toward zero.
+    AddZero,
+    /// A product, down.
+    MulDown,
+    /// A product, up.
+    MulUp,
+    /// A product, toward zero.
+    MulZero,
+    /// A quotient, down.
+    DivDown,
+    /// A quotient, up.
+    DivUp,
+    /// A quotient, toward zero.
+    DivZero,
+    /// A square root, down.
+    SqrtDown,
+    /// A square root, up.
+    SqrtUp,
+    /// A square root, toward zero.
+    SqrtZero,
+    /// The first times the second plus the third, rounded once down.
+    FmaDown,
+    /// The first times the second plus the third, rounded once up.
+    FmaUp,
+    /// The first times the second plus the third, rounded once toward zero.
+    FmaZero,
 }
 
 named!(MathFunction {
@@ -101,14 +139,54 @@ named!(MathFunction {
     Fmod => "fmod",
     Lgamma => "lgamma",
     Tgamma => "tgamma",
+    Logb => "logb",
+    NextAfter => "nextafter",
+    Scalbn => "scalbn",
+    Remainder => "remainder",
+    AddDown => "add_rd",
+    AddUp => "add_ru",
+    AddZero => "add_rz",
+    MulDown => "mul_rd",
+    MulUp => "mul_ru",
+    MulZero => "mul_rz",
+    DivDown => "div_rd",
+    DivUp => "div_ru",
+    DivZero => "div_rz",
+    SqrtDown => "sqrt_rd",
+    SqrtUp => "sqrt_ru",
+    SqrtZero => "sqrt_rz",
+    FmaDown => "fma_rd",
+    FmaUp => "fma_ru",
+    FmaZero => "fma_rz",
 });
 
+/// A direction in which numbers are rounded that lie between two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::kernel) enum Rounding {
+    /// To the one below.
+    Down,
+    /// To the one above.
+    Up,
+    /// To the one of less size.
+    Zero,
+}
+
 impl MathFunction {
+    /// Whether its results are defined bit for bit, but for what a NaN carries.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        self == Self::Fmod || self >= Self::Logb
+    }
+
     /// How many numbers it takes.
     #[must_use]
     pub fn operands(self) -> usize {
         match self {
             Self::Atan2 | Self::Pow | Self::Hypot | Self::Fmod => 2,
+            Self::NextAfter | Self::Scalbn | Self::Remainder => 2,
+            Self::AddDown | Self::AddUp | Self::AddZero | Self::MulDown | Self::MulUp | Self::MulZero => 2,
+            Self::DivDown | Self::DivUp | Self::DivZero => 2,
+            Self::FmaDown | Self::FmaUp | Self::FmaZero => 3,
             _ => 1,
         }
     }

@@ -16,6 +16,7 @@ use super::{Queue, Region, Value};
 pub use atomic::{Atomic, MemoryOrder, MemoryScope};
 pub use choices::{Binary, Cast, Compare, Exchange, Issuers, Scope, SpecialRegister, Unary};
 pub use math::MathFunction;
+pub(in crate::kernel) use math::Rounding;
 
 /// One operation. Operands are values defined before it.
 ///

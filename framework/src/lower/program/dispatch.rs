@@ -11,7 +11,7 @@ use super::{
 
 impl Lowering<'_> {
     /// Lowers an operation.
-    pub(super) fn operation(&mut self, op: Op) -> Result<(), LowerError> {
+    pub(super) fn dispatch(&mut self, op: Op) -> Result<(), LowerError> {
         let body = self.body;
         let operation = body.op(op);
         // What has regions places errors itself.

@@ -25,6 +25,8 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
     }
     let planned = product::product(lowering.body, op, lowering.machine)?;
+    let issues = planned.plan.cost.issues.saturating_mul(planned.batches.map_or(1, Batches::of_a_warp));
+    lowering.has_room(issues)?;
     let of = Matrices { plan: &planned.plan, batches: planned.batches };
     let sides = [of.factor(lowering, op, 0)?, of.factor(lowering, op, 1)?];
     let scales = [of.scales(lowering, op, 0)?, of.scales(lowering, op, 1)?];

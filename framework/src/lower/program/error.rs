@@ -8,6 +8,8 @@ use crate::layout::LayoutError;
 use crate::movement::MovementError;
 use crate::tile::{Body, Op};
 
+use super::size::MOST_OPERATIONS;
+
 /// An operation that cannot be lowered, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{operation}`: {reason}")]
@@ -30,6 +32,15 @@ pub enum Reason {
     /// The program is not as it should be before it is lowered: a verifier or an earlier stage should have said so.
     #[error("{0}")]
     Malformed(String),
+    /// The kernel would have more operations than one may.
+    #[error(
+        "with it a thread has {operations} operations or more; expected at most {MOST_OPERATIONS}: make the tensors smaller, \
+         give the block more warps, or let a loop go over parts of them"
+    )]
+    TooLarge {
+        /// So many.
+        operations: u64,
+    },
     /// A type gives no layout.
     #[error(transparent)]
     NoLayout(#[from] NoLayout),

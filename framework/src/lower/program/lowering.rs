@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
-use crate::kernel::{Builder, Element, Launch, Scope, Type, Value};
+use crate::kernel::{Builder, Element, Launch, MathFunction, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::Thread;
 use crate::tile::{self, Attribute, Body, Op};
@@ -39,6 +39,8 @@ pub(super) struct Lowering<'a> {
     uniform: HashSet<Value>,
     /// The layouts of types in registers.
     known: HashMap<tile::Type, Arc<LinearLayout>>,
+    /// Operations of the arithmetic that stands for a function, where it was asked for.
+    pub(super) expansions: HashMap<(MathFunction, Element), u64>,
 }
 
 impl<'a> Lowering<'a> {
@@ -62,6 +64,7 @@ impl<'a> Lowering<'a> {
             uses: Vec::new(),
             uniform: HashSet::new(),
             known: HashMap::new(),
+            expansions: HashMap::new(),
         };
         for op in body.walk(body.root()) {
             for value in &body.op(op).operands {

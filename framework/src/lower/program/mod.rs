@@ -30,8 +30,10 @@ mod report;
 mod scalar;
 mod shape;
 mod shared;
+mod size;
 mod stages;
 mod types;
 
 pub use entry::{Program, program_kernel};
 pub use error::{LowerError, Reason};
+pub use size::MOST_OPERATIONS;

@@ -4,6 +4,10 @@
 //! other without a gap are one run, so that vectors are found across dims (seed 000, section 6.2,
 //! Table 3). Copies are stored once (seed 000, section 5.1).
 
+use std::collections::HashMap;
+
+use smallvec::SmallVec;
+
 use crate::f2::{Solver, Subspace, multiply};
 use crate::kernel::{Binary, Builder, Element, Value};
 use crate::layout::{Dim, LayoutError, LinearLayout, Space};
@@ -248,24 +252,35 @@ impl GlobalAccess {
     ) -> u64 {
         let bytes = u64::from(self.element.bits() / 8);
         let unit = u64::from(target.global.transaction_bytes.max(1));
-        let (lanes, warps) = (1u64 << self.lane_bits, 1u64 << (threads.len() as u32 - self.lane_bits));
+        let (lanes, warps) = threads.split_at(self.lane_bits as usize);
+        let address = |place: u64| {
+            let coordinates: SmallVec<[_; 8]> = registers.outs().unpack(place).collect();
+            memory.address(&coordinates, bytes)
+        };
+        let active = |thread: u64| thread & self.idle == 0;
+        let own: Vec<u64> =
+            (0..1u64 << lanes.len()).filter(|lane| active(*lane)).map(|lane| multiply(lanes, lane)).collect();
+        let units_from = |start: u64| -> u64 {
+            let from = own.iter().map(|place| address(start ^ place));
+            let mut touched: Vec<u64> =
+                from.flat_map(|from| from / unit..=(from + bytes * self.vector_elements - 1) / unit).collect();
+            touched.sort_unstable();
+            touched.dedup();
+            touched.len() as u64
+        };
+        // Where no lane changes a bit of where its access begins, what lanes touch is moved as a whole; by a multiple of the unit,
+        // it is as many units.
+        let moved_by_lanes = lanes.iter().fold(0, |all, column| all | column);
+        let mut known: HashMap<u64, u64> = HashMap::new();
         let mut count = 0;
-        let mut touched: Vec<u64> = Vec::new();
-        for warp in 0..warps {
+        for warp in (0..1u64 << warps.len()).filter(|warp| active(warp << self.lane_bits)) {
+            let of_warp = multiply(warps, warp);
             for group in &self.groups {
-                touched.clear();
-                let start = multiply(&self.registers, group[0] as u64);
-                for thread in (0..lanes).map(|lane| lane | warp << self.lane_bits) {
-                    if thread & self.idle == 0 {
-                        let place = start ^ multiply(threads, thread);
-                        let coordinates: Vec<_> = registers.outs().unpack(place).collect();
-                        let from = memory.address(&coordinates, bytes);
-                        touched.extend(from / unit..=(from + bytes * self.vector_elements - 1) / unit);
-                    }
-                }
-                touched.sort_unstable();
-                touched.dedup();
-                count += touched.len() as u64;
+                let start = of_warp ^ multiply(&self.registers, group[0] as u64);
+                count += match start & moved_by_lanes {
+                    0 => *known.entry(address(start) % unit).or_insert_with(|| units_from(start)),
+                    _ => units_from(start),
+                };
             }
         }
         count

@@ -53,7 +53,7 @@ impl ProgramError {
             Self::Layouts(EngineError::Product { source, .. }) => contract(source),
             Self::Layouts(EngineError::Movement(source)) => movement(source),
             Self::Lower { source, .. } => match &*source.reason {
-                Reason::Unsupported(_) => true,
+                Reason::Unsupported(_) | Reason::TooLarge { .. } => true,
                 Reason::Contract(source) => contract(source),
                 Reason::Movement(source) => movement(source),
                 _ => false,

@@ -1,6 +1,6 @@
 //! Changes of type.
 
-use crate::kernel::{Builder, Cast, Element, Type, Value};
+use crate::kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
 use crate::tile::{self, Float};
 
 use super::super::error::{Lowered, Reason};
@@ -13,12 +13,16 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     let &[value] = scalar.values else { return None };
     let (from, to) = (scalar.from.first()?.clone(), scalar.to.first()?.clone());
     let to_zero = matches!(scalar.word("rounding"), "rtz") || scalar.word("roundingmode") == "toward_zero";
+    let mode = scalar.word("roundingmode").to_owned();
     let builder = &mut *scalar.builder;
     Some(
         match name {
-            "arith.extf" | "arith.truncf" | "arith.convertf" | "tt.fp_to_fp" => {
-                between_floats(builder, value, (&from, &to), to_zero)
-            }
+            "arith.extf" | "arith.truncf" | "arith.convertf" | "tt.fp_to_fp" => match mode.as_str() {
+                "downward" => rounded_away(builder, value, (&from, &to), false),
+                "upward" => rounded_away(builder, value, (&from, &to), true),
+                "to_nearest_away" => Err(Reason::unsupported("nothing here rounds ties away from zero; round to even")),
+                _ => between_floats(builder, value, (&from, &to), to_zero),
+            },
             "arith.sitofp" => from_integer(builder, value, &to, true),
             "arith.uitofp" => from_integer(builder, value, &to, false),
             "arith.fptosi" => to_integer(builder, value, (&from, &to), Cast::IntS),
@@ -96,6 +100,36 @@ fn to_integer(builder: &mut Builder, value: Value, (from, to): (&tile::Type, &ti
     // What does not fit a narrow integer, but a word, leaves its low bits, as it does in Triton's code.
     let word = builder.cast(Cast::IntS, value, Type::Scalar(Element::I32));
     Ok(resized_signed(builder, word, ty))
+}
+
+/// A number rounded down or up: toward zero, then to the next one of greater size where that is not yet beyond the number.
+fn rounded_away(
+    builder: &mut Builder,
+    value: Value,
+    (from, to): (&tile::Type, &tile::Type),
+    up: bool,
+) -> Lowered<Value> {
+    let (have, want) = (native(as_float(from)?), native(as_float(to)?));
+    let (Some(have), Some(want)) = (have, want) else {
+        return Err(Reason::unsupported(format!("`{from}` to `{to}` is rounded to nearest or toward zero alone")));
+    };
+    if have.bits() == want.bits() && have != want {
+        return Err(Reason::unsupported(format!("`{from}` to `{to}` is rounded to nearest or toward zero alone")));
+    }
+    if have.bits() <= want.bits() {
+        // Wider types have all values of narrower ones.
+        return between_floats(builder, value, (from, to), true);
+    }
+    let inner = between_floats(builder, value, (from, to), true)?;
+    let again = builder.cast(Cast::ExtendF, inner, Type::Scalar(have));
+    let (less, greater) = if up { (again, value) } else { (value, again) };
+    let is_beyond = builder.compare(Compare::FLt, less, greater);
+    let word = integer(want.bits());
+    let bits = builder.cast(Cast::Bits, inner, word);
+    let one = builder.constant(word, 1);
+    let next = builder.binary(Binary::Add, bits, one);
+    let next = builder.cast(Cast::Bits, next, Type::Scalar(want));
+    Ok(builder.select(is_beyond, next, inner))
 }
 
 fn as_float(ty: &tile::Type) -> Lowered<Float> {

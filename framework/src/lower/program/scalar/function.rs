@@ -27,6 +27,14 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
         let message = format!("there are no functions of `{}`", scalar.element());
         return Some(Err(Reason::unsupported(message)));
     }
+    // By way of binary32 they would be rounded twice, or be neighbours there.
+    let is_of_type =
+        function.is_exact() && !matches!(function, MathFunction::Fmod | MathFunction::Remainder | MathFunction::Logb);
+    let bits = values.first().map_or(32, |&value| scalar.builder.type_of(value).bits());
+    if is_of_type && bits < 32 {
+        let message = format!("`{name}` of `{}`: it is of `f32` and `f64` alone", scalar.element());
+        return Some(Err(Reason::unsupported(message)));
+    }
     Some(Ok(one(of(scalar.builder, function, values))))
 }
 

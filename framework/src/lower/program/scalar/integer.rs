@@ -19,6 +19,7 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
         ("arith.mulsi_extended", &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighS, a, b))),
         ("arith.mului_extended", &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighU, a, b))),
         (_, &[a, b]) => on_two(scalar.builder, name, a, b)?,
+        ("tw.math.bitreverse", &[a]) => bits_reversed(scalar.builder, a),
         (_, &[a]) => on_one(scalar.builder, name, a)?,
         _ => return None,
     };
@@ -70,6 +71,27 @@ fn binary(name: &str) -> Option<Binary> {
         "tt.mulhiui" => Binary::MulHighU,
         _ => return None,
     })
+}
+
+/// The bits of an integer, the last one first: halves change places, then halves of those.
+fn bits_reversed(builder: &mut Builder, value: Value) -> Value {
+    let ty = builder.type_of(value);
+    let mut half = ty.bits() / 2;
+    let mut reversed = value;
+    // Bits of the lower halves.
+    let mut lower = u64::MAX >> (64 - ty.bits());
+    while half > 0 {
+        lower ^= lower << half;
+        let (by, mask) =
+            (builder.constant(ty, u64::from(half)), builder.constant(ty, lower & (u64::MAX >> (64 - ty.bits()))));
+        let upper = builder.binary(Binary::ShrU, reversed, by);
+        let upper = builder.binary(Binary::And, upper, mask);
+        let below = builder.binary(Binary::And, reversed, mask);
+        let below = builder.binary(Binary::Shl, below, by);
+        reversed = builder.binary(Binary::Or, upper, below);
+        half /= 2;
+    }
+    reversed
 }
 
 fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value> {

@@ -12,7 +12,7 @@ impl Line {
         let close = match (last, first) {
             (None, _) | (Some('(' | '[' | '<'), _) | (_, ',' | ')' | ']') => true,
             (Some(last), '[' | '(' | '<') if token.len() == 1 => {
-                !matches!(last, ',' | ':') && !self.ends_with_keyword()
+                !matches!(last, ',' | ':' | '=') && !self.ends_with_keyword()
             }
             (_, '>') => token.len() == 1,
             _ => false,
