@@ -1,0 +1,8 @@
+//! Layouts and task mappings of programs that state where tiles lie, solved from constraints (seed 003).
+//!
+//! [`constraint`] connects layouts of registers by operations; [`memory`] finds the layout of a tensor in shared memory from who accesses it.
+//!
+//! Imports `movement`, `cute`, and floors below them.
+
+pub mod constraint;
+pub mod memory;
