@@ -47,8 +47,8 @@ pub use copy::{
 pub use gather::{Gather, gather, gathers};
 pub use means::Means;
 pub use memory::{
-    AccessWay, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, SlotBit, Stride, access_global,
-    coalesced_layout, conflicts, load_shared, store_shared,
+    AccessWay, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, SlotBit, Stride,
+    access_global, coalesced_layout, conflicts, load_shared, store_shared,
 };
 pub use prefetch::{Prefetch, PrefetchQuestion, prefetch};
 pub(crate) use price::slots_with_accesses;

@@ -36,7 +36,12 @@ fn repeated(layout: &LinearLayout, size: u64) -> LinearLayout {
 }
 
 fn by<'s>(solution: &'s Solution, access: &str) -> &'s str {
-    solution.served.iter().find(|one| one.access == access).and_then(|one| one.instruction.as_deref()).unwrap_or("plain")
+    solution
+        .served
+        .iter()
+        .find(|one| one.access == access)
+        .and_then(|one| one.instruction.as_deref())
+        .unwrap_or("plain")
 }
 
 /// The fewest wavefronts of both accesses in the solver's layout under any one swizzle functor, by any accesses.
@@ -74,7 +79,10 @@ fn choices_of_a_public_solver_are_met_or_beaten() {
         let found = solve(&Tensor::new(&shape, 16), &accesses, &means).unwrap();
         assert!(found.served[0].bytes >= case["copy_bytes"].as_u64().unwrap(), "{name}: {found}");
         assert!(found.served[1].bytes >= case["load_bytes"].as_u64().unwrap(), "{name}: {found}");
-        assert!(by(&found, "copy").starts_with("cp.async") && by(&found, "load").starts_with(text("load_by")), "{name}");
+        assert!(
+            by(&found, "copy").starts_with("cp.async") && by(&found, "load").starts_with(text("load_by")),
+            "{name}"
+        );
         let ours: u64 = found.served.iter().map(|one| one.wavefronts).sum();
         let theirs = theirs(text("layout"), &shape, &load, &copy, means);
         assert!(ours <= theirs, "{name}: {ours} wavefronts, and {theirs} in {}\n{found}", text("layout"));

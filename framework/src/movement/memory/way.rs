@@ -70,7 +70,11 @@ impl AccessWay {
 
     /// What of a target and its instruction table this way uses.
     #[must_use]
-    pub fn alone(&self, target: &TargetDescription, instructions: &[Instruction]) -> (TargetDescription, Vec<Instruction>) {
+    pub fn alone(
+        &self,
+        target: &TargetDescription,
+        instructions: &[Instruction],
+    ) -> (TargetDescription, Vec<Instruction>) {
         let mut own = target.clone();
         let is_plain = self.instruction.is_none() || self.copies;
         own.shared.access_bits.retain(|&bits| is_plain && u64::from(bits) == 8 * self.bytes);

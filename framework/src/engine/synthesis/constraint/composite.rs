@@ -31,7 +31,9 @@ pub fn composite(layout: &LinearLayout, operand: &LinearLayout) -> Result<Linear
     let solver = Solver::new(&elements);
     let at = |unit: u64| {
         let from = solver.solve(unit);
-        from.map(|from| places.iter().enumerate().filter(|(bit, _)| from >> bit & 1 == 1).fold(0, |sum, (_, p)| sum ^ p))
+        from.map(|from| {
+            places.iter().enumerate().filter(|(bit, _)| from >> bit & 1 == 1).fold(0, |sum, (_, p)| sum ^ p)
+        })
     };
     let columns: Option<Vec<u64>> = (0..operand.outs().bits()).map(|bit| at(1 << bit)).collect();
     let columns = columns.ok_or_else(|| Unsatisfied::Instruction {
@@ -42,7 +44,13 @@ pub fn composite(layout: &LinearLayout, operand: &LinearLayout) -> Result<Linear
     for (bit, (&element, &place)) in elements.iter().zip(&places).enumerate() {
         let by_map = map.apply_packed(element);
         if by_map != place {
-            return Err(differs(NAME, named(operand, bit), ("the layout", place), ("the instruction", by_map), layout.outs()));
+            return Err(differs(
+                NAME,
+                named(operand, bit),
+                ("the layout", place),
+                ("the instruction", by_map),
+                layout.outs(),
+            ));
         }
     }
     Ok(map)
@@ -56,7 +64,14 @@ fn instruction_part(layout: &LinearLayout, operand: &LinearLayout) -> Result<(Ve
         let fits = if dim == Dim::LANE { own.len() as u32 == bits } else { own.len() as u32 >= bits };
         if !fits {
             let (first, second) = ("the layout".to_owned(), "the instruction".to_owned());
-            return Err(Unsatisfied::Sizes { constraint: NAME, dim, first, second, left: own.len() as u32, right: bits });
+            return Err(Unsatisfied::Sizes {
+                constraint: NAME,
+                dim,
+                first,
+                second,
+                left: own.len() as u32,
+                right: bits,
+            });
         }
         places.extend(&own[..bits as usize]);
         elements.extend(operand.columns_of(dim));

@@ -22,7 +22,8 @@ impl Sides {
     /// # Errors
     /// [`Unsatisfied::Instruction`]: a row that does not move, or that parts elements.
     pub fn of(row: &Instruction, element_bits: u32) -> Result<Self, Unsatisfied> {
-        let wrong = |reason: &str| Unsatisfied::Instruction { instruction: row.name.clone(), reason: reason.to_owned() };
+        let wrong =
+            |reason: &str| Unsatisfied::Instruction { instruction: row.name.clone(), reason: reason.to_owned() };
         let access = row.operands.iter().find_map(|operand| match operand {
             Operand::Access { data, address, .. } => Some((data, address)),
             _ => None,

@@ -71,7 +71,8 @@ pub struct Factors {
 pub fn factors(c: &LinearLayout, operands: &Operands, depth: u64) -> Result<Factors, Unsatisfied> {
     let [m, n] = sums(c, operands)?;
     let rest = Rest::of(c, &operands.c);
-    let in_tile = |layout: &Option<LinearLayout>, axis: usize| layout.as_ref().map(|own| own.out_bits(Dim::tensor(axis)));
+    let in_tile =
+        |layout: &Option<LinearLayout>, axis: usize| layout.as_ref().map(|own| own.out_bits(Dim::tensor(axis)));
     let k_bits = in_tile(&operands.a, 1).or(in_tile(&operands.b, 0)).unwrap_or(0);
     let wanted = Space::of_sizes(&[(Dim::tensor(0), depth)])?.bits();
     if k_bits > wanted {

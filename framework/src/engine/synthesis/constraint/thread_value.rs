@@ -13,7 +13,13 @@ pub fn thread_value(layout: &LinearLayout) -> Result<ThreadValue, Unsatisfied> {
     if !composed.swizzles().is_empty() {
         let reason = "threads are swizzled, which shapes and strides do not say".to_owned();
         let mode = crate::cute::Mode { shape: composed.layout().size(), stride: 1 };
-        return Err(CuteError::NotLinear { mode: composed.to_string(), shape: mode.shape, stride: mode.stride, reason }.into());
+        return Err(CuteError::NotLinear {
+            mode: composed.to_string(),
+            shape: mode.shape,
+            stride: mode.stride,
+            reason,
+        }
+        .into());
     }
     let tile = IntTuple::flat(layout.outs().iter().map(|(_, bits)| 1u64 << bits));
     Ok(ThreadValue::new(&tile, composed.layout().clone())?)

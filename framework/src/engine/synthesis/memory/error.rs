@@ -46,7 +46,9 @@ pub enum SynthesisError {
         has: String,
     },
     /// Any two accesses agree, all together do not.
-    #[error("no layout of shared memory serves all of {accesses}, though any two of them agree: access one by narrower accesses")]
+    #[error(
+        "no layout of shared memory serves all of {accesses}, though any two of them agree: access one by narrower accesses"
+    )]
     DisagreeTogether {
         /// Their names.
         accesses: String,

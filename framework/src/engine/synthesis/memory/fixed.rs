@@ -24,7 +24,8 @@ impl Problem<'_, '_> {
     /// The layouts that ways name, each once.
     fn fixed_layouts(&self) -> Result<Vec<(String, MemoryLayout)>, SynthesisError> {
         let mut all: Vec<(String, MemoryLayout)> = Vec::new();
-        let shape: Vec<(Dim, u64)> = (self.tensor.shape.iter().enumerate()).map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
+        let shape: Vec<(Dim, u64)> =
+            (self.tensor.shape.iter().enumerate()).map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
         let mut add = |name: &str, linear: Option<LinearLayout>, alignment: u32| {
             let new = linear.filter(|linear| all.iter().all(|(_, known)| known.linear.columns() != linear.columns()));
             if let Some(linear) = new {
@@ -57,7 +58,10 @@ impl Problem<'_, '_> {
         }
         let mut served = Vec::new();
         for (at, access) in self.accesses.iter().enumerate() {
-            served.push(self.best_way(at, access, memory).ok_or_else(|| format!("`{}` goes by none of its ways", access.name))?);
+            served.push(
+                self.best_way(at, access, memory)
+                    .ok_or_else(|| format!("`{}` goes by none of its ways", access.name))?,
+            );
         }
         let (layout, swizzles) = written(memory).map_err(|error| error.to_string())?;
         Ok(Solution {

@@ -6,8 +6,8 @@ use crate::cute::{self, Layout, Swizzle};
 use crate::f2::{multiply, rank};
 use crate::layout::{Dim, Layout as TensorLayout, LinearLayout, MemoryLayout};
 use crate::movement::{
-    AccessWay, Accessor, Begin, Candidate, Constraints, Kind, Means, choose_memory_begun, least_wavefronts, load_shared,
-    store_shared,
+    AccessWay, Accessor, Begin, Candidate, Constraints, Kind, Means, choose_memory_begun, least_wavefronts,
+    load_shared, store_shared,
 };
 use crate::target::Direction;
 
@@ -64,7 +64,8 @@ impl<'q> Problem<'q, '_> {
         let layout = packing.registers(self.layout(chosen.access)?)?;
         let (target, rows) = chosen.lanes.alone(self.means.target, self.means.instructions);
         let means = Means::of(&target).with_instructions(&rows);
-        let numbered = (u64::from(self.unit_bits()) << rank(layout.columns_of(Dim::REGISTER))) / (8 * chosen.lanes.bytes);
+        let numbered =
+            (u64::from(self.unit_bits()) << rank(layout.columns_of(Dim::REGISTER))) / (8 * chosen.lanes.bytes);
         let accessor = self.accessor(chosen, layout);
         let wavefronts = least_wavefronts(&accessor, self.unit_bits(), means)?;
         let alike = match accessor.direction {
@@ -102,12 +103,14 @@ impl<'q> Problem<'q, '_> {
         let packing = Packing::new(&self.axes, within);
         let layouts = chosen.iter().map(|one| Ok(packing.registers(self.layout(one.access)?)?));
         let layouts = layouts.collect::<Result<Vec<_>, SynthesisError>>()?;
-        let accessors: Vec<Accessor> = chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
+        let accessors: Vec<Accessor> =
+            chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
         let alone: Vec<_> =
             chosen.iter().map(|one| one.lanes.alone(self.means.target, self.means.instructions)).collect();
         let means: Vec<_> = alone.iter().map(|(target, rows)| Means::of(target).with_instructions(rows)).collect();
         let kept = chosen.iter().map(|one| one.term.decided_bits()).max().unwrap_or(0).saturating_sub(within.len());
-        let begin = Begin { order: rest.iter().map(|&bit| packing.narrow(1 << bit)).collect(), kept: kept.min(rest.len()) };
+        let begin =
+            Begin { order: rest.iter().map(|&bit| packing.narrow(1 << bit)).collect(), kept: kept.min(rest.len()) };
         let (unit, target) = (self.unit_bits(), self.means.target);
         let choice = choose_memory_begun(&accessors, unit, &begin, &self.constraints, target, &means)?;
         let best = choice.chosen();

@@ -46,7 +46,8 @@ impl Packing {
         if self.within.is_empty() {
             return Ok(layout.clone());
         }
-        let left = |first: u32, size: u32| (first..first + size).filter(|bit| !self.within.contains(bit)).count() as u32;
+        let left =
+            |first: u32, size: u32| (first..first + size).filter(|bit| !self.within.contains(bit)).count() as u32;
         let columns: Vec<u64> = layout.columns().iter().map(|&column| self.narrow(column)).collect();
         let all = LinearLayout::from_columns(layout.ins().clone(), self.outs(left)?, &columns)?;
         Ok(all.remove_zero_bases(Dim::REGISTER))

@@ -54,7 +54,8 @@ pub fn solve_with<'a>(
         }
         Err(error) => return Err(error),
     };
-    let mut search = Search { problem: &problem, ways: &ways, best: fixed, nodes: 0, leaves: 0, options, refused: None };
+    let mut search =
+        Search { problem: &problem, ways: &ways, best: fixed, nodes: 0, leaves: 0, options, refused: None };
     search.visit(&mut Vec::new(), problem.given.clone(), 0.0);
     let (nodes, leaves) = (search.nodes, search.leaves);
     match (search.best, search.refused) {
@@ -92,7 +93,8 @@ fn in_order(access: &Access<'_>, axes: &[u32]) -> Result<Option<LinearLayout>, S
         return Err(wrong(format!("its layout has {} axes, the tensor {}", layout.outs().len(), dims.len())));
     }
     let layout = layout.transpose_outs(&dims)?;
-    if let Some((dim, bits)) = layout.outs().iter().zip(axes).find(|((_, own), bits)| own != *bits).map(|(own, _)| own) {
+    if let Some((dim, bits)) = layout.outs().iter().zip(axes).find(|((_, own), bits)| own != *bits).map(|(own, _)| own)
+    {
         return Err(wrong(format!("its layout has {} elements along {dim}, the tensor has others", 1u64 << bits)));
     }
     Ok(Some(layout))

@@ -73,7 +73,9 @@ impl fmt::Display for Way<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.instruction(), self) {
             (Some(row), _) => out.write_str(row),
-            (None, Self::Lanes(way)) if way.direction == Direction::Store => write!(out, "stores of {} bytes", way.bytes),
+            (None, Self::Lanes(way)) if way.direction == Direction::Store => {
+                write!(out, "stores of {} bytes", way.bytes)
+            }
             (None, _) => write!(out, "loads of {} bytes", self.bytes()),
         }
     }

@@ -38,7 +38,8 @@ impl Term {
         let threads: Vec<u64> = [layout.columns_of(Dim::LANE), layout.columns_of(Dim::WARP)].concat();
         let lanes = layout.columns_of(Dim::LANE);
         let registers = layout.columns_of(Dim::REGISTER);
-        if let Some(lane) = way.silent.iter().find(|&&lane| lanes.get(lane as usize).is_some_and(|&column| column != 0)) {
+        if let Some(lane) = way.silent.iter().find(|&&lane| lanes.get(lane as usize).is_some_and(|&column| column != 0))
+        {
             return Err(format!("bit {lane} of the lane only gives addresses, and holds elements of its own"));
         }
         let column_of = |lane: u32| lanes.get(lane as usize).copied().unwrap_or(0);
@@ -108,7 +109,8 @@ impl Term {
         let at = |term: &Self, bit: usize| term.low.get(bit).copied().unwrap_or(all);
         let length = self.low.len().max(other.low.len());
         let low: Vec<u64> = (0..length).map(|bit| at(self, bit) & at(other, bit)).collect();
-        let order = self.order.iter().chain(other.order.iter().filter(|bit| !self.order.contains(bit))).copied().collect();
+        let order =
+            self.order.iter().chain(other.order.iter().filter(|bit| !self.order.contains(bit))).copied().collect();
         let groups = match (self.groups.is_empty(), other.groups.is_empty()) {
             (true, _) => other.groups.clone(),
             (_, true) => self.groups.clone(),
@@ -170,10 +172,14 @@ impl Term {
     fn modes(&self) -> Vec<Vec<(u64, String)>> {
         let decided = self.assigned().unwrap_or_default();
         let place = |bit: u32| decided.iter().position(|&own| own == bit);
-        let free: Vec<Vec<u32>> = self.groups.iter().flat_map(|group| {
-            let left: Vec<u32> = group.iter().copied().filter(|&bit| place(bit).is_none()).collect();
-            runs(&left, &self.axes)
-        }).collect();
+        let free: Vec<Vec<u32>> = self
+            .groups
+            .iter()
+            .flat_map(|group| {
+                let left: Vec<u32> = group.iter().copied().filter(|&bit| place(bit).is_none()).collect();
+                runs(&left, &self.axes)
+            })
+            .collect();
         let mut first = 0;
         let mut all = Vec::new();
         for &size in &self.axes {
@@ -182,7 +188,8 @@ impl Term {
             while bit < first + size {
                 let (count, stride) = match place(bit) {
                     Some(at) => {
-                        let more = (1..first + size - bit).take_while(|&more| place(bit + more) == Some(at + more as usize));
+                        let more =
+                            (1..first + size - bit).take_while(|&more| place(bit + more) == Some(at + more as usize));
                         (1 + more.count() as u32, (1u64 << at).to_string())
                     }
                     None => {
@@ -236,12 +243,7 @@ fn held_bits(registers: &[u64]) -> u64 {
 }
 
 /// For each offset bit of a slot the coordinate bits that may be there.
-fn places(
-    way: &AccessWay,
-    bits: u32,
-    (registers, held): (&[u64], u64),
-    lanes: &[u64],
-) -> Result<Vec<u64>, String> {
+fn places(way: &AccessWay, bits: u32, (registers, held): (&[u64], u64), lanes: &[u64]) -> Result<Vec<u64>, String> {
     let within = bits.trailing_zeros();
     // Bits of the slot, counted from the least bit of a byte on.
     let all = [SlotBit::Held; 3].into_iter().chain(way.slot.iter().copied());
@@ -256,7 +258,11 @@ fn places(
         SlotBit::Held if way.copies => {
             let column = registers.get(next).copied().unwrap_or(0);
             next += 1;
-            if column & held != 0 { Ok(column) } else { Err(format!("register {} is not what follows in memory", 1u64 << (next - 1))) }
+            if column & held != 0 {
+                Ok(column)
+            } else {
+                Err(format!("register {} is not what follows in memory", 1u64 << (next - 1)))
+            }
         }
         SlotBit::Held => Ok(held),
     };
