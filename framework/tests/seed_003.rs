@@ -152,7 +152,7 @@ fn figure_11_composite_of_ldmatrix() {
     assert_eq!(copy_holds((&f, &sides.memory), (&g, &sides.registers)), Ok(()));
     let other = held("((4,8,2),(2,2,2)):((32,1,128),(16,256,8))", [16, 32], 32);
     let error = copy_holds((&f, &sides.memory), (&other, &sides.registers)).expect_err("the matrices are exchanged");
-    assert!(matches!(&error, Unsatisfied::Differ { place, .. } if place == "register 2"), "{error}");
+    assert!(matches!(&error, Unsatisfied::Differ { place, .. } if &**place == "register 2"), "{error}");
 }
 
 /// The columns of the map of a tile onto itself.

@@ -146,6 +146,29 @@ proptest! {
     }
 }
 
+/// Lanes that move within what would lie together, or hold what others hold beside it, keep it apart.
+#[test]
+fn lanes_within_a_vector_keep_it_narrow() {
+    let target = a100();
+    let means = Means::of(&target);
+    let straight = distributed(&(0..10).collect::<Vec<_>>(), 4, 0);
+    let mut columns = straight.columns().to_vec();
+    // The first lane moves by the second element of the vector too.
+    columns[5] ^= 2;
+    let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
+    let of = |layout: &LinearLayout, bytes: u64| {
+        let access = Access::load("load", layout.clone(), &means).only(|way| way.bytes() == bytes);
+        solve(&Tensor::new(&[16, 64], 16), &[access], &means)
+    };
+    assert!(of(&straight, 16).is_ok() && of(&layout, 16).is_ok(), "there are three other registers");
+    columns[6] ^= 1;
+    columns[7] ^= 4;
+    let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
+    let error = of(&layout, 16).expect_err("two registers are left");
+    assert!(matches!(&error, SynthesisError::NoWay { access, .. } if access == "load"), "{error}");
+    assert_eq!(of(&layout, 4).map(|found| found.served[0].bytes), Ok(4));
+}
+
 fn operand(registers: &[[u64; 2]], lanes: &[[u64; 2]], sizes: [u64; 2]) -> LinearLayout {
     let of = |all: &[[u64; 2]]| all.iter().map(|basis| basis.to_vec()).collect::<Vec<_>>();
     let bases = [(Dim::REGISTER, of(registers)), (Dim::LANE, of(lanes))];
@@ -375,7 +398,8 @@ proptest! {
             _ => {}
         }
         let after = predict(&after, &target).expect("it fits").cycles;
-        prop_assert!(after >= before, "{} after {}", after, before);
+        // The same figures added up in another order differ in their last bits.
+        prop_assert!(after >= before * (1.0 - 1e-12), "{} after {}", after, before);
     }
 
     #[test]
@@ -390,7 +414,7 @@ proptest! {
             3 => figures.blocks_per_unit = 1,
             _ => target.costs.shared_load_wavefront.cycles *= 2.0,
         }
-        prop_assert!(predict(&block, &target).expect("it fits").cycles >= before);
+        prop_assert!(predict(&block, &target).expect("it fits").cycles >= before * (1.0 - 1e-12));
     }
 }
 

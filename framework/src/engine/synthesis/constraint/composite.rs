@@ -63,7 +63,7 @@ fn instruction_part(layout: &LinearLayout, operand: &LinearLayout) -> Result<(Ve
         let own = layout.columns_of(dim);
         let fits = if dim == Dim::LANE { own.len() as u32 == bits } else { own.len() as u32 >= bits };
         if !fits {
-            let (first, second) = ("the layout".to_owned(), "the instruction".to_owned());
+            let (first, second) = ("the layout".into(), "the instruction".into());
             return Err(Unsatisfied::Sizes {
                 constraint: NAME,
                 dim,
@@ -107,10 +107,10 @@ pub(super) fn differs(
 ) -> Unsatisfied {
     Unsatisfied::Differ {
         constraint,
-        place,
-        first: first.to_owned(),
-        second: second.to_owned(),
-        has: element(has, outs),
-        wants: element(wants, outs),
+        place: place.into(),
+        first: first.into(),
+        second: second.into(),
+        has: element(has, outs).into(),
+        wants: element(wants, outs).into(),
     }
 }

@@ -61,14 +61,9 @@ pub(super) fn equal(
 ) -> Result<(), Unsatisfied> {
     let sizes = |dim: Dim, a: u32, b: u32| match a == b {
         true => Ok(()),
-        false => Err(Unsatisfied::Sizes {
-            constraint,
-            dim,
-            first: first.to_owned(),
-            second: second.to_owned(),
-            left: a,
-            right: b,
-        }),
+        false => {
+            Err(Unsatisfied::Sizes { constraint, dim, first: first.into(), second: second.into(), left: a, right: b })
+        }
     };
     for dim in [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK] {
         sizes(dim, left.in_bits(dim), right.in_bits(dim))?;

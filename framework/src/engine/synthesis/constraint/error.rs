@@ -15,15 +15,15 @@ pub enum Unsatisfied {
         /// The constraint.
         constraint: &'static str,
         /// The coordinate at which they differ.
-        place: String,
+        place: Box<str>,
         /// One of the layouts.
-        first: String,
+        first: Box<str>,
         /// The other.
-        second: String,
+        second: Box<str>,
         /// Where the first leads.
-        has: String,
+        has: Box<str>,
         /// Where the second leads.
-        wants: String,
+        wants: Box<str>,
     },
     /// Layouts are of different hardware or tensors.
     #[error("{constraint}: {first} has 2^{left} positions along {dim}, {second} 2^{right}")]
@@ -33,9 +33,9 @@ pub enum Unsatisfied {
         /// The dim.
         dim: Dim,
         /// One of the layouts.
-        first: String,
+        first: Box<str>,
         /// The other.
-        second: String,
+        second: Box<str>,
         /// Log2 of the first's size.
         left: u32,
         /// Log2 of the second's size.

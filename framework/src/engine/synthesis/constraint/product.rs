@@ -76,7 +76,7 @@ pub fn factors(c: &LinearLayout, operands: &Operands, depth: u64) -> Result<Fact
     let k_bits = in_tile(&operands.a, 1).or(in_tile(&operands.b, 0)).unwrap_or(0);
     let wanted = Space::of_sizes(&[(Dim::tensor(0), depth)])?.bits();
     if k_bits > wanted {
-        let (first, second) = ("the instruction".to_owned(), "the factors".to_owned());
+        let (first, second) = ("the instruction".into(), "the factors".into());
         let dim = Dim::tensor(1);
         return Err(Unsatisfied::Sizes { constraint: NAME, dim, first, second, left: k_bits, right: wanted });
     }
@@ -231,7 +231,7 @@ impl Factor {
         for dim in [Dim::LANE, Dim::WARP] {
             let (own, have) = (self.own.columns_of(dim), self.layout.columns_of(dim));
             if dim == Dim::LANE && own.len() != have.len() || own.len() > have.len() {
-                let (first, second) = (format!("`{}`", self.name()), "the instruction".to_owned());
+                let (first, second) = (format!("`{}`", self.name()).into(), "the instruction".into());
                 let (left, right) = (have.len() as u32, own.len() as u32);
                 return Err(Unsatisfied::Sizes { constraint: NAME, dim, first, second, left, right });
             }

@@ -35,9 +35,9 @@ pub enum SynthesisError {
     )]
     Disagree {
         /// One access.
-        first: Asked,
+        first: Box<Asked>,
         /// The other.
-        second: Asked,
+        second: Box<Asked>,
         /// The bit of the offset, in elements, for which they want different elements.
         bit: usize,
         /// The modes that the first wants there.

@@ -163,6 +163,7 @@ impl<'q> Problem<'q, '_> {
         };
         let differ = |first: Asked, second: Asked, a: &Term, b: &Term| {
             let bit = a.unify(b).err()?.bit;
+            let (first, second) = (Box::new(first), Box::new(second));
             Some(SynthesisError::Disagree { first, second, bit, wants: a.choice(bit), has: b.choice(bit) })
         };
         if let Some(given) = &self.given {
