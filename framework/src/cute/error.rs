@@ -201,4 +201,12 @@ pub enum CuteError {
     /// A linear layout cannot be built.
     #[error(transparent)]
     Linear(#[from] crate::layout::LayoutError),
+    /// No task mapping is a thread-value layout.
+    #[error("no task mapping is {layout}: {reason}")]
+    NoMapping {
+        /// The layout.
+        layout: String,
+        /// Why.
+        reason: String,
+    },
 }

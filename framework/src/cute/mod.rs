@@ -30,6 +30,7 @@ mod product;
 mod recast;
 mod select;
 mod swizzle;
+mod task_mapping;
 mod tensor;
 mod text;
 mod thread_value;
@@ -49,6 +50,7 @@ pub use product::{
 pub use recast::{downcast, recast, upcast};
 pub use select::Selection;
 pub use swizzle::{ComposedLayout, Swizzle};
+pub use task_mapping::{Index, IndexTerm, LoopNest, Source, TaskMapping};
 pub use tensor::{of_tensor, to_distributed, to_memory};
 pub use thread_value::ThreadValue;
 pub use tuple::{IntTuple, MAX_DEPTH, Tree, View};

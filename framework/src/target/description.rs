@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{BankRow, CostTable, Direction, Evidence, LaneXors, NativeFunction, TensorMemory};
+use super::{BankRow, CostTable, Direction, Evidence, LaneXors, NativeFunction, TensorMemory, Throughput};
 
 /// One GPU product. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub struct TargetDescription {
     /// How its matrix instructions are issued; absent where nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix: Option<MatrixUnit>,
+    /// How fast the whole product is; absent where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput: Option<Throughput>,
     /// Its tensor memory; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor: Option<TensorMemory>,

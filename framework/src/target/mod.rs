@@ -23,6 +23,7 @@ mod number;
 mod numerics;
 mod read;
 mod tensor_memory;
+mod throughput;
 mod unused;
 
 pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
@@ -42,4 +43,5 @@ pub use nearest::nearest;
 pub use number::{Format, Number};
 pub use numerics::{Numerics, Summation};
 pub use tensor_memory::{TensorMemory, TensorOperand};
+pub use throughput::Throughput;
 pub use unused::UnusedInstruction;

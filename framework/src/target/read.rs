@@ -6,7 +6,7 @@
 use super::document::{Document, Table, Value};
 use super::{
     BankRow, Cost, CostTable, Direction, Evidence, ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit,
-    NativeFunction, Shared, TargetDescription, TargetFileError, TensorMemory,
+    NativeFunction, Shared, TargetDescription, TargetFileError, TensorMemory, Throughput,
 };
 use crate::f2::Subspace;
 
@@ -43,7 +43,8 @@ pub(super) fn named_description(file: &str, text: &str, stem: &str) -> Outcome<T
 
 fn open<'d>(document: Document<'d>, parsed: &'d toml::Spanned<toml::de::DeTable<'d>>) -> Outcome<Table<'d>> {
     let words = ["name", "aliases", "product", "architecture"];
-    let tables = ["lanes", "limits", "shared", "global", "exchanges", "costs", "matrix", "tensor", "functions"];
+    let tables =
+        ["lanes", "limits", "shared", "global", "exchanges", "costs", "throughput", "matrix", "tensor", "functions"];
     Table::root(document, parsed, &[&words[..], &tables].concat())
 }
 
@@ -60,6 +61,7 @@ fn root(table: &Table<'_>) -> Outcome<TargetDescription> {
     let exchanges = exchanges(&table.value("exchanges")?, &lanes)?;
     let costs = costs(&table.value("costs")?)?;
     let matrix = table.optional("matrix").map(|value| matrix(&value)).transpose()?;
+    let throughput = table.optional("throughput").map(|value| throughput(&value, &shared)).transpose()?;
     let tensor = table.optional("tensor").map(|value| tensor(&value)).transpose()?;
     let functions = table.optional("functions").map_or(Ok(Vec::new()), |value| functions(&value))?;
     Ok(TargetDescription {
@@ -74,6 +76,7 @@ fn root(table: &Table<'_>) -> Outcome<TargetDescription> {
         exchanges,
         costs,
         matrix,
+        throughput,
         tensor,
         functions,
     })
@@ -331,6 +334,38 @@ fn matrix(value: &Value<'_>) -> Outcome<MatrixUnit> {
         pipes: table.value("pipes")?.count()?,
         bits_per_cycle: table.value("bits_per_cycle")?.count()?,
         lone_bits_per_cycle: table.optional("lone_bits_per_cycle").map(|value| value.count()).transpose()?,
+        evidence: evidence(&table)?,
+        source: source(&table)?,
+    })
+}
+
+fn throughput(value: &Value<'_>, shared: &Shared) -> Outcome<Throughput> {
+    let figures = ["compute_units", "clock_mhz", "memory_gigabytes", "memory_latency", "issues_per_cycle"];
+    let residency = ["warps_per_unit", "blocks_per_unit", "registers_per_unit", "shared_bytes_per_unit"];
+    let table = value.table(&[&figures[..], &residency, &["evidence", "source"]].concat())?;
+    let rate = |key: &str| {
+        let value = table.value(key)?;
+        match value.amount()? {
+            rate if rate > 0.0 => Ok(rate),
+            _ => Err(value.error("expected a number greater than zero, found 0")),
+        }
+    };
+    let count = |key: &str| table.value(key)?.count();
+    let shared_bytes_per_unit = count("shared_bytes_per_unit")?;
+    if shared_bytes_per_unit < shared.bytes {
+        let message = format!("expected at least `shared.bytes` ({}), found {shared_bytes_per_unit}", shared.bytes);
+        return Err(table.value("shared_bytes_per_unit")?.error(message));
+    }
+    Ok(Throughput {
+        compute_units: count("compute_units")?,
+        clock_mhz: rate("clock_mhz")?,
+        memory_gigabytes: rate("memory_gigabytes")?,
+        memory_latency: table.value("memory_latency")?.amount()?,
+        issues_per_cycle: rate("issues_per_cycle")?,
+        warps_per_unit: count("warps_per_unit")?,
+        blocks_per_unit: count("blocks_per_unit")?,
+        registers_per_unit: count("registers_per_unit")?,
+        shared_bytes_per_unit,
         evidence: evidence(&table)?,
         source: source(&table)?,
     })

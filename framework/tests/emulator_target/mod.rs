@@ -85,6 +85,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             cluster_barrier: None,
         },
         matrix: None,
+        throughput: None,
         tensor: None,
         functions: Vec::new(),
     }

@@ -1,0 +1,108 @@
+//! Thread-value layouts as digits along axes, and the order in which mappings have them.
+
+use super::super::{Layout, Mode};
+
+/// Whose number a digit is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Thread,
+    Value,
+}
+
+/// A digit of the number of a worker, or of its task: how far it moves along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Digit {
+    pub kind: Kind,
+    pub axis: usize,
+    pub size: u64,
+    pub step: u64,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Thread => "threads",
+            Self::Value => "values",
+        }
+    }
+}
+
+/// The digits of a layout of threads and values over a tile, fine to coarse along every axis, of threads and of values.
+pub(super) fn ordered(layout: &Layout, shape: &[u64]) -> Result<Vec<Digit>, String> {
+    let modes = layout.modes();
+    let mut left: Vec<Vec<Digit>> = Vec::new();
+    for (kind, own) in [Kind::Thread, Kind::Value].into_iter().zip(&modes) {
+        let digits = own.flat().into_iter().filter(|mode| mode.shape > 1).map(|mode| along_axes(kind, mode, shape));
+        left.push(digits.collect::<Result<Vec<_>, _>>()?.concat());
+    }
+    is_whole(&left.concat(), shape)?;
+    let mut done = vec![1; shape.len()];
+    let mut ordered = Vec::new();
+    while left.iter().any(|digits| !digits.is_empty()) {
+        let next = left.iter_mut().find(|digits| digits.first().is_some_and(|digit| digit.step == done[digit.axis]));
+        let Some(digits) = next else { return Err(blocked(&left, &done)) };
+        let digit = digits.remove(0);
+        done[digit.axis] *= digit.size;
+        ordered.push(digit);
+    }
+    Ok(ordered)
+}
+
+/// A mode as digits of one axis each.
+fn along_axes(kind: Kind, mode: Mode, shape: &[u64]) -> Result<Vec<Digit>, String> {
+    let Mode { shape: mut size, mut stride } = mode;
+    if stride == 0 {
+        return Err(format!("{size} {} hold the same element; each task has one worker", kind.name()));
+    }
+    let mut digits = Vec::new();
+    while size > 1 {
+        let mut before = 1;
+        let axis = shape.iter().position(|&length| {
+            let inside = stride < before * length;
+            before *= if inside { 1 } else { length };
+            inside
+        });
+        let uneven =
+            || format!("a mode of {} of {} moves by {}, which divides no axis", kind.name(), mode.shape, mode.stride);
+        let axis = axis.filter(|_| stride.is_multiple_of(before)).ok_or_else(uneven)?;
+        let step = stride / before;
+        let room = if shape[axis].is_multiple_of(step) { shape[axis] / step } else { return Err(uneven()) };
+        let own = if size <= room { size } else { room };
+        if !size.is_multiple_of(own) || own == 1 {
+            return Err(uneven());
+        }
+        digits.push(Digit { kind, axis, size: own, step });
+        (size, stride) = (size / own, stride * own);
+    }
+    Ok(digits)
+}
+
+/// Whether digits reach every place along every axis once.
+fn is_whole(digits: &[Digit], shape: &[u64]) -> Result<(), String> {
+    for (axis, &length) in shape.iter().enumerate() {
+        let mut own: Vec<&Digit> = digits.iter().filter(|digit| digit.axis == axis).collect();
+        own.sort_by_key(|digit| digit.step);
+        let mut reached = 1;
+        for digit in own {
+            if digit.step != reached {
+                let what = if digit.step < reached { "several hold" } else { "nobody holds" };
+                return Err(format!("{what} what lies {} along dim{axis}", digit.step.min(reached)));
+            }
+            reached *= digit.size;
+        }
+        if reached != length {
+            return Err(format!("nobody holds what lies {reached} along dim{axis}"));
+        }
+    }
+    Ok(())
+}
+
+/// Why no digit can be the next coarser one.
+fn blocked(left: &[Vec<Digit>], done: &[u64]) -> String {
+    let firsts = left.iter().filter_map(|digits| digits.first());
+    let each = firsts.map(|digit| {
+        let (kind, axis) = (digit.kind.name(), digit.axis);
+        format!("{kind} next move by {} along dim{axis}, of which the step {} comes first", digit.step, done[axis])
+    });
+    format!("{}; a mapping goes from coarse to fine along every axis", each.collect::<Vec<_>>().join(", and "))
+}

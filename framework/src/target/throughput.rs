@@ -1,0 +1,41 @@
+//! How fast a whole product is.
+
+use serde::{Deserialize, Serialize};
+
+use super::Evidence;
+
+/// How many compute units a product has, what each holds, and how fast they issue and reach global memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Throughput {
+    /// Compute units, on each of which whole blocks run.
+    pub compute_units: u32,
+    /// Their clock, in MHz: the highest that the vendor promises.
+    pub clock_mhz: f64,
+    /// Gigabytes (10^9) of global memory in a second, of all units together.
+    pub memory_gigabytes: f64,
+    /// Cycles until an access of global memory is there, where nothing is cached.
+    pub memory_latency: f64,
+    /// Instructions of warps that a unit issues in a cycle.
+    pub issues_per_cycle: f64,
+    /// Warps that are resident on a unit at most.
+    pub warps_per_unit: u32,
+    /// Blocks that are resident on a unit at most.
+    pub blocks_per_unit: u32,
+    /// 32-bit registers of all lanes of a unit.
+    pub registers_per_unit: u32,
+    /// Bytes of shared memory of a unit.
+    pub shared_bytes_per_unit: u32,
+    /// How the figures are known.
+    pub evidence: Evidence,
+    /// Where they come from.
+    pub source: String,
+}
+
+impl Throughput {
+    /// Bytes of global memory that one unit moves in a cycle while all do.
+    #[must_use]
+    pub fn bytes_per_cycle(&self) -> f64 {
+        self.memory_gigabytes * 1000.0 / self.clock_mhz / f64::from(self.compute_units)
+    }
+}
