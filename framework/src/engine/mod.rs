@@ -21,6 +21,7 @@ mod propagate;
 mod report;
 mod rewrite;
 mod state;
+pub mod synthesis;
 
 pub use assign::{Assigned, Strategy, assign};
 pub use error::EngineError;
