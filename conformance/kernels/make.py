@@ -321,5 +321,17 @@ def memory():
          {"x": ("i32", [N], x, None), "s": ("i32", [N], None, x), "y": ("i32", [N], None, x[::-1])})
 
 
-for write in (elementwise, types, along_axes, shapes, products, flow, library, memory):
+def explicit():
+    """Programs that say where tiles lie."""
+    random = Random(8)
+    m, n, k = 128, 64, 160
+    a, columns = random.eighths(m * k, -2, 2), random.eighths(n * k, -2, 2)
+    b = [columns[column * k + row] for row in range(k) for column in range(n)]
+    c = product(a, b, n)
+    case("explicit_gemm", pointers(a="f16", b="f16", c="f16") + [("n", "i32", n), ("k", "i32", k)],
+         {"a": ("f16", [m, k], a, None), "b": ("f16", [n, k], columns, None), "c": ("f16", [m, n], None, c, 2.0**-10, 2.0**-10)},
+         (2, 1, 1), "a product through buffers in shared memory; b is column-major")
+
+
+for write in (elementwise, types, along_axes, shapes, products, flow, library, memory, explicit):
     write()

@@ -1,7 +1,7 @@
 //! What a tile program says of its values, and the layouts that follow.
 //!
 //! [`facts`] is what is known of integers and pointers; [`layouts`] says what the names of layouts in types stand for;
-//! [`product`] asks for plans of products.
+//! [`product`] asks for plans of products; [`synthesis`] solves for layouts of tiles whose place in memory a program states.
 //!
 //! Imports `tile`, and floors below it.
 

@@ -35,19 +35,19 @@ pub use address::{ClusterBits, LinearAddress, Thread};
 pub use block_load::{BlockLoads, BlockSource};
 pub use bound::Bound;
 pub use choose::{
-    Accessor, AccessorFigures, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,
-    choose_memory,
+    Accessor, AccessorFigures, Begin, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,
+    choose_memory, choose_memory_begun, least_wavefronts,
 };
 pub use conversion::{Conversion, MovementError, check_block};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
 pub use copy::{
-    BoxCopy, BoxSource, ClosedCopy, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, consecutive_copy,
-    copy_from_shared, copy_pointed, copy_to_shared,
+    BoxCopy, BoxSource, ClosedCopy, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, boxed, boxes_in,
+    consecutive_copy, copy_from_shared, copy_pointed, copy_to_shared,
 };
 pub use gather::{Gather, gather, gathers};
 pub use means::Means;
 pub use memory::{
-    BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, Stride, access_global,
+    AccessWay, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, SlotBit, Stride, access_global,
     coalesced_layout, conflicts, load_shared, store_shared,
 };
 pub use prefetch::{Prefetch, PrefetchQuestion, prefetch};

@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::movement::Kind;
-
 /// How the layouts of a program were found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Derivation {
@@ -70,10 +68,10 @@ pub struct MemoryLine {
     pub ty: String,
     /// The layout.
     pub layout: String,
-    /// Of which kind it is.
-    pub kind: Kind,
-    /// The swizzle, where it is one of CuTe's.
-    pub functor: Option<String>,
+    /// The same as CuTe writes it, swizzles first.
+    pub notation: String,
+    /// What all that access it ask together, with free strides.
+    pub term: Option<String>,
     /// Bytes of all its buffers.
     pub bytes: u64,
     /// Who accesses it.
@@ -85,10 +83,16 @@ pub struct MemoryLine {
 pub struct AccessLine {
     /// The operation.
     pub operation: String,
+    /// The operation, and the value that it moves.
+    pub name: String,
     /// The row of the instruction table, where it is no plain access.
     pub instruction: Option<String>,
     /// Bits that a lane moves together.
     pub vector_bits: u64,
+    /// The layout that it asks for, with free strides.
+    pub term: Option<String>,
+    /// Accesses of a warp.
+    pub issued: u64,
     /// Wavefronts of a warp.
     pub wavefronts: u64,
     /// As many as it takes at least.
@@ -147,17 +151,15 @@ impl fmt::Display for Derivation {
             writeln!(f, "  {}", copy.layout)?;
         }
         for memory in &self.memories {
-            write!(f, "tensor {}: {}", memory.tensor, memory.kind)?;
-            memory.functor.iter().try_for_each(|functor| write!(f, " {functor}"))?;
-            writeln!(f, ", {} bytes", memory.bytes)?;
-            writeln!(f, "  {}", memory.layout)?;
+            write!(f, "tensor {}: {}, {} bytes", memory.tensor, memory.notation, memory.bytes)?;
+            memory.term.iter().try_for_each(|term| write!(f, ", since all ask for {term}"))?;
+            writeln!(f)?;
             for access in &memory.accesses {
                 let how = access.instruction.as_deref().unwrap_or("plain accesses");
-                writeln!(
-                    f,
-                    "  {} by {how} of {} bits: {} wavefronts, {} at least, {} by conflicts",
-                    access.operation, access.vector_bits, access.wavefronts, access.least, access.excess
-                )?;
+                write!(f, "  {} by {how} of {} bits", access.name, access.vector_bits)?;
+                access.term.iter().try_for_each(|term| write!(f, " asks for {term}"))?;
+                let AccessLine { issued, wavefronts, least, .. } = access;
+                writeln!(f, ": {issued} accesses, {wavefronts} wavefronts, {least} at least")?;
             }
         }
         for of in &self.loops {

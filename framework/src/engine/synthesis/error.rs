@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::memory;
 use crate::contract::ContractError;
 use crate::engine::EngineError;
 use crate::engine::layouts::NoLayout;
@@ -28,14 +29,12 @@ pub enum SynthesisError {
         source: ContractError,
     },
     /// No layout of a tensor in shared memory serves all that access it.
-    #[error("the tensor {tensor} in shared memory, accessed by {accesses}: {reason}")]
+    #[error("the tensor {tensor} in shared memory: {source}")]
     Memory {
         /// The tensor.
         tensor: String,
-        /// Who accesses it, and how.
-        accesses: String,
-        /// Why there is none.
-        reason: String,
+        /// Which accesses disagree.
+        source: Box<memory::SynthesisError>,
     },
     /// Its tensors take more shared memory than a block has.
     #[error("{bytes} bytes of shared memory, of which a block of `{target}` has {most}: smaller tiles, or fewer stages")]

@@ -49,8 +49,10 @@ impl Leaf {
         let layouts = Layouts::new(machine.families);
         let mut memories = Vec::new();
         if let Some(body) = assigned.module.functions.get_mut(0).and_then(|function| function.body.as_mut()) {
-            for &(_, tensor) in &expanded.tensors {
-                memories.push(place::place(body, tensor, machine, &layouts, options)?);
+            for &(from, tensor) in &expanded.tensors {
+                let given = function.body.as_ref().and_then(|body| body.op(from).attributes.get("layout"));
+                let given = given.and_then(Attribute::as_text);
+                memories.push(place::place(body, tensor, given, machine, &layouts, options)?);
             }
         }
         let shared_bytes = memories.iter().map(|memory| memory.bytes).sum();

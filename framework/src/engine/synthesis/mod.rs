@@ -9,17 +9,22 @@
 //! 3. on each leaf the engine solves the constraints of the registers, and the layouts of shared memory follow from all that
 //!    access it (`place`).
 //!
+//! [`constraint`] connects layouts of registers by operations; [`memory`] finds the layout of a tensor in shared memory from
+//! who accesses it.
+//!
 //! Imports `tile`, `contract`, `movement`, `cute`, and floors below them.
 
 mod anchors;
+pub mod constraint;
 mod derivation;
 mod error;
 mod leaf;
+pub mod memory;
 mod options;
 mod place;
 mod search;
 
-pub use derivation::{CopyLine, Derivation, LoopLine, MemoryLine, ProductLine, SearchSize};
+pub use derivation::{AccessLine, CopyLine, Derivation, LoopLine, MemoryLine, ProductLine, SearchSize};
 pub use error::SynthesisError;
 pub use options::Options;
 pub use search::{Synthesized, is_explicit, synthesize};

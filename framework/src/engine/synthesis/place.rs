@@ -2,83 +2,75 @@
 
 use std::fmt::Write;
 
-use super::{MemoryLine, Options, SynthesisError};
+use super::memory::{self, Access, Served, Tensor};
+use super::{AccessLine, MemoryLine, Options, SynthesisError};
+use crate::cute::Layout;
 use crate::engine::Machine;
 use crate::engine::layouts::Layouts;
 use crate::engine::memory::moved_bits;
-use crate::layout::{Attribute, Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
-use crate::movement::{Accessor, Candidate, Constraints, Kind, choose_memory};
-use crate::tile::{Body, LayoutName, Memory, Op, Origin, Type, Value};
+use crate::layout::{self, Attribute, Dim, FamilySpec, MemoryLayout};
+use crate::movement::Kind;
+use crate::tile::{Body, LayoutName, Memory, Op, Type, Value};
 
 /// How often what is in a loop is taken to happen.
 const LOOP_WEIGHT: u64 = 8;
 
-/// One that accesses a tensor.
-struct Access {
-    op: Op,
-    accessor: Accessor,
-    /// Elements that it moves together at least.
-    least: u64,
-}
-
-/// Finds the layout of a tensor and writes it into the types.
+/// Finds the layout of a tensor and writes it into the types. `given` is what the program says of it.
 pub(super) fn place(
     body: &mut Body,
     tensor: Value,
+    given: Option<&str>,
     machine: &Machine<'_>,
     layouts: &Layouts<'_>,
     options: Options,
 ) -> Result<MemoryLine, SynthesisError> {
     let buffers = buffers(body, tensor);
-    let accesses = accesses(body, &buffers, layouts)?;
+    let named = name_of(body, tensor);
     let ty = body.ty(tensor).clone();
-    let bits = moved_bits(ty.element());
-    let named = body.name(tensor).map_or_else(|| format!("%{}", tensor.index()), |name| format!("%{name}"));
-    let accessors: Vec<Accessor> = accesses.iter().map(|access| access.accessor.clone()).collect();
-    let kinds = if options.memory { vec![Kind::Plain, Kind::Functor, Kind::Swizzle] } else { vec![Kind::Plain] };
-    let constraints = Constraints { kinds, budget: 1 << 12, ..Constraints::default() };
-    let choice = choose_memory(&accessors, bits, &constraints, machine.means)?;
-    let fits = |candidate: &&Candidate| {
-        candidate.closed.is_none()
-            && candidate.accessors.iter().zip(&accesses).all(|(figures, access)| figures.vector_elements >= access.least)
-    };
-    let chosen = choice.candidates.iter().find(fits).or_else(|| choice.candidates.first().filter(|_| !options.memory));
-    let Some(chosen) = chosen else {
-        let reason = "what one copies together lies apart for the others".to_owned();
-        return Err(SynthesisError::Memory { tensor: named, accesses: listed(body, &accesses), reason });
-    };
-    let layout = memory_name(&chosen.memory);
+    let one = body.ty(*buffers.last().unwrap_or(&tensor)).clone();
+    let refused = |source| SynthesisError::Memory { tensor: named.clone(), source: Box::new(source) };
+    let (ops, accesses): (Vec<Op>, Vec<Access<'_>>) = accesses(body, &buffers, machine, layouts)?.into_iter().unzip();
+    let mut question = Tensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
+    if let Some(given) = given {
+        question.layout = Some(given.parse::<Layout>().map_err(|error| refused(error.into()))?);
+    }
+    let kinds = if options.memory { memory::Options::default().kinds } else { vec![Kind::Plain] };
+    let bounds = memory::Options { kinds, ..memory::Options::default() };
+    let solution = memory::solve_with(&question, &accesses, &machine.means, &bounds).map_err(refused)?;
+    let layout = memory_name(&solution.memory);
     for &buffer in &buffers {
         if let Type::Memory(memory) = body.ty(buffer) {
             let memory = Memory { layout: layout.clone(), ..(**memory).clone() };
             body.set_type(buffer, Type::Memory(memory.into()));
         }
     }
-    let line = |(access, figures): (&Access, &crate::movement::AccessorFigures)| super::derivation::AccessLine {
-        operation: body.op(access.op).name().to_owned(),
-        instruction: figures.instruction.clone(),
-        vector_bits: figures.vector_elements * u64::from(bits),
-        wavefronts: figures.wavefronts,
-        least: figures.least,
-        excess: figures.excess,
-        weight: access.accessor.weight,
+    let line = |((served, op), access): ((&Served, &Op), &Access<'_>)| AccessLine {
+        operation: body.op(*op).name().to_owned(),
+        name: served.access.clone(),
+        instruction: served.instruction.clone(),
+        vector_bits: served.bytes * 8,
+        term: served.term.as_ref().map(ToString::to_string),
+        issued: served.issued,
+        wavefronts: served.wavefronts,
+        least: served.least,
+        excess: served.conflicts(),
+        weight: access.weight,
     };
-    let lines = accesses.iter().zip(&chosen.accessors).map(line).collect();
+    let elements: u64 = ty.shape().unwrap_or_default().iter().product();
+    let copies = (elements >> solution.memory.linear.outs().bits()).max(1);
     Ok(MemoryLine {
-        tensor: named,
-        ty: ty.to_string(),
+        tensor: named.clone(),
+        ty: one.to_string(),
         layout: layout.text().to_owned(),
-        kind: chosen.kind,
-        functor: chosen.functor.map(|functor| functor.to_string()),
-        bytes: chosen.bytes * copies(&ty, &chosen.memory),
-        accesses: lines,
+        notation: solution.composed().map(|layout| layout.to_string()).unwrap_or_default(),
+        term: solution.term.as_ref().map(ToString::to_string),
+        bytes: solution.memory.allocated_elements() * u64::from(question.bits / 8) * copies,
+        accesses: solution.served.iter().zip(&ops).zip(&accesses).map(line).collect(),
     })
 }
 
-/// How many buffers a type has.
-fn copies(ty: &Type, memory: &MemoryLayout) -> u64 {
-    let elements: u64 = ty.shape().unwrap_or_default().iter().product();
-    (elements >> memory.linear.outs().bits()).max(1)
+fn name_of(body: &Body, value: Value) -> String {
+    body.name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
 }
 
 /// The allocation, and those of its tensors that are meant by their number.
@@ -94,43 +86,42 @@ fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
 }
 
 /// Who accesses a tensor.
-fn accesses(body: &Body, buffers: &[Value], layouts: &Layouts<'_>) -> Result<Vec<Access>, SynthesisError> {
-    let mut found = Vec::new();
+fn accesses<'a>(
+    body: &Body,
+    buffers: &[Value],
+    machine: &Machine<'a>,
+    layouts: &Layouts<'_>,
+) -> Result<Vec<(Op, Access<'a>)>, SynthesisError> {
+    let mut found: Vec<(Op, Access<'a>)> = Vec::new();
     for (op, weight) in weighted(body) {
         let operation = body.op(op);
         let is_of = |operand: usize| operation.operands.get(operand).is_some_and(|value| buffers.contains(value));
-        let (accessor, least): (Accessor, u64) = match operation.name() {
+        let registers = |value: Value| layouts.distributed(body.ty(value));
+        let named = |value: Value| format!("{} {}", operation.name(), name_of(body, value));
+        let means = &machine.means;
+        let access = match operation.name() {
             "ttg.local_load" if is_of(0) => {
-                (Accessor::load(layouts.distributed(body.ty(operation.results[0]))?), 1)
+                let value = operation.results[0];
+                Access::load(&named(value), registers(value)?, means)
             }
             "ttg.local_store" if is_of(1) => {
-                (Accessor::store(layouts.distributed(body.ty(operation.operands[0]))?), 1)
+                let value = operation.operands[0];
+                Access::store(&named(value), registers(value)?, means)
             }
             "ttg.async_copy_global_to_local" if is_of(1) => {
-                let layout = layouts.distributed(body.ty(operation.operands[0]))?;
-                let together = together(&layout);
-                (Accessor::store(layout), together)
+                let value = operation.operands[0];
+                Access::copy(&named(operation.operands[1]), registers(value)?, means)
             }
             _ => continue,
         };
-        // Accesses of one layout are one, as often as all of them.
-        let known = found.iter_mut().find(|known: &&mut Access| {
-            known.accessor.layout == accessor.layout && known.accessor.direction == accessor.direction && known.least == least
-        });
-        match known {
-            Some(known) => known.accessor.weight += weight,
-            None => found.push(Access { op, accessor: accessor.times(weight), least }),
+        // Accesses alike are one, as often as all of them.
+        let alike = |(_, known): &&mut (Op, Access<'a>)| known.layout == access.layout && known.ways == access.ways;
+        match found.iter_mut().find(alike) {
+            Some((_, known)) => known.weight += weight,
+            None => found.push((op, access.times(weight))),
         }
     }
     Ok(found)
-}
-
-/// Elements that follow each other in the registers of a lane, which an asynchronous copy brings together.
-fn together(layout: &LinearLayout) -> u64 {
-    let columns = layout.columns_of(Dim::REGISTER);
-    let Some(&first) = columns.first() else { return 1 };
-    let following = columns.iter().enumerate().take_while(|&(bit, &column)| column == first << bit).count();
-    1 << following
 }
 
 /// All operations, with how often they are taken to happen.
@@ -153,7 +144,7 @@ pub(super) fn weighted(body: &Body) -> Vec<(Op, u64)> {
 
 /// The name by which types say a layout of memory.
 fn memory_name(memory: &MemoryLayout) -> LayoutName {
-    let spec = Layout::Memory(memory.clone()).to_spec().unwrap_or_else(|| FamilySpec::new("shared_linear"));
+    let spec = layout::Layout::Memory(memory.clone()).to_spec().unwrap_or_else(|| FamilySpec::new("shared_linear"));
     let mut text = String::from("#ttg.shared_linear<{offset = [");
     for (number, basis) in memory.linear.bases_of(Dim::OFFSET).iter().enumerate() {
         let basis: Vec<String> = basis.iter().map(u64::to_string).collect();
@@ -166,16 +157,4 @@ fn memory_name(memory: &MemoryLayout) -> LayoutName {
     }
     text.push('>');
     LayoutName::new(spec, text)
-}
-
-fn listed(body: &Body, accesses: &[Access]) -> String {
-    let one = |access: &Access| {
-        let operation = body.op(access.op);
-        let value = operation.results.first().or(operation.operands.first());
-        let value = value.and_then(|value| body.name(*value)).map(|name| format!(" of %{name}")).unwrap_or_default();
-        match body.origin(operation.operands[0]) {
-            Origin::Result(..) | Origin::Argument(..) => format!("`{}`{value}", operation.name()),
-        }
-    };
-    accesses.iter().map(one).collect::<Vec<_>>().join(" and ")
 }

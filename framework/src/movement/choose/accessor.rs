@@ -55,6 +55,15 @@ pub struct ConsecutiveCopy {
     pub access_bits: u32,
 }
 
+/// How memory begins, whatever else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Begin {
+    /// The elements that the first offset bits stand for, packed as the first accessor's layout packs them.
+    pub order: Vec<u64>,
+    /// Of these bits the first ones that no swizzle changes, and no padding parts.
+    pub kept: usize,
+}
+
 /// What the layout may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constraints {

@@ -54,16 +54,7 @@ impl Copied {
     /// other.
     pub(super) fn straight(&self, question: &Question<'_>) -> Vec<Columns> {
         let chunk: Columns = self.vector.iter().chain(&self.lanes).copied().collect();
-        let taken = Subspace::span(chunk.iter().copied());
-        let mut all: Vec<Columns> = Vec::new();
-        for order in question.bases() {
-            let rest = taken.extend(question.bits, &order);
-            let columns: Columns = chunk.iter().chain(&rest).copied().collect();
-            if !all.contains(&columns) {
-                all.push(columns);
-            }
-        }
-        all
+        question.bases_from(&chunk)
     }
 
     /// What each lane fetches so that memory has these offset columns.

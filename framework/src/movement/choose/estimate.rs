@@ -33,7 +33,7 @@ impl Located {
         let bytes = question.element_bytes();
         let lanes: Columns = self.lanes.iter().map(|offset| offset * bytes).collect();
         let at = |width: u32| {
-            let row = question.row(side.direction(), width)?;
+            let row = question.row(side, width)?;
             let one = linear_wavefronts_without(row, &lanes, side.idle_lanes(), (bytes as u32) << width);
             Some(one << side.accesses(width)?)
         };

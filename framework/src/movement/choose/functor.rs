@@ -9,14 +9,14 @@ use super::estimate;
 use super::question::Question;
 use super::weigh::{Proposal, Weigher};
 
-/// Weighs the best functor; of equals the first, which changes the fewest bits.
-pub(super) fn search(weigher: &mut Weigher<'_>) {
+/// Weighs the best functor over one of these layouts that keeps the lowest bits; of equals the first, which changes the
+/// fewest bits.
+pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], kept: u32) {
     let question = weigher.question;
     let all: Vec<usize> = (0..question.sides.len()).collect();
     let mut best: Option<(u64, Swizzle, Columns)> = None;
-    let bases = question.bases();
-    for swizzle in swizzles(question) {
-        for base in &bases {
+    for swizzle in swizzles(question, kept) {
+        for base in bases {
             // A swizzle undoes itself, so offsets lead back to the base by the same swizzle.
             let places = (0..question.bits).map(|bit| multiply(base, swizzle.apply(1 << bit)));
             let columns: Columns = places.collect();
@@ -36,10 +36,10 @@ pub(super) fn search(weigher: &mut Weigher<'_>) {
 
 /// Swizzles within the offset that change bits below the widest line of the banks, the fewest bits
 /// first.
-fn swizzles(question: &Question<'_>) -> impl Iterator<Item = Swizzle> + use<> {
+fn swizzles(question: &Question<'_>, kept: u32) -> impl Iterator<Item = Swizzle> + use<> {
     let bits = question.bits;
     let line = question.lines().last().copied().unwrap_or(0).min(bits);
-    let bases = move |count: u32| (0..=line.saturating_sub(count)).rev().map(move |base| (count, base));
+    let bases = move |count: u32| (kept..(line + 1).saturating_sub(count)).rev().map(move |base| (count, base));
     let shifts = move |(count, base): (u32, u32)| {
         (count.max(1)..=bits.saturating_sub(base + count))
             .filter_map(move |shift| Swizzle::new(count, base, shift as i32).ok())

@@ -11,7 +11,7 @@ use super::side::Side;
 /// such accesses.
 pub(super) fn at_width(question: &Question<'_>, side: &Side<'_>, width: u32) -> Option<u64> {
     let accesses = side.accesses(width)?;
-    let row = question.row(side.direction(), width)?;
+    let row = question.row(side, width)?;
     let lanes = side.phase_lanes(row);
     let phases = side.active().dimension() - lanes.dimension();
     // A phase's vectors are different elements at least as far as registers do not hold them too.

@@ -29,9 +29,12 @@ pub(in crate::movement) mod swizzle;
 mod weigh;
 
 use super::{Means, MovementError};
+use crate::f2::Columns;
+use crate::target::TargetDescription;
+use question::Question;
 use weigh::Weigher;
 
-pub use accessor::{Accessor, ConsecutiveCopy, Constraints};
+pub use accessor::{Accessor, Begin, ConsecutiveCopy, Constraints};
 pub use choice::{AccessorFigures, Candidate, Fetch, Kind, MemoryChoice};
 pub use swizzle::Swizzle;
 
@@ -63,23 +66,59 @@ pub fn choose_memory<'a>(
     constraints: &Constraints,
     means: impl Into<Means<'a>>,
 ) -> Result<MemoryChoice, MovementError> {
-    let question = question::Question::new(accessors, element_bits, means.into())?;
+    let means = means.into();
+    let question = Question::new(accessors, element_bits, means.target, &vec![means; accessors.len()])?;
     let mut weigher = Weigher::new(&question, constraints)?;
     match question.copy().transpose()? {
-        None => {
-            weigher.plain(&question.bases());
-            functor::search(&mut weigher);
-            linear::search(&mut weigher);
-            padding::search(&mut weigher, &question.bases(), 0);
-        }
+        None => search_all(&mut weigher, &question.bases(), &[]),
         Some(copy) => {
             let straight = copy.straight(&question);
             weigher.plain(&straight);
             padding::search(&mut weigher, &straight, copy.chunk_bits());
             copies::search(&mut weigher, &copy);
             // What memory could do if lanes gave addresses of their own: known, but not for this copy.
-            linear::search(&mut weigher);
+            linear::search(&mut weigher, &[]);
         }
     }
     weigher.choice()
+}
+
+/// As [`choose_memory`], where memory begins in a given way and each accessor, none of which is a copy, has means of
+/// its own.
+///
+/// # Errors
+/// As [`choose_memory`]; a beginning whose elements depend on each other.
+pub fn choose_memory_begun<'a>(
+    accessors: &'a [Accessor],
+    element_bits: u32,
+    begin: &Begin,
+    constraints: &Constraints,
+    target: &'a TargetDescription,
+    means: &[Means<'a>],
+) -> Result<MemoryChoice, MovementError> {
+    let question = Question::new(accessors, element_bits, target, means)?;
+    let low = question.begun(begin)?;
+    let mut weigher = Weigher::new(&question, constraints)?;
+    search_all(&mut weigher, &question.bases_from(&low), &low[..begin.kept]);
+    weigher.choice()
+}
+
+/// The wavefronts that one accessor takes at least, whatever the layout of memory.
+///
+/// # Errors
+/// As [`choose_memory`].
+pub fn least_wavefronts(accessor: &Accessor, element_bits: u32, means: Means<'_>) -> Result<u64, MovementError> {
+    let question = Question::new(std::slice::from_ref(accessor), element_bits, means.target, &[means])?;
+    let least = question.sides.first().and_then(|side| least::by_any(&question, side));
+    least.ok_or_else(|| MovementError::Impossible { reasons: "no access divides the layout".to_owned() })
+}
+
+/// Layouts of all kinds for accessors of which none is a copy; the first elements are `kept` together.
+fn search_all(weigher: &mut Weigher<'_>, bases: &[Columns], kept: &[u64]) {
+    weigher.plain(bases);
+    functor::search(weigher, bases, kept.len() as u32);
+    linear::search(weigher, kept);
+    if weigher.constraints.kinds.contains(&Kind::Padding) || kept.is_empty() {
+        padding::search(weigher, bases, kept.len() as u32);
+    }
 }

@@ -159,7 +159,7 @@ fn first_access(
     padding: &[Padding],
     width: u32,
 ) -> Option<u64> {
-    let row = question.row(side.direction(), width)?;
+    let row = question.row(side, width)?;
     let bytes = question.element_bytes();
     let address = |lane: u64| {
         let offset = multiply(&located.lanes, lane);

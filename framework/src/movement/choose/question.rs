@@ -9,7 +9,7 @@ use crate::target::{BankRow, Direction, TargetDescription};
 use super::super::conversion::Side as Columned;
 use super::super::tile::Located;
 use super::super::{Conversion, Means, MovementError};
-use super::accessor::{Accessor, ConsecutiveCopy};
+use super::accessor::{Accessor, Begin, ConsecutiveCopy};
 use super::copies::Copied;
 use super::side::Side;
 
@@ -27,8 +27,13 @@ pub(super) struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    pub(super) fn new(accessors: &'a [Accessor], element_bits: u32, means: Means<'a>) -> Result<Self, MovementError> {
-        let target = means.target;
+    /// `means` are those of each accessor.
+    pub(super) fn new(
+        accessors: &'a [Accessor],
+        element_bits: u32,
+        target: &'a TargetDescription,
+        means: &[Means<'a>],
+    ) -> Result<Self, MovementError> {
         let refused = |reason: &str| MovementError::Memory { reason: reason.to_owned() };
         let first = accessors.first().ok_or_else(|| refused("nobody accesses it: name at least one accessor"))?;
         let outs = first.layout.outs().clone();
@@ -46,12 +51,12 @@ impl<'a> Question<'a> {
         let basis: Columns = all.basis().iter().copied().collect();
         let solver = Solver::new(&basis);
         let order: Vec<Dim> = outs.dims().collect();
-        let sides = accessors.iter().zip(&conversions).map(|(accessor, conversion)| {
+        let sides = accessors.iter().zip(&conversions).zip(means).map(|((accessor, conversion), means)| {
             let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect() };
             let kind = (conversion.element, accessor.direction, conversion.lane_bits);
             let (registers, threads) = (of(&conversion.dst.registers), of(&conversion.dst.threads));
             let located = Located::new(kind, registers, threads, (basis.len() as u32, 0));
-            Ok(Side::new(accessor, accessor.layout.transpose_outs(&order)?, located, &means))
+            Ok(Side::new(accessor, accessor.layout.transpose_outs(&order)?, located, means))
         });
         Ok(Self {
             target,
@@ -86,10 +91,10 @@ impl<'a> Question<'a> {
         (widest / self.element_bits).max(1).ilog2()
     }
 
-    /// The row of accesses of `2^width` elements, where the target has them.
-    pub(super) fn row(&self, direction: Direction, width: u32) -> Option<&BankRow> {
-        let bits = self.element_bits << width;
-        self.target.bank_row(direction, bits).filter(|_| self.target.shared.access_bits.contains(&bits))
+    /// The row of a side's accesses of `2^width` elements, where it has them.
+    pub(super) fn row(&self, side: &Side<'a>, width: u32) -> Option<&'a BankRow> {
+        let (bits, target) = (self.element_bits << width, side.means.target);
+        target.bank_row(side.direction(), bits).filter(|_| target.shared.access_bits.contains(&bits))
     }
 
     /// The different numbers of elements that the banks give at once, as log2.
@@ -114,6 +119,33 @@ impl<'a> Question<'a> {
         // The orders of many axes are too many; those that put one axis first matter most.
         let orders = if axes.len() <= 3 { permutations(&axes) } else { rotations(&axes) };
         orders.iter().map(|axes| self.ordered(axes)).collect()
+    }
+
+    /// The elements that a beginning names, in the question's coordinates.
+    pub(super) fn begun(&self, begin: &Begin) -> Result<Columns, MovementError> {
+        let refused = |reason: &str| MovementError::Memory { reason: reason.to_owned() };
+        let mut space = Subspace::zero();
+        let known = begin.order.iter().map(|&element| self.solver.solve(element).filter(|&own| space.insert(own)));
+        let known: Option<Columns> = known.collect();
+        let columns = known.ok_or_else(|| refused("what memory is to begin with is not in it, or is there twice"))?;
+        if begin.kept > columns.len() {
+            return Err(refused("more bits of the offset are to be kept than memory begins with"));
+        }
+        Ok(columns)
+    }
+
+    /// What memory begins with, then the other elements one after the other, once for each order of the axes.
+    pub(super) fn bases_from(&self, low: &[u64]) -> Vec<Columns> {
+        let taken = Subspace::span(low.iter().copied());
+        let mut all: Vec<Columns> = Vec::new();
+        for order in self.bases() {
+            let rest = taken.extend(self.bits, &order);
+            let columns: Columns = low.iter().chain(&rest).copied().collect();
+            if !all.contains(&columns) {
+                all.push(columns);
+            }
+        }
+        all
     }
 
     /// The elements of the block along the axes, the first fastest.

@@ -54,7 +54,7 @@ fn seen(question: &Question<'_>, at: usize, low: &[u64]) -> Option<(Columns, See
 /// By plain accesses.
 fn seen_plainly(question: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
     let held = low.iter().take_while(|&&column| side.span().contains(column)).count() as u32;
-    let (width, row) = (0..=held).rev().find_map(|width| Some((width, question.row(side.direction(), width)?)))?;
+    let (width, row) = (0..=held).rev().find_map(|width| Some((width, question.row(side, width)?)))?;
     let phase = side.phase(row);
     let space = Subspace::span(low.iter().chain(&phase).copied());
     let phases = side.active().dimension() - side.phase_lanes(row).dimension();

@@ -24,9 +24,9 @@ use super::memory::{
 };
 use super::{ConsecutiveCopy, Means, MovementError, cost, slots};
 use crate::target::{Direction, Instruction};
-pub use boxes::{BoxCopy, BoxSource, copy_from_shared};
+pub use boxes::{BoxCopy, BoxSource, boxed, boxes_in, copy_from_shared};
 pub use pointed::{PointedCopy, PointedQuestion, copy_pointed};
-use row::CopyRow;
+pub(in crate::movement) use row::CopyRow;
 use ways::Issued;
 
 /// What is copied where, by whom.

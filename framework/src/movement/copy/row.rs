@@ -14,22 +14,22 @@ pub(super) enum Role {
 
 /// A row that copies from global to shared memory on a queue, from addresses of the lanes' own.
 #[derive(Debug)]
-pub(super) struct CopyRow<'a> {
-    pub(super) name: &'a str,
-    pub(super) queue: Queue,
+pub(in crate::movement) struct CopyRow<'a> {
+    pub(in crate::movement) name: &'a str,
+    pub(in crate::movement) queue: Queue,
     /// Its operands in order.
     pub(super) roles: Vec<Role>,
     /// Bytes of a lane.
-    pub(super) bytes: u32,
+    pub(in crate::movement) bytes: u32,
     /// Alignment of addresses in global and in shared memory, in bytes.
-    pub(super) alignment: [u32; 2],
+    pub(in crate::movement) alignment: [u32; 2],
     /// From (lane, byte) to (slot, byte) of shared memory.
     to: &'a LinearLayout,
 }
 
 impl<'a> CopyRow<'a> {
     /// The row, where it is such a one.
-    pub(super) fn of(row: &'a Instruction) -> Option<Self> {
+    pub(in crate::movement) fn of(row: &'a Instruction) -> Option<Self> {
         let Completion::Queue(queue) = row.completion else { return None };
         if row.kind != InstructionKind::AsyncCopy {
             return None;
@@ -57,7 +57,7 @@ impl<'a> CopyRow<'a> {
     }
 
     /// How many elements a lane brings at a time; why none where it cannot.
-    pub(super) fn elements(&self, element_bits: u32, masked: bool) -> Result<u32, String> {
+    pub(in crate::movement) fn elements(&self, element_bits: u32, masked: bool) -> Result<u32, String> {
         let element_bytes = (element_bits / 8).max(1);
         if masked && !self.is_masked() {
             return Err("it cannot leave out what is not there".to_owned());
@@ -69,28 +69,28 @@ impl<'a> CopyRow<'a> {
     }
 
     /// Log2 of the lanes that issue it together.
-    pub(super) fn lane_bits(&self) -> u32 {
+    pub(in crate::movement) fn lane_bits(&self) -> u32 {
         self.to.in_bits(Dim::LANE)
     }
 
     /// Whether lanes may be left without reading.
-    pub(super) fn is_masked(&self) -> bool {
+    pub(in crate::movement) fn is_masked(&self) -> bool {
         self.roles.contains(&Role::Predicate)
     }
 
     /// Whether one address serves all lanes, whose bytes follow each other.
-    pub(super) fn is_consecutive(&self) -> bool {
+    pub(in crate::movement) fn is_consecutive(&self) -> bool {
         self.to.out_bits(Dim::named("slot")) == 0
     }
 
     /// Bytes of a slot in shared memory.
-    pub(super) fn slot_bytes(&self) -> u64 {
+    pub(in crate::movement) fn slot_bytes(&self) -> u64 {
         1 << self.to.out_bits(Dim::named("byte"))
     }
 
     /// Where a bit of the lane leads within a slot, in bytes; none where it leads to another slot, whose
     /// address is free.
-    pub(super) fn within_slot(&self, lane_bit: usize) -> Option<u64> {
+    pub(in crate::movement) fn within_slot(&self, lane_bit: usize) -> Option<u64> {
         let column = *self.to.columns_of(Dim::LANE).get(lane_bit)?;
         let outs = self.to.outs();
         (outs.coordinate(column, Dim::named("slot")) == 0).then(|| outs.coordinate(column, Dim::named("byte")))

@@ -3,9 +3,11 @@
 mod access;
 mod conflicts;
 mod global;
+mod way;
 
 pub(super) use access::located;
 pub use access::{SharedAccess, load_shared, store_shared};
 pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};
 pub(super) use global::in_order as load_order;
 pub use global::{GlobalAccess, GlobalTensor, Place, Stride, access_global, coalesced_layout};
+pub use way::{AccessWay, SlotBit};

@@ -96,6 +96,21 @@ impl<'a> Tile<'a> {
         })
     }
 
+    /// What each bit of the byte in a slot comes from, and what each bit of the slot's number.
+    pub(in super::super) fn sources(&self) -> [&[Source]; 2] {
+        [&self.in_slot, &self.slots]
+    }
+
+    /// Bytes that a lane holds.
+    pub(in super::super) fn held_bytes(&self) -> u64 {
+        1 << self.held_bits
+    }
+
+    /// Log2 of the lanes of a warp.
+    pub(in super::super) fn lane_bits(&self) -> u32 {
+        self.address.len() as u32
+    }
+
     /// Log2 of the bytes of a slot.
     pub(in super::super) fn slot_bits(&self) -> u32 {
         self.in_slot.len() as u32

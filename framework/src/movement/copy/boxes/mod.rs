@@ -10,8 +10,8 @@ use super::super::memory::Stride;
 use super::super::{Means, MovementError};
 use super::{ClosedCopy, CopyQuestion};
 use crate::kernel::{Counts, Outside, Queue, TensorMap};
-use crate::layout::Dim;
-use crate::target::{BoxOperand, Completion, Direction, Instruction, Operand};
+use crate::layout::{Dim, LayoutError, LinearLayout, Space};
+use crate::target::{BoxArrangement, BoxOperand, Completion, Direction, Instruction, Operand};
 pub use emit::BoxSource;
 use tiling::{Tiling, tiling};
 
@@ -148,9 +148,20 @@ fn fewest(
     if !linear.is_invertible() || linear.ins().bits() != linear.in_bits(Dim::OFFSET) {
         return Err("several places hold one element, or blocks share the memory".to_owned());
     }
+    let (tiling, arrangement) = arranged(linear, first, question.element_bits, operand)?;
+    copy_of(question, row, &tiling, &operand.arrangements[arrangement], means)
+}
+
+/// The arrangement of which the fewest boxes fill a memory.
+fn arranged(
+    linear: &LinearLayout,
+    first: Dim,
+    element_bits: u32,
+    operand: &BoxOperand,
+) -> Result<(Tiling, usize), String> {
     let (mut best, mut reasons) = (None::<(Tiling, usize)>, Vec::new());
     for (number, arrangement) in operand.arrangements.iter().enumerate() {
-        match tiling(linear, first, u64::from(question.element_bits / 8), operand, arrangement) {
+        match tiling(linear, first, u64::from(element_bits / 8), operand, arrangement) {
             Ok(tiling) if best.as_ref().is_none_or(|(best, _)| tiling.boxes.len() < best.boxes.len()) => {
                 best = Some((tiling, number));
             }
@@ -158,8 +169,58 @@ fn fewest(
             Err(reason) => reasons.push(format!("{}: {reason}", arrangement.name)),
         }
     }
-    let (tiling, arrangement) = best.ok_or_else(|| reasons.join("; "))?;
-    copy_of(question, row, &tiling, &operand.arrangements[arrangement], means)
+    best.ok_or_else(|| reasons.join("; "))
+}
+
+/// How many boxes of an operand fill a memory layout, and the index of their arrangement, where elements of a tensor lie
+/// together along `first` in global memory.
+///
+/// # Errors
+/// A sentence for each arrangement on why its boxes do not.
+pub fn boxes_in(
+    memory: &LinearLayout,
+    first: Dim,
+    element_bits: u32,
+    operand: &BoxOperand,
+) -> Result<(u64, usize), String> {
+    if element_bits < 8 {
+        return Err("boxes are of elements of whole bytes".to_owned());
+    }
+    arranged(memory, first, element_bits, operand).map(|(tiling, index)| (1 << tiling.boxes.len(), index))
+}
+
+/// The memory layout of a tensor that boxes of an arrangement fill: as much along `first` as a row of a box has, then the
+/// other axes, the last fastest, then what is left along `first`; at last bits are mixed. None where an element is
+/// narrower than a byte or longer than a row.
+///
+/// # Errors
+/// [`LayoutError`]: sizes that are no powers of two.
+pub fn boxed(
+    arrangement: &BoxArrangement,
+    shape: &[(Dim, u64)],
+    first: Dim,
+    element_bits: u32,
+) -> Result<Option<LinearLayout>, LayoutError> {
+    let outs = Space::of_sizes(shape)?;
+    let element = (element_bits / 8).checked_ilog2();
+    let row = arrangement.row_bytes.and_then(u32::checked_ilog2);
+    let Some(element) = element.filter(|&element| row.is_none_or(|row| row >= element)) else { return Ok(None) };
+    let bits_of = |dim: Dim| {
+        let shift = outs.shift_of(dim).unwrap_or(0);
+        (0..outs.bits_of(dim)).map(move |bit| 1u64 << (shift + bit))
+    };
+    let in_row = row.map_or(u32::MAX, |row| row - element).min(outs.bits_of(first)) as usize;
+    let others = shape.iter().rev().map(|&(dim, _)| dim).filter(|&dim| dim != first).flat_map(bits_of);
+    let units: Vec<u64> = bits_of(first).take(in_row).chain(others).chain(bits_of(first).skip(in_row)).collect();
+    let at = |bit: usize| {
+        let place = arrangement.mix.apply(1 << (bit as u32 + element)) >> element;
+        units.iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1).fold(0, |sum, (_, unit)| sum ^ unit)
+    };
+    let columns: Vec<u64> = (0..units.len()).map(at).collect();
+    let mut ins = Space::default();
+    ins.push(Dim::OFFSET, units.len() as u32)?;
+    ins.push(Dim::BLOCK, 0)?;
+    LinearLayout::from_columns(ins, outs, &columns).map(Some)
 }
 
 /// The axis along which elements lie together in global memory; what is between others must be multiples.
@@ -184,7 +245,7 @@ fn copy_of(
     question: &CopyQuestion<'_>,
     row: &Instruction,
     tiling: &Tiling,
-    arrangement: &crate::target::BoxArrangement,
+    arrangement: &BoxArrangement,
     means: &Means<'_>,
 ) -> Result<BoxCopy, String> {
     let role = |operand: &Operand| match operand {

@@ -1,0 +1,212 @@
+//! One way for each access: the best swizzle over their term, and what the accesses take.
+
+use super::packing::Packing;
+use super::{Access, Served, Solution, SynthesisError, Tensor, Term, Way};
+use crate::cute::{self, Layout, Swizzle};
+use crate::f2::{multiply, rank};
+use crate::layout::{Dim, Layout as TensorLayout, LinearLayout, MemoryLayout};
+use crate::movement::{
+    AccessWay, Accessor, Begin, Candidate, Constraints, Kind, Means, choose_memory_begun, least_wavefronts, load_shared,
+    store_shared,
+};
+use crate::target::Direction;
+
+/// What issuing and addressing an access counts beside its wavefronts, in slots: a compute unit issues for several warps
+/// at once, while its memory serves one wavefront.
+const ISSUE_SLOTS: f64 = 0.25;
+
+/// The question, checked.
+pub(super) struct Problem<'q, 'a> {
+    pub(super) tensor: &'q Tensor,
+    /// Log2 of the sizes of the axes.
+    pub(super) axes: Vec<u32>,
+    pub(super) accesses: &'q [Access<'a>],
+    /// The layouts of the accesses, axes in order.
+    pub(super) layouts: Vec<Option<LinearLayout>>,
+    pub(super) means: Means<'a>,
+    /// The layout that the program gives.
+    pub(super) given: Option<Term>,
+    /// What swizzles there may be, and how many are looked at.
+    pub(super) constraints: Constraints,
+}
+
+/// A choice of ways for accesses whose lanes give addresses.
+pub(super) struct Chosen<'q> {
+    pub(super) access: usize,
+    pub(super) way: usize,
+    pub(super) lanes: &'q AccessWay,
+    pub(super) term: Term,
+}
+
+impl<'q> Problem<'q, '_> {
+    /// Log2 of the elements of a byte.
+    fn byte_bits(&self) -> usize {
+        (8 / self.tensor.bits).max(1).ilog2() as usize
+    }
+
+    /// Width of what lies in memory as one: an element, or the byte that several share.
+    fn unit_bits(&self) -> u32 {
+        self.tensor.bits.max(8)
+    }
+
+    pub(super) fn lanes(&self, access: usize, way: usize) -> Option<&'q AccessWay> {
+        match self.accesses.get(access)?.ways.get(way)? {
+            Way::Lanes(lanes) => Some(lanes),
+            _ => None,
+        }
+    }
+
+    /// What an access takes at least by a way, whatever the layout of memory: its wavefronts, and the price.
+    pub(super) fn least(&self, chosen: &Chosen<'_>) -> Result<(u64, f64), SynthesisError> {
+        let access = &self.accesses[chosen.access];
+        let low = chosen.term.assigned().unwrap_or_default();
+        let packing = Packing::new(&self.axes, low.get(..self.byte_bits()).unwrap_or_default());
+        let layout = packing.registers(self.layout(chosen.access)?)?;
+        let (target, rows) = chosen.lanes.alone(self.means.target, self.means.instructions);
+        let means = Means::of(&target).with_instructions(&rows);
+        let numbered = (u64::from(self.unit_bits()) << rank(layout.columns_of(Dim::REGISTER))) / (8 * chosen.lanes.bytes);
+        let accessor = self.accessor(chosen, layout);
+        let wavefronts = least_wavefronts(&accessor, self.unit_bits(), means)?;
+        let alike = match accessor.direction {
+            Direction::Store => accessor.layout.columns_of(Dim::WARP).iter().filter(|column| **column == 0).count(),
+            Direction::Load => 0,
+        };
+        Ok((wavefronts, self.price(access, chosen.lanes, wavefronts, (numbered >> alike).max(1))))
+    }
+
+    fn price(&self, access: &Access<'_>, lanes: &AccessWay, wavefronts: u64, issued: u64) -> f64 {
+        // What is stored after it was loaded from global memory was issued once more.
+        let times = if access.from_global && !lanes.copies { 2.0 } else { 1.0 };
+        access.weight as f64 * (wavefronts as f64 + times * ISSUE_SLOTS * issued as f64)
+    }
+
+    fn layout(&self, access: usize) -> Result<&LinearLayout, SynthesisError> {
+        self.layouts[access].as_ref().ok_or_else(|| SynthesisError::Access {
+            access: self.accesses[access].name.clone(),
+            reason: "lanes give addresses, and it is not said what they hold: give it a layout".to_owned(),
+        })
+    }
+
+    fn accessor(&self, chosen: &Chosen<'_>, layout: LinearLayout) -> Accessor {
+        let accessor = match chosen.lanes.direction {
+            Direction::Store => Accessor::store(layout),
+            Direction::Load => Accessor::load(layout),
+        };
+        accessor.times(self.accesses[chosen.access].weight)
+    }
+
+    /// The best swizzle for a choice of ways and their common term.
+    pub(super) fn weigh(&self, chosen: &[Chosen<'_>], term: &Term) -> Result<Solution, SynthesisError> {
+        let low = term.assigned().unwrap_or_default();
+        let (within, rest) = low.split_at(self.byte_bits().min(low.len()));
+        let packing = Packing::new(&self.axes, within);
+        let layouts = chosen.iter().map(|one| Ok(packing.registers(self.layout(one.access)?)?));
+        let layouts = layouts.collect::<Result<Vec<_>, SynthesisError>>()?;
+        let accessors: Vec<Accessor> = chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
+        let alone: Vec<_> =
+            chosen.iter().map(|one| one.lanes.alone(self.means.target, self.means.instructions)).collect();
+        let means: Vec<_> = alone.iter().map(|(target, rows)| Means::of(target).with_instructions(rows)).collect();
+        let kept = chosen.iter().map(|one| one.term.decided_bits()).max().unwrap_or(0).saturating_sub(within.len());
+        let begin = Begin { order: rest.iter().map(|&bit| packing.narrow(1 << bit)).collect(), kept: kept.min(rest.len()) };
+        let (unit, target) = (self.unit_bits(), self.means.target);
+        let choice = choose_memory_begun(&accessors, unit, &begin, &self.constraints, target, &means)?;
+        let best = choice.chosen();
+        let mut served = Vec::new();
+        for (one, (accessor, means)) in chosen.iter().zip(accessors.iter().zip(&means)) {
+            served.push(self.served(one, accessor, &best.memory, *means)?);
+        }
+        self.solution(best, &packing, term, served)
+    }
+
+    /// How an access goes in a memory.
+    pub(super) fn served(
+        &self,
+        chosen: &Chosen<'_>,
+        accessor: &Accessor,
+        memory: &MemoryLayout,
+        means: Means<'_>,
+    ) -> Result<Served, SynthesisError> {
+        let plan = match accessor.direction {
+            Direction::Store => store_shared(&accessor.layout, memory, self.unit_bits(), means),
+            Direction::Load => load_shared(&accessor.layout, memory, self.unit_bits(), means),
+        }?;
+        let counts = &plan.counts;
+        Ok(Served {
+            access: self.accesses[chosen.access].name.clone(),
+            way: chosen.way,
+            instruction: chosen.lanes.instruction.clone(),
+            bytes: chosen.lanes.bytes,
+            term: Some(chosen.term.clone()),
+            wavefronts: counts.wavefronts_stored + counts.wavefronts_loaded,
+            least: least_wavefronts(accessor, self.unit_bits(), means)?,
+            issued: counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads,
+        })
+    }
+
+    /// How an access goes by a way in a memory of whole elements; none where it does not.
+    pub(super) fn served_in(&self, access: usize, way: usize, memory: &MemoryLayout) -> Option<Served> {
+        let (lanes, layout) = (self.lanes(access, way)?, self.layout(access).ok()?);
+        let term = Term::of_access(layout, lanes, self.tensor.bits).ok().filter(|term| term.admits(&memory.linear))?;
+        let chosen = Chosen { access, way, lanes, term };
+        let (target, rows) = lanes.alone(self.means.target, self.means.instructions);
+        let accessor = self.accessor(&chosen, layout.clone());
+        self.served(&chosen, &accessor, memory, Means::of(&target).with_instructions(&rows)).ok()
+    }
+
+    /// The price of how one access goes; nothing where no lane moves anything.
+    pub(super) fn price_of(&self, access: usize, served: &Served) -> f64 {
+        let lanes = self.lanes(access, served.way);
+        lanes.map_or(0.0, |lanes| self.price(&self.accesses[access], lanes, served.wavefronts, served.issued))
+    }
+
+    /// The price of how all accesses go.
+    pub(super) fn priced(&self, served: &[Served]) -> f64 {
+        served.iter().enumerate().map(|(access, one)| self.price_of(access, one)).sum()
+    }
+
+    fn solution(
+        &self,
+        best: &Candidate,
+        packing: &Packing,
+        term: &Term,
+        served: Vec<Served>,
+    ) -> Result<Solution, SynthesisError> {
+        let memory = packing.memory(&best.memory)?;
+        let (layout, swizzles) = match best.functor {
+            Some(functor) => {
+                let base = packing.memory(&before(functor, &best.memory)?)?;
+                (written(&base)?.0, packing.swizzle(functor).into_iter().collect())
+            }
+            None => written(&memory)?,
+        };
+        Ok(Solution {
+            term: Some(term.clone()),
+            layout,
+            swizzles,
+            memory,
+            arrangement: None,
+            price: self.priced(&served),
+            served,
+            nodes: 0,
+            leaves: 0,
+        })
+    }
+
+    /// The kinds of swizzles that are meant by default.
+    pub(super) const KINDS: [Kind; 3] = [Kind::Plain, Kind::Functor, Kind::Swizzle];
+}
+
+/// The memory before a swizzle: a swizzle undoes itself.
+fn before(functor: Swizzle, memory: &MemoryLayout) -> Result<MemoryLayout, SynthesisError> {
+    let linear = &memory.linear;
+    let columns: Vec<u64> =
+        (0..linear.columns().len()).map(|bit| multiply(linear.columns(), functor.apply(1 << bit))).collect();
+    let linear = LinearLayout::from_columns(linear.ins().clone(), linear.outs().clone(), &columns)?;
+    Ok(MemoryLayout { linear, ..memory.clone() })
+}
+
+/// A memory as swizzles over a layout with a mode for each axis.
+pub(super) fn written(memory: &MemoryLayout) -> Result<(Layout, Vec<Swizzle>), SynthesisError> {
+    let composed = cute::of_tensor(&TensorLayout::Memory(memory.clone()))?;
+    Ok((composed.layout().clone(), composed.swizzles().to_vec()))
+}
