@@ -49,13 +49,17 @@ pub const INSTRUCTION: &str = "tw.instruction";
 /// The attribute of a product that says how many elements of K a lane holds side by side.
 pub const K_WIDTH: &str = "tw.kWidth";
 
+/// The attribute of a product that says that each warp is to keep whole rows of the result.
+pub const WHOLE_ROWS: &str = "tw.wholeRows";
+
 /// How a `tt.dot` or `tt.dot_scaled` is carried out.
 ///
 /// # Errors
 /// [`ContractError`]: no unit of the target can do it.
 pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, ContractError> {
     let question = question(body, op, machine.lanes, machine.warps)?;
-    let chained = Question { chained: is_factor(body, op), ..question };
+    let whole_rows = body.op(op).attributes.get(WHOLE_ROWS).is_some();
+    let chained = Question { chained: whole_rows || is_factor(body, op), ..question };
     let (plan, batches) = shared_out(&chained, batches(body, op), machine)?;
     let packed = packed(body, op);
     let factor = |side: usize| -> Result<Option<LinearLayout>, ContractError> {

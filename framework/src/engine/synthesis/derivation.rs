@@ -72,6 +72,8 @@ pub struct MemoryLine {
     pub notation: String,
     /// What all that access it ask together, with free strides.
     pub term: Option<String>,
+    /// Slots of wavefronts of all accesses, those in loops weighted.
+    pub price: f64,
     /// Bytes of all its buffers.
     pub bytes: u64,
     /// Who accesses it.

@@ -64,7 +64,13 @@ impl Leaf {
         let body = assigned.module.functions.first().and_then(|function| function.body.as_ref()).unwrap_or(&empty);
         let products = expanded.products.iter().map(|&(_, op)| of_product(body, op, machine));
         let products = products.collect::<Result<Vec<_>, _>>()?;
-        let copies = expanded.copies.iter().filter_map(|&(from, op)| of_copy(function, from, body, op)).collect();
+        let mut copies: Vec<CopyLine> = Vec::new();
+        for line in expanded.copies.iter().filter_map(|&(from, op)| of_copy(function, from, body, op)) {
+            // The copies of a loop stand before it too.
+            if !copies.contains(&line) {
+                copies.push(line);
+            }
+        }
         let loops: Vec<LoopLine> = loops.iter().map(|of| of_loop(function, of, choices)).collect();
         let cycles = cycles(&assigned, body, &products, &expanded.products, &memories, &loops);
         Ok(Self { products, copies, memories, loops, shared_bytes, cycles, assigned })
@@ -84,10 +90,9 @@ fn cycles(
     let weights = weighted(body);
     let weight = |op: Op| weights.iter().find(|(known, _)| *known == op).map_or(1.0, |(_, weight)| *weight as f64);
     let multiplied: f64 = products.iter().zip(made).map(|(line, (_, op))| line.cycles * weight(*op)).sum();
-    let accessed: u64 =
-        memories.iter().flat_map(|memory| &memory.accesses).map(|access| access.wavefronts * access.weight).sum();
+    let accessed: f64 = memories.iter().map(|memory| memory.price).sum();
     let waiting: f64 = loops.iter().map(|of| LATENCY * TURNS / f64::from(of.stages * of.stages)).sum();
-    assigned.report.cost() + accessed as f64 + multiplied + waiting
+    assigned.report.cost() + accessed + multiplied + waiting
 }
 
 fn value_name(body: &Body, value: Value) -> String {

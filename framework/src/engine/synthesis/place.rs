@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::memory::{self, Access, Served, Tensor};
+use super::memory::{self, Access, Served, Solution, Tensor, Way};
 use super::{AccessLine, MemoryLine, Options, SynthesisError};
 use crate::cute::Layout;
 use crate::engine::Machine;
@@ -10,7 +10,7 @@ use crate::engine::layouts::Layouts;
 use crate::engine::memory::moved_bits;
 use crate::layout::{self, Attribute, Dim, FamilySpec, MemoryLayout};
 use crate::movement::Kind;
-use crate::tile::{Body, LayoutName, Memory, Op, Type, Value};
+use crate::tile::{Body, LayoutName, Memory, Op, Origin, Type, Value};
 
 /// How often what is in a loop is taken to happen.
 const LOOP_WEIGHT: u64 = 8;
@@ -36,7 +36,7 @@ pub(super) fn place(
     }
     let kinds = if options.memory { memory::Options::default().kinds } else { vec![Kind::Plain] };
     let bounds = memory::Options { kinds, ..memory::Options::default() };
-    let solution = memory::solve_with(&question, &accesses, &machine.means, &bounds).map_err(refused)?;
+    let solution = solve(&question, &accesses, machine, &bounds).map_err(refused)?;
     let layout = memory_name(&solution.memory);
     for &buffer in &buffers {
         if let Type::Memory(memory) = body.ty(buffer) {
@@ -64,9 +64,47 @@ pub(super) fn place(
         layout: layout.text().to_owned(),
         notation: solution.composed().map(|layout| layout.to_string()).unwrap_or_default(),
         term: solution.term.as_ref().map(ToString::to_string),
+        price: solution.price,
         bytes: solution.memory.allocated_elements() * u64::from(question.bits / 8) * copies,
         accesses: solution.served.iter().zip(&ops).zip(&accesses).map(line).collect(),
     })
+}
+
+/// A layout by which copies past the registers stay such, by the widest row that finds one; else any layout.
+fn solve<'a>(
+    question: &Tensor,
+    accesses: &[Access<'a>],
+    machine: &Machine<'a>,
+    bounds: &memory::Options,
+) -> Result<Solution, memory::SynthesisError> {
+    let row_bytes = |access: &Access<'_>| {
+        let rows = access.ways.iter().filter(|way| access.from_global && way.instruction().is_some());
+        rows.map(Way::bytes).collect::<Vec<_>>()
+    };
+    let mut widths: Vec<u64> = accesses.iter().flat_map(row_bytes).collect();
+    widths.sort_unstable();
+    widths.dedup();
+    for &width in widths.iter().rev() {
+        let by_rows = |access: &Access<'a>| -> Access<'a> {
+            match access.from_global {
+                true => access.clone().only(|way| way.instruction().is_some() && way.bytes() == width),
+                false => access.clone(),
+            }
+        };
+        let narrowed: Vec<Access<'a>> = accesses.iter().map(by_rows).collect();
+        if let Ok(solution) = memory::solve_with(question, &narrowed, &machine.means, bounds) {
+            return Ok(solution);
+        }
+    }
+    memory::solve_with(question, accesses, &machine.means, bounds)
+}
+
+/// The allocation that a buffer is one of.
+fn whole(body: &Body, value: Value) -> Value {
+    match body.origin(value) {
+        Origin::Result(op, _) if body.op(op).name() == "ttg.memdesc_index" => body.op(op).operands[0],
+        _ => value,
+    }
 }
 
 fn name_of(body: &Body, value: Value) -> String {
@@ -97,7 +135,7 @@ fn accesses<'a>(
         let operation = body.op(op);
         let is_of = |operand: usize| operation.operands.get(operand).is_some_and(|value| buffers.contains(value));
         let registers = |value: Value| layouts.distributed(body.ty(value));
-        let named = |value: Value| format!("{} {}", operation.name(), name_of(body, value));
+        let named = |value: Value| format!("{} {}", operation.name(), name_of(body, whole(body, value)));
         let means = &machine.means;
         let access = match operation.name() {
             "ttg.local_load" if is_of(0) => {

@@ -35,9 +35,11 @@ pub fn is_explicit(module: &Module) -> bool {
 pub fn synthesize(module: &Module, machine: &Machine<'_>, options: Options) -> Result<Synthesized, SynthesisError> {
     let tree = Tree::of(module, machine, options)?;
     let mut search = Search { tree: &tree, module, machine, options, best: None, first: None, size: SearchSize::default() };
-    search.descend(0, &mut Choices { copies: tree.copies.clone(), ..Choices::default() });
+    let stages = tree.loops.iter().filter_map(|(of, alternatives)| Some((of.op, *alternatives.first()?))).collect();
+    search.descend(0, &mut Choices { copies: tree.copies.clone(), stages, ..Choices::default() });
+    search.stages();
     let Search { best, first, size, .. } = search;
-    let Some(leaf) = best else {
+    let Some((leaf, _)) = best else {
         return Err(first.unwrap_or_else(|| SynthesisError::Engine(nothing_to_do())));
     };
     let Leaf { assigned, products, copies, memories, loops, shared_bytes, cycles } = leaf;
@@ -132,28 +134,35 @@ struct Search<'s, 'm> {
     module: &'s Module,
     machine: &'s Machine<'m>,
     options: Options,
-    best: Option<Leaf>,
+    best: Option<(Leaf, Choices)>,
     first: Option<SynthesisError>,
     size: SearchSize,
 }
 
 impl Search<'_, '_> {
-    /// Makes the choice of a level, all alternatives in turn, and those below.
+    /// Makes the choice of a level, all alternatives in turn, and those below. What is not reached yet is as its first
+    /// alternative.
     fn descend(&mut self, level: usize, choices: &mut Choices) {
         self.size.nodes += 1;
-        let products = self.tree.products.len();
-        if let Some((ops, alternatives)) = self.tree.products.get(level) {
-            for alternative in alternatives {
-                choices.products.extend(ops.iter().map(|op| (*op, alternative.clone())));
-                self.descend(level + 1, choices);
-            }
-        } else if let Some((of, alternatives)) = self.tree.loops.get(level - products) {
-            for &stages in alternatives {
-                choices.stages.insert(of.op, stages);
-                self.descend(level + 1, choices);
-            }
-        } else {
+        let Some((ops, alternatives)) = self.tree.products.get(level) else {
             self.leaf(choices);
+            return;
+        };
+        for alternative in alternatives {
+            choices.products.extend(ops.iter().map(|op| (*op, alternative.clone())));
+            self.descend(level + 1, choices);
+        }
+    }
+
+    /// Of the best leaf, each loop with the other numbers of stages: how copies go ahead changes no layout.
+    fn stages(&mut self) {
+        for (of, alternatives) in &self.tree.loops {
+            for &stages in alternatives.iter().skip(1) {
+                let Some(mut choices) = self.best.as_ref().map(|(_, choices)| choices.clone()) else { return };
+                choices.stages.insert(of.op, stages);
+                self.size.nodes += 1;
+                self.leaf(&choices);
+            }
         }
     }
 
@@ -165,7 +174,9 @@ impl Search<'_, '_> {
         self.size.leaves += 1;
         let loops: Vec<Loop> = self.tree.loops.iter().map(|(of, _)| of.clone()).collect();
         match Leaf::solve(self.module, choices, &loops, self.machine, self.options) {
-            Ok(leaf) if self.best.as_ref().is_none_or(|best| leaf.cycles < best.cycles) => self.best = Some(leaf),
+            Ok(leaf) if self.best.as_ref().is_none_or(|(best, _)| leaf.cycles < best.cycles) => {
+                self.best = Some((leaf, choices.clone()));
+            }
             Ok(_) => {}
             Err(error) => {
                 self.size.unsatisfied += 1;

@@ -58,6 +58,8 @@ pub struct ProductChoice {
     pub instruction: Option<Arc<str>>,
     /// Elements of K that a lane holds side by side.
     pub k_width: Option<u64>,
+    /// Whether each warp keeps whole rows of the result.
+    pub whole_rows: bool,
 }
 
 /// A function in Triton's words, and what came of what.

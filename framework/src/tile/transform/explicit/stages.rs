@@ -122,6 +122,10 @@ impl Expander<'_> {
         let arguments = copier.to.block_arguments(copier.to.block()).to_vec();
         let slot = arguments[arguments.len() - 1];
         wait_for(of.op, copier, i32::try_from(stages - 2).unwrap_or(0))?;
+        // Here the block meets, whether copies follow or not: what was copied for this turn is there for all, and what the
+        // turn before has read may be overwritten.
+        let meets = copier.to.op("ttg.barrier").attribute("addrSpace", Attribute::Word("local".into())).done();
+        Maker { copier, at: of.op }.checked(meets)?;
         let counter = self.turn(of.op, copier, arguments[0], step, stages - 1)?;
         let before = self.neighbour(of.op, copier, slot, [0, stages - 1], "arith.subi")?;
         self.issue(of, copier, [counter, end], before)?;

@@ -40,6 +40,7 @@ impl Expander<'_> {
         let said = |name: &str| copier.from.op(op).attributes.get(name).cloned();
         let choice = self.choices.products.get(&op).cloned().unwrap_or_default();
         let instruction = said("instruction").or_else(|| choice.instruction.map(Attribute::Text));
+        let rows = choice.whole_rows.then_some(Attribute::Unit);
         let width = choice.k_width.map(|width| Attribute::integer(width as i64, Type::integer(32)));
         let width = said("kWidth").or(width);
         let mut made = copier.to.op("tt.dot").operand(factors[0]).operand(factors[1]).operand(sums);
@@ -48,6 +49,9 @@ impl Expander<'_> {
         }
         if let Some(width) = width {
             made = made.attribute("tw.kWidth", width);
+        }
+        if let Some(rows) = rows {
+            made = made.attribute("tw.wholeRows", rows);
         }
         let made = made.result(ty).done().map_err(unmade(copier.function, copier.from.op(op)))?;
         let result = copier.to.body().op(made).results[0];
@@ -73,7 +77,7 @@ impl Expander<'_> {
         let bits = if narrow { 8 } else { from.element_bits().unwrap_or(32) };
         let name = cast_name(from.element(), bits, to.element(), signed);
         let made = match name {
-            Some(name) => maker.unary(name, value, to)?,
+            Some(name) => maker.rounded(name, value, to)?,
             None => value,
         };
         copier.bind(result, made);
@@ -105,6 +109,17 @@ impl Expander<'_> {
 }
 
 impl Maker<'_, '_, '_, '_> {
+    /// A cast; of one to narrow floating-point numbers it is said how it rounds.
+    fn rounded(&mut self, name: &str, value: Value, to: Type) -> Result<Value, Violation> {
+        let narrows = self.copier.to.ty(value).element_bits() > to.element_bits();
+        let mut made = self.copier.to.op(name).operand(value);
+        if name == "tt.fp_to_fp" && narrows {
+            made = made.attribute("rounding", Attribute::Word("rtne".into()));
+        }
+        let made = made.result(to).value();
+        self.checked(made)
+    }
+
     /// The lowest bits of each byte, read as a signed number.
     fn sign_extended(&mut self, value: Value, bits: u32) -> Result<Value, Violation> {
         let ty = self.copier.to.ty(value).clone();
