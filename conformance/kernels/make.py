@@ -346,6 +346,15 @@ def explicit():
          {"a": ("f16", [m, k], a, None), "b": ("u8", [n, k // 2], bytes_of, None), "s": ("f16", [k // 64, n], scales, None),
           "z": ("f16", [k // 64, n], zeros, None), "c": ("f32", [m, n], None, product(a, b, n), 2.0**-16, 2.0**-9)},
          (1, 1, 1), "weights of four bits with scales and zero points")
+    m, n, k = 64, 64, 128
+    a, columns = ([Fraction(random.below(17) - 8, 4) for _ in range(64 * k)] for _ in range(2))
+    of_rows, of_columns = ([Fraction(1 + random.below(8), 8) for _ in range(k // 64 * 64)] for _ in range(2))
+    c = [sum(of_rows[t // 64 * m + i] * of_columns[t // 64 * n + j] * a[i * k + t] * columns[j * k + t] for t in range(k))
+         for i in range(m) for j in range(n)]
+    case("explicit_fp8", pointers(a="f8E4M3FN", b="f8E4M3FN", s="f32", r="f32", c="f32") + [("m", "i32", m), ("n", "i32", n), ("k", "i32", k)],
+         {"a": ("f8e4m3", [m, k], a, None), "b": ("f8e4m3", [n, k], columns, None), "s": ("f32", [k // 64, m], of_rows, None),
+          "r": ("f32", [k // 64, n], of_columns, None), "c": ("f32", [m, n], None, c, 2.0**-10, 2.0**-6)},
+         (1, 1, 1), "a product of eight bits with scales of blocks")
     m, k = 32, 512
     a, x = random.eighths(m * k, -2, 2), random.eighths(k, -2, 2)
     case("explicit_gemv", pointers(a="f16", x="f16", y="f32") + [("k", "i32", k)],

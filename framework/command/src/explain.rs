@@ -52,7 +52,10 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         }
         (Some(derivation), ..) => print!("{derivation}"),
         (None, Some(_), true) => {
-            return Err(Failure::Input(format!("{}: it does not say where tiles lie, so that nothing was derived; leave out --json", file.display())));
+            return Err(Failure::Input(format!(
+                "{}: it does not say where tiles lie, so that nothing was derived; leave out --json",
+                file.display()
+            )));
         }
         (None, Some(plan), false) => print!("{plan}"),
         (None, None, _) => {}

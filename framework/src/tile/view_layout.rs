@@ -56,7 +56,8 @@ impl ViewLayout {
     /// [`ViewLayoutError`]: other text, shapes and strides that are not of one form, more than one `?` along an axis.
     pub fn parse(text: &str) -> Result<Self, ViewLayoutError> {
         let wrong = |message: String| ViewLayoutError { text: text.to_owned(), message };
-        let (shape, strides) = text.split_once(':').ok_or_else(|| wrong("expected `:` before the strides".to_owned()))?;
+        let (shape, strides) =
+            text.split_once(':').ok_or_else(|| wrong("expected `:` before the strides".to_owned()))?;
         let (shape, strides) = (term(shape).map_err(wrong)?, term(strides).map_err(wrong)?);
         let (shape, strides) = match (shape, strides) {
             (Term::Tuple(shape), Term::Tuple(strides)) => (shape, strides),

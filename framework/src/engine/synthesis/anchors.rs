@@ -11,7 +11,8 @@ use crate::engine::layouts::{in_order, name};
 use crate::engine::memory::named;
 use crate::engine::product::of_type;
 use crate::layout::{Dim, LinearLayout};
-use crate::movement::{GlobalTensor, MovementError, Stride, coalesced_layout};
+use crate::movement::{GlobalTensor, MovementError, Stride, access_global, coalesced_layout};
+use crate::target::Direction;
 use crate::tile::transform::explicit::{CopyChoice, Expanded, ProductChoice};
 use crate::tile::{Attribute, Body, Op, Origin, Value};
 
@@ -42,7 +43,8 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     let said_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
     let bits = u64::from(a.bits().max(b.bits()));
     let usual = |width: u64| width * bits >= LEAST_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
-    let widths: Vec<u64> = WIDTHS.into_iter().filter(|&width| said_width.map_or_else(|| usual(width), |said| said == width)).collect();
+    let widths: Vec<u64> =
+        WIDTHS.into_iter().filter(|&width| said_width.map_or_else(|| usual(width), |said| said == width)).collect();
     let mut found: Vec<ProductChoice> = Vec::new();
     let mut kept: Vec<ContractionCost> = Vec::new();
     for candidate in weighed {
@@ -51,7 +53,11 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
             continue;
         }
         let ways = widths.iter().filter(|width| in_registers(&question, &candidate.unit, **width, machine));
-        let way = |&width: &u64| ProductChoice { instruction: Some(Arc::from(&*candidate.unit)), k_width: Some(width), whole_rows: false };
+        let way = |&width: &u64| ProductChoice {
+            instruction: Some(Arc::from(&*candidate.unit)),
+            k_width: Some(width),
+            whole_rows: false,
+        };
         let ways: Vec<ProductChoice> = ways.map(way).collect();
         if !ways.is_empty() {
             kept.push(candidate.cost);
@@ -60,7 +66,8 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     }
     if slice.from_product {
         // Rows that another product's warps have stay theirs, or warps are shared out as this one likes it.
-        let rows: Vec<ProductChoice> = found.iter().map(|choice| ProductChoice { whole_rows: true, ..choice.clone() }).collect();
+        let rows: Vec<ProductChoice> =
+            found.iter().map(|choice| ProductChoice { whole_rows: true, ..choice.clone() }).collect();
         found.splice(0..0, rows);
     }
     if found.is_empty() {
@@ -129,7 +136,9 @@ pub(super) fn of_copy(
     let Some(named) = named(body, facts, pointers, &masks) else { return Ok(CopyChoice::default()) };
     let tensor = if options.task_mapping { named.tensor } else { apart(&named.tensor) };
     let layout = mapped(&tensor, named.bits, machine)?;
-    Ok(CopyChoice { layout: Some(name(&in_order(&layout)?)), through_registers: false })
+    let plan = access_global(&layout, &tensor, named.bits, Direction::Load, machine.means.target)?;
+    let bytes = plan.vector_elements * u64::from(named.bits / 8);
+    Ok(CopyChoice { layout: Some(name(&in_order(&layout)?)), bytes: Some(bytes), through_registers: false })
 }
 
 fn mapped(tensor: &GlobalTensor, bits: u32, machine: &Machine<'_>) -> Result<LinearLayout, MovementError> {

@@ -142,7 +142,8 @@ impl fmt::Display for Derivation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "for {}, {} warps of {} lanes", self.target, self.warps, self.lanes)?;
         for product in &self.products {
-            let width = product.k_width.map(|width| format!(", {width} elements of K side by side")).unwrap_or_default();
+            let width =
+                product.k_width.map(|width| format!(", {width} elements of K side by side")).unwrap_or_default();
             writeln!(f, "product {}: {}{width}, {:.0} cycles", product.value, product.instruction, product.cycles)?;
             for (name, layout) in ["a", "b", "sums"].iter().zip(&product.layouts) {
                 writeln!(f, "  {name}: {layout}")?;

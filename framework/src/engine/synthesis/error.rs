@@ -37,7 +37,9 @@ pub enum SynthesisError {
         source: Box<memory::SynthesisError>,
     },
     /// Its tensors take more shared memory than a block has.
-    #[error("{bytes} bytes of shared memory, of which a block of `{target}` has {most}: smaller tiles, or fewer stages")]
+    #[error(
+        "{bytes} bytes of shared memory, of which a block of `{target}` has {most}: smaller tiles, or fewer stages"
+    )]
     Room {
         /// The target.
         target: String,

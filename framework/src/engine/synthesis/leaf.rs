@@ -1,5 +1,7 @@
 //! One leaf of the tree of choices: all choices made, so that everything else follows.
 
+use std::collections::HashMap;
+
 use super::place::{self, weighted};
 use super::{CopyLine, LoopLine, MemoryLine, Options, ProductLine, SynthesisError};
 use crate::engine::layouts::Layouts;
@@ -49,10 +51,12 @@ impl Leaf {
         let layouts = Layouts::new(machine.families);
         let mut memories = Vec::new();
         if let Some(body) = assigned.module.functions.get_mut(0).and_then(|function| function.body.as_mut()) {
+            let bytes = |&(from, made): &(Op, Op)| Some((made, choices.copies.get(&from)?.bytes?));
+            let bytes: HashMap<Op, u64> = expanded.copies.iter().filter_map(bytes).collect();
             for &(from, tensor) in &expanded.tensors {
                 let given = function.body.as_ref().and_then(|body| body.op(from).attributes.get("layout"));
                 let given = given.and_then(Attribute::as_text);
-                memories.push(place::place(body, tensor, given, machine, &layouts, options)?);
+                memories.push(place::place(body, tensor, (given, &bytes), machine, &layouts, options)?);
             }
         }
         let shared_bytes = memories.iter().map(|memory| memory.bytes).sum();
@@ -124,13 +128,19 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
     let source = original.op(from);
     let value = source.results.first().or(source.operands.get(1))?;
     let (value, tensor, constraint) = match operation.name() {
-        "ttg.async_copy_global_to_local" => {
-            (*value, operation.operands[0], "anchor: neighbours in global memory in neighbouring lanes, as wide as it is aligned")
+        "ttg.async_copy_global_to_local" => (
+            *value,
+            operation.operands[0],
+            "anchor: neighbours in global memory in neighbouring lanes, as wide as it is aligned",
+        ),
+        "tt.load" => {
+            (*value, operation.results[0], "f = g: global memory is read as what uses it has it, or coalesced")
         }
-        "tt.load" => (*value, operation.results[0], "f = g: global memory is read as what uses it has it, or coalesced"),
         "ttg.local_load" => (*value, operation.results[0], "f = g q^-1 p: read as what uses it has it"),
         "ttg.local_store" => (*value, operation.operands[0], "f = g q^-1 p: written as what makes it has it"),
-        "tt.store" => (*value, operation.operands[1], "f = g: global memory is written as what makes it has it, or coalesced"),
+        "tt.store" => {
+            (*value, operation.operands[1], "f = g: global memory is written as what makes it has it, or coalesced")
+        }
         _ => return None,
     };
     Some(CopyLine {

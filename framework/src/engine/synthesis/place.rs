@@ -1,5 +1,6 @@
 //! Where the elements of tensors in shared memory lie, so that all that access them take the fewest wavefronts.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::memory::{self, Access, Served, Solution, Tensor, Way};
@@ -15,11 +16,12 @@ use crate::tile::{Body, LayoutName, Memory, Op, Origin, Type, Value};
 /// How often what is in a loop is taken to happen.
 const LOOP_WEIGHT: u64 = 8;
 
-/// Finds the layout of a tensor and writes it into the types. `given` is what the program says of it.
+/// Finds the layout of a tensor and writes it into the types. `given` is what the program says of it, `bytes` what
+/// copies bring together.
 pub(super) fn place(
     body: &mut Body,
     tensor: Value,
-    given: Option<&str>,
+    (given, bytes): (Option<&str>, &HashMap<Op, u64>),
     machine: &Machine<'_>,
     layouts: &Layouts<'_>,
     options: Options,
@@ -29,7 +31,8 @@ pub(super) fn place(
     let ty = body.ty(tensor).clone();
     let one = body.ty(*buffers.last().unwrap_or(&tensor)).clone();
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source: Box::new(source) };
-    let (ops, accesses): (Vec<Op>, Vec<Access<'_>>) = accesses(body, &buffers, machine, layouts)?.into_iter().unzip();
+    let (ops, accesses): (Vec<Op>, Vec<Access<'_>>) =
+        accesses(body, &buffers, bytes, machine, layouts)?.into_iter().unzip();
     let mut question = Tensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
     if let Some(given) = given {
         question.layout = Some(given.parse::<Layout>().map_err(|error| refused(error.into()))?);
@@ -127,6 +130,7 @@ fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
 fn accesses<'a>(
     body: &Body,
     buffers: &[Value],
+    bytes: &HashMap<Op, u64>,
     machine: &Machine<'a>,
     layouts: &Layouts<'_>,
 ) -> Result<Vec<(Op, Access<'a>)>, SynthesisError> {
@@ -148,7 +152,8 @@ fn accesses<'a>(
             }
             "ttg.async_copy_global_to_local" if is_of(1) => {
                 let value = operation.operands[0];
-                Access::copy(&named(operation.operands[1]), registers(value)?, means)
+                let most = bytes.get(&op).copied().unwrap_or(u64::MAX);
+                Access::copy(&named(operation.operands[1]), registers(value)?, means).only(|way| way.bytes() <= most)
             }
             _ => continue,
         };

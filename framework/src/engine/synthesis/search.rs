@@ -23,7 +23,16 @@ pub struct Synthesized {
 /// Whether a program says where tiles lie.
 #[must_use]
 pub fn is_explicit(module: &Module) -> bool {
-    let words = ["tw.global_view", "tw.shared_tensor", "tw.copy", "tw.mma", "tw.register_tensor", "tw.cast", "tw.reduce", "tw.rearrange"];
+    let words = [
+        "tw.global_view",
+        "tw.shared_tensor",
+        "tw.copy",
+        "tw.mma",
+        "tw.register_tensor",
+        "tw.cast",
+        "tw.reduce",
+        "tw.rearrange",
+    ];
     let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
     bodies.into_iter().any(|body| body.walk(body.root()).into_iter().any(|op| words.contains(&body.op(op).name())))
 }
@@ -34,7 +43,8 @@ pub fn is_explicit(module: &Module) -> bool {
 /// [`SynthesisError`]: of all leaves that of the first one, where none has a solution.
 pub fn synthesize(module: &Module, machine: &Machine<'_>, options: Options) -> Result<Synthesized, SynthesisError> {
     let tree = Tree::of(module, machine, options)?;
-    let mut search = Search { tree: &tree, module, machine, options, best: None, first: None, size: SearchSize::default() };
+    let mut search =
+        Search { tree: &tree, module, machine, options, best: None, first: None, size: SearchSize::default() };
     let stages = tree.loops.iter().filter_map(|(of, alternatives)| Some((of.op, *alternatives.first()?))).collect();
     search.descend(0, &mut Choices { copies: tree.copies.clone(), stages, ..Choices::default() });
     search.stages();

@@ -85,7 +85,8 @@ impl ProgramCompiler<'_> {
         let lanes = said(&module, "ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
         let machine = Machine { means, families: &families, lanes, warps };
         let assigned = if is_explicit(&module) {
-            let found = synthesize(&module, &machine, options.synthesis).map_err(|error| ProgramError::synthesis(error, text))?;
+            let found = synthesize(&module, &machine, options.synthesis)
+                .map_err(|error| ProgramError::synthesis(error, text))?;
             seen(Stage::Synthesis(&found.derivation));
             found.assigned
         } else {

@@ -28,7 +28,9 @@ impl Check<'_> {
         let (Some(Type::View(view)), Some(pointer)) = (self.result_type(), self.operand_type("ptr")) else {
             return Ok(());
         };
-        ensure(layout.shape() == view.shape, || format!("its layout is of another shape than `{}`", Type::View(view.clone())))?;
+        ensure(layout.shape() == view.shape, || {
+            format!("its layout is of another shape than `{}`", Type::View(view.clone()))
+        })?;
         let strides = self.body.operands(self.op, "strides").len();
         ensure(strides == layout.operands, || {
             format!("{strides} strides are given, and the layout leaves {} to be given", layout.operands)
@@ -111,7 +113,8 @@ impl Check<'_> {
     fn reduced(&self) -> Checked {
         let (Some(from), Some(to)) = (self.operand_type("src"), self.result_type()) else { return Ok(()) };
         let mut expected = from.shape().unwrap_or_default().to_vec();
-        let axis = self.integer("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < expected.len());
+        let axis =
+            self.integer("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < expected.len());
         let Some(axis) = axis else { return Err(format!("`{from}` has no such axis")) };
         expected.remove(axis);
         ensure(to.shape() == Some(&expected[..]) && from.element() == to.element(), || {

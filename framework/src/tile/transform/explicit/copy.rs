@@ -120,7 +120,12 @@ impl Expander<'_> {
     }
 
     /// From shared to global memory, by way of registers.
-    fn drain(&mut self, op: Op, [source, target]: [Value; 2], copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    fn drain(
+        &mut self,
+        op: Op,
+        [source, target]: [Value; 2],
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<(), Violation> {
         let loaded = self.out_of_shared(op, source, copier)?;
         self.into_global(op, loaded, target, copier)
     }
@@ -131,7 +136,13 @@ impl Expander<'_> {
         self.into_global(op, value, target, copier)
     }
 
-    fn into_global(&mut self, op: Op, value: Value, target: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    fn into_global(
+        &mut self,
+        op: Op,
+        value: Value,
+        target: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<(), Violation> {
         let (pointers, mask) = self.places(op, target, copier)?;
         let store = copier.to.op("tt.store").operands("ptr", &[pointers]).operands("value", &[value]);
         let made = store.operands("mask", mask.as_slice()).done();
@@ -141,12 +152,24 @@ impl Expander<'_> {
     }
 
     /// From registers to shared memory.
-    fn store_shared(&mut self, op: Op, value: Value, target: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    fn store_shared(
+        &mut self,
+        op: Op,
+        value: Value,
+        target: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<(), Violation> {
         self.whole(op, target, copier)?;
         self.into_shared(op, value, target, copier)
     }
 
-    fn into_shared(&mut self, op: Op, value: Value, target: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    fn into_shared(
+        &mut self,
+        op: Op,
+        value: Value,
+        target: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<(), Violation> {
         let buffer = self.buffer(target, op, copier)?;
         let made = copier.to.op("ttg.local_store").operand(value).operand(buffer).done();
         let made = Maker { copier, at: op }.checked(made)?;

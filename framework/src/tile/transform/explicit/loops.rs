@@ -35,11 +35,13 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
     }
     let filled: Vec<Value> = copies.iter().filter_map(|copy| fills(body, *copy)).collect();
     let tensors: Vec<Op> = filled.iter().filter_map(|value| maker(body, *value)).collect();
-    let (ahead, closed) = match ahead(body, block, &copies).and_then(|ahead| used_here(body, block, &copies, &filled).map(|()| ahead)) {
-        Ok(ahead) => (ahead, None),
-        Err(reason) => (Vec::new(), Some(reason)),
-    };
-    let closed = closed.or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is not made here".to_owned()));
+    let (ahead, closed) =
+        match ahead(body, block, &copies).and_then(|ahead| used_here(body, block, &copies, &filled).map(|()| ahead)) {
+            Ok(ahead) => (ahead, None),
+            Err(reason) => (Vec::new(), Some(reason)),
+        };
+    let closed =
+        closed.or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is not made here".to_owned()));
     Some(Loop { op, copies, tensors, ahead, closed })
 }
 
@@ -91,7 +93,8 @@ fn used_here(body: &Body, block: Block, copies: &[Op], filled: &[Value]) -> Resu
     if distinct.len() < filled.len() {
         return Err("a tensor is filled by several copies".to_owned());
     }
-    let within: BTreeSet<Op> = body.ops(block).iter().flat_map(|op| std::iter::once(*op).chain(inner(body, *op))).collect();
+    let within: BTreeSet<Op> =
+        body.ops(block).iter().flat_map(|op| std::iter::once(*op).chain(inner(body, *op))).collect();
     for op in body.walk(body.root()) {
         let uses = body.op(op).operands.iter().any(|operand| distinct.contains(operand));
         if uses && !within.contains(&op) {

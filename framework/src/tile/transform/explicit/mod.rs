@@ -47,6 +47,8 @@ pub struct Choices {
 pub struct CopyChoice {
     /// Which lane has which elements, where the copy goes from global to shared memory.
     pub layout: Option<LayoutName>,
+    /// Bytes that follow each other in the registers of a lane and in global memory, where it is known.
+    pub bytes: Option<u64>,
     /// Whether it goes through registers, where it could go past them.
     pub through_registers: bool,
 }
@@ -155,7 +157,8 @@ impl Expander<'_> {
     fn is_known(&self, op: Op, copier: &Copier<'_, '_, '_>) -> Result<(), Violation> {
         let operation = copier.from.op(op);
         let wrong = operation.operands.iter().map(|value| copier.from.ty(*value)).find(|ty| {
-            matches!(ty, Type::View(_)) || ty.as_tensor().is_some() && ty.element_bits().is_some_and(|b| (2..8).contains(&b))
+            matches!(ty, Type::View(_))
+                || ty.as_tensor().is_some() && ty.element_bits().is_some_and(|b| (2..8).contains(&b))
         });
         let wrong = wrong.filter(|_| !operation.definition.name.starts_with("ttg."));
         match wrong {
@@ -199,7 +202,8 @@ impl Expander<'_> {
         };
         match shared.slot {
             Some(slot) if shared.stages > 1 => {
-                let made = copier.to.op("ttg.memdesc_index").operand(shared.all).operand(slot).result(shared.ty).value();
+                let made =
+                    copier.to.op("ttg.memdesc_index").operand(shared.all).operand(slot).result(shared.ty).value();
                 made.map_err(unmade(copier.function, copier.from.op(op)))
             }
             None if shared.stages > 1 => Err(violation(
@@ -219,7 +223,12 @@ fn violation(copier: &Copier<'_, '_, '_>, op: Op, message: impl Into<String>) ->
 fn violation_of(function: &Function, op: Op, message: impl Into<String>) -> Violation {
     match &function.body {
         Some(body) => Violation::of(function, body.op(op), message),
-        None => Violation { function: Arc::clone(&function.name), operation: Arc::from("tt.func"), at: None, message: message.into() },
+        None => Violation {
+            function: Arc::clone(&function.name),
+            operation: Arc::from("tt.func"),
+            at: None,
+            message: message.into(),
+        },
     }
 }
 

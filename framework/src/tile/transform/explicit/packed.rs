@@ -63,7 +63,11 @@ fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, us
             axes.extend(ends.into_iter().map(|value| (value, axis)));
             Ok(())
         }
-        _ => Err(violation_of(function, op, format!("bytes hold neighbours along axis {} on one side and {} on the other", known[0], known[1]))),
+        _ => Err(violation_of(
+            function,
+            op,
+            format!("bytes hold neighbours along axis {} on one side and {} on the other", known[0], known[1]),
+        )),
     }
 }
 
@@ -75,7 +79,11 @@ fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, Violatio
         modes.len() == 1 && modes[0].stride == ModeStride::Elements(1) && modes[0].size.is_some_and(|size| size > 1)
     };
     layout.axes.iter().position(follows).ok_or_else(|| {
-        violation_of(function, op, "elements narrower than a byte follow each other along one axis: expected a stride of 1")
+        violation_of(
+            function,
+            op,
+            "elements narrower than a byte follow each other along one axis: expected a stride of 1",
+        )
     })
 }
 

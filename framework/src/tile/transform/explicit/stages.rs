@@ -20,7 +20,11 @@ pub(super) fn of_tensors(function: &Function, choices: &Choices) -> Result<HashM
     for of in loops(function) {
         let Some(&count) = choices.stages.get(&of.op) else { continue };
         if let (Some(reason), true) = (&of.closed, count > 1) {
-            return Err(violation_of(function, of.op, format!("{count} stages, and the copies cannot go ahead: {reason}")));
+            return Err(violation_of(
+                function,
+                of.op,
+                format!("{count} stages, and the copies cannot go ahead: {reason}"),
+            ));
         }
         for tensor in of.tensors {
             if stages.insert(tensor, count).is_some() {
@@ -53,7 +57,14 @@ impl Expander<'_> {
     }
 
     /// The counter of a turn that is so many ahead.
-    fn turn(&self, op: Op, copier: &mut Copier<'_, '_, '_>, from: Value, step: Value, ahead: u32) -> Result<Value, Violation> {
+    fn turn(
+        &self,
+        op: Op,
+        copier: &mut Copier<'_, '_, '_>,
+        from: Value,
+        step: Value,
+        ahead: u32,
+    ) -> Result<Value, Violation> {
         if ahead == 0 {
             return Ok(from);
         }
@@ -101,7 +112,13 @@ impl Expander<'_> {
     }
 
     /// The loop: it carries the number of the buffer that its turn reads.
-    fn looped(&mut self, of: &Loop, copier: &mut Copier<'_, '_, '_>, operands: &[Value], stages: u32) -> Result<(), Violation> {
+    fn looped(
+        &mut self,
+        of: &Loop,
+        copier: &mut Copier<'_, '_, '_>,
+        operands: &[Value],
+        stages: u32,
+    ) -> Result<(), Violation> {
         let operation = copier.from.op(of.op).clone();
         let (function, from) = (copier.function, copier.from);
         let wrong = super::unmade(function, from.op(of.op));
@@ -154,7 +171,8 @@ impl Expander<'_> {
             }
         }
         copier.to.at(around);
-        let mut made = copier.to.op("scf.for").operand(operands[0]).operand(end).operand(step).operands("initial", &initial);
+        let mut made =
+            copier.to.op("scf.for").operand(operands[0]).operand(end).operand(step).operands("initial", &initial);
         for ty in &types[1..] {
             made = made.result(ty.clone());
         }
@@ -177,7 +195,8 @@ impl Expander<'_> {
     ) -> Result<Value, Violation> {
         let mut maker = Maker { copier, at: op };
         let ty = Type::integer(32);
-        let [last, first, one] = [maker.integer(last.into(), &ty)?, maker.integer(first.into(), &ty)?, maker.integer(1, &ty)?];
+        let [last, first, one] =
+            [maker.integer(last.into(), &ty)?, maker.integer(first.into(), &ty)?, maker.integer(1, &ty)?];
         let is_last = maker.compare("eq", slot, last)?;
         let next = maker.binary(step, slot, one)?;
         let made = maker.copier.to.op("arith.select").operand(is_last).operand(first).operand(next).result(ty).value();

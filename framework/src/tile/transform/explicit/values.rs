@@ -69,7 +69,11 @@ impl Expander<'_> {
         let mut maker = Maker { copier, at: op };
         let narrow = packed::in_byte(from.element()) > 1;
         if narrow && matches!(from.element(), Type::Float(_)) {
-            return Err(violation(maker.copier, op, format!("`{from}` has no cast yet: cast bytes of them by `ttg.fp4_to_fp`")));
+            return Err(violation(
+                maker.copier,
+                op,
+                format!("`{from}` has no cast yet: cast bytes of them by `ttg.fp4_to_fp`"),
+            ));
         }
         if narrow && signed {
             value = maker.sign_extended(value, from.element_bits().unwrap_or(8))?;

@@ -74,14 +74,22 @@ impl Expander<'_> {
     /// What a view stands for.
     pub(super) fn tile(&self, value: Value, op: Op, copier: &Copier<'_, '_, '_>) -> Result<Tile, Violation> {
         self.views.get(&value).cloned().ok_or_else(|| {
-            violation(copier, op, "the view is none of `tw.global_view`: views are not carried round loops and branches")
+            violation(
+                copier,
+                op,
+                "the view is none of `tw.global_view`: views are not carried round loops and branches",
+            )
         })
     }
 }
 
 impl Tile {
     /// Where each element is, in the shape in which memory has it.
-    pub(super) fn pointers(&self, maker: &mut Maker<'_, '_, '_, '_>, packed: Option<usize>) -> Result<Value, Violation> {
+    pub(super) fn pointers(
+        &self,
+        maker: &mut Maker<'_, '_, '_, '_>,
+        packed: Option<usize>,
+    ) -> Result<Value, Violation> {
         let shape = self.shape(packed);
         let mut offsets = None;
         for (axis, modes) in self.axes.iter().enumerate().filter(|(axis, _)| shape[*axis] > 1) {
@@ -198,7 +206,7 @@ impl Maker<'_, '_, '_, '_> {
         }
         let ty = self.copier.to.ty(elements).clone();
         let by = self.integer(i64::from(in_unit.trailing_zeros()), &ty)?;
-        self.binary("arith.shrui", elements, by)
+        self.binary("arith.shrsi", elements, by)
     }
 
     /// A vector along an axis, the same along all others.
