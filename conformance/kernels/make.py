@@ -477,5 +477,60 @@ def eight_bits(random):
           "t": ("i32", [2, N], None, t)}, note="signs and order of numbers of eight bits, NaN and both zeros among them")
 
 
-for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges):
+def explicit():
+    """Programs that say where tiles lie."""
+    random = Random(8)
+    m, n, k = 128, 64, 160
+    a, columns = random.eighths(m * k, -2, 2), random.eighths(n * k, -2, 2)
+    b = [columns[column * k + row] for row in range(k) for column in range(n)]
+    c = product(a, b, n)
+    case("explicit_gemm", pointers(a="f16", b="f16", c="f16") + [("n", "i32", n), ("k", "i32", k)],
+         {"a": ("f16", [m, k], a, None), "b": ("f16", [n, k], columns, None), "c": ("f16", [m, n], None, c, 2.0**-10, 2.0**-10)},
+         (2, 1, 1), "a product through buffers in shared memory; b is column-major")
+    m, n, k = 72, 40, 72
+    a, b = random.eighths(m * k, -2, 2), random.eighths(k * n, -2, 2)
+    case("explicit_gemm_edges", pointers(a="f16", b="f16", c="f32") + [("m", "i32", m), ("n", "i32", n), ("k", "i32", k)],
+         {"a": ("f16", [m, k], a, None), "b": ("f16", [k, n], b, None), "c": ("f32", [m, n], None, product(a, b, n), 0.0, 2.0**-12)},
+         (2, 1, 1), "factors are read from shared memory as the product wants them, and do not fill tiles")
+    m, n, k = 32, 64, 256
+    a, q = random.eighths(m * k, -2, 2), [random.below(16) for _ in range(n * k)]
+    scales = [Fraction(1 + random.below(4), 8) for _ in range(k // 64 * n)]
+    zeros = [random.below(16) for _ in range(k // 64 * n)]
+    bytes_of = [q[place] + 16 * q[place + 1] for place in range(0, n * k, 2)]
+    b = [scales[row // 64 * n + column] * (q[column * k + row] - zeros[row // 64 * n + column]) for row in range(k) for column in range(n)]
+    case("explicit_int4", pointers(a="f16", b="i8", s="f16", z="f16", c="f32") + [("n", "i32", n), ("k", "i32", k)],
+         {"a": ("f16", [m, k], a, None), "b": ("u8", [n, k // 2], bytes_of, None), "s": ("f16", [k // 64, n], scales, None),
+          "z": ("f16", [k // 64, n], zeros, None), "c": ("f32", [m, n], None, product(a, b, n), 2.0**-16, 2.0**-9)},
+         (1, 1, 1), "weights of four bits with scales and zero points")
+    m, n, k = 64, 64, 128
+    a, columns = ([Fraction(random.below(17) - 8, 4) for _ in range(64 * k)] for _ in range(2))
+    of_rows, of_columns = ([Fraction(1 + random.below(8), 8) for _ in range(k // 64 * 64)] for _ in range(2))
+    c = [sum(of_rows[t // 64 * m + i] * of_columns[t // 64 * n + j] * a[i * k + t] * columns[j * k + t] for t in range(k))
+         for i in range(m) for j in range(n)]
+    case("explicit_fp8", pointers(a="f8E4M3FN", b="f8E4M3FN", s="f32", r="f32", c="f32") + [("m", "i32", m), ("n", "i32", n), ("k", "i32", k)],
+         {"a": ("f8e4m3", [m, k], a, None), "b": ("f8e4m3", [n, k], columns, None), "s": ("f32", [k // 64, m], of_rows, None),
+          "r": ("f32", [k // 64, n], of_columns, None), "c": ("f32", [m, n], None, c, 2.0**-10, 2.0**-6)},
+         (1, 1, 1), "a product of eight bits with scales of blocks")
+    m, k = 32, 512
+    a, x = random.eighths(m * k, -2, 2), random.eighths(k, -2, 2)
+    case("explicit_gemv", pointers(a="f16", x="f16", y="f32") + [("k", "i32", k)],
+         {"a": ("f16", [m, k], a, None), "x": ("f16", [k], x, None), "y": ("f32", [m], None, product(a, x, 1), 0.0, 2.0**-11)}, (2, 1, 1))
+    x, w, eps = random.eighths(3 * 512, -4, 4), random.eighths(512, -2, 2), single(1e-5)
+    roots = [math.sqrt(float(sum(value * value for value in row)) / 512 + eps) for row in rows(x, 512)]
+    y = [float(value) / roots[place // 512] * float(w[place % 512]) for place, value in enumerate(x)]
+    case("explicit_rmsnorm", pointers(x="f16", w="f16", y="f16") + [("eps", "f32", eps)],
+         {"x": ("f16", [3, 512], x, None), "w": ("f16", [512], w, None), "y": ("f16", [3, 512], None, y, 2.0**-10, 2.0**-20)}, (3, 1, 1))
+    length, head, scale = 128, 64, single(0.125 * math.log2(math.e))
+    q, k, v = (random.eighths(length * head, -1, 1) for _ in range(3))
+    scores = product(q, [k[row * head + column] for column in range(head) for row in range(length)], length)
+    out = []
+    for row in rows(scores, length):
+        powers = [2.0 ** (scale * float(score)) for score in row]
+        out += [sum(p * float(x) for p, x in zip(powers, v[column::head])) / sum(powers) for column in range(head)]
+    case("explicit_attention", pointers(q="f16", k="f16", v="f16", o="f16") + [("scale", "f32", scale), ("length", "i32", length)],
+         {"q": ("f16", [length, head], q, None), "k": ("f16", [length, head], k, None), "v": ("f16", [length, head], v, None),
+          "o": ("f16", [length, head], None, out, 2.0**-8, 2.0**-9)}, (2, 1, 1), "attention forward, the softmax as it goes")
+
+
+for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges, explicit):
     write()

@@ -11,6 +11,7 @@ mod copy;
 mod dot;
 mod draw;
 mod emit;
+mod explain;
 mod failure;
 mod figures;
 mod gather;
@@ -93,6 +94,8 @@ enum Command {
     Dot(dot::Options),
     /// Compile a tile program.
     Compile(compile::Options),
+    /// Explain how the layouts of a tile program were found.
+    Explain(explain::Options),
     /// Run cases: tile programs with what they must do, on the emulator.
     Run(run::Options),
     /// Answer questions, one JSON object a line.
@@ -123,6 +126,7 @@ fn main() -> ExitCode {
         Command::Copy(options) => copy::run(&arguments.global, options),
         Command::Dot(options) => dot::run(&arguments.global, options),
         Command::Compile(options) => compile::run(&arguments.global, options),
+        Command::Explain(options) => explain::run(&arguments.global, options),
         Command::Run(options) => run::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),
         Command::NewPlugin(options) => new_plugin::run(options),

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use tilewright::engine::Strategy;
+use tilewright::engine::synthesis::Options;
 use tilewright::layout::NotationError;
 use tilewright::pipeline::program::{ProgramError, ProgramOptions};
 
@@ -32,6 +33,22 @@ pub struct Compiling {
     /// How layouts are chosen.
     #[arg(long, value_enum, default_value_t)]
     strategy: Choice,
+    #[command(flatten)]
+    without: Without,
+}
+
+/// Parts of synthesis that are left out, to see what each gains.
+#[derive(Debug, Clone, Copy, Args)]
+struct Without {
+    /// Tensors in shared memory lie row after row.
+    #[arg(long = "without-memory-synthesis")]
+    memory: bool,
+    /// Lanes copy single elements to shared memory in turn.
+    #[arg(long = "without-task-mapping")]
+    task_mapping: bool,
+    /// Each copy to shared memory is waited for at once.
+    #[arg(long = "without-pipeline")]
+    pipeline: bool,
 }
 
 impl Compiling {
@@ -41,7 +58,10 @@ impl Compiling {
             Choice::Propagation => Strategy::Propagation,
             Choice::LeastCost => Strategy::LeastCost,
         };
-        ProgramOptions { warps: self.warps, lanes: self.lanes, entry: entry.map(str::to_owned), strategy }
+        let Without { memory, task_mapping, pipeline } = self.without;
+        let synthesis =
+            Options { memory: !memory, task_mapping: !task_mapping, pipeline: !pipeline, ..Options::default() };
+        ProgramOptions { warps: self.warps, lanes: self.lanes, entry: entry.map(str::to_owned), strategy, synthesis }
     }
 }
 

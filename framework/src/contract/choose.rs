@@ -96,7 +96,8 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
     check_block(question.lanes.into(), question.warps.into(), target)?;
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
     let mut table = TensorTable::of(means.instructions, target);
-    for row in means.instructions {
+    let asked = |name: &str| question.unit.as_deref().is_none_or(|unit| unit == name);
+    for row in means.instructions.iter().filter(|row| asked(&row.name)) {
         let mut refuse = |reason| refused.push(Refused { unit: row.name.clone(), reason });
         let units = match Unit::of_row(row, question, target, &mut table) {
             // Ways to registers differ only for what wants the sums there.
@@ -124,6 +125,9 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
     }
     for rows in (0..=question.lanes.trailing_zeros()).rev() {
         let unit = Unit::plain(question, rows, target);
+        if !asked(unit.name()) {
+            continue;
+        }
         match unit.fits(question).and_then(|()| best_split(question, &unit, target)) {
             Ok(plan) => plans.push(plan),
             Err(reason) if rows == 0 => refused.push(Refused { unit: unit.name().to_owned(), reason }),

@@ -37,6 +37,8 @@ pub struct Question {
     pub k_width: Option<u64>,
     /// The layout in which the result is wanted, where there is one.
     pub wanted: Option<LinearLayout>,
+    /// The unit that is to multiply, by the name of its row; the best where absent.
+    pub unit: Option<String>,
 }
 
 impl Question {
@@ -58,6 +60,7 @@ impl Question {
             chained,
             k_width: None,
             wanted: None,
+            unit: None,
         }
     }
 

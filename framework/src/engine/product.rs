@@ -44,13 +44,22 @@ impl Batches {
     }
 }
 
+/// The attribute of a product that says by which row of the instruction table it is carried out.
+pub const INSTRUCTION: &str = "tw.instruction";
+/// The attribute of a product that says how many elements of K a lane holds side by side.
+pub const K_WIDTH: &str = "tw.kWidth";
+
+/// The attribute of a product that says that each warp is to keep whole rows of the result.
+pub const WHOLE_ROWS: &str = "tw.wholeRows";
+
 /// How a `tt.dot` or `tt.dot_scaled` is carried out.
 ///
 /// # Errors
 /// [`ContractError`]: no unit of the target can do it.
 pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, ContractError> {
     let question = question(body, op, machine.lanes, machine.warps)?;
-    let chained = Question { chained: is_factor(body, op), ..question };
+    let whole_rows = body.op(op).attributes.get(WHOLE_ROWS).is_some();
+    let chained = Question { chained: whole_rows || is_factor(body, op), ..question };
     let (plan, batches) = shared_out(&chained, batches(body, op), machine)?;
     let packed = packed(body, op);
     let factor = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
@@ -126,7 +135,11 @@ pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<Question,
     let accumulator =
         sums.and_then(of_type).ok_or_else(|| impossible("no product has sums of this type".to_owned()))?;
     let shape = [c[rank - 2], c[rank - 1], k];
-    Ok(Question::new(shape, [a_number, b_number, accumulator], lanes, warps).with_scales([a_scale, b_scale]))
+    let asked = Question::new(shape, [a_number, b_number, accumulator], lanes, warps).with_scales([a_scale, b_scale]);
+    let attributes = &body.op(op).attributes;
+    let unit = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
+    let k_width = attributes.get(K_WIDTH).and_then(Attribute::as_integer).and_then(|width| u64::try_from(width).ok());
+    Ok(Question { unit, k_width, ..asked })
 }
 
 /// The elements of a factor, and its scales.
@@ -156,7 +169,7 @@ fn factor(body: &Body, op: Op, side: usize) -> Result<(Number, Option<Scale>), C
 }
 
 /// What a type's bits mean in a product: integers have signs.
-fn of_type(ty: &Type) -> Option<Number> {
+pub(in crate::engine) fn of_type(ty: &Type) -> Option<Number> {
     match ty {
         Type::Integer(bits, _) => Some(Number::Integer { bits: *bits, signed: true }),
         Type::Float(float) => Number::named(float.number_name()),

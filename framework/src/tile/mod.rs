@@ -17,10 +17,11 @@ pub mod text;
 pub mod transform;
 mod types;
 mod verify;
+pub mod view_layout;
 
 pub use attribute::{Attribute, Attributes, Dense, Number};
 pub use body::{Block, Body, Location, Op, Operation, Origin, Region, Successor, Value, Values};
 pub use build::{BuildError, FunctionBuilder, OperationBuilder};
 pub use module::{Function, Module, Visibility};
-pub use types::{Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type};
+pub use types::{Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View};
 pub use verify::{Violation, verify};

@@ -151,7 +151,9 @@ impl Apply<'_> {
         }
         let places = b.range.single()?;
         let range = Range { least: a.range.least >> places, greatest: a.range.greatest >> places };
-        Some(self.plain(range, |_| 1, |axis| Self::group(a, &by, axis).max(a.axes[axis].constancy)))
+        // What is a multiple of a power of two loses none of its ones below it.
+        let divisibility = |axis: usize| (a.divisibility_of(axis, 1) >> places).max(1);
+        Some(self.plain(range, divisibility, |axis| Self::group(a, &by, axis).max(a.axes[axis].constancy)))
     }
 
     pub(super) fn extreme(&self, a: &Fact, b: &Fact, of: impl Fn(i64, i64) -> i64) -> Fact {

@@ -1,11 +1,32 @@
 //! Layouts and task mappings of programs that state where tiles lie, solved from constraints (seed 003).
 //!
-//! [`constraint`] connects layouts of registers by operations; [`memory`] finds the layout of a tensor in shared memory from who accesses it;
-//! [`coalesce`] begins a chain of copies at global memory; [`model`] predicts what a program takes.
+//! [`synthesize`] takes a program with words of the `tw` dialect and gives the same in Triton's words, with a layout for every
+//! tensor, as [`crate::engine::assign`] does for other programs, and how all that was found ([`Derivation`]):
 //!
-//! Imports `movement`, `cute`, and floors below them.
+//! 1. the graph of operations falls apart at accesses of shared memory; products are the anchors of its parts (`anchors`),
+//!    where there is none the copy that moves the most;
+//! 2. what remains open is a tree of choices, gone through depth first and cut by what the best leaf costs (`search`);
+//! 3. on each leaf the engine solves the constraints of the registers, and the layouts of shared memory follow from all that
+//!    access it (`place`).
+//!
+//! [`constraint`] connects layouts of registers by operations; [`memory`] finds the layout of a tensor in shared memory from
+//! who accesses it; [`coalesce`] begins a chain of copies at global memory; [`model`] predicts what a program takes.
+//!
+//! Imports `tile`, `contract`, `movement`, `cute`, and floors below them.
 
+mod anchors;
 pub mod coalesce;
 pub mod constraint;
+mod derivation;
+mod error;
+mod leaf;
 pub mod memory;
 pub mod model;
+mod options;
+mod place;
+mod search;
+
+pub use derivation::{AccessLine, CopyLine, Derivation, LoopLine, MemoryLine, ProductLine, SearchSize};
+pub use error::SynthesisError;
+pub use options::Options;
+pub use search::{Synthesized, is_explicit, synthesize};

@@ -5,6 +5,7 @@ use thiserror::Error;
 use crate::contract::ContractError;
 use crate::emulator::FaultKind;
 use crate::engine::EngineError;
+use crate::engine::synthesis::SynthesisError;
 use crate::kernel::VerifyError;
 use crate::lower::{LowerError, Reason};
 use crate::movement::MovementError;
@@ -24,6 +25,9 @@ pub enum ProgramError {
     /// Its tensors get no layouts.
     #[error("layouts: {0}")]
     Layouts(#[from] EngineError),
+    /// No layouts satisfy a program that says where tiles lie.
+    #[error("synthesis: {0}")]
+    Synthesis(#[from] SynthesisError),
     /// An operation cannot be lowered.
     #[error("lowering: {}{source}", place.as_ref().map(|place| format!("{}:{}: ", place.line, place.column)).unwrap_or_default())]
     Lower {
@@ -41,6 +45,14 @@ pub enum ProgramError {
 }
 
 impl ProgramError {
+    /// What is wrong with the program itself is told at its place in the text.
+    pub(super) fn synthesis(error: SynthesisError, text: &str) -> Self {
+        match error {
+            SynthesisError::Program(violation) => Self::Text(violation.in_text(text)),
+            error => Self::Synthesis(error),
+        }
+    }
+
     pub(super) fn lowered(source: LowerError, text: &str) -> Self {
         let place = source.at.map(|at| TextError::new(text, at as usize, source.to_string()));
         Self::Lower { place, source: Box::new(source) }
@@ -52,6 +64,9 @@ impl ProgramError {
         match self {
             Self::Layouts(EngineError::Product { source, .. }) => contract(source),
             Self::Layouts(EngineError::Movement(source)) => movement(source),
+            Self::Synthesis(SynthesisError::Product { source, .. }) => contract(source),
+            Self::Synthesis(SynthesisError::Engine(EngineError::Product { source, .. })) => contract(source),
+            Self::Synthesis(SynthesisError::Room { .. }) => true,
             Self::Lower { source, .. } => match &*source.reason {
                 Reason::Unsupported(_) | Reason::TooLarge { .. } => true,
                 Reason::Contract(source) => contract(source),

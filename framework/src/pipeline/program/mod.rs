@@ -5,6 +5,7 @@
 //! | `read` | the program as it was written, after it was verified |
 //! | `import` | vendors' words are neutral ones ([`crate::tile::import`]) |
 //! | `shape` | one function without calls and jumps; what nobody needs is gone ([`crate::tile::transform`]) |
+//! | `synthesis` | of a program that says where tiles lie, how layouts were found ([`crate::engine::synthesis`]) |
 //! | `layouts` | every tensor has a layout, conversions are operations ([`crate::engine`]) |
 //! | `kernel` | the kernel IR ([`crate::lower`]) |
 //! | `math` | functions that the target has no instruction for are arithmetic ([`crate::kernel::math`]) |
@@ -17,6 +18,7 @@ mod stage;
 use crate::emulator::Limits;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
+use crate::engine::synthesis::{self, is_explicit, synthesize};
 use crate::engine::{self, Machine, Strategy};
 use crate::kernel::{self, Kernel};
 use crate::layout::FamilySet;
@@ -56,6 +58,8 @@ pub struct ProgramOptions {
     pub entry: Option<String>,
     /// How layouts are chosen.
     pub strategy: Strategy,
+    /// What synthesis may do for programs that say where tiles lie.
+    pub synthesis: synthesis::Options,
 }
 
 /// The warps of a block where nobody says.
@@ -80,7 +84,14 @@ impl ProgramCompiler<'_> {
         let warps = said(&module, "ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
         let lanes = said(&module, "ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
         let machine = Machine { means, families: &families, lanes, warps };
-        let assigned = engine::assign(&module, &machine, options.strategy)?;
+        let assigned = if is_explicit(&module) {
+            let found = synthesize(&module, &machine, options.synthesis)
+                .map_err(|error| ProgramError::synthesis(error, text))?;
+            seen(Stage::Synthesis(&found.derivation));
+            found.assigned
+        } else {
+            engine::assign(&module, &machine, options.strategy)?
+        };
         seen(Stage::Layouts(&assigned));
         let Some(function) = assigned.module.functions.first() else {
             return Err(ProgramError::Entry("the program has no function that a launch may begin with".to_owned()));

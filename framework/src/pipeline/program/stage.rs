@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::engine::Assigned;
+use crate::engine::synthesis::Derivation;
 use crate::kernel::{self, Kernel};
 use crate::tile::{Module, text};
 
@@ -15,6 +16,8 @@ pub enum Stage<'a> {
     Import(&'a Module),
     /// One function without calls and jumps.
     Shape(&'a Module),
+    /// How the layouts of a program that says where tiles lie were found.
+    Synthesis(&'a Derivation),
     /// With layouts, and what was chosen.
     Layouts(&'a Assigned),
     /// As a kernel.
@@ -31,6 +34,7 @@ impl Stage<'_> {
             Self::Read(_) => "read",
             Self::Import(_) => "import",
             Self::Shape(_) => "shape",
+            Self::Synthesis(_) => "synthesis",
             Self::Layouts(_) => "layouts",
             Self::Kernel(_) => "kernel",
             Self::Math(_) => "math",
@@ -44,6 +48,7 @@ impl Stage<'_> {
             Self::Read(_) => (0, "ttir"),
             Self::Import(_) => (1, "ttir"),
             Self::Shape(_) => (2, "ttir"),
+            Self::Synthesis(_) => (3, "txt"),
             Self::Layouts(_) => (3, "ttgir"),
             Self::Kernel(_) => (4, "kernel"),
             Self::Math(_) => (5, "kernel"),
@@ -56,6 +61,7 @@ impl fmt::Display for Stage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read(module) | Self::Import(module) | Self::Shape(module) => f.write_str(&text::print(module)),
+            Self::Synthesis(derivation) => write!(f, "{derivation}"),
             Self::Layouts(assigned) => f.write_str(&text::print(&assigned.module)),
             Self::Kernel(kernel) | Self::Math(kernel) => {
                 write!(f, "{}", kernel::Module { kernels: vec![(*kernel).clone()] })

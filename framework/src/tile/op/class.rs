@@ -28,6 +28,10 @@ enum Holder {
     TensorOrMemory,
     /// A tensor descriptor.
     Descriptor,
+    /// A tensor in global memory, seen through a layout.
+    View,
+    /// A tensor in registers, in memory of the block, or in global memory.
+    Place,
     /// A token.
     Token,
 }
@@ -60,6 +64,8 @@ impl Class {
             "operand" => return whole(Holder::TensorOrMemory),
             "descriptor" => return whole(Holder::Descriptor),
             "token" => return whole(Holder::Token),
+            "view" => return whole(Holder::View),
+            "place" => return whole(Holder::Place),
             _ => {}
         }
         let (holder, element) = match word.split_once('.') {
@@ -94,6 +100,8 @@ impl Class {
             Holder::TensorOrMemory => is_tensor || matches!(ty, Type::Memory(_)),
             // Vendors' descriptors are types of their own.
             Holder::Descriptor => matches!(ty, Type::Descriptor(_) | Type::Foreign(_)),
+            Holder::View => matches!(ty, Type::View(_)),
+            Holder::Place => is_tensor || matches!(ty, Type::Memory(_) | Type::View(_)),
             Holder::Token => matches!(ty, Type::Token),
         };
         held && self.element.holds(ty.element())
@@ -144,6 +152,8 @@ impl fmt::Display for Class {
             Holder::Memory => f.write_str("a tensor in memory"),
             Holder::TensorOrMemory => f.write_str("a tensor, in registers or in memory"),
             Holder::Descriptor => f.write_str("a tensor descriptor"),
+            Holder::View => f.write_str("a view of global memory"),
+            Holder::Place => f.write_str("a tensor in registers or memory, or a view of global memory"),
             Holder::Token => f.write_str("a token"),
         }
     }

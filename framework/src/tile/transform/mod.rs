@@ -7,6 +7,7 @@
 //! Imports `tile` alone.
 
 mod copy;
+pub mod explicit;
 mod graph;
 mod inline;
 mod jumps;

@@ -30,6 +30,8 @@ pub enum Type {
     Memory(Arc<Memory>),
     /// What describes a tensor in global memory of which blocks are copied.
     Descriptor(Arc<Descriptor>),
+    /// A tensor in global memory, as an explicit-memory program sees it.
+    View(Arc<View>),
     /// What stands for an asynchronous operation until it is waited for.
     Token,
     /// From the types of arguments to those of results.
@@ -105,6 +107,15 @@ pub struct Descriptor {
     pub layout: Option<LayoutName>,
 }
 
+/// A tensor in global memory that is seen through a layout: tiles of it are copied.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct View {
+    /// Its size along each axis; none where the launch alone knows it.
+    pub shape: Vec<Option<u64>>,
+    /// What its elements are.
+    pub element: Type,
+}
+
 /// The types of a function.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Signature {
@@ -112,6 +123,14 @@ pub struct Signature {
     pub arguments: Vec<Type>,
     /// Of the results.
     pub results: Vec<Type>,
+}
+
+impl View {
+    /// The sizes, where all are known.
+    #[must_use]
+    pub fn tile(&self) -> Option<Vec<u64>> {
+        self.shape.iter().copied().collect()
+    }
 }
 
 /// A layout, or a memory, by its name and parameters, and as it is written. Two are equal that say the same.
@@ -192,6 +211,15 @@ impl Type {
         }
     }
 
+    /// The view of global memory that this is.
+    #[must_use]
+    pub fn as_view(&self) -> Option<&View> {
+        match self {
+            Self::View(view) => Some(view),
+            _ => None,
+        }
+    }
+
     /// The sizes of a tensor, in registers, in memory or described; none of what has no shape.
     #[must_use]
     pub fn shape(&self) -> Option<&[u64]> {
@@ -221,6 +249,7 @@ impl Type {
             Self::Tensor(tensor) => &tensor.element,
             Self::Memory(memory) => &memory.element,
             Self::Descriptor(descriptor) => &descriptor.element,
+            Self::View(view) => &view.element,
             _ => self,
         }
     }

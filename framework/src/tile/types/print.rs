@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CONSTANT, Descriptor, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type};
+use super::{CONSTANT, Descriptor, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View};
 
 /// Writes a layout's name: as it is, or as a name that stands for it.
 pub(in crate::tile) type WriteLayout<'a> = dyn Fn(&LayoutName, &mut dyn fmt::Write) -> fmt::Result + 'a;
@@ -38,6 +38,7 @@ impl Type {
                 f.write_str("tensor")?;
                 write_tensor(f, tensor, layouts)
             }
+            Self::View(view) => write_view(f, view, layouts),
             Self::Pointer(_) => {
                 f.write_str("!tt.ptr")?;
                 self.write_short(f, layouts)
@@ -114,6 +115,16 @@ fn write_descriptor(f: &mut dyn fmt::Write, descriptor: &Descriptor, layouts: &W
     write_shape(f, &descriptor.shape)?;
     descriptor.element.write(f, layouts)?;
     write_layout(f, descriptor.layout.as_ref(), layouts)?;
+    f.write_str(">")
+}
+
+fn write_view(f: &mut dyn fmt::Write, view: &View, layouts: &WriteLayout<'_>) -> fmt::Result {
+    f.write_str("!tw.view<")?;
+    view.shape.iter().try_for_each(|size| match size {
+        Some(size) => write!(f, "{size}x"),
+        None => f.write_str("?x"),
+    })?;
+    view.element.write(f, layouts)?;
     f.write_str(">")
 }
 

@@ -7,6 +7,7 @@
 mod casts;
 mod control;
 mod dominance;
+mod explicit;
 mod operation;
 mod products;
 mod shapes;
@@ -104,6 +105,7 @@ impl<'a> Check<'a> {
         self.casts()?;
         self.shapes()?;
         self.products()?;
+        self.explicit()?;
         self.control()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Parsed, Parser};
 use crate::tile::op::Class;
 use crate::tile::types::{
-    CONSTANT, Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type,
+    CONSTANT, Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View,
 };
 
 /// The most axes a tensor may have.
@@ -61,6 +61,7 @@ impl<'a> Parser<'a> {
         match name {
             "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" => self.constructed(&whole),
             "ttg.async.token" => Ok(Type::Token),
+            "tw.view" => self.view(),
             _ if name.contains('.') => {
                 let body = if self.cursor.rest().starts_with('<') { self.cursor.balanced("<")? } else { "" };
                 let body = self.expanded(body, start)?;
@@ -141,6 +142,33 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(shape)
+    }
+
+    /// `<4x?xf32>`: sizes that the launch alone knows are `?`.
+    fn view(&mut self) -> Parsed<Type> {
+        self.cursor.expect("<")?;
+        let mut shape = Vec::new();
+        while let Some(c) = self.cursor.peek() {
+            let size = match c {
+                '?' => {
+                    self.cursor.at += 1;
+                    None
+                }
+                c if c.is_ascii_digit() => Some(self.cursor.take_decimal("a size")?),
+                _ => break,
+            };
+            if !self.cursor.rest().starts_with('x') {
+                return Err(self.cursor.expected("`x` after a size"));
+            }
+            self.cursor.at += 1;
+            shape.push(size);
+            if shape.len() > MAX_RANK {
+                return Err(self.cursor.error(self.cursor.at, format!("more than {MAX_RANK} axes")));
+            }
+        }
+        let element = self.ty()?;
+        self.cursor.expect(">")?;
+        Ok(Type::View(Arc::new(View { shape, element })))
     }
 
     fn memory(&mut self) -> Parsed<Type> {

@@ -1,0 +1,60 @@
+//! Why a program that states where tiles lie gets no layouts.
+
+use thiserror::Error;
+
+use super::memory;
+use crate::contract::ContractError;
+use crate::engine::EngineError;
+use crate::engine::layouts::NoLayout;
+use crate::layout::LayoutError;
+use crate::movement::MovementError;
+use crate::tile::Violation;
+
+/// Why a program that states where tiles lie gets no layouts.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SynthesisError {
+    /// The program says what has no meaning where it stands; its author's fault.
+    #[error(transparent)]
+    Program(#[from] Violation),
+    /// No layouts satisfy the constraints.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The target cannot carry out a product as the program wants it.
+    #[error("{operation}: {source}")]
+    Product {
+        /// The value that it gives.
+        operation: String,
+        /// Why not.
+        source: ContractError,
+    },
+    /// No layout of a tensor in shared memory serves all that access it.
+    #[error("the tensor {tensor} in shared memory: {source}")]
+    Memory {
+        /// The tensor.
+        tensor: String,
+        /// Which accesses disagree.
+        source: Box<memory::SynthesisError>,
+    },
+    /// Its tensors take more shared memory than a block has.
+    #[error(
+        "{bytes} bytes of shared memory, of which a block of `{target}` has {most}: smaller tiles, or fewer stages"
+    )]
+    Room {
+        /// The target.
+        target: String,
+        /// What they take.
+        bytes: u64,
+        /// What there is.
+        most: u64,
+    },
+    /// A type names a layout that is none.
+    #[error(transparent)]
+    Type(#[from] NoLayout),
+    /// Elements cannot be moved.
+    #[error(transparent)]
+    Movement(#[from] MovementError),
+    /// Layouts do not fit each other.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+}

@@ -1,0 +1,197 @@
+//! The tree of choices, depth first.
+
+use super::leaf::Leaf;
+use super::{Derivation, Options, SearchSize, SynthesisError, anchors};
+use crate::engine::facts::Facts;
+use crate::engine::{Assigned, Machine};
+use crate::tile::op::Dialects;
+use crate::tile::transform::explicit::{Choices, CopyChoice, Loop, ProductChoice, expand, loops};
+use crate::tile::{Attribute, Body, Module, Op};
+
+/// The numbers of stages that are tried where the program says none.
+const STAGES: [u32; 3] = [3, 2, 4];
+
+/// A program in which every tensor has a layout, and how these were found.
+#[derive(Debug, Clone)]
+pub struct Synthesized {
+    /// The program, in Triton's words, and what the engine chose.
+    pub assigned: Assigned,
+    /// How layouts were found.
+    pub derivation: Derivation,
+}
+
+/// Whether a program says where tiles lie.
+#[must_use]
+pub fn is_explicit(module: &Module) -> bool {
+    let words = [
+        "tw.global_view",
+        "tw.shared_tensor",
+        "tw.copy",
+        "tw.mma",
+        "tw.register_tensor",
+        "tw.cast",
+        "tw.reduce",
+        "tw.rearrange",
+    ];
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    bodies.into_iter().any(|body| body.walk(body.root()).into_iter().any(|op| words.contains(&body.op(op).name())))
+}
+
+/// Gives every tensor of a verified module of one function a layout, and every word that says where tiles lie its meaning.
+///
+/// # Errors
+/// [`SynthesisError`]: of all leaves that of the first one, where none has a solution.
+pub fn synthesize(module: &Module, machine: &Machine<'_>, options: Options) -> Result<Synthesized, SynthesisError> {
+    let tree = Tree::of(module, machine, options)?;
+    let mut search =
+        Search { tree: &tree, module, machine, options, best: None, first: None, size: SearchSize::default() };
+    let stages = tree.loops.iter().filter_map(|(of, alternatives)| Some((of.op, *alternatives.first()?))).collect();
+    search.descend(0, &mut Choices { copies: tree.copies.clone(), stages, ..Choices::default() });
+    search.stages();
+    let Search { best, first, size, .. } = search;
+    let Some((leaf, _)) = best else {
+        return Err(first.unwrap_or_else(|| SynthesisError::Engine(nothing_to_do())));
+    };
+    let Leaf { assigned, products, copies, memories, loops, shared_bytes, cycles } = leaf;
+    let derivation = Derivation {
+        target: machine.means.target.name.clone(),
+        warps: machine.warps,
+        lanes: machine.lanes,
+        products,
+        copies,
+        memories,
+        loops,
+        conversions: conversions(&assigned),
+        shared_bytes,
+        cycles,
+        search: size,
+    };
+    Ok(Synthesized { assigned, derivation })
+}
+
+fn nothing_to_do() -> crate::engine::EngineError {
+    let message = "no leaf of the tree of choices may be looked at".to_owned();
+    crate::engine::EngineError::Program { operation: "module".to_owned(), message }
+}
+
+fn conversions(assigned: &Assigned) -> Vec<String> {
+    let lines = assigned.report.costly().map(|line| {
+        let wanted = line.wanted_by.join(", ");
+        format!("of {} from {} to {}, {:.0} slots, for {wanted}", line.value, line.from, line.to, line.slots)
+    });
+    lines.collect()
+}
+
+/// What is open, each with its alternatives, the best guess first.
+struct Tree {
+    copies: std::collections::HashMap<Op, CopyChoice>,
+    products: Vec<(Vec<Op>, Vec<ProductChoice>)>,
+    loops: Vec<(Loop, Vec<u32>)>,
+}
+
+impl Tree {
+    fn of(module: &Module, machine: &Machine<'_>, options: Options) -> Result<Self, SynthesisError> {
+        let empty = Body::default();
+        let function = module.functions.first();
+        let body = function.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
+        let mut products: Vec<(String, Vec<Op>, Vec<ProductChoice>)> = Vec::new();
+        for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == "tw.mma") {
+            let operation = body.op(op);
+            let types = operation.operands.iter().map(|value| body.ty(*value).to_string()).collect::<Vec<_>>();
+            let said = format!("{types:?} {:?}", operation.attributes);
+            // Products of the same types are carried out alike.
+            match products.iter_mut().find(|(known, ..)| *known == said) {
+                Some((_, ops, _)) => ops.push(op),
+                None => products.push((said, vec![op], anchors::of_product(body, op, machine)?)),
+            }
+        }
+        let products = products.into_iter().map(|(_, ops, choices)| (ops, choices)).collect();
+        let mut copies = std::collections::HashMap::new();
+        let mut open = Vec::new();
+        if let Some(function) = function {
+            let plain = expand(function, &Choices::default(), &Dialects::neutral())?;
+            let facts = Facts::of(&plain.function);
+            for &(from, made) in &plain.copies {
+                let made_body = plain.function.body.as_ref().unwrap_or(&empty);
+                if made_body.op(made).name() == "ttg.async_copy_global_to_local" {
+                    copies.insert(from, anchors::of_copy(&plain, &facts, made, machine, options)?);
+                }
+            }
+            for of in loops(function) {
+                let stages = stages(body, &of, options);
+                open.push((of, stages));
+            }
+        }
+        Ok(Self { copies, products, loops: open })
+    }
+}
+
+/// The numbers of stages of a loop: that of its tensors where they say one.
+fn stages(body: &Body, of: &Loop, options: Options) -> Vec<u32> {
+    let said = of.tensors.iter().filter_map(|tensor| {
+        let number = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;
+        u32::try_from(number).ok()
+    });
+    match said.max() {
+        _ if !options.pipeline || of.closed.is_some() => vec![1],
+        Some(stages) => vec![stages],
+        None => STAGES.to_vec(),
+    }
+}
+
+struct Search<'s, 'm> {
+    tree: &'s Tree,
+    module: &'s Module,
+    machine: &'s Machine<'m>,
+    options: Options,
+    best: Option<(Leaf, Choices)>,
+    first: Option<SynthesisError>,
+    size: SearchSize,
+}
+
+impl Search<'_, '_> {
+    /// Makes the choice of a level, all alternatives in turn, and those below. What is not reached yet is as its first
+    /// alternative.
+    fn descend(&mut self, level: usize, choices: &mut Choices) {
+        self.size.nodes += 1;
+        let Some((ops, alternatives)) = self.tree.products.get(level) else {
+            self.leaf(choices);
+            return;
+        };
+        for alternative in alternatives {
+            choices.products.extend(ops.iter().map(|op| (*op, alternative.clone())));
+            self.descend(level + 1, choices);
+        }
+    }
+
+    /// Of the best leaf, each loop with the other numbers of stages: how copies go ahead changes no layout.
+    fn stages(&mut self) {
+        for (of, alternatives) in &self.tree.loops {
+            for &stages in alternatives.iter().skip(1) {
+                let Some(mut choices) = self.best.as_ref().map(|(_, choices)| choices.clone()) else { return };
+                choices.stages.insert(of.op, stages);
+                self.size.nodes += 1;
+                self.leaf(&choices);
+            }
+        }
+    }
+
+    fn leaf(&mut self, choices: &Choices) {
+        if self.size.leaves >= self.options.leaves {
+            self.size.cut += 1;
+            return;
+        }
+        self.size.leaves += 1;
+        let loops: Vec<Loop> = self.tree.loops.iter().map(|(of, _)| of.clone()).collect();
+        match Leaf::solve(self.module, choices, &loops, self.machine, self.options) {
+            Ok(leaf) if self.best.as_ref().is_none_or(|(best, _)| leaf.cycles < best.cycles) => {
+                self.best = Some((leaf, choices.clone()));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                self.size.unsatisfied += 1;
+                self.first.get_or_insert(error);
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Words that say where tiles lie: what is wrong with them is said at its place.
+
+use tilewright::tile::op::Dialects;
+use tilewright::tile::text::parse;
+use tilewright::tile::transform::explicit::{Choices, expand, loops};
+use tilewright::tile::{Function, verify};
+
+/// A program of these lines, which may use `%p`, a pointer to `f16`, the integers `%k` and `%m`, views and tensors.
+fn program(lines: &str) -> String {
+    format!(
+        "!m = !ttg.memdesc<64x32xf16, #tw.auto, #ttg.shared_memory, mutable>
+module {{
+  tt.func public @f(%p: !tt.ptr<f16>, %k: i32, %m: i32) {{
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %g = tw.global_view %p, \"(64,32,?):(?,1,32)\" [%k] : !tt.ptr<f16> -> !tw.view<64x32x?xf16>
+    %t = tw.slice %g[%m] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+    %s = tw.shared_tensor : !m
+{lines}
+    tt.return
+  }}
+}}
+"
+    )
+}
+
+fn said(lines: &str) -> String {
+    let text = program(lines);
+    match parse(&text, &Dialects::neutral()) {
+        Ok(module) => verify(&module).map_or_else(|violation| violation.to_string(), |()| "nothing".to_owned()),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_breaks_a_rule_is_told() {
+    let cases = [
+        ("%x = tw.global_view %p, \"(64,32):(?,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "0 strides are given"),
+        ("%x = tw.global_view %p, \"(64,16):(16,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "another shape"),
+        ("%x = tw.global_view %p, \"(64,32\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "expected `:`"),
+        ("%x = tw.global_view %p, \"(64,32):(32,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf32>", "expected these"),
+        ("%x = tw.slice %g[%k, %m] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>", "2 indices"),
+        ("tw.copy %g to %s : (!tw.view<64x32x?xf16>, !m) -> ()", "slice them"),
+        ("tw.copy %t to %t : (!tw.view<64x32xf16>, !tw.view<64x32xf16>) -> ()", "by way of"),
+        ("%x = tw.copy %s : (!m) -> tensor<32x64xf16>", "the same shape"),
+        ("tw.copy %t to %s within [%k] : (!tw.view<64x32xf16>, !m, i32) -> ()", "1 bounds of 2 axes"),
+        ("%x = tw.copy %s within [%k, %m] : (!m, i32, i32) -> tensor<64x32xf16>", "only what is in global memory"),
+        ("%x = tw.copy %t to %s : (!tw.view<64x32xf16>, !m) -> tensor<64x32xf16>", "gives nothing"),
+        ("%x = tw.shared_tensor {layout = \"(32,64):(64,1)\"} : !m", "not of the shape"),
+        ("%x = tw.shared_tensor {stages = 0 : i32} : !m", "0 stages"),
+        ("tw.copy %t to %s : (!tw.view<64x32xf16>, !m) -> ()", "nothing"),
+    ];
+    for (lines, expected) in cases {
+        let found = said(lines);
+        assert!(found.contains(expected), "{lines}: {found}");
+    }
+}
+
+fn function(lines: &str) -> Function {
+    let module = parse(&program(lines), &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
+    verify(&module).unwrap_or_else(|violation| panic!("{violation}"));
+    module.functions[0].clone()
+}
+
+fn in_a_loop(lines: &str) -> String {
+    format!("scf.for %i = %c0 to %k step %c1 : i32 {{\n{lines}\n}}")
+}
+
+/// Copies go ahead where what they copy follows from the counter, and the tensor is used behind them in the turn alone.
+#[test]
+fn copies_go_ahead_where_nothing_is_in_the_way() {
+    let copy = "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+        tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()";
+    let read = "%r = tw.copy %s : (!m) -> tensor<64x32xf16>";
+    let closed = |lines: &str| loops(&function(lines)).pop().expect("a loop that fills").closed;
+    assert_eq!(closed(&in_a_loop(&format!("{copy}\n{read}"))), None);
+    let before = closed(&in_a_loop(&format!("{read}\n{copy}")));
+    assert!(before.is_some_and(|reason| reason.contains("before it is filled")));
+    let outside = closed(&format!("{}\n{read}", in_a_loop(copy)));
+    assert!(outside.is_some_and(|reason| reason.contains("outside")));
+    let twice = closed(&in_a_loop(&format!("{copy}\n{}", copy.replace("%ti", "%tj"))));
+    assert!(twice.is_some_and(|reason| reason.contains("several copies")));
+}
+
+/// A loop of two stages fills one buffer before it, and waits once in each turn.
+#[test]
+fn a_loop_of_stages_fills_buffers_before_it() {
+    let lines = in_a_loop(
+        "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+        tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
+        %r = tw.copy %s : (!m) -> tensor<64x32xf16>
+        tw.copy %r to %ti : (tensor<64x32xf16>, !tw.view<64x32xf16>) -> ()",
+    );
+    let function = function(&lines);
+    for stages in 1..=3u32 {
+        let of = loops(&function).pop().expect("a loop that fills");
+        let choices = Choices { stages: [(of.op, stages)].into(), ..Choices::default() };
+        let made = expand(&function, &choices, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
+        let body = made.function.body.as_ref().expect("a body");
+        let count = |name: &str| body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == name).count();
+        assert_eq!(count("ttg.async_copy_global_to_local"), stages as usize);
+        assert_eq!(count("ttg.async_wait"), 1);
+        assert_eq!(count("ttg.barrier"), usize::from(stages > 1));
+        let (_, all) = made.tensors[0];
+        let shape = body.ty(all).shape().expect("a shape");
+        assert_eq!(shape.len(), if stages > 1 { 3 } else { 2 });
+        assert_eq!(shape[0], if stages > 1 { u64::from(stages) } else { 64 });
+    }
+}

@@ -1,0 +1,36 @@
+//! Programs that say where tiles lie, on a product of AMD's.
+
+#[path = "../../../framework/tests/explicit/mod.rs"]
+mod explicit;
+
+use explicit::{PROGRAMS, kept, solved, table};
+use tilewright::engine::synthesis::Options;
+use tilewright::target::TargetDescription;
+use tilewright_amd::AmdTarget;
+
+fn target() -> AmdTarget {
+    let text = include_str!("../../../targets/mi300x.toml");
+    let description = TargetDescription::from_toml("mi300x", text).expect("a description");
+    AmdTarget::new(description).expect("a target")
+}
+
+#[test]
+fn no_loop_has_conflicts_of_banks() {
+    let target = target();
+    for name in PROGRAMS {
+        let solved = solved(&target, name, Options::default());
+        assert_eq!(solved.derivation.conflicts_in_loops(), 0, "{name}:\n{}", solved.derivation);
+    }
+}
+
+#[test]
+fn products_go_by_the_matrix_unit() {
+    let solved = solved(&target(), "explicit_gemm", Options::default());
+    assert!(solved.kernel.contains("mfma"), "{}", solved.derivation);
+}
+
+#[test]
+fn the_page_has_what_was_found() {
+    let target = target();
+    kept("amd", &table(&[("mi300x", &target)]));
+}

@@ -1,0 +1,83 @@
+//! Programs that say where tiles lie: what is found for them on products of three generations, and that it does what it must.
+
+#[path = "../../../framework/tests/explicit/mod.rs"]
+mod explicit;
+
+use explicit::{PROGRAMS, kept, solved, table};
+use tilewright::engine::synthesis::Options;
+use tilewright::target::TargetDescription;
+use tilewright::vendor::Target;
+use tilewright_nvidia::NvidiaTarget;
+
+fn target(name: &str) -> NvidiaTarget {
+    let text = match name {
+        "a100" => include_str!("../../../targets/a100.toml"),
+        "h100" => include_str!("../../../targets/h100.toml"),
+        _ => include_str!("../../../targets/rtx4090.toml"),
+    };
+    let description = TargetDescription::from_toml(name, text).expect("a description");
+    NvidiaTarget::new(description).expect("a target")
+}
+
+#[test]
+fn no_loop_has_conflicts_of_banks() {
+    for product in ["a100", "h100", "rtx4090"] {
+        let target = target(product);
+        for name in PROGRAMS {
+            let solved = solved(&target, name, Options::default());
+            assert_eq!(solved.derivation.conflicts_in_loops(), 0, "{name} on {product}:\n{}", solved.derivation);
+        }
+    }
+}
+
+/// Sixteen bytes a lane come past the registers, four matrices at a time go to them, and each turn meets once.
+#[test]
+fn a_product_is_a_pipeline_of_the_widest_instructions() {
+    let solved = solved(&target("a100"), "explicit_gemm", Options::default());
+    assert!(solved.kernel.contains("cp.async.cg.shared.global.16"), "{}", solved.derivation);
+    assert!(solved.kernel.contains("ldmatrix.sync.aligned.m8n8.x4.shared.b16"), "{}", solved.derivation);
+    assert_eq!(solved.derivation.conversions, [""; 0]);
+    assert!(solved.derivation.loops[0].stages > 1);
+    // Five turns of K; each loads 64 x 32 and 32 x 64 of 16 bits, half of each in a warp: 2 x 2048 bytes.
+    let turns = 5;
+    assert_eq!(solved.counts.wavefronts_loaded, turns * 2 * 2048 / 128);
+    assert_eq!(solved.counts.barriers, turns);
+}
+
+/// The weights go from bytes in shared memory to the unit's factor by operations of a lane alone (seed 003, Figure 2c).
+#[test]
+fn weights_of_four_bits_are_converted_nowhere() {
+    for product in ["a100", "h100", "rtx4090"] {
+        let solved = solved(&target(product), "explicit_int4", Options::default());
+        assert_eq!(solved.derivation.conversions, [""; 0], "{product}:\n{}", solved.derivation);
+        assert_eq!((solved.counts.exchanges, solved.counts.exchanges_xor), (0, 0));
+        let copied = solved.derivation.memories.iter().flat_map(|memory| &memory.accesses);
+        let widths = copied.filter(|access| access.operation.starts_with("ttg.async")).map(|access| access.vector_bits);
+        assert_eq!(widths.collect::<Vec<_>>(), [128, 128], "{product}:\n{}", solved.derivation);
+    }
+}
+
+/// Without its parts synthesis finds what is slower, and still right: these are the ablations of seed 003, section 7.5.
+#[test]
+fn each_part_of_synthesis_gains() {
+    let target = target("a100");
+    let whole = solved(&target, "explicit_gemm", Options::default());
+    let memory = solved(&target, "explicit_gemm", Options { memory: false, ..Options::default() });
+    assert!(memory.counts.wavefronts_loaded > whole.counts.wavefronts_loaded, "{}", memory.derivation);
+    let mapping = solved(&target, "explicit_gemm", Options { task_mapping: false, ..Options::default() });
+    assert!(
+        mapping.counts.asynchronous_copies + mapping.counts.shared_stores > whole.counts.asynchronous_copies,
+        "{}",
+        mapping.derivation
+    );
+    let pipeline = solved(&target, "explicit_gemm", Options { pipeline: false, ..Options::default() });
+    assert_eq!(pipeline.derivation.loops[0].stages, 1);
+    assert!(pipeline.counts.barriers > whole.counts.barriers, "{}", pipeline.derivation);
+}
+
+#[test]
+fn the_page_has_what_was_found() {
+    let targets = ["a100", "h100", "rtx4090"].map(|name| (name, target(name)));
+    let targets = targets.each_ref().map(|(name, target)| (*name, target as &dyn Target));
+    kept("nvidia", &table(&targets));
+}
