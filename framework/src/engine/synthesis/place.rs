@@ -30,12 +30,12 @@ pub(super) fn place(
     let named = name_of(body, tensor);
     let ty = body.ty(tensor).clone();
     let one = body.ty(*buffers.last().unwrap_or(&tensor)).clone();
-    let refused = |source| SynthesisError::Memory { tensor: named.clone(), source: Box::new(source) };
+    let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
     let (ops, accesses): (Vec<Op>, Vec<Access<'_>>) =
         accesses(body, &buffers, bytes, machine, layouts)?.into_iter().unzip();
     let mut question = Tensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
     if let Some(given) = given {
-        question.layout = Some(given.parse::<Layout>().map_err(|error| refused(error.into()))?);
+        question.layout = Some(given.parse::<Layout>().map_err(|error| refused(Box::new(error.into())))?);
     }
     let kinds = if options.memory { memory::Options::default().kinds } else { vec![Kind::Plain] };
     let bounds = memory::Options { kinds, ..memory::Options::default() };
@@ -79,7 +79,7 @@ fn solve<'a>(
     accesses: &[Access<'a>],
     machine: &Machine<'a>,
     bounds: &memory::Options,
-) -> Result<Solution, memory::SynthesisError> {
+) -> Result<Solution, Box<memory::SynthesisError>> {
     let row_bytes = |access: &Access<'_>| {
         let rows = access.ways.iter().filter(|way| access.from_global && way.instruction().is_some());
         rows.map(Way::bytes).collect::<Vec<_>>()
@@ -99,7 +99,7 @@ fn solve<'a>(
             return Ok(solution);
         }
     }
-    memory::solve_with(question, accesses, &machine.means, bounds)
+    memory::solve_with(question, accesses, &machine.means, bounds).map_err(Box::new)
 }
 
 /// The allocation that a buffer is one of.

@@ -80,7 +80,7 @@ impl Expander<'_> {
         let choice = self.choices.copies.get(&op).cloned().unwrap_or_default();
         if choice.through_registers {
             let loaded = self.loaded(op, source, copier)?;
-            self.into_shared(op, loaded, target, copier)?;
+            self.write_shared(op, loaded, target, copier)?;
             return Ok(false);
         }
         let (pointers, mask) = self.places(op, source, copier)?;
@@ -127,16 +127,16 @@ impl Expander<'_> {
         copier: &mut Copier<'_, '_, '_>,
     ) -> Result<(), Violation> {
         let loaded = self.out_of_shared(op, source, copier)?;
-        self.into_global(op, loaded, target, copier)
+        self.write_global(op, loaded, target, copier)
     }
 
     /// From registers to global memory.
     fn store(&mut self, op: Op, value: Value, target: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
         self.whole(op, target, copier)?;
-        self.into_global(op, value, target, copier)
+        self.write_global(op, value, target, copier)
     }
 
-    fn into_global(
+    fn write_global(
         &mut self,
         op: Op,
         value: Value,
@@ -160,10 +160,10 @@ impl Expander<'_> {
         copier: &mut Copier<'_, '_, '_>,
     ) -> Result<(), Violation> {
         self.whole(op, target, copier)?;
-        self.into_shared(op, value, target, copier)
+        self.write_shared(op, value, target, copier)
     }
 
-    fn into_shared(
+    fn write_shared(
         &mut self,
         op: Op,
         value: Value,

@@ -185,7 +185,7 @@ impl Maker<'_, '_, '_, '_> {
                 }
                 Stride::Value(value) => {
                     let by = match ty.shape() {
-                        Some(shape) => self.splat(value, &shape.to_vec())?,
+                        Some(shape) => self.splat(value, shape)?,
                         None => value,
                     };
                     self.binary("arith.muli", own, by)?
