@@ -254,7 +254,7 @@ fn figure_3_packed_int4_layout() {
     let (target, rows_of) = (a100(), [ldmatrix(1, false)]);
     let means = Means::of(&target).with_instructions(&rows_of);
     let load = Access::load("weights", rows, &means).only(|way| way.instruction().is_some());
-    let found = solve(&Tensor::new(&[16, 16], 4), &[load.clone()], &means).expect("it loads");
+    let found = solve(&Tensor::new(&[16, 16], 4), std::slice::from_ref(&load), &means).expect("it loads");
     assert_eq!((found.served[0].issued, found.served[0].wavefronts, found.conflicts()), (1, 1, 0), "{found}");
     assert_eq!(found.layout.to_string(), "((8,2),(2,4,2)):((32,2),(1,8,4))", "{found}");
     // The figure's own differs from it in the order within 32 bits, and loads as well.
@@ -272,7 +272,7 @@ fn section_7_3_int4_tile_loads_without_conversion() {
     let factor = held("((4,8,4),(2,2,2,8,2)):((256,1,16),(128,8,1024,2048,64))", [128, 128], 32);
     let load = Access::load("weights", factor, &means);
     let seeds = Tensor { layout: Some(layout("((8,2,8),(2,64)):((4,2,2048),(1,32))")), ..Tensor::new(&[128, 128], 4) };
-    let found = solve(&seeds, &[load.clone()], &means).expect("the seed's layout");
+    let found = solve(&seeds, std::slice::from_ref(&load), &means).expect("the seed's layout");
     assert_eq!((found.served[0].instruction.as_deref(), found.conflicts()), (Some("ldmatrix.x4.trans"), 0), "{found}");
     let found = solve(&Tensor::new(&[128, 128], 4), &[load], &means).expect("a layout");
     assert!(found.served[0].bytes >= 16 && found.conflicts() == 0, "{found}");

@@ -111,7 +111,7 @@ fn int4_weights_load_as_factors_by_matrix_loads() {
 
     // The seed's own layout is one that the transposing row loads from.
     let given = Tensor { layout: Some("((8,2,8),(2,64)):((4,2,2048),(1,32))".parse().unwrap()), ..tensor.clone() };
-    let found = solve(&given, &[matrix.clone()], &means).unwrap();
+    let found = solve(&given, std::slice::from_ref(&matrix), &means).unwrap();
     assert!(by(&found, "weights").contains(".x4.trans"), "{found}");
     assert_eq!(found.conflicts(), 0, "{found}");
 
@@ -121,7 +121,7 @@ fn int4_weights_load_as_factors_by_matrix_loads() {
     assert!(matches!(error, SynthesisError::Disagree { .. }), "{error}");
 }
 
-fn row<'t>(target: &'t NvidiaTarget, wanted: impl Fn(&Instruction) -> bool) -> &'t Instruction {
+fn row(target: &NvidiaTarget, wanted: impl Fn(&Instruction) -> bool) -> &Instruction {
     target.instructions().iter().find(|row| wanted(row)).unwrap()
 }
 
