@@ -93,7 +93,7 @@ fn the_example_of_the_tutorial_is_proved_by_the_suite() {
     let (said, _) = suite(
         &folder,
         &library,
-        &["--target", "loom16", "--message-format", "json", "dot/emulated/table-5/f16-f16-f32/64x64x64*"],
+        &["--target", "loom16", "--message-format", "json", "dot/emulated/plain/f16-f16-f32/*"],
     );
     assert!(said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
 }
@@ -102,9 +102,7 @@ fn the_example_of_the_tutorial_is_proved_by_the_suite() {
 fn what_new_plugin_begins_with_is_proved_as_it_is() {
     let folder = outside("acme");
     let command = Path::new(env!("CARGO_BIN_EXE_conformance")).with_file_name("tilewright");
-    let mut build = Command::new(env!("CARGO"));
-    build.current_dir(root()).args(["build", "--release", "--quiet", "--offline", "-p", "tilewright-command"]);
-    assert!(run(&mut build).status.success());
+    assert!(command.is_file(), "{} is missing: build or test the whole workspace", command.display());
     let framework = root().join("framework");
     let mut begin = Command::new(&command);
     let begun = run(begin.args(["new-plugin", "acme", "--to"]).arg(&folder).arg("--framework").arg(&framework));

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use tilewright::pipeline::program::{ProgramCompiler, Stage};
+use tilewright::pipeline::program::Stage;
 
 use crate::emit::{Code, Form, emit, write};
 use crate::failure::Failure;
-use crate::program::{Compiling, failure};
+use crate::program::{Asked, failure};
 use crate::{Global, input};
 
 /// What is written.
@@ -32,16 +32,8 @@ enum Wanted {
 /// What to compile to what.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// The program, in Triton's IR with or without layouts.
-    program: PathBuf,
-    /// The target.
-    #[arg(long)]
-    target: String,
-    /// The function that a launch begins with; may be left out where there is one alone.
-    #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
     #[command(flatten)]
-    compiling: Compiling,
+    asked: Asked,
     /// What to write.
     #[arg(long, value_enum, value_name = "FORM", default_value = "asm")]
     emit: Wanted,
@@ -58,15 +50,9 @@ pub struct Options {
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
-    let target = session.target(&options.target)?;
-    let file = &options.program;
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::Input(format!("cannot read {}: {error}", file.display())))?;
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
-    let compiling = options.compiling.options(options.entry.as_deref());
+    let file = &options.asked.program;
     let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
-    let kernel = compiler.kernel(&text, &compiling, &mut |stage| {
+    let (text, kernel) = options.asked.kernel(&session, &mut |stage| {
         if let Stage::Layouts(assigned) = stage {
             layouts = stage.to_string();
             // Writing to a text does not fail.
@@ -78,7 +64,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
                 dumped = dump(folder, "3-plan.txt", &assigned.report.to_string());
             }
         }
-    });
+    })?;
     dumped?;
     if options.explain {
         eprint!("{plan}");
@@ -93,7 +79,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         _ => Form::Kernel,
     };
     let kernel = kernel.map_err(|error| failure(file, &text, &error))?;
-    emit(&session, &options.target, vec![kernel], form, &options.code)
+    emit(&session, &options.asked.target, vec![kernel], form, &options.code)
 }
 
 fn dump(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {

@@ -1,28 +1,18 @@
 //! `tilewright explain`: how the layouts of a tile program were found.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
-use tilewright::pipeline::program::{ProgramCompiler, Stage};
+use tilewright::pipeline::program::Stage;
 
 use crate::failure::Failure;
-use crate::program::{Compiling, failure};
+use crate::program::{Asked, failure};
 use crate::{Global, input};
 
 /// What to explain.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// The program: one that says where tiles lie, or any other.
-    program: PathBuf,
-    /// The target.
-    #[arg(long)]
-    target: String,
-    /// The function that a launch begins with; may be left out where there is one alone.
-    #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
     #[command(flatten)]
-    compiling: Compiling,
+    asked: Asked,
     /// As JSON; of programs that say where tiles lie alone.
     #[arg(long)]
     json: bool,
@@ -31,19 +21,13 @@ pub struct Options {
 /// Runs the command.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
-    let target = session.target(&options.target)?;
-    let file = &options.program;
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::Input(format!("cannot read {}: {error}", file.display())))?;
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
-    let compiling = options.compiling.options(options.entry.as_deref());
+    let file = &options.asked.program;
     let (mut derivation, mut plan) = (None, None);
-    let kernel = compiler.kernel(&text, &compiling, &mut |stage| match stage {
+    let (text, kernel) = options.asked.kernel(&session, &mut |stage| match stage {
         Stage::Synthesis(found) => derivation = Some(found.clone()),
         Stage::Layouts(assigned) => plan = Some(assigned.report.to_string()),
         _ => {}
-    });
+    })?;
     // What was found before a later stage failed is there all the same.
     match (derivation, plan, options.json) {
         (Some(derivation), _, true) => {

@@ -1,13 +1,15 @@
 //! Tile programs: how they are compiled, and what is wrong with one at its place.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use tilewright::engine::Strategy;
 use tilewright::engine::synthesis::Options;
+use tilewright::kernel::Kernel;
 use tilewright::layout::NotationError;
-use tilewright::pipeline::program::{ProgramError, ProgramOptions};
+use tilewright::pipeline::Session;
+use tilewright::pipeline::program::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 
 use crate::failure::Failure;
 
@@ -19,6 +21,39 @@ enum Choice {
     /// At least cost.
     #[default]
     LeastCost,
+}
+
+/// A program, and the target that it is compiled for.
+#[derive(Debug, Args)]
+pub struct Asked {
+    /// The program, in Triton's IR with or without layouts; or one that says where tiles lie.
+    pub program: PathBuf,
+    /// The target.
+    #[arg(long)]
+    pub target: String,
+    /// The function that a launch begins with; may be left out where there is one alone.
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    #[command(flatten)]
+    compiling: Compiling,
+}
+
+impl Asked {
+    /// The program's text, and its kernel or why there is none; `seen` is shown every stage.
+    pub fn kernel(
+        &self,
+        session: &Session,
+        seen: &mut dyn FnMut(Stage<'_>),
+    ) -> Result<(String, Result<Kernel, ProgramError>), Failure> {
+        let target = session.target(&self.target)?;
+        let file = &self.program;
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Failure::Input(format!("cannot read {}: {error}", file.display())))?;
+        let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+        let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
+        let kernel = compiler.kernel(&text, &self.compiling.options(self.entry.as_deref()), seen);
+        Ok((text, kernel))
+    }
 }
 
 /// How a program is compiled.

@@ -52,6 +52,7 @@ fn every_command_runs_and_says_what_it_should() {
             "gather" => gathers(&said.out),
             "access" => accesses(&said.out),
             "compile" => is_a_program(&said.out),
+            "explain" => assert!(said.out.contains("cp.async") && said.out.contains("ldmatrix"), "{}", said.out),
             "run" => {
                 let lines: Vec<_> = said.out.lines().map(|line| line.split(':').next().unwrap_or_default()).collect();
                 assert_eq!(lines, ["pass         softmax", "pass         argmax", "mi250"], "{}", said.out);
@@ -63,7 +64,7 @@ fn every_command_runs_and_says_what_it_should() {
         checked.insert(name.unwrap_or_default().to_owned());
     }
     let all = ["access", "batch", "compile", "convert", "draw", "gather", "instructions", "layout", "memory", "reduce"];
-    let all = all.into_iter().chain(["new-plugin", "run", "scan", "targets"]).map(str::to_owned);
+    let all = all.into_iter().chain(["explain", "new-plugin", "run", "scan", "targets"]).map(str::to_owned);
     assert_eq!(checked, all.collect(), "the README shows every command");
 }
 

@@ -52,13 +52,17 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
         if known || kept.iter().any(|cost| is_as_good(cost, &candidate.cost)) {
             continue;
         }
-        let ways = widths.iter().filter(|width| in_registers(&question, &candidate.unit, **width, machine));
-        let way = |&width: &u64| ProductChoice {
+        let fits = |width: &Option<u64>| in_registers(&question, &candidate.unit, *width, machine);
+        let way = |k_width: Option<u64>| ProductChoice {
             instruction: Some(Arc::from(&*candidate.unit)),
-            k_width: Some(width),
+            k_width,
             whole_rows: false,
         };
-        let ways: Vec<ProductChoice> = ways.map(way).collect();
+        let mut ways: Vec<ProductChoice> = widths.iter().map(|&width| Some(width)).filter(fits).map(way).collect();
+        if ways.is_empty() && said_width.is_none() && fits(&None) {
+            // Lanes share out K, so that none has neighbours: as the instruction has it.
+            ways.push(way(None));
+        }
         if !ways.is_empty() {
             kept.push(candidate.cost);
         }
@@ -82,9 +86,9 @@ fn is_as_good(one: &ContractionCost, other: &ContractionCost) -> bool {
     one.cycles() <= other.cycles() && one.issues <= other.issues
 }
 
-/// Whether a unit takes both factors from registers, with so many elements of K side by side.
-fn in_registers(question: &Question, unit: &str, width: u64, machine: &Machine<'_>) -> bool {
-    let pinned = Question { unit: Some(unit.to_owned()), k_width: Some(width), ..question.clone() };
+/// Whether a unit takes both factors from registers, with so many elements of K side by side where it is said.
+fn in_registers(question: &Question, unit: &str, width: Option<u64>, machine: &Machine<'_>) -> bool {
+    let pinned = Question { unit: Some(unit.to_owned()), k_width: width.or(question.k_width), ..question.clone() };
     let Ok(plan) = plan(&pinned, machine.means) else { return false };
     [&plan.a, &plan.b].iter().all(|factor| !factor.ins().contains(Dim::OFFSET))
 }

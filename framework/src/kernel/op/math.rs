@@ -71,40 +71,56 @@ pub enum MathFunction {
     /// The exponent, as a number.
     Logb,
     /// The number next to the first toward the second.
+    #[serde(rename = "nextafter")]
     NextAfter,
     /// The first times two to the power of the second, a whole number.
     Scalbn,
     /// What the nearest whole quotient leaves, of two the even one; exact.
     Remainder,
     /// A sum, down.
+    #[serde(rename = "add_rd")]
     AddDown,
     /// A sum, up.
+    #[serde(rename = "add_ru")]
     AddUp,
     /// A sum, toward zero.
+    #[serde(rename = "add_rz")]
     AddZero,
     /// A product, down.
+    #[serde(rename = "mul_rd")]
     MulDown,
     /// A product, up.
+    #[serde(rename = "mul_ru")]
     MulUp,
     /// A product, toward zero.
+    #[serde(rename = "mul_rz")]
     MulZero,
     /// A quotient, down.
+    #[serde(rename = "div_rd")]
     DivDown,
     /// A quotient, up.
+    #[serde(rename = "div_ru")]
     DivUp,
     /// A quotient, toward zero.
+    #[serde(rename = "div_rz")]
     DivZero,
     /// A square root, down.
+    #[serde(rename = "sqrt_rd")]
     SqrtDown,
     /// A square root, up.
+    #[serde(rename = "sqrt_ru")]
     SqrtUp,
     /// A square root, toward zero.
+    #[serde(rename = "sqrt_rz")]
     SqrtZero,
     /// The first times the second plus the third, rounded once down.
+    #[serde(rename = "fma_rd")]
     FmaDown,
     /// The first times the second plus the third, rounded once up.
+    #[serde(rename = "fma_ru")]
     FmaUp,
     /// The first times the second plus the third, rounded once toward zero.
+    #[serde(rename = "fma_rz")]
     FmaZero,
 }
 

@@ -7,6 +7,7 @@ mod language;
 mod translate;
 
 use std::error::Error;
+use std::process::ExitCode;
 
 use tilewright::kernel::Module;
 use tilewright::layout::Dim;
@@ -18,7 +19,17 @@ use tilewright::tile::op::Dialects;
 use tilewright::tile::text::print;
 use tilewright::vendor::{CompileOptions, Emit};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [program, targets @ ..] = &arguments[..] else {
         return Err("usage: tilewright-host PROGRAM TARGET...".into());
