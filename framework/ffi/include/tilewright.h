@@ -274,7 +274,7 @@ typedef struct tw_diagnostic {
 
 /**
  * Takes what is said. It is called by the thread that called, before that call returns; it must return, and may not call
- * the session that it speaks for.
+ * the `tw_session` that it speaks for.
  */
 typedef void (*tw_diagnostic_callback)(void *context, const struct tw_diagnostic *diagnostic);
 

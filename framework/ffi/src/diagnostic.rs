@@ -28,7 +28,7 @@ pub struct tw_diagnostic {
 }
 
 /// Takes what is said. It is called by the thread that called, before that call returns; it must return, and may not call
-/// the session that it speaks for.
+/// the `tw_session` that it speaks for.
 pub type tw_diagnostic_callback = Option<extern "C" fn(context: *mut c_void, diagnostic: *const tw_diagnostic)>;
 
 /// Where a session's diagnostics go.
@@ -64,7 +64,7 @@ impl Listener for Diagnostics {
     fn progress(&self, _: u64, _: u64, _: &str) {}
 }
 
-/// Works while what plugins say goes to the session's diagnostics; without them it goes nowhere, since a library does
+/// Works while what plugins say goes to the diagnostics of a `tw_session`; without them it goes nowhere, since a library does
 /// not print.
 pub(crate) fn heard<Answer>(diagnostics: Option<&Arc<Diagnostics>>, work: impl FnOnce() -> Answer) -> Answer {
     match diagnostics {

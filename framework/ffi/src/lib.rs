@@ -6,7 +6,7 @@
 //!   parameter, `out`, only then. Who gets a handle frees it with the function of its name that ends in `_destroy`, which
 //!   takes null too.
 //! - A session may be used from several threads at once, and so may every other handle: none changes after it was
-//!   made. A handle is destroyed once, when no call uses it any more. Handles outlive the session that made them.
+//!   made. A handle is destroyed once, when no call uses it any more. Handles outlive the `tw_session` they came from.
 //! - Texts end with a zero byte and are UTF-8; pointers that a handle gives live as long as the handle.
 //! - A struct that is filled in begins with `struct_size`, which the caller sets to its size; fields are only ever appended,
 //!   and no more are written than that covers.

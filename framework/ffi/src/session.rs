@@ -28,7 +28,7 @@ pub struct tw_session {
 }
 
 impl tw_session {
-    /// Works while the session's diagnostics hear what is said.
+    /// Works while the diagnostics of this `tw_session` hear what is said.
     pub(crate) fn heard<Answer>(&self, work: impl FnOnce() -> Answer) -> Answer {
         heard(self.diagnostics.as_ref(), work)
     }

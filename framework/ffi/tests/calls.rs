@@ -1,5 +1,5 @@
 //! Calls as a host makes them: what is wrong is an error and never a crash, structs of older hosts are filled as far as they
-//! go, one session serves many threads, and what is said goes to the session that asked.
+//! go, one `tw_session` serves many threads, and what is said goes to whoever asked.
 
 #![allow(unsafe_code, reason = "the interface is called as C calls it")]
 

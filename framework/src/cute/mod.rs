@@ -52,5 +52,6 @@ pub use select::Selection;
 pub use swizzle::{ComposedLayout, Swizzle};
 pub use task_mapping::{Index, IndexTerm, LoopNest, Source, TaskMapping};
 pub use tensor::{of_tensor, to_distributed, to_memory};
+pub use text::open_tuple;
 pub use thread_value::ThreadValue;
 pub use tuple::{IntTuple, MAX_DEPTH, Tree, View};

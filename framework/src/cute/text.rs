@@ -86,6 +86,15 @@ impl<'a> Reader<'a> {
         )
     }
 
+    fn open(&mut self) -> Result<Tree<Option<u64>>, CuteError> {
+        self.tree(
+            0,
+            |reader| {
+                if reader.takes("?") { Ok(None) } else { reader.integer("a number, `?` or `(`").map(Some) }
+            },
+        )
+    }
+
     /// `2@1`, `1@0+1@1` or `0`, as pairs of a step and its axis.
     fn steps(&mut self) -> Result<Vec<(u64, u32)>, CuteError> {
         let mut steps = Vec::new();
@@ -165,6 +174,14 @@ impl<'a> Reader<'a> {
         }
         ComposedLayout::new(swizzles, offset.unwrap_or(0), self.layout()?)
     }
+}
+
+/// Reads a tuple some of whose integers are not known yet, which are written `?`.
+///
+/// # Errors
+/// [`CuteError::Syntax`], [`CuteError::TooDeep`].
+pub fn open_tuple(text: &str) -> Result<Tree<Option<u64>>, CuteError> {
+    Reader::whole(text, Reader::open)
 }
 
 impl FromStr for IntTuple {

@@ -6,6 +6,8 @@
 
 use thiserror::Error;
 
+use crate::cute::{CuteError, Tree, View, open_tuple};
+
 /// How far the next element along a mode is, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModeStride {
@@ -44,10 +46,7 @@ pub struct ViewLayoutError {
 }
 
 /// A number, `?`, or a tuple of these.
-enum Term {
-    Leaf(Option<u64>),
-    Tuple(Vec<Term>),
-}
+type Term = Tree<Option<u64>>;
 
 impl ViewLayout {
     /// Reads a layout.
@@ -59,16 +58,16 @@ impl ViewLayout {
         let (shape, strides) =
             text.split_once(':').ok_or_else(|| wrong("expected `:` before the strides".to_owned()))?;
         let (shape, strides) = (term(shape).map_err(wrong)?, term(strides).map_err(wrong)?);
-        let (shape, strides) = match (shape, strides) {
-            (Term::Tuple(shape), Term::Tuple(strides)) => (shape, strides),
-            (shape, strides) => (vec![shape], vec![strides]),
+        let (shape, strides) = match (shape.view(), strides.view()) {
+            (View::Tuple(shape), View::Tuple(strides)) => (shape, strides),
+            _ => (std::slice::from_ref(&shape), std::slice::from_ref(&strides)),
         };
         if shape.len() != strides.len() {
             return Err(wrong(format!("{} axes have {} strides", shape.len(), strides.len())));
         }
         let mut operands = 0;
         let mut axes = Vec::new();
-        for (shape, stride) in shape.iter().zip(&strides) {
+        for (shape, stride) in shape.iter().zip(strides) {
             let mut modes = Vec::new();
             paired(shape, stride, &mut operands, &mut modes).map_err(wrong)?;
             let unknown = modes.iter().rev().skip(1).any(|mode| mode.size.is_none());
@@ -90,8 +89,8 @@ impl ViewLayout {
 
 /// The modes of one axis.
 fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<Mode>) -> Result<(), String> {
-    match (shape, stride) {
-        (Term::Leaf(size), Term::Leaf(stride)) => {
+    match (shape.view(), stride.view()) {
+        (View::Leaf(size), View::Leaf(stride)) => {
             let stride = stride.map_or_else(
                 || {
                     *operands += 1;
@@ -105,52 +104,21 @@ fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<Mod
             modes.push(Mode { size: *size, stride });
             Ok(())
         }
-        (Term::Tuple(shapes), Term::Tuple(strides)) if shapes.len() == strides.len() => {
+        (View::Tuple(shapes), View::Tuple(strides)) if shapes.len() == strides.len() => {
             shapes.iter().zip(strides).try_for_each(|(shape, stride)| paired(shape, stride, operands, modes))
         }
         _ => Err("the strides are not of the shape's form".to_owned()),
     }
 }
 
-/// The deepest tuple that is read.
-const MAX_DEPTH: usize = 8;
-
+/// What is wrong is shown from where it stands on.
 fn term(text: &str) -> Result<Term, String> {
-    let mut rest = text.trim();
-    let term = read(&mut rest, 0)?;
-    if rest.is_empty() { Ok(term) } else { Err(format!("`{rest}` follows what is whole")) }
-}
-
-fn read(rest: &mut &str, depth: usize) -> Result<Term, String> {
-    *rest = rest.trim_start();
-    if let Some(after) = rest.strip_prefix('?') {
-        *rest = after.trim_start();
-        return Ok(Term::Leaf(None));
-    }
-    let Some(after) = rest.strip_prefix('(') else {
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let (number, after) = rest.split_at(digits);
-        let number = number.parse().map_err(|_| format!("expected a number, `?` or `(` at `{rest}`"))?;
-        *rest = after.trim_start();
-        return Ok(Term::Leaf(Some(number)));
-    };
-    if depth == MAX_DEPTH {
-        return Err(format!("tuples are deeper than {MAX_DEPTH}"));
-    }
-    *rest = after.trim_start();
-    let mut terms = Vec::new();
-    loop {
-        if let Some(after) = rest.strip_prefix(')') {
-            *rest = after.trim_start();
-            return Ok(Term::Tuple(terms));
+    open_tuple(text).map_err(|error| match error {
+        CuteError::Syntax { at, expected, .. } => {
+            format!("expected {expected} at `{}`", text.chars().skip(at).collect::<String>())
         }
-        terms.push(read(rest, depth + 1)?);
-        match rest.strip_prefix(',') {
-            Some(after) => *rest = after.trim_start(),
-            None if rest.starts_with(')') => {}
-            None => return Err(format!("expected `,` or `)` at `{rest}`")),
-        }
-    }
+        error => error.to_string(),
+    })
 }
 
 #[cfg(test)]

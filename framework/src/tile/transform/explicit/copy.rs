@@ -22,14 +22,12 @@ impl Expander<'_> {
                 let waits = self.fill(op, target, copier)?;
                 if waits { wait(op, copier, 0) } else { Ok(()) }
             }
-            Some(target) if is_memory(source) => self.drain(op, [source, target], copier),
-            Some(target) if is_view(target) => {
-                let value = copier.value(source);
-                self.store(op, value, target, copier)
-            }
             Some(target) => {
-                let value = copier.value(source);
-                self.store_shared(op, value, target, copier)
+                let value = match is_memory(source) {
+                    true => self.out_of_shared(op, source, copier)?,
+                    false => self.whole(op, source, target, copier)?,
+                };
+                self.write(op, value, target, copier)
             }
         }
     }
@@ -80,7 +78,7 @@ impl Expander<'_> {
         let choice = self.choices.copies.get(&op).cloned().unwrap_or_default();
         if choice.through_registers {
             let loaded = self.loaded(op, source, copier)?;
-            self.write_shared(op, loaded, target, copier)?;
+            self.write(op, loaded, target, copier)?;
             return Ok(false);
         }
         let (pointers, mask) = self.places(op, source, copier)?;
@@ -119,69 +117,26 @@ impl Expander<'_> {
         Ok(loaded)
     }
 
-    /// From shared to global memory, by way of registers.
-    fn drain(
-        &mut self,
-        op: Op,
-        [source, target]: [Value; 2],
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
-        let loaded = self.out_of_shared(op, source, copier)?;
-        self.write_global(op, loaded, target, copier)
-    }
-
-    /// From registers to global memory.
-    fn store(&mut self, op: Op, value: Value, target: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
-        self.whole(op, target, copier)?;
-        self.write_global(op, value, target, copier)
-    }
-
-    fn write_global(
-        &mut self,
-        op: Op,
-        value: Value,
-        target: Value,
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
-        let (pointers, mask) = self.places(op, target, copier)?;
-        let store = copier.to.op("tt.store").operands("ptr", &[pointers]).operands("value", &[value]);
-        let made = store.operands("mask", mask.as_slice()).done();
+    /// From registers to global or shared memory.
+    fn write(&mut self, op: Op, value: Value, target: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let made = if matches!(copier.from.ty(target), Type::View(_)) {
+            let (pointers, mask) = self.places(op, target, copier)?;
+            let store = copier.to.op("tt.store").operands("ptr", &[pointers]).operands("value", &[value]);
+            store.operands("mask", mask.as_slice()).done()
+        } else {
+            let buffer = self.buffer(target, op, copier)?;
+            copier.to.op("ttg.local_store").operand(value).operand(buffer).done()
+        };
         let made = Maker { copier, at: op }.checked(made)?;
         self.made.copies.push((op, made));
         Ok(())
     }
 
-    /// From registers to shared memory.
-    fn store_shared(
-        &mut self,
-        op: Op,
-        value: Value,
-        target: Value,
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
-        self.whole(op, target, copier)?;
-        self.write_shared(op, value, target, copier)
-    }
-
-    fn write_shared(
-        &mut self,
-        op: Op,
-        value: Value,
-        target: Value,
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
-        let buffer = self.buffer(target, op, copier)?;
-        let made = copier.to.op("ttg.local_store").operand(value).operand(buffer).done();
-        let made = Maker { copier, at: op }.checked(made)?;
-        self.made.copies.push((op, made));
-        Ok(())
-    }
-
-    /// Elements in registers are not packed into bytes.
-    fn whole(&self, op: Op, target: Value, copier: &Copier<'_, '_, '_>) -> Result<(), Violation> {
+    /// What registers hold, for memory of whole bytes: elements in registers are not packed.
+    fn whole(&self, op: Op, source: Value, target: Value, copier: &Copier<'_, '_, '_>) -> Result<Value, Violation> {
         let element = copier.from.ty(target).element();
         match packed::in_byte(element) {
-            1 => Ok(()),
+            1 => Ok(copier.value(source)),
             _ => Err(violation(copier, op, format!("registers of `{element}` are not packed into bytes: cast them"))),
         }
     }
