@@ -96,6 +96,29 @@ fn the_example_of_the_tutorial_is_proved_by_the_suite() {
         &["--target", "loom16", "--message-format", "json", "dot/emulated/plain/f16-f16-f32/*"],
     );
     assert!(said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
+    let shown = commands_of_the_tutorial(&folder, &library);
+    assert_eq!(shown.len(), 2, "one draws the instruction, one multiplies with it");
+    for said in shown {
+        assert!(said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
+    }
+}
+
+/// What the commands of `docs/new-target.md` print that ask the built plugin something.
+fn commands_of_the_tutorial(folder: &Path, library: &Path) -> Vec<String> {
+    let page = std::fs::read_to_string(root().join("docs/new-target.md")).expect("the tutorial");
+    let page = page.replace("\\\n", " ");
+    let lines = page.lines().map(str::trim).filter(|line| line.starts_with("tilewright --plugin"));
+    let printed = lines.map(|line| {
+        let line = line.replace("target/release/libloom_plugin.so", library.to_str().expect("UTF-8"));
+        let command = Path::new(env!("CARGO_BIN_EXE_conformance")).with_file_name("tilewright");
+        let script = format!("tilewright() {{ \"$TILEWRIGHT\" \"$@\"; }}\n{line}");
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-ec", &script]).env("TILEWRIGHT", command).env("TILEWRIGHT_TARGET_PATH", folder.join("targets"));
+        let output = run(&mut shell);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    });
+    printed.collect()
 }
 
 #[test]

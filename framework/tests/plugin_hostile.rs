@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use fixtures::{c_library, hostile, module, plain, scratch};
+use fixtures::{c_library, hostile, module, plain, plain_of_1_0, scratch};
 use tilewright::layout::families::Neutral;
 use tilewright::layout::{FamilyError, FamilySpec};
 use tilewright::plugin::{LoadError, Registry, RegistryError};
@@ -153,8 +153,18 @@ fn an_error_without_end_has_an_end() {
 
 #[test]
 fn a_plugin_in_plain_c_is_a_plugin() {
+    is_the_plain_plugin(&plain());
+}
+
+/// What was built when the interface was new goes on loading.
+#[test]
+fn a_plugin_of_version_1_0_is_a_plugin() {
+    is_the_plain_plugin(&plain_of_1_0());
+}
+
+fn is_the_plain_plugin(file: &Path) {
     let mut registry = Registry::new();
-    let plugin = registry.load(&plain()).expect("a plugin").clone();
+    let plugin = registry.load(file).expect("a plugin").clone();
     assert_eq!((plugin.name.as_str(), plugin.version.as_str()), ("plain", "1.2.3"));
     assert_eq!(plugin.architectures, ["plain1"]);
     let target = registry.target(&description("plain1")).expect("a target");

@@ -27,6 +27,8 @@ enum Wanted {
     Asm,
     /// What a driver loads.
     Object,
+    /// Bitcode whose functions a module of a host's own calls.
+    Functions,
 }
 
 /// What to compile to what.
@@ -76,6 +78,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
         (Wanted::Llvm, _) => Form::Llvm,
         (Wanted::Asm, _) => Form::Asm,
         (Wanted::Object, _) => Form::Object,
+        (Wanted::Functions, _) => Form::Functions,
         _ => Form::Kernel,
     };
     let kernel = kernel.map_err(|error| failure(file, &text, &error))?;

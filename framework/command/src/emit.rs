@@ -22,6 +22,8 @@ pub enum Form {
     Asm,
     /// What a driver loads.
     Object,
+    /// Bitcode whose functions a module of a host's own calls.
+    Functions,
 }
 
 /// How code is made and where it goes.
@@ -72,6 +74,7 @@ pub fn emit(session: &Session, target: &str, kernels: Vec<Kernel>, form: Form, c
         Form::Llvm => Emit::Intermediate,
         Form::Asm => Emit::Assembly,
         Form::Object => Emit::Object,
+        Form::Functions => Emit::Functions,
     };
     let wanted = CompileOptions { emit: vec![form], optimisation: code.opt };
     let artifact = session.compile(target, &module, &wanted)?;

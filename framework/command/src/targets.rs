@@ -6,6 +6,8 @@ use clap::Args;
 use comfy_table::{Table, presets};
 use serde_json::json;
 
+use tilewright::target::TargetDescription;
+
 use crate::failure::Failure;
 use crate::{Global, input};
 
@@ -15,10 +17,16 @@ pub struct Options {
     /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
+    /// Print the JSON schema of target files, for editors.
+    #[arg(long, conflicts_with = "json")]
+    schema: bool,
 }
 
 /// Runs the command. Opens no plugin: their manifests say which architectures they serve.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
+    if options.schema {
+        return Ok(std::io::stdout().lock().write_all(TargetDescription::json_schema().as_bytes())?);
+    }
     let session = input::session(global)?;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

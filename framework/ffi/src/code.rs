@@ -64,7 +64,7 @@ struct Wanted {
 const KEYS: &[&str] = &["entry", "warps", "lanes", "strategy", "emit", "optimisation"];
 
 /// The forms: those that the framework makes, then those of the target's compiler.
-const FORMS: &[&str] = &["layouts", "plan", "kernel", "llvm", "asm", "object"];
+const FORMS: &[&str] = &["layouts", "plan", "kernel", "llvm", "asm", "object", "functions"];
 
 impl Wanted {
     fn read(options: &[(&str, &str)]) -> Result<Self, Failure> {
@@ -95,7 +95,12 @@ impl Wanted {
 
     /// What the target's compiler is asked for.
     fn emitted(&self) -> Vec<(&'static str, Emit)> {
-        let known = [("llvm", Emit::Intermediate), ("asm", Emit::Assembly), ("object", Emit::Object)];
+        let known = [
+            ("llvm", Emit::Intermediate),
+            ("asm", Emit::Assembly),
+            ("object", Emit::Object),
+            ("functions", Emit::Functions),
+        ];
         known.into_iter().filter(|(name, _)| self.wants(name)).collect()
     }
 }
@@ -123,7 +128,7 @@ fn forms(key: &str, value: &str) -> Result<Vec<String>, Failure> {
 }
 
 /// Compiles a tile program, which is `length` bytes of Triton's IR. Keys of options: `emit` (forms with commas between
-/// them: `layouts`, `plan`, `kernel`, `llvm`, `asm`, `object`; `asm` where it is not said), `entry` (the function that a launch
+/// them: `layouts`, `plan`, `kernel`, `llvm`, `asm`, `object`, `functions`; `asm` where it is not said), `entry` (the function that a launch
 /// begins with; may be left out where there is one), `warps` of a block and `lanes` of a warp (where the program does not say),
 /// `strategy` (`least-cost`, or `propagation`), `optimisation` (0 to 3). Available since 1.0.
 ///

@@ -160,3 +160,57 @@ fn pkg_config_knows_the_library() {
         assert!(flags.contains("-ltilewright") && flags.contains("include"), "{flags}");
     }
 }
+
+/// The LLVM libraries of this machine that are of another major version than the plugins', by the names to link.
+fn other_llvms() -> Vec<String> {
+    let output =
+        Command::new("ldconfig").arg("-p").output().or_else(|_| Command::new("/sbin/ldconfig").arg("-p").output());
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let names = text.lines().filter_map(|line| line.split_whitespace().next());
+    let llvms =
+        names.filter(|name| name.starts_with("libLLVM-") && name.contains(".so.") && !name.starts_with("libLLVM-22"));
+    let mut llvms: Vec<String> = llvms.map(str::to_owned).collect();
+    llvms.sort();
+    llvms.dedup();
+    llvms
+}
+
+/// The host's symbols are seen by all that is loaded later; the plugins must take their own all the same.
+#[test]
+fn a_host_may_be_linked_to_another_llvm() {
+    let llvms = other_llvms();
+    if llvms.is_empty() {
+        println!("not shown: this machine has no LLVM of another version (Debian: libllvm15)");
+    }
+    let libraries = prefix().join("lib");
+    let program = hosts().join("../../../conformance/kernels/softmax.ttir");
+    for llvm in llvms {
+        let host = scratch("cc").join(format!("host-{llvm}"));
+        let mut command = Command::new("cc");
+        command.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&host);
+        command.arg("-I").arg(prefix().join("include"));
+        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/other_llvm.c"));
+        command.arg("-L").arg(&libraries).arg(format!("-Wl,-rpath,{}", libraries.display()));
+        run(command.arg(format!("-l:{llvm}")).arg("-ltilewright"));
+        let linked = run(Command::new("ldd").arg(&host));
+        assert!(linked.contains(&llvm), "{linked}");
+        let printed = run(Command::new(&host).arg(&program).args(["h100", "mi250"]));
+        for said in ["ModuleID = 'before'", ".visible .entry softmax(", "amdhsa--gfx90a", "ModuleID = 'after'"] {
+            assert!(printed.contains(said), "{llvm}: {said}: {printed}");
+        }
+    }
+}
+
+/// The command, put where `cargo install --root PREFIX` puts it, finds the plugins of the prefix.
+#[test]
+fn the_command_serves_from_the_prefix() {
+    let built = Path::new(env!("CARGO_BIN_EXE_tilewright-install")).with_file_name("tilewright");
+    assert!(built.is_file(), "{} is not built: run the tests of the whole workspace", built.display());
+    let command = prefix().join("bin/tilewright");
+    std::fs::create_dir_all(prefix().join("bin")).expect("a folder");
+    std::fs::copy(built, &command).expect("the command");
+    let program = hosts().join("../../../conformance/kernels/softmax.ttir");
+    let compile = |target: &str| run(Command::new(&command).args(["compile", "--target", target]).arg(&program));
+    assert!(compile("h100").contains(".visible .entry softmax("));
+    assert!(compile("mi250").contains("amdhsa--gfx90a"));
+}

@@ -25,15 +25,15 @@ pub struct Discovery {
 impl Discovery {
     /// What a program looks through unless told otherwise: the directories of
     /// [`PATH_VARIABLE`], then that of the executable, its `deps`, and the `deps` beside it, where
-    /// cargo puts libraries. Never the working directory.
+    /// cargo puts libraries, then `lib/tilewright` beside it, where an installation puts plugins. Never the working directory.
     #[must_use]
     pub fn standard() -> Self {
         let variable = env::var_os(PATH_VARIABLE).unwrap_or_default();
         let mut directories: Vec<_> = env::split_paths(&variable).filter(|path| !path.as_os_str().is_empty()).collect();
         if let Some(own) = env::current_exe().ok().as_deref().and_then(Path::parent) {
-            let beside = own.parent().map(|parent| parent.join("deps"));
-            let candidates = [Some(own.to_owned()), Some(own.join("deps")), beside];
-            directories.extend(candidates.into_iter().flatten().filter(|path| path.is_dir()));
+            let beside = own.parent().unwrap_or(own);
+            let candidates = [own.to_owned(), own.join("deps"), beside.join("deps"), beside.join("lib/tilewright")];
+            directories.extend(candidates.into_iter().filter(|path| path.is_dir()));
         }
         Self { files: Vec::new(), directories }
     }

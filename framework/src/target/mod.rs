@@ -22,6 +22,7 @@ mod nearest;
 mod number;
 mod numerics;
 mod read;
+mod schema;
 mod tensor_memory;
 mod throughput;
 mod unused;

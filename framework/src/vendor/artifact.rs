@@ -31,6 +31,9 @@ pub enum Emit {
     Assembly,
     /// What a driver loads: a linked code object, a binary module.
     Object,
+    /// The kernels as functions that a host's own code calls on the device: the code generator's intermediate form as
+    /// bytes, for a host that links it into a module of its own with the same major version of that code generator.
+    Functions,
 }
 
 /// Compiled code.

@@ -11,7 +11,7 @@ use tilewright::kernel::Module;
 use tilewright::vendor::CompileError;
 
 use crate::ffi::Session;
-use crate::translate::translate;
+use crate::translate::{Role, translate};
 use crate::{Dialect, Machine};
 
 /// A form that LLVM writes.
@@ -23,6 +23,8 @@ pub enum Form {
     Assembly,
     /// A relocatable object.
     Object,
+    /// Optimised LLVM bitcode in which kernels are functions, for modules of others to link.
+    Functions,
 }
 
 /// What was written; a form that was not asked for is absent.
@@ -34,6 +36,8 @@ pub struct Code {
     pub assembly: Option<Vec<u8>>,
     /// A relocatable object.
     pub object: Option<Vec<u8>>,
+    /// Bitcode with a function for each kernel.
+    pub functions: Option<Vec<u8>>,
 }
 
 /// Compiles all kernels of a module. `optimisation` is a level from 0 to 3.
@@ -45,13 +49,21 @@ pub fn compile(dialect: &dyn Dialect, source: &Module, optimisation: u8, forms: 
     let names = dialect.machine();
     let machine = target_machine(&names, level)?;
     let session = Session::new();
-    let module = translated(&session, dialect, &names, &machine, source)?;
-    let options = PassBuilderOptions::create();
-    let passed = module.run_passes(&format!("default<O{optimisation}>"), &machine, options);
-    passed.map_err(|error| CompileError::Backend(format!("optimisation: {error}")))?;
-    check(&session, &module, "after optimisation")?;
-
+    let optimised = |role| {
+        let module = translated(&session, dialect, &names, &machine, source, role)?;
+        let passed = module.run_passes(&format!("default<O{optimisation}>"), &machine, PassBuilderOptions::create());
+        passed.map_err(|error| CompileError::Backend(format!("optimisation: {error}")))?;
+        check(&session, &module, "after optimisation")?;
+        Ok::<_, CompileError>(module)
+    };
     let mut code = Code::default();
+    if forms.contains(&Form::Functions) {
+        code.functions = Some(optimised(Role::Function)?.write_bitcode_to_memory().as_slice().to_vec());
+    }
+    if forms.iter().all(|form| *form == Form::Functions) && !forms.is_empty() {
+        return Ok(code);
+    }
+    let module = optimised(Role::Kernel)?;
     if forms.contains(&Form::Intermediate) {
         code.intermediate = Some(module.print_to_string().to_string());
     }
@@ -103,12 +115,13 @@ fn translated<'ctx>(
     names: &Machine,
     machine: &TargetMachine,
     source: &Module,
+    role: Role,
 ) -> Result<LlvmModule<'ctx>, CompileError> {
     let context: &'ctx Context = session.context();
     let module = context.create_module("tilewright");
     module.set_triple(&machine.get_triple());
     module.set_data_layout(&machine.get_target_data().get_data_layout());
-    translate(context, &module, dialect, names, source)?;
+    translate(context, &module, dialect, names, source, role)?;
     check(session, &module, "after translation")?;
     Ok(module)
 }

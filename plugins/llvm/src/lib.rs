@@ -1,7 +1,7 @@
 //! Kernel IR to LLVM, for the plugins of vendors whose GPUs LLVM generates code for.
 //!
 //! [`compile`] turns a kernel-IR module into LLVM IR, checks and optimises it, and writes what is
-//! asked for: LLVM IR text, assembly, a relocatable object. Arithmetic, memory, control flow and
+//! asked for: LLVM IR text, assembly, a relocatable object, bitcode whose functions a host calls. Arithmetic, memory, control flow and
 //! types are the same for every target and live here. What differs between targets comes from the
 //! vendor's crate as a [`Dialect`]: names for LLVM's target registry, attributes of a kernel, and
 //! how lane numbers, exchanges and barriers are spelled.
@@ -38,7 +38,7 @@ pub use dialect::{
 };
 pub use emitter::{Emitter, Ordering};
 pub use generate::{Code, Form, compile};
-pub use limits::{check_limits, kernel_metadata, shared_bytes};
+pub use limits::{check_functions, check_limits, kernel_metadata, shared_bytes};
 pub use pieces::Given;
 
 /// LLVM values as hooks of a [`Dialect`] see them.

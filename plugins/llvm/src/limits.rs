@@ -1,6 +1,6 @@
 //! What a module's kernels ask of a launch, and whether the target can give it.
 
-use tilewright::kernel::{Kernel, Module};
+use tilewright::kernel::{Kernel, Module, Type};
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{CompileError, KernelMetadata};
 
@@ -33,6 +33,30 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
         let bytes = shared_bytes(kernel)?;
         if bytes > u64::from(target.shared.bytes) {
             return fail(format!("{bytes} bytes of shared memory; {} has {}", target.name, target.shared.bytes));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that every kernel may be a function: its shared memory is then an array of the module, and no map of a tensor is passed to it.
+///
+/// # Errors
+/// [`CompileError::Unsupported`] naming the kernel and what a function cannot have.
+pub fn check_functions(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
+    for kernel in &module.kernels {
+        let (bytes, most) = (shared_bytes(kernel)?, target.shared.static_bytes);
+        let cannot =
+            |what: String| Err(CompileError::Unsupported(format!("kernel `{}` as a function: {what}", kernel.name)));
+        if bytes > u64::from(most) {
+            return cannot(format!(
+                "{bytes} bytes of shared memory; without a launch that asks for more there are {most}"
+            ));
+        }
+        if let Some(map) = kernel.parameters.iter().find(|parameter| parameter.ty == Type::TensorMap) {
+            return cannot(format!("`{}` is a map of a tensor, which only a launch passes", map.name));
+        }
+        if kernel.launch.blocks > 1 {
+            return cannot("it is for clusters of blocks, which only a launch makes".to_owned());
         }
     }
     Ok(())

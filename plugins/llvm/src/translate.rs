@@ -26,6 +26,32 @@ pub(crate) struct Typed<'ctx> {
     pub(crate) value: BasicValueEnum<'ctx>,
 }
 
+/// What a kernel becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// What a launch begins with.
+    Kernel,
+    /// What code on the device calls, every lane of the block together.
+    Function,
+}
+
+impl Role {
+    /// How a kernel of this form is declared. Only the module that is launched says what is asked of a launch, so a function's shared memory
+    /// is an array of its own.
+    fn form(self, kernel: KernelForm) -> KernelForm {
+        match self {
+            Role::Kernel => kernel,
+            Role::Function => KernelForm {
+                calling_convention: 0,
+                metadata: Vec::new(),
+                protected: false,
+                shared: SharedForm::Static,
+                ..kernel
+            },
+        }
+    }
+}
+
 /// Adds every kernel of `source` to `module`.
 pub(crate) fn translate<'ctx>(
     context: &'ctx Context,
@@ -33,11 +59,12 @@ pub(crate) fn translate<'ctx>(
     dialect: &dyn Dialect,
     machine: &Machine,
     source: &Module,
+    role: Role,
 ) -> Result<(), CompileError> {
     // All functions first, so that no other symbol can take a kernel's name.
     let mut functions = Vec::with_capacity(source.kernels.len());
     for kernel in &source.kernels {
-        let form = dialect.kernel(kernel)?;
+        let form = role.form(dialect.kernel(kernel)?);
         functions.push((declare(context, module, machine, kernel, &form)?, form));
     }
     for (kernel, (function, form)) in source.kernels.iter().zip(&functions) {

@@ -256,3 +256,37 @@ fn the_device_of_this_build_says_that_it_is_no_hardware() {
         "{names:?}"
     );
 }
+
+/// Bitcode begins with the letters BC and the bytes c0 de (LLVM bitcode file format).
+#[test]
+fn kernels_become_functions_for_a_hosts_own_module() {
+    let kernel = kernels::through_shared(LAUNCH, Scope::Block);
+    let artifact = compiled("sm_90a", vec![kernel.clone()], &[Emit::Functions, Emit::Assembly]);
+    let formats: Vec<_> = artifact.payloads.iter().map(|payload| payload.format.as_str()).collect();
+    assert_eq!(formats, ["ptx", "bc"]);
+    let bitcode = &artifact.payload(Emit::Functions).unwrap().bytes;
+    assert_eq!(bitcode[..4], [b'B', b'C', 0xc0, 0xde]);
+    assert_eq!(&compiled("sm_90a", vec![kernel], &[Emit::Functions]).payload(Emit::Functions).unwrap().bytes, bitcode);
+}
+
+/// A function cannot ask a launch for anything.
+#[test]
+fn a_function_has_no_more_shared_memory_than_a_module_may_have() {
+    let target = nvidia("sm_90a");
+    let most = target.description().shared.static_bytes;
+    let kernel = |bytes: u32| {
+        let mut k = Builder::new("large", LAUNCH, &[("at", GLOBAL)]);
+        let shared = k.shared_buffer(bytes, 16);
+        let own = own_address(&mut k, shared, 16);
+        let seven = k.i32(7);
+        k.store(own, 0, seven, None);
+        module(vec![k.finish()])
+    };
+    let functions = CompileOptions { emit: vec![Emit::Functions], optimisation: 2 };
+    assert!(target.compile(&kernel(most), &functions).is_ok());
+    assert!(
+        target.compile(&kernel(most + 16), &CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 }).is_ok()
+    );
+    let error = target.compile(&kernel(most + 16), &functions).unwrap_err();
+    assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("as a function")), "{error}");
+}

@@ -11,8 +11,8 @@ use tilewright::target::{ExchangeKind, ExchangeRow, Instruction, TargetDescripti
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
-    Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_limits, kernel_metadata, no_clusters,
-    no_function, no_queue, queue_of,
+    Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_functions, check_limits, kernel_metadata,
+    no_clusters, no_function, no_queue, queue_of,
 };
 
 use crate::object;
@@ -38,6 +38,10 @@ pub(crate) fn compile(
             Emit::Intermediate => forms.push(Form::Intermediate),
             Emit::Assembly => forms.push(Form::Assembly),
             Emit::Object => forms.push(Form::Object),
+            Emit::Functions => {
+                check_functions(target, module)?;
+                forms.push(Form::Functions);
+            }
             _ => {}
         }
     }
@@ -60,6 +64,9 @@ pub(crate) fn compile(
     }
     if let Some(object) = code.object.filter(|_| options.emit.contains(&Emit::Object)) {
         add(Emit::Object, "hsaco", object::link(&object)?);
+    }
+    if let Some(bitcode) = code.functions {
+        add(Emit::Functions, "bc", bitcode);
     }
     let linked = payloads.iter().any(|payload| payload.form == Emit::Object);
     let taken_by = linked.then(|| "LLVM's assembler and linker".to_owned());

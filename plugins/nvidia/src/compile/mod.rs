@@ -15,7 +15,7 @@ mod tensor;
 use tilewright::kernel::Module;
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, check_maps};
-use tilewright_llvm::{Code, Form, check_limits, kernel_metadata};
+use tilewright_llvm::{Code, Form, check_functions, check_limits, kernel_metadata};
 
 use crate::object;
 use ptx::Ptx;
@@ -41,6 +41,10 @@ pub(crate) fn compile(
             Emit::Intermediate => forms.push(Form::Intermediate),
             // The object is made from the PTX.
             Emit::Assembly | Emit::Object => forms.push(Form::Assembly),
+            Emit::Functions => {
+                check_functions(target, module)?;
+                forms.push(Form::Functions);
+            }
             _ => {}
         }
     }
@@ -61,6 +65,9 @@ fn payloads(target: &TargetDescription, code: Code, emit: &[Emit]) -> Result<Vec
         |form, format: &str, bytes| Payload { form, format: format.to_owned(), bytes, may_differ: format == OF_PTXAS };
     if let Some(text) = code.intermediate {
         payloads.push(payload(Emit::Intermediate, "ll", text.into_bytes()));
+    }
+    if let Some(bitcode) = code.functions {
+        payloads.push(payload(Emit::Functions, "bc", bitcode));
     }
     let Some(ptx) = code.assembly else { return Ok(payloads) };
     if emit.contains(&Emit::Object) {

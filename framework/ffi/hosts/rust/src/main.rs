@@ -1,9 +1,12 @@
 //! A host compiler in Rust: reads a program of a small tile language, asks Tilewright for a layout and for what it takes to change
 //! it, compiles the program for the targets that are named, and prints the assembly.
 //!
-//!     tilewright-host PROGRAM TARGET...
+//!     tilewright-host [--own-module] PROGRAM TARGET...
+//!
+//! With `--own-module` the assembly is that of a module of the host's own, into which the program is linked as a function.
 
 mod language;
+mod own_module;
 mod translate;
 
 use std::error::Error;
@@ -17,7 +20,7 @@ use tilewright::plugin::{Discovery, Registry};
 use tilewright::tile::import::Imports;
 use tilewright::tile::op::Dialects;
 use tilewright::tile::text::print;
-use tilewright::vendor::{CompileOptions, Emit};
+use tilewright::vendor::{Artifact, CompileOptions, Emit};
 
 fn main() -> ExitCode {
     match run() {
@@ -30,9 +33,11 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<_> = std::env::args().skip(1).collect();
+    let own_module = arguments.first().is_some_and(|first| first == "--own-module");
+    arguments.drain(..usize::from(own_module));
     let [program, targets @ ..] = &arguments[..] else {
-        return Err("usage: tilewright-host PROGRAM TARGET...".into());
+        return Err("usage: tilewright-host [--own-module] PROGRAM TARGET...".into());
     };
     let program = language::read(&std::fs::read_to_string(program)?)?;
     let dialects = Dialects::neutral();
@@ -42,7 +47,15 @@ fn run() -> Result<(), Box<dyn Error>> {
     let session = Session::new(tilewright_targets::catalogue()?, registry);
     for target in targets {
         ask(&session, target)?;
-        println!("{}", assembly(&session, target, &text, &dialects)?);
+        let form = if own_module { Emit::Functions } else { Emit::Assembly };
+        let (kernel, artifact) = compiled(&session, target, &text, &dialects, form)?;
+        if own_module {
+            let functions = artifact.payload(form).ok_or_else(|| format!("{target} has no functions for a host"))?;
+            let processor = &session.catalogue().get(target)?.architecture;
+            println!("{}", own_module::assembly(&functions.bytes, &kernel, processor)?);
+        } else {
+            println!("{}", artifact.text(form).ok_or("the target's assembly is no text")?);
+        }
     }
     Ok(())
 }
@@ -77,11 +90,18 @@ fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn assembly(session: &Session, name: &str, text: &str, dialects: &Dialects) -> Result<String, Box<dyn Error>> {
+/// The kernel's name, and the program in this form.
+fn compiled(
+    session: &Session,
+    name: &str,
+    text: &str,
+    dialects: &Dialects,
+    form: Emit,
+) -> Result<(String, Artifact), Box<dyn Error>> {
     let target = session.target(name)?;
     let compiler = ProgramCompiler { dialects, imports: &Imports::default(), target: &*target };
     let kernel = compiler.kernel(text, &ProgramOptions::default(), &mut |_| {})?;
-    let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
-    let artifact = session.compile(name, &Module { kernels: vec![kernel] }, &options)?;
-    Ok(artifact.text(Emit::Assembly).ok_or("the target's assembly is no text")?.to_owned())
+    let options = CompileOptions { emit: vec![form], ..CompileOptions::default() };
+    let name_of_kernel = kernel.name.clone();
+    Ok((name_of_kernel, session.compile(name, &Module { kernels: vec![kernel] }, &options)?))
 }

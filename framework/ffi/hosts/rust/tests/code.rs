@@ -3,6 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use tilewright::pipeline::Session;
+use tilewright::plugin::{Discovery, Registry};
+use tilewright::vendor::{Artifact, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload};
+
 fn host(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright-host"));
     command.args(arguments).output().expect("the host starts")
@@ -34,4 +38,82 @@ fn a_program_that_is_wrong_is_told_its_line() {
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && message.contains(said), "{text}: {message}");
     }
+}
+
+/// Code of the module that the host wrote, into which the program was linked.
+fn own_module(target: &str) -> String {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../saxpy.tile");
+    let output = host(&["--own-module", program.to_str().expect("UTF-8"), target]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn the_program_is_a_part_of_the_hosts_own_kernel() {
+    for (target, entry, access) in
+        [("h100", ".visible .entry host(", "ld.global.v4"), ("mi250", "\nhost:", "global_load_dwordx4")]
+    {
+        let code = own_module(target);
+        assert!(code.contains(entry) && code.contains(access), "{target}: {code}");
+        assert!(!code.contains(" tile(") && !code.contains("\ntile:"), "{target}: nothing is left to call: {code}");
+    }
+}
+
+#[test]
+fn a_target_that_has_no_llvm_says_that_it_has_no_functions() {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../saxpy.tile");
+    let output = host(&["--own-module", program.to_str().expect("UTF-8"), "max1550"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && message.contains("max1550 has no functions"), "{message}");
+}
+
+/// The host's kernel, on what stands for an A100: the program's results by its definition, and what the host wrote beside.
+#[test]
+fn the_hosts_kernel_computes_what_the_program_says() {
+    const COUNT: u32 = 3008;
+    let code = own_module("a100");
+    let ptx = &code[code.find("//").expect("PTX")..];
+    let mut registry = Registry::new();
+    registry.discover(&Discovery::standard()).expect("the plugins");
+    let session = Session::new(tilewright_targets::catalogue().expect("the targets"), registry);
+    let target = session.target("a100").expect("a target");
+    let mut devices = target.devices().expect("devices");
+    let device = devices.iter_mut().find(|device| device.name().contains("virtual")).expect("the virtual device");
+
+    let payload =
+        Payload { form: Emit::Assembly, format: "ptx".to_owned(), bytes: ptx.as_bytes().to_vec(), may_differ: false };
+    let kernel = KernelMetadata {
+        name: "host".to_owned(),
+        lanes: 32,
+        warps: 4,
+        blocks: 1,
+        shared_bytes: 0,
+        maps: Vec::new(),
+        parameters: None,
+    };
+    let artifact = Artifact { payloads: vec![payload], kernels: vec![kernel], taken_by: None };
+    let loaded = device.load(&artifact).expect("the code");
+    let (x, y): (Vec<f32>, Vec<f32>) = (0..COUNT).map(|i| (i as f32 * 0.25, 7.0 - i as f32)).unzip();
+    let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let mut buffers = Vec::new();
+    for contents in [bytes(&x), bytes(&y), vec![0; 4 * COUNT as usize], vec![0; 4 * COUNT as usize], vec![0; 16]] {
+        let buffer = device.allocate(contents.len() as u64).expect("memory");
+        device.write(buffer, 0, &contents).expect("written");
+        buffers.push(buffer);
+    }
+    let mut arguments: Vec<LaunchArgument> = buffers.iter().map(|&buffer| LaunchArgument::Buffer(buffer)).collect();
+    arguments.insert(4, LaunchArgument::Scalar { bits: u64::from(COUNT), width: 32 });
+    let launch = LaunchRequest { code: loaded, kernel: "host".to_owned(), grid: [3, 1, 1], arguments };
+    device.launch(&launch).expect("the launch");
+
+    let mut words = |buffer: usize, count: u32| -> Vec<u32> {
+        let read = device.read(buffers[buffer], 0, 4 * u64::from(count)).expect("read");
+        read.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
+    };
+    for (i, (z, w)) in words(2, COUNT).into_iter().zip(words(3, COUNT)).enumerate() {
+        let expected = 2.5f32 * x[i] + y[i];
+        assert_eq!(f32::from_bits(z), expected, "z[{i}]");
+        assert_eq!(f32::from_bits(w), (x[i] - expected) * (x[i] + expected), "w[{i}]");
+    }
+    assert_eq!(words(4, 4), [1, 1, 1, 0], "a mark of each block of three");
 }

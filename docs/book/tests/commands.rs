@@ -1,0 +1,113 @@
+//! Every command that the book shows is run, in a folder of its own for each page, and ends well; or another test runs it,
+//! which is named here.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tilewright_book::{Page, commands, folder, pages};
+
+/// Commands that another test runs: page, how the command begins, and that test.
+const ELSEWHERE: &[(&str, &str, &str)] = &[
+    ("claims.md", "conformance --target mychip", "conformance/tests/out_of_tree.rs"),
+    ("claims.md", "conformance claim", "conformance/tests/runner"),
+    ("conformance.md", "conformance --target mychip", "conformance/tests/out_of_tree.rs"),
+    ("conformance.md", "conformance merge", "conformance/tests/runner"),
+    ("embedding.md", "cargo run --release -p tilewright-install", "framework/install/tests/hosts.rs"),
+    ("embedding.md", "cargo install --path framework/command", "framework/install/tests/hosts.rs"),
+    ("first-ten-minutes.md", "cargo run --release -p conformance", "conformance/tests/product.rs"),
+    ("gpu-machines.md", "cargo build", "conformance/tests/packs.rs"),
+    ("gpu-machines.md", "conformance pack", "conformance/tests/packs.rs"),
+    ("gpu-machines.md", "conformance-run", "conformance/tests/packs.rs"),
+    ("new-target.md", "tilewright", "conformance/tests/out_of_tree.rs"),
+    ("new-target.md", "cd loom", "conformance/tests/out_of_tree.rs"),
+    ("new-target.md", "TILEWRIGHT_TARGET_PATH", "conformance/tests/out_of_tree.rs"),
+];
+
+/// Commands that need what a machine with Rust's toolchain alone has not.
+const WANTS: &[(&str, &str, &str)] = &[
+    ("conformance.md", "conformance --target max1550 --device", "Intel's OpenCL runtime"),
+    ("gpu-machines.md", "scp", "a machine with a GPU"),
+    ("gpu-machines.md", "ssh", "a machine with a GPU"),
+    ("layouts.md", "cargo", "the nightly toolchain and cargo-fuzz"),
+    ("layouts.md", "cd framework", "the nightly toolchain and cargo-fuzz"),
+    ("many-machines.md", "mkdir", "Slurm"),
+    ("many-machines.md", "conformance", "Slurm"),
+    ("many-machines.md", "sbatch", "Slurm"),
+    ("performance.md", "cargo bench", "a quiet machine"),
+    ("performance.md", "python3", "Triton's wheel"),
+    ("performance.md", "triton-venv", "Triton's wheel"),
+    ("programs-beside-triton.md", "PATH=", "Triton's wheel"),
+];
+
+/// Whether this test leaves the command out.
+fn elsewhere(page: &str, command: &str) -> bool {
+    ELSEWHERE.iter().chain(WANTS).any(|(file, begin, _)| *file == page && command.starts_with(begin))
+}
+
+/// The executables that cargo built beside this one.
+fn built(name: &str) -> PathBuf {
+    let own = std::env::current_exe().expect("this executable");
+    let folder = own.parent().and_then(Path::parent).expect("the folder of executables");
+    let file = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    assert!(file.is_file(), "{} is not built: run the tests of the whole workspace", file.display());
+    file
+}
+
+/// A folder that looks like the repository's root to a command, and takes what it writes.
+fn place() -> tempfile::TempDir {
+    let place = tempfile::tempdir().expect("a folder");
+    let root = folder().parent().expect("the repository").to_owned();
+    for shown in ["conformance", "targets"] {
+        std::os::unix::fs::symlink(root.join(shown), place.path().join(shown)).expect("a link");
+    }
+    std::fs::create_dir_all(place.path().join("docs/pictures")).expect("a folder");
+    place
+}
+
+/// Runs of the suite that would take minutes are shortened: a few cases of each group.
+fn shortened(command: &str) -> String {
+    let plain = command.split('#').next().unwrap_or_default().trim_end();
+    let whole = ["--smoke", "--list", "--case-list"].iter().any(|word| plain.contains(word));
+    let kind = plain.split_whitespace().nth(1).unwrap_or_default();
+    if !plain.starts_with("conformance ") || whole || ["merge", "claim", "pack", "run"].contains(&kind) {
+        return command.to_owned();
+    }
+    format!("{plain} --smoke")
+}
+
+#[test]
+fn every_command_ends_well() {
+    let (tilewright, conformance) = (built("tilewright"), built("conformance"));
+    let mut ran = 0;
+    for Page { name, text } in pages().expect("the pages") {
+        let place = place();
+        for command in commands(&text).iter().filter(|command| !elsewhere(&name, command)) {
+            let script = format!(
+                "tilewright() {{ \"$TILEWRIGHT\" \"$@\"; }}\nconformance() {{ \"$CONFORMANCE\" \"$@\"; }}\n{}",
+                shortened(command)
+            );
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-ec", &script]).env("TILEWRIGHT", &tilewright).env("CONFORMANCE", &conformance);
+            let said = shell.current_dir(place.path()).output().expect("a shell");
+            let (out, err) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
+            assert!(said.status.success(), "{name}: {command}\n{out}\n{err}");
+            let silent = command.contains(" -o ") || command.starts_with("alias");
+            assert!(silent || !out.is_empty(), "{name}: {command}: nothing is printed");
+            ran += 1;
+        }
+    }
+    assert!(ran > 40, "{ran} commands ran");
+}
+
+/// An exception that no page has any more is out of date.
+#[test]
+fn every_exception_is_of_a_command() {
+    let pages = pages().expect("the pages");
+    for (file, begin, runs) in ELSEWHERE {
+        assert!(folder().join("..").join(runs).exists(), "{file}: `{begin}`: {runs} is not there");
+    }
+    for (file, begin, _) in ELSEWHERE.iter().chain(WANTS) {
+        let page = pages.iter().find(|page| page.name == *file).unwrap_or_else(|| panic!("no page {file}"));
+        assert!(commands(&page.text).iter().any(|command| command.starts_with(begin)), "{file} shows no `{begin}`");
+    }
+}
