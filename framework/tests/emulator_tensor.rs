@@ -8,7 +8,7 @@ mod tensor_rows;
 use emulator_target::{kernel, target};
 use tilewright::emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings};
 use tilewright::kernel::Queue;
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright::target::{Instruction, InstructionKind, Operand, Semantics, TensorOperand};
 
 use tensor_rows::{memory, register, row, tensor};
 
@@ -31,7 +31,25 @@ fn rows() -> Vec<Instruction> {
         row("st", moves, Semantics::Move, Queue::TensorStores, vec![tile(), held("a")]),
         product("mma", "f32"),
         product("mma16", "f16"),
+        scaled(product("mma scaled", "f32")),
     ]
+}
+
+/// The same with scales of the 16 rows, eight in a column, and of the two columns: a byte of a column each, in the rows of
+/// each warp again.
+fn scaled(mut row: Instruction) -> Instruction {
+    let (nothing, last) = ([0, 0], row.operands.len() - 1);
+    let scales = |role: &str, rows: &[[u64; 2]], columns: &[[u64; 2]], size: u64| {
+        let copies = vec![8];
+        match tensor(role, "e8m0", 8, rows, columns, [size, 1]) {
+            Operand::Tensor(tile) => Operand::Tensor(TensorOperand { copies, ..tile }),
+            other => other,
+        }
+    };
+    let of_a = scales("scale_a", &[[1, 0], [2, 0], [4, 0]], &[nothing, nothing, [8, 0]], 16);
+    let of_b = scales("scale_b", &[[1, 0], nothing, nothing], &[nothing, nothing], 2);
+    row.operands.splice(last..last, [of_a, of_b]);
+    row
 }
 
 /// Runs a kernel of two warps of eight lanes. `%1` is the lane, `%2` the warp, `%3` = 0, `%4` = 1, `%5` an mbarrier of one
@@ -233,6 +251,42 @@ fn groups_arrive_once() {
     let twice = product("mma", "ne").replace("yield } else", "mbarrier_commit products %5\n yield } else");
     match fault(&format!("{ALLOT}{twice}{WAIT}{LOAD}{FREE}")) {
         FaultKind::Mbarrier { message, .. } => assert!(message.contains("more arrive than it was made for")),
+        other => panic!("{other}"),
+    }
+}
+
+/// Scales of a from column 2 on, of b in column 4: each warp stores `%a` of its lane to all of these in its own rows.
+fn stored_scales(scales: &str) -> String {
+    let at = |number: u32, columns: u32| {
+        format!(
+            "%{number}0: i32 = constant {columns}
+             %{number}1: i32 = binary add %10, %{number}0
+             %{number}2: i32 = binary add %9, %{number}0
+             instruction \"st\" %{number}1, %60\n"
+        )
+    };
+    let (of_a, of_b) = (at(7, 2), at(8, 4));
+    format!(
+        "{scales}\n %60: 2xi32 = pack %50, %50\n{of_a}{of_b} commit tensor_stores\n{WAIT_STORE} barrier block all\n"
+    )
+}
+
+#[test]
+fn scales_are_read_in_the_rows_of_any_warp() {
+    let product = product("mma scaled", "ne").replace("%150, %151\n", "%150, %72, %82, %151\n");
+    // 2 of the row, and 2 of the column: above the byte lies something else.
+    let doubled = stored_scales("%50: i32 = constant 0xffffff80");
+    let text = format!("{ALLOT}{doubled}{product}{WAIT}{LOAD}{FREE}");
+    assert_eq!(passes(&text), vec![f32::to_bits(8.0); 32]);
+    // 2^0, 2^1, ... by row, and 1 and 2 of the columns.
+    let by_row = "%51: i32 = constant 127\n %50: i32 = binary add %1, %51";
+    let text = format!("{ALLOT}{}{product}{WAIT}{LOAD}{FREE}", stored_scales(by_row));
+    let expected: Vec<u32> =
+        (0..16).flat_map(|row| [1.0, 2.0].map(|column| (2.0 * f32::powi(2.0, row % 8) * column).to_bits())).collect();
+    assert_eq!(passes(&text), expected);
+    let by_warp = "%51: i32 = constant 127\n %50: i32 = binary add %2, %51";
+    match fault(&format!("{ALLOT}{}{product}{WAIT}{LOAD}{FREE}", stored_scales(by_warp))) {
+        FaultKind::Instruction { message, .. } => assert!(message.contains("8 rows further down"), "{message}"),
         other => panic!("{other}"),
     }
 }

@@ -114,3 +114,28 @@ fn without_both_ways_or_without_the_memory_there_is_none() {
     assert!(TensorTable::of(&loads, &target()).ways(&tile(16, 8)).is_empty());
     assert!(TensorTable::of(&table(), &emulator_target::target(false)).ways(&tile(16, 8)).is_empty());
 }
+
+/// Scales: bytes of a word, of which the upper two hold nothing, in the rows of each warp again.
+#[test]
+fn narrow_tiles_are_stored_for_each_warp() {
+    let nothing = [0, 0];
+    let along = [[0, 1], nothing, [8, 0], [16, 0]];
+    let tile = match tensor("scale_a", "e8m0", 8, &BITS[..3], &along, [32, 2]) {
+        Operand::Tensor(tile) => TensorOperand { copies: vec![8], ..tile },
+        other => panic!("{other:?}"),
+    };
+    let way = TensorTable::of(&table(), &target()).stores(&tile).unwrap();
+    assert_eq!((way.rows[1].as_str(), way.word_bits, way.issue_bits), ("store rows x4", 2, 2));
+    assert_eq!((way.offsets.as_slice(), way.warp_offsets()), (&[0][..], vec![8 << 16]));
+    for (warp, lane, register) in
+        (0..2).flat_map(|warp| (0..8).flat_map(move |lane| (0..16).map(move |at| (warp, lane, at))))
+    {
+        let held = [(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)];
+        let there = tile.layout.apply(&[(Dim::ROW, lane), (Dim::COL, register)]).unwrap();
+        assert_eq!(way.registers.apply(&held).unwrap(), there, "{held:?}");
+    }
+    // Nobody loads what holds nothing, and copies that are not one for each warp are nobody's.
+    assert!(TensorTable::of(&table(), &target()).ways(&tile).is_empty());
+    let apart = TensorOperand { copies: vec![4], ..tile };
+    assert_eq!(TensorTable::of(&table(), &target()).stores(&apart), None);
+}

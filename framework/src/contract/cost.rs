@@ -41,7 +41,7 @@ impl ContractionCost {
         let turns = question.warps.div_ceil(unit.pipes);
         let factors = [(&plan.a, question.a, &unit.a), (&plan.b, question.b, &unit.b)];
         let by_unit = unit.scales.is_some();
-        let (mut wavefronts, mut read, mut operations) = (0, 0, 0);
+        let (mut wavefronts, mut read, mut operations, mut scales) = (0, 0, 0, 0);
         let sums = words(&plan.c, unit.sums.bits);
         // Sums in tensor memory come to registers when no factor is there anymore.
         let mut registers = if unit.tensor.is_some() { 0 } else { sums };
@@ -71,9 +71,10 @@ impl ContractionCost {
             let (Some(layout), Some(scale)) = (layout, scale) else { continue };
             wavefronts += chunks * different_bits(layout, scale.number).div_ceil(wavefront);
             registers += words(layout, scale.number.bits());
+            scales += if by_unit { chunks * words(layout, scale.number.bits()) } else { 0 };
         }
         let moved = match (&unit.tensor, &target.tensor) {
-            (Some(_), Some(memory)) => sums as f64 * memory.column_cycles * f64::from(turns),
+            (Some(_), Some(memory)) => (sums + scales) as f64 * memory.column_cycles * f64::from(turns),
             _ => 0.0,
         };
         let warps = f64::from(question.warps);

@@ -9,7 +9,7 @@ use super::elements::{self, Part};
 use super::operands::Operands;
 use super::plan::Contraction;
 use super::sums::{Sums, unpacked};
-use super::unit::Role;
+use super::unit::{Role, Scales};
 
 impl Contraction {
     /// Writes the kernel IR that adds the product of one chunk of the factors to the sums, and gives the new sums.
@@ -26,7 +26,7 @@ impl Contraction {
         match &self.unit.row {
             Some(row) if self.unit.tensor.is_some() => {
                 let (a, b) = (self.tiles(builder, &a, 0), self.tiles(builder, &b, 1));
-                self.in_tensor_memory(builder, row, [&a, &b], sums)
+                self.in_tensor_memory(builder, row, ([&a, &b], scales), sums)
             }
             Some(row) => sums.with(&self.by_row(builder, row, [&a, &b], scales, c)),
             None => sums.with(&self.by_lanes(builder, &a, &b, c)),
@@ -73,19 +73,19 @@ impl Contraction {
         parts.chunks(1 << operands.registers.len()).map(|own| elements::packed(builder, own, operands)).collect()
     }
 
-    /// The scales of each repetition; ones where the question has none.
-    fn packed_scales(&self, builder: &mut Builder, side: usize, values: &[Value]) -> Vec<Value> {
+    /// The scales of each repetition, 2^`bits` registers in each value; ones where the question has none.
+    pub(super) fn packed_scales(&self, builder: &mut Builder, side: usize, values: &[Value], bits: u32) -> Vec<Value> {
         let Some(scales) = &self.unit.scales else { return Vec::new() };
         let operands = [&scales.a, &scales.b][side];
         if self.question.scales[side].is_some() {
             let parts: Vec<Part> = values.iter().copied().map(Part::whole).collect();
-            return self.packed(builder, &parts, operands);
+            return parts.chunks(1 << bits).map(|own| elements::packed(builder, own, operands)).collect();
         }
         let one = if let Number::Float(format) = operands.number { format.one() } else { 1 };
         let one = Part::whole(builder.constant(carrier(operands.number), one));
-        let own = elements::packed(builder, &vec![one; 1 << operands.registers.len()], operands);
+        let own = elements::packed(builder, &vec![one; 1 << bits], operands);
         let [m, n, k] = self.tiling.repeats();
-        vec![own; 1 << ([m, n][side] + k)]
+        vec![own; 1 << ([m, n][side] + k + operands.registers.len() as u32 - bits)]
     }
 
     /// The values that the row takes for a factor, for each of its tiles as (along M or N, along K): registers, or
@@ -120,7 +120,10 @@ impl Contraction {
         let unit = &self.unit;
         let a = self.tiles(builder, a, 0);
         let b = self.tiles(builder, b, 1);
-        let [scale_a, scale_b] = [0, 1].map(|side| self.packed_scales(builder, side, scales[side]));
+        let [scale_a, scale_b] = [0, 1].map(|side| {
+            let held = |scales: &Scales| [&scales.a, &scales.b][side].registers.len() as u32;
+            self.packed_scales(builder, side, scales[side], unit.scales.as_ref().map_or(0, held))
+        });
         let sums: Vec<Part> = c.iter().copied().map(Part::whole).collect();
         let mut sums = self.packed(builder, &sums, &unit.sums);
         self.each_issue(|at_a, at_b, at_sums| {

@@ -192,13 +192,22 @@ pub(super) fn stored_from(
     side: usize,
     target: &TargetDescription,
 ) -> Result<LinearLayout, MovementError> {
-    let number = question.factors()[side];
-    let (k_axis, bits) = (1 - side, number.stored_bits().max(8));
+    let bytes = stored_bytes(question, chunk, side, target)?;
+    let within = in_byte(question.factors()[side]).min(chunk);
+    Ok(scale::ungrouped(&bytes, 1 - side, within)?)
+}
+
+/// The same in bytes, or wider elements.
+pub(super) fn stored_bytes(
+    question: &Question,
+    chunk: u32,
+    side: usize,
+    target: &TargetDescription,
+) -> Result<LinearLayout, MovementError> {
+    let bits = question.factors()[side].stored_bits().max(8);
     let tensor = Matrix::of_factor(question, chunk, side).tensor(bits);
     let [lanes, warps] = [question.lanes, question.warps].map(u64::from);
-    let bytes = coalesced_layout(&tensor, bits, lanes, warps, target)?;
-    let within = in_byte(number).min(chunk);
-    Ok(scale::ungrouped(&bytes, k_axis, within)?)
+    coalesced_layout(&tensor, bits, lanes, warps, target)
 }
 
 impl Matrix {

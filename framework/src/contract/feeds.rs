@@ -1,12 +1,16 @@
 //! The ways of both factors of a plan, and of their scales, from global memory.
 
-use crate::layout::Dim;
+use crate::layout::LinearLayout;
 use crate::movement::{Means, MovementError};
+use crate::target::{Number, TargetDescription};
 
 use super::elements::{Making, in_byte};
-use super::feed::{Feed, Matrix, stored_from};
+use super::feed::{Feed, Matrix, stored_bytes, stored_from};
 use super::plan::Contraction;
 use super::scale;
+
+/// A byte of memory, whatever it holds.
+const BYTE: Number = Number::Integer { bits: 8, signed: false };
 
 impl Contraction {
     /// How both factors reach their layouts a chunk at a time from global memory, where they lie as
@@ -44,9 +48,21 @@ impl Contraction {
 
     /// How elements of a factor become those of the unit.
     pub(super) fn making(&self, side: usize) -> Making {
-        let to = [&self.unit.a, &self.unit.b][side].number;
+        let operands = [&self.unit.a, &self.unit.b][side];
+        if operands.in_byte() > 0 {
+            // Bytes as they lie in memory.
+            return Making { from: BYTE, to: BYTE, scale: None, k_axis: 1 - side };
+        }
+        let to = operands.number;
         let scale = self.question.scales[side].filter(|_| self.unit.scales.is_none());
         Making { from: self.question.factors()[side], to, scale, k_axis: 1 - side }
+    }
+
+    /// The elements of the registers from which a factor is stored to shared memory: the unit's, or the bytes that hold them.
+    pub(super) fn stored_from(&self, side: usize, target: &TargetDescription) -> Result<LinearLayout, MovementError> {
+        let in_bytes = [&self.unit.a, &self.unit.b][side].in_byte() > 0;
+        let stored = if in_bytes { stored_bytes } else { stored_from };
+        stored(&self.question, self.tiling.chunk, side, target)
     }
 
     /// Each way has its part of the scratch memory.
@@ -58,11 +74,11 @@ impl Contraction {
     /// The way of a factor; of elements narrower than a byte that of their bytes.
     fn feed(&self, side: usize, means: Means<'_>) -> Result<Feed, MovementError> {
         let (layout, operands) = [(&self.a, &self.unit.a), (&self.b, &self.unit.b)][side];
-        let chunk = self.a.out_bits(Dim::tensor(1));
+        let chunk = self.tiling.chunk;
         let matrix = Matrix::of_factor(&self.question, chunk, side);
         let number = self.question.factors()[side];
         if let Some(memory) = &operands.memory {
-            let elements = stored_from(&self.question, chunk, side, means.target)?;
+            let elements = self.stored_from(side, means.target)?;
             return Feed::stored((layout, memory), matrix, (elements, self.making(side)), means);
         }
         let layout = scale::grouped(layout, 1 - side, in_byte(number))?;

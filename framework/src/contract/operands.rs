@@ -15,9 +15,12 @@ pub(super) struct Operands {
     pub lanes: Vec<[u64; 2]>,
     /// The element of each bit of the warps that issue together.
     pub warps: Vec<[u64; 2]>,
-    /// How it lies in shared memory, where it lies there and not in registers.
+    /// How it lies in shared memory, where it lies there and not in registers. Of elements narrower than a byte, how
+    /// their bytes do.
     pub memory: Option<Box<MemoryOperand>>,
 }
+
+const NO_SIDES: &str = "layouts have tiles whose sides are powers of two, of whole bytes, and its tile is another";
 
 impl Operands {
     pub(super) fn of(row: &Instruction, wanted: &str) -> Result<(Self, [u32; 2]), String> {
@@ -29,6 +32,9 @@ impl Operands {
         match row.operands.iter().find(of_role) {
             Some(Operand::Register { element, bits, layout, .. }) => Self::held(wanted, element, *bits, layout),
             Some(Operand::Memory(memory)) => Self::in_memory(memory),
+            _ if row.tensor(wanted).is_some() => {
+                Err(format!("it reads {wanted} from tensor memory, to which plans bring no factor"))
+            }
             _ => Err(format!("it has no operand `{wanted}`")),
         }
     }
@@ -53,20 +59,16 @@ impl Operands {
 
     fn in_memory(memory: &MemoryOperand) -> Result<(Self, [u32; 2]), String> {
         let number = number(&memory.element)?;
-        if memory.bits < 8 || memory.shape.iter().any(|size| !size.is_power_of_two()) {
-            return Err(
-                "layouts have tiles whose sides are powers of two, of whole bytes, and its tile is another".to_owned()
-            );
-        }
-        let own = Self {
-            number,
-            bits: memory.bits,
-            registers: vec![],
-            lanes: vec![],
-            warps: vec![],
-            memory: Some(Box::new(memory.clone())),
-        };
+        let bytes = memory.of_bytes().filter(|bytes| bytes.shape.iter().all(|size| size.is_power_of_two()));
+        let bytes = bytes.ok_or(NO_SIDES)?;
+        let (registers, lanes, warps) = (vec![], vec![], vec![]);
+        let own = Self { number, bits: memory.bits, registers, lanes, warps, memory: Some(Box::new(bytes)) };
         Ok((own, memory.shape.map(u64::trailing_zeros)))
+    }
+
+    /// Log2 of the elements that share a byte of the shared memory in which they lie.
+    pub(super) fn in_byte(&self) -> u32 {
+        if self.memory.is_some() { (8 / self.bits.clamp(1, 8)).trailing_zeros() } else { 0 }
     }
 
     /// Bits of a tile in memory.

@@ -21,7 +21,7 @@ pub struct Contraction {
     /// What was asked.
     pub question: Question,
     /// The layout of `a`, M x chunk: of registers, or where the unit reads it from shared memory, from offsets
-    /// in elements of the unit's type.
+    /// in elements of the unit's type, or in bytes where these are narrower.
     pub a: LinearLayout,
     /// The layout of `b`, chunk x N; likewise.
     pub b: LinearLayout,
@@ -49,7 +49,7 @@ impl Contraction {
         let k = question.bits()[2];
         let limit = cost::limit(question, target);
         let within = target.tensor.as_ref().map_or(0, |memory| memory.columns);
-        let mut smallest = None;
+        let (mut smallest, mut reason) = (None, "there is nothing to multiply".to_owned());
         // No chunk ends within a byte.
         let least = question.factors().map(in_byte).into_iter().fold(unit.tile[2], u32::max);
         for chunk in (least.min(k)..=k).rev() {
@@ -57,9 +57,9 @@ impl Contraction {
             let plan = Self::of_tiling(question, unit, tiling, natural_width(unit, &tiling), target)?;
             let columns = plan.tensor_columns();
             if columns > within {
-                let reasons =
-                    format!("its sums would take {columns} columns of tensor memory, of which there are {within}");
-                return Err(ContractError::Impossible { reasons });
+                // A shorter chunk has fewer scales.
+                reason = format!("it would take {columns} columns of tensor memory, of which there are {within}");
+                continue;
             }
             let fits = plan.shared_bytes() <= u64::from(target.shared.static_bytes);
             if fits && plan.cost.registers <= limit / 2 && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN {
@@ -74,7 +74,7 @@ impl Contraction {
                 let needed = plan.cost.registers;
                 Err(ContractError::Impossible { reasons: format!("a lane would need {needed} registers of {limit}") })
             }
-            None => Err(ContractError::Impossible { reasons: "there is nothing to multiply".to_owned() }),
+            None => Err(ContractError::Impossible { reasons: reason }),
         }
     }
 
@@ -165,8 +165,8 @@ impl Contraction {
     /// Bytes of shared memory from which the unit reads factors.
     #[must_use]
     pub fn shared_bytes(&self) -> u64 {
-        let bytes = |(layout, operands): (&LinearLayout, &Operands)| match operands.memory {
-            Some(_) => u64::from(operands.bits / 8) << layout.in_bits(Dim::OFFSET),
+        let bytes = |(layout, operands): (&LinearLayout, &Operands)| match &operands.memory {
+            Some(memory) => u64::from(memory.bits / 8) << layout.in_bits(Dim::OFFSET),
             None => 0,
         };
         [(&self.a, &self.unit.a), (&self.b, &self.unit.b)].map(bytes).iter().sum()

@@ -1,8 +1,7 @@
 //! Where a row has its sums: in registers, or in tensor memory with each way to registers.
 
-use crate::layout::Dim;
 use crate::movement::{TensorMoves, TensorTable};
-use crate::target::{Instruction, Operand, TargetDescription, TensorOperand};
+use crate::target::{Instruction, TargetDescription, TensorOperand};
 
 use super::Question;
 use super::operands::{Operands, number};
@@ -25,7 +24,7 @@ impl RowSums {
         target: &TargetDescription,
         table: &mut TensorTable,
     ) -> Result<Vec<Self>, String> {
-        if let Some(tile) = row.operands.iter().find_map(Operand::tensor) {
+        if let Some(tile) = row.tensor("d") {
             let least_columns = target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
             return Self::in_tensor_memory(tile, question, least_columns, table);
         }
@@ -46,7 +45,7 @@ impl RowSums {
         if sums != question.accumulator {
             return Err(format!("it sums in {sums}, wanted is {}", question.accumulator));
         }
-        let columns = 1 << tile.layout.in_bits(Dim::COL);
+        let columns = tile.columns();
         let way = |moves: TensorMoves| -> Result<Self, String> {
             let (operands, size) = Operands::held("d", &tile.element, tile.bits, &moves.registers)?;
             Ok(Self { operands, size, tensor: Some(InTensorMemory { moves, columns, least_columns }) })

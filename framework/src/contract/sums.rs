@@ -60,7 +60,7 @@ impl Sums {
 }
 
 impl Contraction {
-    /// Columns of tensor memory for the sums of all groups of warps; none where they are in registers.
+    /// Columns of tensor memory for the sums and scales of all groups of warps; none where they are in registers.
     #[must_use]
     pub fn tensor_columns(&self) -> u32 {
         let [m, n] = self.tiling.warps;
@@ -68,9 +68,23 @@ impl Contraction {
         self.unit.tensor.as_ref().map_or(0, |tensor| all.max(tensor.least_columns))
     }
 
-    fn columns_of_group(&self) -> u64 {
+    /// Columns of a group's sums.
+    fn columns_of_sums(&self) -> u64 {
         let [m, n, _] = self.tiling.repeats();
         self.unit.tensor.as_ref().map_or(0, |tensor| tensor.columns << (m + n))
+    }
+
+    /// Columns of the scales of a chunk of each factor, where they are there too.
+    fn columns_of_scales(&self) -> [u64; 2] {
+        let [m, n, k] = self.tiling.repeats();
+        let scales = self.unit.scales.as_ref().and_then(|scales| scales.tensor.as_ref());
+        scales.map_or([0, 0], |[a, b]| [a.columns << (m + k), b.columns << (n + k)])
+    }
+
+    /// Columns of a group: its sums, then its scales, a power of two together.
+    fn columns_of_group(&self) -> u64 {
+        let all = self.columns_of_sums() + self.columns_of_scales().iter().sum::<u64>();
+        if all == 0 { 0 } else { all.next_power_of_two() }
     }
 
     /// Writes the kernel IR before the first chunk. `c`, one integer for each register of the sums' layout, is what
@@ -120,17 +134,43 @@ impl Contraction {
         unpacked(builder, &words, 1 << tensor.moves.issue_bits, &self.unit.sums)
     }
 
+    /// Stores the scales of a chunk, where the unit takes any, for each warp in its own rows; gives for each factor how many
+    /// columns the scales of each of its tiles are beyond the group's first.
+    fn store_scales(&self, builder: &mut Builder, address: Value, scales: [&[Value]; 2]) -> [Vec<u64>; 2] {
+        let Some(tensor) = self.unit.scales.as_ref().and_then(|scales| scales.tensor.as_ref()) else {
+            return [Vec::new(), Vec::new()];
+        };
+        let mut first = self.columns_of_sums();
+        let mut places = [Vec::new(), Vec::new()];
+        for (side, own) in tensor.iter().enumerate() {
+            let moves = &own.moves;
+            let values = self.packed_scales(builder, side, scales[side], moves.issue_bits + moves.word_bits);
+            let to = self.offset(builder, address, &moves.warp_offsets());
+            for words in values.chunks(moves.offsets.len()) {
+                let at = moved(builder, to, first);
+                moves.emit_store(builder, at, words);
+                places[side].push(first);
+                first += own.columns;
+            }
+        }
+        TensorMoves::emit_stored(builder);
+        // What all warps have stored, one of them has read.
+        builder.barrier(Scope::Block);
+        places
+    }
+
     /// Issues the products of a chunk by the first warp of each group, and waits for them.
     pub(super) fn in_tensor_memory(
         &self,
         builder: &mut Builder,
         row: &str,
-        [a, b]: [&[Value]; 2],
+        ([a, b], scales): ([&[Value]; 2], [&[Value]; 2]),
         sums: &Sums,
     ) -> Sums {
         let (Some(tensor), Some(memory), Some(queue)) = (&self.unit.tensor, sums.memory, self.unit.queue) else {
             return sums.clone();
         };
+        let [scale_a, scale_b] = self.store_scales(builder, memory.all.address, scales);
         let always = builder.constant(TRUTH, 1);
         let chunks = sums.values[0];
         let zero = builder.i32(0);
@@ -142,8 +182,10 @@ impl Contraction {
                     Role::A => a[at_a],
                     Role::B => b[at_b],
                     Role::Sums => moved(builder, memory.of_group, at_sums as u64 * tensor.columns),
-                    _ if at_a & along_k == 0 => adds,
-                    _ => always,
+                    Role::ScaleA => moved(builder, memory.of_group, scale_a[at_a]),
+                    Role::ScaleB => moved(builder, memory.of_group, scale_b[at_b]),
+                    Role::Accumulate if at_a & along_k == 0 => adds,
+                    Role::Accumulate => always,
                 };
                 let operands = self.unit.order.iter().map(&mut value).collect();
                 builder.effect(Op::Instruction { name: row.to_owned(), operands });

@@ -50,10 +50,10 @@ impl Tiling {
     }
 
     /// The layout of the first factor, M x chunk: registers of the unit, then repetitions along K, then along M.
-    /// Of a factor in memory, the layout of that.
+    /// Of a factor in memory, the layout of that, of elements narrower than a byte in bytes.
     pub(super) fn of_a(&self, unit: &Unit, order: &Order) -> Result<LinearLayout, ContractError> {
         if let Some(memory) = &unit.a.memory {
-            return self.in_memory(memory, [self.size[0], self.chunk]);
+            return self.in_memory(memory, [self.size[0], self.chunk.saturating_sub(unit.a.in_byte())]);
         }
         let place = |[m, k]: [u64; 2]| [m, order.place(k)];
         let [m, _, k] = self.repeats();
@@ -62,10 +62,10 @@ impl Tiling {
     }
 
     /// The layout of the second factor, chunk x N: registers of the unit, then repetitions along K, then along N.
-    /// Of a factor in memory, the layout of that.
+    /// Of a factor in memory, the layout of that, of elements narrower than a byte in bytes.
     pub(super) fn of_b(&self, unit: &Unit, order: &Order) -> Result<LinearLayout, ContractError> {
         if let Some(memory) = &unit.b.memory {
-            return self.in_memory(memory, [self.chunk, self.size[1]]);
+            return self.in_memory(memory, [self.chunk.saturating_sub(unit.b.in_byte()), self.size[1]]);
         }
         let place = |[k, n]: [u64; 2]| [order.place(k), n];
         let [_, n, k] = self.repeats();

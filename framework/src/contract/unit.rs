@@ -1,7 +1,7 @@
 //! What multiplies: an instruction of the target, or plain multiply-adds of the lanes.
 
 use crate::layout::Dim;
-use crate::movement::TensorTable;
+use crate::movement::{TensorMoves, TensorTable};
 use crate::target::{
     Completion, Instruction, InstructionKind, MatrixUnit, Operand, Queue, Semantics, TargetDescription,
 };
@@ -62,26 +62,50 @@ pub(super) enum Role {
 }
 
 /// The scales that a unit takes: M x blocks of the first factor, blocks x N of the second.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scales {
     pub a: Operands,
     pub b: Operands,
+    /// How registers bring the scales of each factor to tensor memory, where the unit reads them there.
+    pub tensor: Option<[ScalesInTensorMemory; 2]>,
     /// Log2 of the elements of K that share one.
     pub block: u32,
 }
 
+/// The scales of one factor in tensor memory.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ScalesInTensorMemory {
+    pub moves: TensorMoves,
+    /// Columns of a tile.
+    pub columns: u64,
+}
+
+/// The scales of one factor of a row: as registers hold them, their sizes (log2), and how they come to tensor memory.
+type RowScales = (Operands, [u32; 2], Option<ScalesInTensorMemory>);
+
+fn row_scales(row: &Instruction, wanted: &str, table: &TensorTable) -> Result<RowScales, String> {
+    let Some(tile) = row.tensor(wanted) else {
+        let (operands, size) = Operands::of(row, wanted)?;
+        return Ok((operands, size, None));
+    };
+    let moves = table.stores(tile).ok_or("no row of the target brings its scales to tensor memory")?;
+    let (operands, size) = Operands::held(wanted, &tile.element, tile.bits, &moves.registers)?;
+    Ok((operands, size, Some(ScalesInTensorMemory { moves, columns: tile.columns() })))
+}
+
 impl Scales {
     /// Those of a row for tiles of M, N and K; rows list those of `b` by columns of `b`.
-    fn of(row: &Instruction, [m, n, k]: [u32; 3]) -> Result<Option<Self>, String> {
-        let takes = |wanted: &str| row.operands.iter().any(|operand| operand.role() == Some(wanted));
-        if !takes("scale_a") && !takes("scale_b") {
+    fn of(row: &Instruction, [m, n, k]: [u32; 3], table: &TensorTable) -> Result<Option<Self>, String> {
+        if !row.takes_scales() {
             return Ok(None);
         }
-        let ((a, of_a), (b, of_b)) = (Operands::of(row, "scale_a")?, Operands::of(row, "scale_b")?);
+        let ((a, of_a, tensor_a), (b, of_b, tensor_b)) =
+            (row_scales(row, "scale_a", table)?, row_scales(row, "scale_b", table)?);
         if of_a[0] != m || of_b[0] != n || of_a[1] != of_b[1] || of_a[1] > k || a.number != b.number {
             return Err("the tiles of its scales do not fit those of its factors".to_owned());
         }
-        Ok(Some(Self { a, b: b.transposed(), block: k - of_a[1] }))
+        let tensor = tensor_a.zip(tensor_b).map(|(a, b)| [a, b]);
+        Ok(Some(Self { a, b: b.transposed(), tensor, block: k - of_a[1] }))
     }
 
     /// Whether factors with these scales, or without, can be multiplied: without, all are one.
@@ -90,7 +114,8 @@ impl Scales {
     }
 
     fn transposed(&self) -> Self {
-        Self { a: self.b.clone().transposed(), b: self.a.clone().transposed(), block: self.block }
+        let tensor = self.tensor.clone().map(|[a, b]| [b, a]);
+        Self { a: self.b.clone().transposed(), b: self.a.clone().transposed(), tensor, block: self.block }
     }
 }
 
@@ -126,12 +151,12 @@ impl Unit {
         let wide = a.number.bits().max(b.number.bits());
         let group = group as u32;
         // Sums in tensor memory take as long as if they filled its rows.
-        let tensor = row.operands.iter().find_map(Operand::tensor).zip(target.tensor.as_ref());
+        let tensor = row.tensor("d").zip(target.tensor.as_ref());
         let (rows, rate) =
             tensor.map_or((m, rate), |(tile, memory)| (tile.layout.in_bits(Dim::ROW), memory.bits_per_cycle.max(1)));
         let assumed = f64::from(wide) * f64::from(rows + n + k - group).exp2() / f64::from(rate);
         let cycles = row.cycles.unwrap_or(assumed);
-        let scales = Scales::of(row, [m, n, k])?;
+        let scales = Scales::of(row, [m, n, k], table)?;
         let (row, tile) = (Some(row.name.clone()), [m, n, k]);
         let transposed = false;
         let unit = |RowSums { operands, tensor, .. }: RowSums| Self {
@@ -261,7 +286,10 @@ impl Unit {
             if to.memory.is_some() && shuffled {
                 return Err(format!("it reads {what} from memory, where K has its own order"));
             }
-            let to = to.number;
+            let (in_byte, to) = (to.in_byte(), to.number);
+            if in_byte > 0 && from != to {
+                return Err(format!("it reads bytes of {to} for {what} as memory has them"));
+            }
             match (scale, &self.scales) {
                 (_, Some(own)) if !own.fit(scale) => {
                     let size = 1u64 << own.block;
@@ -299,7 +327,8 @@ fn roles(row: &Instruction) -> Result<Vec<Role>, String> {
             Operand::Register { role, .. } => role.as_str(),
             Operand::Memory(memory) => &memory.role,
             // Sums that are changed in place.
-            Operand::Tensor(_) => "c",
+            Operand::Tensor(tile) if tile.role == "d" => "c",
+            Operand::Tensor(tile) => &tile.role,
             Operand::Accumulate => {
                 order.push(Role::Accumulate);
                 continue;

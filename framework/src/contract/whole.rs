@@ -8,7 +8,6 @@ use crate::movement::{Means, MovementError, Reading, SharedAccess, store_shared}
 
 use super::cast::cast;
 use super::elements::in_byte;
-use super::feed;
 use super::plan::Contraction;
 use super::scale::grouped;
 use super::sums::Sums;
@@ -46,12 +45,12 @@ impl Contraction {
 
     /// Whether the elements of a factor are made of several values: of bytes in which they lie, or with scales.
     fn is_made(&self, side: usize) -> bool {
-        self.question.factors()[side].bits() < 8 || self.question.scales[side].is_some()
+        self.making(side).from.bits() < 8 || self.making(side).scale.is_some()
     }
 
     /// The elements of the registers that a chunk of a factor which is stored is made in.
     fn made_from(&self, side: usize, means: Means<'_>) -> Result<LinearLayout, MovementError> {
-        feed::stored_from(&self.question, self.tiling.chunk, side, means.target)
+        self.stored_from(side, means.target)
     }
 
     /// In which layout the registers of the scales of a factor are wanted, rows x blocks of K, for each chunk as many as the
@@ -80,7 +79,7 @@ impl Contraction {
         let (layout, operands) = self.side(side);
         let Some(operand) = &operands.memory else { return Ok(None) };
         let reading = Reading::of(layout, operand).map_err(|reason| MovementError::Memory { reason })?;
-        let whole = self.over_chunks(layout, 1 - side, Dim::OFFSET, 0)?;
+        let whole = self.over_chunks(layout, 1 - side, Dim::OFFSET, operands.in_byte())?;
         let bytes = (operand.bits / 8) << whole.in_bits(Dim::OFFSET);
         let made = if self.is_made(side) { Some(self.made_from(side, means)?) } else { None };
         let access = match &made {

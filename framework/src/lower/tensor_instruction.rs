@@ -13,7 +13,7 @@ use crate::target::{Completion, Instruction, InstructionKind, Operand, Queue, Te
 ///
 /// There is a pointer to global memory for each operand of the row, in its order; those of constants, and of whether
 /// sums are added to, which they are, are not used. A tile in tensor memory is there as registers hold it of
-/// [`tile_in_tensor_memory`], lane after lane over all warps; what a product begins with is at a last pointer.
+/// [`tile_in_tensor_memory`], lane after lane over all warps; what the sums of a product begin with is at a last pointer.
 ///
 /// # Errors
 /// A sentence on what no kernel can do.
@@ -24,35 +24,57 @@ pub fn issue_kernel(name: &str, row: &Instruction, means: Means<'_>) -> Result<K
     let moves = tile_in_tensor_memory(row, tile, means)?;
     let lanes = 1 << moves.registers.in_bits(Dim::LANE);
     let warps = 1 << moves.registers.in_bits(Dim::WARP);
+    // Of each tile, the number of its operand, its first column and the way to it.
+    let mut tiles = Vec::new();
+    let mut columns = 0;
+    for (number, operand) in (0..).zip(&row.operands) {
+        let Some(tile) = operand.tensor() else { continue };
+        tiles.push(Held { number, at: columns, moves: tile_in_tensor_memory(row, tile, means)? });
+        columns += tile.columns() as u32;
+    }
     let multiplies = row.kind == InstructionKind::Matrix;
     let extra = multiplies.then_some("before");
     let names: Vec<&str> = row.operands.iter().map(super::instruction::parameter_name).chain(extra).collect();
     let mut around = Around::new(name, [lanes, warps], &names);
     let least = means.target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
-    let columns = least.max(1 << tile.layout.in_bits(Dim::COL));
-    let allotment = TensorAllotment::new(&mut around.builder, columns, 1);
-    let own = around.offset_of_warp(allotment.address, &moves.warp_offsets());
+    let allotment = TensorAllotment::new(&mut around.builder, columns.next_power_of_two().max(least), 1);
     match multiplies {
-        true => around.multiply(row, &moves, allotment, own)?,
-        false => around.move_tile(row, &moves, own)?,
+        true => around.multiply(row, &tiles, allotment)?,
+        false if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) => {
+            around.copy_tile(row, &moves, allotment)?;
+        }
+        false => {
+            let own = around.offset_of_warp(allotment.address, &moves.warp_offsets());
+            around.move_tile(row, &moves, own)?;
+        }
     }
     allotment.free(&mut around.builder);
     Ok(around.builder.finish())
 }
 
-/// How [`issue_kernel`] brings the tile of a row to tensor memory and back. The tile of a move is in the rows of one
-/// warp.
+/// A tile in tensor memory of the kernel's.
+struct Held {
+    /// Number of the operand, and of the parameter.
+    number: u32,
+    /// Its first column, counted from the first that is allotted.
+    at: u32,
+    moves: TensorMoves,
+}
+
+/// How [`issue_kernel`] brings the tile of a row to tensor memory, and back where it is an answer. The tile of a move between
+/// registers and tensor memory is in the rows of one warp.
 ///
 /// # Errors
 /// A sentence on why nothing does.
 pub fn tile_in_tensor_memory(row: &Instruction, tile: &TensorOperand, means: Means<'_>) -> Result<TensorMoves, String> {
     let memory = means.target.tensor.as_ref().ok_or("the target has no tensor memory")?;
     let tile = match row.kind {
-        InstructionKind::TensorMove => in_rows(tile, memory.warp_rows.trailing_zeros())?,
+        InstructionKind::TensorMove if tile.copies.is_empty() => in_rows(tile, memory.warp_rows.trailing_zeros())?,
         _ => tile.clone(),
     };
-    let ways = TensorTable::of(means.instructions, means.target).ways(&tile);
-    let way = ways.into_iter().next();
+    let mut table = TensorTable::of(means.instructions, means.target);
+    let is_answer = row.kind == InstructionKind::TensorMove || tile.role == "d";
+    let way = if is_answer { table.ways(&tile).into_iter().next() } else { table.stores(&tile) };
     way.ok_or_else(|| "no row of the target moves its tile between tensor memory and registers".to_owned())
 }
 
@@ -86,7 +108,7 @@ impl Around {
     /// Where the words of each issue of this lane are in a parameter's memory.
     fn parts(&mut self, parameter: u32, moves: &TensorMoves) -> (Type, Vec<Value>) {
         let ty = Type::of(Element::I32, 1 << moves.issue_bits);
-        let whole = 4u32 << moves.registers.in_bits(Dim::REGISTER);
+        let whole = 4u32 << (moves.registers.in_bits(Dim::REGISTER) - moves.word_bits);
         let pointer = self.builder.parameter(parameter);
         let own = self.builder.binary_const(crate::kernel::Binary::Mul, self.thread, whole);
         let mut at = self.builder.advance(pointer, own);
@@ -136,16 +158,8 @@ impl Around {
         Ok(())
     }
 
-    fn multiply(
-        &mut self,
-        row: &Instruction,
-        moves: &TensorMoves,
-        allotment: TensorAllotment,
-        own: Value,
-    ) -> Result<(), String> {
-        let Completion::Queue(queue @ Queue::Products) = row.completion else {
-            return Err("its products complete in a way that is not known here".to_owned());
-        };
+    /// A tile is copied from shared to tensor memory, whose copies each warp brings back.
+    fn copy_tile(&mut self, row: &Instruction, moves: &TensorMoves, allotment: TensorAllotment) -> Result<(), String> {
         let (mut operands, mut result) = (Vec::new(), 0);
         for (number, operand) in (0..).zip(&row.operands) {
             match operand {
@@ -154,12 +168,25 @@ impl Around {
                     operands.push(allotment.address);
                 }
                 Operand::Memory(memory) => operands.push(self.descriptor(number, memory)?),
-                Operand::Accumulate => operands.push(self.builder.constant(Type::Scalar(Element::I1), 1)),
-                Operand::Constant { .. } => {}
                 other => return Err(format!("operand {number} is {}", Carried::of(other))),
             }
         }
-        self.fill(row.operands.len() as u32, moves, own);
+        self.issue_and_wait(row, operands, allotment)?;
+        let own = self.offset_of_warp(allotment.address, &moves.warp_offsets());
+        self.empty(result, moves, own);
+        Ok(())
+    }
+
+    /// One lane issues what has its operands in both memories, and all threads wait for it.
+    fn issue_and_wait(
+        &mut self,
+        row: &Instruction,
+        operands: Vec<Value>,
+        allotment: TensorAllotment,
+    ) -> Result<(), String> {
+        let Completion::Queue(queue @ Queue::Products) = row.completion else {
+            return Err("it completes in a way that is not known here".to_owned());
+        };
         self.builder.proxy_fence();
         self.builder.barrier(Scope::Block);
         let name = row.name.clone();
@@ -169,7 +196,32 @@ impl Around {
         });
         let first = self.builder.i32(0);
         self.builder.mbarrier_wait(allotment.mbarrier, first);
-        self.empty(result, moves, own);
+        Ok(())
+    }
+
+    fn multiply(&mut self, row: &Instruction, tiles: &[Held], allotment: TensorAllotment) -> Result<(), String> {
+        let mut operands = Vec::new();
+        let mut sums = None;
+        for (number, operand) in (0..).zip(&row.operands) {
+            match operand {
+                Operand::Tensor(tile) => {
+                    let held = tiles.iter().find(|held| held.number == number).ok_or("a tile has no columns")?;
+                    let at = self.builder.binary_const(crate::kernel::Binary::Add, allotment.address, held.at);
+                    let own = self.offset_of_warp(at, &held.moves.warp_offsets());
+                    let is_sums = tile.role == "d";
+                    self.fill(if is_sums { row.operands.len() as u32 } else { number }, &held.moves, own);
+                    sums = if is_sums { Some((number, held, own)) } else { sums };
+                    operands.push(at);
+                }
+                Operand::Memory(memory) => operands.push(self.descriptor(number, memory)?),
+                Operand::Accumulate => operands.push(self.builder.constant(Type::Scalar(Element::I1), 1)),
+                Operand::Constant { .. } => {}
+                other => return Err(format!("operand {number} is {}", Carried::of(other))),
+            }
+        }
+        let (number, held, own) = sums.ok_or("its sums are in no tensor memory")?;
+        self.issue_and_wait(row, operands, allotment)?;
+        self.empty(number, &held.moves, own);
         Ok(())
     }
 }

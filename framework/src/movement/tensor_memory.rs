@@ -2,7 +2,8 @@
 //!
 //! A row that moves reaches, for each register and lane, a place of a warp's rows. Repeated over the columns of the tile,
 //! over the rows of a warp that one issue leaves out, and over the warps that reach all rows, it reaches all places;
-//! read through the layout of the tile, that is the layout of the registers. Places that hold nothing may not be reached.
+//! read through the layout of the tile, that is the layout of the registers. Places that hold nothing may not be reached,
+//! but by stores into memory that is the tile's alone. Of places narrower than a word a register has several.
 
 use crate::kernel::{Builder, Op, Value, is_result};
 use crate::layout::{Dim, LinearLayout, Space};
@@ -11,14 +12,16 @@ use crate::target::{Instruction, InstructionKind, Operand, Queue, TargetDescript
 /// Bits of a place that a register moves, and of a column.
 const WORD: u32 = 32;
 
-/// Loads and stores of a tile, each word of which is in one register.
+/// Loads and stores of a tile, each word of which is in one register, copies of it in that of each warp.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TensorMoves {
-    /// From (register, lane, warp) to the tile.
+    /// From (register, lane, warp) to the tile, registers being as wide as its places.
     pub registers: LinearLayout,
+    /// Log2 of the places of a word.
+    pub word_bits: u32,
     /// The rows of the table that load and that store.
     pub rows: [String; 2],
-    /// Log2 of the registers that one issue moves.
+    /// Log2 of the words that one issue moves.
     pub issue_bits: u32,
     /// By issue, what is added to the address of the tile and of the warp's rows.
     pub offsets: Vec<u32>,
@@ -41,8 +44,16 @@ pub struct TensorTable {
     /// The names of a load and of the store that moves the same, and what they reach.
     moves: Vec<([String; 2], Reach)>,
     warp_rows: u32,
-    /// By bits of a place and layout.
-    known: Vec<((u32, LinearLayout), Vec<TensorMoves>)>,
+    known: Vec<(TensorOperand, Vec<TensorMoves>)>,
+}
+
+/// What a way is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Loads and stores.
+    Both,
+    /// Stores, which may reach places that hold nothing.
+    Stores,
 }
 
 impl TensorTable {
@@ -63,56 +74,82 @@ impl TensorTable {
 
     /// The ways to move a tile: of rows that move by the same lanes that of the most registers.
     pub fn ways(&mut self, tile: &TensorOperand) -> Vec<TensorMoves> {
-        let is_it = |((bits, layout), _): &&((u32, LinearLayout), Vec<TensorMoves>)| {
-            *bits == tile.bits && *layout == tile.layout
+        let is_it = |(known, _): &&(TensorOperand, Vec<TensorMoves>)| {
+            known.bits == tile.bits && known.layout == tile.layout && known.copies == tile.copies
         };
         if let Some((_, ways)) = self.known.iter().find(is_it) {
             return ways.clone();
         }
+        let ways = self.all(tile, Use::Both);
+        self.known.push((tile.clone(), ways.clone()));
+        ways
+    }
+
+    /// The way of the fewest issues to store a tile that nobody loads, in columns of its own.
+    #[must_use]
+    pub fn stores(&self, tile: &TensorOperand) -> Option<TensorMoves> {
+        self.all(tile, Use::Stores).into_iter().min_by_key(|way| way.offsets.len())
+    }
+
+    fn all(&self, tile: &TensorOperand, of: Use) -> Vec<TensorMoves> {
         let mut ways: Vec<(&[[u64; 2]], TensorMoves)> = Vec::new();
         for (names, reach) in &self.moves {
-            let Some(way) = TensorMoves::through(tile, reach, names, self.warp_rows) else { continue };
+            let Some(way) = TensorMoves::through(tile, reach, names, (self.warp_rows, of)) else { continue };
             match ways.iter_mut().find(|(lanes, _)| *lanes == reach.lanes) {
                 Some((_, known)) if known.issue_bits < way.issue_bits => *known = way,
                 Some(_) => {}
                 None => ways.push((&reach.lanes, way)),
             }
         }
-        let ways: Vec<TensorMoves> = ways.into_iter().map(|(_, way)| way).collect();
-        self.known.push(((tile.bits, tile.layout.clone()), ways.clone()));
-        ways
+        ways.into_iter().map(|(_, way)| way).collect()
     }
 }
 
 impl TensorMoves {
     /// The tile by an issue repeated; none where it does not fit.
-    fn through(tile: &TensorOperand, reach: &Reach, names: &[String; 2], warp_rows: u32) -> Option<Self> {
-        let [row_bits, column_bits] = [Dim::ROW, Dim::COL].map(|dim| tile.layout.in_bits(dim));
+    fn through(tile: &TensorOperand, reach: &Reach, names: &[String; 2], (warp_rows, of): (u32, Use)) -> Option<Self> {
+        let [row_bits, place_bits] = [Dim::ROW, Dim::COL].map(|dim| tile.layout.in_bits(dim));
         let own_bits = warp_rows.trailing_zeros();
-        if tile.bits != WORD || reach.size[0] > own_bits || reach.size[1] > column_bits || row_bits < own_bits {
+        let word_bits = (WORD / tile.bits.clamp(1, WORD)).trailing_zeros();
+        let column_bits = place_bits.checked_sub(word_bits)?;
+        if reach.size[0] > own_bits || reach.size[1] > column_bits || row_bits < own_bits {
             return None;
         }
-        let image = |[row, column]: [u64; 2]| tile.layout.apply_packed(row | column << row_bits);
+        // Copies are one for each warp.
+        let first_copy = u64::from(warp_rows) << (row_bits - own_bits);
+        if tile.copies.iter().enumerate().any(|(bit, &rows)| rows != first_copy << bit) {
+            return None;
+        }
+        let image = |[row, column]: [u64; 2]| tile.layout.apply_packed(row | column << word_bits << row_bits);
+        let of_word = (0..word_bits).map(|bit| tile.layout.apply_packed(1 << bit << row_bits));
         // Rows that an issue leaves out, where they hold something.
         let more_rows = (reach.size[0]..own_bits).map(|bit| [1 << bit, 0]).filter(|&place| image(place) != 0);
         let more: Vec<[u64; 2]> = (reach.size[1]..column_bits).map(|bit| [0, 1 << bit]).chain(more_rows).collect();
-        let registers = reach.registers.iter().chain(&more);
+        let words = reach.registers.iter().chain(&more);
         let warps = (own_bits..row_bits).map(|bit| [1 << bit, 0]);
-        let columns: Vec<u64> = registers.copied().chain(reach.lanes.iter().copied()).chain(warps).map(image).collect();
-        let mut ins = Space::default();
-        ins.push(Dim::REGISTER, (reach.registers.len() + more.len()) as u32).ok()?;
-        ins.push(Dim::LANE, reach.lanes.len() as u32).ok()?;
-        ins.push(Dim::WARP, row_bits - own_bits).ok()?;
-        let registers = LinearLayout::from_columns(ins, tile.layout.outs().clone(), &columns).ok()?;
-        if !registers.is_invertible() {
+        let places = words.copied().chain(reach.lanes.iter().copied()).chain(warps).map(image);
+        let mut columns: Vec<u64> = of_word.chain(places).collect();
+        let registers = word_bits + (reach.registers.len() + more.len()) as u32;
+        let held = |columns: &[u64], warps: u32| -> Option<LinearLayout> {
+            let mut ins = Space::default();
+            for (dim, bits) in [(Dim::REGISTER, registers), (Dim::LANE, reach.lanes.len() as u32), (Dim::WARP, warps)] {
+                ins.push(dim, bits).ok()?;
+            }
+            LinearLayout::from_columns(ins, tile.layout.outs().clone(), columns).ok()
+        };
+        let once = held(&columns, row_bits - own_bits)?;
+        if !(once.is_invertible() || of == Use::Stores && once.is_surjective()) {
             return None;
         }
+        columns.resize(columns.len() + tile.copies.len(), 0);
+        let registers = held(&columns, row_bits - own_bits + tile.copies.len() as u32)?;
         let offset = |issue: u64| {
             let chosen = more.iter().enumerate().filter(|(bit, _)| issue >> bit & 1 == 1);
             chosen.fold(0, |sum, (_, &[row, column])| sum + ((row << 16) as u32 | column as u32))
         };
         Some(Self {
             registers,
+            word_bits,
             rows: names.clone(),
             issue_bits: reach.registers.len() as u32,
             offsets: (0..1u64 << more.len()).map(offset).collect(),

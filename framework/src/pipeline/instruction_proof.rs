@@ -64,7 +64,10 @@ fn issue(row: &Instruction, means: Means<'_>) -> Result<(Kernel, Question), Disp
         Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
             Question::product(row, means)
         }
-        Semantics::Move if row.kind == InstructionKind::TensorMove => Question::tensor_move(row, means),
+        Semantics::Move if row.kind == InstructionKind::TensorMove => {
+            let copies = row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_)));
+            if copies { Question::tensor_copy(row, means) } else { Question::tensor_move(row, means) }
+        }
         Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
         Semantics::Move => Question::copy(row),
         Semantics::Prefetch => Err("a prefetch changes no value".to_owned()),
@@ -106,8 +109,7 @@ impl Question {
         let extent = row.extent().ok_or("a product has two factors")?;
         let matrix = |role, seed| Matrix::of(row, role, seed);
         let (a, b, c) = (matrix("a", 1)?, matrix("b", 2)?, matrix("c", 3)?);
-        let takes_scales = row.operands.iter().any(|operand| operand.role() == Some("scale_a"));
-        let scales = if takes_scales { Some([matrix("scale_a", 5)?, matrix("scale_b", 6)?]) } else { None };
+        let scales = if row.takes_scales() { Some([matrix("scale_a", 5)?, matrix("scale_b", 6)?]) } else { None };
         let of_scales = scales.iter().flatten().zip(["scale_a", "scale_b"]);
         let given: Vec<(&str, &Matrix)> = [("a", &a), ("b", &b), ("c", &c)]
             .into_iter()
@@ -124,7 +126,16 @@ impl Question {
             if let Operand::Tensor(tile) = operand {
                 let moves = tile_in_tensor_memory(row, tile, means)?;
                 let kind = Kind::named(&tile.element)?;
-                let mut bytes = vec![0; held_bytes(&moves.registers)];
+                let mut bytes = vec![0; held_bytes(&moves.registers, tile.bits)];
+                if tile.role != "d" {
+                    let (_, matrix) = given.iter().find(|(name, _)| *name == tile.role).ok_or("a tile is no factor")?;
+                    each_place(&moves.registers, tile.bits, |at, coordinate, _| {
+                        put(&mut bytes, at, kind.bits(), kind.encode(matrix.at(coordinate))?);
+                        Ok(())
+                    })?;
+                    contents.push(bytes);
+                    continue;
+                }
                 contents.push(bytes.clone());
                 each_place(&moves.registers, tile.bits, |at, coordinate, place| {
                     put(&mut bytes, at, kind.bits(), kind.encode(c.at(coordinate))?);
@@ -257,13 +268,20 @@ pub(super) fn bytes_of(operand: &Operand) -> Result<usize, String> {
 
 /// The bytes of a tile in shared memory, as the kernel takes them; those of no element are all ones.
 fn in_memory(memory: &MemoryOperand, factor: &Matrix) -> Result<Vec<u8>, String> {
+    let kind = factor.kind;
+    filled(memory, kind.bits(), |element| kind.encode(factor.at([element[0], element[1], 0])))
+}
+
+/// The same, of elements of so many bits each.
+pub(super) fn filled(
+    memory: &MemoryOperand,
+    bits: u32,
+    element: impl Fn([u64; 2]) -> Result<u64, String>,
+) -> Result<Vec<u8>, String> {
     let tile = LoneTile::of(memory)?;
     let mut bytes = vec![0xff; tile.bytes as usize];
-    for row in 0..memory.shape[0] {
-        for column in 0..memory.shape[1] {
-            let value = factor.kind.encode(factor.at([row, column, 0]))?;
-            put(&mut bytes, tile.bit([row, column]), factor.kind.bits(), value);
-        }
+    for at in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
+        put(&mut bytes, tile.bit(at), bits, element(at)?);
     }
     Ok(bytes)
 }
@@ -319,6 +337,9 @@ impl Matrix {
                 Some((element, 1 << layout.out_bits(Dim::tensor(1))))
             }
             Operand::Memory(memory) if memory.role == wanted => Some((&memory.element, memory.shape[1])),
+            Operand::Tensor(tile) if tile.role == wanted => {
+                Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
+            }
             // Sums in tensor memory are changed in place.
             Operand::Tensor(tile) if tile.role == "d" && wanted == "c" => {
                 Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))

@@ -67,8 +67,23 @@ impl Instruction {
                 Some([0, 1].map(|axis| 1 << layout.out_bits(Dim::tensor(axis))))
             }
             Operand::Memory(memory) if memory.role == wanted => Some(memory.shape),
+            Operand::Tensor(tile) if tile.role == wanted => {
+                Some([0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis))))
+            }
             _ => None,
         })
+    }
+
+    /// The tile in tensor memory of this role.
+    #[must_use]
+    pub fn tensor(&self, wanted: &str) -> Option<&TensorOperand> {
+        self.operands.iter().filter_map(Operand::tensor).find(|tile| tile.role == wanted)
+    }
+
+    /// Whether each factor is multiplied by scales, `scale_a` and `scale_b`.
+    #[must_use]
+    pub fn takes_scales(&self) -> bool {
+        self.operands.iter().any(|operand| matches!(operand.role(), Some("scale_a" | "scale_b")))
     }
 
     /// How many registers, in elements and counted from the first, a lane needs of an operand in registers: all that
@@ -113,7 +128,7 @@ pub enum InstructionKind {
     SharedMove,
     /// Copies between global and shared memory, past the registers; of its operands the destination comes first.
     AsyncCopy,
-    /// Moves data between registers and tensor memory.
+    /// Moves data between registers and tensor memory, or from shared to tensor memory.
     TensorMove,
     /// Brings global memory nearer, such as into a cache.
     Prefetch,
@@ -194,7 +209,8 @@ pub enum Operand {
     },
     /// The address of an mbarrier in shared memory, the same in all lanes, on which it completes.
     Mbarrier,
-    /// A tile in tensor memory. Of role `d` it holds the sums before and after.
+    /// A tile in tensor memory. Of role `d` it holds the sums before and after, of `a` the first factor; scales are rows
+    /// of `a`, or columns of `b`, x blocks of K.
     Tensor(TensorOperand),
     /// One truth value, the same in all lanes: where it is false the sums begin at zero, and what the tile held is
     /// not read.
@@ -211,11 +227,13 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// What a register operand is called.
+    /// What an operand that is a tile of a matrix is called.
     #[must_use]
     pub fn role(&self) -> Option<&str> {
         match self {
             Self::Register { role, .. } => Some(role),
+            Self::Memory(memory) => Some(&memory.role),
+            Self::Tensor(tile) => Some(&tile.role),
             _ => None,
         }
     }

@@ -174,6 +174,27 @@ impl MemoryOperand {
         Self { shape: [second, first], arrangements: self.arrangements.iter().map(turned).collect(), ..self.clone() }
     }
 
+    /// The operand whose elements are the bytes: of elements narrower than a byte, those that share one are one. `None`
+    /// where the elements of a byte are not the first along one axis.
+    #[must_use]
+    pub fn of_bytes(&self) -> Option<Self> {
+        let shared = u64::from(8 / self.bits.clamp(1, 8));
+        if shared == 1 {
+            return Some(self.clone());
+        }
+        let within = Step { count: shared, stride: Stride::Bytes(0) };
+        let axis = (0..2).find(|&axis| self.arrangements.iter().all(|one| one.axes[axis].first() == Some(&within)))?;
+        let bytes = |one: &Arrangement| {
+            let mut axes = one.axes.clone();
+            axes[axis].remove(0);
+            Arrangement { axes, ..one.clone() }
+        };
+        let mut shape = self.shape;
+        shape[axis] /= shared;
+        let arrangements = self.arrangements.iter().map(bytes).collect();
+        Some(Self { bits: 8, shape, arrangements, ..self.clone() })
+    }
+
     /// The arrangement of a mode.
     #[must_use]
     pub fn of_mode(&self, mode: u64) -> Option<&Arrangement> {
@@ -271,6 +292,31 @@ mod tests {
         assert_eq!(arrangement.address(&said, [0, 1]), 1026);
         assert_eq!(arrangement.address(&said, [2, 0]), 1024 + 128 + 16);
         assert_eq!(arrangement.address(&said, [7, 33]), 1024 + 4096 + ((448 + 2) ^ 0x30));
+    }
+
+    #[test]
+    fn bytes_of_narrow_elements_lie_where_these_do() {
+        let steps = |count, bytes| Step { count, stride: Stride::Bytes(bytes) };
+        let arrangement = Arrangement {
+            name: "nibbles".to_owned(),
+            mode: 0,
+            axes: [vec![steps(4, 16)], vec![steps(2, 0), steps(8, 1), Step { count: 2, stride: Stride::Free(0) }]],
+            mix: Mix::default(),
+            alignment: 16,
+        };
+        let (role, element) = ("a".to_owned(), "e2m1".to_owned());
+        let (arrangements, descriptor) = (vec![arrangement], descriptor());
+        let operand = MemoryOperand { role, element, bits: 4, shape: [4, 32], arrangements, descriptor };
+        let bytes = operand.of_bytes().expect("neighbours share a byte");
+        assert_eq!((bytes.bits, bytes.shape), (8, [4, 16]));
+        let said = Described { start: 0, strides: vec![64], mode: 0 };
+        for [row, column] in (0..4).flat_map(|row| (0..32).map(move |column| [row, column])) {
+            let address = |operand: &MemoryOperand, at| operand.arrangements[0].address(&said, at);
+            assert_eq!(address(&operand, [row, column]), address(&bytes, [row, column / 2]));
+        }
+        assert_eq!(bytes.of_bytes().as_ref(), Some(&bytes));
+        let apart = MemoryOperand { bits: 2, ..operand };
+        assert_eq!(apart.of_bytes(), None, "four of two bits would share a byte, two do");
     }
 
     #[test]

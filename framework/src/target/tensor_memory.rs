@@ -50,11 +50,31 @@ pub struct TensorOperand {
     /// From (row, col) to the tile, dim0 x dim1, columns being places of `bits` bits. Places that lie nowhere hold
     /// nothing: their basis is zero.
     pub layout: LinearLayout,
+    /// How many rows further down the same lies again, and with every sum of these: each warp's rows hold it. Whoever
+    /// writes the tile writes all copies, whoever reads it may take any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<u64>,
 }
 
 impl TensorOperand {
+    /// Columns of 32 bits.
+    #[must_use]
+    pub fn columns(&self) -> u64 {
+        (u64::from(self.bits) << self.layout.in_bits(Dim::COL)).div_ceil(32)
+    }
+
+    /// By how many rows each copy is further down than the first, that one too.
+    #[must_use]
+    pub fn copy_rows(&self) -> Vec<u64> {
+        let sum = |chosen: usize| {
+            let own = self.copies.iter().enumerate().filter(|(bit, _)| chosen >> bit & 1 == 1);
+            own.map(|(_, &rows)| rows).sum()
+        };
+        (0..1 << self.copies.len()).map(sum).collect()
+    }
+
     /// For each row that holds something and each column of the tile: the row, the place along it, and the element as
-    /// (dim0, dim1). Each element is held once.
+    /// (dim0, dim1), of the first copy. Each element is held once.
     #[must_use]
     pub fn places(&self) -> Vec<([u64; 2], [u64; 2])> {
         let layout = &self.layout;

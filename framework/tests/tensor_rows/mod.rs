@@ -35,7 +35,7 @@ pub fn tensor(
     sizes: [u64; 2],
 ) -> Operand {
     let layout = layout(&[(Dim::ROW, rows), (Dim::COL, columns)], sizes);
-    Operand::Tensor(TensorOperand { role: role.to_owned(), element: element.to_owned(), bits, layout })
+    Operand::Tensor(TensorOperand { role: role.to_owned(), element: element.to_owned(), bits, layout, copies: vec![] })
 }
 
 pub fn register(role: &str, element: &str, registers: &[[u64; 2]], lanes: &[[u64; 2]], sizes: [u64; 2]) -> Operand {

@@ -33,6 +33,13 @@ fn modifiers(row: &Instruction) -> String {
         let code = |name| ["fp8", "bf8", "fp6", "bf6", "fp4"].iter().position(|&known| known == name);
         match said.split_once(',') {
             Some((a, b)) if signs.is_some() => signs = Some([a, b].map(|name| u32::from(name.starts_with('i')))),
+            Some((a, b)) if row.name.starts_with("v_wmma") => {
+                let named = |side, name: &str| format!(" matrix_{side}_fmt:MATRIX_FMT_{}", name.to_uppercase());
+                modifiers += &(named("a", a) + &named("b", b));
+                if row.name.contains("_scale16_") {
+                    modifiers += " matrix_a_scale_fmt:MATRIX_SCALE_FMT_E4M3 matrix_b_scale_fmt:MATRIX_SCALE_FMT_E4M3";
+                }
+            }
             Some((a, b)) => {
                 modifiers += &format!(" cbsz:{} blgp:{}", code(a).expect("a type"), code(b).expect("a type"));
             }
@@ -61,7 +68,7 @@ fn line(architecture: &str, row: &Instruction) -> String {
     let (d, c) = (registers(row, "d", kind, 0), registers(row, "c", kind, 0));
     let (a, b) = (registers(row, "a", 'v', 64), registers(row, "b", 'v', 96));
     let scales = if row.operands.iter().any(|operand| operand.role() == Some("scale_a")) {
-        let [a, b] = [("scale_a", 128), ("scale_b", 129)].map(|(role, first)| registers(row, role, 'v', first));
+        let [a, b] = [("scale_a", 128), ("scale_b", 130)].map(|(role, first)| registers(row, role, 'v', first));
         format!(", {a}, {b}")
     } else {
         String::new()

@@ -227,11 +227,12 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
 #[test]
 fn sparse_instructions_are_known_and_unused() {
     let count = |architecture| unused(architecture).len();
-    assert_eq!(["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"].map(count), [0, 14, 28, 0, 11, 14]);
+    assert_eq!(["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"].map(count), [0, 14, 28, 0, 11, 14 + 9]);
     for architecture in ["gfx942", "gfx950", "gfx1201", "gfx1250"] {
         for form in unused(architecture) {
             let [[m, n, k]] = form.shapes[..] else { panic!("{} has one shape", form.name) };
             assert!(form.name.contains(&format!("_{m}x{n}x{k}_")) && !form.reason.is_empty(), "{}", form.name);
+            assert_eq!(form.types.len(), 3, "{}", form.name);
             assert!(rows(architecture).iter().all(|row| row.name != form.name), "{}", form.name);
         }
     }
@@ -245,12 +246,47 @@ fn sparse_instructions_are_known_and_unused() {
     }
 }
 
+/// Triton's lit test of scaled products of gfx1250 has the scales of 16 rows and four blocks so, and factors of 16 bytes side
+/// by side; LLVM passes factors in 16, 12 or 8 registers, scales in one, or two for blocks of 16.
+#[test]
+fn scaled_products_of_gfx1250_are_as_published() {
+    let mut checked = [0, 0];
+    for row in rows("gfx1250").iter().filter(|row| row.name.contains("_f8f6f4(")) {
+        for (role, axis) in [("a", 1), ("b", 0)] {
+            let (element, bits, layout) = register(row, role);
+            let registers = layout.bases_of(Dim::REGISTER);
+            assert_eq!(
+                bits << registers.len(),
+                if element == "fp4" { 8 * 32 } else { 16 * 32 },
+                "{role} of {}",
+                row.name
+            );
+            let neighbours = registers.iter().zip(0..).take_while(|(basis, bit)| basis[axis] == 1 << bit).count();
+            assert_eq!(bits << neighbours, 128, "{role} of {}", row.name);
+        }
+        checked[0] += 1;
+        if !row.takes_scales() {
+            continue;
+        }
+        let count = if row.name.contains("scale16") { 3 } else { 2 };
+        for role in ["scale_a", "scale_b"] {
+            let (_, bits, layout) = register(row, role);
+            let registers: Vec<Vec<u64>> = (0..count).map(|bit| vec![0, 1 << bit]).collect();
+            assert_eq!(layout.bases_of(Dim::REGISTER), registers, "{role} of {}", row.name);
+            let lanes = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 0]].map(|row| row.to_vec());
+            assert_eq!((bits, layout.bases_of(Dim::LANE)), (8, lanes.to_vec()), "{role} of {}", row.name);
+        }
+        checked[1] += 1;
+    }
+    assert_eq!(checked, [19, 10]);
+}
+
 #[test]
 fn rows_follow_the_architecture() {
     let count = |architecture| rows(architecture).len();
     assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [21, 28, 33, 140]);
     // Both sizes of waves of RDNA have a row.
-    assert_eq!(["gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"].map(count), [40, 40, 64, 64, 29]);
+    assert_eq!(["gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"].map(count), [40, 40, 64, 64, 29 + 2 * 9 + 1]);
     for other in ["", "gfx1030", "sm_90", "gfx9"] {
         assert!(rows(other).is_empty(), "{other}");
     }

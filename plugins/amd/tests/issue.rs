@@ -73,11 +73,14 @@ fn every_row_is_one_line_with_its_registers() {
             let found: Vec<u32> =
                 operands.map(|operand| registers(operand.split(' ').next().unwrap_or_default())).collect();
             assert_eq!(found, expected_registers(&row), "{architecture}: {line}");
+            let words = row.name.starts_with("v_wmma");
             for (role, modifier) in [("a", "cbsz"), ("b", "blgp")] {
+                let word = format!("matrix_{role}_fmt");
+                let modifier = if words { word.as_str() } else { modifier };
                 let types = row.name.split_once("f8f6f4(").map(|(_, types)| types);
                 let code = types.and_then(|types| types.trim_end_matches(')').split_once(','));
                 let code = code.map(|(a, b)| if role == "a" { a } else { b });
-                // CDNA 4 ISA reference: zero, which is not written, is fp8.
+                // CDNA 4 ISA reference: zero, which is not written, is fp8. Of `wmma` it is a word.
                 let expected = match code {
                     Some("bf8") => Some(1),
                     Some("fp6") => Some(2),
@@ -85,7 +88,11 @@ fn every_row_is_one_line_with_its_registers() {
                     Some("fp4") => Some(4),
                     _ => None,
                 };
-                let written = expected.map(|code| format!("{modifier}:{code}"));
+                let named = code.unwrap_or_default().to_uppercase();
+                let written = expected.map(|code| match words {
+                    true => format!("{modifier}:MATRIX_FMT_{named}"),
+                    false => format!("{modifier}:{code}"),
+                });
                 assert_eq!(line.contains(modifier), expected.is_some(), "{architecture}: {line}");
                 assert!(written.is_none_or(|written| line.contains(&written)), "{architecture}: {line}");
             }

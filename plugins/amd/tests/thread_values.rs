@@ -95,7 +95,13 @@ fn described(atom: &Value) -> Vec<Instruction> {
         // floats an architecture has, these atoms leave to the architecture.
         let plain = |name: &str| name.replace("iu", "i").trim_end_matches("_fnuz").to_owned();
         let named = [of_d, of_a, of_b].iter().zip(&types).all(|(own, wanted)| plain(own) == plain(wanted));
-        named && d.outs().len() == 2 && !row.name.ends_with("(wave64)") && sizes.map(|bits| 1 << bits) == [m, n, k]
+        // Its 8-bit factors are those of the instruction that is named after both.
+        let mixed = architecture(atom) == "gfx1250" && row.name.contains("f8f6f4");
+        named
+            && !mixed
+            && d.outs().len() == 2
+            && !row.name.ends_with("(wave64)")
+            && sizes.map(|bits| 1 << bits) == [m, n, k]
     };
     all.filter(fits).collect()
 }

@@ -11,6 +11,7 @@ use rspirv::binary::Assemble;
 use rspirv::spirv::Op;
 use tilewright::contract::Question;
 use tilewright::layout::{Dim, LinearLayout};
+use tilewright::movement::{BlockLoads, BlockSource};
 use tilewright::target::{Instruction, InstructionKind, Operand};
 use tilewright_intel::IntelTarget;
 use tilewright_intel::compile::validate::validate;
@@ -165,4 +166,30 @@ fn arrays_come_first_in_the_first_block() {
     block.instructions.swap(arrays - 1, arrays);
     let fault = validate(&module.assemble()).unwrap_err().to_string();
     assert!(fault.contains("come first in its first block"), "{fault}");
+}
+
+/// Two rows that load the same map: the one of fewer cycles, wherever it stands; where the table says of none, the first.
+#[test]
+fn among_loads_of_the_same_map_the_cheapest_wins() {
+    let target = target();
+    let own = row("16b_8r16x1c");
+    let other = Instruction { name: format!("{}_again", own.name), ..own.clone() };
+    let one = |dim| LinearLayout::identity(1, dim, Dim::tensor(0)).unwrap();
+    let layout = registers(&own).direct_sum(&one(Dim::WARP)).unwrap().direct_sum(&one(Dim::BLOCK)).unwrap();
+    let source = BlockSource { shape: [64, 64], minor: 1, pitch: 64, alignment: 64 };
+    let chosen = |cycles: [Option<f64>; 2]| {
+        let rows = [&own, &other].into_iter().zip(cycles).map(|(row, cycles)| Instruction { cycles, ..row.clone() });
+        let rows: Vec<_> = rows.collect();
+        let means = means(&target).with_instructions(&rows);
+        BlockLoads::new(&layout, &source, 16, means).unwrap().instruction
+    };
+    for (cycles, wanted) in [
+        ([None, None], &own),
+        ([Some(8.0), Some(8.0)], &own),
+        ([Some(8.0), Some(4.0)], &other),
+        ([Some(4.0), Some(8.0)], &own),
+        ([None, Some(8.0)], &other),
+    ] {
+        assert_eq!(chosen(cycles), wanted.name, "{cycles:?}");
+    }
 }

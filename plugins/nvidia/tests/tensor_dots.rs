@@ -94,6 +94,37 @@ fn results_are_right() {
     }
 }
 
+/// Scales that the unit takes: both factors', one's, of several chunks, groups of warps, and tiles.
+#[test]
+fn scaled_products_are_done_by_the_unit() {
+    let target = target();
+    let (mx, nv) = (Scale::named("e8m0"), Scale::named("ue4m3"));
+    for (types, scales, shape, warps) in [
+        (["e4m3", "e4m3", "f32"], [mx, mx], [128, 64, 64], 4),
+        (["e4m3", "e5m2", "f32"], [mx, mx], [128, 8, 32], 4),
+        (["e5m2", "e4m3", "f32"], [mx, None], [128, 32, 128], 4),
+        (["e4m3", "e4m3", "f32"], [None, mx], [128, 64, 256], 8),
+        // Types that are numbers of the unit's.
+        (["e2m3", "e3m2", "f32"], [mx, mx], [256, 32, 128], 4),
+        (["e2m1", "e4m3", "f32"], [mx, mx], [128, 128, 128], 4),
+        (["e2m1", "e2m1", "f32"], [mx, mx], [128, 64, 128], 4),
+        (["e2m1", "e2m1", "f32"], [nv, nv], [128, 64, 256], 8),
+    ] {
+        let plan = proven(&target, &question(shape, types, warps).with_scales(scales));
+        let name = plan.unit_name();
+        assert!(name.starts_with("tcgen05.mma") && name.contains("block_scale"), "{types:?} {shape:?}: {name}");
+        let narrow = types[0] == "e2m1" && types[1] == "e2m1";
+        assert_eq!(name.contains("kind::mxf4"), narrow, "{types:?} {shape:?}: {name}");
+        let [m, n, _] = shape;
+        assert!(u64::from(plan.tensor_columns()) > m * n / 128, "scales have columns beside the sums");
+    }
+    // Without scales on either side, and where rows are fewer than the unit's, others do it.
+    let plain = planned(&target, &question([128, 64, 64], ["e4m3", "e4m3", "f32"], 4));
+    assert!(plain.unit_name().contains("kind::f8f6f4"), "{}", plain.unit_name());
+    let low = planned(&target, &question([64, 64, 64], ["e4m3", "e4m3", "f32"], 4).with_scales([mx, mx]));
+    assert!(!low.unit_name().contains("block_scale"), "{}", low.unit_name());
+}
+
 /// A row in each lane, or eight rows side by side: the way to registers follows from what is wanted.
 #[test]
 fn sums_come_to_registers_as_they_are_wanted() {
@@ -152,18 +183,31 @@ fn the_assembler_takes_the_code() {
         (["i8", "u8", "i32"], [64, 64, 64], 4),
         (["i8", "f16", "f32"], [64, 64, 64], 4),
     ] {
-        let plan = planned(&target, &question(shape, types, warps));
-        assert!(plan.unit_name().starts_with("tcgen05.mma"));
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("kernel.ptx");
-        let ptx = ptx(&target, &plan);
-        std::fs::write(&file, &ptx).unwrap();
-        let mut command = std::process::Command::new(&ptxas);
-        let output =
-            command.args(["-v", "-arch=sm_100a", "-o"]).arg(directory.path().join("cubin")).arg(&file).output();
-        let output = output.unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{types:?} {shape:?}: {said}\n{ptx}");
-        assert!(said.contains("0 bytes spill stores, 0 bytes spill loads"), "{types:?} {shape:?}: {said}");
+        assembled(&ptxas, &target, &planned(&target, &question(shape, types, warps)), shape);
     }
+    let (mx, nv) = (Scale::named("e8m0"), Scale::named("ue4m3"));
+    for (types, scales, shape) in [
+        (["e4m3", "e5m2", "f32"], [mx, mx], [128, 64, 256]),
+        (["e2m1", "e2m1", "f32"], [mx, mx], [128, 128, 128]),
+        (["e2m1", "e2m1", "f32"], [nv, nv], [256, 64, 128]),
+    ] {
+        let plan = planned(&target, &question(shape, types, 4).with_scales(scales));
+        assert!(plan.unit_name().contains("block_scale"), "{}", plan.unit_name());
+        assembled(&ptxas, &target, &plan, shape);
+    }
+}
+
+fn assembled(ptxas: &std::path::Path, target: &NvidiaTarget, plan: &Contraction, shape: [u64; 3]) {
+    assert!(plan.unit_name().starts_with("tcgen05.mma"));
+    let types = [plan.question.a, plan.question.b];
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("kernel.ptx");
+    let ptx = ptx(target, plan);
+    std::fs::write(&file, &ptx).unwrap();
+    let mut command = std::process::Command::new(ptxas);
+    let output = command.args(["-v", "-arch=sm_100a", "-o"]).arg(directory.path().join("cubin")).arg(&file).output();
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{types:?} {shape:?}: {said}\n{ptx}");
+    assert!(said.contains("0 bytes spill stores, 0 bytes spill loads"), "{types:?} {shape:?}: {said}");
 }

@@ -37,6 +37,12 @@ fn tensor_rows(architecture: &str) -> Vec<Instruction> {
     rows(architecture).into_iter().filter(|row| row.name.starts_with("tcgen05")).collect()
 }
 
+/// Products of two factors in shared memory, without scales.
+fn plain_products() -> Vec<Instruction> {
+    let is_plain = |row: &Instruction| row.name.contains(".ss.") && !row.takes_scales();
+    tensor_rows("sm_100a").into_iter().filter(is_plain).collect()
+}
+
 fn tile(row: &Instruction) -> &TensorOperand {
     row.operands.iter().find_map(Operand::tensor).unwrap_or_else(|| panic!("{} has no tile", row.name))
 }
@@ -75,8 +81,11 @@ fn only_processors_that_have_tensor_memory_have_rows_of_it() {
     };
     // Numbers of columns that are powers of two: by shape 6, 7, 8, 8 and 8. Products: of 64 rows six sizes of N, of 128 five;
     // factors of 16 bits lie each way. sm_103a multiplies no integers.
-    assert_eq!(counts("sm_100a"), [2 * 37, 11 * (3 * 4 + 13)]);
-    assert_eq!(counts("sm_103a"), [2 * 37, 11 * (3 * 4 + 9)]);
+    // With a in tensor memory b alone lies each way. With scales: of 128 rows six sizes of N, of four and three pairs of types;
+    // and one copy of scales.
+    let scaled = 6 * (4 + 3) + 1;
+    assert_eq!(counts("sm_100a"), [2 * 37, 11 * (3 * 4 + 13) + 11 * (3 * 2 + 13) + scaled]);
+    assert_eq!(counts("sm_103a"), [2 * 37, 11 * (3 * 4 + 9) + 11 * (3 * 2 + 9) + scaled]);
     for architecture in ARCHITECTURES.iter().filter(|name| !["sm_100a", "sm_103a"].contains(name)) {
         assert_eq!(counts(architecture), [0, 0], "{architecture}");
     }
@@ -123,7 +132,8 @@ fn registers_of_moves_are_as_published() {
         assert_eq!(constant(row), name.contains("bx2.").then_some(columns / 2), "{name}");
         checked.insert(name);
     }
-    let own: BTreeSet<_> = all.into_iter().map(|row| row.name).filter(|name| !name.contains(".mma.")).collect();
+    let own = all.into_iter().map(|row| row.name);
+    let own: BTreeSet<_> = own.filter(|name| name.contains(".ld.") || name.contains(".st.")).collect();
     assert!(checked.is_subset(&own) && checked.len() >= 20);
     assert!(checked == own || full_text("reference/copy_instruction_tv_layouts.json").is_none());
 }
@@ -173,7 +183,8 @@ fn sums_lie_as_the_family_has_them() {
 fn instruction_descriptors_say_types_sizes_and_majorness() {
     let field = |word: u64, at: u32, width: u32| word >> at & ((1 << width) - 1);
     let mut words = BTreeSet::new();
-    for row in tensor_rows("sm_100a").iter().filter(|row| row.name.contains(".mma.")) {
+    for row in plain_products() {
+        let row = &row;
         let word = constant(row).unwrap();
         let (a, b) = (memory(row, "a"), memory(row, "b"));
         let sum = match tile(row).element.as_str() {
@@ -212,7 +223,7 @@ fn instruction_descriptors_say_types_sizes_and_majorness() {
 fn factors_lie_as_those_of_four_warps() {
     let by_four: Vec<_> = rows("sm_90a").into_iter().filter(|row| row.name.starts_with("wgmma")).collect();
     let mut checked = 0;
-    for row in tensor_rows("sm_100a").iter().filter(|row| row.name.contains(".mma.") && row.name.contains(".m64")) {
+    for row in plain_products().iter().filter(|row| row.name.contains(".m64")) {
         let ending = row.name.split_once(".m64").unwrap().1;
         let other = by_four.iter().find(|other| other.name.ends_with(&format!(".m64{ending}")));
         let other = other.unwrap_or_else(|| panic!("{} has no counterpart", row.name));
@@ -248,7 +259,8 @@ fn samples() -> Vec<Instruction> {
             || row.name.contains("f32.bf16.bf16.ss.kk")
     };
     let all: Vec<_> = tensor_rows("sm_100a").into_iter().filter(is_sample).collect();
-    assert_eq!(all.len(), 74 + 2 * 25 + 9);
+    // With a in tensor memory 2 * 19, with scales seven, and the copy of scales.
+    assert_eq!(all.len(), 74 + 2 * 25 + 9 + 2 * 19 + 7 + 1);
     all
 }
 
@@ -277,10 +289,11 @@ fn rows_are_one_statement_each_and_the_assembler_takes_them() {
         let count = |word: &str| text.match_indices(word).count();
         let times = text.match_indices(&format!("{mnemonic} ")).count();
         let is_product = row.name.contains(".mma.");
+        let is_copy = row.name.contains(".cp.");
         assert!(if is_product { times == 1 } else { times >= 1 }, "{}: {text}", row.name);
         assert_eq!((count("tcgen05.alloc."), count("tcgen05.dealloc."), count("tcgen05.relinquish")), (1, 1, 1));
-        assert_eq!(count("tcgen05.commit."), usize::from(is_product), "{}", row.name);
-        assert!(count("tcgen05.wait::ld") >= 1 && count("tcgen05.wait::st") >= 1, "{}", row.name);
+        assert_eq!(count("tcgen05.commit."), usize::from(is_product || is_copy), "{}", row.name);
+        assert!(count("tcgen05.wait::ld") >= 1 && (is_copy || count("tcgen05.wait::st") >= 1), "{}", row.name);
         if is_product {
             let word = constant(row).unwrap();
             assert!(text.contains(&word.to_string()), "{} lacks {word}", row.name);

@@ -88,8 +88,11 @@ fn tensor_tile(context: &Context, tile: &TensorOperand) -> Checked {
     has_dims(&tile.layout, &[Dim::ROW, Dim::COL])?;
     let (rows, columns) = (u64::from(memory.rows), u64::from(memory.columns) * 32 / u64::from(tile.bits));
     let places = tile.places();
-    for ([row, place], element) in &places {
-        require(*row < rows && *place < columns, || format!("{element:?} is at row {row}, place {place} of it"))?;
+    for (([row, place], element), copy) in
+        places.iter().flat_map(|place| tile.copy_rows().into_iter().map(move |copy| (place, copy)))
+    {
+        let row = row + copy;
+        require(row < rows && *place < columns, || format!("{element:?} is at row {row}, place {place} of it"))?;
     }
     let elements: BTreeSet<_> = places.iter().map(|(_, element)| element).collect();
     let all = 1usize << tile.layout.outs().bits();

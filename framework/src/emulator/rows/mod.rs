@@ -39,7 +39,7 @@ use copy::Copy;
 use prefetch::Prefetch;
 use product::Product;
 use span::SpanCopy;
-use tensor_memory::TensorMove;
+use tensor_memory::{TensorCopy, TensorMove};
 use transfer::Transfer;
 
 impl Meanings {
@@ -70,6 +70,7 @@ enum Does {
     Span(SpanCopy),
     Transfer(Transfer),
     TensorMove(TensorMove),
+    TensorCopy(TensorCopy),
     Prefetch(Prefetch),
     Product(Box<Product>),
     Unknown(String),
@@ -79,7 +80,7 @@ impl Does {
     fn of(row: &Instruction) -> Self {
         let found = match row.semantics {
             Semantics::Move if row.kind == InstructionKind::AsyncCopy => Self::copy(row),
-            Semantics::Move if row.kind == InstructionKind::TensorMove => TensorMove::of(row).map(Self::TensorMove),
+            Semantics::Move if row.kind == InstructionKind::TensorMove => Self::tensor_move(row),
             Semantics::Move if row.kind == InstructionKind::GlobalMove => BlockLoad::of(row).map(Self::Block),
             Semantics::Prefetch => Prefetch::of(row).map(Self::Prefetch),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
@@ -88,6 +89,14 @@ impl Does {
             }
         };
         found.unwrap_or_else(Self::Unknown)
+    }
+
+    /// Between registers and tensor memory, or from shared memory.
+    fn tensor_move(row: &Instruction) -> Result<Self, String> {
+        match TensorCopy::of(row)? {
+            Some(copy) => Ok(Self::TensorCopy(copy)),
+            None => TensorMove::of(row).map(Self::TensorMove),
+        }
     }
 
     /// A box, a span, or what each lane has of its own.
@@ -115,6 +124,7 @@ impl Meaning for Row {
             Does::Span(copy) => copy.execute(call),
             Does::Transfer(transfer) => transfer.execute(call),
             Does::TensorMove(moves) => moves.execute(call),
+            Does::TensorCopy(copy) => copy.execute(call),
             Does::Prefetch(prefetch) => prefetch.execute(call),
             Does::Product(product) => product.execute(call),
             Does::Unknown(message) => Err(call.wrong(message)),

@@ -4,6 +4,7 @@ use super::super::arithmetic::mask;
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use super::held::Held;
+use super::tensor_memory::TensorTile;
 use crate::kernel::is_given;
 use crate::layout::{Dim, LinearLayout};
 use crate::target::{Instruction, MemoryOperand, Number, Operand};
@@ -28,9 +29,10 @@ pub(super) struct Tile {
     places: Vec<Vec<Vec<(u32, u32)>>>,
 }
 
-/// A factor: in registers or in shared memory.
+/// A factor, or its scales: in registers, in tensor memory or in shared memory.
 pub(super) enum Factor {
     Held(Tile),
+    Tensor(TensorTile),
     Memory { operand: usize, number: Number, shape: [u32; 3], memory: MemoryOperand },
 }
 
@@ -63,7 +65,10 @@ impl Factor {
             Operand::Memory(memory) if memory.role == wanted => Some((operand, memory)),
             _ => None,
         });
-        let Some((operand, memory)) = memory else { return Tile::of(row, wanted).map(Self::Held) };
+        let Some((operand, memory)) = memory else {
+            let tile = TensorTile::of(row, wanted)?;
+            return tile.map_or_else(|| Tile::of(row, wanted).map(Self::Held), |tile| Ok(Self::Tensor(tile)));
+        };
         let number = number(&memory.element, memory.bits)?;
         if !memory.bits.is_power_of_two() || memory.shape.iter().any(|size| *size == 0 || *size > LONGEST) {
             return Err(format!("operand `{wanted}` is no tile of elements of a power of two of bits"));
@@ -77,6 +82,7 @@ impl Factor {
     pub(super) fn shape(&self) -> [u32; 3] {
         match self {
             Self::Held(tile) => tile.shape,
+            Self::Tensor(tile) => [tile.shape[0], tile.shape[1], 0],
             Self::Memory { shape, .. } => *shape,
         }
     }
@@ -84,6 +90,7 @@ impl Factor {
     pub(super) fn number(&self) -> Number {
         match self {
             Self::Held(tile) => tile.number,
+            Self::Tensor(tile) => tile.number,
             Self::Memory { number, .. } => *number,
         }
     }
@@ -98,6 +105,7 @@ impl Factor {
                 }
                 tile.elements(call)
             }
+            Self::Tensor(tile) => tile.elements(call),
             Self::Memory { operand, memory, .. } => described(call, *operand, memory, is_needed),
         }
     }

@@ -32,7 +32,7 @@ pub(super) struct Product {
     b: Factor,
     sums: Sums,
     /// The scales of `a` and of `b`, by rows and by columns, where the row takes them.
-    scales: Option<[Tile; 2]>,
+    scales: Option<[Factor; 2]>,
     /// How one element comes about.
     sum: ElementSum,
     /// M, N and K of which there are elements.
@@ -151,7 +151,7 @@ impl Product {
         let Some((sum, tiles)) = self.sum.float().zip(self.scales.as_ref()) else {
             return self.sum.total(c, factors);
         };
-        let blocks = tiles[0].shape[1];
+        let blocks = tiles[0].shape()[1];
         let block = |k: usize| k >> (self.a.shape()[1] - blocks);
         let scaled = factors.enumerate().map(|(k, (a, b))| {
             let a = float(self.a.number(), a) * of_a[row << blocks | block(k)];
@@ -207,22 +207,20 @@ fn float(number: Number, bits: u64) -> f64 {
 }
 
 /// The values of a tile of scales, by row and then column.
-fn values(tile: &Tile, call: &Call<'_>) -> Result<Vec<f64>, LaneFault> {
-    let warp = tile.warp(call);
-    if (0..1usize << tile.shape.iter().sum::<u32>()).any(|at| !tile.holds(warp, at)) {
-        return Err(call.wrong("no lane holds some scale"));
-    }
-    Ok(tile.elements(call)?.into_iter().map(|bits| float(tile.number, bits)).collect())
+fn values(tile: &Factor, call: &mut Call<'_>) -> Result<Vec<f64>, LaneFault> {
+    let all = vec![true; 1 << tile.shape().iter().sum::<u32>()];
+    Ok(tile.elements(call, &all)?.into_iter().map(|bits| float(tile.number(), bits)).collect())
 }
 
 /// The scales of a row whose factors have M, N, K and blocks (log2), where it takes them.
-fn scales(row: &Instruction, [m, n, k, blocks]: [u32; 4], sum: Option<&Summed>) -> Result<Option<[Tile; 2]>, String> {
-    if !row.operands.iter().any(|operand| operand.role() == Some("scale_a")) {
+fn scales(row: &Instruction, [m, n, k, blocks]: [u32; 4], sum: Option<&Summed>) -> Result<Option<[Factor; 2]>, String> {
+    if !row.takes_scales() {
         return Ok(None);
     }
-    let (of_a, of_b) = (Tile::of(row, "scale_a")?, Tile::of(row, "scale_b")?);
-    let fits = of_a.shape[0] == m && of_b.shape[0] == n && of_a.shape[1] == of_b.shape[1];
-    if !fits || of_a.shape[1] > k || blocks > 0 {
+    let (of_a, of_b) = (Factor::of(row, "scale_a")?, Factor::of(row, "scale_b")?);
+    let ([rows_a, blocks_a, _], [rows_b, blocks_b, _]) = (of_a.shape(), of_b.shape());
+    let fits = rows_a == m && rows_b == n && blocks_a == blocks_b;
+    if !fits || blocks_a > k || blocks > 0 {
         return Err("the tiles of its scales do not fit those of its factors".to_owned());
     }
     if sum.is_none_or(|sum| sum.numerics.summation != Summation::Chain) {

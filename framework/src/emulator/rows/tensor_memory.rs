@@ -1,11 +1,11 @@
-//! Tiles in tensor memory, and moves between them and registers: the registers and the places that hold the same
-//! element of the tile hold the same bits.
+//! Tiles in tensor memory, and moves between them and registers, or from shared memory: the registers and the places
+//! that hold the same element of the tile hold the same bits.
 
 use super::super::fault::LaneFault;
 use super::super::meaning::Call;
 use super::super::tensor_memory::Part;
 use super::held::Held;
-use super::operand::{Tile, UNSPECIFIED, number, position};
+use super::operand::{Factor, Tile, UNSPECIFIED, number, position};
 use crate::kernel::is_result;
 use crate::layout::Dim;
 use crate::target::{Direction, Instruction, Number, Operand};
@@ -21,6 +21,8 @@ pub(super) struct TensorTile {
     pub(super) shape: [u32; 2],
     /// By element, row by row, its place as (row, place along it).
     places: Vec<[u64; 2]>,
+    /// How many rows further down each copy lies, the first one too.
+    copies: Vec<u64>,
 }
 
 impl TensorTile {
@@ -46,12 +48,50 @@ impl TensorTile {
         }
         let places = places.into_iter().collect::<Option<Vec<_>>>();
         let places = places.ok_or_else(|| format!("no place of `{wanted}` holds some element"))?;
-        Ok(Some(Self { operand: position(row, operand), number, bits: tensor.bits, shape, places }))
+        let copies = tensor.copy_rows();
+        Ok(Some(Self { operand: position(row, operand), number, bits: tensor.bits, shape, places, copies }))
     }
 
-    /// Where the elements lie, row by row.
+    /// Where the elements lie, row by row, of the first copy.
     pub(super) fn parts(&self, call: &Call<'_>) -> Result<Vec<Part>, LaneFault> {
-        call.parts(self.operand, self.places.iter().copied(), self.bits)
+        self.parts_of_copy(call, 0)
+    }
+
+    fn parts_of_copy(&self, call: &Call<'_>, rows: u64) -> Result<Vec<Part>, LaneFault> {
+        call.parts(self.operand, self.places.iter().map(|&[row, place]| [row + rows, place]), self.bits)
+    }
+
+    fn all_parts(&self, call: &Call<'_>) -> Result<Vec<Vec<Part>>, LaneFault> {
+        self.copies.iter().map(|&rows| self.parts_of_copy(call, rows)).collect()
+    }
+
+    /// The bits of all elements, row by row; copies that differ are a fault, for which of them is read is not said.
+    pub(super) fn elements(&self, call: &mut Call<'_>) -> Result<Vec<u64>, LaneFault> {
+        let copies = self.all_parts(call)?;
+        call.send_tensor(Direction::Load, &copies.concat())?;
+        let mut first: Option<Vec<u64>> = None;
+        for (rows, parts) in self.copies.iter().zip(&copies) {
+            let own: Vec<u64> = call.read_tensor(parts)?.into_iter().map(|place| self.element(place)).collect();
+            match &first {
+                None => first = Some(own),
+                Some(first) if *first == own => {}
+                Some(_) => {
+                    let message = format!("the copy {rows} rows further down holds other values than the first");
+                    return Err(call.wrong(&format!("operand {}: {message}", self.operand)));
+                }
+            }
+        }
+        Ok(first.unwrap_or_default())
+    }
+
+    /// Puts elements, row by row, into all copies.
+    fn put(&self, call: &mut Call<'_>, elements: &[u64]) -> Result<(), LaneFault> {
+        let copies = self.all_parts(call)?;
+        call.send_tensor(Direction::Store, &copies.concat())?;
+        for parts in copies {
+            parts.iter().zip(elements).for_each(|(&part, &bits)| call.write_tensor(part, self.place(bits)));
+        }
+        Ok(())
     }
 
     /// The bits of an element from those of its place.
@@ -103,5 +143,32 @@ impl TensorMove {
         call.send_tensor(Direction::Store, &parts)?;
         parts.iter().zip(elements).for_each(|(&part, bits)| call.write_tensor(part, bits));
         Ok(())
+    }
+}
+
+/// A copy of a tile from shared to tensor memory.
+pub(super) struct TensorCopy {
+    from: Factor,
+    tile: TensorTile,
+}
+
+impl TensorCopy {
+    /// The copy that a row is; none where it moves registers.
+    pub(super) fn of(row: &Instruction) -> Result<Option<Self>, String> {
+        if !row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) {
+            return Ok(None);
+        }
+        let tile = TensorTile::of(row, "memory")?.ok_or("its row has no tile `memory` in tensor memory")?;
+        let from = Factor::of(row, "source")?;
+        match from.shape() == [tile.shape[0], tile.shape[1], 0] && from.number() == tile.number {
+            true => Ok(Some(Self { from, tile })),
+            false => Err("its shared memory holds another tile than its tensor memory".to_owned()),
+        }
+    }
+
+    pub(super) fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
+        let all = vec![true; 1 << (self.tile.shape[0] + self.tile.shape[1])];
+        let elements = self.from.elements(call, &all)?;
+        self.tile.put(call, &elements)
     }
 }

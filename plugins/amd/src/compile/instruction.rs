@@ -28,6 +28,12 @@ enum Argument {
     ScaleA,
     /// B's scales, in the lowest byte.
     ScaleB,
+    /// All of A's scales.
+    ScalesA,
+    /// All of B's scales.
+    ScalesB,
+    /// Code of the type of scales.
+    FormatScale,
     /// Whether A's elements have a sign.
     SignA,
     /// Whether B's elements have a sign.
@@ -35,7 +41,9 @@ enum Argument {
     /// Whether sums saturate.
     Clamp,
 }
-use Argument::{A, B, C, Clamp, FormatA, FormatB, Modifier, ScaleA, ScaleB, SignA, SignB};
+use Argument::{
+    A, B, C, Clamp, FormatA, FormatB, FormatScale, Modifier, ScaleA, ScaleB, ScalesA, ScalesB, SignA, SignB,
+};
 
 /// No negation, no broadcast, the lower half of a register, no scale.
 const OFF: Argument = Modifier(0);
@@ -53,15 +61,23 @@ impl Call {
     fn of(row: &Instruction) -> Option<Self> {
         let mnemonic = row.name.split('(').next()?.strip_prefix("v_")?;
         let words: Vec<&str> = mnemonic.split('_').filter(|word| !is_blocks(word)).collect();
-        let takes_scales = words.get(1) == Some(&"scale");
-        let words: Vec<&str> = words.into_iter().filter(|&word| word != "scale").collect();
+        let scale = words.get(1).copied().filter(|word| word.starts_with("scale"));
+        let words: Vec<&str> = words.into_iter().filter(|&word| Some(word) != scale).collect();
         let (&[kind, out, shape], factors) = words.split_first_chunk::<3>()?;
         let (name, overload) = match (kind, factors) {
             ("mfma", ["f8f6f4"]) => (format!("mfma.scale.{out}.{shape}.f8f6f4"), &["a", "b"][..]),
             ("mfma", _) => (mfma_name(out, shape, factors), &[][..]),
+            ("wmma", ["f8f6f4"]) => {
+                let scale = scale.map(|word| format!("{word}.")).unwrap_or_default();
+                (format!("wmma.{scale}{out}.{shape}.f8f6f4"), &["d", "a", "b"][..])
+            }
             _ => (format!("{kind}.{out}.{shape}.{}", factors.join(".")), &["d", "a"][..]),
         };
-        let arguments = if takes_scales { WITH_SCALES } else { pattern(kind, out, shape, factors)? };
+        let arguments = match (kind, scale) {
+            ("wmma", Some(_)) => WMMA_WITH_SCALES,
+            (_, Some(_)) => WITH_SCALES,
+            _ => pattern(kind, out, shape, factors)?,
+        };
         Some(Self { name: format!("llvm.amdgcn.{name}"), arguments, overload })
     }
 }
@@ -88,11 +104,16 @@ fn mfma_name(out: &str, shape: &str, factors: &[&str]) -> String {
 /// The operands where factors have scales.
 const WITH_SCALES: &[Argument] = &[A, B, C, FormatA, FormatB, OFF, ScaleA, OFF, ScaleB];
 
+/// The same of `wmma`: the lower lanes' scales count, and nothing is kept for the next instruction.
+const WMMA_WITH_SCALES: &[Argument] =
+    &[FormatA, A, FormatB, B, OFF, C, OFF, FormatScale, ScalesA, OFF, FormatScale, ScalesB, OFF, OFF];
+
 /// The operands of an intrinsic in order.
 fn pattern(kind: &str, out: &str, shape: &str, factors: &[&str]) -> Option<&'static [Argument]> {
     Some(match (kind, shape, factors) {
         ("mfma", _, ["f8f6f4"]) => &[A, B, C, FormatA, FormatB, OFF, OFF, OFF, OFF],
         ("mfma", ..) => &[A, B, C, OFF, OFF, OFF],
+        ("wmma", _, ["f8f6f4"]) => &[FormatA, A, FormatB, B, OFF, C],
         ("wmma", "16x16x64", ["iu8"]) => &[SignA, A, SignB, B, C, OFF, OFF, Clamp],
         ("wmma", _, ["iu8" | "iu4"]) => &[SignA, A, SignB, B, C, Clamp],
         ("wmma", "16x16x16", _) if out == "f16" || out == "bf16" => &[A, B, C, OFF],
@@ -125,10 +146,8 @@ pub(super) fn emit<'ctx>(
     let (&[(_, a), (_, b), (_, c), ref scales @ ..], &[result]) = (operands, results) else {
         return Err(unsupported());
     };
-    let scale = |index: usize| {
-        let (_, value) = scales.get(index).ok_or_else(unsupported)?;
-        emit.word_of(*value).map(Given::Bits)
-    };
+    let scales = |index: usize| scales.get(index).map(|&(_, value)| value).ok_or_else(unsupported);
+    let scale = |index: usize| emit.word_of(scales(index)?).map(Given::Bits);
     let given = |argument: &Argument| match argument {
         A => narrowed(emit, row, "a", a).map(Given::Bits),
         B => narrowed(emit, row, "b", b).map(Given::Bits),
@@ -141,6 +160,9 @@ pub(super) fn emit<'ctx>(
         Clamp => Ok(Given::Number(saturates.into())),
         ScaleA => scale(0),
         ScaleB => scale(1),
+        ScalesA => scales(0).map(Given::Bits),
+        ScalesB => scales(1).map(Given::Bits),
+        FormatScale => scale_code(row).map(Given::Number),
     };
     let given = call.arguments.iter().map(given).collect::<Result<Vec<_>, _>>()?;
     let overload = call.overload.iter().map(|role| overload_type(emit, row, role)).collect::<Result<Vec<_>, _>>()?;
@@ -220,7 +242,17 @@ fn is_signed(row: &Instruction, role: &str) -> Result<bool, CompileError> {
     Ok(held(row, role)?.0.starts_with('i'))
 }
 
-/// The codes of element types in the modifiers `cbsz` and `blgp`: CDNA 4 ISA reference.
+/// The code of the type of scales: LLVM, SIDefines.h, `MatrixScaleFmt`.
+fn scale_code(row: &Instruction) -> Result<u32, CompileError> {
+    match held(row, "scale_a")?.0 {
+        "e8m0" => Ok(0),
+        "ue4m3" => Ok(2),
+        other => Err(CompileError::Unsupported(format!("instruction `{}`: scales of {other}", row.name))),
+    }
+}
+
+/// The codes of element types in the modifiers `cbsz` and `blgp`, CDNA 4 ISA reference; of `wmma` the same, LLVM,
+/// SIDefines.h, `MatrixFMT`.
 fn format_code(row: &Instruction, role: &str) -> Result<u32, CompileError> {
     match held(row, role)?.0 {
         "fp8" => Ok(0),

@@ -10,6 +10,7 @@ mod numerics;
 mod transposed;
 mod unused;
 mod wmma;
+mod wmma_mixed;
 
 #[cfg(feature = "codegen")]
 pub(crate) use mfma::had_by_first_generations;

@@ -1,9 +1,12 @@
-//! The sparse matrix instructions, which no row stands for: `smfmac` of CDNA 3 and 4, `swmmac` of RDNA 4 and gfx1250.
+//! What no row stands for: the sparse matrix instructions, `smfmac` of CDNA 3 and 4, `swmmac` of RDNA 4 and gfx1250, and of
+//! gfx1250 products of types of six bits, and of 32 rows.
 
 use tilewright::target::UnusedInstruction;
 
 const SOURCE: &str =
     "AMD Matrix Instruction Calculator; CDNA 4 and RDNA 4 instruction set manuals; LLVM, IntrinsicsAMDGPU.td";
+const SIX_BITS: &str = "how elements of six bits lie in registers is in no source at hand; each is a number of fp8 too, in which a row takes it";
+const HIGH: &str = "two products of 16 rows: as much for each multiply-add";
 const REASON: &str = "of every four elements of A along K two are there, an index says which: tensors here are dense";
 
 /// One instruction: mnemonic, M, N and K, types of the result and of both factors.
@@ -79,7 +82,24 @@ pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
         let sum = if name.contains("_f16_") { "f16" } else { "f32" };
         pairs.map(|(a, b)| form(format!("{name}_{a}_{b}"), shape, [sum, a, b]))
     });
-    listed.chain(of_bytes).collect()
+    let wide = if architecture == "gfx1250" { of_gfx1250() } else { Vec::new() };
+    listed.chain(of_bytes).chain(wide).collect()
+}
+
+/// Dense forms of gfx1250, with scales and without.
+fn of_gfx1250() -> Vec<UnusedInstruction> {
+    let scales = ["", "_scale", "_scale16"];
+    let source = || "LLVM, IntrinsicsAMDGPU.td".to_owned();
+    let mut forms = Vec::new();
+    for scale in scales {
+        for (a, b) in [("fp6 or bf6", "fp8, bf8, fp6, bf6 or fp4"), ("fp8, bf8 or fp4", "fp6 or bf6")] {
+            let one = form(format!("v_wmma{scale}_f32_16x16x128_f8f6f4"), [16, 16, 128], ["f32", a, b]);
+            forms.push(UnusedInstruction { reason: SIX_BITS.to_owned(), source: source(), ..one });
+        }
+        let one = form(format!("v_wmma{scale}_f32_32x16x128_f4"), [32, 16, 128], ["f32", "fp4", "fp4"]);
+        forms.push(UnusedInstruction { reason: HIGH.to_owned(), source: source(), ..one });
+    }
+    forms
 }
 
 fn form(name: String, shape: [u64; 3], types: [&str; 3]) -> UnusedInstruction {

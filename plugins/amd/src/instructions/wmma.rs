@@ -15,7 +15,7 @@ const CALCULATED: &str = "AMD Matrix Instruction Calculator";
 const PUBLISHED: &str = "ROCm FlyDSL, matrix instructions of gfx1250; results of 16 bits: LLVM, IntrinsicsAMDGPU.td, eight neighbours in four words";
 
 /// Rows of a result, and columns.
-const SIZE: u64 = 16;
+pub(super) const SIZE: u64 = 16;
 
 /// One instruction: mnemonic, K, types of the result and of both operands, cycles.
 type Entry = (&'static str, u64, [&'static str; 3], Option<u32>);
@@ -70,7 +70,7 @@ const GFX1250: [Entry; 22] = [
 
 /// How the operands of a generation lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Generation {
+pub(super) enum Generation {
     /// All parts of a wave hold the same of a factor; rows of the result alternate between halves.
     First,
     /// Halves of a wave share out K; the upper half has the lower half of the result.
@@ -93,6 +93,9 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
         for &entry in entries {
             rows.extend(variants(entry).filter_map(|entry| generation.row(&entry, lanes, source).ok()));
         }
+    }
+    if generation == Generation::Third {
+        rows.extend(super::wmma_mixed::rows().filter_map(Result::ok));
     }
     rows
 }
@@ -162,7 +165,7 @@ impl Generation {
     }
 
     /// Where the result lies along M.
-    fn result(self, lanes: u32) -> Spread {
+    pub(super) fn result(self, lanes: u32) -> Spread {
         let (registers, upper): (&[u64], &[u64]) = match (self, lanes) {
             (Self::First, 64) => (&[4, 8], &[1, 2]),
             (Self::First, _) => (&[2, 4, 8], &[1]),
@@ -174,13 +177,13 @@ impl Generation {
 }
 
 /// Bases of an operand along one axis; the lower sixteen lanes go along the other.
-struct Spread {
-    registers: Vec<u64>,
-    upper: Vec<u64>,
+pub(super) struct Spread {
+    pub registers: Vec<u64>,
+    pub upper: Vec<u64>,
 }
 
 impl Spread {
-    fn over(&self, axis: usize, sizes: [u64; 2]) -> Result<LinearLayout, LayoutError> {
+    pub(super) fn over(&self, axis: usize, sizes: [u64; 2]) -> Result<LinearLayout, LayoutError> {
         let at = |axis: usize, coordinate: u64| {
             let mut basis = vec![0, 0];
             basis[axis] = coordinate;

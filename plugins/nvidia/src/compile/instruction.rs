@@ -186,6 +186,9 @@ fn version(name: &str) -> u32 {
     if name.starts_with(BULK_COPY) {
         return mbarrier::VERSION;
     }
+    if name.contains("kind::mxf4nvf4") {
+        return 87;
+    }
     let eight_bit_floats = name.contains("e4m3") || name.contains("e5m2");
     if name.ends_with(".popc") {
         return if name.ends_with(".and.popc") { 71 } else { 70 };

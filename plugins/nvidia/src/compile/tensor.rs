@@ -91,7 +91,12 @@ pub(super) fn instruction<'ctx>(
     operands: &[Typed<'ctx>],
     results: &[Type],
 ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+    let is_copy = row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_)));
     match (row.kind, operands, results) {
+        (InstructionKind::TensorMove, &[(_, address), (_, source)], []) if is_copy => {
+            let text = format!("{{ .reg .pred one; elect.sync _|one, 0xffffffff; @one {} [$0], $1; }}", row.name);
+            whole_warp(emit, &text, "r,l,", &[address, source]).map(|()| Vec::new())
+        }
         (InstructionKind::TensorMove, &[(_, address)], &[result]) => {
             load(emit, row, address, result).map(|all| vec![all])
         }
@@ -103,8 +108,8 @@ pub(super) fn instruction<'ctx>(
             let given: Vec<_> = std::iter::once(address).chain(words).collect();
             whole_warp(emit, &format!("{} [$0]{apart}, {group};", row.name), &constraints, &given).map(|()| Vec::new())
         }
-        (InstructionKind::Matrix, &[(_, sums), (_, a), (_, b), (_, BasicValueEnum::IntValue(adds))], []) => {
-            product(emit, row, [sums, a, b], adds).map(|()| Vec::new())
+        (InstructionKind::Matrix, [matrices @ .., (_, BasicValueEnum::IntValue(adds))], []) => {
+            product(emit, row, matrices, *adds).map(|()| Vec::new())
         }
         _ => Err(CompileError::Backend(format!("`{}` has other operands than tensor memory's", row.name))),
     }
@@ -127,21 +132,43 @@ fn load<'ctx>(
     emit.joined(&parts, whole, result.awaited())
 }
 
-/// `tcgen05.mma... [sums], descriptor, descriptor, word, predicate;` by one lane.
+/// `tcgen05.mma... [sums], a, descriptor, word, [scales of a], [scales of b], predicate;` by one lane. The first factor is a
+/// descriptor, or where it is in tensor memory its address.
 fn product<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
-    [sums, a, b]: [BasicValueEnum<'ctx>; 3],
+    matrices: &[Typed<'ctx>],
     adds: IntValue<'ctx>,
 ) -> Result<(), CompileError> {
     let wrong = || CompileError::Backend(format!("`{}` says no kind, or has no descriptor", row.name));
     let (word, mnemonic) = constant(row).zip(mnemonic(&row.name)).ok_or_else(wrong)?;
     let adds = emit.if_zero(adds, emit.i32(0), emit.i32(1))?;
+    let (mut given, mut constraints, mut values) = (Vec::new(), String::new(), Vec::new());
+    let mut left = matrices.iter();
+    for operand in &row.operands {
+        let at = values.len();
+        match operand {
+            Operand::Constant { .. } => {
+                given.push(format!("${at}"));
+                constraints += "r,";
+                values.push(emit.i32(word).into());
+            }
+            Operand::Tensor(_) | Operand::Memory(_) => {
+                let is_address = operand.tensor().is_some();
+                given.push(if is_address { format!("[${at}]") } else { format!("${at}") });
+                constraints += if is_address { "r," } else { "l," };
+                values.push(left.next().ok_or_else(wrong)?.1);
+            }
+            _ => {}
+        }
+    }
+    let (given, last) = (given.join(", "), values.len());
     let text = format!(
-        "{{ .reg .pred one, add; setp.ne.b32 add, $4, 0; elect.sync _|one, 0xffffffff; \
-         @one {mnemonic} [$0], $1, $2, $3, add; }}"
+        "{{ .reg .pred one, add; setp.ne.b32 add, ${last}, 0; elect.sync _|one, 0xffffffff; \
+         @one {mnemonic} {given}, add; }}"
     );
-    whole_warp(emit, &text, "r,l,l,r,r,", &[sums, a, b, emit.i32(word).into(), adds.into()])
+    values.push(adds.into());
+    whole_warp(emit, &text, &format!("{constraints}r,"), &values)
 }
 
 /// The word that is part of an instruction.
@@ -152,10 +179,11 @@ fn constant(row: &Instruction) -> Option<u32> {
     })
 }
 
-/// The name up to and with the kind.
+/// The name up to the sizes.
 fn mnemonic(name: &str) -> Option<&str> {
     let kind = name.find(".kind::")? + ".kind::".len();
-    let end = name[kind..].find('.')? + kind;
+    let is_size = |&(at, _): &(usize, &str)| name[at + 2..].starts_with(|digit: char| digit.is_ascii_digit());
+    let (end, _) = name.match_indices(".m").filter(|(at, _)| *at > kind).find(is_size)?;
     Some(&name[..end])
 }
 

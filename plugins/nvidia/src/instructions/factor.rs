@@ -16,7 +16,7 @@ const STRIDE: u32 = 1;
 /// Where a factor lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// In registers.
+    /// Not in shared memory: in registers or in tensor memory.
     Held,
     /// In shared memory, K contiguous.
     AlongK,
@@ -28,6 +28,7 @@ pub(super) fn bits(element: &str) -> u32 {
     match element {
         "f32" | "tf32" | "s32" => 32,
         "f16" | "bf16" => 16,
+        "e2m1" => 4,
         "b1" => 1,
         _ => 8,
     }

@@ -13,9 +13,12 @@ mod mma;
 mod mma_scaled;
 mod numerics;
 mod swizzle;
+mod tensor_copy;
 mod tensor_move;
 mod tensor_product;
+mod tensor_scaled;
 mod unused;
+mod unused_tensor;
 mod wgmma;
 
 use tilewright::target::Instruction;
@@ -35,6 +38,8 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
     rows.extend(bulk::rows(capability));
     rows.extend(mma_scaled::rows(architecture));
     rows.extend(tensor_product::rows(architecture));
+    rows.extend(tensor_scaled::rows(architecture));
+    rows.extend(tensor_copy::rows(architecture));
     rows.extend(tensor_move::rows(architecture));
     rows.extend(matrix_move::rows(architecture, capability));
     rows

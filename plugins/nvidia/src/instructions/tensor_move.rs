@@ -92,6 +92,7 @@ fn row(shape: &Shape, times: u64, is_load: bool) -> Result<Instruction, LayoutEr
         element: "u32".to_owned(),
         bits: 32,
         layout: places,
+        copies: vec![],
     });
     let (word, queue) = if is_load { ("ld", Queue::TensorLoads) } else { ("st", Queue::TensorStores) };
     let mut operands = if is_load { vec![register, memory] } else { vec![memory, register] };

@@ -1,9 +1,10 @@
-//! `tcgen05.mma` of one block: the product of two matrices in shared memory, its sums in tensor memory.
+//! `tcgen05.mma` of one block: the product of two matrices, its sums in tensor memory. The second factor is in shared
+//! memory, the first there or in tensor memory, where it lies in the rows of the sums.
 //!
 //! Factors lie in shared memory in the same canonical layouts as for `wgmma`, told by a descriptor of other fields.
 //! What else the hardware must know, types, sizes and which way factors lie, is the instruction descriptor, a word that is
-//! the same wherever the instruction is issued. Not listed: the first factor in tensor memory, types narrower than a
-//! byte, whose elements lie in memory with gaps, blocks with scales, sparse factors, and pairs of blocks.
+//! the same wherever the instruction is issued. Factors with scales are in [`super::tensor_scaled`], what is not listed in
+//! [`super::unused`].
 
 use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright::target::{Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
@@ -60,7 +61,8 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
         for (height, least) in [(128u64, 4), (64, 3)] {
             for columns in (least..=8).map(|bits| 1 << bits) {
                 let lie: &[Side] = if bits(types[1]) == 16 { &[Side::AlongK, Side::AcrossK] } else { &[Side::AlongK] };
-                for sides in lie.iter().flat_map(|&a| lie.iter().map(move |&b| [a, b])) {
+                let first = lie.iter().chain(&[Side::Held]);
+                for sides in first.flat_map(|&a| lie.iter().map(move |&b| [a, b])) {
                     // A row that is no layout would be a mistake here; tests count the rows.
                     rows.extend(row(kind, *types, [height, columns], sides).ok());
                 }
@@ -77,25 +79,41 @@ fn row(
     sides: [Side; 2],
 ) -> Result<Instruction, LayoutError> {
     let k = K_BYTES * 8 / u64::from(bits(a));
-    let letter = |side| if side == Side::AcrossK { "m" } else { "k" };
-    let told = Told { descriptor: descriptor(Field { at: 61, width: 3, grain: 1 }, VERSION), mode };
+    let letter = |side| match side {
+        Side::AlongK => "k",
+        Side::AcrossK => "m",
+        Side::Held => "",
+    };
+    let form = if sides[0] == Side::Held { "ts" } else { "ss" };
+    let told = told();
     let sums = TensorOperand {
         role: "d".to_owned(),
         element: d.to_owned(),
         // Sums of 16 bits have a column each, too.
         bits: 32,
-        layout: sums(height, columns)?,
+        layout: in_rows(height, columns)?,
+        copies: vec![],
+    };
+    let first = match sides[0] {
+        Side::Held => Operand::Tensor(TensorOperand {
+            role: "a".to_owned(),
+            element: a.to_owned(),
+            bits: bits(a),
+            layout: in_rows(height, k)?,
+            copies: vec![],
+        }),
+        side => Operand::Memory(memory("a", a, [height, k], side, &told)),
     };
     Ok(Instruction {
         name: format!(
-            "tcgen05.mma.cta_group::1.kind::{kind}.m{height}n{columns}k{k}.{d}.{a}.{b}.ss.{}{}",
+            "tcgen05.mma.cta_group::1.kind::{kind}.m{height}n{columns}k{k}.{d}.{a}.{b}.{form}.{}{}",
             letter(sides[0]),
             letter(sides[1])
         ),
         kind: InstructionKind::Matrix,
         operands: vec![
             Operand::Tensor(sums),
-            Operand::Memory(memory("a", a, [height, k], sides[0], &told)),
+            first,
             Operand::Memory(memory("b", b, [k, columns], sides[1], &told)),
             Operand::Constant {
                 role: "descriptor".to_owned(),
@@ -112,8 +130,14 @@ fn row(
     })
 }
 
-/// Rows of the result are rows of tensor memory; of 64, each warp has sixteen, in the first half of its own.
-fn sums(height: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
+/// How a factor in shared memory is told of.
+pub(super) fn told() -> Told {
+    Told { descriptor: descriptor(Field { at: 61, width: 3, grain: 1 }, VERSION), mode }
+}
+
+/// Rows of the sums, and of the first factor, are rows of tensor memory; of 64, each warp has sixteen, in the first half of
+/// its own. Columns are side by side.
+pub(super) fn in_rows(height: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
     let mut rows: Bases = (0..height.trailing_zeros()).map(|bit| vec![1 << bit, 0]).collect();
     if height == 64 {
         rows.insert(4, vec![0, 0]);

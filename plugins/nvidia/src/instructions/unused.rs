@@ -5,7 +5,7 @@ use tilewright::target::UnusedInstruction;
 const SOURCE: &str =
     "PTX ISA, warp-level and asynchronous warpgroup-level matrix instructions; integer arithmetic, dp4a and dp2a";
 
-const SPARSE: &str = "of every four elements of A along K two are there (of tf32 one of two), metadata says which: tensors here are dense";
+pub(super) const SPARSE: &str = "of every four elements of A along K two are there (of tf32 one of two), metadata says which: tensors here are dense";
 const QUADS: &str = "four independent products by eight lanes each: slow on all processors after 7.0";
 const DOTS: &str = "one sum of a lane: the kernel IR multiplies plainly where no matrix instruction fits";
 
@@ -80,6 +80,9 @@ pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
             forms.push(form(format!("{name}.{a}32.{b}32"), vec![[1, 1, k]], ["s32", &a_type, &b_type], DOTS));
         }
     }
+    if super::tensor_product::has_tensor_memory(architecture) {
+        forms.extend(super::unused_tensor::forms());
+    }
     forms
 }
 
@@ -89,7 +92,7 @@ fn combined<'a>(sums: &'a [&'a str], factors: &'a [&'a str], mixed: bool) -> imp
     sums.iter().flat_map(move |&d| pairs().filter(move |(a, b)| mixed || a == b).map(move |(a, b)| [d, a, b]))
 }
 
-fn form(name: String, shapes: Vec<[u64; 3]>, types: [&str; 3], reason: &str) -> UnusedInstruction {
+pub(super) fn form(name: String, shapes: Vec<[u64; 3]>, types: [&str; 3], reason: &str) -> UnusedInstruction {
     let types = ["d", "a", "b"].into_iter().zip(types).map(|(role, element)| (role.to_owned(), element.to_owned()));
     let types = types.collect();
     UnusedInstruction { name, shapes, types, reason: reason.to_owned(), source: SOURCE.to_owned() }

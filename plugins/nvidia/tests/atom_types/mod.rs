@@ -13,6 +13,7 @@ pub fn element(name: &str) -> Option<&'static str> {
         "cutlass::tfloat32_t" => "tf32",
         "cutlass::float_e4m3_t" => "e4m3",
         "cutlass::float_e5m2_t" => "e5m2",
+        "cutlass::float_e2m1_t" => "e2m1",
         "cutlass::integer_subbyte<4, true>" => "s4",
         "cutlass::integer_subbyte<4, false>" => "u4",
         "cutlass::integer_subbyte<1, false>" => "b1",

@@ -1,0 +1,67 @@
+//! `wmma` of gfx1250 whose factors' types are modifiers, plain and with scales.
+//!
+//! A lane holds runs of 16 bytes along K, which the halves of a wave take in turn: 16 elements of eight bits, 32 of four. The
+//! scales of a row, a byte for each block of K, are in the lane of that number; what the upper lanes hold counts only where
+//! a modifier says so, and is the same here. Types of six bits are in [`super::unused`].
+
+use tilewright::layout::{Dim, LayoutError, LinearLayout};
+use tilewright::target::{Instruction, Numerics};
+
+use super::wmma::{Generation, SIZE, Spread};
+use super::{Element, product};
+
+const SOURCE: &str = "LLVM, IntrinsicsAMDGPU.td and SIDefines.h: operands and types of factors and scales; Triton, lit tests \
+                      of scaled products of gfx1250: dot operands of 16 bytes, layouts of scales";
+
+/// Elements of K.
+const K: u64 = 128;
+
+/// Types of factors.
+const TYPES: [&str; 3] = ["fp8", "bf8", "fp4"];
+
+/// Bits of a run along K.
+const RUN_BITS: u64 = 128;
+
+/// The rows: each pair of types without scales, then with one for 32 elements, then nibbles with one for 16.
+pub(super) fn rows() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
+    let pairs = || TYPES.into_iter().flat_map(|a| TYPES.map(|b| (a, b)));
+    let plain = pairs().map(|(a, b)| row("v_wmma", a, b, None));
+    let scaled = pairs().map(|(a, b)| row("v_wmma_scale", a, b, Some((32, "e8m0"))));
+    plain.chain(scaled).chain([row("v_wmma_scale16", "fp4", "fp4", Some((16, "ue4m3")))])
+}
+
+fn row(
+    mnemonic: &str,
+    a: &'static str,
+    b: &'static str,
+    scales: Option<(u64, &'static str)>,
+) -> Result<Instruction, LayoutError> {
+    let [out, of_a, of_b] = ["f32", a, b].map(Element::of);
+    let operands = [
+        (out, Generation::Third.result(32).over(0, [SIZE, SIZE])?),
+        (of_a, factor(of_a.bits).over(1, [SIZE, K])?),
+        (of_b, factor(of_b.bits).over(0, [K, SIZE])?),
+    ];
+    let name = format!("{mnemonic}_f32_16x16x128_f8f6f4({a},{b})");
+    let mut row = product(name, operands, None, Some(Numerics::default()), SOURCE);
+    if let Some((block, element)) = scales {
+        let (scale, layout) = (Element::of(element), of_scales(K / block)?);
+        row.operands.extend(["scale_a", "scale_b"].map(|role| scale.operand(role, layout.clone())));
+    }
+    Ok(row)
+}
+
+/// Where a factor lies along K.
+fn factor(bits: u32) -> Spread {
+    let run = RUN_BITS / u64::from(bits);
+    let units = (0..K.trailing_zeros()).map(|bit| 1 << bit);
+    Spread { registers: units.filter(|&unit| unit != run).collect(), upper: vec![run] }
+}
+
+/// Rows x blocks of K.
+fn of_scales(count: u64) -> Result<LinearLayout, LayoutError> {
+    let registers = (0..count.trailing_zeros()).map(|bit| vec![0, 1 << bit]).collect();
+    let lanes = [1, 2, 4, 8, 0].map(|row| vec![row, 0]).to_vec();
+    let sizes = [(Dim::tensor(0), SIZE), (Dim::tensor(1), count)];
+    LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &sizes)
+}
