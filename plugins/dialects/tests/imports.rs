@@ -264,6 +264,34 @@ fn products_in_tensor_memory_read_and_write_their_sums() {
     assert!(!printed.contains(" ttng."), "{printed}");
 }
 
+/// Copies by a descriptor that moves are made where it acts, at its own beginning.
+#[test]
+fn descriptors_that_move_begin_elsewhere() {
+    let program = "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module {
+  tt.func public @f(%d: !tt.tensordesc<8x16xf32, #shared>, %b: !ttg.memdesc<8x16xf32, #shared, #smem, mutable>, %i: i32, %r: tensor<8xi32>) {
+    %m = amdg.update_tensor_descriptor %d add_offsets = [%i, %i] pred = %i {clamp_bounds} : !tt.tensordesc<8x16xf32, #shared>
+    %t = amdg.async_tdm_copy_global_to_local %m into %b : !tt.tensordesc<8x16xf32, #shared> -> !ttg.memdesc<8x16xf32, #shared, #smem, mutable>
+    %w = amdg.async_tdm_wait %t {num = 0 : i32}
+    %s = amdg.async_tdm_scatter %d[%r] from %b : tensor<8xi32>, !ttg.memdesc<8x16xf32, #shared, #smem, mutable> -> !tt.tensordesc<8x16xf32, #shared>
+    tt.return
+  }
+}
+";
+    let printed = neutral(program);
+    for expected in [
+        "%m = tw.moved_descriptor %d by [%i, %i] if %i {clamp_bounds} : !tt.tensordesc<8x16xf32, #swizzled_shared>",
+        "tw.descriptor_acts %m",
+        "tt.descriptor_load %m[%",
+        "ttg.local_store %",
+        "tt.descriptor_scatter %d[%r, %",
+    ] {
+        assert!(printed.contains(expected), "{expected}\n{printed}");
+    }
+    assert!(!printed.contains("amdg."), "{printed}");
+}
+
 #[test]
 fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
     let program = "#smem = #ttg.shared_memory
