@@ -2,7 +2,8 @@
 //!
 //! - `f32`: arguments of all binades and signs, those next to where formulas change, random ones. The environment
 //!   variable `TILEWRIGHT_ALL_SINGLES` names functions of one argument, separated by commas, that are run on all 2^32.
-//! - `f64`: `data/math/doubles.txt`, which `doubles.py` beside it makes with mpmath.
+//! - `f64`: `data/math/doubles.txt`, which `doubles.py` beside it makes with mpmath; `f32` of functions that the host has not:
+//!   `singles.txt`, made by the same.
 //! - What is defined bit for bit is in `math_exact.rs`.
 //! - Special values as ISO/IEC 9899:2024, F.10, says.
 //!
@@ -181,6 +182,28 @@ fn is_measured(function: MathFunction) -> bool {
     function == MathFunction::Fmod || !function.is_exact()
 }
 
+/// Functions that `singles.txt` has.
+fn is_listed(function: MathFunction) -> bool {
+    (MathFunction::Erfinv..=MathFunction::BesselI1).contains(&function)
+}
+
+/// Holds results of `f32` against those of the table.
+fn listed_single_errors() -> BTreeMap<MathFunction, Worst> {
+    let mut errors = BTreeMap::new();
+    for (function, rows) in rows_of(include_str!("data/math/singles.txt")) {
+        let count = function.operands();
+        let arguments: Vec<Vec<u64>> = (0..count).map(|at| rows.iter().map(|row| row[at]).collect()).collect();
+        let mut worst = Worst::default();
+        for (row, found) in rows.iter().zip(run(function, Element::F32, &arguments)) {
+            let truth = Truth { high: f64::from_bits(row[count]), low: 0.0 };
+            let unit = least_unit(function, Element::F32, value(row[count - 1]));
+            worst.see(error(found, truth, Element::F32, unit), || row[..count].to_vec());
+        }
+        errors.insert(function, worst);
+    }
+    errors
+}
+
 fn single_errors() -> BTreeMap<MathFunction, Worst> {
     let singles = singles();
     let worst_of = |&function: &MathFunction| {
@@ -191,13 +214,16 @@ fn single_errors() -> BTreeMap<MathFunction, Worst> {
         }
         (function, worst)
     };
-    MathFunction::ALL.iter().filter(|function| is_measured(**function)).map(worst_of).collect()
+    let by_host = MathFunction::ALL.iter().filter(|function| is_measured(**function) && !is_listed(**function));
+    let mut errors: BTreeMap<_, _> = by_host.map(worst_of).collect();
+    errors.extend(listed_single_errors());
+    errors
 }
 
-/// The lines of the table of `f64`: a function, the bits of its arguments, those of both parts of the result.
-fn doubles() -> BTreeMap<MathFunction, Vec<Vec<u64>>> {
+/// The lines of a table: a function, the bits of its arguments, those of the result, of `f64` in two parts.
+fn rows_of(table: &str) -> BTreeMap<MathFunction, Vec<Vec<u64>>> {
     let mut rows: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for line in include_str!("data/math/doubles.txt").lines() {
+    for line in table.lines() {
         let (name, bits) = line.split_once(' ').expect("a function and bits");
         let function = MathFunction::ALL.iter().find(|function| function.name() == name).expect("a function");
         let bits = bits.split(' ').map(|bits| u64::from_str_radix(bits, 16).expect("bits")).collect();
@@ -208,13 +234,13 @@ fn doubles() -> BTreeMap<MathFunction, Vec<Vec<u64>>> {
 
 fn double_errors() -> BTreeMap<MathFunction, Worst> {
     let mut errors = BTreeMap::new();
-    for (function, rows) in doubles() {
+    for (function, rows) in rows_of(include_str!("data/math/doubles.txt")) {
         let count = function.operands();
         let arguments: Vec<Vec<u64>> = (0..count).map(|at| rows.iter().map(|row| row[at]).collect()).collect();
         let mut worst = Worst::default();
         for (row, found) in rows.iter().zip(run(function, Element::F64, &arguments)) {
             let truth = Truth { high: f64::from_bits(row[count]), low: f64::from_bits(row[count + 1]) };
-            let unit = least_unit(function, Element::F64, f64::from_bits(row[0]));
+            let unit = least_unit(function, Element::F64, f64::from_bits(row[count - 1]));
             worst.see(error(found, truth, Element::F64, unit), || row[..count].to_vec());
         }
         errors.insert(function, worst);
@@ -286,6 +312,7 @@ fn all_singles_where_they_are_asked_for() {
         let function = MathFunction::ALL.iter().find(|function| function.name() == name);
         let &function = function.unwrap_or_else(|| panic!("no function {name}"));
         assert_eq!(function.operands(), 1, "{name} takes two numbers");
+        assert!(!is_listed(function), "the host has no {name}");
         let mut worst = Worst::default();
         for start in (0..1u64 << 32).step_by(1 << 20) {
             against_host(function, &[(start..start + (1 << 20)).collect()], &mut worst);
@@ -352,6 +379,15 @@ const SPECIAL: &[(MathFunction, &[(f64, f64)])] = {
         (Cbrt, &[(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF), (NAN, NAN), (27.0, 3.0), (-8.0, -2.0)]),
         (Rsqrt, &[(0.0, INF), (-0.0, -INF), (INF, 0.0), (-1.0, NAN), (NAN, NAN), (0.25, 2.0)]),
         (Lgamma, &[(1.0, 0.0), (2.0, 0.0), (0.0, INF), (-0.0, INF), (-3.0, INF), (INF, INF), (-INF, INF), (NAN, NAN)]),
+        (Erfinv, &[(0.0, 0.0), (-0.0, -0.0), (1.0, INF), (-1.0, -INF), (1.5, NAN), (-INF, NAN), (NAN, NAN)]),
+        (Erfcinv, &[(1.0, 0.0), (0.0, INF), (-0.0, INF), (2.0, -INF), (-0.5, NAN), (2.5, NAN), (INF, NAN), (NAN, NAN)]),
+        (Erfcx, &[(0.0, 1.0), (-0.0, 1.0), (INF, 0.0), (-INF, INF), (-1e4, INF), (NAN, NAN)]),
+        (BesselJ0, &[(0.0, 1.0), (-0.0, 1.0), (INF, 0.0), (-INF, 0.0), (NAN, NAN)]),
+        (BesselJ1, &[(0.0, 0.0), (-0.0, -0.0), (INF, 0.0), (-INF, -0.0), (NAN, NAN)]),
+        (BesselY0, &[(0.0, -INF), (-0.0, -INF), (INF, 0.0), (-1.0, NAN), (-INF, NAN), (NAN, NAN)]),
+        (BesselY1, &[(0.0, -INF), (-0.0, -INF), (INF, 0.0), (-1.0, NAN), (-INF, NAN), (NAN, NAN)]),
+        (BesselI0, &[(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, INF), (1e4, INF), (NAN, NAN)]),
+        (BesselI1, &[(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF), (-1e4, -INF), (NAN, NAN)]),
         (Tgamma, &[(0.0, INF), (-0.0, -INF), (-2.0, NAN), (-INF, NAN), (INF, INF), (NAN, NAN), (1e4, INF)]),
     ]
 };
@@ -377,6 +413,13 @@ const SPECIAL_PAIRS: &[(MathFunction, Pairs)] = {
         ]),
         (Hypot, &[
             (3.0, 4.0, 5.0), (-0.0, 2.0, 2.0), (INF, NAN, INF), (NAN, -INF, INF), (NAN, 1.0, NAN), (0.0, -0.0, 0.0),
+        ]),
+        (BesselJn, &[
+            (0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (-3.0, 0.0, -0.0), (5.0, INF, 0.0), (2.0, NAN, NAN), (60.0, 1e-6, 0.0),
+        ]),
+        (BesselYn, &[
+            (0.0, 0.0, -INF), (3.0, 0.0, -INF), (-3.0, 0.0, INF), (-2.0, 0.0, -INF), (5.0, INF, 0.0), (2.0, -1.0, NAN),
+            (2.0, NAN, NAN), (60.0, 1e-6, -INF),
         ]),
         (Fmod, &[
             (0.0, 1.0, 0.0), (-0.0, 1.0, -0.0), (1.0, 0.0, NAN), (INF, 1.0, NAN), (2.0, INF, 2.0), (-2.0, -INF, -2.0),

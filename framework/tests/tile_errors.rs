@@ -151,6 +151,22 @@ fn the_verifier_names_the_rule() {
             "%y = \"tt.map_elementwise\"(%i) <{pack = 2044544287 : i32}> ({\n^bb0(%e: i32):\ntt.map_elementwise.return %e : i32\n}) : (tensor<8xi32>) -> tensor<8xi32>",
             "2:6: `tt.map_elementwise`: its region takes 1 elements, which are not 2044544287 of each tensor",
         ),
+        (
+            "%m = arith.cmpi eq, %i, %i : tensor<8xi32>\n%y = arith.select %m, %t, %t : tensor<8xi1>, tensor<4x8xf32>",
+            "3:6: `arith.select`: `tensor<8xi1>` chooses a `tensor<4x8xf32>`: expected one condition, or one for each element in its layout",
+        ),
+        (
+            "%m = arith.cmpi eq, %i, %i : tensor<8xi32>\n%y = arith.select %m, %x, %x : tensor<8xi1>, f32",
+            "3:6: `arith.select`: `tensor<8xi1>` chooses a `f32`: expected one condition, or one for each element in its layout",
+        ),
+        (
+            "%a = arith.constant dense<0> : tensor<16x32xi64>\n%b = arith.constant dense<0> : tensor<32x16xi8>\n%z = arith.constant dense<0.0> : tensor<16x16xf32>\n%y = tt.dot_scaled %a, %b, %z lhs = e4m3 rhs = e4m3 {fastMath = false} : tensor<16x32xi64> * tensor<32x16xi8> -> tensor<16x16xf32>",
+            "5:6: `tt.dot_scaled`: `a` is a `tensor<16x32xi64>`: expected a tensor of floating-point numbers or `i8`",
+        ),
+        (
+            "%a = arith.constant dense<0> : tensor<16x32xi8>\n%b = arith.constant dense<0> : tensor<32x16xi8>\n%s = arith.constant dense<0> : tensor<16x1xi64>\n%z = arith.constant dense<0.0> : tensor<16x16xf32>\n%y = tt.dot_scaled %a scale %s, %b, %z lhs = e4m3 rhs = e4m3 {fastMath = false} : tensor<16x32xi8>, tensor<16x1xi64> * tensor<32x16xi8> -> tensor<16x16xf32>",
+            "6:6: `tt.dot_scaled`: `a_scale` is a `tensor<16x1xi64>`: expected a tensor of floating-point numbers or `i8`",
+        ),
         ("tt.return %x : f32", "2:1: `tt.return`: it ends a block, and others follow it there"),
         ("%y = tt.call @g(%x) : (f32) -> f32", "2:6: `tt.call`: there is no function `@g`"),
         (

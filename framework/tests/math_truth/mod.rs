@@ -52,7 +52,12 @@ pub fn error(found: u64, truth: Truth, element: Element, unit: i32) -> f64 {
 
 /// The least unit by which a function's errors are measured, as its bound says.
 pub fn least_unit(function: MathFunction, element: Element, x: f64) -> i32 {
-    if function == MathFunction::Lgamma && x < 0.0 { last_place(1.0, element) } else { -1074 }
+    let is_wave = (MathFunction::BesselJ0..=MathFunction::BesselYn).contains(&function);
+    match function {
+        MathFunction::Lgamma if x < 0.0 => last_place(1.0, element),
+        _ if is_wave && x.abs() >= 0.5 => last_place((2.0 / (std::f64::consts::PI * x.abs())).sqrt().min(0.5), element),
+        _ => -1074,
+    }
 }
 
 /// A function of binary64, right to many more digits than binary32 has.

@@ -9,7 +9,9 @@ use crate::kernel::{Element, MathFunction};
 /// Whether the host has it.
 pub(in crate::emulator) fn is_evaluated(function: MathFunction) -> bool {
     let is_here = |function| {
-        !matches!(function, MathFunction::Erf | MathFunction::Erfc | MathFunction::Lgamma | MathFunction::Tgamma)
+        let is_of_c =
+            !matches!(function, MathFunction::Erf | MathFunction::Erfc | MathFunction::Lgamma | MathFunction::Tgamma);
+        is_of_c && !(MathFunction::Erfinv..=MathFunction::BesselI1).contains(&function)
     };
     is_here(function) && (function == MathFunction::Fmod || !function.is_exact())
 }

@@ -1,10 +1,11 @@
 //! Which formula is a function's.
 
+use super::bessel::{self, Order};
 use super::place::Place;
 use super::real::Real;
 use super::{
-    error_function, exact, exponential, gamma, hyperbolic, inverse_hyperbolic, inverse_trigonometric, logarithm, power,
-    remainder, root, trigonometric,
+    bessel_orders, error_function, exact, exponential, gamma, hyperbolic, inverse_error_function, inverse_hyperbolic,
+    inverse_trigonometric, logarithm, power, remainder, root, trigonometric,
 };
 use crate::kernel::op::Rounding;
 use crate::kernel::{Builder, Element, MathFunction, Value};
@@ -47,6 +48,17 @@ fn formula<'p>(function: MathFunction, [x, y, z]: [Real<'p>; 3]) -> Real<'p> {
         MathFunction::Fmod => remainder::fmod(x, y),
         MathFunction::Lgamma => gamma::lgamma(x),
         MathFunction::Tgamma => gamma::tgamma(x),
+        MathFunction::Erfinv => inverse_error_function::erfinv(x),
+        MathFunction::Erfcinv => inverse_error_function::erfcinv(x),
+        MathFunction::Erfcx => inverse_error_function::erfcx(x),
+        MathFunction::BesselJ0 => bessel::first(x, Order::Zero),
+        MathFunction::BesselJ1 => bessel::first(x, Order::One),
+        MathFunction::BesselJn => bessel_orders::first_of(x, y),
+        MathFunction::BesselY0 => bessel::second(x, Order::Zero),
+        MathFunction::BesselY1 => bessel::second(x, Order::One),
+        MathFunction::BesselYn => bessel_orders::second_of(x, y),
+        MathFunction::BesselI0 => bessel::modified(x, Order::Zero),
+        MathFunction::BesselI1 => bessel::modified(x, Order::One),
         MathFunction::Logb => exact::logb(x),
         MathFunction::NextAfter => exact::next_after(x, y),
         MathFunction::Scalbn => exact::scaled_by(x, y),

@@ -15,6 +15,8 @@
 //! May import the other rooms of `kernel`, and `target`.
 
 mod angle;
+mod bessel;
+mod bessel_orders;
 mod bound;
 pub mod casts;
 mod double_word;
@@ -25,6 +27,7 @@ mod exponential;
 mod formula;
 mod gamma;
 mod hyperbolic;
+mod inverse_error_function;
 mod inverse_hyperbolic;
 mod inverse_trigonometric;
 mod logarithm;

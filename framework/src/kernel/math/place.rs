@@ -128,12 +128,39 @@ impl<'p> Place<'p> {
         first: [Word<'p>; 2],
         body: impl FnOnce([Word<'p>; 2]) -> (Truth<'p>, [Word<'p>; 2]),
     ) -> [Word<'p>; 2] {
-        let carried = first.map(|word| word.value);
-        let arguments = self.builder.borrow_mut().begin_region(&[self.word_type(); 2]);
-        let (again, next) = body([self.word_of(arguments[0]), self.word_of(arguments[1])]);
-        let mut builder = self.builder.borrow_mut();
-        let body = builder.end_region(&[again.value, next[0].value, next[1].value]);
-        let results = builder.while_loop(&carried, body);
-        [self.word_of(results[0]), self.word_of(results[1])]
+        let step = |words, _: [Real<'p>; 0]| {
+            let (again, words) = body(words);
+            (again, words, [])
+        };
+        self.repeat_with(first, [], step).0
+    }
+
+    /// Runs `body` on words and numbers again and again until it gives false, and gives its last ones.
+    pub fn repeat_with<const W: usize, const N: usize>(
+        &'p self,
+        words: [Word<'p>; W],
+        numbers: [Real<'p>; N],
+        body: impl FnOnce([Word<'p>; W], [Real<'p>; N]) -> (Truth<'p>, [Word<'p>; W], [Real<'p>; N]),
+    ) -> ([Word<'p>; W], [Real<'p>; N]) {
+        let values = |words: [Word<'p>; W], numbers: [Real<'p>; N]| -> Vec<Value> {
+            words.map(|word| word.value).into_iter().chain(numbers.map(|number| number.value)).collect()
+        };
+        let given = |values: &[Value]| {
+            let words = std::array::from_fn(|index| self.word_of(values[index]));
+            (words, std::array::from_fn(|index| self.real(values[W + index])))
+        };
+        let mut types = vec![self.word_type(); W];
+        types.resize(W + N, self.number_type());
+        let arguments = self.builder.borrow_mut().begin_region(&types);
+        let (words_before, numbers_before) = given(&arguments);
+        let (again, words_after, numbers_after) = body(words_before, numbers_before);
+        let mut next = vec![again.value];
+        next.extend(values(words_after, numbers_after));
+        let results = {
+            let mut builder = self.builder.borrow_mut();
+            let body = builder.end_region(&next);
+            builder.while_loop(&values(words, numbers), body)
+        };
+        given(&results)
     }
 }

@@ -6,7 +6,7 @@ use super::tables::trigonometric::{COS, SIN, TAN};
 use super::word::Word;
 
 /// The sine of an angle and some quarter turns.
-fn sine<'p>(angle: &Angle<'p>, turns: u64) -> Real<'p> {
+pub(super) fn sine<'p>(angle: &Angle<'p>, turns: u64) -> Real<'p> {
     let (r, quadrant) = (angle.high, angle.quadrant + turns);
     let z = r * r;
     let sine = (r * z).mul_add(SIN.at(z), r);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::named::named;
 
-/// A function of floating-point numbers, as C's of this name; hardware or [an expansion](super::Op::Math) computes it.
+/// A function of floating-point numbers, as C's of this name where it has one; hardware or [an expansion](super::Op::Math) computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MathFunction {
@@ -68,6 +68,28 @@ pub enum MathFunction {
     Lgamma,
     /// Gamma function.
     Tgamma,
+    /// Inverse of the error function.
+    Erfinv,
+    /// Inverse of one minus the error function.
+    Erfcinv,
+    /// One minus the error function, times e to the power of the square.
+    Erfcx,
+    /// Bessel function of the first kind and order zero.
+    BesselJ0,
+    /// Bessel function of the first kind and order one.
+    BesselJ1,
+    /// Bessel function of the first kind, of the first as order, a whole number.
+    BesselJn,
+    /// Bessel function of the second kind and order zero.
+    BesselY0,
+    /// Bessel function of the second kind and order one.
+    BesselY1,
+    /// Bessel function of the second kind, of the first as order, a whole number.
+    BesselYn,
+    /// Modified Bessel function of the first kind and order zero.
+    BesselI0,
+    /// Modified Bessel function of the first kind and order one.
+    BesselI1,
     /// The exponent, as a number.
     Logb,
     /// The number next to the first toward the second.
@@ -155,6 +177,17 @@ named!(MathFunction {
     Fmod => "fmod",
     Lgamma => "lgamma",
     Tgamma => "tgamma",
+    Erfinv => "erfinv",
+    Erfcinv => "erfcinv",
+    Erfcx => "erfcx",
+    BesselJ0 => "bessel_j0",
+    BesselJ1 => "bessel_j1",
+    BesselJn => "bessel_jn",
+    BesselY0 => "bessel_y0",
+    BesselY1 => "bessel_y1",
+    BesselYn => "bessel_yn",
+    BesselI0 => "bessel_i0",
+    BesselI1 => "bessel_i1",
     Logb => "logb",
     NextAfter => "nextafter",
     Scalbn => "scalbn",
@@ -199,7 +232,7 @@ impl MathFunction {
     pub fn operands(self) -> usize {
         match self {
             Self::Atan2 | Self::Pow | Self::Hypot | Self::Fmod => 2,
-            Self::NextAfter | Self::Scalbn | Self::Remainder => 2,
+            Self::NextAfter | Self::Scalbn | Self::Remainder | Self::BesselJn | Self::BesselYn => 2,
             Self::AddDown | Self::AddUp | Self::AddZero | Self::MulDown | Self::MulUp | Self::MulZero => 2,
             Self::DivDown | Self::DivUp | Self::DivZero => 2,
             Self::FmaDown | Self::FmaUp | Self::FmaZero => 3,

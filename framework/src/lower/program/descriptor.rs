@@ -41,10 +41,11 @@ pub(super) fn made(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let pads_with_nan = lowering.word(op, "padding") == Some("nan");
     let last_multiple = operation.operand_group(1).last().map_or(1, |&size| divisor(lowering, size));
     let (sizes, strides) = (sizes.into(), strides.into());
-    lowering.give(op, Held::Descriptor(Described { pointer, sizes, strides, last_multiple, pads_with_nan }))
+    let acts = lowering.builder.constant(TRUTH, 1);
+    lowering.give(op, Held::Descriptor(Described { pointer, acts, sizes, strides, last_multiple, pads_with_nan }))
 }
 
-fn described(lowering: &Lowering<'_>, op: Op) -> Lowered<Described> {
+pub(super) fn described(lowering: &Lowering<'_>, op: Op) -> Lowered<Described> {
     match lowering.held(lowering.operand(op, 0)?)? {
         Held::Descriptor(of) => Ok(of.clone()),
         _ => Err(Reason::malformed("a tensor descriptor is expected")),
@@ -52,14 +53,14 @@ fn described(lowering: &Lowering<'_>, op: Op) -> Lowered<Described> {
 }
 
 /// The scalars of a group of operands.
-fn scalars(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Vec<Value>> {
+pub(super) fn scalars(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Vec<Value>> {
     let operation = lowering.body.op(op);
     let group = operation.definition.operand_group(group).ok_or_else(|| Reason::malformed("a group is missing"))?;
     operation.operand_group(group).iter().map(|&value| lowering.scalar(value)).collect()
 }
 
 /// What a scalar is known to be a multiple of.
-fn divisor(lowering: &Lowering<'_>, value: tile::Value) -> u64 {
+pub(super) fn divisor(lowering: &Lowering<'_>, value: tile::Value) -> u64 {
     lowering.facts.get(value).and_then(|fact| fact.axes.first()).map_or(1, |along| along.divisibility)
 }
 

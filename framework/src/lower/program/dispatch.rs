@@ -5,8 +5,8 @@ use crate::tile::{Op, Operation};
 use super::error::{LowerError, Lowered, Reason};
 use super::lowering::Lowering;
 use super::{
-    along, assembly, asynchronous, control, descriptor, dot, halves, indexed, launch, memory, report, scalar, shape,
-    shared, stages,
+    along, assembly, asynchronous, control, descriptor, dot, halves, indexed, launch, memory, moved, report, scalar,
+    shape, shared, stages,
 };
 
 impl Lowering<'_> {
@@ -93,6 +93,8 @@ impl Lowering<'_> {
                 "async_copy_global_to_local" | "async_commit_group" | "async_wait" => asynchronous::operation(self, op),
                 _ => Err(unknown()),
             },
+            ("tw", "moved_descriptor") => moved::moved(self, op),
+            ("tw", "descriptor_acts") => moved::acts(self, op),
             ("cf", "assert") => report::assert(self, op),
             _ => Err(unknown()),
         }

@@ -60,7 +60,8 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
     for &argument in arguments {
         match body.ty(argument) {
             tile::Type::Descriptor(descriptor) => {
-                let held = described(&mut values, descriptor.shape.len());
+                let acts = lowering.builder.constant(Type::Scalar(Element::I1), 1);
+                let held = described(&mut values, acts, descriptor.shape.len());
                 lowering.hold(argument, held);
             }
             _ => {
@@ -111,12 +112,13 @@ fn parameters_of(name: &str, ty: &tile::Type) -> Lowered<Vec<(String, Type)>> {
 }
 
 /// The descriptor whose parts come next, the first at the end.
-fn described(values: &mut Vec<Value>, rank: usize) -> Held {
+fn described(values: &mut Vec<Value>, acts: Value, rank: usize) -> Held {
     let mut next = |count: usize| -> Vec<Value> { (0..count).filter_map(|_| values.pop()).collect() };
     let pointer = next(1);
     let (sizes, strides) = (next(rank), next(rank));
     Held::Descriptor(Described {
         pointer: pointer.first().copied().unwrap_or(Value(0)),
+        acts,
         sizes: sizes.into(),
         strides: strides.into(),
         last_multiple: 1,

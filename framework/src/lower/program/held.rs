@@ -49,7 +49,9 @@ pub(super) struct Described {
     pub sizes: SmallVec<[Value; 4]>,
     /// How many elements lie between neighbours along each axis, `i64`s.
     pub strides: SmallVec<[Value; 4]>,
-    /// What its size along the last axis is known to be a multiple of.
+    /// Whether copies by it are made, an `i1`.
+    pub acts: Value,
+    /// What its beginning and its size along the last axis are known to be multiples of.
     pub last_multiple: u64,
     /// Whether places beyond its sizes read as NaN, and not as zero.
     pub pads_with_nan: bool,

@@ -25,6 +25,7 @@ mod indexed;
 mod launch;
 mod lowering;
 mod memory;
+mod moved;
 mod places;
 mod report;
 mod scalar;

@@ -13,6 +13,7 @@ impl Writer<'_> {
     /// | `elements(x, p)` | each of `x`, a number of bytes, as that of elements that `p` points to |
     /// | `then(x, 1)` | the values of `x`, and a number |
     /// | `registers(x)` | `x`, where it lies in memory of the block read from there |
+    /// | `zeros(x)` | as many zeros as `x` has axes, of 32 bits |
     /// | `unless(c, x, n)` | `x`; where `c` is given and does not hold, the number `n` |
     /// | `where(c, x, n)` | `x`, made only where `c` holds; else the number `n` |
     pub(super) fn list(&self, copier: &mut Copier<'_, '_, '_>, made: &Made) -> Result<Values, BuildError> {
@@ -39,6 +40,10 @@ impl Writer<'_> {
                 Ok(first.into_iter().chain(number.into_iter().flatten()).collect())
             }
             "registers" => first.into_iter().map(|value| self.in_registers(copier, value)).collect(),
+            "zeros" => {
+                let rank = first.first().and_then(|value| copier.to.ty(*value).shape()).map_or(0, <[u64]>::len);
+                (0..rank).map(|_| copier.to.constant(Attribute::integer(0, Type::integer(32)))).collect()
+            }
             "unless" => self.unless(copier, made, &first),
             _ => Err(BuildError::UnknownOperation(made.name.clone())),
         }

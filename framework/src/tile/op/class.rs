@@ -43,6 +43,7 @@ enum Element {
     Integer,
     IntegerOrIndex,
     Float,
+    FloatOrByte,
     Bits(u32),
     Pointer,
 }
@@ -51,7 +52,7 @@ impl Class {
     /// All types.
     pub const ANY: Self = Self { holder: Holder::Any, element: Element::Any };
 
-    /// The class of a word: `int`, `float`, `number`, `integer_or_index`, `i1` to `i64`, `pointer`, `value`, each a
+    /// The class of a word: `int`, `float`, `number`, `integer_or_index`, `float_or_byte`, `i1` to `i64`, `pointer`, `value`, each a
     /// scalar or a tensor, alone with `scalar.` or `tensor.` before it; `tensor`, `memory`, `operand` (a tensor or one
     /// in memory), `descriptor`, `token`, `any`.
     #[must_use]
@@ -80,6 +81,7 @@ impl Class {
             "int" => Element::Integer,
             "integer_or_index" => Element::IntegerOrIndex,
             "float" => Element::Float,
+            "float_or_byte" => Element::FloatOrByte,
             "pointer" => Element::Pointer,
             bits => Element::Bits(bits.strip_prefix('i')?.parse().ok()?),
         };
@@ -127,6 +129,7 @@ impl Element {
             Self::Integer => matches!(ty, Type::Integer(..)),
             Self::IntegerOrIndex => matches!(ty, Type::Integer(..) | Type::Index),
             Self::Float => matches!(ty, Type::Float(_)),
+            Self::FloatOrByte => matches!(ty, Type::Float(_) | Type::Integer(8, _)),
             Self::Bits(bits) => matches!(ty, Type::Integer(width, _) if *width == bits),
             Self::Pointer => matches!(ty, Type::Pointer(_)),
         }
@@ -141,6 +144,7 @@ impl fmt::Display for Class {
             Element::Integer => "integers".to_owned(),
             Element::IntegerOrIndex => "integers or `index`".to_owned(),
             Element::Float => "floating-point numbers".to_owned(),
+            Element::FloatOrByte => "floating-point numbers or `i8`".to_owned(),
             Element::Bits(bits) => format!("`i{bits}`"),
             Element::Pointer => "pointers".to_owned(),
         };

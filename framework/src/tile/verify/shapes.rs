@@ -22,6 +22,7 @@ impl Check<'_> {
             ("tt.reshape" | "ttg.memdesc_reshape", (Some(from), Some(to))) => same_count(from, to),
             ("tt.trans" | "ttg.memdesc_trans", (Some(from), Some(to))) => self.transposed(from, to),
             ("tt.cat", (Some(from), Some(to))) => concatenated(from, to),
+            ("arith.select", (Some(_), _)) => self.chosen(operand, result),
             ("tt.join", (Some(from), Some(to))) => ensure(to.split_last() == Some((&2, from)), || {
                 format!("two tensors of {from:?} are joined to {to:?}: expected {from:?} and an axis of 2 behind it")
             }),
@@ -62,6 +63,14 @@ impl Check<'_> {
         let Some(operand) = operand.filter(|_| KEPT.contains(&name)) else { return Ok(()) };
         ensure(operand.element() == result.element(), || {
             format!("elements of `{}` become `{}`, and must stay", operand.element(), result.element())
+        })
+    }
+
+    /// A tensor of conditions chooses element by element.
+    fn chosen(&self, condition: Option<&Type>, result: &Type) -> Checked {
+        let Some(condition) = condition else { return Ok(()) };
+        ensure(condition.shape() == result.shape() && condition.layout() == result.layout(), || {
+            format!("`{condition}` chooses a `{result}`: expected one condition, or one for each element in its layout")
         })
     }
 

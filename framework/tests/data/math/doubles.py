@@ -1,9 +1,11 @@
 """Arguments of functions of binary64 numbers with their results, to twice the digits.
 
 Usage: python doubles.py [COUNT [SEED]] > doubles.txt    (needs mpmath)
+       python doubles.py singles > singles.txt
 
 A line is a function, the bits of its arguments, and those of two numbers that add up to the result; the first is the
-number nearest to it.
+number nearest to it. In `singles.txt` arguments are binary32, the result is one number, and there are only functions that the
+host has not.
 """
 import math
 import random
@@ -13,7 +15,8 @@ import sys
 import mpmath as mp
 
 mp.mp.prec = 200
-COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 60
+SINGLES = sys.argv[1:2] == ["singles"]
+COUNT = 300 if SINGLES else int(sys.argv[1]) if len(sys.argv) > 1 else 60
 random.seed(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
 
 
@@ -23,6 +26,15 @@ def number(bits):
 
 def bits(value):
     return struct.unpack("Q", struct.pack("d", value))[0]
+
+
+def single_bits(value):
+    return struct.unpack("I", struct.pack("f", value))[0]
+
+
+def rounded(value):
+    """In the type of the file."""
+    return struct.unpack("f", struct.pack("f", value))[0] if SINGLES else value
 
 
 def any_number(low=0, high=2047):
@@ -54,6 +66,18 @@ def one_of(*ranges):
         return chosen() if callable(chosen) else random.uniform(*chosen)
 
     return draw
+
+
+def erfcinv(y):
+    """By Newton's steps where it is far from zero."""
+    if y > 0.01:
+        return -mp.erfinv(y - 1)
+    with mp.workprec(400):
+        x = mp.sqrt(-mp.log(y))
+        for _ in range(80):
+            step = (mp.erfc(x) - y) * mp.sqrt(mp.pi) / 2 * mp.exp(x * x)
+            x += step / (1 - x * step)
+        return x
 
 
 def lgamma(x):
@@ -113,6 +137,29 @@ ONE = {
     "lgamma": (lgamma, one_of((0, 30), (0.5, 3), (2.9, 40), spread(1e-300, 1), spread(30, 1e300), (-30, 0), (-170, -30))),
     "tgamma": (mp.gamma, one_of((0, 30), (0.5, 3), (-30, 0), (30, 171.6), (-180, -30), signed(spread(1e-307, 1)))),
 }
+# What is of the types alone: the end of the range, and how near to the ends of a domain numbers come.
+GREATEST, LEAST, FINEST = (1e38, 1e-44, 6e-8) if SINGLES else (1e300, 1e-320, 2e-16)
+SCALED_END, MODIFIED_END = (-9.3, 91) if SINGLES else (-26.5, 713)
+WAVES = one_of((0, 2), (2, 8), (8, 100), spread(LEAST, 2), spread(8, GREATEST), (1.9, 2.1), (7.9, 8.1))
+FURTHER = {
+    "erfinv": (mp.erfinv, one_of((-1, 1), TINY, beside(1, lambda: -spread(FINEST, 0.4)()), (-0.999, -0.99))),
+    "erfcinv": (erfcinv, one_of((0, 2), beside(1, TINY), spread(LEAST, 1), beside(2, lambda: -spread(2 * FINEST, 1)()))),
+    "erfcx": (lambda x: mp.exp(x * x) * mp.erfc(x), one_of((SCALED_END, 0), (0, 12), (-1, 1), spread(12, GREATEST), signed(spread(LEAST, 1)))),
+    "bessel_j0": (lambda x: mp.besselj(0, x), signed(WAVES)),
+    "bessel_j1": (lambda x: mp.besselj(1, x), signed(WAVES)),
+    "bessel_y0": (lambda x: mp.bessely(0, x), WAVES),
+    "bessel_y1": (lambda x: mp.bessely(1, x), WAVES),
+    "bessel_i0": (lambda x: mp.besseli(0, x), signed(one_of((0, 8), (8, MODIFIED_END), (7, 9), spread(LEAST, 8)))),
+    "bessel_i1": (lambda x: mp.besseli(1, x), signed(one_of((0, 8), (8, MODIFIED_END), (7, 9), spread(LEAST, 8)))),
+}
+OF_ORDERS = {"bessel_jn": mp.besselj, "bessel_yn": mp.bessely}
+
+
+def of_order():
+    order = random.randint(-32, 32)
+    return float(order), random.choice([(lambda: random.uniform(0, 40)), spread(1e-6, 1), spread(1, 1e4)])()
+
+
 TWO = {
     "pow": (mp.power, power_pair),
     "atan2": (mp.atan2, pair),
@@ -130,11 +177,30 @@ def main():
     def line(name, arguments, result):
         if mp.isnan(result) or abs(result) >= greatest or abs(result) < least:
             return
+        if SINGLES:
+            print(name, *(f"{single_bits(value):08x}" for value in arguments), f"{bits(float(result)):016x}")
+            return
         # Where the result is subnormal, its first part is a multiple of the least number.
         high = float(result) if abs(result) >= mp.mpf(2) ** -1022 else float(mp.nint(result / least) * least)
         low = float(result - mp.mpf(high))
         print(name, *(f"{bits(value):016x}" for value in [*arguments, high, low]))
 
+    if SINGLES:
+        greatest, least = mp.mpf(2) ** 128, mp.mpf(2) ** -149
+    else:
+        functions_of_the_host(line)
+    for name, (function, draw) in FURTHER.items():
+        for _ in range(COUNT if SINGLES else 2 * COUNT):
+            x = rounded(draw())
+            line(name, [x], mp.re(function(mp.mpf(x))))
+    for name, function in OF_ORDERS.items():
+        for _ in range(COUNT if SINGLES else 2 * COUNT):
+            order, x = of_order()
+            x = rounded(x)
+            line(name, [order, x], function(int(order), mp.mpf(x)))
+
+
+def functions_of_the_host(line):
     for name, (function, draw) in ONE.items():
         arguments = [draw() for _ in range(COUNT)] + (CLOSE if name in ("sin", "cos", "tan") else [])
         for x in arguments:

@@ -172,10 +172,73 @@ TABLES = [
     ("error_function", "LOG_ERFC", "log(erfc(t + 2))", "t", lambda t: mp.log(mp.erfc(t + 2)), [(-1, 2.0), (-1, 4.0)], lambda t: mp.erfc(t + 2), EXTRA),
     ("error_function", "SCALED_ERFC", "(1 + 2 x) e^(x^2) erfc(x) - 1, where x = k (1 + t) / (1 - t)", "t",
      None, None, flat(1), EXTRA),
+    ("scaled_error_function", "SCALED", "(1 + 2 x) e^(x^2) erfc(x) - 1, where x = k (1 + t) / (1 - t)", "t",
+     None, None, flat(1), EXTRA),
+    ("inverse_error_function", "NEAR", "erfinv(x) / x, where x^2 = 1 - e^-(t + 2.5)", "t", lambda t: erf_inverse(t + mp.mpf(2.5)), [(-2.5, 2.501)] * 2, lambda t: 1 / erf_inverse(t + mp.mpf(2.5)), EXTRA),
+    ("inverse_error_function", "MIDDLE", "erfinv(x) / x, where x^2 = 1 - e^-(t + 4)^2", "t", lambda t: erf_inverse((t + 4) ** 2), [(-1.7645, 0.05), (-1.7645, 2.1)], lambda t: 1 / erf_inverse((t + 4) ** 2), EXTRA),
+    ("inverse_error_function", "FAR", "erfinv(x) / x, where x^2 = 1 - e^-(t + k)^2 and k is 7 or 16", "t",
+     None, [(-3.0, 3.3), (-10.0, 11.4)], None, EXTRA),
     ("gamma", "STIRLING", "x (log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi) / 2)", "w = 1 / x^2", lambda w: stirling(1 / mp.sqrt(w)), [(0, mp.mpf(1) / 9)] * 2, flat(0.4), [3, 3]),
     ("gamma", "LOG_GAMMA_1", "log(gamma(1 + t)) / t", "t", lambda t: mp.loggamma(1 + t) / t, [(-0.5001, 0.5001)] * 2, flat(1), [3, 3]),
     ("gamma", "LOG_GAMMA_2", "log(gamma(2 + t)) / t", "t", lambda t: mp.loggamma(2 + t) / t, [(-0.7501, 1.0001)] * 2, flat(1), [3, 3]),
+    ("bessel", "J0_NEAR", "J0(x)", "z = x^2", lambda z: mp.besselj(0, mp.sqrt(z)), [(0, 4.001)] * 2, flat(1.5), EXTRA),
+    ("bessel", "J1_NEAR", "J1(x) / x", "z = x^2", lambda z: mp.besselj(1, mp.sqrt(z)) / mp.sqrt(z), [(0, 4.001)] * 2, flat(3), EXTRA),
+    ("bessel", "Y0_NEAR", "Y0(x) - 2/pi log(x) J0(x)", "z = x^2", lambda z: bessel_rest(0, mp.sqrt(z)), [(0, 4.001)] * 2, flat(2), EXTRA),
+    ("bessel", "Y1_NEAR", "(Y1(x) - 2/pi (log(x) J1(x) - 1 / x)) / x", "z = x^2", lambda z: bessel_rest(1, mp.sqrt(z)), [(0, 4.001)] * 2, flat(4), EXTRA),
+    *(
+        ("bessel", f"{kind}{order}_AT_{middle}", f"{kind}{order}(t + {middle})", "t",
+         lambda t, of=of, order=order, middle=middle: of(order, t + middle), [(-1.001, 1.001)] * 2, flat(2), EXTRA)
+        for kind, of in [("J", mp.besselj), ("Y", mp.bessely)] for order in (0, 1) for middle in (3, 5, 7)
+    ),
+    *(
+        ("bessel_far", f"{'PQ'[sine]}{order}", f"{'x Q(x)' if sine else 'P(x)'}, where J{order}(x) = sqrt(2 / (pi x)) (P cos(a) - Q sin(a)) and a = x - {2 * order + 1} pi / 4",
+         "t = 128 / x^2 - 1", lambda t, order=order, sine=sine: bessel_far(order, sine, mp.sqrt(128 / (t + 1))), [(-1, 1.001)] * 2, flat(1), EXTRA)
+        for order in (0, 1) for sine in (0, 1)
+    ),
+    ("modified_bessel", "I0_NEAR", "I0(x)", "z = x^2", lambda z: mp.besseli(0, mp.sqrt(z)), [(0, 64.01)] * 2, lambda z: 1 / mp.besseli(0, mp.sqrt(z)), EXTRA),
+    ("modified_bessel", "I1_NEAR", "I1(x) / x", "z = x^2", lambda z: mp.besseli(1, mp.sqrt(z)) / mp.sqrt(z), [(0, 64.01)] * 2, lambda z: mp.sqrt(z) / mp.besseli(1, mp.sqrt(z)), EXTRA),
+    ("modified_bessel", "I0_FAR", "sqrt(x) e^-x I0(x)", "t = 16 / x - 1", lambda t: modified_far(0, 16 / (t + 1)), [(-1, 1.001)] * 2, flat(2.4), EXTRA),
+    ("modified_bessel", "I1_FAR", "sqrt(x) e^-x I1(x)", "t = 16 / x - 1", lambda t: modified_far(1, 16 / (t + 1)), [(-1, 1.001)] * 2, flat(2.7), EXTRA),
 ]
+
+
+def erf_inverse(w):
+    """erfinv(x) / x for the x whose 1 - x^2 is e^-w."""
+    with mp.workprec(600 + int(3 * w)):
+        x = mp.sqrt(-mp.expm1(-w))
+        # Newton's steps, and what is left of one, from the tail's first terms.
+        missing = mp.exp(-w) / (1 + x)
+        y = mp.erfinv(x) if w < 2 else mp.sqrt(-mp.log(missing * mp.sqrt(mp.pi * w)))
+        for _ in range(60):
+            step = (mp.erfc(y) - missing) * mp.sqrt(mp.pi) / 2 * mp.exp(y * y)
+            y += step / (1 - y * step)
+            if abs(step) < mp.mpf(2) ** -500:
+                break
+        return y / x
+
+
+def bessel_rest(order, x):
+    with mp.workprec(500):
+        x = mp.mpf(x)
+        logarithm = mp.log(x) * mp.besselj(order, x)
+        if order == 0:
+            return mp.bessely(0, x) - 2 / mp.pi * logarithm
+        return (mp.bessely(1, x) - 2 / mp.pi * (logarithm - 1 / x)) / x
+
+
+def modified_far(order, x):
+    with mp.workprec(400):
+        return mp.sqrt(x) * mp.exp(-x) * mp.besseli(order, x)
+
+
+def bessel_far(order, sine, x):
+    with mp.workprec(400):
+        a = x - (2 * order + 1) * mp.pi / 4
+        j, y = mp.besselj(order, x), mp.bessely(order, x)
+        scale = mp.sqrt(mp.pi * x / 2)
+        if sine:
+            return x * scale * (y * mp.cos(a) - j * mp.sin(a))
+        return scale * (j * mp.cos(a) + y * mp.sin(a))
 
 
 def stirling(x):
@@ -237,6 +300,12 @@ def main():
                 bounds = (-1 + mp.mpf("0.49") * 2 / (mp.mpf("0.49") + k), mp.mpf(greatest - k) / (greatest + k))
                 own = scaled_erfc(k)
                 intervals = (intervals or []) + [bounds]
+            if name == "SCALED":
+                own = scaled_erfc([2, 4][index])
+                intervals = [(-1, 1)] * 2
+            if name == "FAR":
+                own = lambda t, k=[7, 16][index]: erf_inverse((t + k) ** 2)
+                weight = lambda t, own=own: 1 / own(t)
             results.append(table(own, *intervals[index], weight, precision + extra[index], nearest, 99 if index == 0 else 4))
         print(name, [(len(c) - 1, round(b, 1)) for c, b in results], flush=True)
         files.setdefault(file, []).append(rust(name, formula, variable, results, intervals))

@@ -28,7 +28,7 @@ impl Lowering<'_> {
                     return Err(Reason::unsupported("a part of a tensor in memory that regions hand on"));
                 }
                 Held::Descriptor(of) => {
-                    all.push(of.pointer);
+                    all.extend([of.pointer, of.acts]);
                     all.extend(of.sizes.iter().chain(&of.strides));
                 }
                 Held::Token => {}
@@ -50,6 +50,7 @@ impl Lowering<'_> {
             let held = match like.get(number) {
                 Some(Held::Descriptor(of)) => Held::Descriptor(Described {
                     pointer: values.next().ok_or_else(missing)?,
+                    acts: values.next().ok_or_else(missing)?,
                     sizes: values.by_ref().take(of.sizes.len()).collect(),
                     strides: values.by_ref().take(of.strides.len()).collect(),
                     // Of what comes later nothing is known.

@@ -1,6 +1,8 @@
 //! Atomic operations: each element's once, however many lanes hold it, and its old value for all of them.
 
-use crate::kernel::{Atomic, Builder, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value};
+use crate::kernel::{
+    Atomic, Binary, Builder, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value,
+};
 use crate::tile::{self, Op};
 
 use super::super::error::{Lowered, Reason};
@@ -146,32 +148,66 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
     })
 }
 
-/// `tt.atomic_poll`: waits until memory has what is expected.
+const WIDE: Type = Type::Scalar(Element::I64);
+
+/// Nanoseconds that a look at memory counts for a timeout, as a power of two: less than any takes that no cache answers, so that
+/// nothing is given up too soon.
+const LOOK: u64 = 8;
+
+/// `tt.atomic_poll`: waits until memory has what is expected, and says that it has; or that it had not in a number of looks, which the
+/// elements of a thread share, where there is a timeout. The kernel has no clock.
 pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    if lowering.optional(op, "timeout").is_some() {
-        return Err(Reason::unsupported("no clock of the kernel ends a wait"));
-    }
-    let ordered @ Ordered { order, scope } = Ordered::of(lowering, op)?;
+    let ordered = Ordered::of(lowering, op)?;
+    let mut left = match lowering.optional(op, "timeout") {
+        Some(timeout) => {
+            let time = lowering.scalar(timeout)?;
+            let by = lowering.builder.constant(WIDE, LOOK);
+            Some(lowering.builder.binary(Binary::ShrS, time, by))
+        }
+        None => None,
+    };
     each(lowering, op, None, |lowering, operands, predicate| {
-        let (pointer, expected) = (operands[0], lowering.as_word(operands[1]));
-        let builder = &mut lowering.builder;
-        let ty = builder.type_of(expected);
-        let truth = Type::Scalar(Element::I1);
-        let no = builder.constant(truth, 0);
-        builder.begin_region(&[truth]);
-        let found = if ty.bits() < 32 {
-            changed(builder, (pointer, ty), predicate, ordered, |_, old| old)
-        } else {
-            let value = builder.constant(ty, 0);
-            builder.value(ty, KernelOp::AtomicRmw { op: Atomic::Or, pointer, value, predicate, order, scope })
-        };
-        let differs = builder.compare(Compare::Ne, found, expected);
-        // Those that do not take part see zero, and have nothing to wait for.
-        let goes_on = both(builder, predicate, Some(differs)).unwrap_or(differs);
-        let yes = builder.constant(truth, 1);
-        let body = builder.end_region(&[goes_on, yes]);
-        builder.while_loop(&[no], body)[0]
+        let expected = lowering.as_word(operands[1]);
+        let (found, rest) = looked(&mut lowering.builder, (operands[0], expected), predicate, ordered, left);
+        left = rest;
+        found
     })
+}
+
+/// Looks at memory until it has what is expected, or no look is left: whether it has, and the looks that are left.
+fn looked(
+    builder: &mut Builder,
+    (pointer, expected): (Value, Value),
+    predicate: Option<Value>,
+    ordered @ Ordered { order, scope }: Ordered,
+    left: Option<Value>,
+) -> (Value, Option<Value>) {
+    let (ty, truth) = (builder.type_of(expected), Type::Scalar(Element::I1));
+    let no = builder.constant(truth, 0);
+    let carried: Vec<Value> = [no].into_iter().chain(left).collect();
+    let types: Vec<Type> = carried.iter().map(|&value| builder.type_of(value)).collect();
+    let inside = builder.begin_region(&types);
+    let found = if ty.bits() < 32 {
+        changed(builder, (pointer, ty), predicate, ordered, |_, old| old)
+    } else {
+        let value = builder.constant(ty, 0);
+        builder.value(ty, KernelOp::AtomicRmw { op: Atomic::Or, pointer, value, predicate, order, scope })
+    };
+    let differs = builder.compare(Compare::Ne, found, expected);
+    // Those that do not take part see zero, and have nothing to wait for.
+    let differs = both(builder, predicate, Some(differs)).unwrap_or(differs);
+    let one = builder.constant(truth, 1);
+    let has = builder.binary(Binary::Xor, differs, one);
+    let mut given = vec![differs, has];
+    if let Some(&left) = inside.get(1) {
+        let (zero, one) = (builder.constant(WIDE, 0), builder.constant(WIDE, 1));
+        let rest = builder.binary(Binary::Sub, left, one);
+        let may = builder.compare(Compare::LtS, zero, rest);
+        given = vec![builder.binary(Binary::And, differs, may), has, rest];
+    }
+    let body = builder.end_region(&given);
+    let ended = builder.while_loop(&carried, body);
+    (ended[0], ended.get(1).copied())
 }
 
 /// Does `act` for each element once: it gets the operands but for the mask, and who takes part. What it gives is the old

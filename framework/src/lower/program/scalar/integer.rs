@@ -5,7 +5,7 @@ use crate::tile;
 
 use super::super::error::{Lowered, Reason};
 use super::super::types::stored;
-use super::{Results, Scalar, one};
+use super::{Results, Scalar, one, power};
 
 const BYTE: Type = Type::Scalar(Element::I8);
 
@@ -14,6 +14,9 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     let result = match (name, values) {
         ("tt.addptr", &[pointer, offset]) => return Some(moved(scalar, pointer, offset)),
         ("arith.select", &[condition, a, b]) => scalar.builder.select(condition, a, b),
+        (_, &[a, b]) if name.ends_with("_extended") && is_truth(scalar.builder, a) => {
+            return Some(Ok(extended_truths(scalar.builder, name, a, b)));
+        }
         ("arith.addui_extended", &[a, b]) => return Some(Ok(sum_with_carry(scalar.builder, a, b))),
         ("arith.subui_extended", &[a, b]) => return Some(Ok(difference_with_borrow(scalar.builder, a, b))),
         ("arith.mulsi_extended", &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighS, a, b))),
@@ -94,7 +97,18 @@ fn bits_reversed(builder: &mut Builder, value: Value) -> Value {
     reversed
 }
 
+/// Whether a value is a truth value, which is an integer of one bit.
+fn is_truth(builder: &Builder, value: Value) -> bool {
+    builder.type_of(value) == Type::Scalar(Element::I1)
+}
+
 fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value> {
+    if is_truth(builder, a) && !binary(name).is_some_and(Binary::is_bitwise) {
+        let signed = name.ends_with("si");
+        let (left, right) = (widened(builder, a, signed), widened(builder, b, signed));
+        let result = on_two(builder, name, left, right)?;
+        return Some(builder.cast(Cast::Truncate, result, Type::Scalar(Element::I1)));
+    }
     let extreme = |signed: bool, greatest: bool| Some((signed, greatest));
     let found = match name {
         "arith.maxsi" => extreme(true, true),
@@ -103,30 +117,30 @@ fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value
         "arith.minui" => extreme(false, false),
         _ => None,
     };
-    let is_truth = builder.type_of(a) == Type::Scalar(Element::I1);
     if let Some((signed, greatest)) = found {
-        let (left, right) = if is_truth { (widened(builder, a, signed), widened(builder, b, signed)) } else { (a, b) };
-        let less = builder.compare(if signed { Compare::LtS } else { Compare::LtU }, left, right);
+        let less = builder.compare(if signed { Compare::LtS } else { Compare::LtU }, a, b);
         return Some(if greatest { builder.select(less, b, a) } else { builder.select(less, a, b) });
     }
     match name {
+        "math.ipowi" => return Some(power::of_integers(builder, a, b)),
         "arith.ceildivsi" => return Some(rounded_quotient(builder, a, b, true)),
         "arith.floordivsi" => return Some(rounded_quotient(builder, a, b, false)),
         "arith.ceildivui" => return Some(ceiling_unsigned(builder, a, b)),
         _ => {}
     }
-    let op = binary(name)?;
-    if !is_truth || op.is_bitwise() {
-        return Some(builder.binary(op, a, b));
-    }
-    // Truth values are integers of one bit.
-    let signed = matches!(op, Binary::DivS | Binary::RemS | Binary::ShrS);
-    let (left, right) = (widened(builder, a, signed), widened(builder, b, signed));
-    let result = match op {
-        Binary::MulHighU => builder.constant(BYTE, 0),
-        _ => builder.binary(op, left, right),
+    Some(builder.binary(binary(name)?, a, b))
+}
+
+/// Both results of sums, differences and products of truth values.
+fn extended_truths(builder: &mut Builder, name: &str, a: Value, b: Value) -> Results {
+    let both = builder.binary(Binary::And, a, b);
+    let (low, high) = match name {
+        "arith.addui_extended" => (builder.binary(Binary::Xor, a, b), both),
+        "arith.subui_extended" => (builder.binary(Binary::Xor, a, b), builder.binary(Binary::Xor, both, b)),
+        // One or minus one: in two bits both squares are one.
+        _ => (both, builder.constant(Type::Scalar(Element::I1), 0)),
     };
-    Some(builder.cast(Cast::Truncate, result, Type::Scalar(Element::I1)))
+    Results::from_slice(&[low, high])
 }
 
 /// A truth value as a byte.
@@ -181,6 +195,15 @@ fn whole_product(builder: &mut Builder, high: Binary, a: Value, b: Value) -> Res
 
 fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {
     let ty = builder.type_of(a);
+    if is_truth(builder, a) {
+        let one = builder.constant(ty, 1);
+        return match name {
+            // The size of minus one is no number of one bit, and wraps around.
+            "math.absi" | "math.ctpop" => Some(a),
+            "math.ctlz" | "math.cttz" => Some(builder.binary(Binary::Xor, a, one)),
+            _ => None,
+        };
+    }
     Some(match name {
         "math.absi" => {
             let zero = builder.constant(ty, 0);

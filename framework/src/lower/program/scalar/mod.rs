@@ -8,6 +8,7 @@ mod function;
 mod integer;
 mod mapped;
 mod narrow;
+mod power;
 
 use std::collections::HashMap;
 

@@ -1,0 +1,139 @@
+//! Bessel functions of the orders 0 and 1: of the first and second kind, and modified ones.
+//!
+//! Up to 2 the functions are polynomials of the argument's square, those of the second kind beside a logarithm; from there to 8
+//! polynomials around 3, 5 and 7; beyond, waves whose amplitude and phase change little (Abramowitz and Stegun, 9.2.5). Next to their zeros errors are
+//! small beside the wave, not beside the result.
+//!
+//! Modified functions are polynomials of the square up to 8, and powers of e over a square root beyond.
+
+use super::angle;
+use super::exponential::exp_parts;
+use super::logarithm::log;
+use super::real::Real;
+use super::table::Table;
+use super::tables::bessel::{
+    J0_AT_3, J0_AT_5, J0_AT_7, J0_NEAR, J1_AT_3, J1_AT_5, J1_AT_7, J1_NEAR, Y0_AT_3, Y0_AT_5, Y0_AT_7, Y0_NEAR,
+    Y1_AT_3, Y1_AT_5, Y1_AT_7, Y1_NEAR,
+};
+use super::tables::bessel_far::{P0, P1, Q0, Q1};
+use super::tables::modified_bessel::{I0_FAR, I0_NEAR, I1_FAR, I1_NEAR};
+use super::trigonometric::sine;
+
+/// Which of both orders.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Zero,
+    One,
+}
+
+use Order::{One, Zero};
+
+impl Order {
+    /// One of two, by the order.
+    fn of<T>(self, zero: T, one: T) -> T {
+        if self == Zero { zero } else { one }
+    }
+}
+
+/// One over the square root of pi.
+const ROOT_OF_INVERSE_PI: f64 = 0.564_189_583_547_756_3;
+/// Two over pi.
+const TWO_OVER_PI: f64 = std::f64::consts::FRAC_2_PI;
+
+/// Of the first kind, up to 2.
+fn first_near<'p>(size: Real<'p>, order: Order) -> Real<'p> {
+    let square = size * size;
+    let near = order.of(&J0_NEAR, &J1_NEAR).at(square);
+    if order == One { size * near } else { near }
+}
+
+/// Of the second kind, up to 2.
+fn second_near<'p>(size: Real<'p>, order: Order) -> Real<'p> {
+    let square = size * size;
+    let wave = log(size) * first_near(size, order);
+    match order {
+        Zero => wave.mul_add(TWO_OVER_PI, Y0_NEAR.at(square)),
+        One => wave.mul_add(TWO_OVER_PI, size * Y1_NEAR.at(square)) - TWO_OVER_PI / size,
+    }
+}
+
+/// From 2 to 8, by three polynomials.
+fn between<'p>(size: Real<'p>, pieces: [&Table; 3]) -> Real<'p> {
+    let (is_first, is_second) = (size.is_less(4.0), size.is_less(6.0));
+    let middle = is_first.select(3.0, is_second.select(5.0, size.place.number(7.0)));
+    Table::one_at(size - middle, &[(is_first, pieces[0]), (is_second, pieces[1])], pieces[2])
+}
+
+/// From 8 on: `p` and `q` parts of the wave, which the functions of both kinds share, over its amplitude.
+struct Wave<'p> {
+    p: Real<'p>,
+    q: Real<'p>,
+    /// The sum of cosine and sine, and the sine less the cosine.
+    sum: Real<'p>,
+    difference: Real<'p>,
+    amplitude: Real<'p>,
+}
+
+impl<'p> Wave<'p> {
+    fn of(size: Real<'p>, order: Order) -> Self {
+        let inverse = 1.0 / size;
+        let t = (inverse * inverse).mul_add(128.0, -1.0);
+        let (p, q) = (order.of(&P0, &P1).at(t), order.of(&Q0, &Q1).at(t) * inverse);
+        let angle = angle::reduced(size);
+        let (sin, cos) = (sine(&angle, 0), sine(&angle, 1));
+        let amplitude = ROOT_OF_INVERSE_PI / size.sqrt();
+        Self { p, q, sum: cos + sin, difference: sin - cos, amplitude }
+    }
+
+    /// `p cos(a) - q sin(a)`, where `a` is the argument less an eighth of a turn, or three.
+    fn first(&self, order: Order) -> Real<'p> {
+        let (cos, sin) = order.of((self.sum, self.difference), (self.difference, -self.sum));
+        self.p.mul_add(cos, -(self.q * sin)) * self.amplitude
+    }
+
+    /// `p sin(a) + q cos(a)`.
+    fn second(&self, order: Order) -> Real<'p> {
+        let (cos, sin) = order.of((self.sum, self.difference), (self.difference, -self.sum));
+        self.p.mul_add(sin, self.q * cos) * self.amplitude
+    }
+}
+
+/// One of three, by where the argument is; zero at infinity.
+fn put_together<'p>(size: Real<'p>, near: Real<'p>, between: Real<'p>, far: Real<'p>) -> Real<'p> {
+    let far = size.is_equal(f64::INFINITY).select(0.0, far);
+    size.is_less(2.0).select(near, size.is_less(8.0).select(between, far))
+}
+
+/// Of the first kind.
+pub(super) fn first<'p>(x: Real<'p>, order: Order) -> Real<'p> {
+    let size = x.abs();
+    let pieces = order.of([&J0_AT_3, &J0_AT_5, &J0_AT_7], [&J1_AT_3, &J1_AT_5, &J1_AT_7]);
+    let far = Wave::of(size, order).first(order);
+    let result = put_together(size, first_near(size, order), between(size, pieces), far);
+    if order == One { result.with_sign_changed(x.sign()) } else { result }
+}
+
+/// Of the second kind, which is minus infinity at zero, and nothing below.
+pub(super) fn second<'p>(x: Real<'p>, order: Order) -> Real<'p> {
+    let pieces = order.of([&Y0_AT_3, &Y0_AT_5, &Y0_AT_7], [&Y1_AT_3, &Y1_AT_5, &Y1_AT_7]);
+    let far = Wave::of(x, order).second(order);
+    let result = put_together(x, second_near(x, order), between(x, pieces), far);
+    let result = x.is_equal(0.0).select(f64::NEG_INFINITY, result);
+    x.is_less(0.0).select(f64::NAN, result)
+}
+
+/// Modified, of the first kind.
+pub(super) fn modified<'p>(x: Real<'p>, order: Order) -> Real<'p> {
+    let place = x.place;
+    let size = x.abs();
+    let square = size * size;
+    let near = order.of(&I0_NEAR, &I1_NEAR).at(square);
+    let near = if order == One { size * near } else { near };
+    // Beyond, results are infinite.
+    let inside = size.clamped(8.0, place.by_type(100.0, 720.0));
+    let over = order.of(&I0_FAR, &I1_FAR).at(16.0 / inside - 1.0) / inside.sqrt();
+    let power = exp_parts(inside, None);
+    let far = power.high.mul_add(over, power.low * over).scaled(power.exponent);
+    let result = size.is_less(8.0).select(near, far);
+    if order == One { result.with_sign_changed(x.sign()) } else { result }
+}

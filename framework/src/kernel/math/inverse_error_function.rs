@@ -1,0 +1,56 @@
+//! Inverses of the error function and of what it is short of one, and that scaled so that it does not vanish.
+//!
+//! With `w = -log(1 - x^2)` the inverse over `x` changes little: a polynomial of `w` next to zero, polynomials of its square root
+//! beyond (Giles, "Approximating the erfinv function", GPU Computing Gems, 2011, whose coefficients are others).
+
+use super::exponential::exp_parts;
+use super::logarithm::log;
+use super::real::Real;
+use super::tables::inverse_error_function::{FAR, MIDDLE, NEAR};
+use super::tables::scaled_error_function::SCALED;
+
+/// The inverse of the error function at `x`, given `1 - x^2`.
+fn inverse<'p>(x: Real<'p>, rest: Real<'p>) -> Real<'p> {
+    let place = x.place;
+    let w = -log(rest);
+    let root = w.sqrt();
+    let near = NEAR.at(w - 2.5);
+    let middle = MIDDLE.at(root - 4.0);
+    let far = FAR.at(root - place.by_type(7.0, 16.0));
+    let is_middle = root.is_less(place.by_type(4.02, 6.05));
+    x * w.is_less(5.0).select(near, is_middle.select(middle, far))
+}
+
+pub(super) fn erfinv<'p>(x: Real<'p>) -> Real<'p> {
+    let rest = (-x).mul_add(x, 1.0);
+    let at_end = x.place.number(f64::INFINITY).with_sign_of(x);
+    rest.is_equal(0.0).select(at_end, inverse(x, rest))
+}
+
+pub(super) fn erfcinv<'p>(y: Real<'p>) -> Real<'p> {
+    let rest = y * (2.0 - y);
+    let at_end = y.is_equal(0.0).select(f64::INFINITY, f64::NEG_INFINITY);
+    (y.is_equal(0.0) | y.is_equal(2.0)).select(at_end, inverse(1.0 - y, rest))
+}
+
+/// `e^(x^2) erfc(x)`: a function that changes little over `1 + 2 x`; below zero what is missing to `2 e^(x^2)`.
+pub(super) fn erfcx<'p>(x: Real<'p>) -> Real<'p> {
+    let place = x.place;
+    let size = x.abs();
+    // Beyond, `t` is one.
+    let inside = size.clamped(0.0, 1e30);
+    let middle = place.by_type(2.0, 4.0);
+    let above = SCALED.at((inside - middle) / (inside + middle));
+    let [numerator, numerator_low] = place.number(1.0).fast_sum(above);
+    let [denominator, denominator_low] = size.two_sum(0.5);
+    let quotient = numerator / denominator;
+    let left = denominator_low.mul_add(-quotient, quotient.mul_add(-denominator, numerator) + numerator_low);
+    let above = 0.5 * (quotient + left / denominator);
+    let above = size.is_equal(f64::INFINITY).select(0.0, above);
+    // Beyond, results are infinite.
+    let inside = size.clamped(0.0, place.by_type(9.5, 26.9));
+    let [square, square_low] = inside.two_product(inside);
+    let power = exp_parts(square, Some(square_low));
+    let below = (power.high + power.low).scaled(power.exponent + 1) - above;
+    x.is_less(0.0).select(below, above)
+}
