@@ -6,6 +6,7 @@ use crate::kernel::{Builder, Value};
 use crate::layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
 use crate::movement::{Means, MovementError, Reading, SharedAccess, store_shared};
 
+use super::ContractError;
 use super::cast::cast;
 use super::elements::in_byte;
 use super::plan::Contraction;
@@ -87,6 +88,32 @@ impl Contraction {
             None => store_shared(registers, &MemoryLayout::linear(whole), operand.bits, means)?,
         };
         Ok(Some(FactorStore { access, bytes, alignment: reading.alignment, side, made }))
+    }
+
+    /// The same plan where the unit reads factor 0 or 1 from the program's own memory, of the whole factor, as it lies there.
+    ///
+    /// # Errors
+    /// [`ContractError::Impossible`]: the unit takes the factor from registers, or other elements, or reads no such layout.
+    pub fn reading(&self, side: usize, memory: &LinearLayout) -> Result<Self, ContractError> {
+        let refused = |reasons: String| ContractError::Impossible { reasons };
+        let (own, operands) = self.side(side);
+        let Some(operand) = &operands.memory else {
+            return Err(refused(format!("{} takes the factor from registers", self.unit_name())));
+        };
+        if self.chunks() > 1 || self.question.factors()[side] != operands.number || self.is_made(side) {
+            return Err(refused("the unit reads the factor as it is, and all of K at once".to_owned()));
+        }
+        let axes: Vec<Dim> = own.outs().dims().collect();
+        let memory = memory.transpose_outs(&axes)?;
+        let reading = Reading::of(&memory, operand).map_err(refused)?;
+        let [rows, columns] = [0, 1].map(|axis: usize| 1u64 << reading.starts[axis].len());
+        let said = |tile| reading.descriptor(operand, tile).is_some();
+        if !(0..rows).all(|row| (0..columns).all(|column| said([row, column]))) {
+            return Err(refused("no descriptor says where all tiles of the factor begin".to_owned()));
+        }
+        let mut plan = self.clone();
+        *[&mut plan.a, &mut plan.b][side] = memory;
+        Ok(plan)
     }
 
     /// Writes the kernel IR that stores a factor's registers, integers as wide as the question's elements, and gives where

@@ -6,6 +6,7 @@
 //! Imports `tile`, and floors below it.
 
 mod assign;
+mod effort;
 mod error;
 pub mod facts;
 mod graph;
@@ -22,6 +23,9 @@ mod report;
 mod rewrite;
 mod state;
 pub mod synthesis;
+
+/// How often the body of a loop is taken to run where nothing says how often it does.
+const LOOP_WEIGHT: u64 = 8;
 
 pub use assign::{Assigned, Strategy, assign};
 pub use error::EngineError;

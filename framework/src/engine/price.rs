@@ -7,10 +7,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::Machine;
-use super::graph::{Access, Graph, ISSUE, Kind};
+use super::effort::{Effort, registers};
+use super::graph::{Graph, ISSUE, Kind};
 use super::pool::{LayoutId, Pool};
 use crate::layout::{Dim, LinearLayout};
-use crate::movement::{MovementError, access_global, convert, gather, reduce, scan, slots_with_accesses};
+use crate::movement::{MovementError, convert, gather, slots_with_accesses};
 
 /// What an access of shared memory counts beside its wavefronts: its issue and its address.
 const ACCESS_SLOTS: f64 = 2.0;
@@ -96,29 +97,9 @@ impl<'a> Prices<'a> {
     }
 
     fn in_layout(&self, kind: &Kind, layout: &LinearLayout) -> Result<f64, MovementError> {
-        let registers = registers(layout);
-        let target = self.machine.means.target;
-        Ok(match kind {
-            Kind::Elementwise(issues) => issues * registers,
-            Kind::Access(access) => self.access(access, layout)?,
-            Kind::Reduce(axis, widths, issues) => {
-                let plan = reduce(layout, Dim::tensor(*axis), widths, target)?;
-                issues * registers + slots_with_accesses(&plan.counts, ACCESS_SLOTS)
-            }
-            Kind::Scan(axis, widths, direction, issues) => {
-                let plan = scan(layout, Dim::tensor(*axis), widths, *direction, target)?;
-                issues * registers + slots_with_accesses(&plan.counts, ACCESS_SLOTS)
-            }
-            Kind::Nothing | Kind::Gather(..) | Kind::Product => 0.0,
-        })
-    }
-
-    fn access(&self, access: &Access, layout: &LinearLayout) -> Result<f64, MovementError> {
-        let target = self.machine.means.target;
-        let named = &access.named;
-        let plan = access_global(layout, &named.tensor, named.bits, access.direction, target)?;
-        let bytes = plan.transactions as f64 * f64::from(target.global.transaction_bytes);
-        Ok(plan.accesses as f64 + bytes / BYTES_IN_A_SLOT / f64::from(self.machine.warps))
+        let Effort { plain, counts, accesses, bytes } = Effort::of(kind, layout, self.machine)?;
+        let arriving = bytes as f64 / BYTES_IN_A_SLOT / f64::from(self.machine.warps);
+        Ok(ISSUE * plain + slots_with_accesses(&counts, ACCESS_SLOTS) + accesses as f64 + arriving)
     }
 
     fn gathering(&self, axis: usize, bits: u32, source: LayoutId, indices: LayoutId) -> f64 {
@@ -131,9 +112,4 @@ impl<'a> Prices<'a> {
     pub(super) fn recomputed(&self, cone: u32, layout: LayoutId) -> f64 {
         ISSUE * f64::from(cone) * registers(&self.pool.get(layout))
     }
-}
-
-/// Registers of a lane.
-fn registers(layout: &LinearLayout) -> f64 {
-    (1u64 << layout.in_bits(Dim::REGISTER)) as f64
 }

@@ -52,6 +52,9 @@ pub const K_WIDTH: &str = "tw.kWidth";
 /// The attribute of a product that says that each warp is to keep whole rows of the result.
 pub const WHOLE_ROWS: &str = "tw.wholeRows";
 
+/// The attribute of a `ttg.local_load` whose result is a factor that the unit reads where it lies: nothing is loaded.
+pub const IN_PLACE: &str = "tw.inPlace";
+
 /// How a `tt.dot` or `tt.dot_scaled` is carried out.
 ///
 /// # Errors

@@ -44,6 +44,24 @@ pub struct Throughput {
 }
 
 impl Throughput {
+    /// Figures of no product, for targets whose files have none: they rank programs by what these do, and no more.
+    #[must_use]
+    pub fn assumed() -> Self {
+        Self {
+            compute_units: 64,
+            clock_mhz: 1000.0,
+            memory_gigabytes: 1000.0,
+            memory_latency: 500.0,
+            issues_per_cycle: 2.0,
+            warps_per_unit: 32,
+            blocks_per_unit: 16,
+            registers_per_unit: 65536,
+            shared_bytes_per_unit: 1 << 16,
+            evidence: Evidence::Assumed,
+            source: "no product's: the target's file has no table `throughput`".to_owned(),
+        }
+    }
+
     /// Bytes of global memory that one unit moves in a cycle while all do.
     #[must_use]
     pub fn bytes_per_cycle(&self) -> f64 {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use tilewright::emulator::Limits;
+use tilewright::emulator::{Limits, Report};
 use tilewright::engine::synthesis::{Derivation, Options};
 use tilewright::kernel::Counts;
 use tilewright::pipeline::case::Case;
@@ -26,28 +26,51 @@ pub struct Solved {
     pub derivation: Derivation,
     /// What the busiest warp executed.
     pub counts: Counts,
+    /// All that was executed.
+    pub report: Report,
     /// The kernel's text.
     pub kernel: String,
 }
 
-/// Solves a program and executes it: its buffers must hold what plain arithmetic says.
-pub fn solved(target: &dyn Target, name: &str, synthesis: Options) -> Solved {
+/// A case of the suite, and its text.
+pub fn case(name: &str) -> (Case, String) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels").join(format!("{name}.json"));
     let case = Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).expect("the program of a case");
+    (case, text)
+}
+
+/// What is found for a text, or why nothing is.
+pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: Options) -> Result<Derivation, String> {
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-    let options = ProgramOptions { warps: Some(case.warps), synthesis, ..ProgramOptions::default() };
+    let options = ProgramOptions { warps: Some(warps), synthesis, ..ProgramOptions::default() };
     let mut derivation = None;
-    let kernel = compiler.kernel(&text, &options, &mut |stage| {
+    let kernel = compiler.kernel(text, &options, &mut |stage| {
         if let Stage::Synthesis(found) = stage {
             derivation = Some(found.clone());
         }
     });
-    let kernel = kernel.unwrap_or_else(|error| panic!("{name}: {error}"));
-    let (kernel, ended) = match compiler.run(&case, &text, &options, &Limits::default()) {
+    kernel.map_err(|error| error.to_string())?;
+    derivation.ok_or_else(|| "nothing was solved".to_owned())
+}
+
+/// Solves a program and executes it: its buffers must hold what plain arithmetic says.
+pub fn solved(target: &dyn Target, name: &str, synthesis: Options) -> Solved {
+    let (case, text) = case(name);
+    executed(target, &case, &text, synthesis)
+}
+
+/// Solves a text for a case, and executes it.
+pub fn executed(target: &dyn Target, case: &Case, text: &str, synthesis: Options) -> Solved {
+    let name = &case.name;
+    let derivation = derived(target, text, case.warps, synthesis).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    let options = ProgramOptions { warps: Some(case.warps), synthesis, ..ProgramOptions::default() };
+    let (kernel, ended) = match compiler.run(case, text, &options, &Limits::default()) {
         Ok(ran) => ran,
-        Err(error) => panic!("{name}: {error}; the kernel is {}", kernel.name),
+        Err(error) => panic!("{name}: {error}"),
     };
     assert!(
         ended.differences.is_empty(),
@@ -56,7 +79,7 @@ pub fn solved(target: &dyn Target, name: &str, synthesis: Options) -> Solved {
     );
     let counts = ended.report.counts;
     let kernel = tilewright::kernel::Module { kernels: vec![kernel] }.to_string();
-    Solved { derivation: derivation.unwrap_or_else(|| panic!("{name}: nothing was solved")), counts, kernel }
+    Solved { derivation, counts, report: ended.report, kernel }
 }
 
 /// The table of programs on targets, for the page on synthesis.

@@ -1,6 +1,7 @@
 //! Programs that say where tiles lie, on a product of AMD's.
 
 #[path = "../../../framework/tests/explicit/mod.rs"]
+#[allow(dead_code, reason = "each test program uses some of this")]
 mod explicit;
 
 use explicit::{PROGRAMS, kept, solved, table};

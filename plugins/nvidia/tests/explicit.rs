@@ -4,15 +4,19 @@
 #[allow(dead_code, reason = "each test program uses some of this")]
 mod explicit;
 
-use explicit::{PROGRAMS, solved};
+use explicit::{PROGRAMS, case, derived, executed, kept, solved, table};
 use tilewright::engine::synthesis::Options;
+use tilewright::kernel::Module;
+use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions};
 use tilewright::target::TargetDescription;
-use tilewright_nvidia::NvidiaTarget;
+use tilewright::vendor::{CompileOptions, Emit, Target};
+use tilewright_nvidia::{NvidiaTarget, object};
 
 fn target(name: &str) -> NvidiaTarget {
     let text = match name {
         "a100" => include_str!("../../../targets/a100.toml"),
         "h100" => include_str!("../../../targets/h100.toml"),
+        "gh200" => include_str!("../../../targets/gh200.toml"),
         _ => include_str!("../../../targets/rtx4090.toml"),
     };
     let description = TargetDescription::from_toml(name, text).expect("a description");
@@ -67,4 +71,160 @@ fn parts_of_synthesis_can_be_left_out() {
     assert_eq!(pipeline.derivation.loops[0].stages, 1);
     // Each turn meets before it reads, and before it is written again.
     assert!(pipeline.counts.barriers > 5, "{}", pipeline.derivation);
+}
+
+/// Seed 003, Figure 14, of a program: rows of 16 bytes are copied to shared memory; matrices of rows can be loaded from there,
+/// transposed ones cannot, and the error names both copies as the program has them.
+#[test]
+fn copies_that_disagree_are_named() {
+    let target = target("a100");
+    let (case, text) = case("explicit_gemm");
+    let pinned = |load: &str| {
+        let copy = text.replace(
+            "tw.copy %ai to %sa :",
+            "tw.copy %ai to %sa {instruction = \"cp.async.cg.shared.global.16\"} :",
+        );
+        let load = format!("%ra = tw.copy %sa {{instruction = \"{load}\"}} :");
+        derived(&target, &copy.replace("%ra = tw.copy %sa :", &load), case.warps, Options::default())
+    };
+    let found = pinned("ldmatrix.sync.aligned.m8n8.x4.shared.b16").expect("rows agree");
+    let of_a = found.memories.iter().find(|memory| memory.tensor == "%sa").expect("the tensor");
+    assert_eq!(of_a.accesses.iter().map(|access| access.excess).collect::<Vec<_>>(), [0, 0], "{found}");
+    let error = pinned("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16").expect_err("columns do not");
+    for part in ["tensor %sa", "`tw.copy %ai to %sa`", "`%ra = tw.copy %sa`", "bit 0 of the offset"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let unknown = pinned("ldmatrix.of.nothing").expect_err("no such row");
+    assert!(unknown.contains("no row `ldmatrix.of.nothing`") && unknown.contains("m8n8.x4"), "{unknown}");
+}
+
+/// Each layout of registers is traced back to the constraint that gives it (seed 003, Figure 12).
+#[test]
+fn constraints_are_named() {
+    let target = target("a100");
+    let constraint = |found: &tilewright::engine::synthesis::Derivation, value: &str| {
+        let line = found.registers.iter().find(|line| line.value == value);
+        line.map_or_else(|| panic!("{value}: {found}"), |line| line.constraint.clone())
+    };
+    let gemm = solved(&target, "explicit_gemm", Options::default()).derivation;
+    // m16n8k16 in order: the tile is the first corner of both factors and of the sums.
+    let product = constraint(&gemm, "%next");
+    assert!(product.starts_with("anchor: tiled by mma.sync.aligned.m16n8k16.row.col"), "{product}");
+    let [m, n] = ["its M goes to [1, 2, 4, 8]", "its N to [1, 2, 4]"];
+    assert!(product.contains(m) && product.contains(n), "{product}");
+    let load = constraint(&gemm, "%ra");
+    assert!(load.starts_with("copy: f = g q^-1 p, p and q being those of ldmatrix"), "{load}");
+    let attention = solved(&target, "explicit_attention", Options::default()).derivation;
+    assert_eq!(constraint(&attention, "%greatest"), "reduce: that of %scaled without axis 1");
+    assert_eq!(constraint(&attention, "%below"), "elementwise: that of %scaled");
+    assert!(constraint(&attention, "%end").starts_with("carried"), "{attention}");
+    assert!(attention.conversions.is_empty(), "{attention}");
+}
+
+/// On products with warp-group instructions both factors are read from shared memory, in an arrangement of the hardware's own
+/// to which copies of sixteen bytes go without conflicts: nothing is loaded to registers.
+#[test]
+fn warp_groups_multiply_from_shared_memory() {
+    for product in ["h100", "gh200"] {
+        let target = target(product);
+        let found = solved(&target, "explicit_gemm", Options::default());
+        assert!(found.derivation.products[0].instruction.starts_with("wgmma.mma_async"), "{}", found.derivation);
+        assert!(found.kernel.contains("wgmma.mma_async.sync.aligned.m64n64k16"), "{}", found.kernel);
+        let counts = &found.counts;
+        assert_eq!((counts.wavefronts_loaded, counts.matrix_loads, counts.shared_loads), (0, 0, 0));
+        for memory in &found.derivation.memories {
+            let copy = memory.accesses.iter().find(|access| access.operation.starts_with("ttg.async")).expect("a copy");
+            assert_eq!((copy.vector_bits, copy.excess), (128, 0), "{}", found.derivation);
+            assert!(memory.notation.starts_with("Swizzle"), "{}", found.derivation);
+        }
+        assert!(found.derivation.loops[0].stages > 1);
+    }
+}
+
+/// Each part gains something on some program: without it more wavefronts, accesses or meetings are executed.
+#[test]
+fn leaving_out_a_part_costs_something() {
+    let target = target("a100");
+    let of = |name: &str, options: Options| {
+        let counts = solved(&target, name, options).counts;
+        let copies = counts.asynchronous_copies + counts.shared_stores;
+        [counts.wavefronts_stored + counts.wavefronts_loaded, copies, counts.barriers]
+    };
+    let all = Options::default();
+    for name in ["explicit_gemm", "explicit_fp8", "explicit_int4"] {
+        let whole = of(name, all);
+        let memory = of(name, Options { memory: false, ..all });
+        assert!(memory[0] > whole[0], "{name} without memory synthesis: {memory:?}, with it {whole:?}");
+        let mapping = of(name, Options { task_mapping: false, ..all });
+        assert!(mapping[1] > whole[1], "{name} without task mapping: {mapping:?}, with it {whole:?}");
+        let pipeline = of(name, Options { pipeline: false, ..all });
+        assert!(pipeline[2] > whole[2], "{name} without a pipeline: {pipeline:?}, with it {whole:?}");
+    }
+}
+
+#[test]
+fn the_page_has_what_was_found() {
+    let products = ["a100", "h100", "rtx4090"].map(|name| (name, target(name)));
+    let targets: Vec<(&str, &dyn tilewright::vendor::Target)> =
+        products.iter().map(|(name, target)| (*name, target as _)).collect();
+    kept("nvidia", &table(&targets));
+}
+
+/// What is in shared memory is copied to another tensor there by way of registers, which each tensor's layout suits.
+#[test]
+fn shared_memory_is_copied_to_shared_memory() {
+    for product in ["a100", "h100"] {
+        let (case, text) = case("explicit_gemm");
+        let text = text.replace("%sb = tw.shared_tensor : !b", "%sb = tw.shared_tensor : !b\n    %sc = tw.shared_tensor : !a");
+        let load = "%ra = tw.copy %sa : (!a)";
+        let text = text.replace(load, "tw.copy %sa to %sc : (!a, !a) -> ()\n      %ra = tw.copy %sc : (!a)");
+        let found = executed(&target(product), &case, &text, Options::default());
+        let between = found.derivation.memories.iter().find(|memory| memory.tensor == "%sc").expect("the tensor");
+        assert_eq!(between.accesses.iter().map(|access| access.excess).collect::<Vec<_>>().iter().sum::<u64>(), 0);
+        assert!(found.counts.shared_stores + found.counts.matrix_stores > 0, "{}", found.derivation);
+    }
+}
+
+/// What the search keeps is predicted to take no more than any choice that the program pins, whatever branches were cut.
+#[test]
+fn no_pinned_choice_is_better_than_what_is_found() {
+    for product in ["a100", "h100"] {
+        let target = target(product);
+        let (case, text) = case("explicit_gemm");
+        let of = |said: &str| {
+            let text = text.replace("tw.mma %ra, %rb, %sum :", &format!("tw.mma %ra, %rb, %sum {said} :"));
+            derived(&target, &text, case.warps, Options::default()).unwrap_or_else(|error| panic!("{said}: {error}"))
+        };
+        let free = of("");
+        for row in ["m16n8k16", "m16n8k8"] {
+            for width in ["", ", kWidth = 2 : i32", ", kWidth = 4 : i32"] {
+                let row = format!("{{instruction = \"mma.sync.aligned.{row}.row.col.f32.f16.f16.f32\"{width}}}");
+                let pinned = of(&row);
+                assert!(free.prediction.cycles <= pinned.prediction.cycles, "{product} {row}:\n{free}\n{pinned}");
+                assert!(row.contains(&pinned.products[0].instruction), "{pinned}");
+            }
+        }
+        assert!(free.search.leaves > 1 && free.search.leaves <= 64, "{free}");
+    }
+}
+
+/// The vendor's assembler takes what a warp group reads where it lies.
+#[test]
+fn the_assembler_takes_what_is_read_in_place() {
+    if object::assembler().is_none() {
+        return eprintln!("SKIPPED: no ptxas here (TILEWRIGHT_PTXAS or PATH): nothing says whether code is taken");
+    }
+    let target = target("h100");
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+    for name in ["explicit_gemm", "explicit_gemm_edges", "explicit_attention"] {
+        let (case, text) = case(name);
+        let kernel = compiler.kernel_of(&case, &text, &ProgramOptions::default()).expect("a kernel");
+        let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+        let made = target.compile(&Module { kernels: vec![kernel] }, &options);
+        let made = made.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let ptx = made.text(Emit::Assembly).expect("text");
+        assert!(ptx.contains("wgmma.mma_async") && ptx.contains("fence.proxy.async"), "{name}: {ptx}");
+        assert_eq!(made.payload(Emit::Object).map(|object| object.format.as_str()), Some("cubin"), "{name}");
+    }
 }

@@ -4,10 +4,11 @@
 
 use serde_json::Value;
 use tilewright::cute::{ComposedLayout, Swizzle, to_distributed, to_memory};
+use tilewright::engine::synthesis::coalesce::{Threads, coalesced};
 use tilewright::engine::synthesis::memory::{Access, Solution, SynthesisError, Tensor, solve};
 use tilewright::layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright::movement::{Means, load_shared, store_shared};
-use tilewright::target::{Instruction, TargetDescription};
+use tilewright::movement::{GlobalTensor, Means, Stride, access_global, load_shared, store_shared};
+use tilewright::target::{Direction, Instruction, TargetDescription};
 use tilewright::vendor::Target;
 use tilewright_nvidia::NvidiaTarget;
 
@@ -87,6 +88,34 @@ fn choices_of_a_public_solver_are_met_or_beaten() {
         let theirs = theirs(text("layout"), &shape, &load, &copy, means);
         assert!(ours <= theirs, "{name}: {ours} wavefronts, and {theirs} in {}\n{found}", text("layout"));
         assert_eq!(found.conflicts(), 0, "{name}: {found}");
+    }
+}
+
+/// All nine programs, among them two products with a vector, copy a tile between global memory and registers: as wide as
+/// theirs, by no more accesses, and no more units of memory are touched.
+#[test]
+fn copies_of_a_public_solver_are_met_or_beaten() {
+    let known: Value = serde_json::from_str(include_str!("data/solver_choices.json")).unwrap();
+    let target = target("a100");
+    let cases = known["global"].as_array().unwrap();
+    assert_eq!(cases.len(), 9);
+    assert_eq!(cases.iter().filter(|case| case["program"].as_str().unwrap().starts_with("gemv")).count(), 2);
+    for case in cases {
+        let name = format!("{} {}", case["program"], case["copy"]);
+        let tile: Vec<u64> = case["tile"].as_array().unwrap().iter().map(|size| size.as_u64().unwrap()).collect();
+        let theirs = distributed(case["layout"].as_str().unwrap(), &tile);
+        // The first values of a lane are what follows in memory; rows of it are a multiple of 16 bytes apart.
+        let row = usize::from(theirs.outs().coordinate(theirs.columns_of(Dim::REGISTER)[0], Dim::tensor(0)) == 0);
+        let stride = |axis: usize| if axis == row { Stride::Elements(1) } else { Stride::Elements(8192) };
+        let axes = tile.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, stride(axis))).collect();
+        let memory = GlobalTensor { axes, alignment: 16 };
+        let threads = Threads { lanes: 32, warps: 1 << theirs.in_bits(Dim::WARP) };
+        let ours = coalesced(&memory, 16, threads, None, target.description()).unwrap();
+        let taken = access_global(&theirs, &memory, 16, Direction::Load, target.description()).unwrap();
+        assert!(ours.vector_elements >= taken.vector_elements && ours.vector_elements == 8, "{name}");
+        assert!(ours.accesses <= taken.accesses && ours.transactions <= taken.transactions, "{name}");
+        // Every element, and each once.
+        assert!(ours.layout.is_invertible(), "{name}: {:?}", ours.layout);
     }
 }
 

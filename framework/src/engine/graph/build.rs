@@ -2,20 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::{Access, End, Graph, Kind, Node, Role, Want};
+use super::{End, Graph, Kind, Node, Role, Want};
 use crate::engine::facts::Facts;
 use crate::engine::layouts::{Layouts, View};
-use crate::engine::memory::{moved_bits, named};
+use crate::engine::memory::moved_bits;
 use crate::engine::pool::{LayoutId, Pool};
 use crate::engine::product::{Product, product};
-use crate::engine::{EngineError, Machine};
+use crate::engine::{EngineError, LOOP_WEIGHT, Machine};
 use crate::layout::Dim;
 use crate::movement::{GlobalTensor, coalesced_layout};
-use crate::target::Direction;
 use crate::tile::{Block, Body, Function, Op, Region, Type, Value};
 
-/// How often the body of a loop is taken to run.
-const LOOP_WEIGHT: f64 = 8.0;
 /// How often one of several branches is taken to run.
 const BRANCH_WEIGHT: f64 = 0.5;
 
@@ -122,7 +119,7 @@ impl<'f, 'a> Builder<'f, 'a> {
     }
 
     pub(super) fn loop_weight(weight: f64) -> f64 {
-        weight * LOOP_WEIGHT
+        weight * LOOP_WEIGHT as f64
     }
 
     pub(super) fn branch_weight(weight: f64) -> f64 {
@@ -220,14 +217,6 @@ impl<'f, 'a> Builder<'f, 'a> {
         let id = usual(shape, self.machine, self.graph.pool)?;
         self.usual.insert(shape.to_vec(), id);
         Ok(id)
-    }
-
-    /// An access of the memory that a tensor of pointers names, as an anchor.
-    pub(super) fn access(&self, pointers: Value, masks: &[Value], direction: Direction) -> Kind {
-        match named(self.body, self.facts, pointers, masks) {
-            Some(named) => Kind::Access(Access { named, direction }),
-            None => Kind::Nothing,
-        }
     }
 
     /// The plan of a product; of equal products one is made.

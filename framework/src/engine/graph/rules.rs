@@ -8,7 +8,6 @@ use crate::engine::layouts::View;
 use crate::engine::memory::{described, moved_bits};
 use crate::engine::product::is_product;
 use crate::layout::LinearLayout;
-use crate::movement::ScanDirection;
 use crate::target::Direction;
 use crate::tile::{Attribute, Op, Operation, Value};
 
@@ -80,8 +79,7 @@ impl Builder<'_, '_> {
 
     /// All tensors in one layout.
     fn elementwise(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
-        let issues = issues(self.body.op(op));
-        self.alike(op, weight, Kind::Elementwise(issues)).map(drop)
+        self.alike(op, weight, Kind::elementwise(self.body.op(op))).map(drop)
     }
 
     fn alike(&mut self, op: Op, weight: f64, kind: Kind) -> Result<Option<usize>, EngineError> {
@@ -99,10 +97,7 @@ impl Builder<'_, '_> {
     }
 
     fn accesses(&mut self, op: Op, weight: f64, direction: Direction) -> Result<(), EngineError> {
-        let pointers = self.body.operand(op, "ptr");
-        let masks = self.body.operands(op, "mask").to_vec();
-        let kind = pointers.map_or(Kind::Nothing, |pointers| self.access(pointers, &masks, direction));
-        self.alike(op, weight, kind).map(drop)
+        self.alike(op, weight, Kind::of_access(self.body, self.facts, op, direction)).map(drop)
     }
 
     fn copies(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
@@ -128,17 +123,10 @@ impl Builder<'_, '_> {
 
     fn along_an_axis(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
-        let axis = self.number(op, "axis").unwrap_or(0);
-        let widths: Vec<u32> = operation.operands.iter().map(|value| moved_bits(self.body.ty(*value))).collect();
-        let combining = operation.regions.first().map_or(0, |region| self.body.walk(*region).len().saturating_sub(1));
-        let issues = ISSUE * combining as f64;
-        if operation.name() == "tt.scan" {
-            let reverse = operation.attributes.get("reverse").and_then(Attribute::as_integer) == Some(1);
-            let direction = if reverse { ScanDirection::Down } else { ScanDirection::Up };
-            return self.alike(op, weight, Kind::Scan(axis, widths, direction, issues)).map(drop);
-        }
+        let kind = Kind::along_an_axis(self.body, op);
+        let Kind::Reduce(axis, ..) = kind else { return self.alike(op, weight, kind).map(drop) };
         let Some(&first) = operation.operands.first() else { return Ok(()) };
-        let node = self.node(Kind::Reduce(axis, widths, issues), Some(op), weight, self.shape(first));
+        let node = self.node(kind, Some(op), weight, self.shape(first));
         for &result in operation.results.iter().filter(|value| self.is_tensor(**value)).collect::<Vec<_>>() {
             self.out(node, result, View::Without(axis), None, weight);
         }
@@ -220,14 +208,4 @@ impl Builder<'_, '_> {
 fn place(operation: &Operation, group: &str) -> Option<usize> {
     let number = operation.definition.operand_group(group)?;
     Some(operation.groups.get(..number)?.iter().sum::<u32>() as usize)
-}
-
-/// What one plain operation of a warp counts, in wavefront slots: as many are issued in the time of one wavefront.
-pub(in crate::engine) const ISSUE: f64 = 0.25;
-
-/// Slots of an operation for each register. What takes a sequence of instructions is taken for eight of them.
-fn issues(operation: &Operation) -> f64 {
-    let long = ["arith.div", "arith.rem", "math.", "tt.precise", "tt.extern", "tt.approx"];
-    let is_long = long.iter().any(|start| operation.name().starts_with(start)) && operation.name() != "math.fma";
-    if is_long { 8.0 * ISSUE } else { ISSUE }
 }

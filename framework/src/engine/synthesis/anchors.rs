@@ -3,18 +3,19 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::coalesce::{Coalesced, Threads, coalesced};
 use super::{Options, SynthesisError};
 use crate::contract::{ContractError, ContractionCost, Question, candidates, plan};
 use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::{in_order, name};
-use crate::engine::memory::named;
+use crate::engine::memory::{Named, named};
 use crate::engine::product::of_type;
-use crate::layout::{Dim, LinearLayout};
-use crate::movement::{GlobalTensor, MovementError, Stride, access_global, coalesced_layout};
-use crate::target::Direction;
+use crate::layout::Dim;
+use crate::movement::{GlobalTensor, MovementError, Stride as GlobalStride};
+use crate::target::{MemoryOperand, Operand, Stride};
 use crate::tile::transform::explicit::{CopyChoice, Expanded, ProductChoice};
-use crate::tile::{Attribute, Body, Op, Origin, Value};
+use crate::tile::{Attribute, Body, Op, Origin, Type, Value};
 
 /// Elements of K that a lane may hold side by side.
 const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
@@ -23,8 +24,18 @@ const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
 const LEAST_BITS: u64 = 32;
 const MOST_BITS: u64 = 128;
 
-/// The ways to carry out a `tw.mma` with both factors in registers, the fastest first.
-pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Vec<ProductChoice>, SynthesisError> {
+/// A way to carry out a product.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    /// What is chosen.
+    pub choice: ProductChoice,
+    /// What the plan says that it costs.
+    pub cost: ContractionCost,
+}
+
+/// The ways to carry out a `tw.mma`, the fastest first: with both factors in registers, or read from shared memory where they
+/// lie there.
+pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Vec<Way>, SynthesisError> {
     let operation = body.op(op);
     let said = operation.attributes.get("instruction").and_then(Attribute::as_text);
     let named = body.name(operation.results[0]).map_or_else(|| "a product".to_owned(), |name| format!("%{name}"));
@@ -40,38 +51,51 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     let question = Question { unit: said.map(str::to_owned), ..question };
     let (weighed, refused) = candidates(&question, machine.means).map_err(wrong)?;
     let slice = Slice::of(body, op);
+    let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
     let said_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
     let bits = u64::from(a.bits().max(b.bits()));
     let usual = |width: u64| width * bits >= LEAST_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
     let widths: Vec<u64> =
         WIDTHS.into_iter().filter(|&width| said_width.map_or_else(|| usual(width), |said| said == width)).collect();
-    let mut found: Vec<ProductChoice> = Vec::new();
-    let mut kept: Vec<ContractionCost> = Vec::new();
+    let mut found: Vec<Way> = Vec::new();
+    let mut kept: Vec<(ContractionCost, Vec<(&str, Option<usize>)>)> = Vec::new();
     for candidate in weighed {
-        let known = found.iter().any(|choice| choice.instruction.as_deref() == Some(&candidate.unit));
-        if known || kept.iter().any(|cost| is_as_good(cost, &candidate.cost)) {
+        let known = found.iter().any(|way| way.choice.instruction.as_deref() == Some(&candidate.unit));
+        // A row that costs more is of use where it reads memory that others do not.
+        let read = read_along(&candidate.unit, machine);
+        if known || kept.iter().any(|(cost, others)| *others == read && is_as_good(cost, &candidate.cost)) {
             continue;
         }
-        let fits = |width: &Option<u64>| in_registers(&question, &candidate.unit, *width, machine);
-        let way = |k_width: Option<u64>| ProductChoice {
-            instruction: Some(Arc::from(&*candidate.unit)),
-            k_width,
-            whole_rows: false,
+        let way = |k_width: Option<u64>| {
+            let (cost, in_place) = reached(&question, &candidate.unit, k_width, lies, machine)?;
+            let instruction = Some(Arc::from(&*candidate.unit));
+            Some(Way { choice: ProductChoice { instruction, k_width, whole_rows: false, in_place }, cost })
         };
-        let mut ways: Vec<ProductChoice> = widths.iter().map(|&width| Some(width)).filter(fits).map(way).collect();
-        if ways.is_empty() && said_width.is_none() && fits(&None) {
+        // Neighbours along K are a matter of registers.
+        let by_unit = way(None).filter(|way| way.choice.in_place == [true, true]);
+        let by_width = |width: &u64| if by_unit.is_some() { None } else { way(Some(*width)) };
+        let mut ways: Vec<Way> = by_unit.clone().into_iter().chain(widths.iter().filter_map(by_width)).collect();
+        if ways.is_empty() && said_width.is_none() {
             // Lanes share out K, so that none has neighbours: as the instruction has it.
-            ways.push(way(None));
+            ways.extend(way(None));
         }
         if !ways.is_empty() {
-            kept.push(candidate.cost);
+            kept.push((candidate.cost, read));
         }
         found.extend(ways);
     }
     if slice.from_product {
         // Rows that another product's warps have stay theirs, or warps are shared out as this one likes it.
-        let rows: Vec<ProductChoice> =
-            found.iter().map(|choice| ProductChoice { whole_rows: true, ..choice.clone() }).collect();
+        let chained = Question { chained: true, ..question.clone() };
+        let whole = |way: &Way| {
+            let choice = ProductChoice { whole_rows: true, ..way.choice.clone() };
+            let unit = choice.instruction.as_deref().unwrap_or_default();
+            // Where warps cannot keep rows the product is shared out as this one likes it, and costs what it does so.
+            let found = reached(&chained, unit, choice.k_width, lies, machine);
+            let (cost, in_place) = found.unwrap_or((way.cost, way.choice.in_place));
+            Way { choice: ProductChoice { in_place, ..choice }, cost }
+        };
+        let rows: Vec<Way> = found.iter().map(whole).collect();
         found.splice(0..0, rows);
     }
     if found.is_empty() {
@@ -81,16 +105,66 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     Ok(found)
 }
 
+/// The factors that a row reads from shared memory by itself, each with the axis along which elements lie side by side there.
+fn read_along<'m>(row: &str, machine: &Machine<'m>) -> Vec<(&'m str, Option<usize>)> {
+    let row = machine.means.instructions.iter().find(|own| own.name == row);
+    let memory = row.into_iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
+        Operand::Memory(memory) => Some(memory),
+        _ => None,
+    });
+    let along = |memory: &MemoryOperand| {
+        let beside = Stride::Bytes(u64::from(memory.bits / 8));
+        let first = memory.arrangements.first()?;
+        first.axes.iter().position(|steps| steps.first().is_some_and(|step| step.stride == beside))
+    };
+    memory.map(|memory| (memory.role.as_str(), along(memory))).collect()
+}
+
 /// Whether a way is at least as good as another in all that is counted.
 fn is_as_good(one: &ContractionCost, other: &ContractionCost) -> bool {
     one.cycles() <= other.cycles() && one.issues <= other.issues
 }
 
-/// Whether a unit takes both factors from registers, with so many elements of K side by side where it is said.
-fn in_registers(question: &Question, unit: &str, width: Option<u64>, machine: &Machine<'_>) -> bool {
+/// What a unit costs with so many elements of K side by side where it is said, and which factors it reads from shared memory,
+/// where it reads none that does not lie there.
+fn reached(
+    question: &Question,
+    unit: &str,
+    width: Option<u64>,
+    lies: [bool; 2],
+    machine: &Machine<'_>,
+) -> Option<(ContractionCost, [bool; 2])> {
     let pinned = Question { unit: Some(unit.to_owned()), k_width: width.or(question.k_width), ..question.clone() };
-    let Ok(plan) = plan(&pinned, machine.means) else { return false };
-    [&plan.a, &plan.b].iter().all(|factor| !factor.ins().contains(Dim::OFFSET))
+    let plan = plan(&pinned, machine.means).ok()?;
+    let in_place = [&plan.a, &plan.b].map(|factor| factor.ins().contains(Dim::OFFSET));
+    let fits = in_place.iter().zip(lies).all(|(wanted, lies)| lies || !wanted);
+    // Arrangements are those of the row's own operands, and of all of K.
+    let as_it_is = plan.chunks() == 1 && !plan.is_transposed() || in_place == [false, false];
+    (fits && as_it_is).then_some((plan.cost, in_place))
+}
+
+/// Whether a factor lies in shared memory as it is: so that a product may read it there, where a copy to registers that nothing
+/// else uses stands before it, and nothing between them fills the tensor again.
+fn lies_in_shared(body: &Body, product: Op, factor: Value) -> bool {
+    if matches!(body.ty(factor), Type::Memory(_)) {
+        return true;
+    }
+    let Origin::Result(copy, _) = body.origin(factor) else { return false };
+    let operation = body.op(copy);
+    let tensor = operation.operands.first().copied().filter(|_| operation.name() == "tw.copy");
+    let Some(tensor) = tensor.filter(|tensor| matches!(body.ty(*tensor), Type::Memory(_))) else { return false };
+    let said = operation.attributes.get("instruction").is_some() || body.ty(factor).layout().is_some();
+    let all = body.walk(body.root());
+    let uses = all.iter().flat_map(|op| &body.op(*op).operands).filter(|value| **value == factor);
+    let place = |wanted: Op| all.iter().position(|op| *op == wanted);
+    let (Some(from), Some(to)) = (place(copy), place(product)) else { return false };
+    let between = all.get(from + 1..to).unwrap_or_default();
+    let undisturbed = between.iter().all(|op| {
+        body.operand(*op, "dst").filter(|_| body.op(*op).name() == "tw.copy") != Some(tensor)
+            && body.op(*op).regions.is_empty()
+            && !body.op(*op).definition.traits.terminator
+    });
+    !said && uses.count() == 1 && undisturbed
 }
 
 /// What the factors of a product are made of, each element by itself.
@@ -138,19 +212,20 @@ pub(super) fn of_copy(
     let pointers = body.op(made).operands[0];
     let masks: Vec<Value> = body.operands(made, "mask").to_vec();
     let Some(named) = named(body, facts, pointers, &masks) else { return Ok(CopyChoice::default()) };
-    let tensor = if options.task_mapping { named.tensor } else { apart(&named.tensor) };
-    let layout = mapped(&tensor, named.bits, machine)?;
-    let plan = access_global(&layout, &tensor, named.bits, Direction::Load, machine.means.target)?;
-    let bytes = plan.vector_elements * u64::from(named.bits / 8);
-    Ok(CopyChoice { layout: Some(name(&in_order(&layout)?)), bytes: Some(bytes), through_registers: false })
+    let found = mapped(&named, machine, options)?;
+    let bytes = found.vector_elements * u64::from(named.bits / 8);
+    Ok(CopyChoice { layout: Some(name(&in_order(&found.layout)?)), bytes: Some(bytes), through_registers: false })
 }
 
-fn mapped(tensor: &GlobalTensor, bits: u32, machine: &Machine<'_>) -> Result<LinearLayout, MovementError> {
-    coalesced_layout(tensor, bits, machine.lanes.into(), machine.warps.into(), machine.means.target)
+/// Who copies what of a tensor in global memory.
+pub(super) fn mapped(named: &Named, machine: &Machine<'_>, options: Options) -> Result<Coalesced, MovementError> {
+    let threads = Threads { lanes: machine.lanes.into(), warps: machine.warps.into() };
+    let tensor = if options.task_mapping { named.tensor.clone() } else { apart(&named.tensor) };
+    coalesced(&tensor, named.bits, threads, None, machine.means.target)
 }
 
 /// The same tensor as if nothing followed anything.
 fn apart(tensor: &GlobalTensor) -> GlobalTensor {
-    let axes = tensor.axes.iter().map(|&(dim, size, _)| (dim, size, Stride::MultipleOf(1))).collect();
+    let axes = tensor.axes.iter().map(|&(dim, size, _)| (dim, size, GlobalStride::MultipleOf(1))).collect();
     GlobalTensor { axes, alignment: 1 }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::tile::{Body, Value};
+
 /// How the layouts of a program were found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Derivation {
@@ -17,6 +19,8 @@ pub struct Derivation {
     pub products: Vec<ProductLine>,
     /// Copies between memories.
     pub copies: Vec<CopyLine>,
+    /// Tensors in registers, each with the constraint that gave its layout.
+    pub registers: Vec<RegisterLine>,
     /// Tensors in shared memory.
     pub memories: Vec<MemoryLine>,
     /// Loops whose copies go ahead.
@@ -25,8 +29,8 @@ pub struct Derivation {
     pub conversions: Vec<String>,
     /// Bytes of shared memory of the program's own tensors.
     pub shared_bytes: u64,
-    /// What the program is predicted to take, in cycles of a block.
-    pub cycles: f64,
+    /// What the program is predicted to take.
+    pub prediction: PredictionLine,
     /// How much was looked at.
     pub search: SearchSize,
 }
@@ -57,6 +61,38 @@ pub struct CopyLine {
     pub layout: String,
     /// Why this layout.
     pub constraint: String,
+}
+
+/// A tensor in registers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RegisterLine {
+    /// The tensor.
+    pub value: String,
+    /// What makes it.
+    pub operation: String,
+    /// The constraint that says its layout.
+    pub constraint: String,
+    /// The layout.
+    pub layout: String,
+}
+
+/// What a program is predicted to take where each compute unit gets the same number of blocks, many of them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PredictionLine {
+    /// Cycles of a compute unit.
+    pub cycles: f64,
+    /// The blocks that it gets.
+    pub blocks_of_a_unit: u64,
+    /// Those that are resident together.
+    pub resident: u64,
+    /// Of what there is not enough for more.
+    pub limited_by: String,
+    /// 32-bit registers of a lane for tensors.
+    pub registers: u64,
+    /// Cycles of one block by itself.
+    pub latency: f64,
+    /// What the time is due to.
+    pub bound_by: String,
 }
 
 /// A tensor in shared memory.
@@ -153,6 +189,10 @@ impl fmt::Display for Derivation {
             writeln!(f, "copy {} by {}: {}", copy.value, copy.operation, copy.constraint)?;
             writeln!(f, "  {}", copy.layout)?;
         }
+        for line in &self.registers {
+            writeln!(f, "registers {} of {}: {}", line.value, line.operation, line.constraint)?;
+            writeln!(f, "  {}", line.layout)?;
+        }
         for memory in &self.memories {
             write!(f, "tensor {}: {}, {} bytes", memory.tensor, memory.notation, memory.bytes)?;
             memory.term.iter().try_for_each(|term| write!(f, ", since all ask for {term}"))?;
@@ -174,7 +214,18 @@ impl fmt::Display for Derivation {
             writeln!(f, "conversion {conversion}")?;
         }
         let SearchSize { nodes, leaves, unsatisfied, cut } = self.search;
-        writeln!(f, "{} bytes of shared memory, {:.0} cycles predicted", self.shared_bytes, self.cycles)?;
+        let PredictionLine { cycles, blocks_of_a_unit, resident, limited_by, registers, latency, bound_by } =
+            &self.prediction;
+        writeln!(f, "{} bytes of shared memory, {registers} registers of a lane", self.shared_bytes)?;
+        writeln!(
+            f,
+            "predicted: {cycles:.0} cycles for {blocks_of_a_unit} blocks of a compute unit, {resident} at a time by its {limited_by}; {latency:.0} of one alone; most for {bound_by}"
+        )?;
         writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches cut")
     }
+}
+
+/// What people call a value.
+pub(super) fn value_name(body: &Body, value: Value) -> String {
+    body.name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
 }

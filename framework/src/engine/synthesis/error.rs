@@ -36,6 +36,32 @@ pub enum SynthesisError {
         /// Which accesses disagree.
         source: Box<memory::SynthesisError>,
     },
+    /// A copy names an instruction by which it cannot go; the program's author's to mend.
+    #[error("`{access}`: the target has no row `{row}` for it; expected one of {known}")]
+    NoRow {
+        /// The copy.
+        access: String,
+        /// What the program names.
+        row: String,
+        /// The rows by which it can go.
+        known: String,
+    },
+    /// Two operations want a tensor in different layouts, and nothing converts between them: a fault of what solved them.
+    #[error("`{first}` and `{second}` disagree: {source}")]
+    Disagree {
+        /// One operation.
+        first: String,
+        /// The other.
+        second: String,
+        /// The constraint, and where it does not hold.
+        source: super::constraint::Unsatisfied,
+    },
+    /// No choice of sizes makes a program; the caller's to mend.
+    #[error("no sizes of tiles make a program: expected one at least of the choices to be possible")]
+    NoSizes,
+    /// There is no prediction of what the program takes.
+    #[error(transparent)]
+    Model(#[from] super::model::ModelError),
     /// Its tensors take more shared memory than a block has.
     #[error(
         "{bytes} bytes of shared memory, of which a block of `{target}` has {most}: smaller tiles, or fewer stages"

@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use super::place::{self, weighted};
-use super::{CopyLine, LoopLine, MemoryLine, Options, ProductLine, SynthesisError};
+use super::derivation::value_name;
+use super::place::{self, Asked};
+use super::predicted::predicted;
+use super::{CopyLine, LoopLine, MemoryLine, Options, PredictionLine, ProductLine, RegisterLine, SynthesisError};
+use super::{derived, work};
+use crate::contract::Contraction;
+use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
 use crate::engine::product::{K_WIDTH, product};
 use crate::engine::{Assigned, Machine, Strategy, assign};
 use crate::tile::op::Dialects;
 use crate::tile::transform::explicit::{Choices, Loop, expand};
 use crate::tile::{Attribute, Body, Function, Module, Op, Value};
-
-/// Cycles until what global memory is asked for is there, as far as no copy goes ahead: some hundreds on all GPUs.
-const LATENCY: f64 = 600.0;
-/// Turns that a loop is taken to have.
-const TURNS: f64 = 8.0;
 
 /// A leaf.
 pub(super) struct Leaf {
@@ -24,7 +24,8 @@ pub(super) struct Leaf {
     pub memories: Vec<MemoryLine>,
     pub loops: Vec<LoopLine>,
     pub shared_bytes: u64,
-    pub cycles: f64,
+    pub prediction: PredictionLine,
+    plans: HashMap<Op, Contraction>,
 }
 
 impl Leaf {
@@ -49,14 +50,15 @@ impl Leaf {
         whole.functions[0] = expanded.function;
         let mut assigned = assign(&whole, machine, Strategy::LeastCost)?;
         let layouts = Layouts::new(machine.families);
-        let mut memories = Vec::new();
+        let (mut memories, mut moved) = (Vec::new(), HashMap::new());
         if let Some(body) = assigned.module.functions.get_mut(0).and_then(|function| function.body.as_mut()) {
-            let bytes = |&(from, made): &(Op, Op)| Some((made, choices.copies.get(&from)?.bytes?));
-            let bytes: HashMap<Op, u64> = expanded.copies.iter().filter_map(bytes).collect();
+            let asked = asked(function, choices, &expanded.copies);
             for &(from, tensor) in &expanded.tensors {
                 let given = function.body.as_ref().and_then(|body| body.op(from).attributes.get("layout"));
                 let given = given.and_then(Attribute::as_text);
-                memories.push(place::place(body, tensor, (given, &bytes), machine, &layouts, options)?);
+                let (line, ways) = place::place(body, tensor, (given, &asked), machine, &layouts, options)?;
+                memories.push(line);
+                moved.extend(ways);
             }
         }
         let shared_bytes = memories.iter().map(|memory| memory.bytes).sum();
@@ -65,9 +67,14 @@ impl Leaf {
             return Err(SynthesisError::Room { target: machine.means.target.name.clone(), bytes: shared_bytes, most });
         }
         let empty = Body::default();
-        let body = assigned.module.functions.first().and_then(|function| function.body.as_ref()).unwrap_or(&empty);
-        let products = expanded.products.iter().map(|&(_, op)| of_product(body, op, machine));
-        let products = products.collect::<Result<Vec<_>, _>>()?;
+        let made = assigned.module.functions.first();
+        let body = made.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
+        let (mut plans, mut products) = (HashMap::new(), Vec::new());
+        for &(_, op) in &expanded.products {
+            let plan = planned(body, op, machine)?;
+            products.push(of_product(body, op, &plan));
+            plans.insert(op, plan);
+        }
         let mut copies: Vec<CopyLine> = Vec::new();
         for line in expanded.copies.iter().filter_map(|&(from, op)| of_copy(function, from, body, op)) {
             // The copies of a loop stand before it too.
@@ -76,49 +83,64 @@ impl Leaf {
             }
         }
         let loops: Vec<LoopLine> = loops.iter().map(|of| of_loop(function, of, choices)).collect();
-        let cycles = cycles(&assigned, body, &products, &expanded.products, &memories, &loops);
-        Ok(Self { products, copies, memories, loops, shared_bytes, cycles, assigned })
+        let facts = made.map(Facts::of).unwrap_or_else(|| Facts::of(function));
+        let solved = work::Solved { body, facts: &facts, machine, layouts: &layouts, moved: &moved, plans: &plans };
+        let prediction = predicted(&solved.blocks(shared_bytes, options.blocks)?, machine)?;
+        Ok(Self { products, copies, memories, loops, shared_bytes, prediction, assigned, plans })
+    }
+
+    /// Which constraint gave the layout of each tensor in registers.
+    pub(super) fn registers(&self, machine: &Machine<'_>, options: Options) -> Result<Vec<RegisterLine>, SynthesisError> {
+        let layouts = Layouts::new(machine.families);
+        let Some(function) = self.assigned.module.functions.first() else { return Ok(Vec::new()) };
+        let Some(body) = &function.body else { return Ok(Vec::new()) };
+        let facts = Facts::of(function);
+        let (plans, memories) = (&self.plans, &self.memories);
+        derived::Solved { body, facts: &facts, machine, layouts: &layouts, plans, memories, options }.lines()
     }
 }
 
-/// What the program takes: the slots of the engine, those of shared memory, and products, of which memory and units work side
-/// by side, and what nothing goes ahead of.
-fn cycles(
-    assigned: &Assigned,
-    body: &Body,
-    products: &[ProductLine],
-    made: &[(Op, Op)],
-    memories: &[MemoryLine],
-    loops: &[LoopLine],
-) -> f64 {
-    let weights = weighted(body);
-    let weight = |op: Op| weights.iter().find(|(known, _)| *known == op).map_or(1.0, |(_, weight)| *weight as f64);
-    let multiplied: f64 = products.iter().zip(made).map(|(line, (_, op))| line.cycles * weight(*op)).sum();
-    let accessed: f64 = memories.iter().map(|memory| memory.price).sum();
-    let waiting: f64 = loops.iter().map(|of| LATENCY * TURNS / f64::from(of.stages * of.stages)).sum();
-    assigned.report.cost() + accessed + multiplied + waiting
+/// An operation as the program says it: its result, its name, and the tensors that it is between.
+fn said(function: &Function, op: Op) -> String {
+    let Some(body) = &function.body else { return String::new() };
+    let operation = body.op(op);
+    let result = operation.results.first().map(|value| format!("{} = ", value_name(body, *value)));
+    let ends: Vec<String> = operation.operands.iter().take(2).map(|value| value_name(body, *value)).collect();
+    format!("{}{} {}", result.unwrap_or_default(), operation.name(), ends.join(" to "))
 }
 
-fn value_name(body: &Body, value: Value) -> String {
-    body.name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
+/// What is known of each copy: what facts say, and what the program does.
+fn asked(function: &Function, choices: &Choices, copies: &[(Op, Op)]) -> HashMap<Op, Asked> {
+    let named = |op: Op| {
+        let attributes = &function.body.as_ref()?.op(op).attributes;
+        attributes.get("instruction").and_then(Attribute::as_text).map(str::to_owned)
+    };
+    let of = |&(from, made): &(Op, Op)| {
+        let bytes = choices.copies.get(&from).and_then(|choice| choice.bytes);
+        (made, Asked { said: said(function, from), bytes, instruction: named(from) })
+    };
+    copies.iter().map(of).collect()
 }
 
 fn layout_text(body: &Body, value: Value) -> String {
     body.ty(value).layout().map_or_else(String::new, |layout| layout.text().to_owned())
 }
 
-fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<ProductLine, SynthesisError> {
+fn planned(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Contraction, SynthesisError> {
+    let wrong = |source| SynthesisError::Product { operation: value_name(body, body.op(op).results[0]), source };
+    Ok(product(body, op, machine).map_err(wrong)?.plan)
+}
+
+fn of_product(body: &Body, op: Op, plan: &Contraction) -> ProductLine {
     let operation = body.op(op);
-    let value = value_name(body, operation.results[0]);
-    let made = product(body, op, machine);
-    let made = made.map_err(|source| SynthesisError::Product { operation: value.clone(), source })?;
-    Ok(ProductLine {
-        value,
-        instruction: made.plan.unit_name().to_owned(),
-        k_width: operation.attributes.get(K_WIDTH).and_then(Attribute::as_integer).and_then(|w| u64::try_from(w).ok()),
-        cycles: made.plan.cost.cycles(),
+    let width = operation.attributes.get(K_WIDTH).and_then(Attribute::as_integer);
+    ProductLine {
+        value: value_name(body, operation.results[0]),
+        instruction: plan.unit_name().to_owned(),
+        k_width: width.and_then(|width| u64::try_from(width).ok()),
+        cycles: plan.cost.cycles(),
         layouts: [0, 1, 2].map(|operand| layout_text(body, operation.operands[operand])),
-    })
+    }
 }
 
 /// What a copy became, and why its layout is what it is.

@@ -5,9 +5,10 @@
 //!
 //! 1. the graph of operations falls apart at accesses of shared memory; products are the anchors of its parts (`anchors`),
 //!    where there is none the copy that moves the most;
-//! 2. what remains open is a tree of choices, gone through depth first and cut by what the best leaf costs (`search`);
+//! 2. what remains open is a tree of choices, gone through depth first and cut by what the best leaf takes (`search`);
 //! 3. on each leaf the engine solves the constraints of the registers, and the layouts of shared memory follow from all that
-//!    access it (`place`).
+//!    access it (`place`); what the program then does is counted (`work`, `registers`), and the model says what it takes;
+//! 4. each layout of the best leaf is traced back to the constraint that gives it, which must hold (`derived`).
 //!
 //! [`constraint`] connects layouts of registers by operations; [`memory`] finds the layout of a tensor in shared memory from
 //! who accesses it; [`coalesce`] begins a chain of copies at global memory; [`model`] predicts what a program takes.
@@ -18,15 +19,23 @@ mod anchors;
 pub mod coalesce;
 pub mod constraint;
 mod derivation;
+mod derived;
 mod error;
 mod leaf;
 pub mod memory;
 pub mod model;
 mod options;
 mod place;
+mod predicted;
+mod registers;
 mod search;
+mod tiles;
+mod work;
 
-pub use derivation::{AccessLine, CopyLine, Derivation, LoopLine, MemoryLine, ProductLine, SearchSize};
+pub use derivation::{
+    AccessLine, CopyLine, Derivation, LoopLine, MemoryLine, PredictionLine, ProductLine, RegisterLine, SearchSize,
+};
 pub use error::SynthesisError;
 pub use options::Options;
 pub use search::{Synthesized, is_explicit, synthesize};
+pub use tiles::{Tiled, TiledProgram, synthesize_tiled};

@@ -11,10 +11,12 @@ pub struct Options {
     pub pipeline: bool,
     /// The most leaves of the tree that are looked at.
     pub leaves: usize,
+    /// The blocks of a launch, for which the model predicts; as many as fill the target some times where it is not said.
+    pub blocks: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { memory: true, task_mapping: true, pipeline: true, leaves: 64 }
+        Self { memory: true, task_mapping: true, pipeline: true, leaves: 64, blocks: None }
     }
 }

@@ -4,38 +4,54 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::memory::{self, Access, Served, Solution, Tensor, Way};
+use super::derivation::value_name;
+use super::work::Moved;
 use super::{AccessLine, MemoryLine, Options, SynthesisError};
-use crate::cute::Layout;
-use crate::engine::Machine;
+use crate::cute::{IntTuple, Layout};
+use crate::engine::{LOOP_WEIGHT, Machine};
 use crate::engine::layouts::Layouts;
 use crate::engine::memory::moved_bits;
+use crate::engine::product::{IN_PLACE, product};
 use crate::layout::{self, Attribute, Dim, FamilySpec, MemoryLayout};
 use crate::movement::Kind;
 use crate::tile::{Body, LayoutName, Memory, Op, Origin, Type, Value};
 
-/// How often what is in a loop is taken to happen.
-const LOOP_WEIGHT: u64 = 8;
+/// What is known of how a copy goes, before the layout of memory is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asked {
+    /// The copy as the program says it.
+    pub said: String,
+    /// Bytes that follow each other in a lane's registers and in global memory.
+    pub bytes: Option<u64>,
+    /// The row of the instruction table that the program names.
+    pub instruction: Option<String>,
+}
 
-/// Finds the layout of a tensor and writes it into the types. `given` is what the program says of it, `bytes` what
-/// copies bring together.
+/// Finds the layout of a tensor and writes it into the types; with it, how each access goes. `given` is what the program says
+/// of the layout, `asked` what is known of copies.
 pub(super) fn place(
     body: &mut Body,
     tensor: Value,
-    (given, bytes): (Option<&str>, &HashMap<Op, u64>),
+    (given, asked): (Option<&str>, &HashMap<Op, Asked>),
     machine: &Machine<'_>,
     layouts: &Layouts<'_>,
     options: Options,
-) -> Result<MemoryLine, SynthesisError> {
+) -> Result<(MemoryLine, Vec<(Op, Moved)>), SynthesisError> {
     let buffers = buffers(body, tensor);
-    let named = name_of(body, tensor);
+    let named = value_name(body, tensor);
     let ty = body.ty(tensor).clone();
     let one = body.ty(*buffers.last().unwrap_or(&tensor)).clone();
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
-    let (ops, accesses): (Vec<Op>, Vec<Access<'_>>) =
-        accesses(body, &buffers, bytes, machine, layouts)?.into_iter().unzip();
+    let (ops, accesses): (Vec<Vec<Op>>, Vec<Access<'_>>) =
+        accesses(body, &buffers, asked, machine, layouts)?.into_iter().unzip();
     let mut question = Tensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
     if let Some(given) = given {
         question.layout = Some(given.parse::<Layout>().map_err(|error| refused(Box::new(error.into())))?);
+    }
+    if !options.memory && question.layout.is_none() {
+        let strides = (0..question.shape.len()).map(|axis| question.shape[axis + 1..].iter().product::<u64>());
+        let rows = Layout::new(&IntTuple::flat(question.shape.iter().copied()), &IntTuple::flat(strides));
+        question.layout = Some(rows.map_err(|error| refused(Box::new(error.into())))?);
     }
     let kinds = if options.memory { memory::Options::default().kinds } else { vec![Kind::Plain] };
     let bounds = memory::Options { kinds, ..memory::Options::default() };
@@ -47,8 +63,8 @@ pub(super) fn place(
             body.set_type(buffer, Type::Memory(memory.into()));
         }
     }
-    let line = |((served, op), access): ((&Served, &Op), &Access<'_>)| AccessLine {
-        operation: body.op(*op).name().to_owned(),
+    let line = |((served, ops), access): ((&Served, &Vec<Op>), &Access<'_>)| AccessLine {
+        operation: ops.first().map_or_else(String::new, |op| body.op(*op).name().to_owned()),
         name: served.access.clone(),
         instruction: served.instruction.clone(),
         vector_bits: served.bytes * 8,
@@ -61,7 +77,13 @@ pub(super) fn place(
     };
     let elements: u64 = ty.shape().unwrap_or_default().iter().product();
     let copies = (elements >> solution.memory.linear.outs().bits()).max(1);
-    Ok(MemoryLine {
+    let how = |(served, ops): (&Served, &Vec<Op>)| -> Vec<(Op, Moved)> {
+        let by_row = served.instruction.is_some();
+        let moved = Moved { issued: served.issued, wavefronts: served.wavefronts, by_row };
+        ops.iter().map(|op| (*op, moved)).collect()
+    };
+    let moved = solution.served.iter().zip(&ops).flat_map(how).collect();
+    let line = MemoryLine {
         tensor: named.clone(),
         ty: one.to_string(),
         layout: layout.text().to_owned(),
@@ -70,7 +92,8 @@ pub(super) fn place(
         price: solution.price,
         bytes: solution.memory.allocated_elements() * u64::from(question.bits / 8) * copies,
         accesses: solution.served.iter().zip(&ops).zip(&accesses).map(line).collect(),
-    })
+    };
+    Ok((line, moved))
 }
 
 /// A layout by which copies past the registers stay such, by the widest row that finds one; else any layout.
@@ -103,15 +126,11 @@ fn solve<'a>(
 }
 
 /// The allocation that a buffer is one of.
-fn whole(body: &Body, value: Value) -> Value {
+pub(super) fn whole(body: &Body, value: Value) -> Value {
     match body.origin(value) {
         Origin::Result(op, _) if body.op(op).name() == "ttg.memdesc_index" => body.op(op).operands[0],
         _ => value,
     }
-}
-
-fn name_of(body: &Body, value: Value) -> String {
-    body.name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
 }
 
 /// The allocation, and those of its tensors that are meant by their number.
@@ -130,18 +149,24 @@ fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
 fn accesses<'a>(
     body: &Body,
     buffers: &[Value],
-    bytes: &HashMap<Op, u64>,
+    asked: &HashMap<Op, Asked>,
     machine: &Machine<'a>,
     layouts: &Layouts<'_>,
-) -> Result<Vec<(Op, Access<'a>)>, SynthesisError> {
-    let mut found: Vec<(Op, Access<'a>)> = Vec::new();
+) -> Result<Vec<(Vec<Op>, Access<'a>)>, SynthesisError> {
+    let mut found: Vec<(Vec<Op>, Access<'a>)> = Vec::new();
     for (op, weight) in weighted(body) {
         let operation = body.op(op);
         let is_of = |operand: usize| operation.operands.get(operand).is_some_and(|value| buffers.contains(value));
         let registers = |value: Value| layouts.distributed(body.ty(value));
-        let named = |value: Value| format!("{} {}", operation.name(), name_of(body, whole(body, value)));
+        let named = |value: Value| match asked.get(&op) {
+            Some(asked) => asked.said.clone(),
+            None => format!("{} {}", operation.name(), value_name(body, whole(body, value))),
+        };
         let means = &machine.means;
         let access = match operation.name() {
+            "ttg.local_load" if is_of(0) && operation.attributes.get(IN_PLACE).is_some() => {
+                by_unit(body, op, &named(operation.operands[0]), machine)?
+            }
             "ttg.local_load" if is_of(0) => {
                 let value = operation.results[0];
                 Access::load(&named(value), registers(value)?, means)
@@ -152,23 +177,58 @@ fn accesses<'a>(
             }
             "ttg.async_copy_global_to_local" if is_of(1) => {
                 let value = operation.operands[0];
-                let most = bytes.get(&op).copied().unwrap_or(u64::MAX);
+                let most = asked.get(&op).and_then(|asked| asked.bytes).unwrap_or(u64::MAX);
                 Access::copy(&named(operation.operands[1]), registers(value)?, means).only(|way| way.bytes() <= most)
             }
             _ => continue,
         };
+        let access = match asked.get(&op).and_then(|asked| asked.instruction.as_deref()) {
+            Some(row) => pinned(access, row)?,
+            None => access,
+        };
         // Accesses alike are one, as often as all of them.
-        let alike = |(_, known): &&mut (Op, Access<'a>)| known.layout == access.layout && known.ways == access.ways;
+        let alike = |(_, known): &&mut (Vec<Op>, Access<'a>)| known.layout == access.layout && known.ways == access.ways;
         match found.iter_mut().find(alike) {
-            Some((_, known)) => known.weight += weight,
-            None => found.push((op, access.times(weight))),
+            Some((ops, known)) => {
+                ops.push(op);
+                known.weight += weight;
+            }
+            None => found.push((vec![op], access.times(weight))),
         }
     }
     Ok(found)
 }
 
+/// The access of the unit that reads a factor where it lies.
+fn by_unit<'a>(body: &Body, load: Op, name: &str, machine: &Machine<'a>) -> Result<Access<'a>, SynthesisError> {
+    let value = body.op(load).results[0];
+    let wrong = |reasons: String| SynthesisError::Product {
+        operation: name.to_owned(),
+        source: crate::contract::ContractError::Impossible { reasons },
+    };
+    let of = body.walk(body.root()).into_iter().find(|op| body.op(*op).operands.contains(&value));
+    let of = of.ok_or_else(|| wrong("no product reads it".to_owned()))?;
+    let plan = product(body, of, machine).map_err(|source| SynthesisError::Product { operation: name.to_owned(), source })?;
+    let plan = plan.plan;
+    let is_first = body.operand(of, "a") == Some(value);
+    let role = if is_first == plan.is_transposed() { "b" } else { "a" };
+    let row = plan.row().and_then(|name| machine.means.instructions.iter().find(|row| row.name == name));
+    let access = row.and_then(|row| Access::operand(name, row, role));
+    access.ok_or_else(|| wrong(format!("{} reads no factor from shared memory", plan.unit_name())))
+}
+
+/// An access by the row alone that the program names.
+fn pinned<'a>(access: Access<'a>, row: &str) -> Result<Access<'a>, SynthesisError> {
+    let known: Vec<&str> = access.ways.iter().filter_map(Way::instruction).collect();
+    if !known.contains(&row) {
+        let (access, known) = (access.name.clone(), known.join(", "));
+        return Err(SynthesisError::NoRow { access, row: row.to_owned(), known });
+    }
+    Ok(access.only(|way| way.instruction() == Some(row)))
+}
+
 /// All operations, with how often they are taken to happen.
-pub(super) fn weighted(body: &Body) -> Vec<(Op, u64)> {
+fn weighted(body: &Body) -> Vec<(Op, u64)> {
     fn of(body: &Body, region: crate::tile::Region, weight: u64, found: &mut Vec<(Op, u64)>) {
         for block in body.blocks(region) {
             for &op in body.ops(*block) {

@@ -1,11 +1,14 @@
 //! The tree of choices, depth first.
 
+use super::anchors::{self, Way};
 use super::leaf::Leaf;
-use super::{Derivation, Options, SearchSize, SynthesisError, anchors};
+use super::model::Work;
+use super::predicted::at_least;
+use super::{Derivation, Options, SearchSize, SynthesisError, work};
 use crate::engine::facts::Facts;
 use crate::engine::{Assigned, Machine};
 use crate::tile::op::Dialects;
-use crate::tile::transform::explicit::{Choices, CopyChoice, Loop, ProductChoice, expand, loops};
+use crate::tile::transform::explicit::{Choices, CopyChoice, Loop, expand, loops};
 use crate::tile::{Attribute, Body, Module, Op};
 
 /// The numbers of stages that are tried where the program says none.
@@ -46,24 +49,26 @@ pub fn synthesize(module: &Module, machine: &Machine<'_>, options: Options) -> R
     let mut search =
         Search { tree: &tree, module, machine, options, best: None, first: None, size: SearchSize::default() };
     let stages = tree.loops.iter().filter_map(|(of, alternatives)| Some((of.op, *alternatives.first()?))).collect();
-    search.descend(0, &mut Choices { copies: tree.copies.clone(), stages, ..Choices::default() });
+    search.descend(0, &mut Choices { copies: tree.copies.clone(), stages, ..Choices::default() }, &mut Vec::new());
     search.stages();
     let Search { best, first, size, .. } = search;
     let Some((leaf, _)) = best else {
         return Err(first.unwrap_or_else(|| SynthesisError::Engine(nothing_to_do())));
     };
-    let Leaf { assigned, products, copies, memories, loops, shared_bytes, cycles } = leaf;
+    let registers = leaf.registers(machine, options)?;
+    let Leaf { assigned, products, copies, memories, loops, shared_bytes, prediction, .. } = leaf;
     let derivation = Derivation {
         target: machine.means.target.name.clone(),
         warps: machine.warps,
         lanes: machine.lanes,
         products,
         copies,
+        registers,
         memories,
         loops,
         conversions: conversions(&assigned),
         shared_bytes,
-        cycles,
+        prediction,
         search: size,
     };
     Ok(Synthesized { assigned, derivation })
@@ -85,8 +90,23 @@ fn conversions(assigned: &Assigned) -> Vec<String> {
 /// What is open, each with its alternatives, the best guess first.
 struct Tree {
     copies: std::collections::HashMap<Op, CopyChoice>,
-    products: Vec<(Vec<Op>, Vec<ProductChoice>)>,
+    products: Vec<Product>,
     loops: Vec<(Loop, Vec<u32>)>,
+}
+
+/// Products that are carried out alike.
+struct Product {
+    ops: Vec<Op>,
+    ways: Vec<Way>,
+    /// How often all of them happen together.
+    times: u64,
+}
+
+impl Product {
+    /// The work of one way, and how often it is done.
+    fn work(&self, way: &Way, machine: &Machine<'_>) -> (Work, u64) {
+        (work::multiplied(&way.cost, machine), self.times)
+    }
 }
 
 impl Tree {
@@ -94,18 +114,26 @@ impl Tree {
         let empty = Body::default();
         let function = module.functions.first();
         let body = function.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
-        let mut products: Vec<(String, Vec<Op>, Vec<ProductChoice>)> = Vec::new();
+        let facts = function.map(Facts::of);
+        let times = |op: Op| facts.as_ref().map_or(1, |facts| work::times(body, facts, op));
+        let mut products: Vec<(String, Product)> = Vec::new();
         for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == "tw.mma") {
             let operation = body.op(op);
             let types = operation.operands.iter().map(|value| body.ty(*value).to_string()).collect::<Vec<_>>();
             let said = format!("{types:?} {:?}", operation.attributes);
             // Products of the same types are carried out alike.
-            match products.iter_mut().find(|(known, ..)| *known == said) {
-                Some((_, ops, _)) => ops.push(op),
-                None => products.push((said, vec![op], anchors::of_product(body, op, machine)?)),
+            match products.iter_mut().find(|(known, _)| *known == said) {
+                Some((_, product)) => {
+                    product.ops.push(op);
+                    product.times += times(op);
+                }
+                None => {
+                    let ways = anchors::of_product(body, op, machine)?;
+                    products.push((said, Product { ops: vec![op], ways, times: times(op) }));
+                }
             }
         }
-        let products = products.into_iter().map(|(_, ops, choices)| (ops, choices)).collect();
+        let products = products.into_iter().map(|(_, product)| product).collect();
         let mut copies = std::collections::HashMap::new();
         let mut open = Vec::new();
         if let Some(function) = function {
@@ -151,17 +179,39 @@ struct Search<'s, 'm> {
 
 impl Search<'_, '_> {
     /// Makes the choice of a level, all alternatives in turn, and those below. What is not reached yet is as its first
-    /// alternative.
-    fn descend(&mut self, level: usize, choices: &mut Choices) {
+    /// alternative. `decided` is what the products take by the choices so far.
+    fn descend(&mut self, level: usize, choices: &mut Choices, decided: &mut Vec<(Work, u64)>) {
         self.size.nodes += 1;
-        let Some((ops, alternatives)) = self.tree.products.get(level) else {
+        let tree = self.tree;
+        let Some(product) = tree.products.get(level) else {
             self.leaf(choices);
             return;
         };
-        for alternative in alternatives {
-            choices.products.extend(ops.iter().map(|op| (*op, alternative.clone())));
-            self.descend(level + 1, choices);
+        for way in &product.ways {
+            decided.push(product.work(way, self.machine));
+            if self.is_beaten(decided) {
+                self.size.cut += 1;
+            } else {
+                choices.products.extend(product.ops.iter().map(|op| (*op, way.choice.clone())));
+                self.descend(level + 1, choices, decided);
+            }
+            decided.pop();
         }
+    }
+
+    /// Whether no leaf that does this work, and for each product that is still open the least, can be better than the best.
+    fn is_beaten(&self, decided: &[(Work, u64)]) -> bool {
+        let Some((best, _)) = &self.best else { return false };
+        let open = self.tree.products.iter().skip(decided.len()).filter_map(|product| {
+            let least = product.ways.iter().min_by(|a, b| a.cost.issue_cycles.total_cmp(&b.cost.issue_cycles))?;
+            // Of those that are open nothing but the units' time is sure.
+            let (work, times) = product.work(least, self.machine);
+            let matrix = work.matrix_instructions as f64 * work.matrix_cycles;
+            Some((Work { matrix_instructions: 1, matrix_cycles: matrix, ..Work::default() }, times))
+        });
+        let sure = |&(work, times): &(Work, u64)| (Work { arithmetic: 0, ..work }, times);
+        let all: Vec<(Work, u64)> = decided.iter().map(sure).chain(open).collect();
+        at_least(&all, self.machine, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 
     /// Of the best leaf, each loop with the other numbers of stages: how copies go ahead changes no layout.
@@ -184,7 +234,7 @@ impl Search<'_, '_> {
         self.size.leaves += 1;
         let loops: Vec<Loop> = self.tree.loops.iter().map(|(of, _)| of.clone()).collect();
         match Leaf::solve(self.module, choices, &loops, self.machine, self.options) {
-            Ok(leaf) if self.best.as_ref().is_none_or(|(best, _)| leaf.cycles < best.cycles) => {
+            Ok(leaf) if self.best.as_ref().is_none_or(|(best, _)| leaf.prediction.cycles < best.prediction.cycles) => {
                 self.best = Some((leaf, choices.clone()));
             }
             Ok(_) => {}

@@ -98,6 +98,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             let outstanding = u32::try_from(outstanding)
                 .map_err(|_| Reason::malformed(format!("a wait for all but {outstanding} groups")))?;
             lowering.builder.wait(Queue::Copies, outstanding, &[]);
+            lowering.shows_to_units();
         }
         _ => {}
     }

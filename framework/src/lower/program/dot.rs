@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use crate::contract::{Contraction, FactorStore};
-use crate::engine::product::{self, Batches};
+use crate::engine::product::{self, Batches, IN_PLACE};
 use crate::kernel::{Cast, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
+use crate::lower::shared_memory::Access;
 use crate::target::{Number, Queue};
 use crate::tile::{self, Attribute, Op};
 
@@ -14,6 +15,7 @@ use super::error::{Lowered, Reason};
 use super::held::{Held, Registers};
 use super::lowering::Lowering;
 use super::places::mapped;
+use super::shared;
 use super::types::integer;
 
 /// `d = a * b + c`, of matrices or of as many matrices as the first axis has; factors may have scales.
@@ -27,7 +29,8 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let planned = product::product(lowering.body, op, lowering.machine)?;
     let issues = planned.plan.cost.issues.saturating_mul(planned.batches.map_or(1, Batches::of_a_warp));
     lowering.has_room(issues)?;
-    let of = Matrices { plan: &planned.plan, batches: planned.batches };
+    let (plan, places) = in_place(lowering, op, planned.plan)?;
+    let of = Matrices { plan: &plan, batches: planned.batches, places };
     let sides = [of.factor(lowering, op, 0)?, of.factor(lowering, op, 1)?];
     let scales = [of.scales(lowering, op, 0)?, of.scales(lowering, op, 1)?];
     let sums = Arc::new(planned.sums.clone());
@@ -43,10 +46,29 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.give(op, Held::Tensor(Registers::new(wanted, values)))
 }
 
+/// The plan that reads factors where they lie, and where that is.
+fn in_place(lowering: &Lowering<'_>, op: Op, plan: Contraction) -> Lowered<(Contraction, [Option<Value>; 2])> {
+    let (mut plan, mut places) = (plan, [None, None]);
+    for (side, group) in ["a", "b"].into_iter().enumerate() {
+        let Some(tile::Origin::Result(load, _)) = lowering.optional(op, group).map(|value| lowering.body.origin(value))
+        else {
+            continue;
+        };
+        if lowering.attribute(load, IN_PLACE).is_some() {
+            let (address, memory) = shared::whole(lowering, lowering.operand(load, 0)?)?;
+            plan = plan.reading(side, &memory)?;
+            places[side] = Some(address);
+        }
+    }
+    Ok((plan, places))
+}
+
 /// A plan for each of the matrices along the first axis of three, or for the one there is.
 struct Matrices<'a> {
     plan: &'a Contraction,
     batches: Option<Batches>,
+    /// Where factors begin that are read where they lie.
+    places: [Option<Value>; 2],
 }
 
 /// A factor where the plan takes it from, for all matrices one after the other.
@@ -54,6 +76,8 @@ enum Side {
     Registers(Vec<Value>),
     /// Words that are stored first, and how.
     Stored(Vec<Value>, Box<FactorStore>),
+    /// The address from which the unit reads it.
+    InPlace(Value),
 }
 
 impl Matrices<'_> {
@@ -64,6 +88,9 @@ impl Matrices<'_> {
 
     /// The words of a factor, in the layout in which the plan takes them.
     fn factor(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
+        if let Some(address) = self.places[side] {
+            return Ok(Side::InPlace(address));
+        }
         let tensor = operand(lowering, op, ["a", "b"][side])?;
         let number = [self.plan.question.a, self.plan.question.b][side];
         let means = lowering.machine.means;
@@ -122,9 +149,13 @@ impl Matrices<'_> {
         let mut results = Vec::with_capacity(initial.len());
         for batch in 0..batches {
             let mut stores = false;
+            if self.places.iter().any(Option::is_some) {
+                lowering.accesses(Access::Load);
+            }
             let builder = &mut lowering.builder;
             let factors = [0, 1].map(|side| match &sides[side] {
                 Side::Registers(values) => of(values, batch),
+                Side::InPlace(address) => vec![*address],
                 Side::Stored(values, store) => {
                     stores = true;
                     self.plan.emit_factor_store(builder, store, &of(values, batch), &of(&scales[side], batch))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
+use crate::engine::product::IN_PLACE;
 use crate::kernel::{Builder, Element, Launch, MathFunction, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::Thread;
@@ -35,6 +36,8 @@ pub(super) struct Lowering<'a> {
     held: Vec<Option<Held>>,
     /// How often each value is used.
     uses: Vec<u32>,
+    /// Whether units read the program's own tensors in shared memory through a proxy.
+    by_proxy: bool,
     /// Values of the kernel that are known to be the same in all lanes of the block.
     uniform: HashSet<Value>,
     /// The layouts of types in registers.
@@ -62,11 +65,14 @@ impl<'a> Lowering<'a> {
             copies: Copies::new(),
             held: Vec::new(),
             uses: Vec::new(),
+            by_proxy: false,
             uniform: HashSet::new(),
             known: HashMap::new(),
             expansions: HashMap::new(),
         };
         for op in body.walk(body.root()) {
+            let in_place = body.op(op).attributes.get(IN_PLACE).is_some();
+            lowering.by_proxy |= in_place && machine.means.target.shared.asynchronous_proxy;
             for value in &body.op(op).operands {
                 let index = value.index();
                 if lowering.uses.len() <= index {
@@ -133,6 +139,13 @@ impl<'a> Lowering<'a> {
     pub(super) fn computed(&mut self, from: &[Value], values: &[Value]) {
         if from.iter().all(|&value| self.is_uniform(value)) {
             self.uniform.extend(values);
+        }
+    }
+
+    /// Lets units that read shared memory by themselves see what the warp has written there, before the block meets.
+    pub(super) fn shows_to_units(&mut self) {
+        if self.by_proxy {
+            self.builder.proxy_fence();
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::engine::product::IN_PLACE;
 use crate::f2;
 use crate::kernel::{Binary, Type, Value};
 use crate::layout::{Dim, Layout, LinearLayout, MemoryLayout};
@@ -127,6 +128,12 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -> Lowered<()> {
+    stored_to(lowering, tensor, memory)?;
+    lowering.shows_to_units();
+    Ok(())
+}
+
+fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -> Lowered<()> {
     lowering.accesses(Access::Store);
     let placed = placed(lowering, memory)?;
     if placed.is_whole(&tensor.layout) {
@@ -145,7 +152,20 @@ fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -
     Ok(())
 }
 
+/// Where a tensor begins, and the layout of all of it.
+pub(super) fn whole(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(Value, LinearLayout)> {
+    let placed = placed(lowering, value)?;
+    if placed.slab.at.iter().any(|&at| at != 0) || !placed.memory.padding.is_empty() {
+        return Err(Reason::unsupported("a product that reads a part of a tensor where it lies"));
+    }
+    Ok((placed.slab.pointer, placed.memory.linear))
+}
+
 fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    if lowering.attribute(op, IN_PLACE).is_some() {
+        // The product reads it from there.
+        return Ok(());
+    }
     let placed = placed(lowering, lowering.operand(op, 0)?)?;
     let layout = lowering.result_layout(op)?;
     let ty = lowering.carrier(lowering.result(op, 0)?)?;

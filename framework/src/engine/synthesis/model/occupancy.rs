@@ -70,6 +70,7 @@ impl Resident {
     }
 }
 
+/// The figures of a target, of which there must be some.
 pub(super) fn figures(target: &TargetDescription) -> Result<&Throughput, ModelError> {
     target.throughput.as_ref().ok_or_else(|| ModelError::NoFigures { target: target.name.clone() })
 }

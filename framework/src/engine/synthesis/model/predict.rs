@@ -4,8 +4,8 @@ use super::occupancy::figures;
 use super::{Block, ModelError, Resident, Step, Work};
 use crate::target::{TargetDescription, Throughput};
 
-/// The share of the work of pipes other than the busiest that is not hidden behind it: assumed, so that of two programs
-/// with one busiest pipe the one that does less beside it is the better.
+/// The share of the work of pipes other than the busiest, and of latencies where a pipe is what a program waits for, that is not
+/// hidden behind it: assumed, so that of two programs with one busiest pipe the one that does less beside it is the better.
 const NOT_HIDDEN: f64 = 1.0 / 16.0;
 
 /// Cycles for which a block's work occupies the pipes of a compute unit.
@@ -78,7 +78,7 @@ pub fn predict(block: &Block, target: &TargetDescription) -> Result<Prediction, 
     let turns = of_unit.div_ceil(resident.blocks.max(1));
     let (pipe, busiest) = spent.pipes.busiest();
     let (by_pipe, by_latency) = (of_unit as f64 * busiest, turns as f64 * latency);
-    let beside = of_unit as f64 * (spent.pipes.sum() - busiest);
+    let beside = of_unit as f64 * (spent.pipes.sum() - busiest) + by_pipe.min(by_latency);
     Ok(Prediction {
         cycles: by_pipe.max(by_latency) + NOT_HIDDEN * beside,
         resident,

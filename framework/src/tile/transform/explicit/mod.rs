@@ -62,6 +62,8 @@ pub struct ProductChoice {
     pub k_width: Option<u64>,
     /// Whether each warp keeps whole rows of the result.
     pub whole_rows: bool,
+    /// Factors that the unit reads from shared memory, where they lie: nothing loads them.
+    pub in_place: [bool; 2],
 }
 
 /// A function in Triton's words, and what came of what.

@@ -1,7 +1,7 @@
 //! What is done in registers: products, casts, reductions.
 
 use super::{Expander, Maker, packed, violation};
-use crate::tile::{Attribute, Op, Type, Value, Violation};
+use crate::tile::{Attribute, Op, Origin, Type, Value, Violation};
 
 use super::super::{Copier, unmade};
 
@@ -39,6 +39,11 @@ impl Expander<'_> {
         let ty = copier.to.ty(sums).clone();
         let said = |name: &str| copier.from.op(op).attributes.get(name).cloned();
         let choice = self.choices.products.get(&op).cloned().unwrap_or_default();
+        for (factor, _) in factors.iter().zip(choice.in_place).filter(|(_, in_place)| *in_place) {
+            if let Origin::Result(load, _) = copier.to.body().origin(*factor) {
+                copier.to.body_mut().op_mut(load).attributes.set("tw.inPlace", Attribute::Unit);
+            }
+        }
         let instruction = said("instruction").or_else(|| choice.instruction.map(Attribute::Text));
         let rows = choice.whole_rows.then_some(Attribute::Unit);
         let width = choice.k_width.map(|width| Attribute::integer(width as i64, Type::integer(32)));
