@@ -175,7 +175,7 @@ impl Solved<'_, '_> {
             Origin::Result(made, _) => named(made),
             Origin::Argument(..) => value_name(self.body, value),
         };
-        SynthesisError::Disagree { first, second: named(op), source }
+        SynthesisError::Disagree { first, second: named(op), source: Box::new(source) }
     }
 }
 
