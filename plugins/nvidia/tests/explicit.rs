@@ -80,10 +80,8 @@ fn copies_that_disagree_are_named() {
     let target = target("a100");
     let (case, text) = case("explicit_gemm");
     let pinned = |load: &str| {
-        let copy = text.replace(
-            "tw.copy %ai to %sa :",
-            "tw.copy %ai to %sa {instruction = \"cp.async.cg.shared.global.16\"} :",
-        );
+        let copy = text
+            .replace("tw.copy %ai to %sa :", "tw.copy %ai to %sa {instruction = \"cp.async.cg.shared.global.16\"} :");
         let load = format!("%ra = tw.copy %sa {{instruction = \"{load}\"}} :");
         derived(&target, &copy.replace("%ra = tw.copy %sa :", &load), case.warps, Options::default())
     };
@@ -175,7 +173,8 @@ fn the_page_has_what_was_found() {
 fn shared_memory_is_copied_to_shared_memory() {
     for product in ["a100", "h100"] {
         let (case, text) = case("explicit_gemm");
-        let text = text.replace("%sb = tw.shared_tensor : !b", "%sb = tw.shared_tensor : !b\n    %sc = tw.shared_tensor : !a");
+        let text =
+            text.replace("%sb = tw.shared_tensor : !b", "%sb = tw.shared_tensor : !b\n    %sc = tw.shared_tensor : !a");
         let load = "%ra = tw.copy %sa : (!a)";
         let text = text.replace(load, "tw.copy %sa to %sc : (!a, !a) -> ()\n      %ra = tw.copy %sc : (!a)");
         let found = executed(&target(product), &case, &text, Options::default());

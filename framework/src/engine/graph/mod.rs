@@ -18,8 +18,8 @@ mod said;
 mod views;
 
 pub(super) use build::{build, usual};
-pub(super) use kind::{ISSUE, Kind};
 use kind::Access;
+pub(super) use kind::{ISSUE, Kind};
 
 use super::pool::{LayoutId, Pool, ViewId};
 use crate::tile::{Op, Value};

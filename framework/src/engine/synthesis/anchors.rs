@@ -58,7 +58,7 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     let widths: Vec<u64> =
         WIDTHS.into_iter().filter(|&width| said_width.map_or_else(|| usual(width), |said| said == width)).collect();
     let mut found: Vec<Way> = Vec::new();
-    let mut kept: Vec<(ContractionCost, Vec<(&str, Option<usize>)>)> = Vec::new();
+    let mut kept: Vec<(ContractionCost, ReadAlong<'_>)> = Vec::new();
     for candidate in weighed {
         let known = found.iter().any(|way| way.choice.instruction.as_deref() == Some(&candidate.unit));
         // A row that costs more is of use where it reads memory that others do not.
@@ -105,8 +105,11 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     Ok(found)
 }
 
-/// The factors that a row reads from shared memory by itself, each with the axis along which elements lie side by side there.
-fn read_along<'m>(row: &str, machine: &Machine<'m>) -> Vec<(&'m str, Option<usize>)> {
+/// Factors, each with the axis along which elements lie side by side in shared memory.
+type ReadAlong<'m> = Vec<(&'m str, Option<usize>)>;
+
+/// The factors that a row reads from shared memory by itself.
+fn read_along<'m>(row: &str, machine: &Machine<'m>) -> ReadAlong<'m> {
     let row = machine.means.instructions.iter().find(|own| own.name == row);
     let memory = row.into_iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
         Operand::Memory(memory) => Some(memory),

@@ -70,7 +70,9 @@ impl Solved<'_, '_> {
                 "in place: the unit reads it from shared memory, in an arrangement of its own".to_owned()
             }
             "ttg.local_load" => self.out_of_shared(op, result)?,
-            "ttg.convert_layout" => format!("rearrange: {} is wanted so, and is another way", name(operation.operands[0])),
+            "ttg.convert_layout" => {
+                format!("rearrange: {} is wanted so, and is another way", name(operation.operands[0]))
+            }
             "scf.for" => "carried: that of what the loop begins with and hands on".to_owned(),
             "scf.if" => "carried: that of what both branches give".to_owned(),
             _ if operation.definition.traits.elementwise => {
@@ -112,7 +114,9 @@ impl Solved<'_, '_> {
         };
         let by = format!("anchor: tiled by {}{}", row.name, if plan.is_transposed() { ", transposed" } else { "" });
         match found {
-            Ok(Tiling { m, n, k }) => Ok(format!("{by}; its M goes to {m:?}, its N to {n:?}, its K to {k:?} of the factors'")),
+            Ok(Tiling { m, n, k }) => {
+                Ok(format!("{by}; its M goes to {m:?}, its N to {n:?}, its K to {k:?} of the factors'"))
+            }
             // A tensor that is smaller than the tile holds elements more than once, and rows say that of no operand.
             Err(Unsatisfied::Sizes { .. } | Unsatisfied::Instruction { .. }) => Ok(format!("{by}, as its plan says")),
             Err(unsatisfied) => Err(self.disagree(operands[0], op, unsatisfied)),
@@ -138,14 +142,15 @@ impl Solved<'_, '_> {
         let named = value_name(self.body, super::place::whole(self.body, self.body.op(op).operands[0]));
         let memory = self.memories.iter().find(|memory| memory.tensor == named);
         let loads = memory.into_iter().flat_map(|memory| &memory.accesses);
-        let by = loads.filter(|access| access.operation == "ttg.local_load").find_map(|access| access.instruction.clone());
+        let by =
+            loads.filter(|access| access.operation == "ttg.local_load").find_map(|access| access.instruction.clone());
         let Some(by) = by else { return Ok("copy: f = g, read as what uses it has it".to_owned()) };
         let row = self.machine.means.instructions.iter().find(|row| row.name == by);
         let bits = moved_bits(self.body.ty(result));
         let own = self.layout(result)?;
-        let addressed = row.and_then(|row| Sides::of(row, bits).ok()).and_then(|sides| {
-            copied(&own, &sides.registers, &sides.memory).ok()
-        });
+        let addressed = row
+            .and_then(|row| Sides::of(row, bits).ok())
+            .and_then(|sides| copied(&own, &sides.registers, &sides.memory).ok());
         Ok(match addressed {
             Some(_) => format!("copy: f = g q^-1 p, p and q being those of {by}; read as what uses it has it"),
             None => format!("copy: by {by} up to the order of registers; read as what uses it has it"),
@@ -170,7 +175,7 @@ impl Solved<'_, '_> {
             Origin::Result(made, _) => named(made),
             Origin::Argument(..) => value_name(self.body, value),
         };
-        SynthesisError::Disagree { first, second: named(op), source }
+        SynthesisError::Disagree { first, second: named(op), source: Box::new(source) }
     }
 }
 

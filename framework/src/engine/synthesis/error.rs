@@ -54,7 +54,7 @@ pub enum SynthesisError {
         /// The other.
         second: String,
         /// The constraint, and where it does not hold.
-        source: super::constraint::Unsatisfied,
+        source: Box<super::constraint::Unsatisfied>,
     },
     /// No choice of sizes makes a program; the caller's to mend.
     #[error("no sizes of tiles make a program: expected one at least of the choices to be possible")]

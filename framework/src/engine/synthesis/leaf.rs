@@ -90,7 +90,11 @@ impl Leaf {
     }
 
     /// Which constraint gave the layout of each tensor in registers.
-    pub(super) fn registers(&self, machine: &Machine<'_>, options: Options) -> Result<Vec<RegisterLine>, SynthesisError> {
+    pub(super) fn registers(
+        &self,
+        machine: &Machine<'_>,
+        options: Options,
+    ) -> Result<Vec<RegisterLine>, SynthesisError> {
         let layouts = Layouts::new(machine.families);
         let Some(function) = self.assigned.module.functions.first() else { return Ok(Vec::new()) };
         let Some(body) = &function.body else { return Ok(Vec::new()) };

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::memory::{self, Access, Served, Solution, Tensor, Way};
 use super::derivation::value_name;
+use super::memory::{self, Access, Served, Solution, Tensor, Way};
 use super::work::Moved;
 use super::{AccessLine, MemoryLine, Options, SynthesisError};
 use crate::cute::{IntTuple, Layout};
-use crate::engine::{LOOP_WEIGHT, Machine};
 use crate::engine::layouts::Layouts;
 use crate::engine::memory::moved_bits;
 use crate::engine::product::{IN_PLACE, product};
+use crate::engine::{LOOP_WEIGHT, Machine};
 use crate::layout::{self, Attribute, Dim, FamilySpec, MemoryLayout};
 use crate::movement::Kind;
 use crate::tile::{Body, LayoutName, Memory, Op, Origin, Type, Value};
@@ -187,7 +187,8 @@ fn accesses<'a>(
             None => access,
         };
         // Accesses alike are one, as often as all of them.
-        let alike = |(_, known): &&mut (Vec<Op>, Access<'a>)| known.layout == access.layout && known.ways == access.ways;
+        let alike =
+            |(_, known): &&mut (Vec<Op>, Access<'a>)| known.layout == access.layout && known.ways == access.ways;
         match found.iter_mut().find(alike) {
             Some((ops, known)) => {
                 ops.push(op);
@@ -208,7 +209,8 @@ fn by_unit<'a>(body: &Body, load: Op, name: &str, machine: &Machine<'a>) -> Resu
     };
     let of = body.walk(body.root()).into_iter().find(|op| body.op(*op).operands.contains(&value));
     let of = of.ok_or_else(|| wrong("no product reads it".to_owned()))?;
-    let plan = product(body, of, machine).map_err(|source| SynthesisError::Product { operation: name.to_owned(), source })?;
+    let plan =
+        product(body, of, machine).map_err(|source| SynthesisError::Product { operation: name.to_owned(), source })?;
     let plan = plan.plan;
     let is_first = body.operand(of, "a") == Some(value);
     let role = if is_first == plan.is_transposed() { "b" } else { "a" };

@@ -1,8 +1,8 @@
 //! What a leaf is predicted to take, and what all leaves below a choice take at least.
 
+use super::SynthesisError;
 use super::derivation::PredictionLine;
 use super::model::{self, Block, Prediction, Step, Work};
-use super::SynthesisError;
 use crate::engine::Machine;
 use crate::target::{TargetDescription, Throughput};
 

@@ -1,6 +1,6 @@
 //! Sizes of tiles as one more choice: programs that differ in them, of which the model says the best.
 
-use super::{Options, Synthesized, SynthesisError, synthesize};
+use super::{Options, SynthesisError, Synthesized, synthesize};
 use crate::engine::Machine;
 use crate::tile::Module;
 

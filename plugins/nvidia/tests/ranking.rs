@@ -1,0 +1,202 @@
+//! The model of synthesis against execution: of two variants of a program of which one executes no more of anything, and
+//! fewer wavefronts, accesses, barriers or bytes, the model predicts that it takes less. Always, where it takes no more of
+//! shared memory either; where it does, fewer blocks may be resident, and that may count more.
+
+#[path = "../../../framework/tests/explicit/mod.rs"]
+#[allow(dead_code, reason = "each test program uses some of this")]
+mod explicit;
+
+use std::fmt::Write;
+
+use explicit::{case, executed};
+use tilewright::engine::Machine;
+use tilewright::engine::synthesis::{Options, SynthesisError, TiledProgram, synthesize_tiled};
+use tilewright::layout::FamilySet;
+use tilewright::layout::families::Neutral;
+use tilewright::movement::Means;
+use tilewright::pipeline::case::Case;
+use tilewright::target::TargetDescription;
+use tilewright::tile::{op::Dialects, text::parse};
+use tilewright::vendor::Target;
+use tilewright_nvidia::NvidiaTarget;
+
+fn target(name: &str) -> NvidiaTarget {
+    let text = match name {
+        "a100" => include_str!("../../../targets/a100.toml"),
+        "rtx4090" => include_str!("../../../targets/rtx4090.toml"),
+        _ => include_str!("../../../targets/h100.toml"),
+    };
+    let description = TargetDescription::from_toml(name, text).expect("a description");
+    NvidiaTarget::new(description).expect("a target")
+}
+
+/// A variant: what it executes and what is predicted of it, both of the whole launch.
+struct Variant {
+    name: String,
+    /// Wavefronts, accesses of shared memory, barriers, exchanges, and units of global memory.
+    moved: [u64; 5],
+    /// Operations that warps ran.
+    steps: u64,
+    /// Bytes of shared memory of a block.
+    shared_bytes: u64,
+    predicted: f64,
+}
+
+impl Variant {
+    fn of(target: &NvidiaTarget, name: String, case: &Case, text: &str, options: Options) -> Self {
+        let solved = executed(target, case, text, options);
+        let (counts, report) = (&solved.counts, &solved.report);
+        let blocks = u64::from(case.grid.iter().product::<u32>());
+        let accesses = counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads;
+        let warps = [
+            counts.wavefronts_stored + counts.wavefronts_loaded,
+            accesses + counts.asynchronous_copies,
+            counts.barriers,
+            counts.exchanges,
+        ];
+        let [wavefronts, accesses, barriers, exchanges] = warps.map(|count| count * blocks);
+        let bytes = report.transactions_loaded + report.transactions_stored;
+        // As many blocks of each are predicted, of which each does its part of the launch.
+        let predicted = solved.derivation.prediction.cycles * blocks as f64;
+        let shared_bytes = solved.derivation.shared_bytes;
+        Self {
+            name,
+            moved: [wavefronts, accesses, barriers, exchanges, bytes],
+            steps: report.steps,
+            shared_bytes,
+            predicted,
+        }
+    }
+
+    fn dominates(&self, other: &Self) -> bool {
+        let pairs = || self.moved.iter().zip(&other.moved);
+        self.steps <= other.steps && pairs().all(|(a, b)| a <= b) && pairs().any(|(a, b)| a < b)
+    }
+}
+
+/// Parts of synthesis, all and left out.
+fn switches() -> Vec<(String, Options)> {
+    let of = |left: u32| {
+        let [memory, task_mapping, pipeline] = [0, 1, 2].map(|bit| left >> bit & 1 == 0);
+        let names = [("memory", memory), ("task mapping", task_mapping), ("pipeline", pipeline)];
+        let names: Vec<&str> = names.iter().filter(|(_, on)| !on).map(|(name, _)| *name).collect();
+        (format!("without [{}]", names.join(", ")), Options { memory, task_mapping, pipeline, ..Options::default() })
+    };
+    (0..8).map(of).collect()
+}
+
+/// A text with something said of its operations, where it says nothing of that yet.
+fn saying(text: &str, operation: &str, said: &str) -> String {
+    text.replace(&format!("{operation} :"), &format!("{operation} {said} :"))
+}
+
+/// The product of the suite in tiles of other sizes, for K of so many: the launch is of as many blocks as that takes.
+fn tiled(case: &Case, text: &str, [m, n, k]: [u64; 3], depth: u64) -> (Case, String) {
+    let text = text.replace("64x32", &format!("{m}x{k}")).replace("32x64", &format!("{k}x{n}"));
+    let text = text.replace("64x64", &format!("{m}x{n}"));
+    let text = text.replace("(64,32,?):(?,1,32)", &format!("({m},{k},?):(?,1,{k})"));
+    let text = text.replace("(32,64,?):(1,?,32)", &format!("({k},{n},?):(1,?,{k})"));
+    let text = text.replace("(64,64):(?,1)", &format!("({m},{n}):(?,1)"));
+    let text = text.replace("muli %row, %c64", &format!("muli %row, %c{m}"));
+    let turns = format!("%turns = arith.constant {} : i32", depth / k);
+    let text = text.replace("%turns = arith.divsi %k, %c32 : i32", &turns);
+    let text = text.replace("muli %column, %c64", &format!("muli %column, %c{n}"));
+    let sizes = [16, 32, 64, 128].map(|size| format!("    %c{size} = arith.constant {size} : i32\n")).concat();
+    let text = text.replace("    %c32 = arith.constant 32 : i32\n    %c64 = arith.constant 64 : i32\n", &sizes);
+    let grid = [(128 / m) as u32, (64 / n) as u32, 1];
+    (Case { grid, ..case.clone() }, text)
+}
+
+fn variants(target: &NvidiaTarget) -> Vec<Vec<Variant>> {
+    let mut all = Vec::new();
+    for name in ["explicit_gemm", "explicit_int4", "explicit_fp8"] {
+        let (case, text) = case(name);
+        let of = |(named, options): (String, Options)| Variant::of(target, named, &case, &text, options);
+        all.push(switches().into_iter().map(of).collect());
+    }
+    let (case, text) = case("explicit_gemm");
+    let mut own = Vec::new();
+    for row in ["m16n8k16", "m16n8k8"] {
+        for tile in [[64, 64, 32], [128, 64, 32], [32, 64, 32], [64, 32, 32], [64, 64, 16]] {
+            let (case, text) = tiled(&case, &text, tile, 160);
+            let pinned = format!("{{instruction = \"mma.sync.aligned.{row}.row.col.f32.f16.f16.f32\"}}");
+            let text = saying(&text, "tw.mma %ra, %rb, %sum", &pinned);
+            own.push(Variant::of(target, format!("{tile:?} by {row}"), &case, &text, Options::default()));
+        }
+    }
+    let (case, text) = tiled(&case, &text, [64, 64, 32], 160);
+    for layout in ["(64,32):(32,1)", "(64,(8,4)):(8,(1,512))"] {
+        let text = saying(&text, "%sa = tw.shared_tensor", &format!("{{layout = \"{layout}\"}}"));
+        own.push(Variant::of(target, format!("a in {layout}"), &case, &text, Options::default()));
+        let plain = Options { memory: false, ..Options::default() };
+        own.push(Variant::of(target, format!("a in {layout} alone"), &case, &text, plain));
+    }
+    all.push(own);
+    all
+}
+
+#[test]
+fn what_executes_less_is_predicted_to_take_less() {
+    // Pairs whose better one takes no more of shared memory, and others: how many, and how many are ranked wrongly.
+    let (mut pairs, mut wrong, mut told) = ([0, 0], [0, 0], String::new());
+    for product in ["a100", "rtx4090"] {
+        for group in variants(&target(product)) {
+            for (better, worse) in group.iter().flat_map(|a| group.iter().map(move |b| (a, b))) {
+                if !better.dominates(worse) {
+                    continue;
+                }
+                let kind = usize::from(better.shared_bytes > worse.shared_bytes);
+                pairs[kind] += 1;
+                if better.predicted < worse.predicted {
+                    continue;
+                }
+                wrong[kind] += 1;
+                for Variant { name, moved, steps, shared_bytes, predicted } in [better, worse] {
+                    let counts = format!("{moved:?}, {steps} steps, {shared_bytes} bytes");
+                    let _ = writeln!(told, "{product} {name}: {counts}, {predicted:.0} cycles");
+                }
+                told.push('\n');
+            }
+        }
+    }
+    println!("{pairs:?} pairs, {wrong:?} ranked wrongly");
+    assert!(pairs[0] >= 30, "{pairs:?} pairs");
+    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{told}");
+}
+
+/// Sizes of tiles are a choice like others: of all that are possible the one is taken that no other one executes less than.
+#[test]
+fn sizes_of_tiles_are_found() {
+    let target = target("a100");
+    let families = FamilySet::new(vec![&Neutral, target.families()]);
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let machine = Machine { means, families: &families, lanes: 32, warps: 4 };
+    let (case, text) = case("explicit_gemm");
+    let sizes: [&[u64]; 3] = [&[32, 64, 128], &[32, 64], &[16, 32]];
+    // A launch of 4096 x 4096 x 4096: K is 32 at least for tiles of 128 rows.
+    let mut make = |sizes: &[u64]| {
+        let &[m, n, k] = sizes else { return None };
+        let (_, text) = tiled(&case, &text, [m, n, k], 4096);
+        let module = parse(&text, &Dialects::neutral()).expect("a program");
+        (m < 128 || k == 32).then_some(TiledProgram { module, blocks: 4096 / m * (4096 / n) })
+    };
+    let found = synthesize_tiled(&sizes, &mut make, &machine, (Options::default(), 64)).expect("one is possible");
+    assert_eq!((found.solved, found.unsatisfied.len(), found.left_out), (10, 0, 0));
+    let variant = |[m, n, k]: [u64; 3]| {
+        let (case, text) = tiled(&case, &text, [m, n, k], 160);
+        Variant::of(&target, format!("{:?}", [m, n, k]), &case, &text, Options::default())
+    };
+    let of = |sizes: &[u64]| variant([sizes[0], sizes[1], sizes[2]]);
+    let chosen = of(&found.sizes);
+    for [m, n, k] in [[32, 32, 16], [32, 32, 32], [64, 32, 32], [64, 64, 16], [64, 64, 32], [128, 64, 32]] {
+        let other = variant([m, n, k]);
+        assert!(!other.dominates(&chosen), "{} executes less than {}", other.name, chosen.name);
+    }
+    // Larger tiles fetch less of both factors.
+    assert_eq!(found.sizes[..2], [128, 64]);
+    // Bounded, and what was left out is told.
+    let few = synthesize_tiled(&sizes, &mut make, &machine, (Options::default(), 3)).expect("one is possible");
+    assert_eq!((few.solved, few.left_out), (3, 7));
+    let none = synthesize_tiled(&sizes, &mut |_| None, &machine, (Options::default(), 3));
+    assert_eq!(none.err(), Some(SynthesisError::NoSizes));
+}
