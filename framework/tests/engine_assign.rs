@@ -280,6 +280,16 @@ fn random_programs_keep_the_rules() {
     assert!(costs.0 < costs.1, "least cost gains something: {costs:?}");
 }
 
+/// Where few nodes may choose, all choices are weighed: step by step the search stops in these programs at 122.25, 106.25, 156.25 and
+/// 153.5, for no step from there gains anything.
+#[test]
+fn all_of_few_choices_are_weighed() {
+    for (seed, cost) in [(35, 73.0), (40, 57.0), (122, 107.0), (161, 90.5)] {
+        let found = least(&random(seed)).report.cost();
+        assert!(found <= cost + 1e-6, "{seed}: {found}, and {cost} was found");
+    }
+}
+
 fn random(seed: u64) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(12345);
     let mut pick = |most: usize| {

@@ -166,7 +166,11 @@ fn factor(body: &Body, op: Op, side: usize) -> Result<(Number, Option<Scale>), C
     let blocks = body.ty(scale).shape().and_then(|shape| shape.last().copied()).unwrap_or(1).max(1);
     let shape = body.operand(op, "a").and_then(|value| body.ty(value).shape()).unwrap_or_default();
     let k = shape.last().copied().unwrap_or(1) * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
-    let kept = of_type(body.ty(scale).element()).filter(|number| number.is_float());
+    let kept = match body.ty(scale).element() {
+        // Products read them without a sign, as PTX names them.
+        Type::Float(crate::tile::Float::F8E4M3Fn) => Number::named("ue4m3"),
+        other => of_type(other).filter(|number| number.is_float()),
+    };
     let scale_number = kept.or_else(|| Number::named("e8m0")).ok_or_else(unknown)?;
     Ok((number, Some(Scale { number: scale_number, block: (k / blocks).max(1), exponents: None })))
 }

@@ -99,3 +99,19 @@ fn assembly_of_another_vendor_is_unsupported() {
         assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("assembly")), "{error}");
     }
 }
+
+/// Thousands of stores are not looked at all together: between some of them stands what none is moved across.
+#[test]
+fn many_stores_are_parted() {
+    let launch = Launch::new(64, 1);
+    let parts = |stores: u32| {
+        let parameters = [("to", Type::Pointer(Space::Global)), ("x", Type::Scalar(Element::I32))];
+        let mut builder = Builder::new("stores", launch, &parameters);
+        let (to, value) = (builder.parameter(0), builder.parameter(1));
+        for place in 0..stores {
+            builder.store(to, 8 * place as i32, value, None);
+        }
+        assembled("mi300x", vec![builder.finish()]).matches("#ASMSTART").count()
+    };
+    assert_eq!([parts(100), parts(255), parts(1024)], [0, 0, 4]);
+}

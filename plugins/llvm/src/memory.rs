@@ -10,6 +10,10 @@ use crate::emitter::refused;
 use crate::ffi;
 use crate::translate::{Body, Typed};
 
+/// Code generators look at all stores that follow each other for those that could be one, in a time that grows with the square of
+/// their number. After so many an empty piece of assembly, which nothing is moved across, begins anew.
+const STORES_TOGETHER: usize = 256;
+
 /// The blocks of a predicated access: where it happens, and where the lanes meet again.
 struct Predicated<'ctx> {
     before: BasicBlock<'ctx>,
@@ -66,6 +70,12 @@ impl<'ctx> Body<'_, 'ctx> {
         let mut bits = value.value;
         if value.ty == Type::Scalar(Element::I1) {
             bits = self.emit.builder.build_cast(InstructionOpcode::ZExt, bits, stored, "").map_err(refused)?;
+        }
+        if predicate.is_none() {
+            self.stores += 1;
+            if self.stores.is_multiple_of(STORES_TOGETHER) {
+                self.emit.ordered_assembly("", "~{memory}", &[], &[])?;
+            }
         }
         let blocks = self.begin_predicated(predicate)?;
         let store = self.emit.builder.build_store(address, bits).map_err(refused)?;

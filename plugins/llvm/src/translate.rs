@@ -81,6 +81,7 @@ pub(crate) fn translate<'ctx>(
             constants: HashMap::new(),
             visible: Vec::new(),
             depth: 0,
+            stores: 0,
             place: (0, "body"),
         };
         body.run()?;
@@ -262,6 +263,8 @@ pub(crate) struct Body<'a, 'ctx> {
     visible: Vec<Value>,
     /// Regions around the current statement.
     pub(crate) depth: usize,
+    /// Stores without a condition so far.
+    pub(crate) stores: usize,
     /// Number and name of the current statement, for messages.
     place: (usize, &'static str),
 }
