@@ -45,11 +45,16 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     let usual = |width: u64| width * bits >= LEAST_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
     let widths: Vec<u64> =
         WIDTHS.into_iter().filter(|&width| said_width.map_or_else(|| usual(width), |said| said == width)).collect();
+    // What is best where warps keep rows may be worse where they do not.
+    let chained = Question { chained: true, linked: true, ..question.clone() };
+    let in_chain = if slice.from_product { candidates(&chained, machine.means).map_err(wrong)?.0 } else { Vec::new() };
+    let in_chain = in_chain.first().map(|best| best.unit.clone());
     let mut found: Vec<ProductChoice> = Vec::new();
     let mut kept: Vec<ContractionCost> = Vec::new();
     for candidate in weighed {
         let known = found.iter().any(|choice| choice.instruction.as_deref() == Some(&candidate.unit));
-        if known || kept.iter().any(|cost| is_as_good(cost, &candidate.cost)) {
+        let beaten = kept.iter().any(|cost| is_as_good(cost, &candidate.cost));
+        if known || beaten && in_chain.as_ref() != Some(&candidate.unit) {
             continue;
         }
         let fits = |width: &Option<u64>| in_registers(&question, &candidate.unit, *width, machine);

@@ -12,7 +12,7 @@ use crate::tile::transform::explicit::{Choices, Loop, expand};
 use crate::tile::{Attribute, Body, Function, Module, Op, Value};
 
 /// Cycles until what global memory is asked for is there, as far as no copy goes ahead: some hundreds on all GPUs.
-const LATENCY: f64 = 600.0;
+pub(super) const LATENCY: f64 = 600.0;
 /// Turns that a loop is taken to have.
 const TURNS: f64 = 8.0;
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use super::leaf::LATENCY;
 use super::memory::{self, Access, Served, Solution, Tensor, Way};
 use super::{AccessLine, MemoryLine, Options, SynthesisError};
 use crate::cute::Layout;
@@ -67,13 +68,14 @@ pub(super) fn place(
         layout: layout.text().to_owned(),
         notation: solution.composed().map(|layout| layout.to_string()).unwrap_or_default(),
         term: solution.term.as_ref().map(ToString::to_string),
-        price: solution.price,
+        price: solution.price + waiting(&accesses, &solution),
         bytes: solution.memory.allocated_elements() * u64::from(question.bits / 8) * copies,
         accesses: solution.served.iter().zip(&ops).zip(&accesses).map(line).collect(),
     })
 }
 
-/// A layout by which copies past the registers stay such, by the widest row that finds one; else any layout.
+/// A layout by which copies past the registers stay such, by the widest row that finds one; else any layout, as where the
+/// row leaves conflicts of banks and another layout takes less though copies go through registers.
 fn solve<'a>(
     question: &Tensor,
     accesses: &[Access<'a>],
@@ -96,10 +98,23 @@ fn solve<'a>(
         };
         let narrowed: Vec<Access<'a>> = accesses.iter().map(by_rows).collect();
         if let Ok(solution) = memory::solve_with(question, &narrowed, &machine.means, bounds) {
-            return Ok(solution);
+            let conflicts = solution.served.iter().any(|served| served.conflicts() > 0);
+            let other =
+                conflicts.then(|| memory::solve_with(question, accesses, &machine.means, bounds).ok()).flatten();
+            return Ok(other.filter(|other| other.price < solution.price).unwrap_or(solution));
         }
     }
     memory::solve_with(question, accesses, &machine.means, bounds).map_err(Box::new)
+}
+
+/// Cycles until what global memory is asked for is there, where a copy that could go past the registers goes through them: it
+/// is waited for where it is asked for.
+fn waiting(accesses: &[Access<'_>], solution: &Solution) -> f64 {
+    let through = accesses.iter().zip(&solution.served).filter(|(access, served)| {
+        let could = access.ways.iter().any(|way| way.instruction().is_some());
+        access.from_global && served.instruction.is_none() && could
+    });
+    through.map(|(access, _)| access.weight as f64 * LATENCY).sum()
 }
 
 /// The allocation that a buffer is one of.
