@@ -520,17 +520,139 @@ def explicit():
     y = [float(value) / roots[place // 512] * float(w[place % 512]) for place, value in enumerate(x)]
     case("explicit_rmsnorm", pointers(x="f16", w="f16", y="f16") + [("eps", "f32", eps)],
          {"x": ("f16", [3, 512], x, None), "w": ("f16", [512], w, None), "y": ("f16", [3, 512], None, y, 2.0**-10, 2.0**-20)}, (3, 1, 1))
-    length, head, scale = 128, 64, single(0.125 * math.log2(math.e))
-    q, k, v = (random.eighths(length * head, -1, 1) for _ in range(3))
-    scores = product(q, [k[row * head + column] for column in range(head) for row in range(length)], length)
-    out = []
-    for row in rows(scores, length):
-        powers = [2.0 ** (scale * float(score)) for score in row]
-        out += [sum(p * float(x) for p, x in zip(powers, v[column::head])) / sum(powers) for column in range(head)]
+    queries, length, head, scale = 256, 128, 64, single(0.125 * math.log2(math.e))
+    q, k, v = (random.eighths(size * head, -1, 1) for size in (queries, length, length))
+    out = sum(multiplied(softmax(q, k, head, scale)[0], [[float(x) for x in row] for row in rows(v, head)]), [])
     case("explicit_attention", pointers(q="f16", k="f16", v="f16", o="f16") + [("scale", "f32", scale), ("length", "i32", length)],
-         {"q": ("f16", [length, head], q, None), "k": ("f16", [length, head], k, None), "v": ("f16", [length, head], v, None),
-          "o": ("f16", [length, head], None, out, 2.0**-8, 2.0**-9)}, (2, 1, 1), "attention forward, the softmax as it goes")
+         {"q": ("f16", [queries, head], q, None), "k": ("f16", [length, head], k, None), "v": ("f16", [length, head], v, None),
+          "o": ("f16", [queries, head], None, out, 2.0**-8, 2.0**-9)}, (2, 1, 1), "attention forward, the softmax as it goes")
 
 
-for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges, explicit):
+def softmax(q, k, head, scale, keys=None):
+    """The rows of the softmax of scale * q k^T over some keys, and log2 of their divisors; `scale` has log2(e) in it."""
+    shares, logs = [], []
+    k = [[float(x) for x in row] for row in rows(k, head)][slice(*(keys or (None,)))]
+    for row in rows([float(x) for x in q], head):
+        scores = [scale * sum(x * y for x, y in zip(row, key)) for key in k]
+        most = max(scores)
+        powers = [2.0 ** (score - most) for score in scores]
+        shares.append([power / math.fsum(powers) for power in powers])
+        logs.append(most + math.log2(math.fsum(powers)))
+    return shares, logs
+
+
+def multiplied(a, b):
+    """The product of two matrices of binary64, given as rows."""
+    columns = list(zip(*b))
+    return [[math.fsum(x * y for x, y in zip(row, column)) for column in columns] for row in a]
+
+
+def explicit_attention():
+    """Attention of one new position, whose keys blocks share out, and attention backward, each in two steps."""
+    random = Random(81)
+    heads, head, length, parts, scale = 2, 64, 200, 4, single(0.125 * math.log2(math.e))
+    q = random.eighths(heads * 16 * head, -1, 1)
+    k, v = (random.eighths(heads * length * head, -1, 1) for _ in range(2))
+    out, partial, weights = [], [], []
+    for number in range(heads):
+        own_q, own_k, own_v = (values[number * size * head : (number + 1) * size * head] for values, size in ((q, 16), (k, length), (v, length)))
+        values = [[float(x) for x in row] for row in rows(own_v, head)]
+        out += sum(multiplied(softmax(own_q, own_k, head, scale)[0], values), [])
+        for part in range(parts):
+            keys = (part * 64, min(length, part * 64 + 64))
+            shares, logs = softmax(own_q, own_k, head, scale, keys)
+            partial += sum(multiplied(shares, values[slice(*keys)]), [])
+            weights += logs
+    case("explicit_decode", pointers(q="f16", k="f16", v="f16", o="f32", l="f32") + [("scale", "f32", scale), ("length", "i32", length)],
+         {"q": ("f16", [heads, 16, head], q, None), "k": ("f16", [heads, length, head], k, None), "v": ("f16", [heads, length, head], v, None),
+          "o": ("f32", [heads, parts, 16, head], None, partial, 2.0**-8, 2.0**-9), "l": ("f32", [heads, parts, 16], None, weights, 0.0, 2.0**-12)},
+         (parts, heads, 1), "attention of one position: keys shared out among blocks, the last of which has a part of a tile", warps=1)
+    case("explicit_decode_join", pointers(o="f32", l="f32", y="f16"),
+         {"o": ("f32", [heads, parts, 16, head], partial, None), "l": ("f32", [heads, parts, 16], weights, None),
+          "y": ("f16", [heads, 16, head], None, out, 2.0**-9, 2.0**-16)}, (heads, 1, 1), "softmaxes over parts of the keys become one")
+
+    factor = single(0.125)
+    numbers = [("scale", "f32", factor), ("log2_scale", "f32", scale)]
+    matrix = lambda values: ("f16", [len(values) // head, head], values, None)
+    left = lambda values: ("f16", [len(values), head], None, sum(values, []), 2.0**-7, 2.0**-10)
+    for is_of_queries, queries, length in ((True, 256, 128), (False, 128, 256)):
+        q, g, k, v = (random.eighths(size * head, -1, 1) for size in (queries, queries, length, length))
+        of = {name: [[float(x) for x in row] for row in rows(values, head)] for name, values in zip("qgkv", (q, g, k, v))}
+        shares, logs = softmax(q, k, head, scale)
+        half = lambda value: struct.unpack("<e", struct.pack("<e", value))[0]
+        o = [[half(x) for x in row] for row in multiplied(shares, of["v"])]
+        sums = [math.fsum(x * y for x, y in zip(a, b)) for a, b in zip(of["g"], o)]
+        towards = multiplied(of["g"], list(zip(*of["v"])))
+        moved = [[p * (x - d) * factor for p, x in zip(share, row)] for share, row, d in zip(shares, towards, sums)]
+        turned = lambda rows_of: [list(column) for column in zip(*rows_of)]
+        if is_of_queries:
+            case("explicit_attention_dq", pointers(q="f16", k="f16", v="f16", o="f16", g="f16", l="f32", d="f32", dq="f16") + numbers + [("length", "i32", length)],
+                 {"q": matrix(q), "k": matrix(k), "v": matrix(v), "o": matrix(sum(o, [])), "g": matrix(g), "l": ("f32", [queries], logs, None),
+                  "d": ("f32", [queries], None, sums, 0.0, 2.0**-12), "dq": left(multiplied(moved, of["k"]))}, (2, 1, 1), "attention backward: what follows for q")
+            continue
+        case("explicit_attention_dkv", pointers(q="f16", k="f16", v="f16", g="f16", l="f32", d="f32", dk="f16", dv="f16") + numbers + [("length", "i32", queries)],
+             {"q": matrix(q), "k": matrix(k), "v": matrix(v), "g": matrix(g), "l": ("f32", [queries], logs, None), "d": ("f32", [queries], sums, None),
+              "dk": left(multiplied(turned(moved), of["q"])), "dv": left(multiplied(turned(shares), of["g"]))}, (2, 1, 1), "attention backward: what follows for k and v")
+
+
+def explicit_blocks():
+    """What blocks do together: a sum along rows that they share, and experts that each have some of the rows."""
+    random = Random(82)
+    count, size, eps = 2, 2048, single(1e-5)
+    x, w = random.eighths(count * size, -4, 4), random.eighths(size, -2, 2)
+    squares = [float(sum(value * value for value in part)) for part in rows(x, 512)]
+    roots = [math.sqrt(sum(row) / size + eps) for row in rows(squares, 4)]
+    y = [float(value) / roots[place // size] * float(w[place % size]) for place, value in enumerate(x)]
+    case("explicit_rmsnorm_blocks", pointers(x="f16", w="f16", s="f32", count="i32", y="f16") + [("eps", "f32", eps)],
+         {"x": ("f16", [count, size], x, None), "w": ("f16", [size], w, None), "s": ("f32", [count, 4], None, squares, 2.0**-20, 0.0),
+          "count": ("i32", [count], [0] * count, [4] * count), "y": ("f16", [count, size], None, y, 2.0**-10, 2.0**-20)},
+         (4, count, 1), "a row that four blocks share")
+
+    tokens, experts, n, k = 40, 4, 128, 128
+    a, weights = random.eighths(tokens * k, -1, 1), [random.below(16) for _ in range(experts * n * k)]
+    scales = [Fraction(1 + random.below(4), 8) for _ in range(experts * k // 64 * n)]
+    gates = [Fraction(1 + random.below(7), 8) for _ in range(2 * tokens)]
+    # Every token goes to the third expert and one other, so that expert has more than fit into a block.
+    chosen = sum(([2, (0, 1, 3)[random.below(3)]] for _ in range(tokens)), [])
+    of_blocks = [(expert, part) for expert in range(experts)
+                 for part in rows([place for place in range(2 * tokens) if chosen[place] == expert], 32)]
+    places = sum((part + [0] * (32 - len(part)) for _, part in of_blocks), [])
+    bytes_of = [weights[place] + 16 * weights[place + 1] for place in range(0, experts * n * k, 2)]
+    dequantised = [scales[column // n * (k // 64) * n + row // 64 * n + column % n] * signed(weights[column * k + row], 4)
+                   for column in range(experts * n) for row in range(k)]
+    columns, of_tokens = rows(dequantised, k), rows(a, k)
+    y = [gates[place] * sum(p * q for p, q in zip(of_tokens[place // 2], columns[chosen[place] * n + column]) if p and q)
+         for place in range(2 * tokens) for column in range(n)]
+    table = lambda values: ("i32", [len(values)], values, None)
+    case("explicit_moe", pointers(x="f16", b="i8", s="f16", gate="f32", expert="i32", place="i32", there="i32", y="f32") + [("n", "i32", n), ("k", "i32", k)],
+         {"x": ("f16", [tokens, k], a, None), "b": ("u8", [experts, n, k // 2], bytes_of, None), "s": ("f16", [experts, k // 64, n], scales, None),
+          "gate": ("f32", [2 * tokens], gates, None), "expert": table([expert for expert, _ in of_blocks]), "place": table(places),
+          "there": table([len(part) for _, part in of_blocks]), "y": ("f32", [2 * tokens, n], None, y, 2.0**-16, 2.0**-10)},
+         (n // 64, len(of_blocks), 1), "experts of weights of four bits, tokens sorted by them")
+
+
+def explicit_narrow():
+    """Elements narrower than a byte."""
+    random = Random(83)
+    count = 32 * 64
+    bits, pairs = [random.below(2) for _ in range(count)], [random.below(4) for _ in range(count)]
+    packed = lambda values, width: [sum(value << width * place for place, value in enumerate(group)) for group in rows(values, 8 // width)]
+    codes = {name: [(place + place // 64) % 2**width for place in range(count)] for name, width in (("f4", 4), ("f6", 6), ("g6", 6))}
+    formats = {"f4": small_floats(2, 1, 8), "f6": small_floats(2, 3, 32), "g6": small_floats(3, 2, 32)}
+    number = lambda name, code: (-1 if code >= len(formats[name]) else 1) * formats[name][code % len(formats[name])]
+    y = bits + [-bit for bit in bits] + pairs + [signed(pair, 2) for pair in pairs]
+    y += [number(name, code) for name in codes for code in codes[name]]
+    byte = lambda values: ("u8", [len(values)], values, None)
+    case("explicit_narrow", pointers(b1="i8", b2="i8", f4="i8", f6="i8", g6="i8", y="f16"),
+         {"b1": byte(packed(bits, 1)), "b2": byte(packed(pairs, 2)), "f4": byte(packed(codes["f4"], 4)), "f6": byte(codes["f6"]),
+          "g6": byte(codes["g6"]), "y": ("f16", [7, 32, 64], None, y)}, (1, 1, 1), "elements of one, two, four and six bits become numbers")
+    m, n, k = 32, 64, 512
+    a, b = random.eighths(m * k, -2, 2), [random.below(2) for _ in range(n * k)]
+    weights = [2 * b[column * k + row] - 1 for row in range(k) for column in range(n)]
+    case("explicit_int1", pointers(a="f16", b="i8", c="f32") + [("n", "i32", n), ("k", "i32", k)],
+         {"a": ("f16", [m, k], a, None), "b": ("u8", [n, k // 8], packed(b, 1), None), "c": ("f32", [m, n], None, product(a, weights, n), 0.0, 2.0**-10)},
+         (1, 1, 1), "weights of one bit")
+
+
+for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow):
     write()

@@ -5,17 +5,18 @@ use tilewright::tile::text::parse;
 use tilewright::tile::transform::explicit::{Choices, expand, loops};
 use tilewright::tile::{Function, verify};
 
-/// A program of these lines, which may use `%p`, a pointer to `f16`, the integers `%k` and `%m`, views and tensors.
+/// A program of these lines, which may use `%p` and `%b`, pointers to `f16` and bytes, the integers `%k` and `%m`, views and tensors.
 fn program(lines: &str) -> String {
     format!(
         "!m = !ttg.memdesc<64x32xf16, #tw.auto, #ttg.shared_memory, mutable>
 module {{
-  tt.func public @f(%p: !tt.ptr<f16>, %k: i32, %m: i32) {{
+  tt.func public @f(%p: !tt.ptr<f16>, %b: !tt.ptr<i8>, %k: i32, %m: i32) {{
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %g = tw.global_view %p, \"(64,32,?):(?,1,32)\" [%k] : !tt.ptr<f16> -> !tw.view<64x32x?xf16>
     %t = tw.slice %g[%m] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
     %s = tw.shared_tensor : !m
+    %l = tw.register_tensor %m : tensor<16xi32>
 {lines}
     tt.return
   }}
@@ -40,6 +41,18 @@ fn what_breaks_a_rule_is_told() {
         ("%x = tw.global_view %p, \"(64,32\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "expected `:`"),
         ("%x = tw.global_view %p, \"(64,32):(32,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf32>", "expected these"),
         ("%x = tw.slice %g[%k, %m] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>", "2 indices"),
+        (
+            "%x = tw.gather %g[%l] {axis = 3 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>",
+            "no such axis",
+        ),
+        (
+            "%x = tw.gather %g[%l] {axis = 0 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<64x32x?xf16>",
+            "16 places",
+        ),
+        (
+            "%x = tw.gather %g[%l] {axis = 0 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>",
+            "nothing",
+        ),
         ("tw.copy %g to %s : (!tw.view<64x32x?xf16>, !m) -> ()", "slice them"),
         ("tw.copy %t to %t : (!tw.view<64x32xf16>, !tw.view<64x32xf16>) -> ()", "by way of"),
         ("%x = tw.copy %s : (!m) -> tensor<32x64xf16>", "the same shape"),
@@ -80,6 +93,45 @@ fn copies_go_ahead_where_nothing_is_in_the_way() {
     assert!(outside.is_some_and(|reason| reason.contains("outside")));
     let twice = closed(&in_a_loop(&format!("{copy}\n{}", copy.replace("%ti", "%tj"))));
     assert!(twice.is_some_and(|reason| reason.contains("several copies")));
+}
+
+/// What has no meaning is told where the words are replaced.
+#[test]
+fn what_cannot_be_done_is_told() {
+    let narrow = "%n = tw.global_view %b, \"(64,32):(32,1)\" : !tt.ptr<i8> -> !tw.view<64x32xi1>
+        %r = tw.copy %n : (!tw.view<64x32xi1>) -> tensor<64x32xi1>";
+    let cases = [
+        (format!("{narrow}\n%x = arith.xori %r, %r : tensor<64x32xi1>"), "may be copied, sliced and cast"),
+        (format!("{narrow}\ntw.copy %r to %n : (tensor<64x32xi1>, !tw.view<64x32xi1>) -> ()"), "not packed into bytes"),
+        (format!("{narrow}\n%x = tw.cast %r : tensor<64x32xi1> -> tensor<64x32xi4>"), "not packed into `i4`"),
+        (
+            "%n = tw.global_view %b, \"(64,32):(2,64)\" : !tt.ptr<i8> -> !tw.view<64x32xi4>".to_owned(),
+            "expected a stride of 1",
+        ),
+        (
+            "%n = tw.global_view %b, \"(64,32):(1,64)\" : !tt.ptr<i8> -> !tw.view<64x32xi4>
+            %x = tw.gather %n[%l] {axis = 0 : i32} : !tw.view<64x32xi4>, tensor<16xi32> -> !tw.view<16x32xi4>"
+                .to_owned(),
+            "lie within a byte",
+        ),
+        (
+            "%h = tw.gather %g[%l] {axis = 0 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>
+            %x = tw.gather %h[%l] {axis = 0 : i32} : !tw.view<16x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>"
+                .to_owned(),
+            "listed already",
+        ),
+        (
+            "%h = tw.gather %g[%l] {axis = 2 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<64x32x16xf16>
+            %x = tw.slice %h[%k] : !tw.view<64x32x16xf16> -> !tw.view<64x32xf16>"
+                .to_owned(),
+            "that is sliced are listed",
+        ),
+    ];
+    for (lines, expected) in cases {
+        let found = expand(&function(&lines), &Choices::default(), &Dialects::neutral());
+        let found = found.map_or_else(|violation| violation.to_string(), |_| "nothing".to_owned());
+        assert!(found.contains(expected), "{lines}: {found}");
+    }
 }
 
 /// A loop of two stages fills one buffer before it, and waits once in each turn.

@@ -2,12 +2,13 @@
 //!
 //! Weighed are all rows of the instruction table, each as it is and with the factors exchanged, and plain
 //! multiply-adds with lanes side by side in every way; each with the warps shared out in every way.
-//! The least cycles win; among those as good ([`AS_GOOD`]) the fewest issues, then the fewest registers, then a result that
-//! is not transposed. Then, among the orders of K and the ways that are still equal, that whose factors reach their layouts in the
+//! The least cycles win; among those as good ([`AS_GOOD`]) the fewest issues, then the fewest registers, then, in a chain of
+//! products, a result whose lanes are those of a factor, then one that is not transposed. Then, among the orders of K and the ways that are still equal, that whose factors reach their layouts in the
 //! fewest wavefront slots wins; among equals the first in the table, in the order in which the unit counts.
 
 use std::cmp::Ordering;
 
+use crate::layout::{Dim, LinearLayout};
 use crate::movement::{Means, TensorTable, check_block, convert};
 use crate::target::TargetDescription;
 
@@ -191,8 +192,19 @@ fn compare_as_good(a: &Contraction, b: &Contraction) -> Ordering {
     let by_issues = a.cost.issues.cmp(&b.cost.issues);
     by_issues
         .then(a.cost.registers.cmp(&b.cost.registers))
+        .then(goes_on(b).cmp(&goes_on(a)))
         .then(a.is_transposed().cmp(&b.is_transposed()))
         .then(a.unit.scales.is_some().cmp(&b.unit.scales.is_some()))
+}
+
+/// Whether the next product of a chain, by the same unit, finds its first factor where the sums are: lanes that differ in the
+/// row differ there in the row, and those that differ in the column along K.
+fn goes_on(plan: &Contraction) -> bool {
+    let axes = |layout: &LinearLayout| -> Vec<Vec<Dim>> {
+        let moved = |basis: &u64| layout.outs().unpack(*basis).filter(|(_, at)| *at != 0).map(|(dim, _)| dim).collect();
+        layout.columns_of(Dim::LANE).iter().map(moved).collect()
+    };
+    plan.question.linked && axes(&plan.c) == axes(&plan.a)
 }
 
 /// Of the ways as they are and of those with the factors exchanged the best one each, and its equals that have the sums

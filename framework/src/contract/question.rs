@@ -33,6 +33,8 @@ pub struct Question {
     pub warps: u32,
     /// Whether each warp keeps whole rows of the result, since these are a factor of another product.
     pub chained: bool,
+    /// Whether the product is one of a chain: its result is a factor of another, or the other way round.
+    pub linked: bool,
     /// Elements of K that a lane holds side by side; the cheapest number where absent.
     pub k_width: Option<u64>,
     /// The layout in which the result is wanted, where there is one.
@@ -46,7 +48,7 @@ impl Question {
     #[must_use]
     pub fn new(shape: [u64; 3], [a, b, accumulator]: [Number; 3], lanes: u32, warps: u32) -> Self {
         let (scales, shuffled) = ([None; 2], [false; 2]);
-        let (saturating, chained) = (false, false);
+        let (saturating, chained, linked) = (false, false, false);
         Self {
             shape,
             a,
@@ -58,6 +60,7 @@ impl Question {
             lanes,
             warps,
             chained,
+            linked,
             k_width: None,
             wanted: None,
             unit: None,

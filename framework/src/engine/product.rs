@@ -62,7 +62,8 @@ pub const IN_PLACE: &str = "tw.inPlace";
 pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, ContractError> {
     let question = question(body, op, machine.lanes, machine.warps)?;
     let whole_rows = body.op(op).attributes.get(WHOLE_ROWS).is_some();
-    let chained = Question { chained: whole_rows || is_factor(body, op), ..question };
+    let chained = whole_rows || is_factor(body, op);
+    let chained = Question { chained, linked: chained || is_fed(body, op), ..question };
     let (plan, batches) = shared_out(&chained, batches(body, op), machine)?;
     let packed = packed(body, op);
     let factor = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
@@ -202,13 +203,24 @@ fn batches(body: &Body, op: Op) -> Option<u64> {
 
 /// Whether the sums become a factor of another product, each element by itself.
 pub(super) fn is_factor(body: &Body, op: Op) -> bool {
+    reaches(body, op, |_| true)
+}
+
+/// Whether the sums of another product become a factor of this one.
+fn is_fed(body: &Body, op: Op) -> bool {
+    let products = body.walk(body.root()).into_iter().filter(|from| *from != op && is_product(body.op(*from).name()));
+    products.into_iter().any(|from| reaches(body, from, |user| user == op))
+}
+
+/// Whether the sums become, each element by itself, a factor of a product that is wanted.
+fn reaches(body: &Body, op: Op, wanted: impl Fn(Op) -> bool) -> bool {
     let mut flows: HashSet<Value> = body.op(op).results.iter().copied().collect();
     for user in body.walk(body.root()) {
         let operation = body.op(user);
         if !operation.operands.iter().any(|operand| flows.contains(operand)) {
             continue;
         }
-        if user != op && is_product(operation.name()) {
+        if user != op && is_product(operation.name()) && wanted(user) {
             let factors = ["a", "b"].into_iter().flat_map(|group| body.operand(user, group));
             if factors.into_iter().any(|factor| flows.contains(&factor)) {
                 return true;

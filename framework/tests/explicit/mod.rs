@@ -1,6 +1,7 @@
 //! The suite's programs that say where tiles lie: solved, executed, and told as a table.
 
-use std::fmt::Write;
+mod table;
+
 use std::path::Path;
 
 use tilewright::emulator::{Limits, Report};
@@ -10,16 +11,30 @@ use tilewright::pipeline::case::Case;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions, Stage};
 use tilewright::vendor::Target;
 
+#[allow(unused_imports, reason = "each test program uses some of this")]
+pub use table::table;
+
 /// The programs.
-pub const PROGRAMS: [&str; 7] = [
+pub const PROGRAMS: [&str; 15] = [
     "explicit_attention",
+    "explicit_attention_dkv",
+    "explicit_attention_dq",
+    "explicit_decode",
+    "explicit_decode_join",
     "explicit_fp8",
     "explicit_gemm",
     "explicit_gemm_edges",
     "explicit_gemv",
+    "explicit_int1",
     "explicit_int4",
+    "explicit_moe",
+    "explicit_narrow",
     "explicit_rmsnorm",
+    "explicit_rmsnorm_blocks",
 ];
+
+/// Those whose weights have fewer bits than the unit multiplies.
+pub const MIXED: [&str; 3] = ["explicit_int1", "explicit_int4", "explicit_moe"];
 
 /// A program, solved for a target and executed.
 pub struct Solved {
@@ -82,31 +97,13 @@ pub fn executed(target: &dyn Target, case: &Case, text: &str, synthesis: Options
     Solved { derivation, counts, report: ended.report, kernel }
 }
 
-/// The table of programs on targets, for the page on synthesis.
-pub fn table(targets: &[(&str, &dyn Target)]) -> String {
-    let mut text = String::from(
-        "| program | target | instruction | copies past registers | matrix loads | wavefronts stored | loaded | above the least, in loops | barriers | exchanges | conversions |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-    );
-    for name in PROGRAMS {
-        for (product, target) in targets {
-            let Solved { derivation, counts, .. } = solved(*target, name, Options::default());
-            let instruction = derivation.products.first().map_or("none", |product| &product.instruction);
-            // Writing to a text does not fail.
-            let _ = writeln!(
-                text,
-                "| {name} | {product} | `{instruction}` | {} | {} | {} | {} | {} | {} | {} | {} |",
-                counts.asynchronous_copies,
-                counts.matrix_loads,
-                counts.wavefronts_stored,
-                counts.wavefronts_loaded,
-                derivation.conflicts_in_loops(),
-                counts.barriers,
-                counts.exchanges + counts.exchanges_xor,
-                derivation.conversions.len()
-            );
-        }
-    }
-    text
+/// Whether a conversion that is told is one of a matrix on its way through the program: not for what is written to global memory in the
+/// end, and not of a column, which is broadcast, or of which no lane, register or warp moves along the second axis.
+pub fn is_inside(line: &str) -> bool {
+    let to = line.split(" to #").nth(1).unwrap_or_default();
+    let bases = to.split('[').filter_map(|basis| basis.split(']').next()?.split_once(", "));
+    let moves = bases.into_iter().any(|(_, second)| second.parse::<u64>().is_ok_and(|at| at != 0));
+    moves && !line.ends_with("for tt.store") && !line.ends_with("for tt.broadcast")
 }
 
 /// Compares a table with the one that the page has between these marks, or writes it there where `TILEWRIGHT_BLESS` is set.

@@ -1,10 +1,9 @@
 //! Programs that say where tiles lie: what is found for them on products of three generations, and that it does what it must.
 
 #[path = "../../../framework/tests/explicit/mod.rs"]
-#[allow(dead_code, reason = "each test program uses some of this")]
 mod explicit;
 
-use explicit::{PROGRAMS, case, derived, executed, kept, solved, table};
+use explicit::{MIXED, PROGRAMS, case, derived, executed, is_inside, kept, solved, table};
 use tilewright::engine::synthesis::Options;
 use tilewright::kernel::Module;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions};
@@ -48,16 +47,34 @@ fn a_product_is_a_pipeline_of_the_widest_instructions() {
     assert_eq!(solved.counts.barriers, turns);
 }
 
-/// The weights go from bytes in shared memory to the unit's factor by operations of a lane alone (seed 003, Figure 2c).
+/// The weights go from bytes in shared memory to the unit's factor by operations of a lane alone (seed 003, Figure 2c), and come
+/// sixteen bytes at a time.
 #[test]
-fn weights_of_four_bits_are_converted_nowhere() {
+fn weights_are_converted_nowhere() {
     for product in ["a100", "h100", "rtx4090"] {
-        let solved = solved(&target(product), "explicit_int4", Options::default());
-        assert_eq!(solved.derivation.conversions, [""; 0], "{product}:\n{}", solved.derivation);
-        assert_eq!((solved.counts.exchanges, solved.counts.exchanges_xor), (0, 0));
-        let copied = solved.derivation.memories.iter().flat_map(|memory| &memory.accesses);
-        let widths = copied.filter(|access| access.operation.starts_with("ttg.async")).map(|access| access.vector_bits);
-        assert_eq!(widths.collect::<Vec<_>>(), [128, 128], "{product}:\n{}", solved.derivation);
+        for name in MIXED {
+            let solved = solved(&target(product), name, Options::default());
+            let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inside(line));
+            assert_eq!(of_matrices.collect::<Vec<_>>(), [""; 0], "{name} on {product}:\n{}", solved.derivation);
+            let copied = solved.derivation.memories.iter().flat_map(|memory| &memory.accesses);
+            let copied = copied.filter(|access| access.operation.starts_with("ttg.async"));
+            let widths: Vec<u64> = copied.map(|access| access.vector_bits).collect();
+            assert_eq!(widths, [128, 128], "{name} on {product}:\n{}", solved.derivation);
+        }
+        let int4 = solved(&target(product), "explicit_int4", Options::default());
+        assert_eq!((int4.counts.exchanges, int4.counts.exchanges_xor), (0, 0));
+    }
+}
+
+/// The results of a product are a factor of the next one where they are.
+#[test]
+fn attention_converts_nothing() {
+    for product in ["a100", "h100", "rtx4090"] {
+        for name in ["explicit_attention", "explicit_attention_dkv", "explicit_attention_dq", "explicit_decode"] {
+            let solved = solved(&target(product), name, Options::default());
+            let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inside(line));
+            assert_eq!(of_matrices.collect::<Vec<_>>(), [""; 0], "{name} on {product}:\n{}", solved.derivation);
+        }
     }
 }
 

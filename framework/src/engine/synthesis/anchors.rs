@@ -57,13 +57,18 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     let usual = |width: u64| width * bits >= LEAST_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
     let widths: Vec<u64> =
         WIDTHS.into_iter().filter(|&width| said_width.map_or_else(|| usual(width), |said| said == width)).collect();
+    // What is best where warps keep rows may be worse where they do not.
+    let chained = Question { chained: true, linked: true, ..question.clone() };
+    let in_chain = if slice.from_product { candidates(&chained, machine.means).map_err(wrong)?.0 } else { Vec::new() };
+    let in_chain = in_chain.first().map(|best| best.unit.clone());
     let mut found: Vec<Way> = Vec::new();
     let mut kept: Vec<(ContractionCost, ReadAlong<'_>)> = Vec::new();
     for candidate in weighed {
         let known = found.iter().any(|way| way.choice.instruction.as_deref() == Some(&candidate.unit));
         // A row that costs more is of use where it reads memory that others do not.
         let read = read_along(&candidate.unit, machine);
-        if known || kept.iter().any(|(cost, others)| *others == read && is_as_good(cost, &candidate.cost)) {
+        let beaten = kept.iter().any(|(cost, others)| *others == read && is_as_good(cost, &candidate.cost));
+        if known || beaten && in_chain.as_ref() != Some(&candidate.unit) {
             continue;
         }
         let way = |k_width: Option<u64>| {
@@ -86,7 +91,6 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     }
     if slice.from_product {
         // Rows that another product's warps have stay theirs, or warps are shared out as this one likes it.
-        let chained = Question { chained: true, ..question.clone() };
         let whole = |way: &Way| {
             let choice = ProductChoice { whole_rows: true, ..way.choice.clone() };
             let unit = choice.instruction.as_deref().unwrap_or_default();

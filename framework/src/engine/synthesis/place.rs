@@ -96,7 +96,8 @@ pub(super) fn place(
     Ok((line, moved))
 }
 
-/// A layout by which copies past the registers stay such, by the widest row that finds one; else any layout.
+/// A layout by which copies past the registers stay such, by the widest row that finds one; else any layout, as where the
+/// row leaves conflicts of banks and another layout takes less though copies go through registers.
 fn solve<'a>(
     question: &Tensor,
     accesses: &[Access<'a>],
@@ -119,7 +120,10 @@ fn solve<'a>(
         };
         let narrowed: Vec<Access<'a>> = accesses.iter().map(by_rows).collect();
         if let Ok(solution) = memory::solve_with(question, &narrowed, &machine.means, bounds) {
-            return Ok(solution);
+            let conflicts = solution.served.iter().any(|served| served.conflicts() > 0);
+            let other =
+                conflicts.then(|| memory::solve_with(question, accesses, &machine.means, bounds).ok()).flatten();
+            return Ok(other.filter(|other| other.price < solution.price).unwrap_or(solution));
         }
     }
     memory::solve_with(question, accesses, &machine.means, bounds).map_err(Box::new)

@@ -9,6 +9,7 @@ impl Check<'_> {
         match self.operation.name() {
             "tw.global_view" => self.global_view(),
             "tw.slice" => self.slice(),
+            "tw.gather" => self.listed(),
             "tw.shared_tensor" => self.shared_tensor(),
             "tw.copy" => self.copy(),
             "tw.mma" => self.mma(),
@@ -51,6 +52,24 @@ impl Check<'_> {
         ensure(from.shape.get(..kept) == Some(&to.shape[..]) && from.element == to.element, || {
             let (from, to) = (Type::View(from.clone()), Type::View(to.clone()));
             format!("{count} indices along the last axes of `{from}` leave no `{to}`")
+        })
+    }
+
+    /// Along one axis there are as many places as a list has.
+    fn listed(&self) -> Checked {
+        let (Some(Type::View(from)), Some(Type::View(to))) = (self.operand_type("src"), self.result_type()) else {
+            return Ok(());
+        };
+        let list = self.operand_type("list").and_then(Type::shape).unwrap_or_default();
+        let axis = self.integer("axis").and_then(|axis| usize::try_from(axis).ok());
+        let axis = axis.filter(|axis| *axis < from.shape.len());
+        let Some(axis) = axis else { return Err(format!("`{}` has no such axis", Type::View(from.clone()))) };
+        let mut expected = from.shape.clone();
+        ensure(list.len() == 1, || format!("a list of places has one axis, and this has {}", list.len()))?;
+        expected[axis] = Some(list[0]);
+        ensure(expected == to.shape && from.element == to.element, || {
+            let (from, to) = (Type::View(from.clone()), Type::View(to.clone()));
+            format!("{} places along axis {axis} of `{from}` are no `{to}`", list[0])
         })
     }
 

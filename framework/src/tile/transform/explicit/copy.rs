@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::view::mask;
-use super::{Expander, Maker, packed, violation};
+use super::{Expander, Maker, violation};
 use crate::tile::{Op, Type, Value, Violation};
 
 use super::super::Copier;
@@ -62,8 +62,8 @@ impl Expander<'_> {
         copier: &mut Copier<'_, '_, '_>,
     ) -> Result<(Value, Option<Value>), Violation> {
         let tile = self.tile(view, op, copier)?;
-        let along = self.packed_axes.get(&view).copied();
-        let in_unit = packed::in_byte(copier.from.ty(view).element());
+        let in_unit = tile.in_unit;
+        let along = self.packed_axes.get(&view).copied().filter(|_| in_unit > 1);
         let bounds = copier.all(copier.from.operands(op, "bounds"));
         let mut maker = Maker { copier, at: op };
         let pointers = tile.pointers(&mut maker, along)?;
@@ -135,9 +135,11 @@ impl Expander<'_> {
     /// What registers hold, for memory of whole bytes: elements in registers are not packed.
     fn whole(&self, op: Op, source: Value, target: Value, copier: &Copier<'_, '_, '_>) -> Result<Value, Violation> {
         let element = copier.from.ty(target).element();
-        match packed::in_byte(element) {
-            1 => Ok(copier.value(source)),
-            _ => Err(violation(copier, op, format!("registers of `{element}` are not packed into bytes: cast them"))),
+        match self.packed_axes.contains_key(&target) {
+            false => Ok(copier.value(source)),
+            true => {
+                Err(violation(copier, op, format!("registers of `{element}` are not packed into bytes: cast them")))
+            }
         }
     }
 

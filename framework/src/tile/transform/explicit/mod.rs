@@ -139,6 +139,7 @@ impl Rewrite for Expander<'_> {
         match &*name {
             "tw.global_view" => self.global_view(op, copier)?,
             "tw.slice" => self.slice(op, copier)?,
+            "tw.gather" => self.gather(op, copier)?,
             "tw.shared_tensor" => self.shared_tensor(op, copier)?,
             "tw.copy" if self.skipped.contains(&op) => {}
             "tw.copy" => self.copy(op, copier)?,
@@ -158,12 +159,14 @@ impl Expander<'_> {
     /// Views and narrow elements mean something to copies and casts alone.
     fn is_known(&self, op: Op, copier: &Copier<'_, '_, '_>) -> Result<(), Violation> {
         let operation = copier.from.op(op);
-        let wrong = operation.operands.iter().map(|value| copier.from.ty(*value)).find(|ty| {
+        let wrong = operation.operands.iter().find(|&value| {
+            let ty = copier.from.ty(*value);
             matches!(ty, Type::View(_))
+                || self.packed_axes.contains_key(value)
                 || ty.as_tensor().is_some() && ty.element_bits().is_some_and(|b| (2..8).contains(&b))
         });
         let wrong = wrong.filter(|_| !operation.definition.name.starts_with("ttg."));
-        match wrong {
+        match wrong.map(|value| copier.from.ty(*value)) {
             Some(ty) => Err(violation(copier, op, format!("`{ty}` may be copied, sliced and cast, and nothing else"))),
             None => Ok(()),
         }

@@ -6,12 +6,18 @@ use super::{Maker, violation_of};
 use crate::tile::view_layout::{ModeStride, ViewLayout};
 use crate::tile::{Attribute, Body, Function, Op, Type, Value, Violation};
 
-/// How many elements a byte holds; a bit that is a truth is a byte.
+/// How many elements a byte holds, where memory has bytes of them: those of six bits have a byte each.
 pub(super) fn in_byte(element: &Type) -> u64 {
     match element.element_bits() {
-        Some(bits @ (2 | 4)) => u64::from(8 / bits),
+        Some(bits @ (1 | 2 | 4)) => u64::from(8 / bits),
         _ => 1,
     }
+}
+
+/// Whether elements are narrower than a byte. A bit may be a truth too, which has a byte in memory: such are no bytes that hold
+/// elements.
+pub(super) fn is_narrow(element: &Type) -> bool {
+    element.element_bits().is_some_and(|bits| bits < 8)
 }
 
 /// The shape and the elements of what memory has.
@@ -31,10 +37,10 @@ pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, Violati
     for &op in &ops {
         let operation = body.op(op);
         match operation.name() {
-            "tw.global_view" if in_byte(body.ty(operation.results[0]).element()) > 1 => {
+            "tw.global_view" if is_of_bytes(body, op) => {
                 axes.insert(operation.results[0], unit_axis(function, body, op)?);
             }
-            "tw.slice" => {
+            "tw.slice" | "tw.gather" => {
                 if let Some(&axis) = axes.get(&operation.operands[0]) {
                     axes.insert(operation.results[0], axis);
                 }
@@ -44,17 +50,23 @@ pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, Violati
     }
     // What is copied lies in bytes in the same way.
     for _ in 0..2 {
-        for &op in ops.iter().filter(|op| body.op(**op).name() == "tw.copy") {
+        for &op in ops.iter().filter(|op| ["tw.copy", "tw.rearrange"].contains(&body.op(**op).name())) {
             copied(function, body, op, &mut axes)?;
         }
     }
     Ok(axes)
 }
 
+/// Whether a view of narrow elements is one of bytes.
+fn is_of_bytes(body: &Body, op: Op) -> bool {
+    let element = body.ty(body.op(op).results[0]).element();
+    is_narrow(element) && body.ty(body.op(op).operands[0]).pointee().as_ref() != Some(element)
+}
+
 fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, usize>) -> Result<(), Violation> {
     let operation = body.op(op);
     let ends: Vec<Value> = operation.results.iter().chain(operation.operands.iter().take(2)).copied().collect();
-    let ends = ends.into_iter().filter(|value| in_byte(body.ty(*value).element()) > 1);
+    let ends = ends.into_iter().filter(|value| is_narrow(body.ty(*value).element()));
     let ends: Vec<Value> = ends.filter(|value| !matches!(body.ty(*value), Type::Integer(..))).collect();
     let known: Vec<usize> = ends.iter().filter_map(|value| axes.get(value).copied()).collect();
     match known[..] {
@@ -71,13 +83,16 @@ fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, us
     }
 }
 
-/// The axis of a view along which elements follow each other.
+/// The axis of a view along which elements follow each other; any where each has a byte.
 fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, Violation> {
     let text = body.op(op).attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
     let layout = ViewLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;
     let follows = |modes: &Vec<crate::tile::view_layout::Mode>| {
         modes.len() == 1 && modes[0].stride == ModeStride::Elements(1) && modes[0].size.is_some_and(|size| size > 1)
     };
+    if in_byte(body.ty(body.op(op).results[0]).element()) == 1 {
+        return Ok(0);
+    }
     layout.axes.iter().position(follows).ok_or_else(|| {
         violation_of(
             function,
@@ -101,6 +116,9 @@ impl Maker<'_, '_, '_, '_> {
                 part = self.binary("arith.shrui", part, by)?;
             }
             parts.push(self.binary("arith.andi", part, low)?);
+        }
+        if let [alone] = parts[..] {
+            return Ok(alone);
         }
         // Joined so that the lowest bit of the number is the last axis but for those above it.
         while parts.len() > 1 {

@@ -1,7 +1,9 @@
 //! What is done in registers: products, casts, reductions.
 
+use std::sync::Arc;
+
 use super::{Expander, Maker, packed, violation};
-use crate::tile::{Attribute, Op, Origin, Type, Value, Violation};
+use crate::tile::{Attribute, Float, Op, Origin, Type, Value, Violation};
 
 use super::super::{Copier, unmade};
 
@@ -20,6 +22,8 @@ impl Expander<'_> {
         let result = copier.from.op(op).results[0];
         let ty = copier.from.ty(result).clone();
         let source = copier.value(copier.from.op(op).operands[0]);
+        // Narrow elements have bytes.
+        let ty = ty.with_element(copier.to.ty(source).element().clone());
         let made = Maker { copier, at: op }.unary("ttg.convert_layout", source, ty)?;
         copier.bind(result, made);
         Ok(())
@@ -72,19 +76,31 @@ impl Expander<'_> {
         let signed = operation.attributes.get("unsigned").is_none();
         let mut value = copier.value(source);
         let mut maker = Maker { copier, at: op };
-        let narrow = packed::in_byte(from.element()) > 1;
-        if narrow && matches!(from.element(), Type::Float(_)) {
+        if packed::is_narrow(to.element()) {
             return Err(violation(
                 maker.copier,
                 op,
-                format!("`{from}` has no cast yet: cast bytes of them by `ttg.fp4_to_fp`"),
+                format!("registers are not packed into `{}`: elements of a byte and more are cast to", to.element()),
             ));
         }
-        if narrow && signed {
-            value = maker.sign_extended(value, from.element_bits().unwrap_or(8))?;
+        let narrow = self.packed_axes.contains_key(&source);
+        let mut known = from.element().clone();
+        let mut bits = from.element_bits().unwrap_or(32);
+        match (narrow, from.element()) {
+            (false, _) => {}
+            (true, Type::Float(float)) => {
+                let wide = maker.widened(value, *float)?;
+                let wide = wide.ok_or_else(|| violation(maker.copier, op, format!("`{from}` has no cast")))?;
+                (value, known, bits) = (wide, Type::Float(Float::F16), 16);
+            }
+            (true, _) => {
+                if signed {
+                    value = maker.sign_extended(value, bits)?;
+                }
+                bits = 8;
+            }
         }
-        let bits = if narrow { 8 } else { from.element_bits().unwrap_or(32) };
-        let name = cast_name(from.element(), bits, to.element(), signed);
+        let name = cast_name(&known, bits, to.element(), signed);
         let made = match name {
             Some(name) => maker.rounded(name, value, to)?,
             None => value,
@@ -127,6 +143,36 @@ impl Maker<'_, '_, '_, '_> {
         }
         let made = made.result(to).value();
         self.checked(made)
+    }
+
+    /// Codes of floating-point numbers of four and six bits as numbers of sixteen: sign, exponent and mantissa go where those
+    /// have theirs, and the difference of the biases is multiplied, which is exact, that of the numbers below the least normal
+    /// one too.
+    fn widened(&mut self, codes: Value, float: Float) -> Result<Option<Value>, Violation> {
+        // Bits of the exponent, those of the mantissa, and the bias (OCP MX specification, section 5.3).
+        let (exponent, mantissa, bias) = match float {
+            Float::F4E2M1Fn => (2, 1, 1),
+            Float::F6E2M3Fn => (2, 3, 1),
+            Float::F6E3M2Fn => (3, 2, 3),
+            _ => return Ok(None),
+        };
+        let ty = self.copier.to.ty(codes).with_element(Type::integer(16));
+        let wide = self.unary("arith.extui", codes, ty.clone())?;
+        let below = exponent + mantissa;
+        let mut parts = Vec::new();
+        for (mask, shift) in [(1i64 << below, 15 - below), ((1i64 << below) - 1, 10 - mantissa)] {
+            let [mask, shift] = [self.integer(mask, &ty)?, self.integer(shift, &ty)?];
+            let part = self.binary("arith.andi", wide, mask)?;
+            parts.push(self.binary("arith.shli", part, shift)?);
+        }
+        let bits = self.binary("arith.ori", parts[0], parts[1])?;
+        let ty = ty.with_element(Type::Float(Float::F16));
+        let number = self.unary("tt.bitcast", bits, ty.clone())?;
+        // 2^(15 - bias), as numbers of sixteen bits have it.
+        let scale = crate::tile::Dense { ty, elements: Arc::from([(15u64 + 15 - bias) << 10]) };
+        let scale = self.copier.to.constant(Attribute::Dense(scale));
+        let scale = self.checked(scale)?;
+        self.binary("arith.mulf", number, scale).map(Some)
     }
 
     /// The lowest bits of each byte, read as a signed number.

@@ -13,8 +13,10 @@ pub(super) struct Tile {
     pointer: Value,
     /// The modes of each axis; of a size that is not known none but the last.
     axes: Vec<Vec<Leaf>>,
+    /// Of an axis whose places are listed, the list.
+    listed: Vec<Option<Value>>,
     /// Elements that a unit of memory holds, more than one where they are narrower than a byte.
-    in_unit: u64,
+    pub(super) in_unit: u64,
 }
 
 /// A mode of an axis.
@@ -48,9 +50,33 @@ impl Expander<'_> {
             layout.axes.iter().map(|modes| modes.iter().map(leaf).collect::<Option<_>>()).collect();
         let axes = axes.ok_or_else(|| violation(copier, op, "a stride is missing"))?;
         let result = operation.results[0];
-        let in_unit = packed::in_byte(copier.from.ty(result).element());
+        let in_unit = match self.packed_axes.contains_key(&result) {
+            true => packed::in_byte(copier.from.ty(result).element()),
+            false => 1,
+        };
         let pointer = copier.value(operation.operands[0]);
-        self.views.insert(result, Tile { pointer, axes, in_unit });
+        let listed = vec![None; axes.len()];
+        self.views.insert(result, Tile { pointer, axes, listed, in_unit });
+        Ok(())
+    }
+
+    /// The places along one axis become those of a list.
+    pub(super) fn gather(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let operation = copier.from.op(op);
+        let [view, list] = [operation.operands[0], operation.operands[1]];
+        let axis = operation.attributes.get("axis").and_then(Attribute::as_integer).unwrap_or(0);
+        let mut tile = self.tile(view, op, copier)?;
+        let axis = usize::try_from(axis).ok().filter(|axis| *axis < tile.axes.len());
+        let axis = axis.ok_or_else(|| violation(copier, op, "the view has no such axis"))?;
+        if tile.in_unit > 1 && self.packed_axes.get(&view) == Some(&axis) {
+            return Err(violation(copier, op, "neighbours along this axis lie within a byte: list another axis"));
+        }
+        if tile.listed[axis].is_some() {
+            return Err(violation(copier, op, "the places along this axis are listed already"));
+        }
+        tile.listed[axis] = Some(copier.value(list));
+        let result = copier.from.op(op).results[0];
+        self.views.insert(result, tile);
         Ok(())
     }
 
@@ -59,6 +85,9 @@ impl Expander<'_> {
         let mut tile = self.tile(operation.operands[0], op, copier)?;
         let indices = copier.all(copier.from.operands(op, "index"));
         let sliced = tile.axes.split_off(tile.axes.len().saturating_sub(indices.len()));
+        if tile.listed.split_off(tile.axes.len()).iter().any(Option::is_some) {
+            return Err(violation(copier, op, "the places along an axis that is sliced are listed"));
+        }
         let mut maker = Maker { copier, at: op };
         for (modes, index) in sliced.iter().zip(indices) {
             let offset = maker.along(modes, index)?;
@@ -90,10 +119,14 @@ impl Tile {
         maker: &mut Maker<'_, '_, '_, '_>,
         packed: Option<usize>,
     ) -> Result<Value, Violation> {
-        let shape = self.shape(packed);
+        let shape = self.shape(packed, maker);
         let mut offsets = None;
-        for (axis, modes) in self.axes.iter().enumerate().filter(|(axis, _)| shape[*axis] > 1) {
-            let range = maker.range(shape[axis])?;
+        let moves = |axis: usize| shape[axis] > 1 || self.listed[axis].is_some();
+        for (axis, modes) in self.axes.iter().enumerate().filter(|(axis, _)| moves(*axis)) {
+            let range = match self.listed[axis] {
+                Some(list) => list,
+                None => maker.range(shape[axis])?,
+            };
             let offset = match packed {
                 // The neighbours of a unit move together.
                 Some(along) if along == axis => Some(range),
@@ -117,9 +150,12 @@ impl Tile {
     }
 
     /// The sizes in memory: of the axis along which bytes hold neighbours that of bytes.
-    fn shape(&self, packed: Option<usize>) -> Vec<u64> {
-        let size = |modes: &Vec<Leaf>| modes.iter().map(|leaf| leaf.size.unwrap_or(1)).product::<u64>();
-        let mut shape: Vec<u64> = self.axes.iter().map(size).collect();
+    fn shape(&self, packed: Option<usize>, maker: &Maker<'_, '_, '_, '_>) -> Vec<u64> {
+        let size = |(modes, list): (&Vec<Leaf>, &Option<Value>)| match list {
+            Some(list) => maker.copier.to.ty(*list).shape().unwrap_or_default().iter().product::<u64>(),
+            None => modes.iter().map(|leaf| leaf.size.unwrap_or(1)).product(),
+        };
+        let mut shape: Vec<u64> = self.axes.iter().zip(&self.listed).map(size).collect();
         if let Some(axis) = packed {
             shape[axis] = (shape[axis] / self.in_unit).max(1);
         }
