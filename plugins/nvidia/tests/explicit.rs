@@ -1,6 +1,7 @@
 //! Programs that say where tiles lie: what is found for them on products of three generations, and that it does what it must.
 
 #[path = "../../../framework/tests/explicit/mod.rs"]
+#[allow(dead_code, reason = "each test program uses some of this")]
 mod explicit;
 
 use explicit::{MIXED, PROGRAMS, case, derived, executed, is_inside, kept, solved, table};
