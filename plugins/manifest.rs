@@ -29,14 +29,14 @@ pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
 
 /// Puts the known answers about the plugin's families beside its library, for conformance suites.
 #[allow(dead_code)] // Not every plugin has such answers.
-pub fn bring_answers(name: &str, file: &str) {
+pub fn bring_answers(name: &str, files: &[&str]) {
     let beside = libraries().join(format!("{name}.answers.jsonl"));
-    let copied = std::fs::read_to_string(file).and_then(|text| write_as_old(&beside, &text));
-    if let Err(error) = copied {
-        eprintln!("error: cannot copy the known answers {file} to {}: {error}", beside.display());
+    let texts: std::io::Result<Vec<String>> = files.iter().map(std::fs::read_to_string).collect();
+    if let Err(error) = texts.and_then(|texts| write_as_old(&beside, &texts.concat())) {
+        eprintln!("error: cannot copy the known answers {files:?} to {}: {error}", beside.display());
         std::process::exit(1);
     }
-    println!("cargo:rerun-if-changed={file}");
+    files.iter().for_each(|file| println!("cargo:rerun-if-changed={file}"));
     println!("cargo:rerun-if-changed={}", beside.display());
 }
 

@@ -7,6 +7,7 @@ use conformance::groups::asynchronous::Asynchronous;
 use conformance::groups::conversions::{self, Conversion, Conversions};
 use conformance::groups::cute::Cute;
 use conformance::groups::dot::{Dots, ScaledDots};
+use conformance::groups::facts::Facts;
 use conformance::groups::families::Families;
 use conformance::groups::figures::Figures;
 use conformance::groups::gather::Gathers;
@@ -22,6 +23,7 @@ use conformance::{Exit, Group, Mandatory, OpenError, Products, Program, Targets}
 fn groups() -> Vec<Box<dyn Group>> {
     vec![
         Box::new(Algebra),
+        Box::new(Facts),
         Box::new(Families),
         Box::new(Cute),
         Box::new(Layouts),

@@ -42,6 +42,8 @@ pub struct Answers {
     pub algebra: Rows,
     /// Operations on CuTe layouts, by operation.
     pub cute: Rows,
+    /// What vendors say of architectures, by what it is about: `banks`, `limits`.
+    pub facts: Rows,
 }
 
 /// A file of known answers cannot be used; the fault of who named it.

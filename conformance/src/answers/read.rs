@@ -12,7 +12,7 @@ use super::{Answers, AnswersError, Row};
 /// The files that are looked for in a directory.
 const NAMES: [&str; 3] = ["layouts.jsonl", "algebra.jsonl", "cute_algebra_cases.json"];
 pub(super) const EXPECTED: &str =
-    "JSON Lines of layouts or operations, the JSON of CuTe's operations, or a directory with such files";
+    "JSON Lines of layouts, operations or facts, the JSON of CuTe's operations, or a directory with such files";
 
 const LAYOUTS: &str = include_str!("../../../framework/tests/data/layouts.jsonl");
 const ALGEBRA: &str = include_str!("../../../framework/tests/data/algebra.jsonl");
@@ -84,6 +84,7 @@ fn add_text(answers: &mut Answers, file: &Path, text: &str) -> Result<(), Answer
 struct Head {
     id: Json,
     op: Option<String>,
+    fact: Option<String>,
     params: Option<Json>,
 }
 
@@ -91,13 +92,17 @@ impl Head {
     fn add(self, answers: &mut Answers, text: &str) -> Result<(), String> {
         let id = self.id.as_str().map_or_else(|| self.id.to_string(), str::to_owned);
         let row = Row { id, text: text.to_owned() };
+        if let Some(fact) = self.fact {
+            Answers::insert(&mut answers.facts, fact, row);
+            return Ok(());
+        }
         match (self.op, self.params) {
             (Some(op), _) => Answers::insert(&mut answers.algebra, op, row),
             (None, Some(params)) => {
                 let spec = spec_from_json(&params).map_err(|error| format!("`params`: {}", error.message))?;
                 Answers::insert(&mut answers.layouts, families(&spec).join("-of-"), row);
             }
-            (None, None) => return Err("has neither `op` nor `params`".to_owned()),
+            (None, None) => return Err("has neither `op` nor `params` nor `fact`".to_owned()),
         }
         Ok(())
     }

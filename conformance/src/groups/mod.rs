@@ -14,6 +14,7 @@ pub mod dot;
 mod emulated;
 mod endpoint;
 mod executed;
+pub mod facts;
 pub mod families;
 pub mod figures;
 pub mod gather;

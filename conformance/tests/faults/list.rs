@@ -160,6 +160,17 @@ fn families() -> Vec<Fault> {
             "",
         ),
         fault(
+            "registers of `dpas` are in another order",
+            "max1550",
+            Lie::Family("dpas", |layout| {
+                let last = layout.in_bits(Dim::REGISTER).saturating_sub(1) as usize;
+                if last > 0 { swapped(layout, Dim::REGISTER, [0, last]) } else { layout.clone() }
+            }),
+            &["families/answers/dpas", "families/answers/dot_operand-of-dpas"],
+            "families/answers",
+            "known answers are others",
+        ),
+        fault(
             "two warp bases of `nvidia_mma` have changed places on large tensors",
             "a100",
             Lie::Family("nvidia_mma", |layout| {
@@ -255,6 +266,11 @@ fn banks(target: &mut TargetDescription, bits: u32, change: impl Fn(&mut tilewri
     target.shared.banks.iter_mut().filter(|row| row.access_bits.contains(&bits)).for_each(change);
 }
 
+/// A fault of a description that planner and device both believe.
+fn believed(name: &'static str, target: &'static str, change: fn(&mut TargetDescription), says: &'static str) -> Fault {
+    fault(name, target, Lie::Description(change), &["facts/banks", "facts/limits"], "facts", says)
+}
+
 fn descriptions() -> Vec<Fault> {
     const SHARED: &[&str] = &["conversions/device/blocked-rows-3d-to-blocked-planes-3d"];
     vec![
@@ -273,6 +289,49 @@ fn descriptions() -> Vec<Fault> {
             SHARED,
             "conversions/device",
             "the plan counts",
+        ),
+        believed(
+            "half of the banks",
+            "a100",
+            |target| target.shared.banks.iter_mut().for_each(|row| row.banks /= 2),
+            "wavefronts, known are",
+        ),
+        believed(
+            "twice the banks",
+            "a100",
+            |target| target.shared.banks.iter_mut().for_each(|row| row.banks *= 2),
+            "wavefronts, known are",
+        ),
+        believed(
+            "banks of twice the width",
+            "a100",
+            |target| target.shared.banks.iter_mut().for_each(|row| row.bank_bytes *= 2),
+            "wavefronts, known are",
+        ),
+        believed(
+            "phases of a wide load are lanes in a row",
+            "mi300x",
+            |target| banks(target, 128, |row| row.phase = vec![1, 2, 4]),
+            "wavefronts, known are",
+        ),
+        believed(
+            "half of the banks of a wide load",
+            "mi355x",
+            |target| banks(target, 128, |row| row.banks = 32),
+            "wavefronts, known are",
+        ),
+        believed(
+            "shared memory of another product",
+            "h100",
+            |target| target.shared.bytes = 166_912,
+            "`shared_bytes` is",
+        ),
+        believed("more registers than there are", "a100", |target| target.limits.registers_per_lane = 256, "is 256"),
+        believed(
+            "tensor memory of half the columns",
+            "b200",
+            |target| target.tensor.iter_mut().for_each(|memory| memory.columns /= 2),
+            "`tensor_columns` is",
         ),
     ]
 }

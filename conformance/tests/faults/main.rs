@@ -11,12 +11,12 @@ mod list;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use conformance::groups::conversions::{self, Conversion, Conversions};
 use conformance::groups::dot::Dots;
+use conformance::groups::facts::Facts;
 use conformance::groups::families::Families;
 use conformance::groups::gather::Gathers;
 use conformance::groups::instructions::Instructions;
@@ -25,7 +25,7 @@ use conformance::groups::layouts::Layouts;
 use conformance::groups::memory::Memory;
 use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
-use conformance::{Context, Filter, Group, Status, Verdict, list as cases_of};
+use conformance::{Answers, Context, Filter, Group, Status, Verdict, list as cases_of};
 use tilewright::plugin::{Discovery, Registry};
 use tilewright::vendor::Target;
 
@@ -37,6 +37,7 @@ fn groups() -> Vec<Box<dyn Group>> {
         conversion.tensor.setting.warps == 2 && (256..=4096).contains(&conversion.tensor.elements())
     };
     vec![
+        Box::new(Facts),
         Box::new(Families),
         Box::new(Layouts),
         Box::new(Instructions),
@@ -60,10 +61,24 @@ fn targets() -> BTreeMap<String, Arc<dyn Target>> {
     all().iter().map(|fault| (fault.target.to_owned(), open(fault.target))).collect()
 }
 
+/// The known answers that the suite carries, and those that plugins bring.
+fn answers() -> Arc<Answers> {
+    static ANSWERS: OnceLock<Arc<Answers>> = OnceLock::new();
+    let read = || {
+        let mut answers = Answers::carried();
+        let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
+        for file in ["nvidia/tests/data/facts.jsonl", "amd/tests/data/facts.jsonl", "intel/tests/data/layouts.jsonl"] {
+            answers.add(&plugins.join(file)).expect("the plugins' answers are read");
+        }
+        Arc::new(answers)
+    };
+    Arc::clone(ANSWERS.get_or_init(read))
+}
+
 /// What the cases of a fault say of a target with it, or of the target itself.
 fn verdicts(real: &Arc<dyn Target>, fault: &Fault, lie: Lie) -> (Vec<(String, Verdict)>, bool) {
     let liar = Arc::new(Liar::new(real, lie));
-    let context = Context::new(Arc::clone(&liar) as Arc<dyn Target>).with_device_named("virtual");
+    let context = Context::with_answers(Arc::clone(&liar) as Arc<dyn Target>, answers()).with_device_named("virtual");
     let filter = Filter::new(&fault.cases.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>()).expect("globs");
     // Groups of which no case is chosen are not even listed.
     let word = |glob: &&str| glob.split('/').next().map(str::to_owned);

@@ -41,36 +41,61 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
             "only a picture goes to a file or is drawn in part: name one with --draw".to_owned(),
         ));
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["instruction", "shape", "types", "cycles", "source"]);
+    let (rows, forms) = (target.instructions(), target.unused_instructions());
     let mut out = std::io::stdout().lock();
-    for row in target.instructions() {
-        if options.json {
-            writeln!(out, "{}", line(row))?;
-            continue;
-        }
-        let cycles = row.cycles.map_or_else(|| "unknown".to_owned(), |cycles| cycles.to_string());
-        table.add_row([row.name.clone(), shape(row), types(row).join(" "), cycles, row.source.clone()]);
-    }
     if options.json {
-        target.unused_instructions().iter().try_for_each(|form| writeln!(out, "{}", unused_line(form)))?;
+        rows.iter().try_for_each(|row| writeln!(out, "{}", line(row)))?;
+        forms.iter().try_for_each(|form| writeln!(out, "{}", unused_line(form)))?;
         return Ok(());
     }
-    writeln!(out, "{}", table.trim_fmt())?;
-    if !target.unused_instructions().is_empty() {
-        writeln!(out, "\n{}", unused_table(target.unused_instructions()).trim_fmt())?;
+    let mut notes = Notes::default();
+    writeln!(out, "{}", used_table(rows, &mut notes).trim_fmt())?;
+    if !forms.is_empty() {
+        writeln!(out, "\n{}", unused_table(forms, &mut notes).trim_fmt())?;
     }
+    writeln!(out, "\nreasons and sources")?;
+    (1..).zip(&notes.texts).try_for_each(|(number, text)| writeln!(out, "[{number}] {text}"))?;
     Ok(())
 }
 
+/// Texts that many rows share, told once below the tables.
+#[derive(Default)]
+struct Notes {
+    texts: Vec<String>,
+}
+
+impl Notes {
+    /// By what a row points to a text.
+    fn number(&mut self, text: &str) -> String {
+        let known = self.texts.iter().position(|known| known == text);
+        let at = known.unwrap_or_else(|| {
+            self.texts.push(text.to_owned());
+            self.texts.len() - 1
+        });
+        format!("[{}]", at + 1)
+    }
+}
+
+/// What there is, each with the type of every operand.
+fn used_table(rows: &[Instruction], notes: &mut Notes) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["instruction", "shape", "types", "cycles", "source"]);
+    for row in rows {
+        let cycles = row.cycles.map_or_else(|| "unknown".to_owned(), |cycles| cycles.to_string());
+        let types: Vec<String> = tiles(row).map(|(role, element, _)| format!("{role}:{element}")).collect();
+        table.add_row([row.name.clone(), shape(row), types.join(" "), cycles, notes.number(&row.source)]);
+    }
+    table
+}
+
 /// What is known and nothing uses, with the reason.
-fn unused_table(forms: &[UnusedInstruction]) -> Table {
+fn unused_table(forms: &[UnusedInstruction], notes: &mut Notes) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["known and unused", "shape", "types", "reason", "source"]);
     for form in forms {
-        let types: Vec<&str> = form.types.iter().map(|(_, element)| element.as_str()).collect();
+        let types: Vec<String> = form.types.iter().map(|(role, element)| format!("{role}:{element}")).collect();
         let said = |[m, n, k]: &[u64; 3]| format!("{m}x{n}x{k}");
         let shapes = match form.shapes.as_slice() {
             [first, .., last] if form.shapes.len() > 4 => {
@@ -78,7 +103,8 @@ fn unused_table(forms: &[UnusedInstruction]) -> Table {
             }
             few => few.iter().map(said).collect::<Vec<_>>().join(" "),
         };
-        table.add_row([form.name.clone(), shapes, types.join(" "), form.reason.clone(), form.source.clone()]);
+        let (reason, source) = (notes.number(&form.reason), notes.number(&form.source));
+        table.add_row([form.name.clone(), shapes, types.join(" "), reason, source]);
     }
     table
 }
@@ -142,20 +168,33 @@ fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
     })
 }
 
-/// Element types of the operands that are tiles, in the order of the row.
-fn types(row: &Instruction) -> Vec<&str> {
-    tiles(row).map(|(_, element, _)| element).collect()
-}
-
 /// What is told of a product beside its sizes: the warps that issue it together, the factors in shared memory.
 fn told(row: &Instruction) -> String {
     let warps = warps(row);
     let warps = if warps > 1 { format!(", {warps} warps") } else { String::new() };
     let roles: Vec<_> = in_memory(row).map(|memory| memory.role.as_str()).collect();
     let memory = if roles.is_empty() { String::new() } else { format!(", {} in memory", roles.join(" and ")) };
-    let tensor = row.operands.iter().find_map(Operand::tensor);
-    let tensor = tensor.map(|tile| format!(", {} in tensor memory", tile.role)).unwrap_or_default();
-    warps + &memory + &tensor
+    let tensor: Vec<_> = row.operands.iter().filter_map(Operand::tensor).map(|tile| tile.role.as_str()).collect();
+    let tensor = if tensor.is_empty() { String::new() } else { format!(", {} in tensor memory", listed(&tensor)) };
+    let scales = if row.takes_scales() { block_of(row) } else { String::new() };
+    warps + &memory + &tensor + &scales
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(words: &[&str]) -> String {
+    match words {
+        [before @ .., one, last] if !before.is_empty() => format!("{}, {one} and {last}", before.join(", ")),
+        words => words.join(" and "),
+    }
+}
+
+/// How many elements along K share a scale.
+fn block_of(row: &Instruction) -> String {
+    let of = |wanted: &str| tiles(row).find(|(role, ..)| role == wanted).map(|(_, _, sizes)| sizes);
+    match (row.extent(), of("scale_a").as_deref()) {
+        (Some([_, _, k]), Some([_, blocks])) if *blocks > 0 => format!(", a scale for {} along K", k / blocks),
+        _ => String::new(),
+    }
 }
 
 /// M x N x K of a product, with the number of blocks where there are several; of a move the slots
@@ -177,8 +216,9 @@ fn shape(row: &Instruction) -> String {
         (Some([m, n, k]), _) => format!("{m}x{n}x{k}{}", told(row)),
         _ => match row.operands.iter().find_map(Operand::tensor) {
             Some(tile) => {
-                let [rows, columns] = [Dim::ROW, Dim::COL].map(|dim| 1u64 << tile.layout.in_bits(dim));
-                format!("{rows} rows of {columns} columns")
+                let copies =
+                    if tile.copies.is_empty() { String::new() } else { format!(", {} copies", tile.copy_rows().len()) };
+                format!("{} rows of {} columns{copies}", 1u64 << tile.layout.in_bits(Dim::ROW), tile.columns())
             }
             None => "unknown".to_owned(),
         },

@@ -13,9 +13,33 @@ fn a_table_has_a_line_for_each_instruction() {
     assert_eq!(lines[0], ["instruction", "shape", "types", "cycles", "source"]);
     // RDNA 3 has four of floating-point factors and two of integers, these for either sign of each factor, wrapping or
     // clamping; all for waves of 32 and of 64 lanes.
-    assert_eq!(lines.len(), 1 + 2 * (4 + 2 * 4 * 2), "{}", said.out);
+    let listed = lines.iter().take_while(|line| !line.is_empty()).count();
+    assert_eq!(listed, 1 + 2 * (4 + 2 * 4 * 2), "{}", said.out);
     let product = lines.iter().find(|line| line[0] == "v_wmma_f32_16x16x16_bf16").expect("it is listed");
-    assert_eq!(product[1..7], ["16x16x16", "f32", "bf16", "bf16", "f32", "32"]);
+    assert_eq!(product[1..], ["16x16x16", "d:f32", "a:bf16", "b:bf16", "c:f32", "32", "[1]"]);
+    assert!(said.out.contains("\n[1] AMD Matrix Instruction Calculator\n"), "{}", said.out);
+}
+
+/// What many rows say is said once; where operands lie is said of each, and for how many elements there is a scale.
+#[test]
+fn places_and_scales_are_told() {
+    let said = run(tilewright().args(["instructions", "--target", "b200"]));
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let line = |name: &str| {
+        said.out.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_else(|| panic!("no {name}"))
+    };
+    let scaled = line("tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X.m128n64k32.f32.e4m3.e5m2.");
+    assert!(
+        scaled
+            .contains("128x64x32, a and b in memory, d, scale_a and scale_b in tensor memory, a scale for 32 along K")
+    );
+    assert!(scaled.contains("d:f32 a:e4m3 b:e5m2 scale_a:ue8m0 scale_b:ue8m0"), "{scaled}");
+    let held = line("tcgen05.mma.cta_group::1.kind::f16.m64n8k16.f32.f16.f16.ts.k");
+    assert!(held.contains("64x8x16, b in memory, d and a in tensor memory  "), "{held}");
+    assert!(line("tcgen05.cp").contains("32 rows of 4 columns, 4 copies"), "{}", line("tcgen05.cp"));
+    let notes: Vec<&str> = said.out.lines().skip_while(|line| *line != "reasons and sources").skip(1).collect();
+    let last = format!("[{}] ", notes.len());
+    assert!(notes.len() > 10 && notes[notes.len() - 1].starts_with(&last), "{notes:?}");
 }
 
 #[test]

@@ -13,4 +13,5 @@ fn main() {
     println!("cargo:rerun-if-changed=../../manifest.rs");
     println!("cargo:rerun-if-changed=../../../framework/src/plugin/version.rs");
     manifest::write("intel", (version::ABI_MAJOR, version::ABI_MINOR), architectures::ARCHITECTURES);
+    manifest::bring_answers("intel", &["../tests/data/layouts.jsonl", "../tests/data/facts.jsonl"]);
 }

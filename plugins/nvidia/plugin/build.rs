@@ -18,5 +18,5 @@ fn main() {
         println!("cargo:rustc-link-arg=-Wl,-rpath,{directory}");
     }
     manifest::write("nvidia", (version::ABI_MAJOR, version::ABI_MINOR), architectures::ARCHITECTURES);
-    manifest::bring_answers("nvidia", "../tests/data/layouts.jsonl");
+    manifest::bring_answers("nvidia", &["../tests/data/layouts.jsonl", "../tests/data/facts.jsonl"]);
 }

@@ -1,0 +1,24 @@
+//! Figures of a product: each that a row has is that of the description.
+
+use super::super::law::{Checked, broken, require};
+use crate::{Context, Row};
+
+pub(super) fn check(context: &Context, row: &Row) -> Checked {
+    let target = context.target().description();
+    let known: [(&str, u64); 7] = [
+        ("lanes", target.lanes.default.into()),
+        ("lanes_per_block", target.limits.lanes_per_block.into()),
+        ("registers_per_lane", target.limits.registers_per_lane.into()),
+        ("registers_per_block", target.limits.registers_per_block.into()),
+        ("shared_bytes", target.shared.bytes.into()),
+        ("tensor_rows", target.tensor.as_ref().map_or(0, |memory| memory.rows.into())),
+        ("tensor_columns", target.tensor.as_ref().map_or(0, |memory| memory.columns.into())),
+    ];
+    let mut compared = 0;
+    for (name, found) in known {
+        let Some(wanted) = row.json()[name].as_u64() else { continue };
+        require(found == wanted, || format!("`{name}` is {found}, known is {wanted}"))?;
+        compared += 1;
+    }
+    if compared > 0 { Ok(()) } else { Err(broken(format!("row {} has no figure that is known here", row.id))) }
+}
