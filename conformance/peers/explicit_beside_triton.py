@@ -137,10 +137,10 @@ def explicit_rmsnorm_blocks(x, w, s, count, y, eps):
 
 @triton.jit
 def explicit_attention(q, k, v, o, scale, length):
-    rows, keys, head = tl.program_id(0) * 64 + tl.arange(0, 64), tl.arange(0, 32), tl.arange(0, 64)
+    rows, keys, head = tl.program_id(0) * 128 + tl.arange(0, 128), tl.arange(0, 32), tl.arange(0, 64)
     rq = tl.load(q + rows[:, None] * 64 + head[None, :])
     pk, pv = k + head[:, None] + keys[None, :] * 64, v + keys[:, None] * 64 + head[None, :]
-    sums, total, most = tl.zeros((64, 64), tl.float32), tl.zeros((64,), tl.float32), tl.full((64,), -1e30, tl.float32)
+    sums, total, most = tl.zeros((128, 64), tl.float32), tl.zeros((128,), tl.float32), tl.full((128,), -1e30, tl.float32)
     for _ in range(length // 32):
         scaled = tl.dot(rq, tl.load(pk)) * scale
         above = tl.maximum(most, tl.max(scaled, 1))
@@ -191,14 +191,14 @@ def explicit_decode_join(o, l, y):
 
 @triton.jit
 def explicit_attention_dq(q, k, v, o, g, l, d, dq, scale, log2_scale, length):
-    rows, keys, head = tl.program_id(0) * 64 + tl.arange(0, 64), tl.arange(0, 32), tl.arange(0, 64)
+    rows, keys, head = tl.program_id(0) * 128 + tl.arange(0, 128), tl.arange(0, 32), tl.arange(0, 64)
     own = rows[:, None] * 64 + head[None, :]
     rq, rg = tl.load(q + own), tl.load(g + own)
     rd = tl.sum(tl.load(o + own).to(tl.float32) * rg.to(tl.float32), 1)
     tl.store(d + rows, rd)
     rl = tl.load(l + rows)
     there = head[:, None] + keys[None, :] * 64
-    sums = tl.zeros((64, 64), tl.float32)
+    sums = tl.zeros((128, 64), tl.float32)
     for i in range(length // 32):
         rk, rv = tl.load(k + i * 2048 + there), tl.load(v + i * 2048 + there)
         p = tl.exp2(tl.dot(rq, rk) * log2_scale - rl[:, None])
@@ -209,11 +209,11 @@ def explicit_attention_dq(q, k, v, o, g, l, d, dq, scale, log2_scale, length):
 
 @triton.jit
 def explicit_attention_dkv(q, k, v, g, l, d, dk, dv, scale, log2_scale, length):
-    rows, queries, head = tl.program_id(0) * 64 + tl.arange(0, 64), tl.arange(0, 32), tl.arange(0, 64)
+    rows, queries, head = tl.program_id(0) * 128 + tl.arange(0, 128), tl.arange(0, 32), tl.arange(0, 64)
     own = rows[:, None] * 64 + head[None, :]
     rk, rv = tl.load(k + own), tl.load(v + own)
     there = head[:, None] + queries[None, :] * 64
-    of_k, of_v = tl.zeros((64, 64), tl.float32), tl.zeros((64, 64), tl.float32)
+    of_k, of_v = tl.zeros((128, 64), tl.float32), tl.zeros((128, 64), tl.float32)
     for i in range(length // 32):
         rq, rg = tl.load(q + i * 2048 + there), tl.load(g + i * 2048 + there)
         p = tl.exp2(tl.dot(rk, rq) * log2_scale - tl.load(l + i * 32 + queries)[None, :])
