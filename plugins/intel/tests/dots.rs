@@ -11,6 +11,7 @@ use tilewright::contract::{Contraction, Question};
 use tilewright::layout::FamilySpec;
 use tilewright::vendor::Target;
 use tilewright_intel::IntelTarget;
+use tilewright_intel::compile::for_older_compilers;
 
 fn targets() -> [IntelTarget; 2] {
     [("max1550", include_str!("../../../targets/max1550.toml")), ("b580", include_str!("../../../targets/b580.toml"))]
@@ -109,6 +110,46 @@ fn machine_code(spirv: &[u8], device: &str, word: &str) -> Option<usize> {
     let listing = files.find(|file| file.extension().is_some_and(|end| end == "asm"))?;
     let text = std::fs::read_to_string(listing).unwrap();
     Some(text.lines().filter(|line| line.trim_start().starts_with(word)).count())
+}
+
+/// Debian 12's compiler knows no builtins for loads of blocks, but functions of its own; with these all of a product is in its
+/// code: the loads, and `dpas` as often as the plan issues it, or as a chunk of it does.
+#[test]
+fn the_offline_compiler_makes_dpas_behind_loads_of_blocks() {
+    let target = IntelTarget::new(described("max1550", include_str!("../../../targets/max1550.toml"))).unwrap();
+    for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"]] {
+        // Rows of 64 bytes, the least that blocks are loaded of.
+        let columns = if types[0] == "i8" { 64 } else { 32 };
+        for shape in [[16, columns, 64], [8, columns, 128]] {
+            let question = Question { warps: 1, ..question(&target, shape, types) };
+            let plan = planned(&target, &question);
+            assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
+            let calls = calls_of(&assembly(&target, &plan), "_2d_block_read_");
+            assert!(calls >= 2, "{types:?} {shape:?} loads both factors by blocks");
+            let older = for_older_compilers(&object(&target, &plan)).unwrap().expect("it loads blocks");
+            let device = &target.description().architecture;
+            match machine_code(&older, device, "dpas.8x") {
+                // The compiler may write the turns of the loop over chunks one after the other.
+                Some(found) => assert!(
+                    [plan.cost.issues / plan.chunks(), plan.cost.issues].contains(&(found as u64)),
+                    "{types:?} {shape:?}: {found} of {}",
+                    plan.cost.issues
+                ),
+                None => {
+                    eprintln!("LEVEL LOWER: `ocloc` and its disassembler are not installed, {types:?} was left out");
+                    continue;
+                }
+            }
+            let loads = machine_code(&older, device, "send.ugm").unwrap_or_default();
+            assert!(
+                loads as u64 >= calls,
+                "{types:?} {shape:?}: {loads} accesses of memory for {calls} loads of blocks"
+            );
+        }
+    }
+    // Without loads of blocks nothing changes.
+    let lone = Question { warps: 1, ..question(&target, [8, 16, 16], ["f16", "f16", "f32"]) };
+    assert_eq!(for_older_compilers(&object(&target, &planned(&target, &lone))).unwrap(), None);
 }
 
 #[test]

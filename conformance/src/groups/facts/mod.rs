@@ -13,8 +13,11 @@ use crate::{Case, Context, Group, Row, Verdict};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Facts;
 
-/// What facts are about, and how a row of them is compared with the target's description.
-const KINDS: [(&str, fn(&Context, &Row) -> Checked); 2] = [("banks", banks::check), ("limits", limits::check)];
+/// How a row of facts is compared with the target's description.
+type Check = fn(&Context, &Row) -> Checked;
+
+/// What facts are about, and their checks.
+const KINDS: [(&str, Check); 2] = [("banks", banks::check), ("limits", limits::check)];
 
 impl Group for Facts {
     fn name(&self) -> &str {
@@ -22,14 +25,14 @@ impl Group for Facts {
     }
 
     fn cases(&self, _context: &Context) -> Vec<Case> {
-        let case = |(about, check): (&'static str, fn(&Context, &Row) -> Checked)| {
+        let case = |(about, check): (&'static str, Check)| {
             Case::new(format!("facts/{about}"), move |context: &Context| all(context, about, check))
         };
         KINDS.into_iter().map(case).collect()
     }
 }
 
-fn all(context: &Context, about: &str, check: fn(&Context, &Row) -> Checked) -> Verdict {
+fn all(context: &Context, about: &str, check: Check) -> Verdict {
     let architecture = &context.target().description().architecture;
     let is_about_it = |row: &&Row| {
         let json = row.json();

@@ -26,6 +26,7 @@ mod instruction;
 mod kernel;
 mod memory;
 mod offline;
+mod offline_reads;
 mod outside;
 mod prefetch;
 pub mod validate;
@@ -39,6 +40,8 @@ use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, KernelMet
 
 use crate::Architecture;
 use emit::Emitter;
+
+pub use offline::for_older_compilers;
 
 /// What a kernel is compiled for.
 #[derive(Clone, Copy)]

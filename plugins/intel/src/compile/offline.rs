@@ -2,12 +2,15 @@
 //!
 //! It is asked where `TILEWRIGHT_OCLOC` names the program, `ocloc` for the one along `PATH`; not by itself, since it
 //! takes about as long for a kernel as everything else for a hundred. What it makes is not kept: drivers take the SPIR-V.
+//!
+//! Where it is too old for builtins that load blocks, it is asked once more, with its own functions for these in their place.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tilewright::vendor::CompileError;
 
+use super::offline_reads::with_own_reads;
 use super::outside::verdict;
 use crate::Architecture;
 
@@ -23,7 +26,13 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture) -> Result<Option<S
     if !architecture.is_known_offline {
         return Ok(None);
     }
-    compiler().map_or(Ok(None), |program| check_with(&program, spirv, architecture.name))
+    let Some(program) = compiler() else { return Ok(None) };
+    if let Some(name) = check_with(&program, spirv, architecture.name)? {
+        return Ok(Some(name));
+    }
+    let Some(older) = for_older_compilers(spirv)? else { return Ok(None) };
+    let name = check_with(&program, &older, architecture.name)?;
+    Ok(name.map(|name| format!("{name} with its own loads of blocks")))
 }
 
 fn compiler() -> Option<PathBuf> {
@@ -44,6 +53,18 @@ fn check_with(program: &Path, spirv: &[u8], device: &str) -> Result<Option<Strin
     verdict(&format!("{shown} for {device}"), said)?;
     let whole = is_whole(directory.path()).map_err(failed)?;
     Ok(whole.then(|| format!("ocloc for {device}")))
+}
+
+/// A module for compilers that are older than builtins which load blocks: their own functions are called in the place of
+/// those, where they have any; `None` where nothing changes.
+///
+/// # Errors
+/// [`CompileError::Backend`]: these are no bytes of a module.
+pub fn for_older_compilers(spirv: &[u8]) -> Result<Option<Vec<u8>>, CompileError> {
+    let words: Vec<u32> =
+        spirv.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let changed = with_own_reads(&words)?;
+    Ok(changed.map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect()))
 }
 
 /// Whether the machine code in a directory, where there is any, lacks nothing.
