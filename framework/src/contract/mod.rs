@@ -42,6 +42,7 @@ mod whole;
 
 use crate::kernel::math::casts as cast;
 
+pub(crate) use choose::reasons;
 pub use choose::{Candidate, Refused, candidates, plan};
 pub use cost::ContractionCost;
 pub(crate) use emit::fuses;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::coalesce::{Coalesced, Threads, coalesced};
 use super::{Options, SynthesisError};
-use crate::contract::{ContractError, ContractionCost, Question, candidates, plan};
+use crate::contract::{ContractError, ContractionCost, Question, candidates, plan, reasons};
 use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::{in_order, name};
@@ -103,8 +103,7 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
         found.splice(0..0, rows);
     }
     if found.is_empty() {
-        let reasons = refused.iter().map(|one| format!("{}: {}", one.unit, one.reason)).collect::<Vec<_>>().join("; ");
-        return Err(wrong(ContractError::Impossible { reasons }));
+        return Err(wrong(ContractError::Impossible { reasons: reasons(&refused) }));
     }
     Ok(found)
 }
