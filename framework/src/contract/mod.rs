@@ -17,7 +17,7 @@
 //! registers at the end by the rows that move ([`crate::movement::TensorMoves`]): each such way is a unit of its own, whose
 //! sums have the layout of the registers.
 //!
-//! **Order of K.** A sum has no order, so both factors may be read in any one order of K ([`order`]): the
+//! **Order of K.** A sum has no order, so both factors may be read in any one order of K (`order`): the
 //! bits of K that a lane holds in registers of both come first, as many as make accesses wide.
 //!
 //! May import `f2`, `layout`, `target`, `kernel`, `movement`; never `vendor` or `emulator`.

@@ -7,8 +7,8 @@
 //! [`bound`] says how far from the exact value a result is at most. Results at zeros, infinities, NaN, poles and outside
 //! a function's domain are those of C (ISO/IEC 9899:2024, F.10); subnormal numbers are numbers like others.
 //!
-//! Formulas are written with [`real::Real`], [`word::Word`] and [`truth::Truth`]: values of the kernel under construction
-//! with operators that append operations. One formula serves both types; what differs are coefficients ([`tables`]).
+//! Formulas are written with `real::Real`, `word::Word` and `truth::Truth`: values of the kernel under construction
+//! with operators that append operations. One formula serves both types; what differs are coefficients (`tables`).
 //!
 //! [`casts`] converts to types narrower than those of the kernel IR.
 //!

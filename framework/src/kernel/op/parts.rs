@@ -177,7 +177,7 @@ impl Op {
     }
 
     /// Whether the operation always defines exactly one value, whose type
-    /// [`super::Statement::results`] gives.
+    /// `Statement::results` gives.
     #[must_use]
     pub fn has_single_result(&self) -> bool {
         !matches!(

@@ -10,7 +10,7 @@ use crate::kernel::{MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Type, Value};
 pub struct VerifyError {
     /// The kernel.
     pub kernel: String,
-    /// The operation, numbered from zero in the order of the text, as [`Kernel::statements`];
+    /// The operation, numbered from zero in the order of the text, as `Kernel::statements`;
     /// absent where the kernel's head is wrong.
     pub operation: Option<usize>,
     /// The operation's name; empty where the kernel's head is wrong.

@@ -18,7 +18,7 @@ pub use rounds::Rounds;
 
 /// The best plan that converts a tensor of elements of `element_bits` bits from layout `src` to
 /// layout `dst` by the given means, such as `&TargetDescription`: that of the fewest wavefront
-/// [`slots`], and among these that of the fewest cycles by the target's table.
+/// `slots`, and among these that of the fewest cycles by the target's table.
 ///
 /// # Errors
 /// [`MovementError`]: layouts that are not of one tensor, or that the target cannot hold; widths

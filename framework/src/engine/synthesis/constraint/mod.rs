@@ -2,7 +2,7 @@
 //!
 //! A layout maps thread (lane and warp) and value (register) to an element of a tile; an instruction maps threads and values
 //! to an element of its own tile. [`composite`] is what carries the instruction's tile to the tensor's: `f . p^-1`. A
-//! [`copy`] has the same on both sides; a [`product`] has one map for each of M, N and K in all three operands (theorem 1,
+//! `copy` has the same on both sides; a [`product`] has one map for each of M, N and K in all three operands (theorem 1,
 //! as corrected); [`elementwise`] operations have equal layouts; a [`reduction`] forgets an axis. Each constraint can be
 //! checked, and solved for what is not known; where it does not hold the error says at which coordinate.
 

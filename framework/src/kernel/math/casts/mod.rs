@@ -1,7 +1,7 @@
 //! Casts to and from the types of [`Number`](crate::target::Number) that the kernel IR's own casts do not know: those
 //! of eight bits and fewer, and roundings other than to nearest.
 //!
-//! [`widen`] goes to types that have all values, exactly; [`narrow`] to others, by rounding.
+//! `widen` goes to types that have all values, exactly; `narrow` to others, by rounding.
 
 mod narrow;
 mod widen;

@@ -1,17 +1,17 @@
 //! A virtual NVIDIA device: an interpreter of PTX, on any machine.
 //!
 //! It takes PTX from anywhere: what this plugin emits, or another compiler, as long as it keeps to the instructions that
-//! [`rows`] has; everything else is refused by name, with the line. All warps and lanes of all blocks are executed, one
+//! `rows` has; everything else is refused by name, with the line. All warps and lanes of all blocks are executed, one
 //! after another, the same in every run. It checks what the emulator of the kernel IR checks, and counts what that counts,
 //! on the other side of code generation, so that the two can be compared. `docs/virtual-device.md` says what is known,
 //! what is checked, and what stays unseen.
 //!
-//! - [`text`] reads the grammar,
-//! - [`program`] makes names places and instructions operations,
-//! - [`rows`] is the table of instructions,
-//! - [`machine`] has registers, memories, warps and blocks,
-//! - [`number`] rounds,
-//! - [`device`] is all of it behind the framework's trait of devices.
+//! - `text` reads the grammar,
+//! - `program` makes names places and instructions operations,
+//! - `rows` is the table of instructions,
+//! - `machine` has registers, memories, warps and blocks,
+//! - `number` rounds,
+//! - `device` is all of it behind the framework's trait of devices.
 //!
 //! May import the framework's `target`, `layout`, `vendor`, `kernel` (counts) and `emulator` (how sums of rows round),
 //! and nothing of `compile`: what it is handed comes from outside.
