@@ -9,6 +9,8 @@ mod attributes;
 mod change;
 mod operations;
 mod random;
+#[path = "../served/mod.rs"]
+mod served;
 mod text;
 mod trial;
 mod types;
@@ -20,12 +22,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tilewright::pipeline::case::Case;
-use tilewright::plugin::{Discovery, Registry};
 use tilewright::tile;
 use tilewright::tile::op::Dialects;
-use tilewright::vendor::Target;
 
 use random::Random;
+use served::targets;
 use trial::{Outcome, Trial};
 
 const TARGETS: [&str; 4] = ["h100", "mi250", "max1550", "a100"];
@@ -51,7 +52,7 @@ fn changed_programs_are_compiled_or_refused() {
     let imports = tilewright_dialects::imports();
     let programs = programs(&dialects);
     assert!(programs.len() >= 25, "{}", programs.len());
-    let targets = targets();
+    let targets = targets(&TARGETS);
     let (count, first) = (number("TILEWRIGHT_MUTANTS", USUAL), number("TILEWRIGHT_MUTANTS_FIRST", 0));
     let tally = Tally::default();
     let next = AtomicUsize::new(first);
@@ -180,15 +181,6 @@ fn keep(name: &str, text: &str) {
 
 fn number(variable: &str, otherwise: usize) -> usize {
     std::env::var(variable).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{variable}: {text}")))
-}
-
-/// The targets, served by the plugins beside the suite, in this process so that what panics is seen.
-fn targets() -> Vec<Arc<dyn Target>> {
-    let catalogue = tilewright_targets::catalogue().expect("the targets are read");
-    let mut registry = Registry::new();
-    registry.discover(&Discovery::standard()).expect("plugins are found");
-    let open = |name: &&str| registry.target(catalogue.get(name).expect("known")).expect("served");
-    TARGETS.iter().map(open).collect()
 }
 
 /// The suite's own programs, and those of the shared folder.

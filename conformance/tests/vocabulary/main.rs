@@ -5,17 +5,19 @@
 //! `TILEWRIGHT_VOCABULARY=DIR` compiles the programs of a folder instead, for all targets, and tells what became of each that did not
 //! compile; `TILEWRIGHT_VOCABULARY=all` makes code for all targets of the programs here.
 
+#[path = "../served/mod.rs"]
+mod served;
 mod words;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use tilewright::kernel::Module;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions};
-use tilewright::plugin::{Discovery, Registry};
 use tilewright::vendor::{CompileOptions, Target};
+
+use served::targets;
 
 const TARGETS: [&str; 4] = ["a100", "h100", "mi300x", "max1550"];
 
@@ -84,7 +86,7 @@ fn files(folder: &Path) -> Vec<(String, String)> {
 
 /// What becomes of programs for each target; code for each, or for one of them in turn.
 fn compiled(programs: &[(String, String)], codes: bool) -> Vec<Told> {
-    let targets = targets();
+    let targets = targets(&TARGETS);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut own = Vec::new();
@@ -122,12 +124,4 @@ fn code(text: &str, target: &dyn Target, codes: bool) -> Result<(), String> {
     }
     let module = Module { kernels: vec![kernel] };
     target.compile(&module, &CompileOptions::default()).map(drop).map_err(|error| format!("code: {error}"))
-}
-
-fn targets() -> Vec<Arc<dyn Target>> {
-    let catalogue = tilewright_targets::catalogue().expect("the targets are read");
-    let mut registry = Registry::new();
-    registry.discover(&Discovery::standard()).expect("plugins are found");
-    let open = |name: &&str| registry.target(catalogue.get(name).expect("known")).expect("served");
-    TARGETS.iter().map(open).collect()
 }

@@ -5,6 +5,7 @@
 mod atom_types;
 #[path = "../../../framework/tests/known_answers/mod.rs"]
 mod known_answers;
+mod tensor_atoms;
 #[path = "../../../framework/tests/known_answers/thread_value.rs"]
 #[allow(dead_code, reason = "each test program uses some of this")]
 mod thread_value;
@@ -12,25 +13,12 @@ mod thread_value;
 use std::collections::BTreeSet;
 
 use atom_types::element;
-use known_answers::full_text;
-use serde_json::Value;
+use tensor_atoms::atoms;
 use thread_value::ThreadValue;
 use tilewright::layout::{Dim, Families, FamilySpec};
 use tilewright::target::{Instruction, MemoryOperand, Operand};
 use tilewright_nvidia::families::VendorFamilies;
 use tilewright_nvidia::instructions::{rows, unused};
-
-const SAMPLE: &str = include_str!("data/tensor_instructions.json");
-
-/// Atoms of a file, from the committed excerpt and from the full file.
-fn atoms(file: &str) -> Vec<Value> {
-    let mut all = Vec::new();
-    for text in [Some(SAMPLE.to_owned()), full_text(file)].into_iter().flatten() {
-        let file: Value = serde_json::from_str(&text).unwrap();
-        all.extend(file["atoms"].as_array().unwrap().iter().cloned());
-    }
-    all
-}
 
 fn products(wanted: &str) -> Vec<Instruction> {
     let all = rows("sm_100a").into_iter().filter(|row| row.name.starts_with("tcgen05.mma"));

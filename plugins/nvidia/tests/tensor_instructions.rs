@@ -5,6 +5,7 @@
 mod atom_types;
 #[path = "../../../framework/tests/known_answers/mod.rs"]
 mod known_answers;
+mod tensor_atoms;
 #[path = "../../../framework/tests/known_answers/thread_value.rs"]
 #[allow(dead_code, reason = "each test program uses some of this")]
 mod thread_value;
@@ -14,6 +15,7 @@ use std::collections::BTreeSet;
 use atom_types::element;
 use known_answers::full_text;
 use serde_json::Value;
+use tensor_atoms::atoms;
 use thread_value::ThreadValue;
 use tilewright::kernel::Module;
 use tilewright::layout::{Dim, Families, FamilySpec};
@@ -25,8 +27,6 @@ use tilewright::vendor::{CompileOptions, Emit, Target};
 use tilewright_nvidia::families::VendorFamilies;
 use tilewright_nvidia::instructions::rows;
 use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget, object};
-
-const SAMPLE: &str = include_str!("data/tensor_instructions.json");
 
 fn target() -> NvidiaTarget {
     let text = include_str!("../../../targets/b200.toml");
@@ -60,16 +60,6 @@ fn constant(row: &Instruction) -> Option<u64> {
         Operand::Constant { value, .. } => Some(*value),
         _ => None,
     })
-}
-
-/// Atoms of a file, from the committed excerpt and from the full file.
-fn atoms(file: &str) -> Vec<Value> {
-    let mut all = Vec::new();
-    for text in [Some(SAMPLE.to_owned()), full_text(file)].into_iter().flatten() {
-        let file: Value = serde_json::from_str(&text).unwrap();
-        all.extend(file["atoms"].as_array().unwrap().iter().cloned());
-    }
-    all
 }
 
 #[test]
