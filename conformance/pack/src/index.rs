@@ -1,7 +1,7 @@
 //! What is in a pack: the file `index.json`.
 
 use serde::{Deserialize, Serialize};
-use tilewright::kernel::Counts;
+use tilewright::kernel::{Counts, MappedTensor};
 use tilewright::target::TargetDescription;
 use tilewright::vendor::{Emit, KernelMetadata};
 
@@ -123,6 +123,8 @@ pub enum Argument {
         /// Its width in bits.
         width: u32,
     },
+    /// A tensor in the buffer of this number, for a parameter that is a map of one.
+    Tensor(MappedTensor<usize>),
 }
 
 /// A buffer of a launch.

@@ -88,6 +88,7 @@ fn launched(
     let argument = |argument: &Argument| match *argument {
         Argument::Buffer(number) => LaunchArgument::Buffer(buffers[number]),
         Argument::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
+        Argument::Tensor(tensor) => LaunchArgument::Tensor(tensor.in_buffer(buffers[tensor.buffer])),
     };
     let arguments = trial.arguments.iter().map(argument).collect();
     let launch = LaunchRequest { code, kernel: trial.kernel.clone(), grid: trial.grid, arguments };

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use tilewright::kernel::MappedTensor;
 use tilewright::pipeline::case::{After as MustHold, Buffer as Held, Element, Tolerance};
 use tilewright::vendor::{Artifact, Payload};
 
@@ -110,11 +111,11 @@ impl Pack {
     pub fn buffers(&self, case: &Case, trial: &Trial) -> Result<Vec<Held>, PackError> {
         let wrong = |message: String| PackError::Case { case: case.name.clone(), message };
         for argument in &trial.arguments {
-            match *argument {
-                Argument::Buffer(number) if number >= trial.buffers.len() => {
-                    return Err(wrong(format!("an argument is buffer {number} of {}", trial.buffers.len())));
-                }
-                _ => {}
+            let (Argument::Buffer(number) | Argument::Tensor(MappedTensor { buffer: number, .. })) = *argument else {
+                continue;
+            };
+            if number >= trial.buffers.len() {
+                return Err(wrong(format!("an argument is buffer {number} of {}", trial.buffers.len())));
             }
         }
         trial.buffers.iter().map(|buffer| self.buffer(buffer).map_err(wrong)).collect()

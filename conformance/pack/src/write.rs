@@ -88,6 +88,7 @@ impl Writer {
         let argument = |given: &Given| match *given {
             Given::Buffer(number) => Argument::Buffer(number),
             Given::Scalar { bits, width } => Argument::Scalar { bits, width },
+            Given::Tensor(tensor) => Argument::Tensor(tensor),
         };
         let predicted = made.predicted.map(|predicted| Prediction {
             rounds: predicted.rounds,

@@ -2,8 +2,11 @@
 
 use tilewright::kernel::{Outside, TensorMap};
 use tilewright::lower::{Bulk, BulkFlaw};
-use tilewright::pipeline::{Disproof, box_origins, prove_box_copy, prove_span_copy};
+use tilewright::pipeline::{Disproof, Trial, box_copy_trial, box_origins, prove_box_copy, prove_span_copy};
 use tilewright::target::{BoxArrangement, BoxOperand, Completion, Instruction, Operand, TargetDescription};
+
+use super::executed::no_trials;
+use crate::{Context, Verdict};
 
 /// Bytes of the spans that are shown.
 pub(super) const SPAN_BYTES: u32 = 1040;
@@ -41,11 +44,17 @@ pub(super) fn shown(row: &Instruction) -> Option<(Option<TensorMap>, u32)> {
 
 /// Copies the box wherever it may begin in the tensor: inside, over its begin and its end, beyond.
 pub(super) fn everywhere(row: &Instruction, map: &TensorMap, target: &TargetDescription) -> Result<(), Disproof> {
-    for which in 0..4 {
-        let origin: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
-        prove_box_copy(row, map, &origin, None, target)?;
-    }
-    Ok(())
+    origins(map).try_for_each(|origin| prove_box_copy(row, map, &origin, None, target).map(drop))
+}
+
+/// The same to be run on a device.
+pub(super) fn box_trials(context: &Context, row: &Instruction, map: &TensorMap) -> Result<Vec<Trial>, Verdict> {
+    let lanes = context.target().description().lanes.default;
+    origins(map).map(|origin| box_copy_trial(row, map, &origin, lanes)).collect::<Result<_, _>>().map_err(no_trials)
+}
+
+fn origins(map: &TensorMap) -> impl Iterator<Item = Vec<i32>> {
+    (0..4).map(|which| map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect())
 }
 
 /// Copies something with a flaw.

@@ -3,36 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::memory::{Buffer, GlobalMemory};
-use crate::kernel::{MAX_RANK, TensorMap};
+use crate::kernel::{self, MAX_RANK, TensorMap};
 
 /// A tensor in global memory, as a launch gives it to a parameter that is a map.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MappedTensor {
-    /// The buffer that it lies in.
-    pub buffer: Buffer,
-    /// Where it begins there, in bytes.
-    pub offset: u64,
-    /// Its size along each axis of the map, in elements; of further axes not looked at.
-    pub sizes: [u64; MAX_RANK],
-    /// How far neighbours along each axis lie apart, in bytes; along the first axis they follow each other, whatever is
-    /// said.
-    pub strides: [u64; MAX_RANK],
-}
-
-impl MappedTensor {
-    /// A tensor without gaps, of elements of so many bytes, the first axis fastest; none of more than [`MAX_RANK`] axes.
-    #[must_use]
-    pub fn packed(buffer: Buffer, sizes: &[u64], element_bytes: u64) -> Option<Self> {
-        let (mut all, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
-        all.get_mut(..sizes.len())?.copy_from_slice(sizes);
-        let mut stride = element_bytes;
-        for (size, own) in all.iter().zip(&mut strides) {
-            *own = stride;
-            stride = stride.saturating_mul(*size);
-        }
-        Some(Self { buffer, offset: 0, sizes: all, strides })
-    }
-}
+pub type MappedTensor = kernel::MappedTensor<Buffer>;
 
 /// A tensor with its map.
 #[derive(Debug, Clone)]
@@ -59,10 +33,7 @@ impl Tensor {
         if !memory.holds(given.buffer) {
             return Err("the buffer does not belong to the memory given".to_owned());
         }
-        let own = given.sizes.get(..map.rank()).unwrap_or_default();
-        if own.iter().any(|&size| size == 0 || size > 1 << 32) {
-            return Err(format!("a tensor of sizes {own:?}; expected 1 to 2^32 along each axis"));
-        }
+        given.end(map)?;
         let MappedTensor { buffer, offset, sizes, strides } = *given;
         Ok(Self { map: map.clone(), address: memory.address(buffer).wrapping_add(offset), sizes, strides })
     }

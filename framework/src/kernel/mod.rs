@@ -47,7 +47,7 @@ pub use op::{
     SpecialRegister, Unary,
 };
 pub use signature::{Carried, Signature, check_maps_of, is_given, is_result, verify_instructions};
-pub use tensor_map::{MAX_RANK, Outside, TensorMap};
+pub use tensor_map::{MAX_RANK, MappedTensor, Outside, TensorMap};
 pub use types::{Element, Space, Type, Uniformity};
 pub use uniformity::uniformity;
 pub(crate) use verify::verify_structure;

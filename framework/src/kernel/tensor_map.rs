@@ -52,6 +52,59 @@ impl Outside {
     }
 }
 
+/// A tensor in global memory, as a launch gives it to a parameter that is a map; buffers are named in the launcher's way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MappedTensor<Buffer> {
+    /// The buffer that it lies in.
+    pub buffer: Buffer,
+    /// Where it begins there, in bytes.
+    pub offset: u64,
+    /// Its size along each axis of the map, in elements; of further axes not looked at.
+    pub sizes: [u64; MAX_RANK],
+    /// How far neighbours along each axis lie apart, in bytes; along the first axis they follow each other, whatever is
+    /// said.
+    pub strides: [u64; MAX_RANK],
+}
+
+impl<Buffer> MappedTensor<Buffer> {
+    /// A tensor without gaps, of elements of so many bytes, the first axis fastest; none of more than [`MAX_RANK`] axes.
+    #[must_use]
+    pub fn packed(buffer: Buffer, sizes: &[u64], element_bytes: u64) -> Option<Self> {
+        let (mut all, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
+        all.get_mut(..sizes.len())?.copy_from_slice(sizes);
+        let mut stride = element_bytes;
+        for (size, own) in all.iter().zip(&mut strides) {
+            *own = stride;
+            stride = stride.saturating_mul(*size);
+        }
+        Some(Self { buffer, offset: 0, sizes: all, strides })
+    }
+
+    /// The same tensor in a buffer that is named otherwise.
+    #[must_use]
+    pub fn in_buffer<Other>(self, buffer: Other) -> MappedTensor<Other> {
+        let Self { offset, sizes, strides, .. } = self;
+        MappedTensor { buffer, offset, sizes, strides }
+    }
+
+    /// The bytes of its buffer up to the end of its last element, as a map of it reads them.
+    ///
+    /// # Errors
+    /// A sentence on a size that is none, or on an end that no address reaches.
+    pub fn end(&self, map: &TensorMap) -> Result<u64, String> {
+        let own = self.sizes.get(..map.rank()).unwrap_or_default();
+        if own.iter().any(|&size| size == 0 || size > 1 << 32) {
+            return Err(format!("a tensor of sizes {own:?}; expected 1 to 2^32 along each axis"));
+        }
+        let element = u64::from(map.element_bits / 8);
+        let first = own.first().and_then(|&size| size.checked_mul(element));
+        let further = own.iter().zip(&self.strides).skip(1).map(|(&size, &stride)| (size - 1).checked_mul(stride));
+        let end =
+            further.fold(first.and_then(|bytes| self.offset.checked_add(bytes)), |end, more| end?.checked_add(more?));
+        end.ok_or_else(|| format!("a tensor of sizes {own:?} and strides {:?} ends behind all addresses", self.strides))
+    }
+}
+
 impl TensorMap {
     /// How many axes the tensor has.
     #[must_use]

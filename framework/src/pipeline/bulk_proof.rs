@@ -2,11 +2,14 @@
 //! compared with what follows from the tensor's sizes and strides, element by element.
 
 use super::Disproof;
+use super::case::{After, Buffer, Element, Given, Tolerance};
 use super::exact::scrambled;
-use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, MappedTensor, Meanings, Report};
-use crate::kernel::{self, MAX_RANK, Module, Outside, TensorMap};
+use super::trial::{Trial, input};
+use crate::emulator::{self, Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
+use crate::kernel::{self, Kernel, MAX_RANK, MappedTensor, Module, Outside, TensorMap};
 use crate::lower::{Bulk, BulkFlaw, bulk_kernel};
 use crate::target::{Completion, Instruction, TargetDescription};
+use crate::tile::Float;
 
 /// A tensor of which a box is copied: twice the box and one along each axis, with gaps between its rows.
 struct Mapped<'a> {
@@ -29,7 +32,7 @@ impl<'a> Mapped<'a> {
         Self { map, sizes, strides, bytes }
     }
 
-    fn given(&self, buffer: crate::emulator::Buffer) -> MappedTensor {
+    fn given<B>(&self, buffer: B) -> MappedTensor<B> {
         let (mut sizes, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
         sizes.iter_mut().zip(&self.sizes).for_each(|(own, &size)| *own = size);
         strides.iter_mut().zip(&self.strides).for_each(|(own, &stride)| *own = stride);
@@ -50,11 +53,94 @@ impl<'a> Mapped<'a> {
     }
 
     /// For each element of the box where it is in shared memory, which begins at zero, and in the tensor.
-    fn places(&self, origin: &'a [i32]) -> impl Iterator<Item = (u64, usize, Option<usize>)> + '_ {
+    fn places(&self, origin: &'a [i32]) -> impl Iterator<Item = (usize, Option<usize>)> + '_ {
         let bytes = u64::from(self.map.element_bits / 8);
         (0..self.map.box_bytes() / bytes)
-            .map(move |element| (element, self.map.mix.apply(element * bytes) as usize, self.place(element, origin)))
+            .map(move |element| (self.map.mix.apply(element * bytes) as usize, self.place(element, origin)))
     }
+}
+
+/// What lies in global memory, and what lies or comes to lie in shared memory, before and after.
+struct Sides {
+    before: [Vec<u8>; 2],
+    after: [Vec<u8>; 2],
+}
+
+impl Sides {
+    /// Of a box that begins at these coordinates.
+    fn of_box(row: &Instruction, mapped: &Mapped<'_>, origin: &[i32]) -> Result<Self, Disproof> {
+        let map = mapped.map;
+        if origin.len() != map.rank() {
+            return Err(Disproof::Row(format!("{} coordinates of {} axes", origin.len(), map.rank())));
+        }
+        let before = [noise(mapped.bytes, 1), noise(map.box_bytes() as usize, 2)];
+        let ([tensor, held], mut after) = (&before, before.clone());
+        let bytes = (map.element_bits / 8) as usize;
+        let outside = match map.outside {
+            Outside::Zeros => 0,
+            Outside::NotANumber => 0xff,
+        };
+        for (at, place) in mapped.places(origin) {
+            match (row.completion == Completion::Mbarrier, place) {
+                (true, Some(place)) => after[1][at..at + bytes].copy_from_slice(&tensor[place..place + bytes]),
+                (true, None) => after[1][at..at + bytes].fill(outside),
+                (false, Some(place)) => after[0][place..place + bytes].copy_from_slice(&held[at..at + bytes]),
+                (false, None) => {}
+            }
+        }
+        Ok(Self { before, after })
+    }
+
+    /// Of a span of so many bytes.
+    fn of_span(row: &Instruction, bytes: u32) -> Self {
+        let before = [noise(bytes as usize, 1), noise(bytes as usize, 2)];
+        let source = before[usize::from(row.completion != Completion::Mbarrier)].clone();
+        Self { before, after: [source.clone(), source] }
+    }
+
+    /// Compares what there is in elements of so many bytes.
+    fn compare(&self, memory: &GlobalMemory, buffers: [emulator::Buffer; 2], bytes: usize) -> Result<(), Disproof> {
+        for (side, name) in ["the tensor's memory", "shared memory"].into_iter().enumerate() {
+            let found = memory.read_all(buffers[side])?.chunks(bytes);
+            let all = found.zip(self.after[side].chunks(bytes)).zip(0..);
+            all.into_iter().try_for_each(|((found, expected), element)| same(name, element, found, expected))?;
+        }
+        Ok(())
+    }
+
+    /// The kernel with what it is given: the tensor by its map or the span, where the box begins, what is held.
+    fn trial(self, kernel: Kernel, tensor: Option<(Mapped<'_>, &[i32])>) -> Trial {
+        let ([global, held], [global_after, held_after]) = (self.before, self.after);
+        let anything = |mapped: &Mapped<'_>| mapped.map.outside == Outside::NotANumber;
+        // Which number that is none is outside, nobody says: then numbers are compared.
+        let element = match &tensor {
+            Some((mapped, _)) if anything(mapped) => float(mapped.map.element_bits),
+            _ => None,
+        };
+        let mut buffers = vec![changed("global", global, global_after, None)];
+        let mut arguments = vec![Given::Buffer(0)];
+        if let Some((mapped, origin)) = tensor {
+            arguments = vec![Given::Tensor(mapped.given(0)), Given::Buffer(1)];
+            buffers.push(input(1, origin.iter().flat_map(|at| at.to_le_bytes()).collect()));
+        }
+        arguments.push(Given::Buffer(buffers.len()));
+        buffers.push(changed("held", held, held_after, element));
+        Trial { kernel, grid: [1, 1, 1], arguments, buffers, predicted: None }
+    }
+}
+
+/// A floating-point element of so many bits.
+fn float(bits: u32) -> Option<Element> {
+    let floats = [Float::F16, Float::F32, Float::F64].map(Element::Float);
+    floats.into_iter().find(|element| element.bytes() * 8 == bits as usize)
+}
+
+/// A buffer that holds something before and something after, compared as elements of a kind.
+fn changed(name: &str, before: Vec<u8>, bytes: Vec<u8>, element: Option<Element>) -> Buffer {
+    let element = element.unwrap_or(Element::Unsigned(8));
+    let shape = vec![(before.len() / element.bytes()) as u64];
+    let after = After::Expected { bytes, tolerance: Tolerance::default() };
+    Buffer { name: name.to_owned(), element, shape, before, after }
 }
 
 /// Where the boxes that are shown begin, along an axis of so many elements in the box: inside, over the begin, over the
@@ -78,42 +164,26 @@ pub fn prove_box_copy(
     target: &TargetDescription,
 ) -> Result<Report, Disproof> {
     let mapped = Mapped::new(map);
-    if origin.len() != map.rank() {
-        return Err(Disproof::Row(format!("{} coordinates of {} axes", origin.len(), map.rank())));
-    }
-    let tensor: Vec<u8> = noise(mapped.bytes, 1);
-    let held: Vec<u8> = noise(map.box_bytes() as usize, 2);
+    let sides = Sides::of_box(row, &mapped, origin)?;
     let mut memory = GlobalMemory::new();
-    let buffers = [memory.allocate_with(&tensor), memory.allocate_with(&held)];
+    let buffers = [0, 1].map(|side| memory.allocate_with(&sides.before[side]));
     let coordinates: Vec<u8> = origin.iter().flat_map(|at| at.to_le_bytes()).collect();
     let coordinates = memory.allocate_with(&coordinates);
     let arguments =
         [Argument::Tensor(mapped.given(buffers[0])), Argument::Buffer(coordinates), Argument::Buffer(buffers[1])];
     let report = run(row, Bulk::Box(map), flaw, &arguments, &mut memory, target)?;
-    let bytes = (map.element_bits / 8) as usize;
-    let (found, kept) = (memory.read_all(buffers[1])?, memory.read_all(buffers[0])?);
-    if row.completion == Completion::Mbarrier {
-        let outside = match map.outside {
-            Outside::Zeros => 0,
-            Outside::NotANumber => 0xff,
-        };
-        for (element, at, place) in mapped.places(origin) {
-            let expected = place.map_or(vec![outside; bytes], |place| tensor[place..place + bytes].to_vec());
-            same("shared memory", element, &found[at..at + bytes], &expected)?;
-        }
-        return Ok(report);
-    }
-    let mut expected = tensor;
-    for (_, at, place) in mapped.places(origin) {
-        if let Some(place) = place {
-            expected[place..place + bytes].copy_from_slice(&held[at..at + bytes]);
-        }
-    }
-    kept.iter()
-        .zip(&expected)
-        .zip(0..)
-        .try_for_each(|((&found, &expected), at)| same("the tensor's memory", at, &[found], &[expected]))?;
-    Ok(report)
+    sides.compare(&memory, buffers, (map.element_bits / 8) as usize).map(|()| report)
+}
+
+/// The same to be run on a device.
+///
+/// # Errors
+/// [`Disproof`]: what of it no kernel can be made of.
+pub fn box_copy_trial(row: &Instruction, map: &TensorMap, origin: &[i32], lanes: u32) -> Result<Trial, Disproof> {
+    let mapped = Mapped::new(map);
+    let sides = Sides::of_box(row, &mapped, origin)?;
+    let kernel = bulk_kernel("bulk", row, lanes, Bulk::Box(map), None).map_err(Disproof::Row)?;
+    Ok(sides.trial(kernel, Some((mapped, origin))))
 }
 
 /// Copies so many bytes, by a row, and compares each.
@@ -126,17 +196,20 @@ pub fn prove_span_copy(
     flaw: Option<BulkFlaw>,
     target: &TargetDescription,
 ) -> Result<Report, Disproof> {
-    let contents = [noise(bytes as usize, 1), noise(bytes as usize, 2)];
+    let sides = Sides::of_span(row, bytes);
     let mut memory = GlobalMemory::new();
-    let buffers = [0, 1].map(|side| memory.allocate_with(&contents[side]));
+    let buffers = [0, 1].map(|side| memory.allocate_with(&sides.before[side]));
     let report = run(row, Bulk::Span(bytes), flaw, &buffers.map(Argument::Buffer), &mut memory, target)?;
-    let source = if row.completion == Completion::Mbarrier { 0 } else { 1 };
-    for side in [0, 1] {
-        let found = memory.read_all(buffers[side])?;
-        let all = found.iter().zip(&contents[source]).zip(0..);
-        all.into_iter().try_for_each(|((&found, &expected), at)| same("the span", at, &[found], &[expected]))?;
-    }
-    Ok(report)
+    sides.compare(&memory, buffers, 1).map(|()| report)
+}
+
+/// The same to be run on a device.
+///
+/// # Errors
+/// [`Disproof`]: what of it no kernel can be made of.
+pub fn span_copy_trial(row: &Instruction, bytes: u32, lanes: u32) -> Result<Trial, Disproof> {
+    let kernel = bulk_kernel("bulk", row, lanes, Bulk::Span(bytes), None).map_err(Disproof::Row)?;
+    Ok(Sides::of_span(row, bytes).trial(kernel, None))
 }
 
 fn run(

@@ -59,6 +59,7 @@ impl Trial {
             let argument = |given: &Given| match *given {
                 Given::Buffer(number) => LaunchArgument::Buffer(buffers[number]),
                 Given::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
+                Given::Tensor(tensor) => LaunchArgument::Tensor(tensor.in_buffer(buffers[tensor.buffer])),
             };
             self.arguments.iter().map(argument).collect()
         };

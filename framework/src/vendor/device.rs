@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Artifact;
-use crate::kernel::Counts;
+use crate::kernel::{Counts, MappedTensor};
 
 /// A device that runs what a target compiles.
 ///
@@ -100,6 +100,23 @@ pub enum LaunchArgument {
         /// Its width in bits.
         width: u32,
     },
+    /// A tensor, for a parameter that is a map.
+    Tensor(MappedTensor<Buffer>),
+}
+
+impl LaunchArgument {
+    /// The value of an argument that is an address or a number, and its width in bits; `address` is that of a buffer.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] of a tensor, which only some devices have maps of; and those of `address`.
+    pub fn value(&self, address: impl FnOnce(Buffer) -> Result<u64, DeviceError>) -> Result<(u64, u32), DeviceError> {
+        match *self {
+            Self::Buffer(buffer) => Ok((address(buffer)?, 64)),
+            Self::Scalar { bits, width } if width <= 64 => Ok((bits, width)),
+            Self::Scalar { width, .. } => Err(DeviceError::BadLaunch(format!("a scalar of {width} bits"))),
+            Self::Tensor(_) => Err(DeviceError::Unsupported("tensors that a kernel takes by their maps".to_owned())),
+        }
+    }
 }
 
 /// Why a device did not do what was asked.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::kernel::{MappedTensor, TensorMap};
+
 use super::{Artifact, Buffer, DeviceError, KernelMetadata, LaunchArgument, LaunchRequest, LoadedCode};
 
 /// A device's buffers and loaded code. Numbers are never given twice, so that one that is no longer good is told from
@@ -50,6 +52,15 @@ impl<Memory, Code> Ledger<Memory, Code> {
         }
     }
 
+    /// The memory of a tensor that a map is made of, all of whose elements must be there.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadLaunch`] where there is no such tensor, else as [`Self::memory`].
+    pub fn tensor(&self, given: &MappedTensor<Buffer>, map: &TensorMap) -> Result<&Memory, DeviceError> {
+        let end = given.end(map).map_err(DeviceError::BadLaunch)?;
+        self.memory(given.buffer, 0, end)
+    }
+
     /// Enters the code of an artifact.
     pub fn keep(&mut self, code: Code, artifact: &Artifact) -> LoadedCode {
         let number = self.number();
@@ -93,7 +104,14 @@ fn fit(parameters: &[u32], arguments: &[LaunchArgument]) -> Result<(), String> {
         let given = match *argument {
             LaunchArgument::Buffer(_) => 64,
             LaunchArgument::Scalar { width, .. } => width,
+            LaunchArgument::Tensor(_) if bits == 0 => continue,
+            LaunchArgument::Tensor(_) => {
+                return Err(format!("takes {bits} bits as argument {number}, a tensor is given"));
+            }
         };
+        if bits == 0 {
+            return Err(format!("takes a tensor as argument {number}, {given} bits are given"));
+        }
         // A truth is one bit to programs and a byte to kernels.
         if given.div_ceil(8) != bits.div_ceil(8) {
             return Err(format!("takes {bits} bits as argument {number}, {given} are given"));

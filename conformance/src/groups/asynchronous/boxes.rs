@@ -2,11 +2,14 @@
 //! tensor; and with what makes such a copy wrong, which must be found.
 
 use tilewright::emulator::FaultKind;
+use tilewright::kernel::TensorMap;
 use tilewright::lower::{Bulk, BulkFlaw};
 use tilewright::pipeline::Disproof;
 use tilewright::target::Instruction;
 
-use super::super::bulk::{box_operand, everywhere, flawed, map_of, way};
+use super::super::bulk::{box_operand, box_trials, everywhere, flawed, map_of, way};
+use super::super::emulated::either;
+use super::super::executed::trials_on_device;
 use super::super::law::word;
 use crate::{Case, Context, Level, Verdict};
 
@@ -16,24 +19,38 @@ const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 /// All cases of all such rows.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
     let rows = context.target().instructions().iter().filter(|row| Bulk::is_of(row));
-    rows.flat_map(|row| borders(row).into_iter().chain(wrong(row))).collect()
+    rows.flat_map(|row| borders(context, row).into_iter().chain(wrong(row))).collect()
 }
 
 /// `boxes/to-shared/2d/swizzle-of-128-bytes/b16`.
-fn borders(row: &Instruction) -> Vec<Case> {
+fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
     let Some(operand) = box_operand(row) else { return Vec::new() };
     let mut cases = Vec::new();
     for arrangement in &operand.arrangements {
         for bits in WIDTHS {
-            let (row, map) = (row.clone(), map_of(operand, arrangement, bits));
-            let name = format!("async/boxes/{}/{}d/{}/b{bits}", way(&row), operand.rank, word(&arrangement.name));
-            cases.push(Case::new(name, move |context| match everywhere(&row, &map, context.target().description()) {
-                Ok(()) => Verdict::pass(Level::Emulated),
-                Err(wrong) => Verdict::fail(Level::Emulated, wrong.to_string()),
+            let map = map_of(operand, arrangement, bits);
+            let name = format!("boxes/{}/{}d/{}/b{bits}", way(row), operand.rank, word(&arrangement.name));
+            if context.devices().is_some() {
+                cases.push(device_case(format!("async/device/{name}"), row, &map));
+            }
+            let row = row.clone();
+            cases.push(Case::new(format!("async/{name}"), move |context| {
+                match everywhere(&row, &map, context.target().description()) {
+                    Ok(()) => Verdict::pass(Level::Emulated),
+                    Err(wrong) => Verdict::fail(Level::Emulated, wrong.to_string()),
+                }
             }));
         }
     }
     cases
+}
+
+fn device_case(name: String, row: &Instruction, map: &TensorMap) -> Case {
+    let (row, map) = (row.clone(), map.clone());
+    let (packed_row, packed_map) = (row.clone(), map.clone());
+    let run =
+        move |context: &Context| either(box_trials(context, &row, &map).and_then(|all| trials_on_device(context, all)));
+    Case::new(name, run).with_trials(move |context| box_trials(context, &packed_row, &packed_map))
 }
 
 /// `wrong-boxes/to-shared/2d/no-wait`, `wrong-spans/from-shared/no-fence`.

@@ -45,7 +45,10 @@ impl Group for Asynchronous {
         cases.extend(SharedCopying::all(context).into_iter().map(SharedCopying::case));
         if rows.iter().any(Bulk::is_of) {
             cases.extend(boxes::cases(context));
-            cases.extend(TileCopying::all(context).into_iter().map(TileCopying::case));
+            let tiles = TileCopying::all(context);
+            let on_device = tiles.iter().filter(|_| context.devices().is_some());
+            cases.extend(on_device.cloned().filter_map(TileCopying::device_case));
+            cases.extend(tiles.into_iter().map(TileCopying::case));
         }
         cases
     }

@@ -9,9 +9,10 @@ use tilewright::lower::{Omitted, Stages, staged_box_kernel};
 use tilewright::movement::{
     BoxCopy, CopyQuestion, GlobalTensor, Means, MovementError, copy_from_shared, copy_to_shared,
 };
-use tilewright::pipeline::prove_box_tiles;
+use tilewright::pipeline::{Trial, box_tiles_trial, prove_box_tiles};
 
 use super::super::emulated::{either, executed, refused};
+use super::super::executed::{no_trials, trials_on_device};
 use super::super::lineup::{Lineup, Turns};
 use super::super::{Endpoint, Tensor, artifact};
 use super::boxes::found;
@@ -96,12 +97,32 @@ impl TileCopying {
         Case::new(format!("async/{self}"), move |context| either(self.verdict(context)))
     }
 
+    /// The same on a device, of what is shown there: tiles that come through stages, and go back, over the borders.
+    pub(super) fn device_case(self) -> Option<Case> {
+        if !matches!(self.shown, ShownTiles::Borders | ShownTiles::Back) {
+            return None;
+        }
+        let packed = self.clone();
+        let run = move |context: &Context| either(self.trials(context).and_then(|all| trials_on_device(context, all)));
+        let case = Case::new(format!("async/device/{packed}"), run);
+        Some(case.with_trials(move |context| packed.trials(context)))
+    }
+
+    fn trials(&self, context: &Context) -> Result<Vec<Trial>, Verdict> {
+        let setting = self.tensor.setting;
+        let memory = self.end.memory(context, &self.tensor)?;
+        let (to, from) = self.plans(context, &memory)?;
+        let (copy, buffers) = if self.shown == ShownTiles::Back { (from, 2) } else { (to, 3) };
+        let (launch, stages) = (Launch::new(setting.lanes, setting.warps), self::stages(buffers, None));
+        let trial = |shifted| box_tiles_trial(&copy, &memory, launch, stages, shifted);
+        [0, SHIFT].into_iter().map(trial).collect::<Result<_, _>>().map_err(no_trials)
+    }
+
     fn verdict(&self, context: &Context) -> Result<Verdict, Verdict> {
         let setting = self.tensor.setting;
         let memory = self.end.memory(context, &self.tensor)?;
         let (to, from) = self.plans(context, &memory)?;
         let launch = Launch::new(setting.lanes, setting.warps);
-        let stages = |buffers, omitted| Stages { buffers, tensors: 5, omitted };
         let prove =
             |copy: &BoxCopy, stages, shifted| prove_box_tiles(copy, &memory, launch, stages, shifted, means(context));
         let (there, back) = (stages(3, None), stages(2, None));
@@ -158,6 +179,11 @@ impl TileCopying {
         let to = copy.boxes().cloned().ok_or_else(better)?;
         Ok((to, from))
     }
+}
+
+/// Five tiles through so many buffers.
+fn stages(buffers: u32, omitted: Option<Omitted>) -> Stages {
+    Stages { buffers, tensors: 5, omitted }
 }
 
 fn means(context: &Context) -> Means<'_> {

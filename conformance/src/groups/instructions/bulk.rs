@@ -2,11 +2,12 @@
 
 use tilewright::kernel::Module;
 use tilewright::lower::{Bulk, bulk_kernel};
-use tilewright::pipeline::{Disproof, prove_span_copy};
+use tilewright::pipeline::{Disproof, Trial, prove_span_copy, span_copy_trial};
 use tilewright::target::Instruction;
 
 use super::super::artifact;
-use super::super::bulk::{SPAN_BYTES, everywhere, shown};
+use super::super::bulk::{SPAN_BYTES, box_trials, everywhere, shown};
+use super::super::executed::no_trials;
 use crate::{Context, Level, Verdict};
 
 /// Every byte is brought to its place.
@@ -15,6 +16,17 @@ pub(super) fn prove(context: &Context, row: &Instruction) -> Result<(), Disproof
     match shown(row) {
         Some((Some(map), _)) => everywhere(row, &map, target),
         _ => prove_span_copy(row, SPAN_BYTES, None, target).map(drop),
+    }
+}
+
+/// The same to be run on a device.
+pub(super) fn trials(context: &Context, row: &Instruction) -> Result<Vec<Trial>, Verdict> {
+    match shown(row) {
+        Some((Some(map), _)) => box_trials(context, row, &map),
+        _ => {
+            let lanes = context.target().description().lanes.default;
+            span_copy_trial(row, SPAN_BYTES, lanes).map(|trial| vec![trial]).map_err(no_trials)
+        }
     }
 }
 

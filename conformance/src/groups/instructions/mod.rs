@@ -15,7 +15,8 @@ use tilewright::movement::Means;
 use tilewright::pipeline::{Disproof, prove_instruction_on, prove_instruction_with};
 use tilewright::target::{Instruction, InstructionKind};
 
-use super::executed::on_device;
+use super::emulated::either;
+use super::executed::{on_device, trials_on_device};
 use super::law::word;
 use crate::{Case, Context, Group, Level, Verdict};
 
@@ -38,8 +39,8 @@ impl Group for Instructions {
             }
             cases.push(case(format!("meaning/{name}"), row, meaning));
             cases.push(case(format!("code/{name}"), row, code));
-            if context.devices().is_some() && !Bulk::is_of(row) && !prefetches(row) {
-                cases.push(case(format!("device/{name}"), row, executed));
+            if context.devices().is_some() && !prefetches(row) {
+                cases.push(device_case(format!("device/{name}"), row));
             }
         }
         cases.push(Case::new("instructions/code/no-such-row", code::unknown));
@@ -50,6 +51,18 @@ impl Group for Instructions {
 fn case(name: String, row: &Instruction, check: fn(&Context, &Instruction) -> Verdict) -> Case {
     let row = row.clone();
     Case::new(format!("instructions/{name}"), move |context| check(context, &row))
+}
+
+/// The same on a device.
+fn device_case(name: String, row: &Instruction) -> Case {
+    if !Bulk::is_of(row) {
+        return case(name, row, executed);
+    }
+    let packed = row.clone();
+    let run = |context: &Context, row: &Instruction| {
+        either(bulk::trials(context, row).and_then(|all| trials_on_device(context, all)))
+    };
+    case(name, row, run).with_trials(move |context| bulk::trials(context, &packed))
 }
 
 fn code(context: &Context, row: &Instruction) -> Verdict {

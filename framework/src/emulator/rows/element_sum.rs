@@ -22,15 +22,17 @@ pub struct ElementSum {
 }
 
 impl ElementSum {
-    /// Of a row all of whose operands are in registers.
+    /// Of a row whose operands are in registers or in shared memory.
     ///
     /// # Errors
     /// What the row lacks, or why there is no such product, in words.
     pub fn of(row: &Instruction) -> Result<Self, String> {
         let typed = |wanted: &str| {
             let is_wanted = |operand: &&Operand| operand.role() == Some(wanted);
-            let Some(Operand::Register { element, .. }) = row.operands.iter().find(is_wanted) else {
-                return Err(format!("its row has no register operand `{wanted}`"));
+            let element = match row.operands.iter().find(is_wanted) {
+                Some(Operand::Register { element, .. }) => element,
+                Some(Operand::Memory(memory)) => &memory.element,
+                _ => return Err(format!("its row has no operand `{wanted}` in registers or shared memory")),
             };
             Number::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))
         };

@@ -127,7 +127,11 @@ fn launch_argument(
         (Given::Scalar { bits, width }, Type::Scalar(element)) if element.bits() == width.max(8) => {
             Ok(emulator::Argument::Scalar(bits))
         }
+        (Given::Tensor(tensor), Type::TensorMap) => {
+            Ok(emulator::Argument::Tensor(tensor.in_buffer(buffers[tensor.buffer])))
+        }
         (Given::Buffer(_), _) => Err("a buffer".to_owned()),
+        (Given::Tensor(_), _) => Err("a tensor".to_owned()),
         (Given::Scalar { width, .. }, _) => Err(format!("a number of {width} bits")),
     }
 }

@@ -17,6 +17,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::kernel::MappedTensor;
+
 pub use compare::{Difference, Mismatch, Tolerance};
 pub use element::{Element, Value};
 pub use launch::{Ended, LaunchError};
@@ -63,6 +65,8 @@ pub enum Given {
         /// How wide the type is.
         width: u32,
     },
+    /// A tensor in the buffer of this number, for a parameter that is a map.
+    Tensor(MappedTensor<usize>),
 }
 
 /// A buffer in global memory.

@@ -1,11 +1,13 @@
 //! Copies of a tensor's tiles by boxes, in stages, to shared memory and back.
 
-use crate::emulator::{Argument, Buffer, Emulator, GlobalMemory, Limits, MappedTensor, Meanings, Report};
-use crate::kernel::{self, Counts, Launch, MAX_RANK, Module};
+use crate::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
+use crate::kernel::{self, Counts, Launch, MAX_RANK, MappedTensor, Module};
 use crate::layout::{Dim, MemoryLayout};
 use crate::lower::{Stages, staged_box_kernel};
 use crate::movement::{BoxCopy, Means};
 
+use super::super::case::{self, After, Element, Given, Tolerance};
+use super::super::trial::{Trial, input};
 use super::Disproof;
 use super::execute::{element, little_endian, word};
 
@@ -31,15 +33,10 @@ pub fn prove_box_tiles<'a>(
     kernel::verify(&module)?;
     kernel::verify_instructions(&module.kernels[0], means.instructions)?;
     let tiles = Tiles::new(copy, memory, stages.tensors, shifted);
-    let bits = copy.map.element_bits;
-    let bytes = (bits / 8) as usize;
-    let tensor = little_endian((0..tiles.elements()).map(|index| element(index, bits)), bytes);
-    let held = little_endian((0..tiles.places()).map(|index| element(index ^ 0x5555_0000, bits)), bytes);
-    let origins: Vec<u8> = tiles.origins.iter().flatten().flat_map(|at| at.to_le_bytes()).collect();
+    let bytes = (tiles.bits / 8) as usize;
     let mut global = GlobalMemory::new();
-    let [tensor_at, origins_at, held_at] = [&tensor, &origins, &held].map(|bytes| global.allocate_with(bytes));
-    let arguments =
-        [Argument::Tensor(tiles.given(tensor_at, bytes)), Argument::Buffer(origins_at), Argument::Buffer(held_at)];
+    let [tensor_at, origins_at, held_at] = tiles.contents().map(|bytes| global.allocate_with(&bytes));
+    let arguments = [Argument::Tensor(tiles.given(tensor_at)), Argument::Buffer(origins_at), Argument::Buffer(held_at)];
     let meanings = Meanings::of_rows(means.instructions);
     let emulator = Emulator::new(&module.kernels[0], means.target);
     let run = emulator
@@ -53,6 +50,39 @@ pub fn prove_box_tiles<'a>(
     let unit = u64::from(means.target.global.transaction_bytes.max(1));
     let exact = shifted == 0 && row_major && copy.bytes().is_multiple_of(unit);
     compare_counts(copy, u64::from(stages.tensors), exact, &report).map(|()| report)
+}
+
+/// The same to be run on a device.
+///
+/// # Errors
+/// [`Disproof`]: what of it no kernel can be made of.
+pub fn box_tiles_trial(
+    copy: &BoxCopy,
+    memory: &MemoryLayout,
+    launch: Launch,
+    stages: Stages,
+    shifted: u32,
+) -> Result<Trial, Disproof> {
+    let kernel = staged_box_kernel("tiles", copy, memory, launch, stages)?;
+    let tiles = Tiles::new(copy, memory, stages.tensors, shifted);
+    let bytes = (tiles.bits / 8) as usize;
+    let [tensor, origins, held] = tiles.contents();
+    let after = |elements: Vec<u64>| After::Expected {
+        bytes: little_endian(elements.into_iter(), bytes),
+        tolerance: Tolerance::default(),
+    };
+    let (tensor_after, held_after) = match copy.queue() {
+        None => (After::Unchanged, after(tiles.brought())),
+        Some(_) => (after(tiles.put_back()), After::Unchanged),
+    };
+    let element = Element::Unsigned(tiles.bits);
+    let buffer = |name: &str, before: Vec<u8>, after| {
+        let shape = vec![(before.len() / bytes) as u64];
+        case::Buffer { name: name.to_owned(), element, shape, before, after }
+    };
+    let buffers = vec![buffer("tensor", tensor, tensor_after), input(1, origins), buffer("held", held, held_after)];
+    let arguments = vec![Given::Tensor(tiles.given(0)), Given::Buffer(1), Given::Buffer(2)];
+    Ok(Trial { kernel, grid: [1, 1, 1], arguments, buffers, predicted: None })
 }
 
 /// The tiles of one tensor.
@@ -95,9 +125,36 @@ impl<'a> Tiles<'a> {
         self.offsets() * self.origins.len() as u64
     }
 
-    fn given(&self, buffer: Buffer, bytes: usize) -> MappedTensor {
-        let packed = MappedTensor::packed(buffer, &self.sizes, bytes as u64);
+    fn given<B: Copy>(&self, buffer: B) -> MappedTensor<B> {
+        let packed = MappedTensor::packed(buffer, &self.sizes, u64::from(self.bits / 8));
         packed.unwrap_or(MappedTensor { buffer, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] })
+    }
+
+    /// What the tensor has, where tiles begin, and what is held, before.
+    fn contents(&self) -> [Vec<u8>; 3] {
+        let bytes = (self.bits / 8) as usize;
+        let of = |index: u64| element(index, self.bits);
+        let tensor = little_endian((0..self.elements()).map(of), bytes);
+        let held = little_endian((0..self.places()).map(|place| of(place ^ HELD)), bytes);
+        let origins = self.origins.iter().flatten().flat_map(|at| at.to_le_bytes()).collect();
+        [tensor, origins, held]
+    }
+
+    /// What each place of shared memory has that was copied to.
+    fn brought(&self) -> Vec<u64> {
+        let of = |place| self.element(place).map_or(0, |index| element(index, self.bits));
+        (0..self.places()).map(of).collect()
+    }
+
+    /// What each element of the tensor is that was copied to.
+    fn put_back(&self) -> Vec<u64> {
+        let mut expected: Vec<u64> = (0..self.elements()).map(|index| element(index, self.bits)).collect();
+        for place in 0..self.places() {
+            if let Some(index) = self.element(place) {
+                expected[index as usize] = element(place ^ HELD, self.bits);
+            }
+        }
+        expected
     }
 
     /// Which element of the tensor a place of shared memory has; none outside.
@@ -116,24 +173,21 @@ impl<'a> Tiles<'a> {
 
     /// What shared memory held, of copies to there.
     fn compare_held(&self, held: &[u8], bytes: usize) -> Result<(), Disproof> {
-        (0..self.places()).zip(held.chunks(bytes)).try_for_each(|(place, found)| {
-            let index = self.element(place);
-            same(place, word(found), index.unwrap_or(0), index.map_or(0, |index| element(index, self.bits)))
+        let all = (0..).zip(held.chunks(bytes).zip(self.brought()));
+        all.into_iter().try_for_each(|(place, (found, expected))| {
+            same(place, word(found), self.element(place).unwrap_or(0), expected)
         })
     }
 
     /// What the tensor has, of copies from there.
     fn compare_tensor(&self, tensor: &[u8], bytes: usize) -> Result<(), Disproof> {
-        let mut expected: Vec<u64> = (0..self.elements()).map(|index| element(index, self.bits)).collect();
-        for place in 0..self.places() {
-            if let Some(index) = self.element(place) {
-                expected[index as usize] = element(place ^ 0x5555_0000, self.bits);
-            }
-        }
-        let all = (0..).zip(tensor.chunks(bytes).zip(expected));
+        let all = (0..).zip(tensor.chunks(bytes).zip(self.put_back()));
         all.into_iter().try_for_each(|(index, (found, expected))| same(index, word(found), index, expected))
     }
 }
+
+/// What is held has the numbers of other elements than the tensor.
+const HELD: u64 = 0x5555_0000;
 
 fn same(place: u64, found: u64, element: u64, expected: u64) -> Result<(), Disproof> {
     if found == expected {

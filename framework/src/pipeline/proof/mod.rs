@@ -24,7 +24,7 @@ use crate::movement::MovementError;
 use crate::vendor::{CompileError, DeviceError};
 
 pub use block_load::{BlockTile, prove_block_loads, prove_block_loads_on};
-pub use boxes::prove_box_tiles;
+pub use boxes::{box_tiles_trial, prove_box_tiles};
 pub use copy::prove_shared_copy;
 pub(super) use device::Machine;
 pub(super) use execute::{run, word};

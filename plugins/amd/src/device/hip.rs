@@ -69,14 +69,8 @@ impl HipDevice {
 
     /// The values of arguments, as wide as the widest is.
     fn values(&self, arguments: &[LaunchArgument]) -> Result<Vec<u64>, DeviceError> {
-        let value = |(index, argument): (usize, &LaunchArgument)| match *argument {
-            LaunchArgument::Buffer(buffer) => Ok(self.given.memory(buffer, 0, 0)?.object as u64),
-            LaunchArgument::Scalar { bits, width } if width <= 64 => Ok(bits),
-            LaunchArgument::Scalar { width, .. } => {
-                Err(DeviceError::BadLaunch(format!("argument {index} has {width} bits")))
-            }
-        };
-        arguments.iter().enumerate().map(value).collect()
+        let address = |buffer| Ok(self.given.memory(buffer, 0, 0)?.object as u64);
+        arguments.iter().map(|argument| Ok(argument.value(address)?.0)).collect()
     }
 }
 

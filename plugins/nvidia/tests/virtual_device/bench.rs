@@ -61,7 +61,17 @@ pub fn artifact(ptx: &str, kernel: &str, shape: Shape) -> Artifact {
 
 /// Runs a kernel; what its buffers hold then, and what it did.
 pub fn run(ptx: &str, kernel: &str, shape: Shape, given: &[Given]) -> Result<(Vec<Vec<u8>>, Report), DeviceError> {
-    let mut device = device();
+    run_on(&mut device(), ptx, kernel, shape, given)
+}
+
+/// The same on a device.
+pub fn run_on(
+    device: &mut VirtualDevice,
+    ptx: &str,
+    kernel: &str,
+    shape: Shape,
+    given: &[Given],
+) -> Result<(Vec<Vec<u8>>, Report), DeviceError> {
     let code = device.load(&artifact(ptx, kernel, shape))?;
     let (mut arguments, mut buffers) = (Vec::new(), Vec::new());
     for given in given {

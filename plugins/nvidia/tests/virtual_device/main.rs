@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod bench;
+mod bulk;
 mod emitted;
 mod faults;
 mod foreign;
+mod group_products;
 mod programs;
 mod rows;
 mod text;

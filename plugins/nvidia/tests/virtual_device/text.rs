@@ -15,7 +15,7 @@ fn what_is_not_known_is_named_with_its_line_and_the_nearest() {
     for (body, words) in [
         ("mull.lo.s32 %r0, 1, 2;", &["line 9", "mull.lo.s32", "`mul"] as &[&str]),
         ("mul.low.s32 %r0, 1, 2;", &["`low` is not known here of `mul`", "`lo`"]),
-        ("wgmma.fence.sync.aligned;", &["wgmma.fence.sync.aligned"]),
+        ("tcgen05.wait::ld.sync.aligned;", &["tcgen05.wait::ld.sync.aligned"]),
         ("add.s32 %r0, %r1;", &["takes 3 operands, 2 are given"]),
         ("add.s32 %r0, %r1, %r99;", &["the register `%r99` is not declared"]),
         ("bra NOWHERE;", &["no label `NOWHERE`"]),

@@ -93,13 +93,8 @@ impl LevelZeroDevice {
     /// Sets what a kernel is called with.
     fn set_arguments(&self, kernel: &Owned, arguments: &[LaunchArgument]) -> Result<(), DeviceError> {
         for (index, argument) in (0..).zip(arguments) {
-            let (value, bytes) = match *argument {
-                LaunchArgument::Buffer(buffer) => (self.given.memory(buffer, 0, 0)?.get() as u64, size_of::<Object>()),
-                LaunchArgument::Scalar { bits, width } => (bits, width.div_ceil(8) as usize),
-            };
-            if bytes > size_of_val(&value) {
-                return Err(DeviceError::BadLaunch(format!("argument {index} has {bytes} bytes")));
-            }
+            let (value, bits) = argument.value(|buffer| Ok(self.given.memory(buffer, 0, 0)?.get() as u64))?;
+            let bytes = bits.div_ceil(8) as usize;
             // SAFETY: the driver reads `bytes` bytes of `value`, least significant first, and checks their number.
             let code =
                 unsafe { (self.functions().kernel_argument)(kernel.get(), index, bytes, (&raw const value).cast()) };

@@ -13,6 +13,7 @@ use tilewright::vendor::{
 };
 
 use super::found::failed;
+use super::maps;
 use super::owned::{Context, Event, Memory, Module};
 
 /// A GPU of the driver.
@@ -20,8 +21,26 @@ pub(super) struct CudaDevice {
     given: Ledger<Memory, Module>,
     context: Arc<Context>,
     name: String,
+    /// Of the driver, as it says it: 1000 for each major, 10 for each minor.
+    version: i32,
     /// Kernels have more shared memory than this as memory whose size the launch says.
     static_bytes: u64,
+}
+
+/// An argument as the driver takes it.
+enum Passed {
+    /// A number, in its least significant bytes.
+    Value(u64),
+    Map(sys::CUtensorMap),
+}
+
+impl Passed {
+    fn pointer(&mut self) -> *mut c_void {
+        match self {
+            Self::Value(value) => (&raw mut *value).cast(),
+            Self::Map(map) => (&raw mut *map).cast(),
+        }
+    }
 }
 
 impl CudaDevice {
@@ -31,16 +50,23 @@ impl CudaDevice {
         unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(failed("cuDriverGetVersion"))?;
         let context = Arc::new(Context::of(device)?);
         let name = format!("{name} (GPU {device}; CUDA driver {}.{})", version / 1000, version % 1000 / 10);
-        Ok(Self { given: Ledger::default(), context, name, static_bytes: target.shared.static_bytes.into() })
+        let static_bytes = target.shared.static_bytes.into();
+        Ok(Self { given: Ledger::default(), context, name, version, static_bytes })
     }
 
-    /// The values of arguments, each in its least significant bytes.
-    fn values(&self, arguments: &[LaunchArgument]) -> Result<Vec<u64>, DeviceError> {
-        let value = |argument: &LaunchArgument| match *argument {
-            LaunchArgument::Buffer(buffer) => Ok(self.given.memory(buffer, 0, 0)?.0),
-            LaunchArgument::Scalar { bits, .. } => Ok(bits),
+    /// What the arguments of a kernel are to the driver.
+    fn passed(&self, kernel: &KernelMetadata, arguments: &[LaunchArgument]) -> Result<Vec<Passed>, DeviceError> {
+        let passed = |(number, argument): (u32, &LaunchArgument)| {
+            let map = kernel.maps.iter().find(|map| map.parameter == number);
+            match (argument, map) {
+                (LaunchArgument::Tensor(tensor), Some(map)) => {
+                    let memory = self.given.tensor(tensor, &map.map)?;
+                    Ok(Passed::Map(maps::encoded(map, tensor, memory.0, self.version)?))
+                }
+                _ => Ok(Passed::Value(argument.value(|buffer| Ok(self.given.memory(buffer, 0, 0)?.0))?.0)),
+            }
         };
-        arguments.iter().map(value).collect()
+        (0..).zip(arguments).map(passed).collect()
     }
 
     fn function(&self, module: &Module, kernel: &KernelMetadata) -> Result<(sys::CUfunction, u32), DeviceError> {
@@ -117,14 +143,9 @@ impl Device for CudaDevice {
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
         self.context.enter()?;
         let (module, kernel) = self.given.launched(launch)?;
-        if !kernel.maps.is_empty() {
-            return Err(DeviceError::Unsupported(
-                "kernels that take maps of tensors, which a launch has none of".into(),
-            ));
-        }
         let (function, shared) = self.function(module, kernel)?;
-        let mut values = self.values(&launch.arguments)?;
-        let mut arguments: Vec<*mut c_void> = values.iter_mut().map(|value| (&raw mut *value).cast()).collect();
+        let mut passed = self.passed(kernel, &launch.arguments)?;
+        let mut arguments: Vec<*mut c_void> = passed.iter_mut().map(Passed::pointer).collect();
         let (start, end) = (Event::new()?, Event::new()?);
         let ([x, y, z], lanes) = (launch.grid, kernel.lanes * kernel.warps);
         start.record()?;

@@ -7,6 +7,7 @@
 
 mod device;
 mod found;
+mod maps;
 mod owned;
 
 pub(crate) use found::devices;

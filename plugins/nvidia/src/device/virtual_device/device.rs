@@ -6,7 +6,7 @@ use tilewright::vendor::{
     LoadedCode,
 };
 
-use super::machine::{Global, LANES, Launch, Report, run};
+use super::machine::{Global, LANES, Launch, Report, Tensor, run};
 use super::program::{Addresses, Program, program};
 use super::text::{Initial, Module, PtxError, Variable, parse};
 
@@ -98,9 +98,6 @@ impl VirtualDevice {
         if kernel.blocks > 1 {
             return wrong(format!("clusters of {} blocks; the virtual device has none", kernel.blocks));
         }
-        if !kernel.maps.is_empty() {
-            return wrong("maps of tensors; the virtual device has none".to_owned());
-        }
         if threads == 0 || threads > u64::from(self.target.limits.lanes_per_block) {
             return wrong(format!(
                 "blocks of {threads} lanes; there are at most {}",
@@ -134,24 +131,35 @@ impl VirtualDevice {
 /// The bytes of the parameters.
 fn parameters(
     given: &Ledger<u64, Loaded>,
-    program: &Program,
+    (program, kernel): (&Program, &KernelMetadata),
     arguments: &[LaunchArgument],
 ) -> Result<Vec<u8>, DeviceError> {
+    let address = |buffer| Ok(Global::address(*given.memory(buffer, 0, 0)?));
     let mut bytes = vec![0; program.parameter_bytes as usize];
     let bad = |message: String| Err(DeviceError::BadLaunch(format!("kernel `{}`: {message}", program.name)));
     if arguments.len() != program.parameters.len() {
         return bad(format!("{} arguments, the text takes {}", arguments.len(), program.parameters.len()));
     }
     for (number, (parameter, argument)) in program.parameters.iter().zip(arguments).enumerate() {
-        let (value, size) = match *argument {
-            LaunchArgument::Buffer(buffer) => (Global::address(*given.memory(buffer, 0, 0)?), 8),
-            LaunchArgument::Scalar { bits, width } => (bits, u64::from(width.div_ceil(8))),
+        let map = kernel.maps.iter().find(|map| map.parameter as usize == number);
+        let value = match (argument, map) {
+            (LaunchArgument::Tensor(tensor), Some(map)) => {
+                let first = Global::address(*given.tensor(tensor, &map.map)?).wrapping_add(tensor.offset);
+                match Tensor::new(map, first, tensor.sizes, tensor.strides) {
+                    Ok(tensor) => tensor.to_bytes().to_vec(),
+                    Err(why) => return bad(format!("argument {number}: {why}")),
+                }
+            }
+            _ => {
+                let (value, width) = argument.value(address)?;
+                value.to_le_bytes()[..width.div_ceil(8) as usize].to_vec()
+            }
         };
-        if size != parameter.bytes || size > 8 {
-            return bad(format!("argument {number} has {size} bytes, the text takes {}", parameter.bytes));
+        if value.len() as u64 != parameter.bytes {
+            return bad(format!("argument {number} has {} bytes, the text takes {}", value.len(), parameter.bytes));
         }
         let at = parameter.offset as usize;
-        bytes[at..at + size as usize].copy_from_slice(&value.to_le_bytes()[..size as usize]);
+        bytes[at..at + value.len()].copy_from_slice(&value);
     }
     Ok(bytes)
 }
@@ -244,7 +252,7 @@ impl Device for VirtualDevice {
         let (loaded, metadata) = self.given.launched(launch)?;
         let missing = || DeviceError::BadLaunch(format!("the code has no kernel `{}`", launch.kernel));
         let program = loaded.programs.iter().find(|program| program.name == launch.kernel).ok_or_else(missing)?;
-        let parameters = parameters(&self.given, program, &launch.arguments)?;
+        let parameters = parameters(&self.given, (program, metadata), &launch.arguments)?;
         let launch = Launch {
             target: &self.target,
             grid: launch.grid,

@@ -111,6 +111,20 @@ pub enum FaultKind {
         /// The lane.
         lane: u32,
     },
+    /// Bytes that a bulk copy or a product of four warps reads.
+    #[error("lane {lane}: byte {address:#x} of shared memory is being read by what was issued and not waited for")]
+    Lent {
+        /// The byte.
+        address: u64,
+        /// The lane.
+        lane: u32,
+    },
+    /// A block that ends while its shared memory is read.
+    #[error("lane {lane} ends, and a bulk copy from shared memory that it issued was not waited for")]
+    Unfinished {
+        /// The lane.
+        lane: u32,
+    },
     /// A barrier that not all lanes come to, or that nobody completes.
     #[error("{0}")]
     Barrier(String),

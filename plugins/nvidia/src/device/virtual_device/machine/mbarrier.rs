@@ -64,7 +64,7 @@ impl Running<'_> {
         self.shared.reserve(address, false, &who)
     }
 
-    fn mbarrier(&mut self, address: u64) -> Result<&mut Mbarrier, FaultKind> {
+    pub(super) fn mbarrier(&mut self, address: u64) -> Result<&mut Mbarrier, FaultKind> {
         let missing = || FaultKind::Mbarrier { address, message: "none was made there".to_owned() };
         self.shared.mbarriers.get_mut(&address).ok_or_else(missing)
     }
@@ -89,15 +89,29 @@ impl Running<'_> {
         Ok(phase)
     }
 
-    /// Whether the phase of this number, or parity, has completed.
+    /// Bytes that were awaited have come.
+    pub(super) fn mbarrier_bytes_arrive(&mut self, address: u64, bytes: u64) -> Result<(), FaultKind> {
+        let barrier = self.mbarrier(address)?;
+        barrier.bytes -= bytes.cast_signed();
+        barrier.settle();
+        Ok(())
+    }
+
+    /// Whether the phase of this number, or parity, has completed; a lane asks, and what is under way to it lands.
     pub(in crate::device::virtual_device) fn mbarrier_is_past(
         &mut self,
+        lane: usize,
         address: u64,
         phase: u64,
         by_parity: bool,
     ) -> Result<bool, FaultKind> {
-        let current = self.mbarrier(address)?.phase;
-        // The phase of the other parity is the one before the current one.
-        Ok(if by_parity { current & 1 != phase & 1 } else { current > phase })
+        loop {
+            let current = self.mbarrier(address)?.phase;
+            // The phase of the other parity is the one before the current one.
+            let is_past = if by_parity { current & 1 != phase & 1 } else { current > phase };
+            if is_past || !self.bulk_arrive(address, lane)? {
+                return Ok(is_past);
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! May import `tilewright::target`, `tilewright::kernel` (counts) and [`super::program`].
 
 mod block;
+mod bulk;
 mod fault;
 mod flight;
 mod global;
@@ -10,14 +11,17 @@ mod lanes;
 mod launch;
 mod mbarrier;
 mod memory;
+mod products;
 mod registers;
 mod shared;
 mod stack;
+mod tensor_map;
 mod warp;
 
 use tilewright::kernel::Counts;
 use tilewright::target::TargetDescription;
 
+pub(super) use bulk::Groups;
 pub use fault::{Fault, FaultKind};
 pub(super) use flight::Flights;
 pub(super) use global::Global;
@@ -26,8 +30,10 @@ pub use launch::Report;
 pub(super) use launch::{Launch, run};
 pub use memory::Space;
 pub(super) use memory::{Access, Data, LANES};
+pub(super) use products::Reads;
 pub(super) use registers::Registers;
 pub(super) use shared::{Accessor, Shared};
+pub(super) use tensor_map::{GRAIN, MAP_BYTES, Tensor};
 
 use super::program::Place;
 
@@ -110,6 +116,10 @@ pub(super) struct Running<'a> {
     /// Barriers of the warp so far.
     pub(super) epoch: &'a mut u32,
     pub(super) flights: &'a mut Flights,
+    /// Bulk copies from shared memory, of each lane.
+    pub(super) groups: &'a mut [Groups; LANES],
+    /// What products of four warps read.
+    pub(super) reads: &'a mut Reads,
     /// The lanes' own memory, one lane's after the other's.
     pub(super) local: &'a mut [u8],
     pub(super) parameters: &'a [u8],

@@ -1,9 +1,10 @@
 //! Shared memory of a block: bytes, who accessed them last, and what is under way to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use tilewright::target::Direction;
 
+use super::bulk::Arriving;
 use super::mbarrier::Mbarrier;
 use super::{FaultKind, Space};
 
@@ -37,6 +38,8 @@ const SEVERAL: u8 = u8::MAX;
 struct State {
     is_written: bool,
     in_flight: bool,
+    /// How many asynchronous operations read it.
+    lent: u16,
     /// Part of an mbarrier.
     is_mbarrier: bool,
 }
@@ -53,6 +56,8 @@ pub(in crate::device::virtual_device) struct Shared {
     /// between them.
     other_orders: bool,
     pub(super) mbarriers: BTreeMap<u64, Mbarrier>,
+    /// Bulk copies that arrive at each mbarrier, the oldest first.
+    pub(super) arriving: BTreeMap<u64, VecDeque<Arriving>>,
 }
 
 impl Shared {
@@ -65,6 +70,7 @@ impl Shared {
             generation: 1,
             other_orders: false,
             mbarriers: BTreeMap::new(),
+            arriving: BTreeMap::new(),
         }
     }
 
@@ -76,6 +82,7 @@ impl Shared {
         self.generation = 1;
         self.other_orders = false;
         self.mbarriers.clear();
+        self.arriving.clear();
     }
 
     /// All warps have come to a barrier of the block.
@@ -145,6 +152,7 @@ impl Shared {
         let range = self.range(Direction::Store, address, from.len() as u64, who)?;
         for (at, &byte) in range.zip(from) {
             self.is_free(at, who)?;
+            self.is_own(at, who)?;
             let write = self.writes[at];
             let is_same = write.warp == who.warp
                 && write.step == who.step
@@ -168,6 +176,7 @@ impl Shared {
     pub(super) fn send(&mut self, address: u64, bytes: u64, who: &Accessor) -> Result<(), FaultKind> {
         for at in self.range(Direction::Store, address, bytes, who)? {
             self.is_free(at, who)?;
+            self.is_own(at, who)?;
             if self.races(&self.writes[at], who) {
                 return Err(self.race(Direction::Store, at, Direction::Store, &self.writes[at], who));
             }
@@ -185,6 +194,21 @@ impl Shared {
             self.bytes[at] = byte;
             self.state[at] = State { is_written: true, ..State::default() };
             self.writes[at] = self.record(who);
+        }
+    }
+
+    /// Lends bytes to an asynchronous operation that reads them, or takes them back.
+    pub(super) fn lend(&mut self, address: u64, bytes: u64, is_lent: bool) {
+        let range = address as usize..(address + bytes) as usize;
+        self.state.get_mut(range).unwrap_or_default().iter_mut().for_each(|state| {
+            state.lent = if is_lent { state.lent.saturating_add(1) } else { state.lent.saturating_sub(1) };
+        });
+    }
+
+    fn is_own(&self, at: usize, who: &Accessor) -> Result<(), FaultKind> {
+        match self.state[at].lent {
+            0 => Ok(()),
+            _ => Err(FaultKind::Lent { address: at as u64, lane: who.lane.into() }),
         }
     }
 

@@ -3,9 +3,11 @@
 use tilewright::kernel::Counts;
 use tilewright::target::TargetDescription;
 
+use super::bulk::Groups;
 use super::flight::Flights;
 use super::launch::Launch;
 use super::memory::LANES;
+use super::products::Reads;
 use super::registers::Registers;
 use super::shared::Shared;
 use super::stack::Stack;
@@ -28,6 +30,8 @@ pub(super) struct Warp {
     stack: Stack,
     registers: Registers,
     flights: Flights,
+    groups: [Groups; LANES],
+    reads: Reads,
     local: Vec<u8>,
     epoch: u32,
     pub(super) standing: Standing,
@@ -65,6 +69,8 @@ impl Warp {
             stack: Stack::new(lanes),
             registers,
             flights: Flights::default(),
+            groups: Default::default(),
+            reads: Reads::default(),
             local: vec![0; program.local_bytes as usize * LANES],
             epoch: 0,
             standing: Standing::Runs,
@@ -76,6 +82,8 @@ impl Warp {
     pub(super) fn begin(&mut self, program: &Program, launch: &Launch<'_>, block: [u32; 3]) {
         self.stack = Stack::new(self.lanes);
         self.flights.clear();
+        self.groups.iter_mut().for_each(Groups::clear);
+        self.reads.clear();
         self.epoch = 0;
         self.standing = Standing::Runs;
         self.counts = Counts::default();
@@ -132,8 +140,7 @@ impl Warp {
         let mut waited = 0;
         for _ in 0..TURN {
             let Some((number, lanes)) = self.stack.top() else {
-                self.standing = Standing::Ended;
-                return Ok(());
+                return self.end(around);
             };
             let Some(step) = around.program.steps.get(number as usize) else {
                 // Behind the last instruction a kernel ends.
@@ -196,14 +203,21 @@ impl Warp {
         if active == 0 {
             return Ok((0, Next::Follow));
         }
-        let mut running = Running {
+        step.operation.execute(&mut self.running(around, number, active)).map(|next| (active, next))
+    }
+
+    /// The warp while these lanes execute a step.
+    fn running<'a>(&'a mut self, around: &'a mut Around<'_>, step: u32, active: u32) -> Running<'a> {
+        Running {
             registers: &mut self.registers,
             active,
             alive: self.stack.alive(),
             warp: self.number,
-            step: number,
+            step,
             epoch: &mut self.epoch,
             flights: &mut self.flights,
+            groups: &mut self.groups,
+            reads: &mut self.reads,
             local: &mut self.local,
             parameters: around.parameters,
             shared: around.shared,
@@ -212,8 +226,15 @@ impl Warp {
             transactions: around.transactions,
             printed: around.printed,
             target: around.target,
-        };
-        step.operation.execute(&mut running).map(|next| (active, next))
+        }
+    }
+
+    /// All lanes have ended: so must what they have issued.
+    fn end(&mut self, around: &mut Around<'_>) -> Result<(), Box<Fault>> {
+        let mut running = self.running(around, u32::MAX, self.lanes);
+        let ended = running.lanes().try_for_each(|lane| running.bulk_end(lane));
+        self.standing = Standing::Ended;
+        ended.map_err(|kind| self.fault(around, u32::MAX, kind))
     }
 
     /// Goes on; where the warp does not, why.

@@ -96,7 +96,8 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Hints are known by what comes before `::`, and written `L1::` in the table.
+/// Hints are known by what comes before `::`, and written `L1::` in the table; shapes by how they begin: `m64n*`.
 fn is_hint(known: &str, word: &str) -> bool {
-    known.ends_with("::") && word.starts_with(known)
+    let begins = if known.ends_with("::") { Some(known) } else { known.strip_suffix('*') };
+    begins.is_some_and(|begin| word.starts_with(begin))
 }

@@ -178,13 +178,35 @@ impl Operands<'_> {
 
     /// `[base + offset]`.
     pub(in crate::device::virtual_device) fn address(&mut self, number: usize) -> Result<Address, String> {
-        let Operand::Address { base, offset, more } = self.operand(number)?.clone() else {
-            return Err(self.wrong(number, "address"));
-        };
-        if !more.is_empty() {
-            return Err(format!("`{}`: an address with coordinates is not known here", self.instruction.opcode));
+        match self.operand(number)?.clone() {
+            Operand::Address { base, offset, more } if more.is_empty() => self.address_of(number, *base, offset),
+            Operand::Address { .. } => {
+                Err(format!("`{}`: an address with coordinates is not known here", self.instruction.opcode))
+            }
+            _ => Err(self.wrong(number, "address")),
         }
-        match *base {
+    }
+
+    /// `[map, {coordinates}]`: the address of a tensor's map, and the registers of the coordinates.
+    pub(in crate::device::virtual_device) fn tensor(
+        &mut self,
+        number: usize,
+        ty: Type,
+    ) -> Result<(Address, Vec<u32>), String> {
+        let Operand::Address { base, offset, more } = self.operand(number)?.clone() else {
+            return Err(self.wrong(number, "tensor with coordinates"));
+        };
+        let all = match more.as_slice() {
+            [Operand::Group(all)] => all,
+            _ => return Err(self.wrong(number, "tensor with one group of coordinates")),
+        };
+        let source = |one| self.source_of(one, ty).unwrap_or_else(|| Err(self.wrong(number, "group of coordinates")));
+        let coordinates = all.iter().map(source).collect::<Result<_, _>>()?;
+        Ok((self.address_of(number, *base, offset)?, coordinates))
+    }
+
+    fn address_of(&mut self, number: usize, base: Operand, offset: u64) -> Result<Address, String> {
+        match base {
             Operand::Integer(value) => {
                 let base = self.held.constant(value.wrapping_add(offset));
                 Ok(Address { base, offset: 0, is_wide: true, space: None })

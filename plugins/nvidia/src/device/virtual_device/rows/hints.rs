@@ -4,8 +4,8 @@
 use crate::device::virtual_device::machine::{Lanes, Operation, each};
 use crate::device::virtual_device::program::{Form, Meaning, Operands, Row};
 
-const FENCES: &str = "sc acq_rel acquire release cta cluster gpu sys proxy alias async async::global async::shared::cta \
-                      generic mbarrier_init async.global async.shared::cta";
+const FENCES: &str = "sc acq_rel acquire release cta cluster gpu sys proxy alias async global shared::cta shared::cluster \
+                      generic mbarrier_init";
 const CACHES: &str = "global local L1 L2 L1:: L2:: generic level:: v2 const param tensormap";
 
 pub(super) const ROWS: &[Row] = &[

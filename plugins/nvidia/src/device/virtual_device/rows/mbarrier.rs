@@ -108,7 +108,7 @@ impl Operation for Test {
         for lane in warp.lanes() {
             let at = at(warp, self.shared, &self.address, lane)?;
             let phase = warp.known(self.phase, lane, "the phase")?;
-            let is_past = warp.mbarrier_is_past(at, phase, self.by_parity)?;
+            let is_past = warp.mbarrier_is_past(lane, at, phase, self.by_parity)?;
             warp.set(self.to, lane, is_past.into());
             all &= is_past;
         }

@@ -11,6 +11,7 @@ mod arithmetic;
 mod atomic;
 mod barrier;
 mod bits;
+mod bulk;
 mod call;
 mod carry;
 mod compare;
@@ -20,6 +21,7 @@ mod copy;
 mod exchange;
 mod float;
 mod function;
+mod group_product;
 mod hints;
 mod integer;
 mod matrix;
@@ -47,7 +49,9 @@ pub(super) const ROWS: &[&[Row]] = &[
     control::ROWS,
     matrix::ROWS,
     product::ROWS,
+    group_product::ROWS,
     copy::ROWS,
+    bulk::ROWS,
     mbarrier::ROWS,
     hints::ROWS,
 ];

@@ -1,0 +1,91 @@
+//! Maps of tensors, as the driver encodes them for a launch. Source: CUDA driver API, "Tensor Map Object Management".
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+
+use cudarc::driver::sys;
+use tilewright::kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
+use tilewright::vendor::{Buffer, DeviceError, EncodedMap};
+
+use super::found::failed;
+
+/// Drivers from this version on encode maps: 12.0.
+const FIRST_DRIVER: i32 = 12_000;
+
+/// The map of a tensor whose buffer begins at an address, for a driver of this version.
+pub(super) fn encoded(
+    of: &EncodedMap,
+    tensor: &MappedTensor<Buffer>,
+    buffer: u64,
+    driver: i32,
+) -> Result<sys::CUtensorMap, DeviceError> {
+    if driver < FIRST_DRIVER {
+        return Err(DeviceError::Unsupported(format!(
+            "maps of tensors, which drivers encode from CUDA 12.0 on; this one is {}.{}",
+            driver / 1000,
+            driver % 1000 / 10
+        )));
+    }
+    let (map, rank) = (&of.map, of.map.rank());
+    let bad = |message: String| DeviceError::BadLaunch(format!("argument {}: {message}", of.parameter));
+    if rank == 0 || rank > MAX_RANK {
+        return Err(bad(format!("a map of {rank} axes; expected 1 to {MAX_RANK}")));
+    }
+    let mode =
+        of.mode.and_then(swizzle).ok_or_else(|| bad("no way to lay out boxes is known as its mode".to_owned()))?;
+    let ty = data_type(map).ok_or_else(|| bad(format!("no type of elements of {} bits", map.element_bits)))?;
+    let fill = match map.outside {
+        Outside::Zeros => sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        Outside::NotANumber => sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
+    };
+    // The driver takes no stride of the first axis, along which elements follow each other.
+    let strides = &tensor.strides[1..];
+    let every_element = [1u32; MAX_RANK];
+    let mut made = sys::CUtensorMap { opaque: [0; 16] };
+    // SAFETY: writes one map; reads `rank` sizes, box sizes and element strides, and one stride less.
+    let code = unsafe {
+        sys::cuTensorMapEncodeTiled(
+            &raw mut made,
+            ty,
+            rank as u32,
+            buffer.wrapping_add(tensor.offset) as *mut c_void,
+            tensor.sizes.as_ptr(),
+            strides.as_ptr(),
+            map.box_sizes.as_ptr(),
+            every_element.as_ptr(),
+            sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+            mode,
+            sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_NONE,
+            fill,
+        )
+    };
+    code.result().map_err(|error| bad(failed("cuTensorMapEncodeTiled")(error).to_string()))?;
+    Ok(made)
+}
+
+fn swizzle(mode: u32) -> Option<sys::CUtensorMapSwizzle> {
+    Some(match mode {
+        0 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+        1 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
+        2 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+        3 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        _ => return None,
+    })
+}
+
+/// A type of such elements. What is outside is no number only of floating-point types, so that integers stand for all
+/// others; bytes have no number that is none.
+fn data_type(map: &TensorMap) -> Option<sys::CUtensorMapDataType> {
+    use sys::CUtensorMapDataType as Type;
+    Some(match (map.element_bits, map.outside) {
+        (8, Outside::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT8,
+        (16, Outside::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT16,
+        (32, Outside::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT32,
+        (64, Outside::Zeros) => Type::CU_TENSOR_MAP_DATA_TYPE_UINT64,
+        (16, Outside::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        (32, Outside::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        (64, Outside::NotANumber) => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+        _ => return None,
+    })
+}
