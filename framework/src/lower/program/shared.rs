@@ -284,9 +284,9 @@ fn number_of(lowering: &Lowering<'_>, value: tile::Value) -> Part {
         && let [number, bits] = body.op(op).operands[..]
         && let Some(bits) = constant(bits)
     {
-        return Part { number, flipped: bits as u64 };
+        return Part { number: number.index() as u32, flipped: bits as u64 };
     }
-    Part { number: value, flipped: 0 }
+    Part { number: value.index() as u32, flipped: 0 }
 }
 
 /// A part of a tensor, from the coordinates on that an attribute says.

@@ -8,7 +8,7 @@
 //! so who touches it, is found
 //! by following data ([`uses`]): the alias classes of shared memory.
 //!
-//! May import `kernel`, and names values of `tile`.
+//! May import `kernel`.
 
 mod barriers;
 mod meet;

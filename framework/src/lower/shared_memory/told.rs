@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::kernel::{Kernel, Op, Region, Statement, Value};
-use crate::tile;
 
 use super::uses::Uses;
 
@@ -22,8 +21,8 @@ pub(in crate::lower) enum Access {
 /// same value, and whose bits are not, none can be the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::lower) struct Part {
-    /// The value of the program that says the number.
-    pub number: tile::Value,
+    /// The number of the program's value that says it.
+    pub number: u32,
     /// Bits of it that are flipped.
     pub flipped: u64,
 }
