@@ -15,7 +15,7 @@ impl Body {
                 Some(Attribute::Bool(value)) => !value,
                 _ => false,
             },
-            "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "ttg.convert_layout" => {
+            "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "tt.trans" | "ttg.convert_layout" => {
                 operation.operands.first().is_some_and(|&operand| self.is_zero(operand))
             }
             _ => false,

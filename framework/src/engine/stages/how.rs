@@ -110,7 +110,8 @@ impl Question<'_> {
     ) -> Option<(Solution, u64)> {
         let (body, means) = (self.body, &self.machine.means);
         let operation = body.op(load.op);
-        if operation.name() != "tt.load" || !load.chain.is_empty() {
+        let turns_only = load.chain.iter().all(|op| body.op(*op).name() == "tt.trans");
+        if operation.name() != "tt.load" || !turns_only {
             return None;
         }
         let (pointers, mask) = (body.operand(load.op, "ptr")?, body.operand(load.op, "mask"));
@@ -118,7 +119,8 @@ impl Question<'_> {
         if mask.is_some() && !zeros {
             return None;
         }
-        let together = self.together(pointers, mask, held, tensor.bits);
+        // Registers keep their numbers when a tensor is turned round.
+        let together = self.together(pointers, mask, &self.layout(operation.results[0])?, tensor.bits);
         let widest = means.target.global.access_bits.iter().map(|bits| u64::from(bits / 8)).max()?;
         let as_wide = together.min(widest);
         let rows = |way: &MemoryWay<'_>| way.instruction().is_some() && way.bytes() == as_wide;

@@ -1,7 +1,7 @@
 //! The state of a turn that is ahead: its counter, whether there is such a turn, and what the loop carries to where it loads.
 
 use super::follows::Follows;
-use super::{Fetch, REGISTER_BUFFERS, Way};
+use super::{Fetch, Load, REGISTER_BUFFERS, Way};
 use crate::tile::transform::Copier;
 use crate::tile::transform::explicit::Maker;
 use crate::tile::{Block, Op, Type, Value, Violation};
@@ -119,7 +119,7 @@ pub(super) fn issue(
         match stream.way {
             Way::Copy => {
                 let into = buffer(at, number)?;
-                copy(load, into, at)?;
+                copy(&fetches[number].load, into, at)?;
             }
             Way::Registers => {
                 let operands = at.all(&at.from.op(load).operands);
@@ -148,15 +148,31 @@ pub(super) fn issue(
     Ok(Issued { values: stream.fetches.iter().copied().zip(values).collect() })
 }
 
-/// A load as a copy to a buffer.
-fn copy(load: Op, into: Value, at: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
-    let from = at.from;
-    let of = |at: &Copier<'_, '_, '_>, group: &str| at.all(from.operands(load, group));
-    let (pointers, mask, other) = (of(at, "ptr"), of(at, "mask"), of(at, "other"));
-    let copy = at.to.op("ttg.async_copy_global_to_local").operands("src", &pointers).operands("result", &[into]);
-    let mut copy = copy.operands("mask", &mask).operands("other", &other).result(Type::Token);
-    if let Some(policy) = from.op(load).attributes.get("cachePolicy") {
+/// A load as a copy to a buffer. What turns its value round turns round where it is loaded from.
+fn copy(load: &Load, into: Value, at: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    let (from, function) = (at.from, at.function);
+    let wrong = super::super::unmade(function, from.op(load.op));
+    let mut groups: Vec<Vec<Value>> = Vec::new();
+    for group in ["ptr", "mask", "other"] {
+        let mut values = at.all(from.operands(load.op, group)).to_vec();
+        for turned in &load.chain {
+            let operation = from.op(*turned);
+            let shape = from.ty(operation.results[0]);
+            for value in &mut values {
+                let ty = shape.with_element(at.to.ty(*value).element().clone());
+                let mut made = at.to.op(operation.name()).operand(*value).result(ty);
+                for (name, attribute) in operation.attributes.iter() {
+                    made = made.attribute(name, attribute.clone());
+                }
+                *value = made.value().map_err(&wrong)?;
+            }
+        }
+        groups.push(values);
+    }
+    let copy = at.to.op("ttg.async_copy_global_to_local").operands("src", &groups[0]).operands("result", &[into]);
+    let mut copy = copy.operands("mask", &groups[1]).operands("other", &groups[2]).result(Type::Token);
+    if let Some(policy) = from.op(load.op).attributes.get("cachePolicy") {
         copy = copy.attribute("cachePolicy", policy.clone());
     }
-    copy.done().map(drop).map_err(super::super::unmade(at.function, from.op(load)))
+    copy.done().map(drop).map_err(wrong)
 }
