@@ -57,14 +57,14 @@ def line(*cells):
 
 def counts(compared):
     """What is left in the code."""
-    lines = [line("target", "kernels", "cases", "conversions, ours", "Triton's", "its factors from shared memory", "cases with more",
-                  "shared bytes, ours", "Triton's", "shared instructions, ours", "Triton's"), "|---|---|" + "--:|" * 9]
+    lines = [line("target", "kernels", "cases", "loads ahead", "conversions, ours", "Triton's", "its factors from shared memory", "cases with more",
+                  "shared bytes, ours", "Triton's", "shared instructions, ours", "Triton's"), "|---|---|" + "--:|" * 10]
     for target, both in compared.items():
         for what, loops in [("without loops", False), ("with loops", True)]:
             some = [pair for pair in both if pair.loops == loops]
             total = lambda of: sum(of(pair) for pair in some)
             more = sum(pair.conversions > pair.other["converts"] + pair.of_factors for pair in some)
-            lines.append(line(target, what, len(some), total(lambda pair: pair.conversions), total(lambda pair: pair.other["converts"]),
+            lines.append(line(target, what, len(some), total(lambda pair: pair.own["ahead"]), total(lambda pair: pair.conversions), total(lambda pair: pair.other["converts"]),
                               total(lambda pair: pair.of_factors), more, total(lambda pair: pair.own["shared_bytes"]),
                               total(lambda pair: pair.other["shared_bytes"]), total(lambda pair: pair.own["shared"]),
                               total(lambda pair: pair.other["shared"])))

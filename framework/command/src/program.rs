@@ -68,6 +68,9 @@ pub struct Compiling {
     /// How layouts are chosen.
     #[arg(long, value_enum, default_value_t)]
     strategy: Choice,
+    /// Stages of loops whose loads go ahead of what uses them, at most; 1 is none ahead.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
+    stages: Option<u32>,
     #[command(flatten)]
     without: Without,
 }
@@ -96,7 +99,8 @@ impl Compiling {
         let Without { memory, task_mapping, pipeline } = self.without;
         let synthesis =
             Options { memory: !memory, task_mapping: !task_mapping, pipeline: !pipeline, ..Options::default() };
-        ProgramOptions { warps: self.warps, lanes: self.lanes, entry: entry.map(str::to_owned), strategy, synthesis }
+        let (warps, lanes, stages) = (self.warps, self.lanes, self.stages);
+        ProgramOptions { warps, lanes, entry: entry.map(str::to_owned), strategy, stages, synthesis }
     }
 }
 

@@ -333,7 +333,8 @@ void tw_blob_destroy(struct tw_blob *blob);
  * Compiles a tile program, which is `length` bytes of Triton's IR. Keys of options: `emit` (forms with commas between
  * them: `layouts`, `plan`, `kernel`, `llvm`, `asm`, `object`, `functions`; `asm` where it is not said), `entry` (the function that a launch
  * begins with; may be left out where there is one), `warps` of a block and `lanes` of a warp (where the program does not say),
- * `strategy` (`least-cost`, or `propagation`), `optimisation` (0 to 3). Available since 1.0.
+ * `strategy` (`least-cost`, or `propagation`), `stages` (of loops whose loads go ahead, 1 to 64), `optimisation` (0 to 3).
+ * Available since 1.0.
  */
 struct tw_error *tw_compile(const struct tw_session *session,
                             const char *target,

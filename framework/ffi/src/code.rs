@@ -61,7 +61,7 @@ struct Wanted {
     optimisation: u8,
 }
 
-const KEYS: &[&str] = &["entry", "warps", "lanes", "strategy", "emit", "optimisation"];
+const KEYS: &[&str] = &["entry", "warps", "lanes", "strategy", "stages", "emit", "optimisation"];
 
 /// The forms: those that the framework makes, then those of the target's compiler.
 const FORMS: &[&str] = &["layouts", "plan", "kernel", "llvm", "asm", "object", "functions"];
@@ -75,6 +75,10 @@ impl Wanted {
                 "warps" => wanted.program.warps = Some(power_of_two(key, value)?),
                 "lanes" => wanted.program.lanes = Some(power_of_two(key, value)?),
                 "strategy" => wanted.program.strategy = strategy(key, value)?,
+                "stages" => match number(key, value)? {
+                    stages @ 1..=64 => wanted.program.stages = Some(stages),
+                    _ => return Err(wrong(key, value, "1 to 64")),
+                },
                 "emit" => wanted.forms.extend(forms(key, value)?),
                 "optimisation" => match number(key, value)? {
                     level @ 0..=3 => wanted.optimisation = level,
@@ -130,7 +134,8 @@ fn forms(key: &str, value: &str) -> Result<Vec<String>, Failure> {
 /// Compiles a tile program, which is `length` bytes of Triton's IR. Keys of options: `emit` (forms with commas between
 /// them: `layouts`, `plan`, `kernel`, `llvm`, `asm`, `object`, `functions`; `asm` where it is not said), `entry` (the function that a launch
 /// begins with; may be left out where there is one), `warps` of a block and `lanes` of a warp (where the program does not say),
-/// `strategy` (`least-cost`, or `propagation`), `optimisation` (0 to 3). Available since 1.0.
+/// `strategy` (`least-cost`, or `propagation`), `stages` (of loops whose loads go ahead, 1 to 64), `optimisation` (0 to 3).
+/// Available since 1.0.
 ///
 /// # Safety
 /// `session` is a handle, `target` a text, `program` begins `length` bytes, `options` begins `count` options; `out` may be written.

@@ -1,7 +1,7 @@
 //! What a tile program says of its values, and the layouts that follow.
 //!
 //! [`facts`] is what is known of integers and pointers; [`layouts`] says what the names of layouts in types stand for;
-//! [`product`] asks for plans of products; [`synthesis`] solves for layouts of tiles whose place in memory a program states.
+//! [`product`] asks for plans of products; [`stages`] lets loads of loops go ahead; [`synthesis`] solves for layouts of tiles whose place in memory a program states.
 //!
 //! Imports `tile`, and floors below it.
 
@@ -21,6 +21,7 @@ pub mod product;
 mod propagate;
 mod report;
 mod rewrite;
+pub mod stages;
 mod state;
 pub mod synthesis;
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::graph::Graph;
 use super::rewrite::Left;
+use super::stages::LoopLine;
 use super::state::State;
 use super::{Machine, Strategy};
 use crate::movement::{Path, convert, slots};
@@ -31,6 +32,8 @@ pub struct FunctionReport {
     pub values: Vec<ValueReport>,
     /// Every conversion.
     pub conversions: Vec<ConversionReport>,
+    /// The loops whose loads were looked at, where that was asked for.
+    pub loops: Vec<LoopLine>,
 }
 
 /// The layout of a value.
@@ -94,7 +97,7 @@ impl FunctionReport {
             values = tensors(body).map(|value| of_value(body, value)).collect();
             conversions = left.iter().map(|left| of_conversion(body, state, left, machine)).collect();
         }
-        Self { name, cost, cost_of_propagation, values, conversions }
+        Self { name, cost, cost_of_propagation, values, conversions, loops: Vec::new() }
     }
 }
 
@@ -166,12 +169,15 @@ impl fmt::Display for FunctionReport {
         for value in &self.values {
             writeln!(f, "    {:width$}  {}  ({})", value.value, value.ty, value.operation)?;
         }
-        if self.conversions.is_empty() {
-            return writeln!(f, "  no conversions");
-        }
-        writeln!(f, "  conversions")?;
+        writeln!(f, "  {}conversions", if self.conversions.is_empty() { "no " } else { "" })?;
         for conversion in &self.conversions {
             write!(f, "{conversion}")?;
+        }
+        if !self.loops.is_empty() {
+            writeln!(f, "  loops")?;
+        }
+        for of in &self.loops {
+            write!(f, "{of}")?;
         }
         Ok(())
     }

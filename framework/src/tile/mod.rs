@@ -18,6 +18,7 @@ pub mod transform;
 mod types;
 mod verify;
 pub mod view_layout;
+mod zero;
 
 pub use attribute::{Attribute, Attributes, Dense, Number};
 pub use body::{Block, Body, Location, Op, Operation, Origin, Region, Successor, Value, Values};

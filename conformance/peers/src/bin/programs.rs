@@ -72,7 +72,8 @@ fn programs(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
 /// What became of a case.
 fn compiled(compiler: &ProgramCompiler<'_>, case: &Case, folder: &Path, times: usize) -> Result<Value, Failure> {
     let text = std::fs::read_to_string(&case.program)?;
-    let options = ProgramOptions { warps: Some(case.warps), entry: Some(case.entry.clone()), ..Default::default() };
+    let (warps, stages) = (Some(case.warps), case.stages);
+    let options = ProgramOptions { warps, stages, entry: Some(case.entry.clone()), ..Default::default() };
     let mut stages: Vec<(&'static str, f64)> = Vec::new();
     let mut told = Value::Null;
     for _ in 0..times {
@@ -93,6 +94,8 @@ fn compiled(compiler: &ProgramCompiler<'_>, case: &Case, folder: &Path, times: u
 /// A compiled case.
 struct Made {
     conversions: Vec<Value>,
+    /// Loads of loops that go ahead of what uses them.
+    ahead: usize,
     kernel: Kernel,
     assembly: Vec<u8>,
 }
@@ -121,11 +124,13 @@ fn made(
     options: &ProgramOptions,
     watch: &mut Watch<'_>,
 ) -> Result<Made, ProgramError> {
-    let mut conversions = Vec::new();
+    let (mut conversions, mut ahead) = (Vec::new(), 0);
     let kernel = compiler.kernel(text, options, &mut |stage| {
         watch.ended(stage.name());
         if let Stage::Layouts(assigned) = stage {
             conversions = assigned.report.costly().map(conversion).collect();
+            let loops = assigned.report.functions.iter().flat_map(|function| &function.loops);
+            ahead = loops.flat_map(|of| &of.loads).filter(|load| load.by.is_some()).count();
         }
         watch.last = Instant::now();
     })?;
@@ -142,7 +147,7 @@ fn made(
     let assembly = intermediate.and(artifact).map_err(|error| ProgramError::Entry(error.to_string()))?;
     let assembly = assembly.payload(Emit::Assembly).map(|payload| payload.bytes.clone()).unwrap_or_default();
     let kernel = module.kernels.into_iter().next().ok_or_else(|| ProgramError::Entry("no kernel".to_owned()))?;
-    Ok(Made { conversions, kernel, assembly })
+    Ok(Made { conversions, ahead, kernel, assembly })
 }
 
 fn conversion(conversion: &tilewright::engine::ConversionReport) -> Value {
@@ -164,6 +169,7 @@ fn written(made: Made, folder: &Path, case: &Case) -> Result<Value, Failure> {
         "case": case.name,
         "warps": made.kernel.launch.warps,
         "conversions": made.conversions,
+        "ahead": made.ahead,
         "shared_bytes": made.kernel.shared_bytes(),
     }))
 }

@@ -25,12 +25,12 @@ mod leaf;
 pub mod memory;
 pub mod model;
 mod options;
-mod place;
+pub(super) mod place;
 mod predicted;
-mod registers;
+pub(super) mod registers;
 mod search;
 mod tiles;
-mod work;
+pub(super) mod work;
 
 pub use derivation::{
     AccessLine, CopyLine, Derivation, LoopLine, MemoryLine, PredictionLine, ProductLine, RegisterLine, SearchSize,

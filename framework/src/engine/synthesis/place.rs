@@ -216,11 +216,21 @@ fn by_unit<'a>(body: &Body, load: Op, name: &str, machine: &Machine<'a>) -> Resu
     let plan =
         product(body, of, machine).map_err(|source| SynthesisError::Product { operation: name.to_owned(), source })?;
     let plan = plan.plan;
-    let is_first = body.operand(of, "a") == Some(value);
-    let role = if is_first == plan.is_transposed() { "b" } else { "a" };
-    let row = plan.row().and_then(|name| machine.means.instructions.iter().find(|row| row.name == name));
-    let access = row.and_then(|row| Access::operand(name, row, role));
+    let side = usize::from(body.operand(of, "a") != Some(value));
+    let access = of_unit(&plan, side, name, machine);
     access.ok_or_else(|| wrong(format!("{} reads no factor from shared memory", plan.unit_name())))
+}
+
+/// The access of the unit of a plan to factor 0 or 1; none of a unit that takes it from registers.
+pub(in crate::engine) fn of_unit<'a>(
+    plan: &crate::contract::Contraction,
+    side: usize,
+    name: &str,
+    machine: &Machine<'a>,
+) -> Option<Access<'a>> {
+    let role = if (side == 0) == plan.is_transposed() { "b" } else { "a" };
+    let row = plan.row().and_then(|name| machine.means.instructions.iter().find(|row| row.name == name));
+    row.and_then(|row| Access::operand(name, row, role))
 }
 
 /// An access by the row alone that the program names.
@@ -252,7 +262,7 @@ fn weighted(body: &Body) -> Vec<(Op, u64)> {
 }
 
 /// The name by which types say a layout of memory.
-fn memory_name(memory: &MemoryLayout) -> LayoutName {
+pub(in crate::engine) fn memory_name(memory: &MemoryLayout) -> LayoutName {
     let spec = layout::Layout::Memory(memory.clone()).to_spec().unwrap_or_else(|| FamilySpec::new("shared_linear"));
     let mut text = String::from("#ttg.shared_linear<{offset = [");
     for (number, basis) in memory.linear.bases_of(Dim::OFFSET).iter().enumerate() {

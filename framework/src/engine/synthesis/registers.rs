@@ -13,7 +13,7 @@ use crate::tile::{Body, Origin, Region, Type, Value};
 const BESIDE: u64 = 24;
 
 /// 32-bit registers of a lane. Tensors that follow from ranges and constants alone are not kept.
-pub(super) fn live(body: &Body, layouts: &Layouts<'_>) -> Result<u64, SynthesisError> {
+pub(in crate::engine) fn live(body: &Body, layouts: &Layouts<'_>) -> Result<u64, SynthesisError> {
     let mut spans = Spans { body, at: 0, of: HashMap::new() };
     spans.region(body.root(), &mut Vec::new());
     let mut changes: Vec<(usize, i64)> = Vec::new();

@@ -220,12 +220,17 @@ pub(super) fn multiplied(cost: &ContractionCost, machine: &Machine<'_>) -> Work 
 
 /// How often a loop turns.
 pub(super) fn trips(body: &Body, facts: &Facts, op: Op) -> u64 {
+    known_trips(body, facts, op).unwrap_or(LOOP_WEIGHT)
+}
+
+/// The same where the bounds are numbers.
+pub(in crate::engine) fn known_trips(body: &Body, facts: &Facts, op: Op) -> Option<u64> {
     let bound = |number: usize| facts.get(body.op(op).operands[number])?.range.single();
-    match (bound(0), bound(1), bound(2)) {
-        (Some(begin), Some(end), Some(step)) if step > 0 => {
-            u64::try_from(end.saturating_sub(begin)).unwrap_or(0).div_ceil(step as u64)
+    match (bound(0)?, bound(1)?, bound(2)?) {
+        (begin, end, step) if step > 0 => {
+            Some(u64::try_from(end.saturating_sub(begin)).unwrap_or(0).div_ceil(step as u64))
         }
-        _ => LOOP_WEIGHT,
+        _ => None,
     }
 }
 

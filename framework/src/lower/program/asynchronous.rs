@@ -10,7 +10,7 @@ use crate::kernel::Queue;
 use crate::layout::Dim;
 use crate::lower::shared_memory::Access;
 use crate::movement::{Place, PointedCopy, PointedQuestion, copy_pointed};
-use crate::tile::{Attribute, Body, Op, Origin, Value};
+use crate::tile::{Op, Value};
 
 use super::error::{Lowered, Reason};
 use super::held::Held;
@@ -38,7 +38,7 @@ pub(super) fn planned(lowering: &mut Lowering<'_>) -> Copies {
 fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointedCopy>> {
     let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
-    if mask.is_some() && other.is_some_and(|other| !is_zero(lowering.body, other)) {
+    if mask.is_some() && other.is_some_and(|other| !lowering.body.is_zero(other)) {
         return Ok(None);
     }
     let layout = lowering.layout_of(source)?;
@@ -65,24 +65,6 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointedCopy>> {
     // One of several tensors of an allocation begins where the one before it ends.
     let bytes = place.memory.allocated_elements() * u64::from(element.bits() / 8);
     Ok(copy.filter(|copy| copy.queue() == Queue::Copies && bytes.is_multiple_of(copy.alignment())))
-}
-
-/// Whether all elements are zero, as memory has it.
-fn is_zero(body: &Body, value: Value) -> bool {
-    let Origin::Result(op, _) = body.origin(value) else { return false };
-    let operation = body.op(op);
-    match operation.name() {
-        "arith.constant" => match operation.attributes.get("value") {
-            Some(Attribute::Number(number)) => number.bits == 0,
-            Some(Attribute::Dense(dense)) => dense.elements.iter().all(|&bits| bits == 0),
-            Some(Attribute::Bool(value)) => !value,
-            _ => false,
-        },
-        "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "ttg.convert_layout" => {
-            operation.operands.first().is_some_and(|&operand| is_zero(body, operand))
-        }
-        _ => false,
-    }
 }
 
 pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {

@@ -15,7 +15,7 @@ use super::error::{Lowered, Reason};
 use super::held::{Held, Registers};
 use super::lowering::Lowering;
 use super::places::mapped;
-use super::shared;
+use super::shared::{self, Whole};
 use super::types::integer;
 
 /// `d = a * b + c`, of matrices or of as many matrices as the first axis has; factors may have scales.
@@ -47,7 +47,7 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 /// The plan that reads factors where they lie, and where that is.
-fn in_place(lowering: &Lowering<'_>, op: Op, plan: Contraction) -> Lowered<(Contraction, [Option<Value>; 2])> {
+fn in_place(lowering: &Lowering<'_>, op: Op, plan: Contraction) -> Lowered<(Contraction, [Option<Whole>; 2])> {
     let (mut plan, mut places) = (plan, [None, None]);
     for (side, group) in ["a", "b"].into_iter().enumerate() {
         let Some(tile::Origin::Result(load, _)) = lowering.optional(op, group).map(|value| lowering.body.origin(value))
@@ -55,9 +55,9 @@ fn in_place(lowering: &Lowering<'_>, op: Op, plan: Contraction) -> Lowered<(Cont
             continue;
         };
         if lowering.attribute(load, IN_PLACE).is_some() {
-            let (address, memory) = shared::whole(lowering, lowering.operand(load, 0)?)?;
+            let (whole, memory) = shared::whole(lowering, lowering.operand(load, 0)?)?;
             plan = plan.reading(side, &memory)?;
-            places[side] = Some(address);
+            places[side] = Some(whole);
         }
     }
     Ok((plan, places))
@@ -68,7 +68,7 @@ struct Matrices<'a> {
     plan: &'a Contraction,
     batches: Option<Batches>,
     /// Where factors begin that are read where they lie.
-    places: [Option<Value>; 2],
+    places: [Option<Whole>; 2],
 }
 
 /// A factor where the plan takes it from, for all matrices one after the other.
@@ -88,8 +88,8 @@ impl Matrices<'_> {
 
     /// The words of a factor, in the layout in which the plan takes them.
     fn factor(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
-        if let Some(address) = self.places[side] {
-            return Ok(Side::InPlace(address));
+        if let Some(whole) = self.places[side] {
+            return Ok(Side::InPlace(whole.address));
         }
         let tensor = operand(lowering, op, ["a", "b"][side])?;
         let number = [self.plan.question.a, self.plan.question.b][side];
@@ -149,8 +149,11 @@ impl Matrices<'_> {
         let mut results = Vec::with_capacity(initial.len());
         for batch in 0..batches {
             let mut stores = false;
-            if self.places.iter().any(Option::is_some) {
-                lowering.accesses(Access::Load);
+            let mut parts = self.places.iter().flatten().map(|whole| whole.part);
+            if let Some(first) = parts.next() {
+                // One mark stands for both factors.
+                let part = first.filter(|_| parts.all(|part| part == first));
+                lowering.accesses_part(Access::Load, part);
             }
             let builder = &mut lowering.builder;
             let factors = [0, 1].map(|side| match &sides[side] {

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::kernel::Value;
 use crate::layout::LinearLayout;
+use crate::lower::shared_memory::Part;
 
 /// What stands for a value of a tile program.
 #[derive(Debug, Clone)]
@@ -38,6 +39,8 @@ pub(super) struct Slab {
     pub pointer: Value,
     /// Where in that it begins, along each axis; nothing where it is the whole.
     pub at: SmallVec<[u64; 4]>,
+    /// Which of several tensors of an allocation it is, where it is one of them.
+    pub part: Option<Part>,
 }
 
 /// A tensor in global memory, as a descriptor names it.

@@ -12,7 +12,7 @@ use crate::layout::{Dim, LinearLayout};
 use crate::movement::Thread;
 use crate::tile::{self, Attribute, Body, Op};
 
-use crate::lower::shared_memory::{Access, Told};
+use crate::lower::shared_memory::{Access, Part, Told};
 
 use super::asynchronous::Copies;
 use super::error::{LowerError, Lowered, Reason};
@@ -151,8 +151,13 @@ impl<'a> Lowering<'a> {
 
     /// Says that an access of one of the program's own tensors in shared memory begins.
     pub(super) fn accesses(&mut self, access: Access) {
+        self.accesses_part(access, None);
+    }
+
+    /// The same of one tensor of an allocation of several.
+    pub(super) fn accesses_part(&mut self, access: Access, part: Option<Part>) {
         let mark = self.builder.constant(Type::Scalar(Element::I1), 0);
-        self.told.accesses.insert(mark, access);
+        self.told.accesses.insert(mark, (access, part));
     }
 
     /// Says what the only result of an operation is.

@@ -11,7 +11,7 @@ use crate::engine::product::IN_PLACE;
 use crate::f2;
 use crate::kernel::{Binary, Type, Value};
 use crate::layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use crate::lower::shared_memory::Access;
+use crate::lower::shared_memory::{Access, Part};
 use crate::movement::{load_shared, product, store_shared};
 use crate::tile::{self, Attribute, Op};
 
@@ -117,7 +117,7 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let alignment = asked.or(memory.alignment).unwrap_or(ALIGNMENT).max(ALIGNMENT);
     let pointer = lowering.builder.shared_buffer(all, alignment);
     lowering.told.allocations.push(pointer);
-    lowering.hold(result, Held::Memory(Slab { pointer, at: SmallVec::new() }));
+    lowering.hold(result, Held::Memory(Slab { pointer, at: SmallVec::new(), part: None }));
     match lowering.optional(op, "src") {
         Some(source) => {
             let tensor = lowering.tensor(source)?;
@@ -134,8 +134,8 @@ fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -
 }
 
 fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -> Lowered<()> {
-    lowering.accesses(Access::Store);
     let placed = placed(lowering, memory)?;
+    lowering.accesses_part(Access::Store, placed.slab.part);
     if placed.is_whole(&tensor.layout) {
         let access = store_shared(&tensor.layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
         let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.as_word(value)).collect();
@@ -153,12 +153,21 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
 }
 
 /// Where a tensor begins, and the layout of all of it.
-pub(super) fn whole(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(Value, LinearLayout)> {
+pub(super) fn whole(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(Whole, LinearLayout)> {
     let placed = placed(lowering, value)?;
     if placed.slab.at.iter().any(|&at| at != 0) || !placed.memory.padding.is_empty() {
         return Err(Reason::unsupported("a product that reads a part of a tensor where it lies"));
     }
-    Ok((placed.slab.pointer, placed.memory.linear))
+    Ok((Whole { address: placed.slab.pointer, part: placed.slab.part }, placed.memory.linear))
+}
+
+/// A tensor that a unit reads where it lies.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole {
+    /// Where it begins.
+    pub address: Value,
+    /// Which tensor of an allocation it is.
+    pub part: Option<Part>,
 }
 
 fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -169,7 +178,7 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let placed = placed(lowering, lowering.operand(op, 0)?)?;
     let layout = lowering.result_layout(op)?;
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
-    lowering.accesses(Access::Load);
+    lowering.accesses_part(Access::Load, placed.slab.part);
     let values: Vec<Value> = if placed.is_whole(&layout) {
         let access = load_shared(&layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
         let words = access.emit_load(&mut lowering.builder, placed.slab.pointer);
@@ -259,7 +268,25 @@ fn indexed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let number = lowering.scalar(lowering.operand(op, 1)?)?;
     let bytes = lowering.builder.binary_const(Binary::Mul, number, placed.size() as u32);
     let pointer = lowering.builder.advance(placed.slab.pointer, bytes);
-    lowering.give(op, Held::Memory(Slab { pointer, at: SmallVec::new() }))
+    let part = Some(number_of(lowering, lowering.operand(op, 1)?));
+    lowering.give(op, Held::Memory(Slab { pointer, at: SmallVec::new(), part }))
+}
+
+/// Which tensor of an allocation a value says: its number is another's but for the bits of a constant.
+fn number_of(lowering: &Lowering<'_>, value: tile::Value) -> Part {
+    let body = lowering.body;
+    let constant = |value: tile::Value| match body.origin(value) {
+        tile::Origin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer),
+        tile::Origin::Argument(..) => None,
+    };
+    if let tile::Origin::Result(op, _) = body.origin(value)
+        && body.op(op).name() == "arith.xori"
+        && let [number, bits] = body.op(op).operands[..]
+        && let Some(bits) = constant(bits)
+    {
+        return Part { number: number.index() as u32, flipped: bits as u64 };
+    }
+    Part { number: value.index() as u32, flipped: 0 }
 }
 
 /// A part of a tensor, from the coordinates on that an attribute says.
@@ -282,7 +309,7 @@ fn part(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     }
     let before = slab.at.iter().copied().chain(std::iter::repeat(0));
     let at = own.iter().zip(before).map(|(&offset, before)| offset + before).collect();
-    lowering.give(op, Held::Memory(Slab { pointer: slab.pointer, at }))
+    lowering.give(op, Held::Memory(Slab { pointer: slab.pointer, at, part: slab.part }))
 }
 
 /// The same memory as a tensor of another shape: where its elements are, its type says.

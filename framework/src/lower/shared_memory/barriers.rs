@@ -39,16 +39,16 @@ impl Search<'_> {
             let own = *number;
             *number += 1;
             let access = self.accesses.at(statement);
-            let must_meet = access.is_some_and(|(access, buffers)| {
+            let must_meet = access.is_some_and(|accessed| {
                 let begins = |buffer: &u32| self.begins_behind(*buffer as usize, id, own, &since.used);
-                since.is_hazard(*access, buffers) || buffers.iter().any(begins)
+                since.is_hazard(accessed) || accessed.buffers.iter().any(begins)
             });
             if must_meet || self.begins(id, own, &since.used) {
                 found.insert(own);
                 since.meet();
             }
-            if let Some((access, buffers)) = access {
-                since.access(*access, buffers);
+            if let Some(accessed) = access {
+                since.access(accessed);
             }
             since = self.statement(statement, own, number, since, found);
         }
@@ -76,7 +76,7 @@ impl Search<'_> {
                 // A turn begins as the loop does or as the turn before ends.
                 loop {
                     *number = first;
-                    let end = self.region(body, Some((own, 0)), number, since.clone(), found);
+                    let end = self.region(body, Some((own, 0)), number, since.clone(), found).turned();
                     let both = since.clone().or(&end);
                     if both == since {
                         return since;

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::told::Access;
+use super::told::{Access, Accessed, Part};
 
 type Buffers = BTreeSet<u32>;
+
+/// Buffers, each with the part of it that is known.
+type Parts = BTreeSet<(u32, Option<Part>)>;
 
 /// What may have been done since the last barrier of the block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,9 +15,9 @@ pub(super) struct Since {
     /// Buffers that were touched.
     pub(super) used: Buffers,
     /// Those of a program's own tensors that were read.
-    read: Buffers,
+    read: Parts,
     /// Those that were written; by copies where they were waited for.
-    written: Buffers,
+    written: Parts,
     /// Those that copies will have written when they are waited for: barriers change nothing of it.
     under_way: Buffers,
 }
@@ -26,26 +29,39 @@ impl Since {
     }
 
     /// Whether the block must meet before an access: what one thread writes another reads or writes, or did before.
-    pub(super) fn is_hazard(&self, access: Access, buffers: &Buffers) -> bool {
-        let meets = |others: &Buffers| !buffers.is_disjoint(others);
-        meets(&self.written) || access != Access::Load && meets(&self.read)
+    pub(super) fn is_hazard(&self, accessed: &Accessed) -> bool {
+        let apart = |other: &Option<Part>| match (accessed.part, other) {
+            (Some(own), Some(other)) => own.number == other.number && own.flipped != other.flipped,
+            _ => false,
+        };
+        let meets =
+            |others: &Parts| others.iter().any(|(buffer, part)| accessed.buffers.contains(buffer) && !apart(part));
+        meets(&self.written) || accessed.access != Access::Load && meets(&self.read)
     }
 
-    pub(super) fn access(&mut self, access: Access, buffers: &Buffers) {
-        let place = match access {
-            Access::Load => &mut self.read,
-            Access::Store => &mut self.written,
-            Access::Copy => &mut self.under_way,
-        };
-        place.extend(buffers);
+    pub(super) fn access(&mut self, accessed: &Accessed) {
+        let parts = accessed.buffers.iter().map(|&buffer| (buffer, accessed.part));
+        match accessed.access {
+            Access::Load => self.read.extend(parts),
+            Access::Store => self.written.extend(parts),
+            Access::Copy => self.under_way.extend(&accessed.buffers),
+        }
     }
 
     /// Copies were waited for: those that have landed were written now, which may be any of them, and all where none is left.
     pub(super) fn wait(&mut self, outstanding: u32) {
-        self.written.extend(&self.under_way);
+        self.written.extend(self.under_way.iter().map(|&buffer| (buffer, None)));
         if outstanding == 0 {
             self.under_way.clear();
         }
+    }
+
+    /// A turn ends: values of the program are others in the next one, so that nothing says anymore which part was meant.
+    pub(super) fn turned(mut self) -> Self {
+        for parts in [&mut self.read, &mut self.written] {
+            *parts = parts.iter().map(|&(buffer, _)| (buffer, None)).collect();
+        }
+        self
     }
 
     /// What may have been done where this or the other was.

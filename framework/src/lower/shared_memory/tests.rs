@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Access, Told};
+use super::{Access, Part, Told};
 use crate::kernel::{Kernel, Value, text};
 
 /// Of buffers that movements bring.
@@ -147,7 +147,7 @@ fn what_is_used_in_two_arms_shares_a_place_without_a_barrier() {
 /// defined.
 fn of_accesses(body: &str, accesses: &[Access]) -> String {
     let body = format!("  %50: ptr.shared = shared_address 0\n{body}");
-    let accesses = (100..).map(Value).zip(accesses.iter().copied()).collect();
+    let accesses = (100..).map(Value).zip(accesses.iter().map(|&access| (access, None))).collect();
     names(&super::placed(kernel(&[64], &body), &Told { allocations: vec![Value(50)], accesses }, u64::MAX))
 }
 
@@ -190,7 +190,7 @@ fn tensors_in_other_buffers_have_no_hazard() {
   %103: i1 = constant 0
   %53: i32 = load %51 align 4";
     let accesses = [Access::Store, Access::Store, Access::Load, Access::Load];
-    let accesses = (100..).map(Value).zip(accesses).collect();
+    let accesses = (100..).map(Value).zip(accesses.map(|access| (access, None))).collect();
     let told = Told { allocations: vec![Value(50), Value(51)], accesses };
     assert_eq!(names(&super::placed(kernel(&[64, 64], body), &told, u64::MAX)), "store store barrier load load");
 }
@@ -209,7 +209,7 @@ fn tensors_at_one_place_are_stored_behind_a_barrier_and_loaded_behind_another() 
   %103: i1 = constant 0
   %53: i32 = load %51 align 4";
     let accesses = [Access::Store, Access::Load, Access::Store, Access::Load];
-    let accesses = (100..).map(Value).zip(accesses).collect();
+    let accesses = (100..).map(Value).zip(accesses.map(|access| (access, None))).collect();
     let kernel =
         super::placed(kernel(&[64, 64], body), &Told { allocations: vec![Value(50), Value(51)], accesses }, u64::MAX);
     assert_eq!(addresses(&kernel), [0, 0]);
@@ -386,4 +386,47 @@ fn movements_on_either_side_of_an_access_of_the_programs_do_not_meet() {
     let kernel = super::placed(kernel(&[64, 64, 64], body), &told, u64::MAX);
     assert_eq!(names(&kernel), "store barrier load store barrier store barrier load load");
     assert_eq!(addresses(&kernel)[0], addresses(&kernel)[1]);
+}
+
+/// Names of a kernel that reads one tensor of an allocation of two and stores another, the turn between by itself.
+fn of_parts(parts: [Option<Part>; 2]) -> String {
+    let body = "  %50: ptr.shared = shared_address 0
+  for %1 to %2 step %3 (%5: i32) {
+    barrier block all
+    %100: i1 = constant 0
+    %51: i32 = load %50 align 4
+    %101: i1 = constant 0
+    store %50 + 32, %5 align 4
+    yield
+  }";
+    let accesses = [Access::Load, Access::Store].into_iter().zip(parts);
+    let accesses = (100..).map(Value).zip(accesses).collect();
+    names(&super::placed(kernel(&[64], body), &Told { allocations: vec![Value(50)], accesses }, u64::MAX))
+}
+
+/// Of two parts whose numbers are known to differ none waits for the other within a turn; in the next one they may be each other.
+#[test]
+fn one_part_is_stored_while_another_is_read() {
+    let part = |number, flipped| Some(Part { number, flipped });
+    assert_eq!(of_parts([part(7, 0), part(7, 1)]), "for[barrier load store]");
+    for parts in [[part(7, 0), part(7, 0)], [part(7, 0), part(8, 1)], [part(7, 0), None], [None, None]] {
+        assert_eq!(of_parts(parts), "for[barrier load barrier store]", "{parts:?}");
+    }
+}
+
+/// What was read in the turn before is not known to be another part than what is stored in this one.
+#[test]
+fn parts_of_another_turn_may_be_any() {
+    let body = "  %50: ptr.shared = shared_address 0
+  for %1 to %2 step %3 (%5: i32) {
+    %101: i1 = constant 0
+    store %50 + 32, %5 align 4
+    %100: i1 = constant 0
+    %51: i32 = load %50 align 4
+    yield
+  }";
+    let part = |flipped| Some(Part { number: 7, flipped });
+    let accesses = [(Value(100), (Access::Load, part(0))), (Value(101), (Access::Store, part(1)))].into_iter().collect();
+    let told = Told { allocations: vec![Value(50)], accesses };
+    assert_eq!(names(&super::placed(kernel(&[64], body), &told, u64::MAX)), "for[barrier store load]");
 }

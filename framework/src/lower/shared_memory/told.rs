@@ -17,6 +17,16 @@ pub(in crate::lower) enum Access {
     Copy,
 }
 
+/// Which of the tensors of an allocation is accessed: the one of this number but for the flipped bits. Of two whose number is the
+/// same value, and whose bits are not, none can be the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::lower) struct Part {
+    /// The number of the program's value that says it.
+    pub number: u32,
+    /// Bits of it that are flipped.
+    pub flipped: u64,
+}
+
 /// Tensors that a program itself has in shared memory. Movements order the uses of their own buffers; of these nobody has
 /// yet.
 #[derive(Debug, Clone, Default)]
@@ -24,20 +34,33 @@ pub(in crate::lower) struct Told {
     /// The addresses of their buffers.
     pub allocations: Vec<Value>,
     /// By a value that nothing uses: the access that begins where it is defined, and reaches to where the next one begins.
-    pub accesses: HashMap<Value, Access>,
+    pub accesses: HashMap<Value, (Access, Option<Part>)>,
+}
+
+/// An access of the program's own tensors.
+#[derive(Debug, Clone)]
+pub(super) struct Accessed {
+    pub access: Access,
+    pub part: Option<Part>,
+    /// The buffers that they may be in.
+    pub buffers: BTreeSet<u32>,
 }
 
 /// The buffers of a program's own tensors, and the accesses of them.
 #[derive(Debug, Default)]
 pub(super) struct Accesses {
     buffers: BTreeSet<u32>,
-    by_mark: HashMap<Value, (Access, BTreeSet<u32>)>,
+    by_mark: HashMap<Value, Accessed>,
 }
 
 impl Accesses {
     pub(super) fn of(kernel: &Kernel, told: &Told, uses: &Uses) -> Self {
         let buffers = told.allocations.iter().flat_map(|&pointer| uses.of_value(pointer)).copied().collect();
-        let by_mark = told.accesses.iter().map(|(&mark, &access)| (mark, (access, BTreeSet::new()))).collect();
+        let by_mark = told.accesses.iter().map(|(&mark, &(access, part))| {
+            let buffers = BTreeSet::new();
+            (mark, Accessed { access, part, buffers })
+        });
+        let by_mark = by_mark.collect();
         let mut accesses = Self { buffers, by_mark };
         accesses.walk(&kernel.body, uses, &mut None);
         accesses
@@ -50,8 +73,8 @@ impl Accesses {
                 *mark = Some(own);
             }
             let is_access = !matches!(statement.op, Op::Yield { .. } | Op::Wait { .. } | Op::ClusterAddress { .. });
-            if let Some((_, own)) = mark.filter(|_| is_access).and_then(|mark| self.by_mark.get_mut(&mark)) {
-                own.extend(uses.touched(&statement.op).into_iter().filter(|buffer| self.buffers.contains(buffer)));
+            if let Some(own) = mark.filter(|_| is_access).and_then(|mark| self.by_mark.get_mut(&mark)) {
+                own.buffers.extend(uses.touched(&statement.op).into_iter().filter(|buffer| self.buffers.contains(buffer)));
             }
             statement.op.regions().into_iter().for_each(|inner| self.walk(inner, uses, mark));
         }
@@ -69,13 +92,13 @@ impl Accesses {
     }
 
     /// The access that begins at a statement.
-    pub(super) fn at(&self, statement: &Statement) -> Option<&(Access, BTreeSet<u32>)> {
+    pub(super) fn at(&self, statement: &Statement) -> Option<&Accessed> {
         self.by_mark.get(&statement.results.first()?.0)
     }
 
     /// The buffers that copies write.
     pub(super) fn copied(&self) -> BTreeSet<u32> {
-        let copies = self.by_mark.values().filter(|(access, _)| *access == Access::Copy);
-        copies.flat_map(|(_, buffers)| buffers).copied().collect()
+        let copies = self.by_mark.values().filter(|accessed| accessed.access == Access::Copy);
+        copies.flat_map(|accessed| &accessed.buffers).copied().collect()
     }
 }

@@ -36,6 +36,8 @@ pub struct Case {
     pub grid: [u32; 3],
     /// Warps of a program; its result does not depend on them.
     pub warps: u32,
+    /// Stages of its loops that the launch asks for; its result does not depend on them.
+    pub stages: Option<u32>,
     /// Blocks of a program.
     pub blocks: u32,
     /// What the function is given, in its order.

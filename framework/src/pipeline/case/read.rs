@@ -44,6 +44,7 @@ impl Case {
             entry: case.field("entry")?.text()?.to_owned(),
             grid: grid(&case.field("grid")?)?,
             warps: case.field("num_warps")?.positive()?,
+            stages: case.optional("num_stages").map(|field| field.positive()).transpose()?,
             blocks: count("num_ctas")?,
             arguments,
             buffers,

@@ -6,7 +6,7 @@
 //! | `import` | vendors' words are neutral ones ([`crate::tile::import`]) |
 //! | `shape` | one function without calls and jumps; what nobody needs is gone ([`crate::tile::transform`]) |
 //! | `synthesis` | of a program that says where tiles lie, how layouts were found ([`crate::engine::synthesis`]) |
-//! | `layouts` | every tensor has a layout, conversions are operations ([`crate::engine`]) |
+//! | `layouts` | every tensor has a layout, conversions are operations; loads of loops go ahead ([`crate::engine`]) |
 //! | `kernel` | the kernel IR ([`crate::lower`]) |
 //! | `math` | functions that the target has no instruction for are arithmetic ([`crate::kernel::math`]) |
 //!
@@ -19,7 +19,7 @@ use crate::emulator::Limits;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
 use crate::engine::synthesis::{self, is_explicit, synthesize};
-use crate::engine::{self, Machine, Strategy};
+use crate::engine::{self, Assigned, Machine, Strategy};
 use crate::kernel::{self, Kernel};
 use crate::layout::FamilySet;
 use crate::layout::families::Neutral;
@@ -58,6 +58,9 @@ pub struct ProgramOptions {
     pub entry: Option<String>,
     /// How layouts are chosen.
     pub strategy: Strategy,
+    /// Stages of loops whose loads go ahead of what uses them, at most; one is none ahead. Where nobody says, what loops
+    /// themselves ask for, else what [`crate::engine::stages`] takes.
+    pub stages: Option<u32>,
     /// What synthesis may do for programs that say where tiles lie.
     pub synthesis: synthesis::Options,
 }
@@ -84,7 +87,8 @@ impl ProgramCompiler<'_> {
         let warps = said(&module, "ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
         let lanes = said(&module, "ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
         let machine = Machine { means, families: &families, lanes, warps };
-        let assigned = if is_explicit(&module) {
+        let explicit = is_explicit(&module);
+        let assigned = if explicit {
             let found = synthesize(&module, &machine, options.synthesis)
                 .map_err(|error| ProgramError::synthesis(error, text))?;
             seen(Stage::Synthesis(&found.derivation));
@@ -92,13 +96,13 @@ impl ProgramCompiler<'_> {
         } else {
             engine::assign(&module, &machine, options.strategy)?
         };
-        seen(Stage::Layouts(&assigned));
-        let Some(function) = assigned.module.functions.first() else {
-            return Err(ProgramError::Entry("the program has no function that a launch may begin with".to_owned()));
+        let mut kernel = match explicit {
+            true => {
+                seen(Stage::Layouts(&assigned));
+                lowered(&assigned, &machine, text)?
+            }
+            false => with_stages(&assigned, &machine, options.stages, text, seen)?,
         };
-        let (facts, layouts) = (Facts::of(function), Layouts::new(&families));
-        let program = lower::Program { function, facts: &facts, layouts: &layouts, machine: &machine };
-        let mut kernel = lower::program_kernel(&program).map_err(|error| ProgramError::lowered(error, text))?;
         seen(Stage::Kernel(&kernel));
         kernel::math::expand(&mut kernel, |function, element| {
             description.function(function.name(), element.name()).is_some()
@@ -148,7 +152,7 @@ impl ProgramCompiler<'_> {
         Ok((kernel, ended))
     }
 
-    /// The kernel of a case's program, of as many warps as the case says where the options do not.
+    /// The kernel of a case's program, of as many warps and stages as the case says where the options do not.
     ///
     /// # Errors
     /// [`ProgramError`].
@@ -156,9 +160,45 @@ impl ProgramCompiler<'_> {
         let options = ProgramOptions {
             warps: options.warps.or(Some(case.warps)),
             entry: Some(case.entry.clone()),
+            stages: options.stages.or(case.stages),
             ..options.clone()
         };
         self.kernel(text, &options, &mut |_| {})
+    }
+}
+
+/// The kernel of a program whose layouts are assigned.
+fn lowered(assigned: &Assigned, machine: &Machine<'_>, text: &str) -> Result<Kernel, ProgramError> {
+    let Some(function) = assigned.module.functions.first() else {
+        return Err(ProgramError::Entry("the program has no function that a launch may begin with".to_owned()));
+    };
+    let (facts, layouts) = (Facts::of(function), Layouts::new(machine.families));
+    let program = lower::Program { function, facts: &facts, layouts: &layouts, machine };
+    lower::program_kernel(&program).map_err(|error| ProgramError::lowered(error, text))
+}
+
+/// The program with its loops in stages, and its kernel. What else shared memory is for is known when it is lowered: where
+/// buffers leave no room for that, there are fewer of them, and none at last;
+/// then the stage is seen again.
+fn with_stages(
+    assigned: &Assigned,
+    machine: &Machine<'_>,
+    stages: Option<u32>,
+    text: &str,
+    seen: &mut dyn FnMut(Stage<'_>),
+) -> Result<Kernel, ProgramError> {
+    let most = u64::from(machine.means.target.shared.bytes);
+    let mut wanted = stages;
+    loop {
+        let staged = engine::stages::staged(assigned, machine, wanted)?;
+        seen(Stage::Layouts(&staged));
+        let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
+        let deepest = loops.map(|of| of.stages).max().unwrap_or(1);
+        let kernel = lowered(&staged, machine, text)?;
+        if kernel.shared_bytes() <= most || deepest < 2 {
+            return Ok(kernel);
+        }
+        wanted = Some(deepest - 1);
     }
 }
 

@@ -1,11 +1,12 @@
 //! Transformations of tile programs, which mean the same before and after.
 //!
 //! [`inline_calls`] puts what is called where it is called, [`structure`] makes regions of jumps, [`remove_unused`] takes
-//! out what nobody needs. After the first two a program is one function for each entry, of single blocks in nested
+//! out what nobody needs, [`ahead`] issues loads of a loop before the turn that uses them. After the first two a program is one function for each entry, of single blocks in nested
 //! regions. Whatever a transformation cannot do it says with the operation and its place.
 //!
 //! Imports `tile` alone.
 
+pub mod ahead;
 mod copy;
 pub mod explicit;
 mod graph;

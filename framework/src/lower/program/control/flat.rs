@@ -59,7 +59,7 @@ impl Lowering<'_> {
                 }),
                 Some(Held::Token) => Held::Token,
                 _ if self.body.ty(target).as_memory().is_some() => {
-                    Held::Memory(Slab { pointer: values.next().ok_or_else(missing)?, at: SmallVec::new() })
+                    Held::Memory(Slab { pointer: values.next().ok_or_else(missing)?, at: SmallVec::new(), part: None })
                 }
                 _ if self.body.ty(target).as_tensor().is_some() => {
                     let layout = self.layout_of(target)?;

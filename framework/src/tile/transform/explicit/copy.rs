@@ -173,20 +173,20 @@ pub(super) fn wait(op: Op, copier: &mut Copier<'_, '_, '_>, outstanding: i32) ->
 }
 
 /// Closes the group of the copies that were issued.
-pub(super) fn commit(op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+pub(in crate::tile::transform) fn commit(op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
     let made = copier.to.op("ttg.async_commit_group").result(Type::Token).done();
     Maker { copier, at: op }.checked(made).map(drop)
 }
 
 /// Waits until at most so many groups are under way.
-pub(super) fn wait_for(op: Op, copier: &mut Copier<'_, '_, '_>, outstanding: i32) -> Result<(), Violation> {
+pub(in crate::tile::transform) fn wait_for(op: Op, copier: &mut Copier<'_, '_, '_>, outstanding: i32) -> Result<(), Violation> {
     let made = copier.to.op("ttg.async_wait").attribute("num", outstanding).result(Type::Token).done();
     Maker { copier, at: op }.checked(made).map(drop)
 }
 
 impl Maker<'_, '_, '_, '_> {
     /// A tensor of zeros.
-    pub(super) fn zeros(&mut self, ty: &Type) -> Result<Value, Violation> {
+    pub(in crate::tile::transform) fn zeros(&mut self, ty: &Type) -> Result<Value, Violation> {
         let dense = crate::tile::Dense { ty: ty.clone(), elements: Arc::from([0]) };
         let made = self.copier.to.constant(crate::tile::Attribute::Dense(dense));
         self.checked(made)

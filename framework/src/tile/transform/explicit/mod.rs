@@ -25,6 +25,7 @@ use crate::tile::op::Dialects;
 use crate::tile::{BuildError, Function, LayoutName, Memory, Op, Operation, Type, Value, Violation};
 
 use super::{Copier, Rewrite, rewritten, unmade};
+pub(in crate::tile::transform) use copy::{commit, wait_for};
 pub use loops::{Loop, loops};
 use view::Tile;
 
@@ -238,19 +239,19 @@ fn violation_of(function: &Function, op: Op, message: impl Into<String>) -> Viol
 }
 
 /// What makes operations at the place of another.
-struct Maker<'m, 'a, 'b, 'd> {
-    copier: &'m mut Copier<'a, 'b, 'd>,
-    at: Op,
+pub(in crate::tile::transform) struct Maker<'m, 'a, 'b, 'd> {
+    pub copier: &'m mut Copier<'a, 'b, 'd>,
+    pub at: Op,
 }
 
 impl Maker<'_, '_, '_, '_> {
-    fn checked<T>(&self, made: Result<T, BuildError>) -> Result<T, Violation> {
+    pub fn checked<T>(&self, made: Result<T, BuildError>) -> Result<T, Violation> {
         let operation: &Operation = self.copier.from.op(self.at);
         made.map_err(unmade(self.copier.function, operation))
     }
 
     /// An integer of a type; of a tensor every element is it.
-    fn integer(&mut self, value: i64, ty: &Type) -> Result<Value, Violation> {
+    pub fn integer(&mut self, value: i64, ty: &Type) -> Result<Value, Violation> {
         let number = crate::tile::Attribute::integer(value, ty.element().clone());
         let made = match ty {
             Type::Tensor(_) => {
@@ -267,18 +268,18 @@ impl Maker<'_, '_, '_, '_> {
     }
 
     /// An operation whose result's type follows from its operands', or is that of the first.
-    fn binary(&mut self, name: &str, left: Value, right: Value) -> Result<Value, Violation> {
+    pub fn binary(&mut self, name: &str, left: Value, right: Value) -> Result<Value, Violation> {
         let ty = self.copier.to.ty(left).clone();
         let made = self.copier.to.op(name).operand(left).operand(right).result(ty).value();
         self.checked(made)
     }
 
-    fn unary(&mut self, name: &str, operand: Value, ty: Type) -> Result<Value, Violation> {
+    pub fn unary(&mut self, name: &str, operand: Value, ty: Type) -> Result<Value, Violation> {
         let made = self.copier.to.op(name).operand(operand).result(ty).value();
         self.checked(made)
     }
 
-    fn compare(&mut self, predicate: &str, left: Value, right: Value) -> Result<Value, Violation> {
+    pub fn compare(&mut self, predicate: &str, left: Value, right: Value) -> Result<Value, Violation> {
         let ty = self.copier.to.ty(left).with_element(Type::BOOLEAN);
         let predicate = crate::tile::Attribute::Word(predicate.into());
         let made = self.copier.to.op("arith.cmpi").operand(left).operand(right);
@@ -287,7 +288,7 @@ impl Maker<'_, '_, '_, '_> {
     }
 
     /// A scalar as each element of a tensor.
-    fn splat(&mut self, scalar: Value, shape: &[u64]) -> Result<Value, Violation> {
+    pub fn splat(&mut self, scalar: Value, shape: &[u64]) -> Result<Value, Violation> {
         let ty = Type::tensor(shape, self.copier.to.ty(scalar).clone(), None);
         self.unary("tt.splat", scalar, ty)
     }
