@@ -1,0 +1,11 @@
+//! Target files: a description or an error, and a description crosses the plugin boundary unchanged.
+
+use tilewright::plugin::wire;
+use tilewright::target::TargetDescription;
+
+pub fn check(text: &str) {
+    if let Ok(target) = TargetDescription::from_toml("fuzz.toml", text) {
+        let bytes = wire::write(&target).expect("a description has bytes");
+        assert_eq!(wire::read::<TargetDescription>(&bytes), Ok(target));
+    }
+}
