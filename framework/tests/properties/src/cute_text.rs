@@ -4,7 +4,12 @@
 use tilewright::cute::{ComposedLayout, CuteError, IntTuple, Layout, Swizzle, coalesce, from_linear, to_linear};
 use tilewright::layout::Dim;
 
-pub fn check(text: &str) {
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn check(bytes: &[u8]) {
+    let text = crate::text(bytes);
     let _ = text.parse::<IntTuple>().map(|tuple| assert_eq!(tuple.to_string().parse(), Ok(tuple)));
     let _ = text.parse::<Swizzle>().map(|swizzle| assert_eq!(swizzle.to_string().parse(), Ok(swizzle)));
     let _ = text.parse::<Layout>().map(|layout| {

@@ -2,6 +2,10 @@
 
 use tilewright::kernel;
 
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
 pub fn check(bytes: &[u8]) {
     if let Ok(module) = kernel::decode(bytes) {
         assert_eq!(kernel::decode(&kernel::encode(&module)).as_ref(), Ok(&module));

@@ -2,7 +2,12 @@
 
 use tilewright::kernel;
 
-pub fn check(source: &str) {
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn check(bytes: &[u8]) {
+    let source = crate::text(bytes);
     match kernel::text::parse(source) {
         Err(error) => assert!(error.line >= 1 && error.column >= 1),
         Ok(module) => {

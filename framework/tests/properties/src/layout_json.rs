@@ -4,7 +4,12 @@
 use tilewright::layout::{LinearLayout, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};
 use tilewright::pipeline::LayoutQuestion;
 
-pub fn check(text: &str) {
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn check(bytes: &[u8]) {
+    let text = crate::text(bytes);
     let _ = LayoutQuestion::from_text(text);
     let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else {
         let _ = parse_spec(text);

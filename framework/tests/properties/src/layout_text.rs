@@ -7,7 +7,12 @@ use tilewright::layout::{Families, Spellings, families::Neutral, parse_definitio
 
 static SPELLINGS: LazyLock<Spellings> = LazyLock::new(|| Spellings::of_families(&Neutral));
 
-pub fn check(text: &str) {
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn check(bytes: &[u8]) {
+    let text = crate::text(bytes);
     if let Err(error) = parse_definitions(text) {
         assert!(text.is_char_boundary(error.at));
     }

@@ -1,22 +1,22 @@
 //! What must hold of any text and of any bytes that are read: one property for each reader.
 //!
-//! The fuzz targets of `framework/fuzz` call [`check`] with inputs that libFuzzer makes, on the nightly
-//! toolchain; this crate's test calls it with the committed corpus ([`corpus`]) and with seeded changes of it
+//! The fuzz targets of `framework/fuzz` call them with inputs that libFuzzer makes, on the nightly
+//! toolchain; this crate's test calls them with the committed corpus ([`corpus`]) and with seeded changes of it
 //! ([`mutation`]), on the stable one.
 //!
 //! May import the framework.
 
 pub mod corpus;
-mod cute_text;
-mod kernel_bytes;
-mod kernel_text;
-mod layout_json;
-mod layout_text;
+pub mod cute_text;
+pub mod kernel_bytes;
+pub mod kernel_text;
+pub mod layout_json;
+pub mod layout_text;
 pub mod mutation;
-mod plugin_manifest;
-mod plugin_messages;
-mod target_toml;
-mod tile_text;
+pub mod plugin_manifest;
+pub mod plugin_messages;
+pub mod target_toml;
+pub mod tile_text;
 
 /// What must hold of everything that one reader is given.
 #[derive(Debug, Clone, Copy)]
@@ -27,28 +27,23 @@ pub struct Property {
     pub check: fn(&[u8]),
 }
 
-/// One for each fuzz target, in the order of their names.
-pub const PROPERTIES: [Property; 9] = [
-    Property { name: "cute_text", check: |bytes| cute_text::check(text(bytes)) },
-    Property { name: "kernel_bytes", check: kernel_bytes::check },
-    Property { name: "kernel_text", check: |bytes| kernel_text::check(text(bytes)) },
-    Property { name: "layout_json", check: |bytes| layout_json::check(text(bytes)) },
-    Property { name: "layout_text", check: |bytes| layout_text::check(text(bytes)) },
-    Property { name: "plugin_manifest", check: plugin_manifest::check },
-    Property { name: "plugin_messages", check: plugin_messages::check },
-    Property { name: "target_toml", check: |bytes| target_toml::check(text(bytes)) },
-    Property { name: "tile_text", check: |bytes| tile_text::check(text(bytes)) },
-];
-
-/// Checks the property of that name.
-///
-/// # Panics
-/// Where it does not hold of `bytes`, or where there is no such property.
-pub fn check(name: &str, bytes: &[u8]) {
-    let Some(property) = PROPERTIES.iter().find(|property| property.name == name) else {
-        panic!("no property is called {name}");
+macro_rules! properties {
+    ($($name:ident)*) => {
+        /// One for each fuzz target, in the order of their names.
+        pub const PROPERTIES: &[Property] = &[$(Property { name: stringify!($name), check: $name::check }),*];
     };
-    (property.check)(bytes);
+}
+
+properties! {
+    cute_text
+    kernel_bytes
+    kernel_text
+    layout_json
+    layout_text
+    plugin_manifest
+    plugin_messages
+    target_toml
+    tile_text
 }
 
 /// The bytes as text, up to the first that are none.

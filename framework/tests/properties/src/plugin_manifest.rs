@@ -15,6 +15,10 @@ thread_local! {
     };
 }
 
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
 pub fn check(text: &[u8]) {
     PLACE.with(|place| {
         let file = place.path().join(format!("fuzz{MANIFEST_SUFFIX}"));

@@ -3,7 +3,12 @@
 use tilewright::plugin::wire;
 use tilewright::target::TargetDescription;
 
-pub fn check(text: &str) {
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn check(bytes: &[u8]) {
+    let text = crate::text(bytes);
     if let Ok(target) = TargetDescription::from_toml("fuzz.toml", text) {
         let bytes = wire::write(&target).expect("a description has bytes");
         assert_eq!(wire::read::<TargetDescription>(&bytes), Ok(target));

@@ -7,7 +7,12 @@ use tilewright::tile::{text, verify};
 
 static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 
-pub fn check(source: &str) {
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn check(bytes: &[u8]) {
+    let source = crate::text(bytes);
     match text::parse(source, &DIALECTS) {
         Err(error) => assert!(source.is_char_boundary(error.at)),
         Ok(module) => {
