@@ -14,9 +14,10 @@ const NAMES: [&str; 3] = ["layouts.jsonl", "algebra.jsonl", "cute_algebra_cases.
 pub(super) const EXPECTED: &str =
     "JSON Lines of layouts, operations or facts, the JSON of CuTe's operations, or a directory with such files";
 
-const LAYOUTS: &str = include_str!("../../../framework/tests/data/layouts.jsonl");
-const ALGEBRA: &str = include_str!("../../../framework/tests/data/algebra.jsonl");
-const CUTE: &str = include_str!("../../../framework/tests/data/cute_algebra_cases.json");
+// Of the framework's tests: links, of which the package has copies.
+const LAYOUTS: &str = include_str!("../../data/layouts.jsonl");
+const ALGEBRA: &str = include_str!("../../data/algebra.jsonl");
+const CUTE: &str = include_str!("../../data/cute_algebra_cases.json");
 
 pub(super) fn carried() -> Answers {
     let mut answers = Answers::default();

@@ -15,6 +15,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("embedding.md", "cargo run --release -p tilewright-install", "framework/install/tests/hosts.rs"),
     ("embedding.md", "cargo install --path framework/command", "framework/install/tests/hosts.rs"),
     ("first-ten-minutes.md", "cargo run --release -p conformance", "conformance/tests/product.rs"),
+    ("fuzzing.md", "cargo test", "framework/tests/properties/tests/short_runs.rs"),
     ("gpu-machines.md", "cargo build", "conformance/tests/packs.rs"),
     ("gpu-machines.md", "conformance pack", "conformance/tests/packs.rs"),
     ("gpu-machines.md", "conformance-run", "conformance/tests/packs.rs"),
@@ -26,10 +27,12 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
 /// Commands that need what a machine with Rust's toolchain alone has not.
 const WANTS: &[(&str, &str, &str)] = &[
     ("conformance.md", "conformance --target max1550 --device", "Intel's OpenCL runtime"),
+    ("fuzzing.md", "cargo +nightly", "the nightly toolchain and cargo-fuzz"),
+    ("fuzzing.md", "cargo install", "the nightly toolchain and cargo-fuzz"),
+    ("fuzzing.md", "cargo run", "the nightly toolchain and cargo-fuzz"),
+    ("fuzzing.md", "cd framework", "the nightly toolchain and cargo-fuzz"),
     ("gpu-machines.md", "scp", "a machine with a GPU"),
     ("gpu-machines.md", "ssh", "a machine with a GPU"),
-    ("layouts.md", "cargo", "the nightly toolchain and cargo-fuzz"),
-    ("layouts.md", "cd framework", "the nightly toolchain and cargo-fuzz"),
     ("many-machines.md", "mkdir", "Slurm"),
     ("many-machines.md", "conformance", "Slurm"),
     ("many-machines.md", "sbatch", "Slurm"),

@@ -6,16 +6,19 @@ use clap::Args;
 
 use crate::failure::Failure;
 
-/// The plugin that is copied, `plugins/null`: names of files, and their texts.
+/// The plugin that is copied, `plugins/null` (this package's `null` has links to it): names of files, and their texts.
 const TEMPLATE: [(&str, &str); 4] = [
-    ("Cargo.toml", include_str!("../../../plugins/null/Cargo.toml")),
-    ("null.plugin.toml", include_str!("../../../plugins/null/null.plugin.toml")),
-    ("src/lib.rs", include_str!("../../../plugins/null/src/lib.rs")),
-    ("targets/null1.toml", include_str!("../../../plugins/null/targets/null1.toml")),
+    ("Cargo.toml", include_str!("../null/package.toml")),
+    ("null.plugin.toml", include_str!("../null/null.plugin.toml")),
+    ("src/lib.rs", include_str!("../null/lib.rs")),
+    ("targets/null1.toml", include_str!("../null/null1.toml")),
 ];
 
 /// How the template names the framework.
 const FRAMEWORK: &str = "tilewright = { path = \"../../framework\" }";
+
+/// Where the framework's crate was when this command was built, unless that was from a published package.
+const SOURCE_TREE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Which plugin.
 #[derive(Debug, Args)]
@@ -25,7 +28,8 @@ pub struct Options {
     /// Where to; a folder of the plugin's name where not given. It must not be there yet.
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
-    /// Build against the framework's crate in this folder, `framework` of a source tree, instead of the published one.
+    /// Build against the framework's crate in this folder, `framework` of a source tree; where not given, the tree that this
+    /// command was built from, as long as it is there, or else the published crate.
     #[arg(long, value_name = "DIR")]
     framework: Option<PathBuf>,
 }
@@ -61,7 +65,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 /// The dependency on the framework.
 fn framework(folder: Option<&Path>) -> Result<String, Failure> {
-    let Some(folder) = folder else {
+    let tree = Path::new(SOURCE_TREE);
+    let in_tree = || tree.join("Cargo.toml").is_file().then_some(tree);
+    let Some(folder) = folder.or_else(in_tree) else {
         return Ok(format!("tilewright = \"{}\"", env!("CARGO_PKG_VERSION")));
     };
     let found = folder.canonicalize().ok().filter(|folder| folder.join("Cargo.toml").is_file());

@@ -1,17 +1,4 @@
-//! Text of the kernel IR: what is read is written as text and as bytes that are read as the same.
+//! The property of this name, on what libFuzzer makes.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use tilewright::kernel;
-
-fuzz_target!(|source: &str| {
-    match kernel::text::parse(source) {
-        Err(error) => assert!(error.line >= 1 && error.column >= 1),
-        Ok(module) => {
-            let written = module.to_string();
-            assert_eq!(kernel::text::parse(&written).as_ref(), Ok(&module), "{written}");
-            assert_eq!(kernel::decode(&kernel::encode(&module)).as_ref(), Ok(&module), "{written}");
-            let _ = kernel::verify(&module);
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tilewright_properties::kernel_text::check(bytes));

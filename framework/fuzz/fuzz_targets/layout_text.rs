@@ -1,31 +1,4 @@
-//! Attribute text: reading never fails but by an error that points into the text; what is read is
-//! written as text that is read as the same; resolving it gives a layout or an error.
+//! The property of this name, on what libFuzzer makes.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use tilewright::layout::{Families, Spellings, families::Neutral, parse_definitions, parse_spec};
-
-fuzz_target!(|text: &str| {
-    let spellings = Spellings::of_families(&Neutral);
-    if let Err(error) = parse_definitions(text) {
-        assert!(text.is_char_boundary(error.at));
-    }
-    match parse_spec(text) {
-        Err(error) => assert!(text.is_char_boundary(error.at)),
-        Ok(spec) => {
-            let written = spellings.text(&spec);
-            // Names that stood for layouts are gone, and so may be the bound on what is read.
-            if let Ok(read) = parse_spec(&written) {
-                assert_eq!(spellings.canonical(&read), spellings.canonical(&spec), "{written}");
-                assert_eq!(spellings.text(&read), written);
-            }
-            for shape in [&[16][..], &[8, 32], &[2, 4, 8]] {
-                if let Ok(layout) = Neutral.resolve(&spec, shape, &Neutral) {
-                    let by_bases = layout.to_spec().map(|spec| Neutral.resolve(&spec, shape, &Neutral));
-                    let Some(Ok(found)) = by_bases else { panic!("{written} has no bases: {by_bases:?}") };
-                    assert_eq!(found.linear(), layout.linear(), "{written}");
-                }
-            }
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tilewright_properties::layout_text::check(bytes));

@@ -1,20 +1,4 @@
-//! Manifests of plugins: a manifest or an error.
+//! The property of this name, on what libFuzzer makes.
 #![no_main]
 
-use std::path::PathBuf;
-use std::sync::LazyLock;
-
-use libfuzzer_sys::fuzz_target;
-use tilewright::plugin::Manifest;
-
-/// A place for the file, with the library that a manifest may name.
-static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
-    let directory = tempfile::tempdir().expect("a directory").keep();
-    std::fs::write(directory.join("lib.so"), []).expect("a library");
-    directory.join("fuzz.plugin.toml")
-});
-
-fuzz_target!(|text: &[u8]| {
-    std::fs::write(&*FILE, text).expect("a file");
-    let _ = Manifest::read(&FILE);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tilewright_properties::plugin_manifest::check(bytes));

@@ -1,6 +1,4 @@
-//! Everything that the two sides of the plugin boundary read from each other, from anybody.
+//! The property of this name, on what libFuzzer makes.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| tilewright::plugin::read_every_message(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tilewright_properties::plugin_messages::check(bytes));

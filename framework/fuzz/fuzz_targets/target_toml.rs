@@ -1,13 +1,4 @@
-//! Target files: a description or an error, and a description crosses the plugin boundary unchanged.
+//! The property of this name, on what libFuzzer makes.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use tilewright::plugin::wire;
-use tilewright::target::TargetDescription;
-
-fuzz_target!(|text: &str| {
-    if let Ok(target) = TargetDescription::from_toml("fuzz.toml", text) {
-        let bytes = wire::write(&target).expect("a description has bytes");
-        assert_eq!(wire::read::<TargetDescription>(&bytes), Ok(target));
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tilewright_properties::target_toml::check(bytes));

@@ -120,8 +120,8 @@ pub(super) fn read_artifact(bytes: &[u8]) -> Result<Artifact, WireError> {
     read_without(bytes, |value| wire::skip_unknown_rows::<Payload>(value, &["payloads"]))
 }
 
-/// Reads bytes as every message that crosses, for the fuzzer.
-#[cfg(any(test, fuzzing))]
+/// Reads bytes as every message that crosses, for tests of what anybody may send: an answer or an error,
+/// never a panic.
 pub fn read_every_message(bytes: &[u8]) {
     use super::devices::call::{DeviceNames, Number};
     use super::frame::{self, Answer, Request};

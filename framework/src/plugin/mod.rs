@@ -48,7 +48,6 @@ pub use isolated::HostCommand;
 pub use listener::{Level, Listener, listen, listening, log, progress};
 pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, Manifest};
-#[cfg(fuzzing)]
 pub use message::read_every_message;
 pub use registry::{Duplicate, Origin, Plugin, Refusal, Registry, RegistryError};
 

@@ -1,17 +1,19 @@
 //! Writes the manifest beside the shared library.
+//!
+//! What it takes from elsewhere in the repository lies in `build` and `answers` as links, of which a package has copies.
 
-#[path = "../src/architectures.rs"]
+#[path = "build/architectures.rs"]
 mod architectures;
-#[path = "../../manifest.rs"]
+#[path = "build/manifest.rs"]
 mod manifest;
-#[path = "../../../framework/src/plugin/version.rs"]
+#[path = "build/version.rs"]
 mod version;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=../src/architectures.rs");
-    println!("cargo:rerun-if-changed=../../manifest.rs");
-    println!("cargo:rerun-if-changed=../../../framework/src/plugin/version.rs");
+    println!("cargo:rerun-if-changed=build/architectures.rs");
+    println!("cargo:rerun-if-changed=build/manifest.rs");
+    println!("cargo:rerun-if-changed=build/version.rs");
     manifest::write("intel", (version::ABI_MAJOR, version::ABI_MINOR), architectures::ARCHITECTURES);
-    manifest::bring_answers("intel", &["../tests/data/layouts.jsonl", "../tests/data/facts.jsonl"]);
+    manifest::bring_answers("intel", &["answers/layouts.jsonl", "answers/facts.jsonl"]);
 }

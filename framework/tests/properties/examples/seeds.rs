@@ -1,6 +1,7 @@
-//! Writes the first inputs of the fuzz targets into `corpus`, from the data of the repository.
+//! Writes the first inputs of the fuzz targets into folders in `corpus`, from the data of the repository and from
+//! the corpus that is kept.
 //!
-//! `cargo run --example seeds`, in the folder of the fuzz targets.
+//! `cargo run --release -p tilewright-properties --example seeds`.
 
 use std::error::Error;
 use std::fs;
@@ -13,6 +14,7 @@ use tilewright::plugin::wire;
 use tilewright::target::TargetDescription;
 use tilewright::vendor::CompileOptions;
 use tilewright::{lower, movement};
+use tilewright_properties::{PROPERTIES, corpus};
 
 /// What no conversion has: tensor memory, queues and mbarriers.
 const TENSOR_MEMORY: &str = "kernel tile() lanes 32 warps 4 {
@@ -38,7 +40,7 @@ struct Corpus {
 
 impl Corpus {
     fn of(target: &str) -> Result<Self, Box<dyn Error>> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+        let folder = corpus::folder(target);
         fs::create_dir_all(&folder)?;
         Ok(Self { folder, files: 0 })
     }
@@ -51,7 +53,7 @@ impl Corpus {
 }
 
 fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
 /// The rows of the known answers of that name, of the framework and of every plugin.
@@ -179,7 +181,19 @@ fn manifests() -> Done {
     Corpus::of("plugin_manifest")?.add(manifest)
 }
 
+/// What earlier runs found.
+fn kept() -> Done {
+    for property in PROPERTIES {
+        let mut folder = Corpus { files: 1_000_000, ..Corpus::of(property.name)? };
+        for input in corpus::read(property.name).unwrap_or_default() {
+            folder.add(input)?;
+        }
+    }
+    Ok(())
+}
+
 fn main() -> Done {
+    kept()?;
     layouts()?;
     cute()?;
     kernels_and_targets()?;

@@ -1,0 +1,1 @@
+../../../plugins/null/src/lib.rs

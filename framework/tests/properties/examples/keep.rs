@@ -1,0 +1,31 @@
+//! Keeps the folders `corpus/NAME` as the committed files `corpus/NAME.txt`, the shortest inputs first.
+//!
+//! `cargo run --release -p tilewright-properties --example keep`, after they were merged.
+
+use std::fs;
+use std::io;
+
+use tilewright_properties::{PROPERTIES, corpus};
+
+/// No committed file is longer than this by more than a line, in bytes.
+const LONGEST: usize = 256 << 10;
+
+fn main() -> io::Result<()> {
+    for property in PROPERTIES {
+        let mut inputs = Vec::new();
+        for file in fs::read_dir(corpus::folder(property.name))? {
+            inputs.push(fs::read(file?.path())?);
+        }
+        inputs.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+        let mut length = 0;
+        let kept = inputs.iter().take_while(|input| {
+            let fits = length < LONGEST;
+            length += corpus::print(input).len() + 1;
+            fits
+        });
+        let kept = kept.count();
+        corpus::write(property.name, &inputs[..kept])?;
+        println!("{}: {kept} of {} inputs kept", property.name, inputs.len());
+    }
+    Ok(())
+}

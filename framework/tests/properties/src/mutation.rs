@@ -1,0 +1,116 @@
+//! Changes of inputs, the same ones in every run: flipped bits, other bytes, numbers at edges, parts that are cut,
+//! repeated, or taken from another input.
+
+use std::ops::Range;
+
+/// No changed input is longer, in bytes.
+pub const LONGEST: usize = 1 << 14;
+
+/// Numbers at edges of what readers hold them in.
+const NUMBERS: [&str; 12] = [
+    "0",
+    "-1",
+    "1",
+    "3",
+    "31",
+    "65",
+    "2147483648",
+    "4294967296",
+    "9223372036854775807",
+    "18446744073709551615",
+    "-9223372036854775808",
+    "99999999999999999999999",
+];
+
+/// Changes, in an order that its seed decides (the generator is SplitMix64).
+#[derive(Debug, Clone)]
+pub struct Changes {
+    state: u64,
+}
+
+impl Changes {
+    /// Those of a seed.
+    #[must_use]
+    pub fn of(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// One of `inputs`, changed in one to four places; empty where there are none.
+    pub fn next(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
+        if inputs.is_empty() {
+            return Vec::new();
+        }
+        let mut input = inputs[self.below(inputs.len())].clone();
+        for _ in 0..=self.below(4) {
+            self.change(&mut input, inputs);
+            input.truncate(LONGEST);
+        }
+        input
+    }
+
+    fn change(&mut self, input: &mut Vec<u8>, inputs: &[Vec<u8>]) {
+        let at = self.below(input.len() + 1);
+        match self.below(7) {
+            0 if at < input.len() => input[at] ^= 1 << self.below(8),
+            1 if at < input.len() => input[at] = self.below(256) as u8,
+            2 => self.number(input, at),
+            3 => {
+                let part = self.part(input.len());
+                input.drain(part);
+            }
+            4 => {
+                let part = self.part(input.len());
+                let repeated = input[part].repeat(1 + self.below(3));
+                input.splice(at..at, repeated);
+            }
+            5 => input.truncate(at),
+            _ => {
+                let other = &inputs[self.below(inputs.len())];
+                let (taken, given) = (self.part(input.len()), self.part(other.len()));
+                input.splice(taken, other[given].iter().copied());
+            }
+        }
+    }
+
+    /// Puts a number at an edge in the place of the digits after `at`, or there.
+    fn number(&mut self, input: &mut Vec<u8>, at: usize) {
+        let digit = |byte: &u8| byte.is_ascii_digit();
+        let start = input[at..].iter().position(digit).map_or(at, |found| at + found);
+        let length = input[start..].iter().take_while(|byte| digit(byte)).count();
+        let number = NUMBERS[self.below(NUMBERS.len())];
+        input.splice(start..start + length, number.bytes());
+    }
+
+    /// A part of an input of that length, mostly a short one.
+    fn part(&mut self, length: usize) -> Range<usize> {
+        let start = self.below(length + 1);
+        let most = (length - start).min(1 << self.below(9));
+        start..start + self.below(most + 1)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((word ^ (word >> 31)) % bound.max(1) as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_decides_and_most_inputs_change() {
+        let inputs = vec![b"layout 16 by 32".to_vec(), b"(4,8):(8,1)".to_vec(), Vec::new()];
+        let run = |seed| {
+            let mut changes = Changes::of(seed);
+            (0..200).map(|_| changes.next(&inputs)).collect::<Vec<_>>()
+        };
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+        assert!(run(1).iter().filter(|changed| !inputs.contains(changed)).count() > 150);
+        assert_eq!(Changes::of(1).next(&[]), Vec::<u8>::new());
+    }
+}

@@ -1,0 +1,1 @@
+../../../../framework/src/plugin/version.rs
