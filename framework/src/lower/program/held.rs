@@ -7,6 +7,8 @@ use smallvec::SmallVec;
 use crate::kernel::Value;
 use crate::layout::LinearLayout;
 
+use super::pending::UnderWay;
+
 /// What stands for a value of a tile program.
 #[derive(Debug, Clone)]
 pub(super) enum Held {
@@ -18,6 +20,8 @@ pub(super) enum Held {
     Memory(Slab),
     /// A tensor in global memory of which blocks are copied.
     Descriptor(Described),
+    /// Sums of products that are under way.
+    Pending(UnderWay),
     /// Nothing: what it stands for is done when it is there.
     Token,
 }

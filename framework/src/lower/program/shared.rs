@@ -117,6 +117,8 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let alignment = asked.or(memory.alignment).unwrap_or(ALIGNMENT).max(ALIGNMENT);
     let pointer = lowering.builder.shared_buffer(all, alignment);
     lowering.told.allocations.push(pointer);
+    let number = lowering.builder.buffers() - 1;
+    lowering.buffers.insert(result, number);
     lowering.hold(result, Held::Memory(Slab { pointer, at: SmallVec::new() }));
     match lowering.optional(op, "src") {
         Some(source) => {
@@ -162,7 +164,7 @@ pub(super) fn whole(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(Val
 }
 
 fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    if lowering.attribute(op, IN_PLACE).is_some() {
+    if lowering.attribute(op, IN_PLACE).is_some() || lowering.pending.reads(op) {
         // The product reads it from there.
         return Ok(());
     }

@@ -17,24 +17,28 @@ pub(super) struct Since {
     written: Buffers,
     /// Those that copies will have written when they are waited for: barriers change nothing of it.
     under_way: Buffers,
+    /// Those that products read until they are waited for.
+    reading: Buffers,
 }
 
 impl Since {
     /// The block has met.
     pub(super) fn meet(&mut self) {
-        *self = Self { under_way: std::mem::take(&mut self.under_way), ..Self::default() };
+        let (under_way, reading) = (std::mem::take(&mut self.under_way), std::mem::take(&mut self.reading));
+        *self = Self { under_way, reading, ..Self::default() };
     }
 
     /// Whether the block must meet before an access: what one thread writes another reads or writes, or did before.
     pub(super) fn is_hazard(&self, access: Access, buffers: &Buffers) -> bool {
         let meets = |others: &Buffers| !buffers.is_disjoint(others);
-        meets(&self.written) || access != Access::Load && meets(&self.read)
+        meets(&self.written) || !matches!(access, Access::Load | Access::Read) && meets(&self.read)
     }
 
     pub(super) fn access(&mut self, access: Access, buffers: &Buffers) {
         let place = match access {
             Access::Load => &mut self.read,
             Access::Store => &mut self.written,
+            Access::Read => &mut self.reading,
             Access::Copy => &mut self.under_way,
         };
         place.extend(buffers);
@@ -48,12 +52,21 @@ impl Since {
         }
     }
 
+    /// Products were waited for: what they read was read until now.
+    pub(super) fn wait_for_products(&mut self, outstanding: u32) {
+        self.read.extend(&self.reading);
+        if outstanding == 0 {
+            self.reading.clear();
+        }
+    }
+
     /// What may have been done where this or the other was.
     pub(super) fn or(mut self, other: &Self) -> Self {
         self.used.extend(&other.used);
         self.read.extend(&other.read);
         self.written.extend(&other.written);
         self.under_way.extend(&other.under_way);
+        self.reading.extend(&other.reading);
         self
     }
 }
