@@ -58,6 +58,8 @@ fn asynchronous() -> impl Strategy<Value = Op> {
         (one_of(Queue::ALL), value()).prop_map(|(queue, pointer)| Op::MbarrierCommit { queue, pointer }),
         (value(), any::<u32>()).prop_map(|(pointer, columns)| Op::TensorAllocate { pointer, columns }),
         (value(), any::<u32>()).prop_map(|(address, columns)| Op::TensorFree { address, columns }),
+        (any::<u32>(), any::<u32>()).prop_map(|(number, warps)| Op::GroupBarrier { number, warps }),
+        (one_of(Queue::ALL), value()).prop_map(|(queue, value)| Op::Pend { queue, value }),
         Just(Op::ProxyFence {}),
     ]
 }

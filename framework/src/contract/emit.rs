@@ -90,7 +90,7 @@ impl Contraction {
 
     /// The values that the row takes for a factor, for each of its tiles as (along M or N, along K): registers, or
     /// descriptors of tiles in the memory whose address is all that there is of it.
-    fn tiles(&self, builder: &mut Builder, parts: &[Part], side: usize) -> Vec<Value> {
+    pub(super) fn tiles(&self, builder: &mut Builder, parts: &[Part], side: usize) -> Vec<Value> {
         let [m, n, k] = self.tiling.repeats();
         let (layout, operands, repeats) = match side {
             0 => (&self.a, &self.unit.a, m),

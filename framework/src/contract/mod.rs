@@ -31,6 +31,7 @@ mod feed;
 mod feeds;
 mod operands;
 mod order;
+mod pending;
 mod plan;
 mod question;
 mod row_sums;

@@ -9,8 +9,8 @@ use super::mapped_tensor::Tensor;
 use super::meaning::Meanings;
 use super::memory::GlobalMemory;
 use super::print::Printer;
-use super::program::Program;
-use super::shared::{Epoch, SharedMemory};
+use super::program::{Program, Step};
+use super::shared::{Clock, Epoch, SharedMemory, join};
 use super::tensor_memory::TensorMemory;
 use super::warp::{GridPlace, Pause, Surroundings, Warp};
 use crate::kernel::{Counts, Launch, Scope};
@@ -76,11 +76,14 @@ impl Cluster {
         bytes: usize,
         target: &TargetDescription,
     ) -> Self {
+        let in_groups = program.steps.iter().any(|step| matches!(step, Step::GroupBarrier { .. }));
         let warp = |index| Warp::new(index, launch.lanes as usize, program, arguments);
         let block = || Block { warps: (0..launch.warps).map(warp).collect(), epoch: 0 };
         Self {
             blocks: (0..launch.blocks).map(|_| block()).collect(),
-            shared: (0..launch.blocks).map(|owner| SharedMemory::new(owner as u8, buffers.to_vec(), bytes)).collect(),
+            shared: (0..launch.blocks)
+                .map(|owner| SharedMemory::new(owner as u8, buffers.to_vec(), bytes, in_groups))
+                .collect(),
             tensor: (0..launch.blocks).map(|_| TensorMemory::new(target.tensor.as_ref())).collect(),
             epoch: 0,
         }
@@ -131,7 +134,7 @@ impl Cluster {
             self.issued_together(block, outside)?;
             let waiting = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
                 Pause::Barrier(scope, step) => Some((warp, scope, step)),
-                Pause::Mbarrier { .. } | Pause::Ended => None,
+                Pause::Mbarrier { .. } | Pause::Group { .. } | Pause::Ended => None,
             });
             let Some((warp, scope, step)) = waiting else { return self.nothing_left(block) };
             let elsewhere = (0..).zip(&pauses).filter(|(_, pause)| **pause != Pause::Barrier(scope, step));
@@ -202,20 +205,53 @@ impl Cluster {
                 went_on |= *pause != Some(now) || steps - *outside.steps > 1;
                 *pause = Some(now);
             }
+            if self.groups_meet(block, &mut pauses) {
+                continue;
+            }
             let stuck = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
-                Some(Pause::Mbarrier { step, address }) => Some((warp, step, address)),
+                Some(Pause::Mbarrier { step, address }) => Some((warp, step, Some(address))),
+                Some(Pause::Group { step, .. }) => Some((warp, step, None)),
                 _ => None,
             });
             match stuck {
                 None => return Ok(pauses.into_iter().flatten().collect()),
                 Some((warp, step, address)) if !went_on => {
-                    let (arrivals, bytes) = self.shared[block].lacks(address);
-                    let fault = FaultKind::NeverCompletes { address, arrivals, bytes }.into();
+                    let fault = match address {
+                        Some(address) => {
+                            let (arrivals, bytes) = self.shared[block].lacks(address);
+                            FaultKind::NeverCompletes { address, arrivals, bytes }.into()
+                        }
+                        None => {
+                            FaultKind::BarrierNotReached { missing: elsewhere(&pauses, pauses[warp as usize]) }.into()
+                        }
+                    };
                     return Err(Stop { block: block as u32, warp, operation: operation(outside.program, step), fault });
                 }
                 Some(_) => {}
             }
         }
+    }
+
+    /// Lets those go on that wait for each other at a barrier of some warps, where all of them have come; whether any could.
+    fn groups_meet(&mut self, block: usize, pauses: &mut [Option<Pause>]) -> bool {
+        let mut met = false;
+        for first in 0..pauses.len() {
+            let Some(Pause::Group { number, warps, .. }) = pauses[first] else { continue };
+            let there = |pause: &Option<Pause>| matches!(pause, Some(Pause::Group { number: own, warps: many, .. }) if (*own, *many) == (number, warps));
+            let come: Vec<usize> = (first..pauses.len()).filter(|&warp| there(&pauses[warp])).collect();
+            if come.len() != warps as usize {
+                continue;
+            }
+            let all = &mut self.blocks[block].warps;
+            let mut brought = Clock::new();
+            come.iter().for_each(|&warp| join(&mut brought, &all[warp].brings()));
+            for &warp in &come {
+                all[warp].meets(&brought);
+                pauses[warp] = None;
+            }
+            met = true;
+        }
+        met
     }
 
     /// Runs one warp until it waits or ends.
@@ -256,6 +292,11 @@ impl Cluster {
         let warps = self.blocks.iter().flat_map(|block| &block.warps);
         warps.fold(Counts::default(), |most, warp| most.most(warp.counts()))
     }
+}
+
+/// The warps that have not come to where this one waits.
+fn elsewhere(pauses: &[Option<Pause>], at: Option<Pause>) -> Vec<u32> {
+    (0..).zip(pauses).filter(|(_, pause)| **pause != at).map(|(warp, _)| warp).collect()
 }
 
 /// The operation of a step.

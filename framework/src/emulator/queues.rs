@@ -37,6 +37,8 @@ struct Line {
 struct Ticket {
     queue: Queue,
     number: u64,
+    /// Whether it was there from the beginning.
+    there: bool,
     /// Whether another instruction has taken it as its accumulator.
     handed_on: bool,
 }
@@ -53,10 +55,15 @@ impl Queues {
     /// Adds an operation, which will give the values at these places.
     pub(super) fn issue(&mut self, queue: Queue, landings: Vec<Landing>, gives: &[usize]) {
         let line = self.lines.entry(queue).or_default();
-        let ticket = Ticket { queue, number: line.issued, handed_on: false };
+        let ticket = Ticket { queue, number: line.issued, there: false, handed_on: false };
         line.issued += 1;
         line.open.extend(landings);
         self.pending.extend(gives.iter().map(|&place| (place, ticket)));
+    }
+
+    /// Says that the value at this place is one of the queue, and there.
+    pub(super) fn pend(&mut self, queue: Queue, place: usize) {
+        self.pending.insert(place, Ticket { queue, number: 0, there: true, handed_on: false });
     }
 
     pub(super) fn commit(&mut self, queue: Queue) {
@@ -89,7 +96,7 @@ impl Queues {
     pub(super) fn take(&self, queue: Queue, place: usize) -> Result<(), FaultKind> {
         let ticket = self.held(queue, place)?;
         let finished = self.lines.get(&queue).map_or(0, |line| line.finished);
-        if ticket.number < finished {
+        if ticket.there || ticket.number < finished {
             return Ok(());
         }
         Err(FaultKind::Pending("its group is not finished by this wait".to_owned()))

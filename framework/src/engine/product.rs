@@ -55,6 +55,9 @@ pub const WHOLE_ROWS: &str = "tw.wholeRows";
 /// The attribute of a `ttg.local_load` whose result is a factor that the unit reads where it lies: nothing is loaded.
 pub const IN_PLACE: &str = "tw.inPlace";
 
+/// The attribute of a `tt.dot` whose result is not needed before a `tw.await_products` gives it.
+pub const PENDING: &str = "tw.pending";
+
 /// How a `tt.dot` or `tt.dot_scaled` is carried out.
 ///
 /// # Errors
@@ -235,7 +238,7 @@ fn reaches(body: &Body, op: Op, wanted: impl Fn(Op) -> bool) -> bool {
 }
 
 /// Operations beside elementwise ones that leave each element where it is.
-const KEEPING: [&str; 2] = ["arith.select", "ttg.convert_layout"];
+const KEEPING: [&str; 3] = ["arith.select", "ttg.convert_layout", "tw.await_products"];
 
 /// Whether an operation of this name multiplies matrices.
 #[must_use]

@@ -176,6 +176,23 @@ impl Builder {
         self.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer })
     }
 
+    /// The start of a shared buffer that was added before, by its number.
+    pub fn shared_address(&mut self, buffer: u32) -> Value {
+        self.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer })
+    }
+
+    /// How many shared buffers there are so far.
+    #[must_use]
+    pub fn buffers(&self) -> u32 {
+        self.shared.len() as u32
+    }
+
+    /// Appends the statements of a region that takes and gives nothing, but for what ends it.
+    pub fn inline(&mut self, region: Region) {
+        let Some(open) = self.open.last_mut() else { return };
+        open.statements.extend(region.statements.into_iter().filter(|one| !matches!(one.op, Op::Yield { .. })));
+    }
+
     /// Where a shared address is in a block of the cluster, by the block's index.
     pub fn cluster_address(&mut self, pointer: Value, block: Value) -> Value {
         self.value(Type::Pointer(Space::Cluster), Op::ClusterAddress { pointer, block })
@@ -344,6 +361,17 @@ impl Builder {
     /// A barrier of all lanes of the scope.
     pub fn barrier(&mut self, scope: Scope) {
         self.effect(Op::Barrier { scope, issuers: Issuers::All });
+    }
+
+    /// A barrier of so many warps, those that come to the one of this number.
+    pub fn group_barrier(&mut self, number: u32, warps: u32) {
+        self.effect(Op::GroupBarrier { number, warps });
+    }
+
+    /// The value as one that is pending on the queue.
+    pub fn pend(&mut self, queue: Queue, value: Value) -> Value {
+        let ty = self.type_of(value).pending();
+        self.value(ty, Op::Pend { queue, value })
     }
 
     /// Closes the group of what this warp has issued on the queue since its last commit.

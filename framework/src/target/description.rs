@@ -103,6 +103,10 @@ pub struct Limits {
     /// Blocks of a cluster at most; one where there are no clusters.
     #[schemars(range(min = 1))]
     pub blocks_per_cluster: u32,
+    /// Barriers of a block at which some of its warps may meet, by number from zero on; zero where all meet or none.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub group_barriers: u32,
     /// How the figures are known.
     pub evidence: Evidence,
     /// Where they come from.

@@ -110,8 +110,15 @@ fn lanes(value: &Value<'_>) -> Outcome<Lanes> {
 }
 
 fn limits(value: &Value<'_>, lanes: &Lanes) -> Outcome<Limits> {
-    let keys =
-        ["lanes_per_block", "registers_per_lane", "registers_per_block", "blocks_per_cluster", "evidence", "source"];
+    let keys = [
+        "lanes_per_block",
+        "registers_per_lane",
+        "registers_per_block",
+        "blocks_per_cluster",
+        "group_barriers",
+        "evidence",
+        "source",
+    ];
     let table = value.table(&keys)?;
     let lanes_per_block = table.value("lanes_per_block")?;
     let block = lanes_per_block.count()?;
@@ -131,6 +138,7 @@ fn limits(value: &Value<'_>, lanes: &Lanes) -> Outcome<Limits> {
         registers_per_lane,
         registers_per_block: registers,
         blocks_per_cluster: table.value("blocks_per_cluster")?.count()?,
+        group_barriers: table.optional("group_barriers").map_or(Ok(0), |value| value.count())?,
         evidence: evidence(&table)?,
         source: source(&table)?,
     })

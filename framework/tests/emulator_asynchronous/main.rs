@@ -3,6 +3,7 @@
 
 #[path = "../emulator_target/mod.rs"]
 mod emulator_target;
+mod groups;
 mod mbarriers;
 mod proxies;
 mod queues;

@@ -39,6 +39,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             registers_per_lane: 256,
             registers_per_block: 4096,
             blocks_per_cluster: 4,
+            group_barriers: 4,
             evidence: Evidence::Assumed,
             source: "invented".to_owned(),
         },

@@ -241,7 +241,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         let written = memory.allocate_with(&vec![0; 8 * TILE]);
         let meanings = Meanings::of_rows(target.instructions());
         let scalars = [rows as u64, turns as u64, 1].map(Argument::Scalar);
-        let arguments: Vec<Argument> = [tiles, written, order_at].map(Argument::Buffer).into_iter().chain(scalars).collect();
+        let arguments: Vec<Argument> =
+            [tiles, written, order_at].map(Argument::Buffer).into_iter().chain(scalars).collect();
         let emulator = Emulator::new(kernel, target.description())?.with_meanings(&meanings);
         let report = emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default())?;
         let found = memory.read_all(written).unwrap_or_else(|error| panic!("{error}"));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tilewright::tile::import::import;
 use tilewright::tile::op::Dialects;
+use tilewright::tile::transform::at_once;
 use tilewright::tile::{Module, text, verify};
 use tilewright_dialects::{FILES, all, imports};
 
@@ -202,36 +203,102 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 }
 "#;
 
-/// What is under way is done at once; descriptors are made of what the host would have been told.
+/// What goes on there has words for that; descriptors are made of what the host would have been told.
 #[test]
-fn asynchronous_copies_and_products_are_done_at_once() {
+fn asynchronous_copies_and_products_have_neutral_words() {
     let printed = neutral(TILES);
-    let of_tile = "tensor<64x32xf16, #blocked>";
     for (line, expected) in [
         ("%two_bytes", "arith.divsi %bytes, %0 : i64"),
         (
             "%d",
             "tt.make_tensor_descriptor %p, [%rows, %n], [%1, %2] {padding = 2 : i32} : <f16>, <64x32xf16, #nvmma_shared>",
         ),
-        (
-            "%copied",
-            &format!("tt.descriptor_load %d[%n, %one] : !tt.tensordesc<64x32xf16, #nvmma_shared> -> {of_tile}"),
-        ),
-        ("%copy", "ttg.local_store %"),
-        ("%choice", "arith.select %c, %acc, %6 : tensor<64x64xf32, #nvidia_mma>"),
+        ("%made", "tw.mbarrier_init %bar, 1 : "),
+        ("%expected", "tw.mbarrier_expect %bar, 4096 if %c : "),
+        ("%copied", "tw.load_box %d[%n, %one] to %a at %bar if %c : !tt.tensordesc<64x32xf16, #nvmma_shared> -> "),
+        ("%awaited", "tw.mbarrier_wait %bar, %one : "),
+        ("%choice", "arith.select %c, %acc, %"),
         ("%x", "tt.dot %"),
         (
             "%precision",
-            ", inputPrecision = tf32 : tensor<64x32xf16, #blocked> * tensor<32x64xf16, #blocked_1> -> tensor<64x64xf32, #nvidia_mma>",
+            ", inputPrecision = tf32 {tw.pending = true} : tensor<64x32xf16, #blocked> * tensor<32x64xf16, #blocked_1> -> tensor<64x64xf32, #nvidia_mma>",
         ),
-        ("%store", "tt.descriptor_store %d[%n, %one], %"),
+        ("%y", "tw.await_products %x, %a {outstanding = 0 : i32} : "),
+        ("%store", "tw.store_box %d[%n, %one] from %y#1 : "),
+        ("%stored", "tw.await_boxes {outstanding = 0 : i32}"),
     ] {
         assert!(printed.contains(expected), "{line}: {expected}\n{printed}");
+    }
+    assert!(!printed.contains("ttng."), "{printed}");
+}
+
+/// Copies of boxes as loads and stores of lanes; where all warps do the same, nobody need wait for them.
+#[test]
+fn copies_of_boxes_are_done_at_once() {
+    let module = import(&read(TILES), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
+    let module = at_once(&module, &all()).unwrap_or_else(|error| panic!("{error}"));
+    verify(&module).unwrap_or_else(|error| panic!("{error}"));
+    let printed = text::print(&module);
+    for expected in [
+        "tt.descriptor_load %d[%n, %one] : !tt.tensordesc<64x32xf16, #nvmma_shared> -> tensor<64x32xf16, #blocked>",
+        "ttg.local_store %",
+        "tt.descriptor_store %d[%n, %one], %",
+    ] {
+        assert!(printed.contains(expected), "{expected}\n{printed}");
     }
     // The copy that is only made where something holds, and the one that always is.
     assert_eq!(printed.matches("scf.if %c {").count(), 1, "{printed}");
     assert_eq!(printed.matches("tt.descriptor_load").count(), 2, "{printed}");
-    assert!(!printed.contains("ttng."), "{printed}");
+    assert!(!printed.contains("mbarrier") && !printed.contains("_box"), "{printed}");
+}
+
+const BROUGHT: &str = r#"#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @f(%d: !tt.tensordesc<64x32xf16, #shared>, %a: !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, %b: !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, %bar: !ttg.memdesc<1xi64, #flat, #smem, mutable>) {
+    ttg.warp_specialize(%d, %a, %b, %bar)
+    default {
+      %zero = arith.constant 0 : i32
+      ttng.wait_barrier %bar, %zero : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+      ttg.warp_yield
+    }
+    partition0(%desc: !tt.tensordesc<64x32xf16, #shared>, %x: !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, %y: !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, %full: !ttg.memdesc<1xi64, #flat, #smem, mutable>) num_warps(2) {
+      %i = arith.constant 0 : i32
+      %true = arith.constant true
+      ttng.barrier_expect %full, 8192, %true : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+      ttng.async_tma_copy_global_to_local %desc[%i, %i] %x, %full, %true : !tt.tensordesc<64x32xf16, #shared>, !ttg.memdesc<1xi64, #flat, #smem, mutable> -> !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
+      ttng.async_tma_copy_global_to_local %desc[%i, %i] %y, %full, %true : !tt.tensordesc<64x32xf16, #shared>, !ttg.memdesc<1xi64, #flat, #smem, mutable> -> !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
+      ttg.warp_return
+    } : (!tt.tensordesc<64x32xf16, #shared>, !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, !ttg.memdesc<1xi64, #flat, #smem, mutable>) -> ()
+    tt.return
+  }
+}
+"#;
+
+/// Where groups of warps do different things, a phase is arrived at behind the last copy that brings its bytes, and what a group
+/// loads is shared out among its own warps.
+#[test]
+fn groups_arrive_behind_what_they_bring() {
+    let once = |text: &str| {
+        let module = import(&read(text), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
+        at_once(&module, &all()).map_err(|error| error.to_string())
+    };
+    let module = once(BROUGHT).unwrap_or_else(|error| panic!("{error}"));
+    verify(&module).unwrap_or_else(|error| panic!("{error}"));
+    let printed = text::print(&module);
+    let mut rest = printed.as_str();
+    let waits = "tw.mbarrier_wait %bar, %zero";
+    for expected in
+        [waits, "tt.descriptor_load", "local_store", "tt.descriptor_load", "local_store", "mbarrier_arrive %full, 1"]
+    {
+        let found = rest.split_once(expected);
+        rest = found.unwrap_or_else(|| panic!("no `{expected}` where it is expected in\n{printed}")).1;
+    }
+    assert_eq!(printed.matches("mbarrier_arrive").count(), 1, "{printed}");
+    assert!(printed.contains("warpsPerCTA = [2, 1]") && !printed.contains("warpsPerCTA = [4, 1]"), "{printed}");
+    let message = once(&BROUGHT.replace("8192", "4000")).expect_err("other bytes");
+    assert!(message.contains("do not bring the bytes that it expects"), "{message}");
 }
 
 const SUMS: &str = r#"#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>

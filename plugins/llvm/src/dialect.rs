@@ -243,6 +243,30 @@ pub trait Dialect {
     /// [`CompileError`].
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError>;
 
+    /// A barrier of as many lanes of whole warps as come to the one of this number, which makes writes to shared memory before it
+    /// visible after it.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where the warps of a block meet all together or not at all.
+    fn group_barrier(&self, emit: &Emitter<'_, '_>, number: u32, lanes: u32) -> Result<(), CompileError> {
+        let _ = (emit, number, lanes);
+        Err(no_group_barriers())
+    }
+
+    /// A value as one that the queue gives: what instructions of the queue may take as their accumulator.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] where nothing completes on the queue.
+    fn pend<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        queue: Queue,
+        value: (Type, BasicValueEnum<'ctx>),
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let _ = (emit, value);
+        Err(no_queue(queue))
+    }
+
     /// The queue on which the instruction of this name completes; at once where there is none.
     fn queue_of(&self, name: &str) -> Option<Queue> {
         let _ = name;
@@ -453,6 +477,11 @@ pub fn no_clusters() -> CompileError {
 #[must_use]
 pub fn no_mbarriers() -> CompileError {
     CompileError::Unsupported("there are no mbarriers that count bytes on this target".to_owned())
+}
+
+/// What a target says to warps of a block that meet without the others.
+fn no_group_barriers() -> CompileError {
+    CompileError::Unsupported("warps of a block meet all together on this target, not some of them".to_owned())
 }
 
 /// What a target says to tensor memory that it does not have.

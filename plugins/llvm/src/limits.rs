@@ -1,6 +1,6 @@
 //! What a module's kernels ask of a launch, and whether the target can give it.
 
-use tilewright::kernel::{Kernel, Module, Type};
+use tilewright::kernel::{Kernel, Module, Op, Type};
 use tilewright::target::{Instruction, TargetDescription};
 use tilewright::vendor::{CompileError, KernelMetadata};
 
@@ -28,6 +28,14 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
         if launch.blocks > most {
             let (name, blocks, target) = (&kernel.name, launch.blocks, &target.name);
             let message = format!("kernel `{name}`: clusters of {blocks} blocks; {target} has at most {most} in one");
+            return Err(CompileError::Unsupported(message));
+        }
+        let barriers = target.limits.group_barriers;
+        let beyond = |op: &Op| matches!(op, Op::GroupBarrier { number, .. } if *number >= barriers);
+        if kernel.statements().iter().any(|statement| beyond(&statement.op)) {
+            let (name, target) = (&kernel.name, &target.name);
+            let message =
+                format!("kernel `{name}`: some warps meet by themselves; {target} has {barriers} barriers for that");
             return Err(CompileError::Unsupported(message));
         }
         let bytes = shared_bytes(kernel)?;

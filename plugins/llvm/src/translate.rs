@@ -462,6 +462,16 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
                 self.dialect.barrier(&self.emit, *scope).map_err(|error| self.placed(error))?;
                 Ok(Vec::new())
             }
+            Op::GroupBarrier { number, warps } => {
+                let lanes = warps.saturating_mul(self.kernel.launch.lanes);
+                let met = self.dialect.group_barrier(&self.emit, *number, lanes);
+                met.map_err(|error| self.placed(error)).map(|()| Vec::new())
+            }
+            Op::Pend { queue, value } => {
+                let Typed { ty, value } = self.value(*value)?;
+                let pending = self.dialect.pend(&self.emit, *queue, (ty, value)).map_err(|error| self.placed(error))?;
+                Ok(vec![Typed { ty: ty.pending(), value: pending }])
+            }
             Op::Commit { queue } => {
                 self.dialect.commit(&self.emit, *queue).map_err(|error| self.placed(error))?;
                 Ok(Vec::new())

@@ -52,7 +52,11 @@ fn a_loop_with_its_loads_ahead() {
     assert!(load.by.as_ref().unwrap().starts_with("copied by cp.async.cg.shared.global.16"), "{load:?}");
     assert_eq!(load.conflicts, 0);
     let kernel = compiled.kernel_text();
-    assert_eq!(kernel.matches("instruction \"cp.async").count(), 3 * 2, "two rows of a lane, in three places\n{kernel}");
+    assert_eq!(
+        kernel.matches("instruction \"cp.async").count(),
+        3 * 2,
+        "two rows of a lane, in three places\n{kernel}"
+    );
     assert!(kernel.contains("wait copies 1") || kernel.contains("wait copies keep 1"), "{kernel}");
 }
 

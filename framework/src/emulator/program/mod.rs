@@ -190,6 +190,7 @@ impl<'a> Decoder<'a> {
             Op::Select { condition, a, b } => {
                 Step::Select { condition: self.at(*condition), a: self.at(*a), b: self.at(*b), to, n }
             }
+            Op::Pend { queue, value } => Step::Pend { queue: *queue, value: Copied { from: self.at(*value), to, n } },
             Op::Same { value, .. } => Step::Same { value: self.at(*value), to, n },
             Op::Cast { op, a } => self.cast(*op, self.home(*a), ty, to, n),
             Op::Pack { elements } => Step::Pack { elements: elements.iter().map(|&e| self.at(e)).collect(), to },
@@ -297,6 +298,7 @@ impl<'a> Decoder<'a> {
                 self.access(Direction::Store, home.ty, home.at, (*pointer, *predicate, *offset, *alignment))
             }
             Op::Barrier { scope, .. } => Step::Barrier(*scope),
+            Op::GroupBarrier { number, warps } => Step::GroupBarrier { number: *number, warps: *warps },
             Op::Swap { a, b, lane, .. } => {
                 let [Some(first), Some(second)] = [0, 1].map(|index| results.get(index)) else { return };
                 let from = (self.at(*a), self.at(*b));

@@ -174,6 +174,14 @@ pub(in crate::emulator) enum Step<'a> {
         to: [usize; 2],
     },
     Barrier(Scope),
+    GroupBarrier {
+        number: u32,
+        warps: u32,
+    },
+    Pend {
+        queue: Queue,
+        value: Copied,
+    },
     Commit(Queue),
     /// Values are where they lie while pending, and where the results lie.
     Wait {

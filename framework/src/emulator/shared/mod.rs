@@ -129,6 +129,8 @@ pub(super) struct SharedMemory {
     atomics: Vec<Record>,
     /// Bytes that several warps have read since they were written, where there are mbarriers: by warp.
     readers: HashMap<usize, Vec<Record>>,
+    /// Whether some warps may meet without the others, so that it matters which of several have read a byte.
+    in_groups: bool,
     flights: Flights,
     mbarriers: Mbarriers,
     /// By block and warp, the time before which its plain writes are seen by the asynchronous proxy.
@@ -157,7 +159,7 @@ pub(super) struct Visit {
 }
 
 impl SharedMemory {
-    pub(super) fn new(owner: u8, buffers: Vec<Range<u64>>, bytes: usize) -> Self {
+    pub(super) fn new(owner: u8, buffers: Vec<Range<u64>>, bytes: usize, in_groups: bool) -> Self {
         Self {
             bytes: vec![0; bytes],
             initialised: vec![false; bytes],
@@ -166,6 +168,7 @@ impl SharedMemory {
             reads: vec![Record::default(); bytes],
             atomics: Vec::new(),
             readers: HashMap::new(),
+            in_groups,
             flights: Flights::default(),
             mbarriers: Mbarriers::default(),
             fences: HashMap::new(),
@@ -347,7 +350,7 @@ impl SharedMemory {
             }
             return;
         }
-        if !self.mbarriers.are_none() && (read.warp != who.warp || self.readers.contains_key(&at)) {
+        if (self.in_groups || !self.mbarriers.are_none()) && (read.warp != who.warp || self.readers.contains_key(&at)) {
             let all = self.readers.entry(at).or_insert_with(|| vec![*read]);
             match all.iter_mut().find(|one| (one.block, one.warp) == (who.block, who.warp)) {
                 Some(one) => *one = Record { lane: SEVERAL_LANES, ..who.record() },

@@ -4,7 +4,7 @@ use super::{Done, Surroundings, Warp};
 use crate::emulator::fault::{FaultKind, LaneFault};
 use crate::emulator::program::Copied;
 use crate::emulator::queues::land;
-use crate::emulator::shared::{join, until};
+use crate::emulator::shared::{Clock, join, until};
 use crate::kernel::Queue;
 
 impl Warp {
@@ -26,6 +26,27 @@ impl Warp {
             self.registers.copy_within(value.from..value.from + value.n, value.to);
         }
         Ok(())
+    }
+
+    /// A value that waits for nothing, as one of the queue.
+    pub(super) fn pend(&mut self, queue: Queue, value: &Copied) -> Done {
+        self.require_all_lanes()?;
+        self.registers.copy_within(value.from..value.from + value.n, value.to);
+        self.queues.pend(queue, value.to);
+        Ok(())
+    }
+
+    /// What this warp brings to a barrier of some warps: by warp, the time before which accesses are done.
+    pub(in crate::emulator) fn brings(&self) -> Clock {
+        let mut done = self.known.clone();
+        join(&mut done, &until(self.index as u16, self.time));
+        done
+    }
+
+    /// All that others have brought comes before what it does from here on.
+    pub(in crate::emulator) fn meets(&mut self, brought: &Clock) {
+        join(&mut self.known, brought);
+        self.barrier = self.time;
     }
 
     pub(super) fn mbarrier_init(

@@ -68,6 +68,8 @@ pub(super) enum Pause {
     Barrier(Scope, usize),
     /// It waits for a phase of the mbarrier at this shared address, in this step.
     Mbarrier { step: usize, address: u64 },
+    /// It waits at the barrier of this number until so many warps have come to it.
+    Group { step: usize, number: u32, warps: u32 },
     /// It has ended.
     Ended,
 }
@@ -188,6 +190,11 @@ impl Warp {
                 *barriers += 1;
                 return Ok(Pause::Barrier(scope, at));
             }
+            if let &Step::GroupBarrier { number, warps } = step {
+                self.require_all_lanes().map_err(|fault| (at, fault))?;
+                self.counts.barriers += 1;
+                return Ok(Pause::Group { step: at, number, warps });
+            }
             if let &Step::MbarrierWait { pointer, phase } = step {
                 let address = self.mbarrier_wait(pointer, phase, around, at).map_err(|fault| (at, fault))?;
                 if let Some(address) = address {
@@ -246,6 +253,7 @@ impl Warp {
                 Ok(())
             }
             Step::Instruction(instruction) => self.instruction(instruction, around, at),
+            Step::Pend { queue, value } => self.pend(*queue, value),
             Step::Commit(queue) => {
                 self.require_all_lanes()?;
                 self.queues.commit(*queue);

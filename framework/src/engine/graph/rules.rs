@@ -41,6 +41,7 @@ impl Builder<'_, '_> {
             "tt.reduce" | "tt.scan" => self.along_an_axis(op, weight)?,
             "tt.gather" => self.gathers(op, weight)?,
             "tt.histogram" => self.counts(op, weight)?,
+            "tw.await_products" => self.each_as_it_is(op, weight),
             "tt.print" | "tt.assert" | "tt.unsplat" | "ttg.convert_layout" => self.apart(op, weight)?,
             _ => match self.views(op) {
                 Some(views) => self.reshapes(op, weight, views)?,
@@ -94,6 +95,18 @@ impl Builder<'_, '_> {
             self.want(node, (op, operand), View::Same, Some(View::Same));
         }
         Ok(Some(node))
+    }
+
+    /// Each result in the layout of its operand.
+    fn each_as_it_is(&mut self, op: Op, weight: f64) {
+        let operation = self.body.op(op).clone();
+        for (operand, (&value, &result)) in operation.operands.iter().zip(&operation.results).enumerate() {
+            if self.is_tensor(value) {
+                let node = self.node(Kind::Nothing, Some(op), weight, self.shape(value));
+                self.out(node, result, View::Same, Some(View::Same), weight);
+                self.want(node, (op, operand), View::Same, Some(View::Same));
+            }
+        }
     }
 
     fn accesses(&mut self, op: Op, weight: f64, direction: Direction) -> Result<(), EngineError> {

@@ -279,6 +279,22 @@ pub enum Op {
         /// Who issues it.
         issuers: Issuers,
     },
+    /// No lane of so many warps passes before that many have come to the barrier of this number, and what they wrote to shared
+    /// memory before it is seen by all of them after it. Which warps they are, who comes to it says.
+    GroupBarrier {
+        /// Which of the block's barriers.
+        number: u32,
+        /// How many warps meet.
+        warps: u32,
+    },
+    /// A value as one that an operation of the queue gives and that is there already: what an accumulator that a loop carries
+    /// begins with.
+    Pend {
+        /// Which queue.
+        queue: Queue,
+        /// A scalar or vector.
+        value: Value,
+    },
     /// Closes the group of all that this warp has issued on the queue since its last commit there.
     Commit {
         /// Which queue.

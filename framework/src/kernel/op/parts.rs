@@ -37,6 +37,8 @@ impl Op {
             Self::ExchangeXor { .. } => "exchange_xor",
             Self::Swap { .. } => "swap",
             Self::Barrier { .. } => "barrier",
+            Self::GroupBarrier { .. } => "group_barrier",
+            Self::Pend { .. } => "pend",
             Self::Commit { .. } => "commit",
             Self::Wait { .. } => "wait",
             Self::MbarrierInit { .. } => "mbarrier_init",
@@ -55,7 +57,7 @@ impl Op {
     }
 
     /// The names of all operations that this version knows, as on the wire.
-    pub const NAMES: [&'static str; 43] = [
+    pub const NAMES: [&'static str; 45] = [
         "constant",
         "special",
         "shared_address",
@@ -85,6 +87,8 @@ impl Op {
         "exchange_xor",
         "swap",
         "barrier",
+        "group_barrier",
+        "pend",
         "commit",
         "wait",
         "mbarrier_init",
@@ -110,6 +114,7 @@ impl Op {
             Self::Unary { a, .. }
             | Self::Cast { a, .. }
             | Self::Same { value: a, .. }
+            | Self::Pend { value: a, .. }
             | Self::ExchangeXor { value: a, .. } => vec![*a],
             Self::Binary { a, b, .. } | Self::Compare { a, b, .. } | Self::Swap { a, b, .. } => vec![*a, *b],
             Self::PermuteBytes { a, b, alternative, .. } => {
@@ -136,6 +141,7 @@ impl Op {
             | Self::While { carried: values, .. } => values.clone(),
             Self::Exchange { value, lane, .. } => vec![*value, *lane],
             Self::Barrier { .. }
+            | Self::GroupBarrier { .. }
             | Self::Commit { .. }
             | Self::ProxyFence {}
             | Self::Fence { .. }
@@ -185,6 +191,7 @@ impl Op {
             Self::Store { .. }
                 | Self::Swap { .. }
                 | Self::Barrier { .. }
+                | Self::GroupBarrier { .. }
                 | Self::Commit { .. }
                 | Self::Wait { .. }
                 | Self::MbarrierInit { .. }

@@ -221,6 +221,8 @@ fn write_line(f: &mut String, statement: &Statement) -> fmt::Result {
         Op::ExchangeXor { value, mask, issuers } => write!(f, "{word} {mask} {} {value}", issuers.name()),
         Op::Swap { a, b, lane, issuers } => write!(f, "{word} {lane} {} {a}, {b}", issuers.name()),
         Op::Barrier { scope, issuers } => write!(f, "{word} {} {}", scope.name(), issuers.name()),
+        Op::GroupBarrier { number, warps } => write!(f, "{word} {number}, {warps}"),
+        Op::Pend { queue, value } => write!(f, "{word} {} {value}", queue.name()),
         Op::Commit { queue } => write!(f, "{word} {}", queue.name()),
         Op::Wait { queue, outstanding, values } => {
             write!(f, "{word} {} {outstanding}{}", queue.name(), Operands(values))

@@ -43,6 +43,8 @@ impl ControlWalk {
                 | Op::Exchange { .. }
                 | Op::ExchangeXor { .. }
                 | Op::Swap { .. }
+                | Op::GroupBarrier { .. }
+                | Op::Pend { .. }
                 | Op::Commit { .. }
                 | Op::Wait { .. }
                 | Op::MbarrierInit { .. }

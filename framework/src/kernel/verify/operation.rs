@@ -103,6 +103,15 @@ impl Checker<'_> {
                 results.iter().try_for_each(|&result| self.result(&[result], ty))
             }
             Op::Barrier { .. } | Op::Commit { .. } | Op::ProxyFence {} => Ok(()),
+            Op::GroupBarrier { number, warps } => {
+                let (found, most) = (*warps, self.kernel.launch.warps);
+                self.require((1..=most).contains(&found), || Violation::GroupWarps { number: *number, found, most })
+            }
+            Op::Pend { value, .. } => {
+                let ty =
+                    self.operand_that(*value, "a scalar or vector", |ty| ty.element().is_some() && !ty.is_pending())?;
+                self.result(results, ty.pending())
+            }
             Op::Wait { values, .. } => self.wait(values, results),
             Op::MbarrierInit { pointer, arrivals } => {
                 self.require(*arrivals > 0, || Violation::Arrivals)?;

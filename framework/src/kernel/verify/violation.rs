@@ -234,6 +234,16 @@ pub enum Violation {
     /// An mbarrier that nobody arrives at.
     #[error("an mbarrier of no arrivals; expected at least one")]
     Arrivals,
+    /// A barrier of more warps than there are, or none.
+    #[error("barrier {number} of {found} warps; expected 1 to {most}, those of the block")]
+    GroupWarps {
+        /// The number of the barrier.
+        number: u32,
+        /// How many warps meet.
+        found: u32,
+        /// How many there are.
+        most: u32,
+    },
     /// Columns of tensor memory that nobody can have.
     #[error("{found} columns of tensor memory; expected a power of two")]
     TensorColumns {

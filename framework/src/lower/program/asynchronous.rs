@@ -119,7 +119,12 @@ pub(super) fn finished(lowering: &mut Lowering<'_>) {
         }
     }
     if open || closed {
-        lowering.builder.commit(Queue::Copies);
-        lowering.builder.wait(Queue::Copies, 0, &[]);
+        all_landed(lowering);
     }
+}
+
+/// Waits for all copies of the warp.
+pub(super) fn all_landed(lowering: &mut Lowering<'_>) {
+    lowering.builder.commit(Queue::Copies);
+    lowering.builder.wait(Queue::Copies, 0, &[]);
 }

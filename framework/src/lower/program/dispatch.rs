@@ -5,8 +5,8 @@ use crate::tile::{Op, Operation};
 use super::error::{LowerError, Lowered, Reason};
 use super::lowering::Lowering;
 use super::{
-    along, assembly, asynchronous, control, descriptor, dot, halves, indexed, launch, memory, moved, report, scalar,
-    shape, shared, stages,
+    along, assembly, asynchronous, control, descriptor, dot, groups, halves, indexed, launch, mbarrier, memory, moved,
+    pending, report, scalar, shape, shared, stages,
 };
 
 impl Lowering<'_> {
@@ -24,6 +24,7 @@ impl Lowering<'_> {
             "tt.reduce" => along::reduced(self, op),
             "tt.scan" => along::scanned(self, op),
             "tt.map_elementwise" => scalar::mapped(self, op),
+            "ttg.warp_specialize" => groups::operation(self, op),
             "ttg.mask" => stages::masked(self, op),
             _ => self.plain(op, operation).map_err(|reason| reason.at(body, op)),
         }
@@ -94,6 +95,8 @@ impl Lowering<'_> {
                 _ => Err(unknown()),
             },
             ("tw", "moved_descriptor") => moved::moved(self, op),
+            ("tw", "await_products") => pending::awaited(self, op),
+            ("tw", own) if own.starts_with("mbarrier_") => mbarrier::operation(self, op),
             ("tw", "descriptor_acts") => moved::acts(self, op),
             ("cf", "assert") => report::assert(self, op),
             _ => Err(unknown()),

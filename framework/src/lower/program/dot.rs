@@ -14,12 +14,16 @@ use crate::tile::{self, Attribute, Op};
 use super::error::{Lowered, Reason};
 use super::held::{Held, Registers};
 use super::lowering::Lowering;
+use super::pending;
 use super::places::mapped;
 use super::shared::{self, Whole};
 use super::types::integer;
 
 /// `d = a * b + c`, of matrices or of as many matrices as the first axis has; factors may have scales.
 pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    if pending::product(lowering, op)? {
+        return Ok(());
+    }
     for (kind, pack) in [("a_elem_type", "lhs_k_pack"), ("b_elem_type", "rhs_k_pack")] {
         let across = lowering.attribute(op, pack).is_some_and(|pack| *pack == Attribute::Bool(false));
         if across && lowering.word(op, kind) == Some("e2m1") {

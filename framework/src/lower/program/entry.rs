@@ -10,8 +10,10 @@ use crate::lower::shared_memory;
 
 use super::asynchronous;
 use super::error::{LowerError, Lowered, Reason};
+use super::groups::{self, Groups};
 use super::held::{Described, Held};
 use super::lowering::Lowering;
+use super::pending;
 use super::types::carrier;
 
 /// A function that a launch begins with, with all that its lowering needs.
@@ -45,6 +47,10 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
     let &[entry] = body.blocks(body.root()) else {
         return Err(failed(Reason::malformed("the function has jumps; they must be structured")));
     };
+    let groups = Groups::of(body, entry, program.machine).map_err(|(op, reason)| reason.at(body, op))?;
+    let groups = groups.unwrap_or_default();
+    let machines: Vec<Machine<'_>> =
+        groups.warps.iter().skip(1).map(|&warps| Machine { warps, ..*program.machine }).collect();
     let arguments = body.arguments(entry);
     let mut parameters: Vec<(String, Type)> = Vec::new();
     for (number, &argument) in arguments.iter().enumerate() {
@@ -55,6 +61,7 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
     let launch = Launch::new(program.machine.lanes, program.machine.warps);
     let builder = Builder::new(&kernel_name(&function.name), launch, &named);
     let mut lowering = Lowering::new(body, (program.facts, program.layouts), program.machine, builder);
+    lowering.groups = groups;
     let mut values: Vec<Value> =
         (0..parameters.len() as u32).rev().map(|index| lowering.builder.parameter(index)).collect();
     for &argument in arguments {
@@ -72,11 +79,24 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
             }
         }
     }
+    lowering.pending = pending::planned(&lowering);
+    if lowering.pending.are_some() {
+        lowering.is_read_by_units();
+    }
     lowering.copies = asynchronous::planned(&mut lowering);
-    lowering.block(entry)?;
-    asynchronous::finished(&mut lowering);
+    if lowering.has_groups() {
+        groups::lowered(&mut lowering, entry, &machines)?;
+        lowering.told.partings = lowering.groups.conditions().to_vec();
+    } else {
+        lowering.block(entry)?;
+        asynchronous::finished(&mut lowering);
+    }
     let most = program.machine.means.scratch_bytes;
-    Ok(shared_memory::placed(lowering.builder.finish(), &lowering.told, most))
+    let mut kernel = shared_memory::placed(lowering.builder.finish(), &lowering.told, most);
+    if !lowering.told.partings.is_empty() {
+        lowering.groups.resolve(&mut kernel);
+    }
+    Ok(kernel)
 }
 
 /// Names of kernels are letters, digits and underscores.

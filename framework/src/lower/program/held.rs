@@ -8,6 +8,8 @@ use crate::kernel::Value;
 use crate::layout::LinearLayout;
 use crate::lower::shared_memory::Part;
 
+use super::pending::UnderWay;
+
 /// What stands for a value of a tile program.
 #[derive(Debug, Clone)]
 pub(super) enum Held {
@@ -19,6 +21,8 @@ pub(super) enum Held {
     Memory(Slab),
     /// A tensor in global memory of which blocks are copied.
     Descriptor(Described),
+    /// Sums of products that are under way.
+    Pending(UnderWay),
     /// Nothing: what it stands for is done when it is there.
     Token,
 }

@@ -16,7 +16,9 @@ use crate::lower::shared_memory::{Access, Part, Told};
 
 use super::asynchronous::Copies;
 use super::error::{LowerError, Lowered, Reason};
+use super::groups::Groups;
 use super::held::{Held, Registers};
+use super::pending::Pending;
 use super::types::carrier;
 
 /// A function that is being lowered.
@@ -32,6 +34,12 @@ pub(super) struct Lowering<'a> {
     pub told: Told,
     /// The copies that go on while the program does.
     pub copies: Copies,
+    /// Groups of warps that do different things.
+    pub groups: Groups,
+    /// The numbers of the buffers of the program's own tensors.
+    pub buffers: HashMap<tile::Value, u32>,
+    /// The products that go on while the program does.
+    pub pending: Pending,
     /// What stands for each value of the function.
     held: Vec<Option<Held>>,
     /// How often each value is used.
@@ -63,6 +71,9 @@ impl<'a> Lowering<'a> {
             builder,
             told: Told::default(),
             copies: Copies::new(),
+            groups: Groups::default(),
+            buffers: HashMap::new(),
+            pending: Pending::default(),
             held: Vec::new(),
             uses: Vec::new(),
             by_proxy: false,
@@ -140,6 +151,11 @@ impl<'a> Lowering<'a> {
         if from.iter().all(|&value| self.is_uniform(value)) {
             self.uniform.extend(values);
         }
+    }
+
+    /// Says that units of the target read the program's own tensors in shared memory.
+    pub(super) fn is_read_by_units(&mut self) {
+        self.by_proxy |= self.machine.means.target.shared.asynchronous_proxy;
     }
 
     /// Lets units that read shared memory by themselves see what the warp has written there, before the block meets.

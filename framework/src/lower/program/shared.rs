@@ -117,6 +117,8 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let alignment = asked.or(memory.alignment).unwrap_or(ALIGNMENT).max(ALIGNMENT);
     let pointer = lowering.builder.shared_buffer(all, alignment);
     lowering.told.allocations.push(pointer);
+    let number = lowering.builder.buffers() - 1;
+    lowering.buffers.insert(result, number);
     lowering.hold(result, Held::Memory(Slab { pointer, at: SmallVec::new(), part: None }));
     match lowering.optional(op, "src") {
         Some(source) => {
@@ -171,7 +173,7 @@ pub(super) struct Whole {
 }
 
 fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    if lowering.attribute(op, IN_PLACE).is_some() {
+    if lowering.attribute(op, IN_PLACE).is_some() || lowering.pending.reads(op) {
         // The product reads it from there.
         return Ok(());
     }

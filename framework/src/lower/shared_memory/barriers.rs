@@ -65,7 +65,8 @@ impl Search<'_> {
     ) -> Since {
         let first = *number;
         match &statement.op {
-            Op::Barrier { scope: Scope::Block | Scope::Cluster, .. } => since.meet(),
+            Op::Barrier { scope: Scope::Block | Scope::Cluster, .. } | Op::GroupBarrier { .. } => since.meet(),
+            Op::Wait { queue: Queue::Products, outstanding, .. } => since.wait_for_products(*outstanding),
             Op::Wait { queue: Queue::Copies, outstanding, .. } => since.wait(*outstanding),
             Op::If { then, otherwise, .. } => {
                 let one = self.region(then, Some((own, 0)), number, since.clone(), found);

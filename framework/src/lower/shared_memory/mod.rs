@@ -40,7 +40,7 @@ pub(super) fn placed(kernel: Kernel, told: &Told, most: u64) -> Kernel {
 fn used(kernel: &Kernel, told: &Told) -> (Uses, Accesses) {
     let mut uses = Uses::of(kernel);
     let accesses = Accesses::of(kernel, told, &uses);
-    uses.find(kernel, accesses.copied());
+    uses.find(kernel, accesses.copied(), &told.partings);
     (uses, accesses)
 }
 

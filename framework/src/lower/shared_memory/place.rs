@@ -36,5 +36,6 @@ fn meet(uses: &Uses, a: usize, b: usize) -> bool {
         // What nobody touches is in nobody's way, but where it is kept.
         return a.is_kept || b.is_kept;
     };
-    a.is_kept || b.is_kept || (first_a <= b.end && first_b <= a.end)
+    let at_the_same_time = a.groups != b.groups || a.groups.len() > 1;
+    a.is_kept || b.is_kept || at_the_same_time || (first_a <= b.end && first_b <= a.end)
 }

@@ -20,12 +20,15 @@ pub(super) struct Since {
     written: Parts,
     /// Those that copies will have written when they are waited for: barriers change nothing of it.
     under_way: Buffers,
+    /// Those that products read until they are waited for.
+    reading: Buffers,
 }
 
 impl Since {
     /// The block has met.
     pub(super) fn meet(&mut self) {
-        *self = Self { under_way: std::mem::take(&mut self.under_way), ..Self::default() };
+        let (under_way, reading) = (std::mem::take(&mut self.under_way), std::mem::take(&mut self.reading));
+        *self = Self { under_way, reading, ..Self::default() };
     }
 
     /// Whether the block must meet before an access: what one thread writes another reads or writes, or did before.
@@ -36,7 +39,7 @@ impl Since {
         };
         let meets =
             |others: &Parts| others.iter().any(|(buffer, part)| accessed.buffers.contains(buffer) && !apart(part));
-        meets(&self.written) || accessed.access != Access::Load && meets(&self.read)
+        meets(&self.written) || !matches!(accessed.access, Access::Load | Access::Read) && meets(&self.read)
     }
 
     pub(super) fn access(&mut self, accessed: &Accessed) {
@@ -44,6 +47,7 @@ impl Since {
         match accessed.access {
             Access::Load => self.read.extend(parts),
             Access::Store => self.written.extend(parts),
+            Access::Read => self.reading.extend(&accessed.buffers),
             Access::Copy => self.under_way.extend(&accessed.buffers),
         }
     }
@@ -64,12 +68,21 @@ impl Since {
         self
     }
 
+    /// Products were waited for: what they read was read until now.
+    pub(super) fn wait_for_products(&mut self, outstanding: u32) {
+        self.read.extend(self.reading.iter().map(|&buffer| (buffer, None)));
+        if outstanding == 0 {
+            self.reading.clear();
+        }
+    }
+
     /// What may have been done where this or the other was.
     pub(super) fn or(mut self, other: &Self) -> Self {
         self.used.extend(&other.used);
         self.read.extend(&other.read);
         self.written.extend(&other.written);
         self.under_way.extend(&other.under_way);
+        self.reading.extend(&other.reading);
         self
     }
 }

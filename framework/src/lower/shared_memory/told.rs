@@ -13,6 +13,8 @@ pub(in crate::lower) enum Access {
     Load,
     /// It is written.
     Store,
+    /// It is read by products that go on until they are waited for.
+    Read,
     /// It is written by copies that land when they are waited for.
     Copy,
 }
@@ -33,6 +35,8 @@ pub(in crate::lower) struct Part {
 pub(in crate::lower) struct Told {
     /// The addresses of their buffers.
     pub allocations: Vec<Value>,
+    /// Conditions of choices by which warps part for good: what one group of them does, others do at the same time.
+    pub partings: Vec<Value>,
     /// By a value that nothing uses: the access that begins where it is defined, and reaches to where the next one begins.
     pub accesses: HashMap<Value, (Access, Option<Part>)>,
 }
@@ -72,9 +76,19 @@ impl Accesses {
             if let Some(own) = self.mark(statement) {
                 *mark = Some(own);
             }
-            let is_access = !matches!(statement.op, Op::Yield { .. } | Op::Wait { .. } | Op::ClusterAddress { .. });
+            let is_access = !matches!(
+                statement.op,
+                Op::Yield { .. }
+                    | Op::Wait { .. }
+                    | Op::ClusterAddress { .. }
+                    | Op::MbarrierInit { .. }
+                    | Op::MbarrierArrive { .. }
+                    | Op::MbarrierWait { .. }
+                    | Op::MbarrierCommit { .. }
+            );
             if let Some(own) = mark.filter(|_| is_access).and_then(|mark| self.by_mark.get_mut(&mark)) {
-                own.buffers.extend(uses.touched(&statement.op).into_iter().filter(|buffer| self.buffers.contains(buffer)));
+                own.buffers
+                    .extend(uses.touched(&statement.op).into_iter().filter(|buffer| self.buffers.contains(buffer)));
             }
             statement.op.regions().into_iter().for_each(|inner| self.walk(inner, uses, mark));
         }

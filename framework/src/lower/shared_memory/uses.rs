@@ -21,6 +21,8 @@ pub(super) struct Use {
     pub span: Option<(usize, usize)>,
     /// The number of the last statement within the last one.
     pub end: usize,
+    /// The groups of warps that touch it; group zero where all do the same.
+    pub groups: BTreeSet<usize>,
     /// Whether its place is its own: it outlives its region, its address is taken twice, or the hardware keeps state in it.
     pub is_kept: bool,
 }
@@ -46,9 +48,10 @@ impl Uses {
     }
 
     /// Finds from where to where each buffer is in use; those that copies write until the last wait for them.
-    pub(super) fn find(&mut self, kernel: &Kernel, copied: BTreeSet<u32>) {
+    pub(super) fn find(&mut self, kernel: &Kernel, copied: BTreeSet<u32>, partings: &[Value]) {
         let waiting = BTreeSet::new();
-        let mut walk = Walk { uses: self, number: 0, waited_for: waiting.clone(), copied, under_way: waiting };
+        let mut walk =
+            Walk { uses: self, number: 0, waited_for: waiting.clone(), copied, under_way: waiting, partings, group: 0 };
         walk.region(&kernel.body, None);
     }
 
@@ -187,6 +190,10 @@ struct Walk<'a> {
     copied: BTreeSet<u32>,
     /// Those of them that copies may be under way to.
     under_way: BTreeSet<u32>,
+    /// Conditions by which warps part.
+    partings: &'a [Value],
+    /// The group of warps that does this.
+    group: usize,
 }
 
 impl Walk<'_> {
@@ -197,13 +204,18 @@ impl Walk<'_> {
             let number = self.number;
             self.number += 1;
             let mut touched: BTreeSet<u32> = self.uses.touched(&statement.op).into_iter().collect();
+            let parts = matches!(&statement.op, Op::If { condition, .. } if self.partings.contains(condition));
             for (index, part) in statement.op.regions().into_iter().enumerate() {
+                self.group += usize::from(parts);
                 touched.extend(self.region(part, Some((number, index))));
             }
             self.special(&statement.op, id, &mut touched);
             let end = self.number - 1;
             for &buffer in &touched {
                 let own = &mut self.uses.buffers[buffer as usize];
+                if !parts {
+                    own.groups.insert(self.group);
+                }
                 if own.home == Some(id) {
                     let first = own.span.map_or(number, |(first, _)| first);
                     own.span = Some((first, number));
@@ -235,6 +247,7 @@ impl Walk<'_> {
                     self.under_way.clear();
                 }
             }
+            Op::Wait { outstanding: 1.., .. } => touched.extend(&self.waited_for),
             Op::Wait { .. } | Op::MbarrierWait { .. } => touched.extend(std::mem::take(&mut self.waited_for)),
             _ => {}
         }

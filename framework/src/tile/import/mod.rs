@@ -8,7 +8,7 @@
 //! `docs/tile-ir.md` has the format of tables. Imports `tile` alone.
 
 mod lists;
-mod plain;
+pub(in crate::tile) mod plain;
 mod rewrite;
 mod table;
 mod term;

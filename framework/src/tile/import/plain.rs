@@ -1,16 +1,16 @@
 //! A layout for what a program reads from memory of the block and has no layout for: any would do.
 
 use crate::layout::parse_spec;
-use crate::tile::{Attribute, Attributes, LayoutName, Memory, Type};
+use crate::tile::{Attribute, Attributes, Body, LayoutName, Memory, Op, Type};
 
 /// The tensor that is read from a memory: without a layout where the module says nothing of warps and lanes, else
 /// neighbours along the last axis to a lane, lanes along the last axes first, all warps along the first.
-pub(super) fn tensor(memory: &Memory, module: &Attributes) -> Type {
+pub(in crate::tile) fn tensor(memory: &Memory, module: &Attributes) -> Type {
     of_shape(&memory.shape, &memory.element, module)
 }
 
 /// The same for a shape and an element.
-pub(super) fn of_shape(shape: &[u64], element: &Type, module: &Attributes) -> Type {
+pub(in crate::tile) fn of_shape(shape: &[u64], element: &Type, module: &Attributes) -> Type {
     let count = |name| module.get(name).and_then(Attribute::as_integer).and_then(|count| u64::try_from(count).ok());
     let layout = match (count("ttg.num-warps"), count("ttg.threads-per-warp")) {
         (Some(warps), Some(lanes)) => layout(shape, element, warps, lanes),
@@ -37,4 +37,18 @@ fn layout(shape: &[u64], element: &Type, warps: u64, lanes: u64) -> Option<Layou
         "#ttg.blocked<{{sizePerThread = {sizes:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {of_warps:?}, order = {order:?}}}>"
     );
     parse_spec(&text).ok().map(|spec| LayoutName::new(spec, text))
+}
+
+/// What the module says of warps and lanes, where an operation stands: a group of warps has fewer or more of them.
+pub(in crate::tile) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
+    let mut own = module.clone();
+    for groups in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == "ttg.warp_specialize") {
+        let operation = body.op(groups);
+        let Some(Attribute::Array(_, warps)) = operation.attributes.get("partitionNumWarps") else { continue };
+        let partitions = operation.regions.iter().skip(1).zip(warps);
+        if let Some((_, &warps)) = partitions.into_iter().find(|(region, _)| body.walk(**region).contains(&op)) {
+            own.set("ttg.num-warps", Attribute::integer(warps as i64, Type::integer(32)));
+        }
+    }
+    own
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::plain;
 use super::write::Writer;
 use super::{Imports, Meaning};
 use crate::target::nearest;
@@ -56,7 +57,8 @@ impl Rewrite for Importing<'_> {
         let Some(meaning) = self.meaning(copier.function, operation)? else { return Ok(false) };
         refuse(meaning, operation).map_err(|message| Violation::of(copier.function, operation, message))?;
         let wrong = unmade(copier.function, operation);
-        let writer = Writer { dialects: self.dialects, module: self.module, op };
+        let around = plain::around(self.module, copier.from, op);
+        let writer = Writer { dialects: self.dialects, module: &around, op };
         if let Some(term) = &meaning.remember {
             let key = writer.operands(copier, term);
             self.remembered.extend(key.first().map(|key| (*key, op)));

@@ -1,12 +1,14 @@
 //! Transformations of tile programs, which mean the same before and after.
 //!
-//! [`inline_calls`] puts what is called where it is called, [`structure`] makes regions of jumps, [`remove_unused`] takes
-//! out what nobody needs, [`ahead`] issues loads of a loop before the turn that uses them. After the first two a program is one function for each entry, of single blocks in nested
+//! [`at_once`] does copies of boxes when they are issued, [`inline_calls`] puts what is called where it is called, [`structure`]
+//! makes regions of jumps, [`remove_unused`] takes out what nobody needs, [`ahead`] issues loads of a loop before the turn that
+//! uses them. After the first three a program is one function for each entry, of single blocks in nested
 //! regions. Whatever a transformation cannot do it says with the operation and its place.
 //!
 //! Imports `tile` alone.
 
 pub mod ahead;
+mod at_once;
 mod copy;
 pub mod explicit;
 mod graph;
@@ -15,6 +17,7 @@ mod jumps;
 mod structure;
 mod unused;
 
+pub use at_once::at_once;
 pub(in crate::tile) use copy::{Copier, Rewrite, rewritten};
 pub use inline::inline_calls;
 pub use structure::structure;

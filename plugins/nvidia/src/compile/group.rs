@@ -102,6 +102,18 @@ pub(super) fn product<'ctx>(
     emit.joined(&sums.parts, sums.registers, result.awaited())
 }
 
+/// Registers that products take as their sums without another fence: through the one that orders what was written to them.
+pub(super) fn pend<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    (ty, value): Typed<'ctx>,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let registers = in_registers(ty);
+    let letter = if registers.element() == Some(Element::F32) { 'f' } else { 'r' };
+    let mut held = InPlace { parts: emit.pieces(value, registers)?, registers, letter };
+    held.through(emit, "wgmma.fence.sync.aligned;", &[])?;
+    emit.joined(&held.parts, registers, ty)
+}
+
 /// Closes the group of the products issued since the last one.
 pub(super) fn commit(emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
     emit.ordered_assembly("wgmma.commit_group.sync.aligned;", "~{memory}", &[], &[]).map(|_| ())

@@ -224,6 +224,25 @@ impl Dialect for Ptx<'_> {
         })
     }
 
+    fn group_barrier(&self, emit: &Emitter<'_, '_>, number: u32, lanes: u32) -> Result<(), CompileError> {
+        self.synchronised(emit, [true; 2], || {
+            let operands = [emit.i32(number).into(), emit.i32(lanes).into()];
+            emit.call("llvm.nvvm.barrier.cta.sync.aligned.count", &[], &operands).map(|_| ())
+        })
+    }
+
+    fn pend<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        queue: Queue,
+        (ty, value): (Type, BasicValueEnum<'ctx>),
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        match queue {
+            Queue::Products => group::pend(emit, (ty, value)),
+            other => Err(no_queue(other)),
+        }
+    }
+
     fn queue_of(&self, name: &str) -> Option<Queue> {
         queue_of(self.rows, name)
     }

@@ -84,6 +84,11 @@ impl Parser<'_> {
                 let scope = self.one_of("a scope", Scope::ALL, Scope::name)?;
                 Ok(Op::Barrier { scope, issuers: self.one_of("the issuers", Issuers::ALL, Issuers::name)? })
             }
+            "group_barrier" => {
+                let number = self.number("the number of a barrier")?;
+                Ok(Op::GroupBarrier { number, warps: self.next_number("a number of warps")? })
+            }
+            "pend" => Ok(Op::Pend { queue: self.queue()?, value: self.value()? }),
             "commit" => Ok(Op::Commit { queue: self.queue()? }),
             "wait" => {
                 let (queue, outstanding) = (self.queue()?, self.number("how many groups may be unfinished")?);

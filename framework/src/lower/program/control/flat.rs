@@ -16,6 +16,10 @@ impl Lowering<'_> {
     pub(super) fn flat(&mut self, values: &[tile::Value], like: &[tile::Value]) -> Lowered<Vec<Value>> {
         let mut all = Vec::new();
         for (&value, &like) in values.iter().zip(like) {
+            if self.pending.has(like) {
+                all.extend_from_slice(&self.as_pending(value, like)?);
+                continue;
+            }
             match self.held(value)?.clone() {
                 Held::Scalar(value) => all.push(value),
                 Held::Tensor(_) => {
@@ -32,6 +36,7 @@ impl Lowering<'_> {
                     all.extend(of.sizes.iter().chain(&of.strides));
                 }
                 Held::Token => {}
+                Held::Pending(_) => return Err(Reason::malformed("a product that nobody has waited for")),
             }
         }
         Ok(all)
@@ -47,6 +52,10 @@ impl Lowering<'_> {
     ) -> Lowered<()> {
         let missing = || Reason::malformed("a region gives fewer values than are expected");
         for (number, &target) in targets.iter().enumerate() {
+            if let Some(held) = self.pending.held(target, values) {
+                self.hold(target, held);
+                continue;
+            }
             let held = match like.get(number) {
                 Some(Held::Descriptor(of)) => Held::Descriptor(Described {
                     pointer: values.next().ok_or_else(missing)?,

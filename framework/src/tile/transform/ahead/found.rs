@@ -181,7 +181,10 @@ impl<'s> Search<'s> {
                 return Some(Ok((op, chain)));
             }
             let moves = operation.name() == "ttg.convert_layout" && (self.asks.moves)(op);
-            if moves || !operation.definition.traits.pure || !operation.regions.is_empty() || operation.results.len() > 1
+            if moves
+                || !operation.definition.traits.pure
+                || !operation.regions.is_empty()
+                || operation.results.len() > 1
             {
                 return None;
             }
