@@ -68,6 +68,9 @@ pub struct Compiling {
     /// How layouts are chosen.
     #[arg(long, value_enum, default_value_t)]
     strategy: Choice,
+    /// What a size of the program is that it leaves open (`tw.size`); may be given for several.
+    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
+    sizes: Vec<(String, u64)>,
     #[command(flatten)]
     without: Without,
 }
@@ -96,8 +99,15 @@ impl Compiling {
         let Without { memory, task_mapping, pipeline } = self.without;
         let synthesis =
             Options { memory: !memory, task_mapping: !task_mapping, pipeline: !pipeline, ..Options::default() };
-        ProgramOptions { warps: self.warps, lanes: self.lanes, entry: entry.map(str::to_owned), strategy, synthesis }
+        let (entry, sizes) = (entry.map(str::to_owned), self.sizes.clone());
+        ProgramOptions { warps: self.warps, lanes: self.lanes, entry, strategy, synthesis, sizes }
     }
+}
+
+/// A size by its name.
+fn size(text: &str) -> Result<(String, u64), String> {
+    let parts = text.split_once('=').and_then(|(name, size)| Some((name.trim().to_owned(), size.trim().parse().ok()?)));
+    parts.filter(|(_, size)| *size > 0).ok_or_else(|| format!("expected NAME=NUMBER, such as m=64, not `{text}`"))
 }
 
 impl std::fmt::Display for Choice {
