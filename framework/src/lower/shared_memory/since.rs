@@ -27,7 +27,7 @@ impl Since {
 
     /// Whether the block must meet before an access: what one thread writes another reads or writes, or did before.
     pub(super) fn is_hazard(&self, access: Access, buffers: &Buffers) -> bool {
-        let meets = |others: &Buffers| !buffers.is_disjoint(others);
+        let meets = |others: &Buffers| access != Access::Apart && !buffers.is_disjoint(others);
         meets(&self.written) || access != Access::Load && meets(&self.read)
     }
 
@@ -36,6 +36,7 @@ impl Since {
             Access::Load => &mut self.read,
             Access::Store => &mut self.written,
             Access::Copy => &mut self.under_way,
+            Access::Apart => return,
         };
         place.extend(buffers);
     }

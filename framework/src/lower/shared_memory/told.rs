@@ -15,6 +15,8 @@ pub(in crate::lower) enum Access {
     Store,
     /// It is written by copies that land when they are waited for.
     Copy,
+    /// It is written where nothing else accesses it between the meetings of the block before and after, which the program has.
+    Apart,
 }
 
 /// Tensors that a program itself has in shared memory. Movements order the uses of their own buffers; of these nobody has
