@@ -654,5 +654,31 @@ def explicit_narrow():
          (1, 1, 1), "weights of one bit")
 
 
-for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow):
+def explicit_packed():
+    """Weights of four bits that lie as the unit's lanes want them (seed 003, Figure 3 and section 7.3)."""
+    random = Random(73)
+    # Sizes of the modes of K and of N, the fastest first, and their strides in elements, of one tile.
+    layouts = {"explicit_packed": (((8, 4), (2, 2), (8, 2048)), ((2, 1), (64, 32))),
+               "explicit_interleaved": (((2, 1), (2, 8), (2, 128), (4, 2)), ((8, 16),))}
+    place = lambda modes, at: sum(at // math.prod(size for size, _ in modes[:n]) % modes[n][0] * modes[n][1] for n in range(len(modes)))
+    for name, (along_k, along_n) in layouts.items():
+        tile = [math.prod(size for size, _ in modes) for modes in (along_k, along_n)]
+        m, n, k = 32, 128 if name == "explicit_packed" else 64, 256
+        a, q = random.eighths(m * k, -2, 2), [random.below(16) - 8 for _ in range(k * n)]
+        scales = [Fraction(1 + random.below(4), 8) for _ in range(n)]
+        elements = [0] * (k * n)
+        for row in range(k):
+            for column in range(n):
+                # Tiles follow each other along N, then along K.
+                of_tile = (row // tile[0] * (n // tile[1]) + column // tile[1]) * tile[0] * tile[1]
+                elements[of_tile + place(along_k, row % tile[0]) + place(along_n, column % tile[1])] = q[row * n + column]
+        bytes_of = [elements[at] % 16 + 16 * (elements[at + 1] % 16) for at in range(0, n * k, 2)]
+        b = [scales[column] * q[row * n + column] for row in range(k) for column in range(n)]
+        case(name, pointers(a="f16", b="i8", s="f32", c="f32") + [("n", "i32", n), ("k", "i32", k)],
+             {"a": ("f16", [m, k], a, None), "b": ("u8", [len(bytes_of)], bytes_of, None), "s": ("f32", [n], scales, None),
+              "c": ("f32", [m, n], None, product(a, b, n), 2.0**-16, 2.0**-9)},
+             (1, 1, 1), "weights of four bits in tiles that are packed for the unit's lanes")
+
+
+for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow, explicit_packed):
     write()

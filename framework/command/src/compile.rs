@@ -55,6 +55,9 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let file = &options.asked.program;
     let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
     let (text, kernel) = options.asked.kernel(&session, &mut |stage| {
+        if let Stage::Sizes(chosen) = stage {
+            eprint!("{chosen}");
+        }
         if let Stage::Layouts(assigned) = stage {
             layouts = stage.to_string();
             // Writing to a text does not fail.

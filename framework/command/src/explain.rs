@@ -22,12 +22,18 @@ pub struct Options {
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     let session = input::session(global)?;
     let file = &options.asked.program;
-    let (mut derivation, mut plan) = (None, None);
+    let (mut sizes, mut derivation, mut plan) = (None, None, None);
     let (text, kernel) = options.asked.kernel(&session, &mut |stage| match stage {
+        Stage::Sizes(chosen) => sizes = Some(chosen.to_string()),
         Stage::Synthesis(found) => derivation = Some(found.clone()),
         Stage::Layouts(assigned) => plan = Some(assigned.report.to_string()),
         _ => {}
     })?;
+    match (sizes, options.json) {
+        (Some(sizes), true) => eprint!("{sizes}"),
+        (Some(sizes), false) => print!("{sizes}"),
+        (None, _) => {}
+    }
     // What was found before a later stage failed is there all the same.
     match (derivation, plan, options.json) {
         (Some(derivation), _, true) => {

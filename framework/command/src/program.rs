@@ -71,6 +71,9 @@ pub struct Compiling {
     /// Stages of loops whose loads go ahead of what uses them, at most; 1 is none ahead.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
     stages: Option<u32>,
+    /// What a size of the program is that it leaves open (`tw.size`); may be given for several.
+    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
+    sizes: Vec<(String, u64)>,
     #[command(flatten)]
     without: Without,
 }
@@ -100,8 +103,15 @@ impl Compiling {
         let synthesis =
             Options { memory: !memory, task_mapping: !task_mapping, pipeline: !pipeline, ..Options::default() };
         let (warps, lanes, stages) = (self.warps, self.lanes, self.stages);
-        ProgramOptions { warps, lanes, entry: entry.map(str::to_owned), strategy, stages, synthesis }
+        let (entry, sizes) = (entry.map(str::to_owned), self.sizes.clone());
+        ProgramOptions { warps, lanes, entry, strategy, stages, synthesis, sizes }
     }
+}
+
+/// A size by its name.
+fn size(text: &str) -> Result<(String, u64), String> {
+    let parts = text.split_once('=').and_then(|(name, size)| Some((name.trim().to_owned(), size.trim().parse().ok()?)));
+    parts.filter(|(_, size)| *size > 0).ok_or_else(|| format!("expected NAME=NUMBER, such as m=64, not `{text}`"))
 }
 
 impl std::fmt::Display for Choice {

@@ -242,3 +242,23 @@ fn sums_of_eight_bits_are_refused() {
         assert_eq!(compile("f32").code, Some(0), "{target}");
     }
 }
+
+/// A text that leaves sizes open: what is chosen is told, and a size can be said.
+#[test]
+fn sizes_that_a_text_leaves_open_are_chosen() {
+    let program = root().join("docs/examples/sized_gemm.ttir");
+    let explain = |more: &[&str]| run(tilewright().arg("explain").arg(&program).args(["--target", "a100"]).args(more));
+    let found = explain(&[]);
+    assert_eq!(found.code, Some(0), "{}", found.err);
+    let first = found.out.lines().next().unwrap_or_default();
+    assert!(first.starts_with("sizes: m = 128, n = 64, k = "), "{first}");
+    assert!(first.ends_with("of 8 that were looked at (0 left out)"), "{first}");
+    assert_eq!(found.out.matches(" cycles\n  m = ").count() + 1, 8, "each is told: {}", found.out);
+    let said = explain(&["--size", "m=64", "--size", "n=32", "--size", "k=16"]);
+    assert!(said.out.starts_with("sizes: m = 64, n = 32, k = 16, as given\n"), "{}{}", said.out, said.err);
+    assert!(explain(&["--size", "z=1"]).failed(2).contains("there is no size `z`, there are m, n, k"));
+    assert!(explain(&["--size", "m"]).failed(2).contains("NAME=NUMBER"));
+    let other =
+        run(tilewright().arg("explain").arg(kernel("add_masked.ttir")).args(["--target", "a100", "--size", "m=1"]));
+    assert!(other.failed(2).contains("no `tw.size m"));
+}

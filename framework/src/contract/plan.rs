@@ -50,6 +50,10 @@ impl Contraction {
         let limit = cost::limit(question, target);
         let within = target.tensor.as_ref().map_or(0, |memory| memory.columns);
         let (mut smallest, mut reason) = (None, "there is nothing to multiply".to_owned());
+        if !Tiling::new(unit, question, warps, k).has_columns_beside() {
+            let reasons = "registers repeat it along N less often than columns are wanted side by side".to_owned();
+            return Err(ContractError::Impossible { reasons });
+        }
         // No chunk ends within a byte.
         let least = question.factors().map(in_byte).into_iter().fold(unit.tile[2], u32::max);
         for chunk in (least.min(k)..=k).rev() {

@@ -37,6 +37,8 @@ pub struct Question {
     pub linked: bool,
     /// Elements of K that a lane holds side by side; the cheapest number where absent.
     pub k_width: Option<u64>,
+    /// Columns of the result, and of `b`, that a lane holds side by side; as the unit has them where absent.
+    pub n_width: Option<u64>,
     /// The layout in which the result is wanted, where there is one.
     pub wanted: Option<LinearLayout>,
     /// The unit that is to multiply, by the name of its row; the best where absent.
@@ -62,6 +64,7 @@ impl Question {
             chained,
             linked,
             k_width: None,
+            n_width: None,
             wanted: None,
             unit: None,
         }
@@ -97,9 +100,9 @@ impl Question {
                 check_scale(*scale, factor)?;
             }
         }
-        match self.k_width {
-            Some(size) if !size.is_power_of_two() => Err(ContractError::Shape { size }),
-            _ => Ok(()),
+        match [self.k_width, self.n_width].into_iter().flatten().find(|size| !size.is_power_of_two()) {
+            Some(size) => Err(ContractError::Shape { size }),
+            None => Ok(()),
         }
     }
 }

@@ -21,12 +21,15 @@ pub(super) struct Tiling {
     pub chunk: u32,
     /// M and N of the matrices.
     size: [u32; 2],
+    /// Columns that a lane holds side by side, of those that registers repeat.
+    beside: u32,
 }
 
 impl Tiling {
     pub(super) fn new(unit: &Unit, question: &Question, warps: [u32; 2], chunk: u32) -> Self {
         let [m, n, _] = question.bits();
-        Self { tile: unit.tile, warps, chunk, size: [m, n] }
+        let beside = question.n_width.map_or(0, u64::trailing_zeros);
+        Self { tile: unit.tile, warps, chunk, size: [m, n], beside }
     }
 
     /// Repetitions by registers along M, N and K.
@@ -67,7 +70,8 @@ impl Tiling {
         if let Some(memory) = &unit.b.memory {
             return self.in_memory(memory, [self.chunk.saturating_sub(unit.b.in_byte()), self.size[1]]);
         }
-        let place = |[k, n]: [u64; 2]| [order.place(k), n];
+        let columns = self.column_order();
+        let place = |[k, n]: [u64; 2]| [order.place(k), columns.place(n)];
         let [_, n, k] = self.repeats();
         let repeats = (0..k).map(|bit| [1 << (self.tile[2] + bit), 0]).chain(self.columns(n));
         Ok(self.layout(&unit.b, repeats, [vec![], self.along_columns()], place, [self.chunk, self.size[1]])?)
@@ -77,7 +81,9 @@ impl Tiling {
     pub(super) fn of_sums(&self, unit: &Unit) -> Result<LinearLayout, LayoutError> {
         let [m, n, _] = self.repeats();
         let repeats = self.columns(n).chain(self.rows(m));
-        self.layout(&unit.sums, repeats, [self.along_rows(), self.along_columns()], |place| place, self.size)
+        let columns = self.column_order();
+        let place = |[m, n]: [u64; 2]| [m, columns.place(n)];
+        self.layout(&unit.sums, repeats, [self.along_rows(), self.along_columns()], place, self.size)
     }
 
     /// The layouts of the scales that there are, rows x blocks of K, of factors of these layouts: those that the unit
@@ -125,6 +131,18 @@ impl Tiling {
         let within = |bit: u32, axis: usize| if self.tile[axis] + bit < self.size[axis] { 1 << bit } else { 0 };
         let along_n = (0..self.warps[1]).map(|bit| [0, within(bit, 1)]);
         along_n.chain((0..self.warps[0]).map(|bit| [within(bit, 0), 0])).collect()
+    }
+
+    /// In which order columns are: those that a lane holds side by side come first.
+    fn column_order(&self) -> Order {
+        let first = self.tile[1] + self.warps[1];
+        let held: Vec<u32> = (first..self.size[1]).collect();
+        Order::new(&held, self.beside, self.size[1].max(first), self.size[1])
+    }
+
+    /// Whether registers repeat the unit along N as often as columns are wanted side by side.
+    pub(super) fn has_columns_beside(&self) -> bool {
+        self.repeats()[1] >= self.beside
     }
 
     fn rows(&self, repeats: u32) -> impl Iterator<Item = [u64; 2]> {

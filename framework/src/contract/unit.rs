@@ -267,6 +267,9 @@ impl Unit {
             return Err("it reads K from memory: no lane holds elements of it side by side".to_owned());
         }
         let larger = |(tile, size): (&u32, &u32)| tile > size;
+        if (self.reads_memory() || self.scales.is_some() || self.tensor.is_some()) && question.n_width.is_some() {
+            return Err("it reads or scales columns where it has them: no lane holds any side by side".to_owned());
+        }
         if self.reads_memory() && self.tile.iter().zip(&question.bits()).any(larger) {
             let [m, n, k] = self.tile.map(|bits| 1u64 << bits);
             return Err(format!("its tile of {m}x{n}x{k} is larger than the matrices, which memory does not pad"));

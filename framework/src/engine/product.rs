@@ -48,6 +48,8 @@ impl Batches {
 pub const INSTRUCTION: &str = "tw.instruction";
 /// The attribute of a product that says how many elements of K a lane holds side by side.
 pub const K_WIDTH: &str = "tw.kWidth";
+/// The attribute of a product that says how many columns of the result a lane holds side by side.
+pub const N_WIDTH: &str = "tw.nWidth";
 
 /// The attribute of a product that says that each warp is to keep whole rows of the result.
 pub const WHOLE_ROWS: &str = "tw.wholeRows";
@@ -145,8 +147,8 @@ pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<Question,
     let asked = Question::new(shape, [a_number, b_number, accumulator], lanes, warps).with_scales([a_scale, b_scale]);
     let attributes = &body.op(op).attributes;
     let unit = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
-    let k_width = attributes.get(K_WIDTH).and_then(Attribute::as_integer).and_then(|width| u64::try_from(width).ok());
-    Ok(Question { unit, k_width, ..asked })
+    let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
+    Ok(Question { unit, k_width: number(K_WIDTH), n_width: number(N_WIDTH), ..asked })
 }
 
 /// The elements of a factor, and its scales.

@@ -1,5 +1,6 @@
 //! The suite's programs that say where tiles lie: solved, executed, and told as a table.
 
+pub mod ranked;
 mod table;
 
 use std::path::Path;
@@ -15,7 +16,7 @@ use tilewright::vendor::Target;
 pub use table::table;
 
 /// The programs.
-pub const PROGRAMS: [&str; 15] = [
+pub const PROGRAMS: [&str; 17] = [
     "explicit_attention",
     "explicit_attention_dkv",
     "explicit_attention_dq",
@@ -27,14 +28,17 @@ pub const PROGRAMS: [&str; 15] = [
     "explicit_gemv",
     "explicit_int1",
     "explicit_int4",
+    "explicit_interleaved",
     "explicit_moe",
     "explicit_narrow",
+    "explicit_packed",
     "explicit_rmsnorm",
     "explicit_rmsnorm_blocks",
 ];
 
 /// Those whose weights have fewer bits than the unit multiplies.
-pub const MIXED: [&str; 3] = ["explicit_int1", "explicit_int4", "explicit_moe"];
+pub const MIXED: [&str; 5] =
+    ["explicit_int1", "explicit_int4", "explicit_interleaved", "explicit_moe", "explicit_packed"];
 
 /// A program, solved for a target and executed.
 pub struct Solved {
@@ -95,6 +99,31 @@ pub fn executed(target: &dyn Target, case: &Case, text: &str, synthesis: Options
     let counts = ended.report.counts;
     let kernel = tilewright::kernel::Module { kernels: vec![kernel] }.to_string();
     Solved { derivation, counts, report: ended.report, kernel }
+}
+
+/// What a search finds that leaves out no branch is what the pruned one finds. Of programs that have more leaves than these it is
+/// not known; gives how many programs were compared.
+pub fn pruning_changes_nothing(product: &str, target: &dyn Target) -> usize {
+    const MOST: usize = 256;
+    let mut compared = 0;
+    for name in PROGRAMS {
+        let (case, text) = case(name);
+        let of = |pruned: bool| {
+            let options = Options { pruned, leaves: MOST, ..Options::default() };
+            derived(target, &text, case.warps, options).unwrap_or_else(|error| panic!("{name} on {product}: {error}"))
+        };
+        let whole = of(false);
+        if whole.search.cut > 0 {
+            println!("{name} on {product}: more than {MOST} leaves, not compared");
+            continue;
+        }
+        let pruned = of(true);
+        assert!(pruned.search.leaves <= whole.search.leaves, "{name} on {product}");
+        let found = Derivation { search: whole.search, ..pruned };
+        assert_eq!(found, whole, "{name} on {product}");
+        compared += 1;
+    }
+    compared
 }
 
 /// Whether a conversion that is told is one of a matrix on its way through the program: not for what is written to global memory in the

@@ -49,6 +49,47 @@ fn weights_are_converted_nowhere() {
 }
 
 #[test]
+fn branches_that_are_cut_would_not_have_been_better() {
+    let compared = explicit::pruning_changes_nothing("mi300x", &target());
+    assert!(compared >= 12, "{compared} programs");
+}
+
+/// Copies past the registers put lanes side by side; lanes fetch what a swizzle has there. So there are no conflicts, each turn
+/// meets once, and no copy is a store.
+#[test]
+fn lanes_fetch_what_a_swizzle_wants() {
+    let target = target();
+    for (name, turns) in [("explicit_int4", 4), ("explicit_int1", 2), ("explicit_moe", 2)] {
+        let found = solved(&target, name, Options::default());
+        let copies = found.derivation.memories.iter().flat_map(|memory| &memory.accesses);
+        for copy in copies.filter(|access| access.operation != "ttg.local_load") {
+            assert_eq!(copy.instruction.as_deref(), Some("global_load_lds_dword"), "{name}: {}", found.derivation);
+            assert_eq!(copy.excess, 0, "{name}: {}", found.derivation);
+        }
+        assert!(
+            found.derivation.memories.iter().any(|memory| memory.notation.starts_with("Swizzle")),
+            "{}",
+            found.derivation
+        );
+        assert_eq!((found.counts.barriers, found.counts.shared_stores), (turns, 0), "{name}: {}", found.derivation);
+    }
+}
+
+/// What no row copies, since some of it is not there, is loaded before a turn does its work and stored after it: each turn meets once,
+/// and what stands before the loop is stored once.
+#[test]
+fn what_registers_hold_goes_ahead() {
+    let found = solved(&target(), "explicit_gemm_edges", Options::default());
+    let derivation = &found.derivation;
+    assert!(derivation.copies.iter().any(|copy| copy.operation == "ttg.local_store"), "{derivation}");
+    assert!(derivation.loops[0].stages > 1, "{derivation}");
+    // Three turns, and where the first tiles are stored: one meeting before each tensor's second buffer at most.
+    let stages = derivation.loops[0].stages as u64;
+    assert!(found.counts.barriers <= 3 + stages - 1, "{} barriers: {derivation}", found.counts.barriers);
+    assert_eq!(found.counts.asynchronous_copies, 0, "{derivation}");
+}
+
+#[test]
 fn products_go_by_the_matrix_unit() {
     let solved = solved(&target(), "explicit_gemm", Options::default());
     assert!(solved.kernel.contains("mfma"), "{}", solved.derivation);

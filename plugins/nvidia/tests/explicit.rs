@@ -225,6 +225,60 @@ fn no_pinned_choice_is_better_than_what_is_found() {
     }
 }
 
+#[test]
+fn branches_that_are_cut_would_not_have_been_better() {
+    for product in ["a100", "h100"] {
+        let compared = explicit::pruning_changes_nothing(product, &target(product));
+        assert!(compared >= 12, "{compared} programs on {product}");
+    }
+}
+
+/// Seed 003, section 7.3: tiles of weights of 4 bits, 128 x 128, that lie as `((8,2,8),(2,64)):((4,2,2048),(1,32))` says. The layout in
+/// shared memory that is found is this one, but for where its groups of 16 bytes lie; four matrices at a time are loaded from it, and
+/// what a lane gets is its part of the unit's factor.
+#[test]
+fn packed_weights_are_loaded_as_matrices() {
+    let target = target("rtx4090");
+    let found = solved(&target, "explicit_packed", Options::default());
+    let (derivation, counts) = (&found.derivation, &found.counts);
+    assert!(derivation.conversions.iter().all(|line| !is_inside(line)), "{derivation}");
+    assert_eq!((counts.exchanges, counts.exchanges_xor), (0, 0), "{derivation}");
+    assert_eq!(derivation.products[0].n_width, Some(2), "{derivation}");
+    let tensor = derivation.memories.iter().find(|memory| memory.tensor == "%sb").expect("the tensor");
+    let [copy, load] = &tensor.accesses[..] else { panic!("{derivation}") };
+    assert_eq!((copy.vector_bits, copy.excess, load.excess), (128, 0, 0), "{derivation}");
+    assert!(
+        load.instruction.as_deref().is_some_and(|row| row.contains("ldmatrix") && row.contains("x4")),
+        "{derivation}"
+    );
+    // Two turns, each of 128 x 128 of 4 bits and 32 x 128 of 16: warps share out the columns, and all have all rows of a.
+    let turns = 2;
+    let of_warp = [128 * 128 / 2 / 4, 32 * 128 * 2];
+    assert_eq!(counts.shared_loads, 0, "{derivation}");
+    assert_eq!(counts.matrix_loads, turns * of_warp.iter().sum::<u64>() / 512, "{derivation}");
+    // The tensor's axes are K's highest 8, N's highest 64, and the elements of 16 bytes, here in bytes: what lies in one such group.
+    let layout: tilewright::cute::Layout = "((8,2,8),(2,64)):((4,2,2048),(1,32))".parse().expect("a layout");
+    for (k, n) in (0..128u64).flat_map(|k| (0..128u64).map(move |n| (k, n))) {
+        let in_program = (k / 16) * 2048 + (n / 2) * 32 + (k % 8) * 4 + (k / 8 % 2) * 2 + n % 2;
+        assert_eq!(layout.at(k + 128 * n), Ok(in_program), "{k}, {n}");
+    }
+}
+
+/// Seed 003, Figure 3: K's bits lie so that a lane's eight elements of one column, for two products along K, follow each other.
+#[test]
+fn interleaved_weights_are_loaded_as_words() {
+    for product in ["a100", "rtx4090"] {
+        let found = solved(&target(product), "explicit_interleaved", Options::default());
+        let (derivation, counts) = (&found.derivation, &found.counts);
+        assert!(derivation.conversions.iter().all(|line| !is_inside(line)), "{derivation}");
+        assert_eq!((counts.exchanges, counts.exchanges_xor), (0, 0), "{derivation}");
+        let tensor = derivation.memories.iter().find(|memory| memory.tensor == "%sb").expect("the tensor");
+        let [copy, load] = &tensor.accesses[..] else { panic!("{derivation}") };
+        assert_eq!((copy.vector_bits, copy.excess, load.excess), (128, 0, 0), "{derivation}");
+        assert!(load.vector_bits >= 32, "{derivation}");
+    }
+}
+
 /// The vendor's assembler takes what a warp group reads where it lies.
 #[test]
 fn the_assembler_takes_what_is_read_in_place() {

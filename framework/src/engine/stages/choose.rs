@@ -3,8 +3,8 @@
 use super::how::{How, Question};
 use super::lines::{LoadLine, LoopLine, named};
 use crate::engine::Machine;
+use crate::engine::synthesis::often::known_trips;
 use crate::engine::synthesis::place::memory_name;
-use crate::engine::synthesis::work::known_trips;
 use crate::tile::transform::ahead::{Fetch, Load, Loop, REGISTER_BUFFERS, Staged, Way};
 
 /// What a block may still take.

@@ -53,6 +53,8 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
     let slice = Slice::of(body, op);
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
     let said_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
+    let said_columns = operation.attributes.get("nWidth").and_then(Attribute::as_integer).map(|width| width as u64);
+    let question = Question { n_width: said_columns, ..question };
     let bits = u64::from(a.bits().max(b.bits()));
     let usual = |width: u64| width * bits >= LEAST_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
     let widths: Vec<u64> =
@@ -74,7 +76,8 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
         let way = |k_width: Option<u64>| {
             let (cost, in_place) = reached(&question, &candidate.unit, k_width, lies, machine)?;
             let instruction = Some(Arc::from(&*candidate.unit));
-            Some(Way { choice: ProductChoice { instruction, k_width, whole_rows: false, in_place }, cost })
+            let choice = ProductChoice { instruction, k_width, n_width: said_columns, whole_rows: false, in_place };
+            Some(Way { choice, cost })
         };
         // Neighbours along K are a matter of registers.
         let by_unit = way(None).filter(|way| way.choice.in_place == [true, true]);
@@ -88,6 +91,18 @@ pub(super) fn of_product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<V
             kept.push((candidate.cost, read));
         }
         found.extend(ways);
+    }
+    if slice.rearranged && slice.narrowest < 8 && said_columns.is_none() {
+        // Elements of one byte may be neighbours along N: a lane has both.
+        let beside = Question { n_width: Some(8 / slice.narrowest), ..question.clone() };
+        let in_byte = |way: &Way| {
+            let unit = way.choice.instruction.as_deref().unwrap_or_default();
+            let (cost, in_place) = reached(&beside, unit, way.choice.k_width, lies, machine)?;
+            let choice = ProductChoice { n_width: beside.n_width, in_place, ..way.choice.clone() };
+            Some(Way { choice, cost })
+        };
+        let more: Vec<Way> = found.iter().filter_map(in_byte).collect();
+        found.extend(more);
     }
     if slice.from_product {
         // Rows that another product's warps have stay theirs, or warps are shared out as this one likes it.
@@ -179,11 +194,13 @@ struct Slice {
     narrowest: u64,
     /// Whether another product gives some.
     from_product: bool,
+    /// Whether the program puts elements at other places, in registers.
+    rearranged: bool,
 }
 
 impl Slice {
     fn of(body: &Body, op: Op) -> Self {
-        let mut slice = Self { narrowest: u64::MAX, from_product: false };
+        let mut slice = Self { narrowest: u64::MAX, from_product: false, rearranged: false };
         let mut open: Vec<Value> = body.op(op).operands[..2].to_vec();
         let mut seen: BTreeSet<Value> = BTreeSet::new();
         while let Some(value) = open.pop() {
@@ -197,6 +214,10 @@ impl Slice {
             match operation.name() {
                 "tw.mma" => slice.from_product = true,
                 "tw.cast" => open.extend(&operation.operands),
+                "tt.trans" | "tt.reshape" => {
+                    slice.rearranged = true;
+                    open.extend(&operation.operands);
+                }
                 _ if operation.definition.traits.elementwise => open.extend(&operation.operands),
                 _ => {}
             }

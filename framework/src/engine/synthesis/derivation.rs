@@ -44,6 +44,8 @@ pub struct ProductLine {
     pub instruction: String,
     /// Elements of K that a lane holds side by side, where that was chosen.
     pub k_width: Option<u64>,
+    /// Columns that a lane holds side by side, where they are said.
+    pub n_width: Option<u64>,
     /// Cycles of the block each time.
     pub cycles: f64,
     /// The layouts of both factors and of the sums.
@@ -180,7 +182,12 @@ impl fmt::Display for Derivation {
         for product in &self.products {
             let width =
                 product.k_width.map(|width| format!(", {width} elements of K side by side")).unwrap_or_default();
-            writeln!(f, "product {}: {}{width}, {:.0} cycles", product.value, product.instruction, product.cycles)?;
+            let columns = product.n_width.map(|width| format!(", {width} columns side by side")).unwrap_or_default();
+            writeln!(
+                f,
+                "product {}: {}{width}{columns}, {:.0} cycles",
+                product.value, product.instruction, product.cycles
+            )?;
             for (name, layout) in ["a", "b", "sums"].iter().zip(&product.layouts) {
                 writeln!(f, "  {name}: {layout}")?;
             }

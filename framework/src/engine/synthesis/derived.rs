@@ -4,47 +4,43 @@
 //! elementwise operation are in one layout, a reduction forgets an axis, a product carries M, N and K alike in all operands.
 //! Where one does not hold, the error names the two operations.
 
-use std::collections::HashMap;
-
+use super::accesses::whole;
 use super::constraint::{Operands, Sides, Tiling, Unsatisfied, copied, elementwise, product, reduction};
 use super::derivation::{MemoryLine, RegisterLine, value_name};
-use super::work::is_free;
+use super::solved::{Solved, is_free};
 use super::{Options, SynthesisError, anchors};
-use crate::contract::Contraction;
-use crate::engine::Machine;
-use crate::engine::facts::Facts;
-use crate::engine::layouts::{Layouts, in_order};
+use crate::engine::layouts::in_order;
 use crate::engine::memory::{moved_bits, named};
 use crate::engine::product::IN_PLACE;
 use crate::layout::{Dim, LinearLayout, Space};
-use crate::tile::{Attribute, Body, Op, Origin, Type, Value};
+use crate::tile::{Attribute, Op, Origin, Value};
 
-/// A program whose tensors all have a layout.
-pub(super) struct Solved<'s, 'm> {
-    pub body: &'s Body,
-    pub facts: &'s Facts,
-    pub machine: &'s Machine<'m>,
-    pub layouts: &'s Layouts<'s>,
-    /// The plans of products.
-    pub plans: &'s HashMap<Op, Contraction>,
+/// A solved program, and what else its layouts come from.
+pub(super) struct Traced<'s, 'm> {
+    pub program: Solved<'s, 'm>,
     pub memories: &'s [MemoryLine],
     pub options: Options,
 }
 
-impl Solved<'_, '_> {
+impl Traced<'_, '_> {
     /// A line for each tensor in registers that does not follow from ranges and constants alone.
     pub(super) fn lines(&self) -> Result<Vec<RegisterLine>, SynthesisError> {
         let mut lines = Vec::new();
-        for op in self.body.walk(self.body.root()) {
+        for op in self.program.body.walk(self.program.body.root()) {
             let Some(constraint) = self.constraint(op)? else { continue };
-            let operation = self.body.op(op);
-            let tensors = operation.results.iter().filter(|value| self.is_tensor(**value));
-            for &value in tensors.filter(|value| !is_free(self.body, **value)) {
+            let operation = self.program.body.op(op);
+            let tensors = operation.results.iter().filter(|value| self.program.is_tensor(**value));
+            for &value in tensors.filter(|value| !is_free(self.program.body, **value)) {
                 lines.push(RegisterLine {
-                    value: value_name(self.body, value),
+                    value: value_name(self.program.body, value),
                     operation: operation.name().to_owned(),
                     constraint: constraint.clone(),
-                    layout: self.body.ty(value).layout().map_or_else(String::new, |layout| layout.text().to_owned()),
+                    layout: self
+                        .program
+                        .body
+                        .ty(value)
+                        .layout()
+                        .map_or_else(String::new, |layout| layout.text().to_owned()),
                 });
             }
         }
@@ -53,15 +49,17 @@ impl Solved<'_, '_> {
 
     /// What says the layouts of an operation's results; nothing of what has no tensors.
     fn constraint(&self, op: Op) -> Result<Option<String>, SynthesisError> {
-        let operation = self.body.op(op);
-        let Some(&result) = operation.results.iter().find(|value| self.is_tensor(**value)) else { return Ok(None) };
-        let name = |value: Value| value_name(self.body, value);
+        let operation = self.program.body.op(op);
+        let Some(&result) = operation.results.iter().find(|value| self.program.is_tensor(**value)) else {
+            return Ok(None);
+        };
+        let name = |value: Value| value_name(self.program.body, value);
         Ok(Some(match operation.name() {
             "tt.dot" => self.multiplied(op)?,
             "tt.reduce" => {
                 let axis = operation.attributes.get("axis").and_then(Attribute::as_integer).unwrap_or(0);
                 let source = operation.operands[0];
-                let holds = reduction(&self.layout(source)?, &self.layout(result)?, axis as usize);
+                let holds = reduction(&self.program.layout(source)?, &self.program.layout(result)?, axis as usize);
                 holds.map_err(|unsatisfied| self.disagree(source, op, unsatisfied))?;
                 format!("reduce: that of {} without axis {axis}", name(source))
             }
@@ -76,18 +74,18 @@ impl Solved<'_, '_> {
             "scf.for" => "carried: that of what the loop begins with and hands on".to_owned(),
             "scf.if" => "carried: that of what both branches give".to_owned(),
             _ if operation.definition.traits.elementwise => {
-                let others = operation.operands.iter().filter(|value| self.is_tensor(**value)).copied();
+                let others = operation.operands.iter().filter(|value| self.program.is_tensor(**value)).copied();
                 for other in others.clone() {
-                    let both = [self.layout(other)?, self.layout(result)?];
+                    let both = [self.program.layout(other)?, self.program.layout(result)?];
                     let holds = elementwise(&[(&name(other), &both[0]), (&name(result), &both[1])]);
                     holds.map_err(|unsatisfied| self.disagree(other, op, unsatisfied))?;
                 }
-                match others.clone().find(|value| !is_free(self.body, *value)) {
+                match others.clone().find(|value| !is_free(self.program.body, *value)) {
                     Some(other) => format!("elementwise: that of {}", name(other)),
                     None => "elementwise: that of what uses it".to_owned(),
                 }
             }
-            _ => match operation.operands.iter().find(|value| self.is_tensor(**value)) {
+            _ => match operation.operands.iter().find(|value| self.program.is_tensor(**value)) {
                 Some(&source) => format!("shape: elements of {} where they are", name(source)),
                 None => "free: that of what uses it".to_owned(),
             },
@@ -96,13 +94,14 @@ impl Solved<'_, '_> {
 
     /// A product: M, N and K are carried from the instruction's tile to the tensors' alike.
     fn multiplied(&self, op: Op) -> Result<String, SynthesisError> {
-        let operands = &self.body.op(op).operands;
-        let Some(plan) = self.plans.get(&op) else { return Ok("mma: by the plan of the product".to_owned()) };
-        let rows = self.machine.means.instructions;
+        let operands = &self.program.body.op(op).operands;
+        let Some(plan) = self.program.plans.get(&op) else { return Ok("mma: by the plan of the product".to_owned()) };
+        let rows = self.program.machine.means.instructions;
         let Some(row) = plan.row().and_then(|name| rows.iter().find(|row| row.name == name)) else {
             return Ok("anchor: lanes multiply, elements of the sums shared out among them".to_owned());
         };
-        let [a, b, c] = [self.layout(operands[0])?, self.layout(operands[1])?, self.layout(operands[2])?];
+        let [a, b, c] =
+            [self.program.layout(operands[0])?, self.program.layout(operands[1])?, self.program.layout(operands[2])?];
         let tile = Operands::of(row).map_err(|unsatisfied| self.disagree(operands[2], op, unsatisfied))?;
         let read = |layout: &Option<LinearLayout>| layout.is_some();
         let found = match plan.is_transposed() {
@@ -124,11 +123,11 @@ impl Solved<'_, '_> {
     }
 
     fn loaded(&self, op: Op, result: Value) -> Result<String, SynthesisError> {
-        let pointers = self.body.op(op).operands[0];
-        let named = named(self.body, self.facts, pointers, self.body.operands(op, "mask"));
-        let own = self.layout(result)?;
+        let pointers = self.program.body.op(op).operands[0];
+        let named = named(self.program.body, self.program.facts, pointers, self.program.body.operands(op, "mask"));
+        let own = self.program.layout(result)?;
         let anchor = match named {
-            Some(named) => Some(in_order(&anchors::mapped(&named, self.machine, self.options)?.layout)?),
+            Some(named) => Some(in_order(&anchors::mapped(&named, self.program.machine, self.options)?.layout)?),
             None => None,
         };
         Ok(match anchor == Some(own) {
@@ -139,15 +138,15 @@ impl Solved<'_, '_> {
 
     /// A load from shared memory: the row carries its tile to the tensor alike on both sides.
     fn out_of_shared(&self, op: Op, result: Value) -> Result<String, SynthesisError> {
-        let named = value_name(self.body, super::place::whole(self.body, self.body.op(op).operands[0]));
+        let named = value_name(self.program.body, whole(self.program.body, self.program.body.op(op).operands[0]));
         let memory = self.memories.iter().find(|memory| memory.tensor == named);
         let loads = memory.into_iter().flat_map(|memory| &memory.accesses);
         let by =
             loads.filter(|access| access.operation == "ttg.local_load").find_map(|access| access.instruction.clone());
         let Some(by) = by else { return Ok("copy: f = g, read as what uses it has it".to_owned()) };
-        let row = self.machine.means.instructions.iter().find(|row| row.name == by);
-        let bits = moved_bits(self.body.ty(result));
-        let own = self.layout(result)?;
+        let row = self.program.machine.means.instructions.iter().find(|row| row.name == by);
+        let bits = moved_bits(self.program.body.ty(result));
+        let own = self.program.layout(result)?;
         let addressed = row
             .and_then(|row| Sides::of(row, bits).ok())
             .and_then(|sides| copied(&own, &sides.registers, &sides.memory).ok());
@@ -157,23 +156,15 @@ impl Solved<'_, '_> {
         })
     }
 
-    fn is_tensor(&self, value: Value) -> bool {
-        matches!(self.body.ty(value), Type::Tensor(_))
-    }
-
-    fn layout(&self, value: Value) -> Result<LinearLayout, SynthesisError> {
-        Ok(self.layouts.distributed(self.body.ty(value))?)
-    }
-
     fn disagree(&self, value: Value, op: Op, source: Unsatisfied) -> SynthesisError {
         let named = |op: Op| {
-            let operation = self.body.op(op);
-            let result = operation.results.first().map(|value| format!(" {}", value_name(self.body, *value)));
+            let operation = self.program.body.op(op);
+            let result = operation.results.first().map(|value| format!(" {}", value_name(self.program.body, *value)));
             format!("{}{}", operation.name(), result.unwrap_or_default())
         };
-        let first = match self.body.origin(value) {
+        let first = match self.program.body.origin(value) {
             Origin::Result(made, _) => named(made),
-            Origin::Argument(..) => value_name(self.body, value),
+            Origin::Argument(..) => value_name(self.program.body, value),
         };
         SynthesisError::Disagree { first, second: named(op), source: Box::new(source) }
     }

@@ -2,16 +2,21 @@
 
 use std::collections::HashMap;
 
+use super::accesses::Asked;
 use super::derivation::value_name;
-use super::place::{self, Asked};
+use super::derived::Traced;
+use super::follows::Follows;
+use super::place::{self, Known};
 use super::predicted::predicted;
+use super::solved::Solved;
+use super::work::Counted;
 use super::{CopyLine, LoopLine, MemoryLine, Options, PredictionLine, ProductLine, RegisterLine, SynthesisError};
-use super::{derived, work};
 use crate::contract::Contraction;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
-use crate::engine::product::{K_WIDTH, product};
+use crate::engine::product::{K_WIDTH, N_WIDTH, product};
 use crate::engine::{Assigned, Machine, Strategy, assign};
+use crate::layout::MemoryLayout;
 use crate::tile::op::Dialects;
 use crate::tile::transform::explicit::{Choices, Loop, expand};
 use crate::tile::{Attribute, Body, Function, Module, Op, Value};
@@ -29,7 +34,8 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// Solves what is left when choices are made.
+    /// Solves what is left when choices are made. How some copies go follows from the memory that is found: they are chosen
+    /// then, and the rest is solved once more.
     pub(super) fn solve(
         module: &Module,
         choices: &Choices,
@@ -37,6 +43,31 @@ impl Leaf {
         machine: &Machine<'_>,
         options: Options,
     ) -> Result<Self, SynthesisError> {
+        let (found, follows) = Self::once(module, choices, &HashMap::new(), loops, machine, options)?;
+        if follows.is_empty() {
+            return Ok(found);
+        }
+        let made = follows.choices(choices);
+        let again = Self::once(module, &made, &follows.memories, loops, machine, options);
+        match again {
+            // Where nothing is fetched as memory wants it, what was found first does too.
+            Ok((again, _)) if follows.fetched.is_empty() && again.prediction.cycles >= found.prediction.cycles => {
+                Ok(found)
+            }
+            Err(_) if follows.fetched.is_empty() => Ok(found),
+            again => Ok(again?.0),
+        }
+    }
+
+    /// Solves what is left when choices are made, some memories being settled; with it, what follows for copies.
+    fn once(
+        module: &Module,
+        choices: &Choices,
+        settled: &HashMap<Op, MemoryLayout>,
+        loops: &[Loop],
+        machine: &Machine<'_>,
+        options: Options,
+    ) -> Result<(Self, Follows), SynthesisError> {
         let dialects = Dialects::neutral();
         let Some(function) = module.functions.first() else {
             return Err(crate::engine::EngineError::Program {
@@ -51,14 +82,16 @@ impl Leaf {
         let mut assigned = assign(&whole, machine, Strategy::LeastCost)?;
         let layouts = Layouts::new(machine.families);
         let (mut memories, mut moved) = (Vec::new(), HashMap::new());
+        let mut follows = Follows::default();
         if let Some(body) = assigned.module.functions.get_mut(0).and_then(|function| function.body.as_mut()) {
             let asked = asked(function, choices, &expanded.copies);
             for &(from, tensor) in &expanded.tensors {
                 let given = function.body.as_ref().and_then(|body| body.op(from).attributes.get("layout"));
-                let given = given.and_then(Attribute::as_text);
-                let (line, ways) = place::place(body, tensor, (given, &asked), machine, &layouts, options)?;
-                memories.push(line);
-                moved.extend(ways);
+                let known = Known { given: given.and_then(Attribute::as_text), settled: settled.get(&from) };
+                let placed = place::place(body, tensor, (known, &asked), machine, &layouts, options)?;
+                memories.push(placed.line);
+                moved.extend(placed.moved);
+                follows.fetch(body, from, (placed.fetched, &placed.memory), (&expanded.copies, &layouts))?;
             }
         }
         let shared_bytes = memories.iter().map(|memory| memory.bytes).sum();
@@ -82,11 +115,13 @@ impl Leaf {
                 copies.push(line);
             }
         }
+        follows.go_ahead(body, &expanded.copies, (loops, choices), &moved);
         let loops: Vec<LoopLine> = loops.iter().map(|of| of_loop(function, of, choices)).collect();
         let facts = made.map(Facts::of).unwrap_or_else(|| Facts::of(function));
-        let solved = work::Solved { body, facts: &facts, machine, layouts: &layouts, moved: &moved, plans: &plans };
-        let prediction = predicted(&solved.blocks(shared_bytes, options.blocks)?, machine)?;
-        Ok(Self { products, copies, memories, loops, shared_bytes, prediction, assigned, plans })
+        let program = Solved { body, facts: &facts, machine, layouts: &layouts, plans: &plans };
+        let counted = Counted { program, moved: &moved };
+        let prediction = predicted(&counted.blocks(shared_bytes, options.blocks)?, machine)?;
+        Ok((Self { products, copies, memories, loops, shared_bytes, prediction, assigned, plans }, follows))
     }
 
     /// Which constraint gave the layout of each tensor in registers.
@@ -99,8 +134,8 @@ impl Leaf {
         let Some(function) = self.assigned.module.functions.first() else { return Ok(Vec::new()) };
         let Some(body) = &function.body else { return Ok(Vec::new()) };
         let facts = Facts::of(function);
-        let (plans, memories) = (&self.plans, &self.memories);
-        derived::Solved { body, facts: &facts, machine, layouts: &layouts, plans, memories, options }.lines()
+        let program = Solved { body, facts: &facts, machine, layouts: &layouts, plans: &self.plans };
+        Traced { program, memories: &self.memories, options }.lines()
     }
 }
 
@@ -137,11 +172,15 @@ fn planned(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Contraction, Sy
 
 fn of_product(body: &Body, op: Op, plan: &Contraction) -> ProductLine {
     let operation = body.op(op);
-    let width = operation.attributes.get(K_WIDTH).and_then(Attribute::as_integer);
+    let number = |name: &str| {
+        let number = operation.attributes.get(name).and_then(Attribute::as_integer)?;
+        u64::try_from(number).ok()
+    };
     ProductLine {
         value: value_name(body, operation.results[0]),
         instruction: plan.unit_name().to_owned(),
-        k_width: width.and_then(|width| u64::try_from(width).ok()),
+        k_width: number(K_WIDTH),
+        n_width: number(N_WIDTH),
         cycles: plan.cost.cycles(),
         layouts: [0, 1, 2].map(|operand| layout_text(body, operation.operands[operand])),
     }

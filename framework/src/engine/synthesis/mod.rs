@@ -7,7 +7,8 @@
 //!    where there is none the copy that moves the most;
 //! 2. what remains open is a tree of choices, gone through depth first and cut by what the best leaf takes (`search`);
 //! 3. on each leaf the engine solves the constraints of the registers, and the layouts of shared memory follow from all that
-//!    access it (`place`); what the program then does is counted (`work`, `registers`), and the model says what it takes;
+//!    access it (`place`, `accesses`), how some copies go from these (`follows`); what the program then does is counted (`work`,
+//!    `meeting`, `registers`), and the model says what it takes;
 //! 4. each layout of the best leaf is traced back to the constraint that gives it, which must hold (`derived`).
 //!
 //! [`constraint`] connects layouts of registers by operations; [`memory`] finds the layout of a tensor in shared memory from
@@ -15,22 +16,27 @@
 //!
 //! Imports `tile`, `contract`, `movement`, `cute`, and floors below them.
 
+pub(super) mod accesses;
 mod anchors;
 pub mod coalesce;
 pub mod constraint;
 mod derivation;
 mod derived;
 mod error;
+mod follows;
 mod leaf;
+mod meeting;
 pub mod memory;
 pub mod model;
+pub(super) mod often;
 mod options;
 pub(super) mod place;
 mod predicted;
 pub(super) mod registers;
 mod search;
+mod solved;
 mod tiles;
-pub(super) mod work;
+mod work;
 
 pub use derivation::{
     AccessLine, CopyLine, Derivation, LoopLine, MemoryLine, PredictionLine, ProductLine, RegisterLine, SearchSize,

@@ -9,6 +9,8 @@ pub struct Options {
     pub task_mapping: bool,
     /// Copies to shared memory go ahead of what uses them; else each is waited for.
     pub pipeline: bool,
+    /// Branches that cannot be better than the best leaf are not looked at.
+    pub pruned: bool,
     /// The most leaves of the tree that are looked at.
     pub leaves: usize,
     /// The blocks of a launch, for which the model predicts; as many as fill the target some times where it is not said.
@@ -17,6 +19,6 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { memory: true, task_mapping: true, pipeline: true, leaves: 64, blocks: None }
+        Self { memory: true, task_mapping: true, pipeline: true, pruned: true, leaves: 64, blocks: None }
     }
 }

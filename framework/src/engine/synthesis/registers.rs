@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::SynthesisError;
-use super::work::is_free;
+use super::solved::is_free;
 use crate::engine::layouts::Layouts;
 use crate::engine::product::IN_PLACE;
 use crate::layout::Dim;

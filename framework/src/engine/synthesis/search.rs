@@ -3,8 +3,10 @@
 use super::anchors::{self, Way};
 use super::leaf::Leaf;
 use super::model::Work;
+use super::often::times;
 use super::predicted::at_least;
-use super::{Derivation, Options, SearchSize, SynthesisError, work};
+use super::work::multiplied;
+use super::{Derivation, Options, SearchSize, SynthesisError};
 use crate::engine::facts::Facts;
 use crate::engine::{Assigned, Machine};
 use crate::tile::op::Dialects;
@@ -105,7 +107,7 @@ struct Product {
 impl Product {
     /// The work of one way, and how often it is done.
     fn work(&self, way: &Way, machine: &Machine<'_>) -> (Work, u64) {
-        (work::multiplied(&way.cost, machine), self.times)
+        (multiplied(&way.cost, machine), self.times)
     }
 }
 
@@ -115,7 +117,7 @@ impl Tree {
         let function = module.functions.first();
         let body = function.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
         let facts = function.map(Facts::of);
-        let times = |op: Op| facts.as_ref().map_or(1, |facts| work::times(body, facts, op));
+        let times = |op: Op| facts.as_ref().map_or(1, |facts| times(body, facts, op));
         let mut products: Vec<(String, Product)> = Vec::new();
         for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == "tw.mma") {
             let operation = body.op(op);
@@ -189,7 +191,7 @@ impl Search<'_, '_> {
         };
         for way in &product.ways {
             decided.push(product.work(way, self.machine));
-            if self.is_beaten(decided) {
+            if self.options.pruned && self.is_beaten(decided) {
                 self.size.cut += 1;
             } else {
                 choices.products.extend(product.ops.iter().map(|op| (*op, way.choice.clone())));

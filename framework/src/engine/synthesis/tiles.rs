@@ -26,6 +26,8 @@ pub struct Tiled {
     pub unsatisfied: Vec<(Vec<u64>, SynthesisError)>,
     /// Sizes that were not looked at, since others had used up what may be.
     pub left_out: usize,
+    /// What the model predicts of each that was solved, in cycles.
+    pub predicted: Vec<(Vec<u64>, f64)>,
 }
 
 /// Solves the program that `make` gives for each choice of one size for each parameter, at most `most` of them, the first sizes
@@ -42,6 +44,7 @@ pub fn synthesize_tiled(
 ) -> Result<Tiled, SynthesisError> {
     let (mut solved, mut left_out, mut unsatisfied) = (0, 0, Vec::new());
     let mut best: Option<(Vec<u64>, Synthesized)> = None;
+    let mut predicted = Vec::new();
     for number in 0..parameters.iter().map(|sizes| sizes.len()).product::<usize>() {
         let mut rest = number;
         let mut sizes = Vec::with_capacity(parameters.len());
@@ -58,6 +61,7 @@ pub fn synthesize_tiled(
         match synthesize(&program.module, machine, Options { blocks: Some(program.blocks), ..options }) {
             Ok(found) => {
                 solved += 1;
+                predicted.push((sizes.clone(), found.derivation.prediction.cycles));
                 let cycles = |found: &Synthesized| found.derivation.prediction.cycles;
                 if best.as_ref().is_none_or(|(_, best)| cycles(&found) < cycles(best)) {
                     best = Some((sizes, found));
@@ -67,7 +71,7 @@ pub fn synthesize_tiled(
         }
     }
     match best {
-        Some((sizes, found)) => Ok(Tiled { sizes, found, solved, unsatisfied, left_out }),
+        Some((sizes, found)) => Ok(Tiled { sizes, found, solved, unsatisfied, left_out, predicted }),
         None => Err(unsatisfied.into_iter().next().map_or(SynthesisError::NoSizes, |(_, error)| error)),
     }
 }

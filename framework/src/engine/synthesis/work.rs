@@ -3,22 +3,25 @@
 //! A turn of a loop is as often as its bounds say, where they are numbers. The block meets where the program says so, and
 //! where a tensor in shared memory is read that was written since, or written that was read since.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
+use super::SynthesisError;
+use super::accesses::buffer_count;
+use super::meeting::Since;
 use super::model::{Block, Step, Work};
+use super::often::trips;
 use super::predicted::blocks;
 use super::registers::live;
-use super::{SynthesisError, place};
-use crate::contract::{Contraction, ContractionCost};
+use super::solved::Solved;
+use crate::contract::ContractionCost;
+use crate::engine::Machine;
 use crate::engine::effort::Effort;
-use crate::engine::facts::Facts;
 use crate::engine::graph::Kind;
-use crate::engine::layouts::Layouts;
 use crate::engine::memory::moved_bits;
-use crate::engine::{LOOP_WEIGHT, Machine};
 use crate::movement::convert;
 use crate::target::Direction;
-use crate::tile::{Body, Op, Origin, Region, Type, Value};
+use crate::tile::transform::explicit::AHEAD;
+use crate::tile::{Op, Region, Type};
 
 /// How an access of a tensor in shared memory goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,31 +34,26 @@ pub(super) struct Moved {
     pub by_row: bool,
 }
 
-/// A program whose tensors all have a layout.
-pub(super) struct Solved<'s, 'm> {
-    pub body: &'s Body,
-    pub facts: &'s Facts,
-    pub machine: &'s Machine<'m>,
-    pub layouts: &'s Layouts<'s>,
+/// A solved program, and what of it is counted elsewhere.
+pub(super) struct Counted<'s, 'm> {
+    pub program: Solved<'s, 'm>,
     /// How accesses of shared memory go.
     pub moved: &'s HashMap<Op, Moved>,
-    /// The plans of products.
-    pub plans: &'s HashMap<Op, Contraction>,
 }
 
-impl Solved<'_, '_> {
+impl Counted<'_, '_> {
     /// The blocks of a launch of the program, each of which takes so many bytes of shared memory.
     pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<Block, SynthesisError> {
-        let steps = self.region(self.body.root(), &mut Since::default())?;
-        let registers = live(self.body, self.layouts)?;
-        Ok(Block { registers, shared_bytes, ..blocks(self.machine, launched, steps) })
+        let steps = self.region(self.program.body.root(), &mut Since::default())?;
+        let registers = live(self.program.body, self.program.layouts)?;
+        Ok(Block { registers, shared_bytes, ..blocks(self.program.machine, launched, steps) })
     }
 
     fn region(&self, region: Region, since: &mut Since) -> Result<Vec<Step>, SynthesisError> {
         let mut steps = Vec::new();
-        for block in self.body.blocks(region) {
-            for &op in self.body.ops(*block) {
-                let operation = self.body.op(op);
+        for block in self.program.body.blocks(region) {
+            for &op in self.program.body.ops(*block) {
+                let operation = self.program.body.op(op);
                 if operation.name() == "scf.for" {
                     let (body, stages) = (operation.regions[0], self.stages(op));
                     let around = std::mem::replace(&mut since.ahead, stages > 1);
@@ -63,7 +61,7 @@ impl Solved<'_, '_> {
                     self.region(body, since)?;
                     let body = self.region(body, since)?;
                     since.ahead = around;
-                    steps.push(Step::Loop { trips: self.trips(op), stages, body });
+                    steps.push(Step::Loop { trips: trips(self.program.body, self.program.facts, op), stages, body });
                     continue;
                 }
                 let work = self.work(op, since)?;
@@ -80,46 +78,56 @@ impl Solved<'_, '_> {
         Ok(steps)
     }
 
-    fn trips(&self, op: Op) -> u64 {
-        trips(self.body, self.facts, op)
-    }
-
-    /// The buffers of what a loop copies ahead.
+    /// For how many turns what a loop copies is under way together: as many as there are buffers, but what registers hold is
+    /// stored in its turn.
     fn stages(&self, op: Op) -> u64 {
-        let inside = self.body.op(op).regions.iter().flat_map(|region| self.body.walk(*region));
-        let copies = inside.filter(|op| self.body.op(*op).name() == "ttg.async_copy_global_to_local");
-        copies.filter_map(|op| self.buffers(self.body.operand(op, "result")?)).max().unwrap_or(1)
+        let inside = || self.program.body.op(op).regions.iter().flat_map(|region| self.program.body.walk(*region));
+        if inside().any(|op| self.goes_ahead(op)) {
+            return 2;
+        }
+        let copies = inside().filter(|op| self.program.body.op(*op).name() == "ttg.async_copy_global_to_local");
+        copies
+            .filter_map(|op| buffer_count(self.program.body, self.program.body.operand(op, "result")?))
+            .max()
+            .unwrap_or(1)
     }
 
-    /// How many buffers there are of which a value is one.
-    fn buffers(&self, value: Value) -> Option<u64> {
-        let whole = place::whole(self.body, value);
-        (whole != value).then(|| self.body.ty(whole).shape()?.first().copied())?
+    /// Whether an operation is a load for a later turn.
+    fn goes_ahead(&self, op: Op) -> bool {
+        self.program.body.op(op).attributes.get(AHEAD).is_some()
     }
 
     fn work(&self, op: Op, since: &mut Since) -> Result<Work, SynthesisError> {
-        let operation = self.body.op(op);
+        let (body, operation) = (self.program.body, self.program.body.op(op));
         let moved = || self.moved.get(&op).copied().unwrap_or_default();
         Ok(match operation.name() {
-            "tt.dot" => self.plans.get(&op).map(|plan| multiplied(&plan.cost, self.machine)).unwrap_or_default(),
+            "tt.dot" => {
+                self.program.plans.get(&op).map(|plan| multiplied(&plan.cost, self.program.machine)).unwrap_or_default()
+            }
             "ttg.local_load" => {
                 let Moved { issued, wavefronts, .. } = moved();
-                let barriers = self.meeting(since, operation.operands[0], Direction::Load);
+                let barriers = since.meets_before(body, operation.operands[0], Direction::Load);
                 Work { shared_accesses: issued, wavefronts_loaded: wavefronts, barriers, ..Work::default() }
+            }
+            // What is copied before the loop is what its last turns do not copy anymore.
+            "ttg.async_copy_global_to_local" | "ttg.local_store"
+                if !since.ahead && buffer_count(self.program.body, operation.operands[1]).is_some() =>
+            {
+                Work::default()
             }
             "ttg.local_store" => {
                 let Moved { issued, wavefronts, .. } = moved();
-                let barriers = self.meeting(since, operation.operands[1], Direction::Store);
+                let barriers = since.meets_before(body, operation.operands[1], Direction::Store);
                 Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, ..Work::default() }
             }
-            // What is copied before the loop is what its last turns do not copy anymore.
-            "ttg.async_copy_global_to_local" if !since.ahead && self.buffers(operation.operands[1]).is_some() => {
-                Work::default()
-            }
+            "tt.load" if self.goes_ahead(op) => match since.ahead {
+                true => Work { asynchronous: true, ..self.effort(op, Direction::Load)? },
+                false => Work::default(),
+            },
             "ttg.async_copy_global_to_local" => {
                 let Moved { issued, wavefronts, by_row } = moved();
-                let filled = self.body.operand(op, "result").unwrap_or(operation.operands[1]);
-                let barriers = self.meeting(since, filled, Direction::Store);
+                let filled = self.program.body.operand(op, "result").unwrap_or(operation.operands[1]);
+                let barriers = since.meets_before(body, filled, Direction::Store);
                 let read = self.effort(op, Direction::Load)?;
                 Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, asynchronous: by_row, ..read }
             }
@@ -135,72 +143,32 @@ impl Solved<'_, '_> {
 
     /// What plans say of an operation that accesses global memory, combines, or works on each element.
     fn effort(&self, op: Op, direction: Direction) -> Result<Work, SynthesisError> {
-        let operation = self.body.op(op);
-        let first = operation.operands.iter().chain(&operation.results).find(|value| self.is_tensor(**value));
+        let operation = self.program.body.op(op);
+        let first = operation.operands.iter().chain(&operation.results).find(|value| self.program.is_tensor(**value));
         let Some(&first) = first else { return Ok(Work::default()) };
         let kind = match operation.name() {
-            "tt.reduce" | "tt.scan" => Kind::along_an_axis(self.body, op),
+            "tt.reduce" | "tt.scan" => Kind::along_an_axis(self.program.body, op),
             "tt.load" | "tt.atomic_load" | "ttg.async_copy_global_to_local" => {
-                Kind::of_access(self.body, self.facts, op, Direction::Load)
+                Kind::of_access(self.program.body, self.program.facts, op, Direction::Load)
             }
-            _ if direction == Direction::Store => Kind::of_access(self.body, self.facts, op, direction),
-            _ if operation.definition.traits.elementwise && !is_place(self.body.ty(operation.results[0])) => {
+            _ if direction == Direction::Store => Kind::of_access(self.program.body, self.program.facts, op, direction),
+            _ if operation.definition.traits.elementwise && !is_place(self.program.body.ty(operation.results[0])) => {
                 Kind::elementwise(operation)
             }
             _ => return Ok(Work::default()),
         };
-        let effort = Effort::of(&kind, &self.layouts.distributed(self.body.ty(first))?, self.machine)?;
+        let effort = Effort::of(&kind, &self.program.layout(first)?, self.program.machine)?;
         let moves = Work::of_counts(&effort.counts, 0, 0.0);
         let arithmetic = moves.arithmetic + effort.plain.ceil() as u64;
         Ok(Work { global_accesses: effort.accesses, global_bytes: effort.bytes, arithmetic, ..moves })
     }
 
     fn converted(&self, op: Op) -> Result<Work, SynthesisError> {
-        let operation = self.body.op(op);
-        let [from, to] = [operation.operands[0], operation.results[0]].map(|value| self.body.ty(value));
-        let layouts = [self.layouts.distributed(from)?, self.layouts.distributed(to)?];
-        let plan = convert(&layouts[0], &layouts[1], moved_bits(from), self.machine.means)?;
+        let operation = self.program.body.op(op);
+        let [from, to] = [operation.operands[0], operation.results[0]].map(|value| self.program.body.ty(value));
+        let layouts = [self.program.layouts.distributed(from)?, self.program.layouts.distributed(to)?];
+        let plan = convert(&layouts[0], &layouts[1], moved_bits(from), self.program.machine.means)?;
         Ok(Work::of_counts(&plan.counts, 0, 0.0))
-    }
-
-    fn is_tensor(&self, value: Value) -> bool {
-        matches!(self.body.ty(value), Type::Tensor(_))
-    }
-
-    /// How often the block meets before a tensor is accessed. Buffers that a loop goes round are kept apart by its own meeting.
-    fn meeting(&self, since: &mut Since, accessed: Value, direction: Direction) -> u64 {
-        if self.buffers(accessed).is_some() {
-            return 0;
-        }
-        let tensor = place::whole(self.body, accessed);
-        let meets = match direction {
-            Direction::Load => since.written.contains(&tensor),
-            Direction::Store => since.read.contains(&tensor),
-        };
-        if meets {
-            since.meet();
-        }
-        match direction {
-            Direction::Load => since.read.insert(tensor),
-            Direction::Store => since.written.insert(tensor),
-        };
-        u64::from(meets)
-    }
-}
-
-/// What was done with tensors in shared memory since the block met, and where that is.
-#[derive(Debug, Default)]
-struct Since {
-    /// Whether it is a turn of a loop that copies ahead.
-    ahead: bool,
-    written: BTreeSet<Value>,
-    read: BTreeSet<Value>,
-}
-
-impl Since {
-    fn meet(&mut self) {
-        self.written.clear();
-        self.read.clear();
     }
 }
 
@@ -218,49 +186,7 @@ pub(super) fn multiplied(cost: &ContractionCost, machine: &Machine<'_>) -> Work 
     }
 }
 
-/// How often a loop turns.
-pub(super) fn trips(body: &Body, facts: &Facts, op: Op) -> u64 {
-    known_trips(body, facts, op).unwrap_or(LOOP_WEIGHT)
-}
-
-/// The same where the bounds are numbers.
-pub(in crate::engine) fn known_trips(body: &Body, facts: &Facts, op: Op) -> Option<u64> {
-    let bound = |number: usize| facts.get(body.op(op).operands[number])?.range.single();
-    match (bound(0)?, bound(1)?, bound(2)?) {
-        (begin, end, step) if step > 0 => {
-            Some(u64::try_from(end.saturating_sub(begin)).unwrap_or(0).div_ceil(step as u64))
-        }
-        _ => None,
-    }
-}
-
-/// How often an operation happens: the turns of all loops that it stands in.
-pub(super) fn times(body: &Body, facts: &Facts, op: Op) -> u64 {
-    let mut times = 1u64;
-    for of in body.walk(body.root()).into_iter().filter(|of| body.op(*of).name() == "scf.for") {
-        if body.op(of).regions.iter().any(|region| body.walk(*region).contains(&op)) {
-            times = times.saturating_mul(trips(body, facts, of));
-        }
-    }
-    times
-}
-
 /// Whether values of a type are addresses, or tell which elements are there: they are computed with immediates, once.
 fn is_place(ty: &Type) -> bool {
     matches!(ty.element(), Type::Pointer(_)) || matches!(ty.element(), Type::Integer(1, _))
-}
-
-/// Whether a value follows from ranges and constants alone, so that it is computed where it is used.
-pub(super) fn is_free(body: &Body, value: Value) -> bool {
-    match body.origin(value) {
-        Origin::Argument(..) => false,
-        Origin::Result(op, _) => {
-            let operation = body.op(op);
-            let tensors = operation.operands.iter().filter(|value| matches!(body.ty(**value), Type::Tensor(_)));
-            operation.definition.traits.pure
-                && operation.regions.is_empty()
-                && operation.name() != "ttg.convert_layout"
-                && tensors.into_iter().all(|value| is_free(body, *value))
-        }
-    }
 }

@@ -13,6 +13,7 @@ use crate::kernel::{Binary, Type, Value};
 use crate::layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use crate::lower::shared_memory::{Access, Part};
 use crate::movement::{load_shared, product, store_shared};
+use crate::tile::transform::explicit::APART;
 use crate::tile::{self, Attribute, Op};
 
 use super::error::{Lowered, Reason};
@@ -32,7 +33,8 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         "ttg.local_store" => {
             let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
             let tensor = lowering.tensor(source)?;
-            store(lowering, &tensor, memory)
+            let apart = lowering.attribute(op, APART).is_some();
+            store(lowering, &tensor, memory, if apart { Access::Apart } else { Access::Store })
         }
         "ttg.local_dealloc" => Ok(()),
         "ttg.memdesc_index" => indexed(lowering, op),
@@ -123,21 +125,21 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     match lowering.optional(op, "src") {
         Some(source) => {
             let tensor = lowering.tensor(source)?;
-            store(lowering, &tensor, result)
+            store(lowering, &tensor, result, Access::Store)
         }
         None => Ok(()),
     }
 }
 
-fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -> Lowered<()> {
-    stored_to(lowering, tensor, memory)?;
+fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value, access: Access) -> Lowered<()> {
+    stored_to(lowering, tensor, memory, access)?;
     lowering.shows_to_units();
     Ok(())
 }
 
-fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value) -> Lowered<()> {
+fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value, access: Access) -> Lowered<()> {
     let placed = placed(lowering, memory)?;
-    lowering.accesses_part(Access::Store, placed.slab.part);
+    lowering.accesses_part(access, placed.slab.part);
     if placed.is_whole(&tensor.layout) {
         let access = store_shared(&tensor.layout, &placed.memory, placed.element.bits(), lowering.machine.means)?;
         let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.as_word(value)).collect();
@@ -333,5 +335,5 @@ pub(super) fn load_and_store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     let element = lowering.body.ty(memory).element().clone();
     let ty = carrier(&element)?;
     let tensor = super::memory::loaded(lowering, op, source, (layout, ty))?;
-    store(lowering, &tensor, memory)
+    store(lowering, &tensor, memory, Access::Store)
 }

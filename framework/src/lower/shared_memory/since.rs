@@ -37,8 +37,10 @@ impl Since {
             (Some(own), Some(other)) => own.number == other.number && own.flipped != other.flipped,
             _ => false,
         };
-        let meets =
-            |others: &Parts| others.iter().any(|(buffer, part)| accessed.buffers.contains(buffer) && !apart(part));
+        let meets = |others: &Parts| {
+            accessed.access != Access::Apart
+                && others.iter().any(|(buffer, part)| accessed.buffers.contains(buffer) && !apart(part))
+        };
         meets(&self.written) || !matches!(accessed.access, Access::Load | Access::Read) && meets(&self.read)
     }
 
@@ -49,6 +51,7 @@ impl Since {
             Access::Store => self.written.extend(parts),
             Access::Read => self.reading.extend(&accessed.buffers),
             Access::Copy => self.under_way.extend(&accessed.buffers),
+            Access::Apart => {}
         }
     }
 

@@ -245,6 +245,21 @@ fn each_wait_may_land_copies() {
     assert_eq!(made, "instruction commit instruction commit wait barrier load wait load");
 }
 
+/// A program that has its own meetings says which stores need none: others of the buffer do.
+#[test]
+fn stores_apart_need_no_barrier() {
+    let body = "  for %1 to %2 step %3 (%60: i32) {
+    barrier block all
+    %100: i1 = constant 0
+    %51: i32 = load %50 align 4
+    %101: i1 = constant 0
+    store %50, %1 align 4
+    yield
+  }";
+    assert_eq!(of_accesses(body, &[Access::Load, Access::Apart]), "for[barrier load store]");
+    assert_eq!(of_accesses(body, &[Access::Load, Access::Store]), "for[barrier load barrier store]");
+}
+
 #[test]
 fn a_copy_comes_after_the_loads_of_the_turn_before() {
     let body = "  for %1 to %2 step %3 (%60: i32) {

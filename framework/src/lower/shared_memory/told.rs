@@ -17,6 +17,8 @@ pub(in crate::lower) enum Access {
     Read,
     /// It is written by copies that land when they are waited for.
     Copy,
+    /// It is written where nothing else accesses it between the meetings of the block before and after, which the program has.
+    Apart,
 }
 
 /// Which of the tensors of an allocation is accessed: the one of this number but for the flipped bits. Of two whose number is the

@@ -62,6 +62,8 @@ pub struct Begin {
     pub order: Vec<u64>,
     /// Of these bits the first ones that no swizzle changes, and no padding parts.
     pub kept: usize,
+    /// Of these bits the first ones that keep the same elements together, in whatever order; none where it is zero.
+    pub together: usize,
 }
 
 /// What the layout may be.

@@ -36,10 +36,10 @@ pub(super) struct Search<'a> {
     best: Vec<(u64, Columns)>,
 }
 
-/// Weighs the best linear layout for all accessors that begins with `fixed`.
-pub(super) fn search(weigher: &mut Weigher<'_>, fixed: &[u64]) {
+/// Weighs the best linear layout for all accessors that begins with `fixed`, and whose first elements are those of `chunk`.
+pub(super) fn search(weigher: &mut Weigher<'_>, fixed: &[u64], chunk: &[u64]) {
     let sides: Vec<usize> = (0..weigher.question.sides.len()).collect();
-    let bounds = Bounds { fixed, chunk: &[], goal: weigher.goal(), budget: weigher.constraints.budget };
+    let bounds = Bounds { fixed, chunk, goal: weigher.goal(), budget: weigher.constraints.budget };
     let found = Search::run(weigher.question, &sides, bounds);
     for (_, columns) in &found {
         weigher.weigh(Proposal::new(Kind::Swizzle, columns));

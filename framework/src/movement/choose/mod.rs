@@ -70,14 +70,14 @@ pub fn choose_memory<'a>(
     let question = Question::new(accessors, element_bits, means.target, &vec![means; accessors.len()])?;
     let mut weigher = Weigher::new(&question, constraints)?;
     match question.copy().transpose()? {
-        None => search_all(&mut weigher, &question.bases(), &[]),
+        None => search_all(&mut weigher, &question.bases(), (&[], &[])),
         Some(copy) => {
             let straight = copy.straight(&question);
             weigher.plain(&straight);
             padding::search(&mut weigher, &straight, copy.chunk_bits());
             copies::search(&mut weigher, &copy);
             // What memory could do if lanes gave addresses of their own: known, but not for this copy.
-            linear::search(&mut weigher, &[]);
+            linear::search(&mut weigher, &[], &[]);
         }
     }
     weigher.choice()
@@ -99,7 +99,7 @@ pub fn choose_memory_begun<'a>(
     let question = Question::new(accessors, element_bits, target, means)?;
     let low = question.begun(begin)?;
     let mut weigher = Weigher::new(&question, constraints)?;
-    search_all(&mut weigher, &question.bases_from(&low), &low[..begin.kept]);
+    search_all(&mut weigher, &question.bases_from(&low), (&low[..begin.kept], &low[..begin.together]));
     weigher.choice()
 }
 
@@ -113,11 +113,13 @@ pub fn least_wavefronts(accessor: &Accessor, element_bits: u32, means: Means<'_>
     least.ok_or_else(|| MovementError::Impossible { reasons: "no access divides the layout".to_owned() })
 }
 
-/// Layouts of all kinds for accessors of which none is a copy; the first elements are `kept` together.
-fn search_all(weigher: &mut Weigher<'_>, bases: &[Columns], kept: &[u64]) {
+/// Layouts of all kinds for accessors of which none is a copy; the first elements stay as they are `kept`, those `together`
+/// the first ones.
+fn search_all(weigher: &mut Weigher<'_>, bases: &[Columns], (kept, together): (&[u64], &[u64])) {
     weigher.plain(bases);
+    // A swizzle adds lower bits of the offset to higher ones: what lies together below a bit stays so.
     functor::search(weigher, bases, kept.len() as u32);
-    linear::search(weigher, kept);
+    linear::search(weigher, kept, together);
     if weigher.constraints.kinds.contains(&Kind::Padding) || kept.is_empty() {
         padding::search(weigher, bases, kept.len() as u32);
     }

@@ -128,7 +128,7 @@ impl<'a> Question<'a> {
         let known = begin.order.iter().map(|&element| self.solver.solve(element).filter(|&own| space.insert(own)));
         let known: Option<Columns> = known.collect();
         let columns = known.ok_or_else(|| refused("what memory is to begin with is not in it, or is there twice"))?;
-        if begin.kept > columns.len() {
+        if begin.kept.max(begin.together) > columns.len() {
             return Err(refused("more bits of the offset are to be kept than memory begins with"));
         }
         Ok(columns)

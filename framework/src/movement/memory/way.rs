@@ -32,6 +32,8 @@ pub struct AccessWay {
     pub silent: Vec<u32>,
     /// Whether it copies from global memory, so that the bytes of a lane keep the order that they have there.
     pub copies: bool,
+    /// Whether it can leave out what is not there.
+    pub masked: bool,
 }
 
 impl AccessWay {
@@ -48,6 +50,7 @@ impl AccessWay {
             slot: vec![SlotBit::Held; (bits / 8).ilog2() as usize],
             silent: Vec::new(),
             copies: false,
+            masked: true,
         };
         widths.into_iter().map(of_width).collect()
     }
@@ -60,6 +63,13 @@ impl AccessWay {
             Some(copy) => (copy.lane_bits() == lane_bits).then(|| of_copy(&copy))?,
             None => Tile::of_rows(std::slice::from_ref(row), lane_bits).first().map(of_tile),
         }
+    }
+
+    /// Whether lanes lie side by side in a slot that they fill from addresses of their own: who brings what follows from the memory
+    /// then, and the lanes of a slot may stand for its elements in any way.
+    #[must_use]
+    pub fn is_fetched(&self) -> bool {
+        self.copies && self.slot.iter().any(|bit| matches!(bit, SlotBit::Lane(_)))
     }
 
     /// Bytes of a slot.
@@ -97,6 +107,7 @@ fn of_tile(tile: &Tile<'_>) -> AccessWay {
         slot: in_slot.iter().map(bit).collect(),
         silent: (0..tile.lane_bits()).filter(|lane| !named(lane)).collect(),
         copies: false,
+        masked: true,
     }
 }
 
@@ -116,5 +127,6 @@ fn of_copy(copy: &CopyRow<'_>) -> Option<AccessWay> {
         slot: slot.into_iter().collect::<Option<_>>()?,
         silent: Vec::new(),
         copies: true,
+        masked: copy.is_masked(),
     })
 }

@@ -19,6 +19,9 @@ pub enum ProgramError {
     /// The text is no program, breaks a rule, or has words that mean nothing here; its author's fault.
     #[error(transparent)]
     Text(#[from] TextError),
+    /// Sizes of tiles that cannot be chosen: the text's fault, or the caller's, who names others.
+    #[error("sizes: {0}")]
+    Sizes(String),
     /// The function to begin with is not there; the caller's fault.
     #[error("{0}")]
     Entry(String),

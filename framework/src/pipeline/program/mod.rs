@@ -2,6 +2,7 @@
 //!
 //! | stage | is |
 //! |---|---|
+//! | `sizes` | of a text with places for sizes of tiles, those that were chosen ([`crate::tile::text::SizedText`]) |
 //! | `read` | the program as it was written, after it was verified |
 //! | `import` | vendors' words are neutral ones ([`crate::tile::import`]) |
 //! | `shape` | one function without calls and jumps; what nobody needs is gone ([`crate::tile::transform`]) |
@@ -13,7 +14,10 @@
 //! Then [`crate::vendor::Target::compile`] makes code of it. The same program gives the same kernel, always.
 
 mod error;
+mod sizes;
 mod stage;
+
+use std::borrow::Cow;
 
 use crate::emulator::Limits;
 use crate::engine::facts::Facts;
@@ -32,9 +36,11 @@ use crate::tile::{self, Attribute, Module};
 use crate::vendor::Target;
 
 pub use error::ProgramError;
+pub use sizes::ChosenSizes;
 pub use stage::Stage;
 
 use super::case::{Case, Ended};
+use sizes::Sized;
 
 /// What tile programs are compiled with and for.
 #[derive(Clone, Copy)]
@@ -63,6 +69,8 @@ pub struct ProgramOptions {
     pub stages: Option<u32>,
     /// What synthesis may do for programs that say where tiles lie.
     pub synthesis: synthesis::Options,
+    /// Sizes that the program leaves open, by name, with the number that each shall be.
+    pub sizes: Vec<(String, u64)>,
 }
 
 /// The warps of a block where nobody says.
@@ -80,17 +88,26 @@ impl ProgramCompiler<'_> {
         options: &ProgramOptions,
         seen: &mut dyn FnMut(Stage<'_>),
     ) -> Result<Kernel, ProgramError> {
+        let sized = self.sized(text, options)?;
+        let (text, known) = match sized {
+            Some(Sized { chosen, text, found }) => {
+                seen(Stage::Sizes(&chosen));
+                (Cow::Owned(text), found)
+            }
+            None => (Cow::Borrowed(text), None),
+        };
+        let text = &*text;
         let module = self.neutral(text, options.entry.as_deref(), seen)?;
         let description = self.target.description();
-        let means = Means::of(description).with_instructions(self.target.instructions());
         let families = FamilySet::new(vec![&Neutral, self.target.families()]);
-        let warps = said(&module, "ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
-        let lanes = said(&module, "ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
-        let machine = Machine { means, families: &families, lanes, warps };
+        let machine = machine_of(self.target, Some(&module), options, &families)?;
         let explicit = is_explicit(&module);
         let assigned = if explicit {
-            let found = synthesize(&module, &machine, options.synthesis)
-                .map_err(|error| ProgramError::synthesis(error, text))?;
+            let found = match known {
+                Some(found) => found,
+                None => synthesize(&module, &machine, options.synthesis)
+                    .map_err(|error| ProgramError::synthesis(error, text))?,
+            };
             seen(Stage::Synthesis(&found.derivation));
             found.assigned
         } else {
@@ -201,6 +218,21 @@ fn with_stages(
         }
         wanted = Some(deepest - 1);
     }
+}
+
+/// Who executes a program: warps and lanes as it says itself, else as it is asked.
+fn machine_of<'m>(
+    target: &'m dyn Target,
+    module: Option<&Module>,
+    options: &ProgramOptions,
+    families: &'m FamilySet<'m>,
+) -> Result<Machine<'m>, ProgramError> {
+    let description = target.description();
+    let means = Means::of(description).with_instructions(target.instructions());
+    let own = |name: &str| module.map_or(Ok(None), |module| said(module, name));
+    let warps = own("ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
+    let lanes = own("ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
+    Ok(Machine { means, families, lanes, warps })
 }
 
 /// The number that a program itself says, where it says one.

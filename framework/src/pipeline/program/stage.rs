@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::ChosenSizes;
 use crate::engine::Assigned;
 use crate::engine::synthesis::Derivation;
 use crate::kernel::{self, Kernel};
@@ -10,6 +11,8 @@ use crate::tile::{Module, text};
 /// The program after a stage; it prints as text.
 #[derive(Debug, Clone, Copy)]
 pub enum Stage<'a> {
+    /// Which sizes its tiles have.
+    Sizes(&'a ChosenSizes),
     /// As it was written.
     Read(&'a Module),
     /// In neutral words.
@@ -31,6 +34,7 @@ impl Stage<'_> {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Sizes(_) => "sizes",
             Self::Read(_) => "read",
             Self::Import(_) => "import",
             Self::Shape(_) => "shape",
@@ -45,6 +49,7 @@ impl Stage<'_> {
     #[must_use]
     pub fn file(self) -> String {
         let (number, end) = match self {
+            Self::Sizes(_) => (0, "txt"),
             Self::Read(_) => (0, "ttir"),
             Self::Import(_) => (1, "ttir"),
             Self::Shape(_) => (2, "ttir"),
@@ -61,6 +66,7 @@ impl fmt::Display for Stage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read(module) | Self::Import(module) | Self::Shape(module) => f.write_str(&text::print(module)),
+            Self::Sizes(chosen) => write!(f, "{chosen}"),
             Self::Synthesis(derivation) => write!(f, "{derivation}"),
             Self::Layouts(assigned) => f.write_str(&text::print(&assigned.module)),
             Self::Kernel(kernel) | Self::Math(kernel) => {

@@ -41,6 +41,13 @@ impl<'ctx> InPlace<'ctx> {
         Ok(Self { parts, registers, letter })
     }
 
+    /// Zeros in the registers that the value has and the instruction does not give.
+    fn filled(&mut self, emit: &Emitter<'_, 'ctx>) -> Result<(), CompileError> {
+        let element = emit.plain_type(Type::Scalar(self.registers.element().unwrap_or(Element::I32)))?;
+        self.parts.resize(self.registers.count() as usize, element.const_zero());
+        Ok(())
+    }
+
     /// Passes the values through assembly that has them in place, from `$0` on; `others` follow them.
     fn through(
         &mut self,
@@ -99,6 +106,7 @@ pub(super) fn product<'ctx>(
         group(0, count)
     );
     sums.through(emit, &text, &others)?;
+    sums.filled(emit)?;
     emit.joined(&sums.parts, sums.registers, result.awaited())
 }
 

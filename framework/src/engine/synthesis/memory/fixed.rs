@@ -12,7 +12,7 @@ impl Problem<'_, '_> {
         let mut best: Option<Solution> = None;
         let mut reasons = Vec::new();
         for (name, memory) in self.fixed_layouts()? {
-            match self.in_fixed(&name, &memory) {
+            match self.in_fixed(Some(&name), &memory) {
                 Ok(found) if best.as_ref().is_none_or(|best| found.price < best.price) => best = Some(found),
                 Ok(_) => {}
                 Err(reason) => reasons.push(format!("{name}: {reason}")),
@@ -52,7 +52,8 @@ impl Problem<'_, '_> {
         Ok(all)
     }
 
-    fn in_fixed(&self, name: &str, memory: &MemoryLayout) -> Result<Solution, String> {
+    /// How all accesses go in a memory, arranged under this name; why one does not.
+    pub(super) fn in_fixed(&self, name: Option<&str>, memory: &MemoryLayout) -> Result<Solution, String> {
         if self.given.as_ref().is_some_and(|given| !given.admits(&memory.linear)) {
             return Err("the program gives another layout".to_owned());
         }
@@ -69,7 +70,7 @@ impl Problem<'_, '_> {
             layout,
             swizzles,
             memory: memory.clone(),
-            arrangement: Some(name.to_owned()),
+            arrangement: name.map(str::to_owned),
             price: self.priced(&served),
             served,
             nodes: 0,
@@ -90,6 +91,7 @@ impl Problem<'_, '_> {
                 wavefronts: 0,
                 least: 0,
                 issued,
+                fetched: None,
             };
             let found = match way {
                 Way::Lanes(_) => self.served_in(at, number, memory),

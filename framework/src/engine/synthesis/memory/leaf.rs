@@ -4,7 +4,7 @@ use super::packing::Packing;
 use super::{Access, Served, Solution, SynthesisError, Tensor, Term, Way};
 use crate::cute::{self, Layout, Swizzle};
 use crate::f2::{multiply, rank};
-use crate::layout::{Dim, Layout as TensorLayout, LinearLayout, MemoryLayout};
+use crate::layout::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout, Space};
 use crate::movement::{
     AccessWay, Accessor, Begin, Candidate, Constraints, Kind, Means, choose_memory_begun, least_wavefronts,
     load_shared, store_shared,
@@ -103,22 +103,39 @@ impl<'q> Problem<'q, '_> {
         let packing = Packing::new(&self.axes, within);
         let layouts = chosen.iter().map(|one| Ok(packing.registers(self.layout(one.access)?)?));
         let layouts = layouts.collect::<Result<Vec<_>, SynthesisError>>()?;
-        let accessors: Vec<Accessor> =
+        let mut accessors: Vec<Accessor> =
             chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
         let alone: Vec<_> =
             chosen.iter().map(|one| one.lanes.alone(self.means.target, self.means.instructions)).collect();
         let means: Vec<_> = alone.iter().map(|(target, rows)| Means::of(target).with_instructions(rows)).collect();
-        let kept = chosen.iter().map(|one| one.term.decided_bits()).max().unwrap_or(0).saturating_sub(within.len());
-        let begin =
-            Begin { order: rest.iter().map(|&bit| packing.narrow(1 << bit)).collect(), kept: kept.min(rest.len()) };
         let (unit, target) = (self.unit_bits(), self.means.target);
-        let choice = choose_memory_begun(&accessors, unit, &begin, &self.constraints, target, &means)?;
+        let begin = begin(chosen, rest, &packing, within.len());
+        // What lanes fetch side by side fills its wavefronts whatever the swizzle: others say what is best.
+        let fetched: Vec<bool> = chosen.iter().map(|one| one.lanes.is_fetched()).collect();
+        let says = |at: &usize| !fetched[*at] || fetched.iter().all(|fetched| *fetched);
+        let sides: Vec<usize> = (0..chosen.len()).filter(says).collect();
+        let weighed: Vec<Accessor> = sides.iter().map(|&at| accessors[at].clone()).collect();
+        let own: Vec<Means<'_>> = sides.iter().map(|&at| means[at]).collect();
+        let choice = choose_memory_begun(&weighed, unit, &begin, &self.constraints, target, &own)?;
         let best = choice.chosen();
+        let memory = packing.memory(&best.memory)?;
         let mut served = Vec::new();
-        for (one, (accessor, means)) in chosen.iter().zip(accessors.iter().zip(&means)) {
-            served.push(self.served(one, accessor, &best.memory, *means)?);
+        for (one, (accessor, means)) in chosen.iter().zip(accessors.iter_mut().zip(&means)) {
+            let layout = self.fetched(one, &memory)?;
+            if let Some(layout) = &layout {
+                accessor.layout = packing.registers(layout)?;
+            }
+            served.push(Served { fetched: layout, ..self.served(one, accessor, &best.memory, *means)? });
         }
         self.solution(best, &packing, term, served)
+    }
+
+    /// Who brings what in a memory of whole elements, of an access by lanes that fetch what lies side by side.
+    fn fetched(&self, one: &Chosen<'_>, memory: &MemoryLayout) -> Result<Option<LinearLayout>, SynthesisError> {
+        if !one.lanes.is_fetched() {
+            return Ok(None);
+        }
+        Ok(Some(in_order_of(&memory.linear, self.layout(one.access)?, one.term.firm_bits())?))
     }
 
     /// How an access goes in a memory.
@@ -143,6 +160,7 @@ impl<'q> Problem<'q, '_> {
             wavefronts: counts.wavefronts_stored + counts.wavefronts_loaded,
             least: least_wavefronts(accessor, self.unit_bits(), means)?,
             issued: counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads,
+            fetched: None,
         })
     }
 
@@ -152,8 +170,10 @@ impl<'q> Problem<'q, '_> {
         let term = Term::of_access(layout, lanes, self.tensor.bits).ok().filter(|term| term.admits(&memory.linear))?;
         let chosen = Chosen { access, way, lanes, term };
         let (target, rows) = lanes.alone(self.means.target, self.means.instructions);
-        let accessor = self.accessor(&chosen, layout.clone());
-        self.served(&chosen, &accessor, memory, Means::of(&target).with_instructions(&rows)).ok()
+        let fetched = self.fetched(&chosen, memory).ok()?;
+        let accessor = self.accessor(&chosen, fetched.clone().unwrap_or_else(|| layout.clone()));
+        let served = self.served(&chosen, &accessor, memory, Means::of(&target).with_instructions(&rows)).ok()?;
+        Some(Served { fetched, ..served })
     }
 
     /// The price of how one access goes; nothing where no lane moves anything.
@@ -197,6 +217,34 @@ impl<'q> Problem<'q, '_> {
 
     /// The kinds of swizzles that are meant by default.
     pub(super) const KINDS: [Kind; 3] = [Kind::Plain, Kind::Functor, Kind::Swizzle];
+}
+
+/// How memory begins: with what the terms say, of which swizzles leave alone what is not fetched.
+fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -> Begin {
+    let most = |bits: &mut dyn Iterator<Item = usize>| bits.max().unwrap_or(0).saturating_sub(within).min(low.len());
+    let fetched = || chosen.iter().filter(|one| one.lanes.is_fetched());
+    Begin {
+        order: low.iter().map(|&bit| packing.narrow(1 << bit)).collect(),
+        kept: most(&mut chosen.iter().map(|one| one.term.firm_bits())),
+        together: most(&mut fetched().map(|one| one.term.decided_bits())),
+    }
+}
+
+/// The layout like another one, of which so many bits are a lane's own, in which lanes, then warps, then registers follow each
+/// other in memory.
+fn in_order_of(memory: &LinearLayout, like: &LinearLayout, own: usize) -> Result<LinearLayout, LayoutError> {
+    let mut rest = memory.columns_of(Dim::OFFSET).iter().copied();
+    let mut registers: Vec<u64> = rest.by_ref().take(own).collect();
+    let mut next = |column: &u64| if *column == 0 { 0 } else { rest.next().unwrap_or(0) };
+    let [lanes, warps] =
+        [Dim::LANE, Dim::WARP].map(|dim| like.columns_of(dim).iter().map(&mut next).collect::<Vec<_>>());
+    registers.extend(rest);
+    let mut ins = Space::default();
+    for (dim, columns) in [(Dim::REGISTER, &registers), (Dim::LANE, &lanes), (Dim::WARP, &warps)] {
+        ins.push(dim, columns.len() as u32)?;
+    }
+    ins.push(Dim::BLOCK, 0)?;
+    LinearLayout::from_columns(ins, memory.outs().clone(), &[registers, lanes, warps].concat())
 }
 
 /// The memory before a swizzle: a swizzle undoes itself.

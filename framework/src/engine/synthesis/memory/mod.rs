@@ -17,7 +17,7 @@ mod tensor;
 mod term;
 
 pub use error::{Asked, SynthesisError};
-pub use search::{Options, solve, solve_with};
+pub use search::{Options, serve, solve, solve_with};
 pub use solution::{Served, Solution};
 pub use tensor::{Access, Tensor, Way};
 pub use term::Term;

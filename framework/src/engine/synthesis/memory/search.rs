@@ -3,7 +3,7 @@
 use super::leaf::{Chosen, Problem};
 use super::{Access, Asked, Solution, SynthesisError, Tensor, Term};
 use crate::cute::{ComposedLayout, to_memory};
-use crate::layout::{Dim, LinearLayout};
+use crate::layout::{Dim, LinearLayout, MemoryLayout};
 use crate::movement::{Constraints, Kind, Means};
 
 /// What a search may do.
@@ -63,6 +63,21 @@ pub fn solve_with<'a>(
         (None, Some(error)) => Err(error),
         (None, None) => Err(problem.disagreement(&ways)),
     }
+}
+
+/// How all accesses go in a memory that is known already, each by its cheapest way there.
+///
+/// # Errors
+/// [`SynthesisError::Given`] names the access that goes by none of its ways.
+pub fn serve(
+    tensor: &Tensor,
+    accesses: &[Access<'_>],
+    memory: &MemoryLayout,
+    means: &Means<'_>,
+) -> Result<Solution, SynthesisError> {
+    let problem = checked(tensor, accesses, means, &Options::default())?;
+    let wrong = |reason| SynthesisError::Given { layout: format!("{:?}", memory.linear.bases_of(Dim::OFFSET)), reason };
+    problem.in_fixed(None, memory).map_err(wrong)
 }
 
 fn checked<'q, 'a>(

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Term;
 use crate::cute::{ComposedLayout, CuteError, Layout, Swizzle};
-use crate::layout::MemoryLayout;
+use crate::layout::{LinearLayout, MemoryLayout};
 
 /// How one access goes.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,8 @@ pub struct Served {
     pub least: u64,
     /// How many accesses the busiest warp issues.
     pub issued: u64,
+    /// Who brings what, where lanes write side by side what each fetches: it follows from the memory.
+    pub fetched: Option<LinearLayout>,
 }
 
 impl Served {

@@ -59,6 +59,15 @@ impl Way<'_> {
         }
     }
 
+    /// Whether it can leave out what is not there.
+    #[must_use]
+    pub fn leaves_out(&self) -> bool {
+        match self {
+            Self::Lanes(way) => way.masked,
+            Self::Operand { .. } | Self::Boxes { .. } => true,
+        }
+    }
+
     /// Bytes that a lane moves at a time; zero where no lane moves any.
     #[must_use]
     pub fn bytes(&self) -> u64 {

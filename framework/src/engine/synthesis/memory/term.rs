@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::f2::rank;
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::{AccessWay, SlotBit};
 
@@ -16,6 +17,9 @@ pub struct Term {
     axes: Vec<u32>,
     /// For each of the lowest offset bits, as a mask, the coordinate bits that it may stand for.
     low: Vec<u64>,
+    /// How many of these a swizzle leaves alone. Those above are brought by lanes that fetch what lies there, so that each may
+    /// stand for any sum of the coordinate bits of all of them.
+    firm: usize,
     /// Coordinate bits in the order in which they are taken where several may be.
     order: Vec<u32>,
     /// Coordinate bits that move with one stride where it is free, in the order in which strides are named.
@@ -35,6 +39,9 @@ impl Term {
     /// # Errors
     /// A sentence on why no memory lets it go that way.
     pub fn of_access(layout: &LinearLayout, way: &AccessWay, bits: u32) -> Result<Self, String> {
+        if way.is_fetched() {
+            return Self::of_fetch(layout, way, bits);
+        }
         let threads: Vec<u64> = [layout.columns_of(Dim::LANE), layout.columns_of(Dim::WARP)].concat();
         let lanes = layout.columns_of(Dim::LANE);
         let registers = layout.columns_of(Dim::REGISTER);
@@ -57,7 +64,8 @@ impl Term {
         let held = held_bits(registers) & !threads.iter().fold(0, |all, column| all | column);
         let mut term = Self::free(layout, &threads, registers);
         term.low = places(way, bits, (registers, held), lanes)?;
-        let wanted = u64::from(bits.max(1)) << crate::f2::rank(registers);
+        term.firm = term.low.len();
+        let wanted = u64::from(bits.max(1)) << rank(registers);
         if 8 * way.bytes > wanted {
             return Err(format!("a lane holds {wanted} bits, and {} go at a time", 8 * way.bytes));
         }
@@ -72,7 +80,41 @@ impl Term {
         let low: Vec<u64> = layout.columns_of(Dim::OFFSET).to_vec();
         let axes = layout.outs().iter().map(|(_, bits)| bits).collect();
         let order = low.iter().map(|column| column.trailing_zeros()).collect();
-        low.iter().all(|column| column.is_power_of_two()).then_some(Self { axes, low, order, groups: Vec::new() })
+        let groups = Vec::new();
+        low.iter().all(|column| column.is_power_of_two()).then_some(Self { axes, low, firm: 0, order, groups })
+    }
+
+    /// What lanes ask that write side by side what each fetches from an address of its own: what a lane brings lies together as it
+    /// does in global memory, and all lanes' elements are a slot. Which lane has which is free, as long as together they have
+    /// the same, so that no more units of global memory are touched: lanes may move by any sums of bits.
+    fn of_fetch(layout: &LinearLayout, way: &AccessWay, bits: u32) -> Result<Self, String> {
+        let (registers, lanes) = (layout.columns_of(Dim::REGISTER), layout.columns_of(Dim::LANE));
+        let warps = layout.columns_of(Dim::WARP);
+        let own = ((8 * way.bytes) / u64::from(bits.max(1))).max(1).ilog2() as usize;
+        if 8 * way.bytes < u64::from(bits) {
+            return Err("an element is longer than what a lane brings".to_owned());
+        }
+        let together = registers.get(..own).filter(|own| own.iter().all(|column| column.is_power_of_two()));
+        let together =
+            together.ok_or_else(|| format!("a lane does not hold {} bytes in the order of memory", way.bytes))?;
+        let inside = lanes.iter().fold(0u64, |all, column| all | column);
+        if rank(lanes) != lanes.len() as u32 || inside.count_ones() as usize != lanes.len() {
+            return Err("lanes bring the same, or what no bits of coordinates tell apart".to_owned());
+        }
+        let others: Vec<u64> = registers[own..].iter().chain(warps).copied().filter(|column| *column != 0).collect();
+        let slot: Vec<u64> = together.iter().chain(lanes).copied().collect();
+        if rank(&[&slot[..], &others[..]].concat()) != slot.len() as u32 + rank(&others) {
+            return Err("lanes that lie within a slot move as others do".to_owned());
+        }
+        let threads: Vec<u64> = lanes.iter().chain(warps).copied().collect();
+        let mut term = Self::free(layout, &threads, registers);
+        term.order.extend(lanes.iter().filter(|column| column.is_power_of_two()).map(|column| column.trailing_zeros()));
+        term.low = together.iter().copied().chain(lanes.iter().map(|_| inside)).collect();
+        term.firm = own;
+        match term.assigned() {
+            Some(_) => Ok(term),
+            None => Err("what a lane brings is brought by others too".to_owned()),
+        }
     }
 
     /// All strides free, named by threads first.
@@ -94,13 +136,19 @@ impl Term {
             seen |= group.iter().fold(0, |all, bit| all | 1 << bit);
         }
         groups.retain(|group| !group.is_empty());
-        Self { axes, low: Vec::new(), order: of_registers, groups }
+        Self { axes, low: Vec::new(), firm: 0, order: of_registers, groups }
     }
 
     /// Bits of the offset that are not free.
     #[must_use]
     pub fn decided_bits(&self) -> usize {
         self.low.len()
+    }
+
+    /// Of these the first ones that no swizzle may change.
+    #[must_use]
+    pub fn firm_bits(&self) -> usize {
+        self.firm
     }
 
     /// The term of both; where they differ if there is none.
@@ -116,7 +164,7 @@ impl Term {
             (_, true) => self.groups.clone(),
             _ => refined(&self.groups, &other.groups),
         };
-        let both = Self { axes: self.axes.clone(), low, order, groups };
+        let both = Self { axes: self.axes.clone(), low, firm: self.firm.max(other.firm), order, groups };
         if both.assigned().is_some() {
             return Ok(both);
         }
@@ -152,7 +200,8 @@ impl Term {
     pub(super) fn admits(&self, memory: &LinearLayout) -> bool {
         let columns = memory.columns_of(Dim::OFFSET);
         self.low.len() <= columns.len()
-            && self.low.iter().zip(columns).all(|(&mask, &column)| column.is_power_of_two() && column & !mask == 0)
+            && (self.low.iter().zip(columns).enumerate())
+                .all(|(at, (&mask, &column))| (at >= self.firm || column.is_power_of_two()) && column & !mask == 0)
     }
 
     /// The modes that an offset bit may stand for, for messages.

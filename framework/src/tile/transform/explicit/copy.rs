@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::view::mask;
-use super::{Expander, Maker, violation};
-use crate::tile::{Op, Type, Value, Violation};
+use super::{AHEAD, Expander, Maker, violation};
+use crate::tile::{Attribute, Op, Type, Value, Violation};
 
 use super::super::Copier;
 
@@ -27,7 +27,7 @@ impl Expander<'_> {
                     true => self.out_of_shared(op, source, copier)?,
                     false => self.whole(op, source, target, copier)?,
                 };
-                self.write(op, value, target, copier)
+                self.write(op, value, target, copier).map(drop)
             }
         }
     }
@@ -40,7 +40,12 @@ impl Expander<'_> {
     }
 
     /// What a tile of global memory holds, as memory has it; zeros where it is not there.
-    fn loaded(&mut self, op: Op, source: Value, copier: &mut Copier<'_, '_, '_>) -> Result<Value, Violation> {
+    pub(super) fn loaded(
+        &mut self,
+        op: Op,
+        source: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<Value, Violation> {
         let (pointers, mask) = self.places(op, source, copier)?;
         let mut maker = Maker { copier, at: op };
         let pointee = maker.copier.to.ty(pointers).pointee();
@@ -48,6 +53,9 @@ impl Expander<'_> {
         let other = mask.map(|_| maker.zeros(&ty)).transpose()?;
         let load = maker.copier.to.op("tt.load").operands("ptr", &[pointers]);
         let load = load.operands("mask", mask.as_slice()).operands("other", other.as_slice()).result(ty);
+        // What goes to shared memory by way of registers is loaded before it is wanted.
+        let goes_ahead = self.choices.copies.get(&op).is_some_and(|choice| choice.through_registers);
+        let load = if goes_ahead { load.attribute(AHEAD, Attribute::Unit) } else { load };
         let made = load.value();
         let made = maker.checked(made)?;
         self.made_copy(op, made, copier);
@@ -118,7 +126,13 @@ impl Expander<'_> {
     }
 
     /// From registers to global or shared memory.
-    fn write(&mut self, op: Op, value: Value, target: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    pub(super) fn write(
+        &mut self,
+        op: Op,
+        value: Value,
+        target: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<Op, Violation> {
         let made = if matches!(copier.from.ty(target), Type::View(_)) {
             let (pointers, mask) = self.places(op, target, copier)?;
             let store = copier.to.op("tt.store").operands("ptr", &[pointers]).operands("value", &[value]);
@@ -129,7 +143,7 @@ impl Expander<'_> {
         };
         let made = Maker { copier, at: op }.checked(made)?;
         self.made.copies.push((op, made));
-        Ok(())
+        Ok(made)
     }
 
     /// What registers hold, for memory of whole bytes: elements in registers are not packed.
@@ -192,7 +206,7 @@ impl Maker<'_, '_, '_, '_> {
     /// A tensor of zeros.
     pub(in crate::tile::transform) fn zeros(&mut self, ty: &Type) -> Result<Value, Violation> {
         let dense = crate::tile::Dense { ty: ty.clone(), elements: Arc::from([0]) };
-        let made = self.copier.to.constant(crate::tile::Attribute::Dense(dense));
+        let made = self.copier.to.constant(Attribute::Dense(dense));
         self.checked(made)
     }
 }

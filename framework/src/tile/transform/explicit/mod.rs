@@ -6,11 +6,12 @@
 //!
 //! - `view`: the pointers of a tile, and what of it is there;
 //! - `copy`: copies;
-//! - `stages`: loops whose copies go ahead of what uses them;
+//! - `stages`: loops whose copies go ahead of what uses them, `held` those that registers hold meanwhile;
 //! - `packed`: elements narrower than a byte;
 //! - `values`: products, casts, reductions.
 
 mod copy;
+mod held;
 mod loops;
 mod packed;
 mod stages;
@@ -31,6 +32,13 @@ use view::Tile;
 
 /// The layout of a tensor in shared memory that is not chosen yet.
 pub const OPEN: &str = "#tw.auto";
+
+/// The attribute of a load for a later turn: nothing waits for it where it is issued.
+pub const AHEAD: &str = "tw.ahead";
+
+/// The attribute of a store to shared memory from places that nothing else accesses between the meetings of the block before and
+/// after it: it goes to a buffer of its own, and needs no meeting.
+pub const APART: &str = "tw.apart";
 
 /// What is chosen about the words that are replaced, by the operation; what is missing is as usual.
 #[derive(Debug, Clone, Default)]
@@ -61,6 +69,8 @@ pub struct ProductChoice {
     pub instruction: Option<Arc<str>>,
     /// Elements of K that a lane holds side by side.
     pub k_width: Option<u64>,
+    /// Columns that a lane holds side by side.
+    pub n_width: Option<u64>,
     /// Whether each warp keeps whole rows of the result.
     pub whole_rows: bool,
     /// Factors that the unit reads from shared memory, where they lie: nothing loads them.

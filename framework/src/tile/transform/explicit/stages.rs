@@ -2,7 +2,8 @@
 //! before the loop, and in each turn the buffer that the turn before has read (seed 003, Figure 2c).
 //!
 //! A turn waits for its own buffer, then issues the copies of the turn that is so many ahead, and then does the rest. So
-//! what was read in the turn before lies behind the same meeting of the block as what was copied for this one.
+//! what was read in the turn before lies behind the same meeting of the block as what was copied for this one. What goes by
+//! way of registers is loaded there and then, and stored when the rest is done (`held`).
 
 use std::collections::HashMap;
 
@@ -50,7 +51,8 @@ impl Expander<'_> {
         for ahead in 0..stages - 1 {
             let counter = self.turn(op, copier, begin, step, ahead)?;
             let slot = copier.to.constant(number(ahead)).map_err(super::unmade(copier.function, copier.from.op(op)))?;
-            self.issue(&of, copier, [counter, end], slot)?;
+            let there = Maker { copier, at: op }.compare("slt", counter, end)?;
+            self.issue(&of, copier, there, (counter, slot))?;
         }
         self.looped(&of, copier, &operands, stages)?;
         Ok(true)
@@ -80,20 +82,14 @@ impl Expander<'_> {
         &mut self,
         of: &Loop,
         copier: &mut Copier<'_, '_, '_>,
-        [counter, end]: [Value; 2],
-        slot: Value,
+        there: Value,
+        (counter, slot): (Value, Value),
     ) -> Result<(), Violation> {
-        let there = Maker { copier, at: of.op }.compare("slt", counter, end)?;
         let block = copier.from.blocks(copier.from.op(of.op).regions[0])[0];
         copier.bind(copier.from.arguments(block)[0], counter);
         let (then, around) = copier.to.enter_region(Vec::new());
         let (outer, views) = (self.tensors.clone(), self.views.clone());
-        for &tensor in &of.tensors {
-            let value = copier.from.op(tensor).results[0];
-            if let Some(shared) = self.tensors.get_mut(&value) {
-                shared.slot = Some(slot);
-            }
-        }
+        self.in_buffer(of, copier, Some(slot));
         for &op in &of.ahead {
             match copier.from.op(op).name() {
                 "tw.copy" => {
@@ -108,7 +104,17 @@ impl Expander<'_> {
         copier.to.op("scf.yield").done().map_err(&wrong)?;
         copier.to.at(around);
         copier.to.op("scf.if").operand(there).made_region(then).empty_region().done().map_err(&wrong)?;
-        commit(of.op, copier)
+        if self.parted(of).0.copies.is_empty() { Ok(()) } else { commit(of.op, copier) }
+    }
+
+    /// Says which buffer of the loop's tensors is meant from here on.
+    fn in_buffer(&mut self, of: &Loop, copier: &Copier<'_, '_, '_>, slot: Option<Value>) {
+        for &tensor in &of.tensors {
+            let value = copier.from.op(tensor).results[0];
+            if let Some(shared) = self.tensors.get_mut(&value) {
+                shared.slot = slot;
+            }
+        }
     }
 
     /// The loop: it carries the number of the buffer that its turn reads.
@@ -138,21 +144,23 @@ impl Expander<'_> {
         let (region, around) = copier.to.enter_region(types.clone());
         let arguments = copier.to.block_arguments(copier.to.block()).to_vec();
         let slot = arguments[arguments.len() - 1];
-        wait_for(of.op, copier, i32::try_from(stages - 2).unwrap_or(0))?;
+        let (own_turn, held) = self.parted(of);
+        if !own_turn.copies.is_empty() {
+            wait_for(of.op, copier, i32::try_from(stages - 2).unwrap_or(0))?;
+        }
         // Here the block meets, whether copies follow or not: what was copied for this turn is there for all, and what the
         // turn before has read may be overwritten.
         let meets = copier.to.op("ttg.barrier").attribute("addrSpace", Attribute::Word("local".into())).done();
         Maker { copier, at: of.op }.checked(meets)?;
         let counter = self.turn(of.op, copier, arguments[0], step, stages - 1)?;
         let before = self.neighbour(of.op, copier, slot, [0, stages - 1], "arith.subi")?;
-        self.issue(of, copier, [counter, end], before)?;
-        copier.bind_all(&own, &arguments[..own.len()]);
-        for &tensor in &of.tensors {
-            let value = copier.from.op(tensor).results[0];
-            if let Some(shared) = self.tensors.get_mut(&value) {
-                shared.slot = Some(slot);
-            }
+        let there = Maker { copier, at: of.op }.compare("slt", counter, end)?;
+        if !own_turn.copies.is_empty() {
+            self.issue(&own_turn, copier, there, (counter, before))?;
         }
+        let held = self.fetch(&held, copier, (there, counter))?;
+        copier.bind_all(&own, &arguments[..own.len()]);
+        self.in_buffer(of, copier, Some(slot));
         self.skipped.extend(&of.copies);
         let ops = copier.from.ops(block).to_vec();
         for &op in &ops {
@@ -160,16 +168,13 @@ impl Expander<'_> {
                 copier.op(op, self)?;
                 continue;
             }
+            self.in_buffer(of, copier, Some(before));
+            self.store(&held, copier, there)?;
             let mut given = copier.all(&copier.from.op(op).operands).to_vec();
             given.push(self.neighbour(of.op, copier, slot, [stages - 1, 0], "arith.addi")?);
             copier.to.op("scf.yield").operands("results", &given).done().map_err(&wrong)?;
         }
-        for &tensor in &of.tensors {
-            let value = copier.from.op(tensor).results[0];
-            if let Some(shared) = self.tensors.get_mut(&value) {
-                shared.slot = None;
-            }
-        }
+        self.in_buffer(of, copier, None);
         copier.to.at(around);
         let mut made =
             copier.to.op("scf.for").operand(operands[0]).operand(end).operand(step).operands("initial", &initial);

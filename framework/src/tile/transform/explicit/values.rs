@@ -50,14 +50,20 @@ impl Expander<'_> {
         }
         let instruction = said("instruction").or_else(|| choice.instruction.map(Attribute::Text));
         let rows = choice.whole_rows.then_some(Attribute::Unit);
-        let width = choice.k_width.map(|width| Attribute::integer(width as i64, Type::integer(32)));
+        let number = |width: u64| Attribute::integer(width as i64, Type::integer(32));
+        let width = choice.k_width.map(number);
+        let columns = choice.n_width.map(number);
         let width = said("kWidth").or(width);
+        let columns = said("nWidth").or(columns);
         let mut made = copier.to.op("tt.dot").operand(factors[0]).operand(factors[1]).operand(sums);
         if let Some(instruction) = instruction {
             made = made.attribute("tw.instruction", instruction);
         }
         if let Some(width) = width {
             made = made.attribute("tw.kWidth", width);
+        }
+        if let Some(columns) = columns {
+            made = made.attribute("tw.nWidth", columns);
         }
         if let Some(rows) = rows {
             made = made.attribute("tw.wholeRows", rows);
