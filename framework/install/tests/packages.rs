@@ -96,7 +96,8 @@ fn folders_that_are_listed_are_packed_whole() {
     for (name, listed, end) in [("tilewright-targets", "", "toml"), ("conformance", "kernels", "ttir")] {
         let (folder, files) = (folder(&published()[name]).join(listed), files(name));
         let there = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").file_name());
-        let there: Vec<_> = there.filter(|file| Path::new(file).extension().is_some_and(|known| known == end)).collect();
+        let there: Vec<_> =
+            there.filter(|file| Path::new(file).extension().is_some_and(|known| known == end)).collect();
         assert!(there.len() > 5, "{name}: {there:?}");
         assert!(there.iter().all(|file| files.contains(&Path::new(listed).join(file))), "{name}");
     }
