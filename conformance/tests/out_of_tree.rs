@@ -103,6 +103,41 @@ fn the_example_of_the_tutorial_is_proved_by_the_suite() {
     }
 }
 
+/// The same machine described in plain C: hosts see the same instruction and the same layout, and multiply with it.
+#[test]
+fn the_machine_described_in_c_is_the_same() {
+    let (c, rust) = (outside("loom-c"), outside("loom-beside"));
+    std::fs::create_dir_all(&c).expect("a folder");
+    copied(&root().join("docs/examples/loom"), &rust);
+    let library = c.join("libloom_c.so");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(&library);
+    compiler.arg("-I").arg(root().join("framework/include")).arg(root().join("docs/examples/loom-c/loom.c"));
+    let output = run(&mut compiler);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let command = Path::new(env!("CARGO_BIN_EXE_conformance")).with_file_name("tilewright");
+    let asked = |arguments: &[&str]| {
+        let mut command = Command::new(&command);
+        command.arg("--plugin").arg(&library).env("TILEWRIGHT_TARGET_PATH", rust.join("targets"));
+        let output = run(command.args(arguments));
+        (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    // By hand: registers go along four columns, a lane's low bit to the other four, the rest down.
+    let layout = ["layout", "--target", "loom16", "--shape", "8x8", "--as", "cute", "#loom.loom_mma<{}>"];
+    let (said, error) = asked(&layout);
+    assert!(said.contains("((2,8),4):((32,1),8)"), "{said}{error}");
+    let larger = ["layout", "--target", "loom16", "--shape", "16x8", "#loom.loom_mma<{}>"];
+    assert!(asked(&larger).1.contains("it is described for 8x8 alone"));
+    let cases = ["--target", "loom16", "layouts/instructions", "dot/emulated/plain/f16-f16-f32/*", "--message-format"];
+    let (said, passed) = suite(&rust, &library, &[&cases[..], &["json"]].concat());
+    assert!(passed && said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
+    let code = asked(&[
+        "dot", "--target", "loom16", "--m", "16", "--n", "16", "--k", "16", "--a", "f16", "--b", "f16", "--acc", "f32",
+        "--emit", "asm",
+    ]);
+    assert!(code.1.contains("describes a machine and compiles nothing"), "{code:?}");
+}
+
 /// What the commands of `docs/new-target.md` print that ask the built plugin something.
 fn commands_of_the_tutorial(folder: &Path, library: &Path) -> Vec<String> {
     let page = std::fs::read_to_string(root().join("docs/new-target.md")).expect("the tutorial");

@@ -47,6 +47,22 @@ fn a_family_without_a_spelling_is_written_by_rule() {
     assert_eq!(parse_spec(&text).as_ref(), Ok(&spec));
 }
 
+/// What the text leaves out says nothing: the spec means the same without it.
+#[test]
+fn a_spec_is_what_is_read_from_its_text() {
+    let spellings = Spellings::of_families(&Neutral);
+    for text in [
+        "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = []}>",
+        "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = [8, 8]}>",
+        "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], block = [[1, 0]], shape = [2, 4]}>",
+    ] {
+        let spec = spellings.canonical(&parse_spec(text).expect("text"));
+        assert_eq!(spellings.canonical(&spec), spec, "{text}");
+        let written = spellings.text(&spec);
+        assert_eq!(spellings.canonical(&parse_spec(&written).expect("text")), spec, "{text}: {written}");
+    }
+}
+
 #[test]
 fn the_head_of_a_file_defines_layouts() {
     let text = "// a file of Triton's IR\n\
@@ -62,12 +78,13 @@ fn the_head_of_a_file_defines_layouts() {
 }
 
 /// Text, the character that is wrong, and what is said of it.
-const WRONG: [(&str, (usize, usize), &str); 18] = [
+const WRONG: [(&str, (usize, usize), &str); 19] = [
     ("#ttg.blocked<{order = [1, 0}>", (1, 28), "expected `]`, found `}`"),
     ("#ttg.blocked<{order = [1, 0]}", (1, 30), "expected `>`, found the end"),
     ("#ttg.blocked<{\n  order = [1, 0],\n  vec == 2}>", (3, 8), "expected a value, found `=`"),
     ("#ttg.blocked<{order = [1, é]}>", (1, 27), "expected a value, found `é`"),
     ("#ttg.blocked<{order = [1, 0], order = [0, 1]}>", (1, 31), "`order` is given twice"),
+    ("#ttg.slice<{dim = 1, parent = 1}>", (1, 22), "`parent` must be a layout"),
     ("#ttg.blocked<{order = [1, 99999999999999999999]}>", (1, 27), "expected a whole number of 64 bits"),
     ("#ttg.blocked<{order = [1, -]}>", (1, 28), "expected a whole number, found `]`"),
     ("#ttg.blocked<{7 = 3}>", (1, 15), "expected a name, found `7`"),

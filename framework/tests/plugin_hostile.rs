@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use fixtures::{c_library, hostile, module, plain, plain_of_1_0, scratch};
+use fixtures::{c_library, fixture, hostile, module, plain, plain_of_1_0, scratch};
 use tilewright::layout::families::Neutral;
 use tilewright::layout::{FamilyError, FamilySpec};
 use tilewright::plugin::{LoadError, Registry, RegistryError};
@@ -18,6 +18,15 @@ use tilewright::vendor::{CompileError, CompileOptions, Emit, Target};
 fn description(architecture: &str) -> TargetDescription {
     let text = include_str!("fixtures/targets/src/fixture.toml").replace("ARCHITECTURE", architecture);
     TargetDescription::from_toml("fixture.toml", &text).expect("the fixture's description")
+}
+
+/// A target of the plugin in Rust, whose product says how it lies.
+fn lying(product: &str) -> Result<Arc<dyn Target>, RegistryError> {
+    let text = include_str!("fixtures/targets/src/fixture.toml").replace("ARCHITECTURE", "fixture1");
+    let text = text.replace("PRODUCT", product);
+    let mut registry = Registry::new();
+    registry.load(&fixture()).expect("a plugin that loads");
+    registry.target(&TargetDescription::from_toml("fixture.toml", &text).expect("the fixture's description"))
 }
 
 fn refused(file: &Path) -> LoadError {
@@ -138,6 +147,41 @@ fn lies_in_answers() {
                 assert!(message.contains("libplugin.so") && message.contains(reason), "{case}: {message}");
             }
             other => panic!("{case}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn lies_about_instructions() {
+    assert!(lying("honest").is_ok());
+    for (product, reason) in [
+        ("twice", "are called `fixture.move`"),
+        ("nameless", "without a name"),
+        ("endless", "takes Some(inf) cycles"),
+        ("backwards", "takes Some(-1.0) cycles"),
+        ("beyond", "operand `d` lies in 4096 lanes"),
+        ("odd", "have 7 bits"),
+    ] {
+        let error = lying(product).err().unwrap_or_else(|| panic!("{product} is believed")).to_string();
+        let named = error.contains("tilewright_fixture_plugin") && error.contains("report this");
+        assert!(named && error.contains(reason), "{product}: {error}");
+    }
+}
+
+#[test]
+fn lies_about_layouts() {
+    let target = lying("honest").expect("a target");
+    let resolve = |spec: FamilySpec, shape: &[u64]| target.families().resolve(&spec, shape, &Neutral);
+    assert!(resolve(FamilySpec::new("striped"), &[32]).is_ok());
+    for (spec, shape, reason) in [
+        (FamilySpec::new("striped").with("larger", 1), &[32][..], "(dim0: 2^6), where one of shape [32]"),
+        (FamilySpec::new("striped"), &[32, 2], "(dim0: 2^5), where one of shape [32, 2]"),
+    ] {
+        match resolve(spec, shape) {
+            Err(FamilyError::Plugin(message)) => {
+                assert!(message.contains("tilewright_fixture_plugin") && message.contains(reason), "{message}");
+            }
+            other => panic!("{reason}: {other:?}"),
         }
     }
 }

@@ -54,6 +54,7 @@ const PROGRAMS: &[&str] = &[
     "alias",
     "cargo",
     "cd",
+    "cmake",
     "conformance",
     "conformance-run",
     "echo",

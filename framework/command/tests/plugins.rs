@@ -98,6 +98,27 @@ fn an_installation_serves_all() {
     }
 }
 
+/// Manifests are enough for both lists of targets: no library is opened.
+#[test]
+fn listing_targets_opens_nothing() {
+    let installed = Installation::new();
+    let (opened, marker) = (c_library("opened.c", &[]), installed.file("opened"));
+    for (vendor, _) in VENDORS {
+        installed.replace(&library(vendor), &std::fs::read(&opened).expect("the plugin"));
+    }
+    let beside = assert_cmd::cargo::cargo_bin!("tilewright").with_file_name("conformance");
+    assert!(beside.is_file(), "{} is not built: run the tests of the whole workspace", beside.display());
+    place(&beside, &installed.file("conformance"));
+    for (name, arguments) in [("tilewright", &["targets"][..]), ("conformance", &["--list-targets"])] {
+        let listed = run(program(installed.file(name)).args(arguments).env("OPENED", &marker));
+        assert_eq!((listed.code, listed.err.as_str()), (Some(0), ""), "{name}");
+        assert!(VENDORS.iter().all(|(_, target)| listed.out.contains(target)), "{name}: {}", listed.out);
+        assert!(!marker.exists(), "{name} opened a plugin");
+    }
+    let asked = run(compiling(installed.command(), "h100").env("OPENED", &marker));
+    assert!(asked.failed(1).contains("its library says plain") && marker.exists(), "what is needed is opened");
+}
+
 #[test]
 fn a_library_that_is_gone() {
     let installed = Installation::new();

@@ -28,7 +28,7 @@ fn shown(line: &str, folder: &Path) -> Said {
 fn every_command_runs_and_says_what_it_should() {
     let mut checked = BTreeSet::new();
     for line in commands() {
-        if line == "cargo build --release" || line == "alias tilewright=target/release/tilewright" {
+        if line == "cargo build --release" || line.starts_with("alias ") {
             continue;
         }
         // What begins something of the user's own does so in the folder that the user is in.

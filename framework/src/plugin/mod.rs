@@ -18,6 +18,7 @@
 pub mod abi;
 mod bytes;
 mod channel;
+mod claims;
 mod devices;
 mod discovery;
 mod export;

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::FactoryError;
 use super::channel::{Call, Channel};
+use super::claims::{check_instructions, check_layout};
 use super::devices;
 use super::failure::Failure;
 use super::message::{self, FamilyAnswer, FamilyRequest, TargetInfo};
@@ -59,6 +60,10 @@ impl Remote {
     pub(super) fn nonsense(&self, what: &str, error: &WireError) -> String {
         format!("{}: answered {what} that cannot be read: {error}; report this to the plugin's author", self.plugin())
     }
+
+    fn lie(&self, reason: &str) -> String {
+        format!("{}: answered {reason}; report this to the plugin's author", self.plugin())
+    }
 }
 
 impl Proxy {
@@ -73,6 +78,7 @@ impl Proxy {
         let info = remote.channel.call(Call::Info { target }).map_err(failed)?;
         let TargetInfo { families, instructions, samples, spellings, unused } = message::read_target_info(&info)
             .map_err(|error| FactoryError::Failed(remote.nonsense("families and instructions", &error)))?;
+        check_instructions(&instructions, description).map_err(|reason| FactoryError::Failed(remote.lie(&reason)))?;
         let samples = samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect();
         let families = ProxyFamilies {
             names: families,
@@ -170,6 +176,7 @@ impl ProxyFamilies {
             .map_err(|failure| failure.into_family_error(&remote.plugin()))?;
         let FamilyAnswer { layout } =
             wire::read(&answer).map_err(|error| FamilyError::Plugin(remote.nonsense("a layout", &error)))?;
+        check_layout(&layout, shape).map_err(|reason| FamilyError::Plugin(remote.lie(&reason)))?;
         Ok(layout)
     }
 }

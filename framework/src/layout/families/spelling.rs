@@ -66,7 +66,8 @@ fn shared_linear() -> Spelling {
 pub(super) fn padded_in_words(mut spec: FamilySpec) -> FamilySpec {
     let Some(InElements { offsets, blocks, shape }) = in_elements(&spec) else { return spec };
     spec.attributes.remove("cga_layout");
-    let shape = shape.unwrap_or_else(|| reached(&offsets));
+    // Beside bases a shape says nothing, whatever it is.
+    let shape = shape.filter(|_| offsets.is_empty()).unwrap_or_else(|| reached(&offsets));
     if let Some(order) = order_of(&offsets, &shape).filter(|_| blocks.is_empty()) {
         spec.attributes.remove("offset_bases");
         spec.attributes.remove("block_bases");

@@ -310,6 +310,7 @@ impl<'a> Parser<'a> {
         let value = self.counted(start, value, size)?;
         let taken = match value {
             Attribute::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
+            _ if name == "parent" => return Err(self.wrong_at(start, "`parent` must be a layout")),
             other => spec.attributes.insert(name.clone(), other).is_some(),
         };
         if taken {

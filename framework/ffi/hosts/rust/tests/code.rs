@@ -117,3 +117,18 @@ fn the_hosts_kernel_computes_what_the_program_says() {
     }
     assert_eq!(words(4, 4), [1, 1, 1, 0], "a mark of each block of three");
 }
+
+/// The program that `docs/embedding.md` shows is the one that is built and run here.
+#[test]
+fn the_smallest_host_is_that_of_the_book() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("../../../../docs/embedding.md")).expect("the page");
+    let source = std::fs::read_to_string(root.join("examples/smallest.rs")).expect("the example");
+    let (_, code) = source.split_once("\n\n").expect("what it is for, then code");
+    assert!(page.contains(&format!("```rust\n{code}```")), "docs/embedding.md shows another program");
+    let program = Path::new(env!("CARGO_BIN_EXE_tilewright-host")).with_file_name("examples/smallest");
+    let output = Command::new(&program).output().unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains(" wavefronts stored") && printed.contains(".visible .entry convert("), "{printed}");
+}

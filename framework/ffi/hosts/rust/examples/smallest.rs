@@ -1,0 +1,34 @@
+//! The smallest host: two layouts, what it takes to get from one to the other, and code for it.
+
+use tilewright::pipeline::{LayoutQuestion, Session};
+use tilewright::plugin::{Discovery, Registry};
+use tilewright::vendor::{CompileOptions, Emit};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut registry = Registry::new();
+    registry.discover(&Discovery::standard())?;
+    let session = Session::new(tilewright_targets::catalogue()?, registry);
+
+    let target = "h100";
+    let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
+        Ok(LayoutQuestion::from_text(text)?.resolve(&session, Some(target), &[32, 32])?)
+    };
+    let rows = layout(
+        "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
+    )?;
+    let columns = layout(
+        "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>",
+    )?;
+
+    let plan = session.convert(target, &rows, &columns, 32)?;
+    println!("{} wavefronts stored, {} loaded", plan.counts.wavefronts_stored, plan.counts.wavefronts_loaded);
+
+    let module = session.conversion_module(target, &rows, &columns, 32)?;
+    let code = session.compile(
+        target,
+        &module,
+        &CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() },
+    )?;
+    println!("{}", code.text(Emit::Assembly).ok_or("its assembly is no text")?);
+    Ok(())
+}
