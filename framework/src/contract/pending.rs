@@ -39,8 +39,7 @@ impl Contraction {
         let Some(queue) = self.unit.queue else { return Vec::new() };
         let parts: Vec<Part> = c.iter().copied().map(Part::whole).collect();
         let own = 1 << self.unit.sums.registers.len();
-        let words: Vec<Value> =
-            parts.chunks(own).map(|own| elements::packed(builder, own, &self.unit.sums)).collect();
+        let words: Vec<Value> = parts.chunks(own).map(|own| elements::packed(builder, own, &self.unit.sums)).collect();
         words.into_iter().map(|word| builder.pend(queue, word)).collect()
     }
 

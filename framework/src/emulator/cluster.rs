@@ -221,7 +221,9 @@ impl Cluster {
                             let (arrivals, bytes) = self.shared[block].lacks(address);
                             FaultKind::NeverCompletes { address, arrivals, bytes }.into()
                         }
-                        None => FaultKind::BarrierNotReached { missing: elsewhere(&pauses, pauses[warp as usize]) }.into(),
+                        None => {
+                            FaultKind::BarrierNotReached { missing: elsewhere(&pauses, pauses[warp as usize]) }.into()
+                        }
                     };
                     return Err(Stop { block: block as u32, warp, operation: operation(outside.program, step), fault });
                 }
@@ -235,9 +237,7 @@ impl Cluster {
         let mut met = false;
         for first in 0..pauses.len() {
             let Some(Pause::Group { number, warps, .. }) = pauses[first] else { continue };
-            let there = |pause: &Option<Pause>| {
-                matches!(pause, Some(Pause::Group { number: own, warps: many, .. }) if (*own, *many) == (number, warps))
-            };
+            let there = |pause: &Option<Pause>| matches!(pause, Some(Pause::Group { number: own, warps: many, .. }) if (*own, *many) == (number, warps));
             let come: Vec<usize> = (first..pauses.len()).filter(|&warp| there(&pauses[warp])).collect();
             if come.len() != warps as usize {
                 continue;

@@ -223,7 +223,9 @@ fn check_launch(kernel: &Kernel, target: &TargetDescription) -> Result<(), Fault
     let most = target.limits.group_barriers;
     let beyond = |op: &&crate::kernel::Statement| matches!(op.op, crate::kernel::Op::GroupBarrier { number, .. } if number >= most);
     if kernel.statements().into_iter().any(|statement| beyond(&statement)) {
-        return Err(FaultKind::Launch(format!("some warps meet by themselves; the target has {most} barriers for that")));
+        return Err(FaultKind::Launch(format!(
+            "some warps meet by themselves; the target has {most} barriers for that"
+        )));
     }
     let (bytes, limit) = (kernel.shared_bytes(), u64::from(target.shared.bytes));
     if bytes > limit {

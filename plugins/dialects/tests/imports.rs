@@ -289,7 +289,9 @@ fn groups_arrive_behind_what_they_bring() {
     let printed = text::print(&module);
     let mut rest = printed.as_str();
     let waits = "tw.mbarrier_wait %bar, %zero";
-    for expected in [waits, "tt.descriptor_load", "local_store", "tt.descriptor_load", "local_store", "mbarrier_arrive %full, 1"] {
+    for expected in
+        [waits, "tt.descriptor_load", "local_store", "tt.descriptor_load", "local_store", "mbarrier_arrive %full, 1"]
+    {
         let found = rest.split_once(expected);
         rest = found.unwrap_or_else(|| panic!("no `{expected}` where it is expected in\n{printed}")).1;
     }

@@ -34,7 +34,8 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
         let beyond = |op: &Op| matches!(op, Op::GroupBarrier { number, .. } if *number >= barriers);
         if kernel.statements().iter().any(|statement| beyond(&statement.op)) {
             let (name, target) = (&kernel.name, &target.name);
-            let message = format!("kernel `{name}`: some warps meet by themselves; {target} has {barriers} barriers for that");
+            let message =
+                format!("kernel `{name}`: some warps meet by themselves; {target} has {barriers} barriers for that");
             return Err(CompileError::Unsupported(message));
         }
         let bytes = shared_bytes(kernel)?;

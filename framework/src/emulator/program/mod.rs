@@ -190,9 +190,7 @@ impl<'a> Decoder<'a> {
             Op::Select { condition, a, b } => {
                 Step::Select { condition: self.at(*condition), a: self.at(*a), b: self.at(*b), to, n }
             }
-            Op::Pend { queue, value } => {
-                Step::Pend { queue: *queue, value: Copied { from: self.at(*value), to, n } }
-            }
+            Op::Pend { queue, value } => Step::Pend { queue: *queue, value: Copied { from: self.at(*value), to, n } },
             Op::Same { value, .. } => Step::Same { value: self.at(*value), to, n },
             Op::Cast { op, a } => self.cast(*op, self.home(*a), ty, to, n),
             Op::Pack { elements } => Step::Pack { elements: elements.iter().map(|&e| self.at(e)).collect(), to },

@@ -108,7 +108,8 @@ impl Checker<'_> {
                 self.require((1..=most).contains(&found), || Violation::GroupWarps { number: *number, found, most })
             }
             Op::Pend { value, .. } => {
-                let ty = self.operand_that(*value, "a scalar or vector", |ty| ty.element().is_some() && !ty.is_pending())?;
+                let ty =
+                    self.operand_that(*value, "a scalar or vector", |ty| ty.element().is_some() && !ty.is_pending())?;
                 self.result(results, ty.pending())
             }
             Op::Wait { values, .. } => self.wait(values, results),

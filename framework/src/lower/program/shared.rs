@@ -164,7 +164,7 @@ pub(super) fn whole(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(Val
 }
 
 fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    if lowering.attribute(op, IN_PLACE).is_some() || lowering.pending.reads(op) {
+    if lowering.attribute(op, IN_PLACE).is_some() {
         // The product reads it from there.
         return Ok(());
     }

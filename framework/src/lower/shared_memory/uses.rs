@@ -50,7 +50,8 @@ impl Uses {
     /// Finds from where to where each buffer is in use; those that copies write until the last wait for them.
     pub(super) fn find(&mut self, kernel: &Kernel, copied: BTreeSet<u32>, partings: &[Value]) {
         let waiting = BTreeSet::new();
-        let mut walk = Walk { uses: self, number: 0, waited_for: waiting.clone(), copied, under_way: waiting, partings, group: 0 };
+        let mut walk =
+            Walk { uses: self, number: 0, waited_for: waiting.clone(), copied, under_way: waiting, partings, group: 0 };
         walk.region(&kernel.body, None);
     }
 

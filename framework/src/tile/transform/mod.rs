@@ -15,8 +15,8 @@ mod jumps;
 mod structure;
 mod unused;
 
-pub(in crate::tile) use copy::{Copier, Rewrite, rewritten};
 pub use at_once::at_once;
+pub(in crate::tile) use copy::{Copier, Rewrite, rewritten};
 pub use inline::inline_calls;
 pub use structure::structure;
 pub use unused::remove_unused;

@@ -18,8 +18,10 @@ use crate::kernel::{Compare, Kernel, SpecialRegister, Type, Value};
 use crate::tile::{self, Attribute, Block, Body, Op};
 
 use super::asynchronous;
-use super::error::{LowerError, Reason};
+use super::error::{LowerError, Lowered, Reason};
+use super::held::{Held, Registers};
 use super::lowering::Lowering;
+use super::pending;
 
 const GROUPS: &str = "ttg.warp_specialize";
 
@@ -53,8 +55,7 @@ impl Groups {
     /// # Errors
     /// [`Reason`]: where they are in regions, or differ from place to place, or the target has no barriers of groups.
     pub(super) fn of(body: &Body, entry: Block, machine: &Machine<'_>) -> Result<Option<Self>, (Op, Reason)> {
-        let ops: Vec<Op> =
-            body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == GROUPS).collect();
+        let ops: Vec<Op> = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == GROUPS).collect();
         let Some(&first) = ops.first() else { return Ok(None) };
         let warps = |op: Op| match body.op(op).attributes.get("partitionNumWarps") {
             Some(Attribute::Array(_, warps)) => warps.iter().map(|&warps| warps as u32).collect(),
@@ -70,7 +71,10 @@ impl Groups {
             }
         }
         if let Some(count) = own.iter().find(|count| !count.is_power_of_two()) {
-            return Err((first, Reason::unsupported(format!("a group of {count} warps; layouts are for powers of two"))));
+            return Err((
+                first,
+                Reason::unsupported(format!("a group of {count} warps; layouts are for powers of two")),
+            ));
         }
         let (needed, most) = (own.len() as u32 + 2, machine.means.target.limits.group_barriers);
         if needed > most {
@@ -120,17 +124,18 @@ pub(super) fn lowered<'a>(
     asynchronous::finished(lowering);
     let mut regions = vec![lowering.builder.end_region(&[])];
     let ops = lowering.groups.ops.clone();
-    let (launch, machine) = (lowering.launch, lowering.machine);
+    let machine = lowering.machine;
     for (group, own) in machines.iter().enumerate() {
-        lowering.machine = own;
-        lowering.launch.warps = own.warps;
+        lowering.as_group(own);
+        lowering.pending = pending::planned(lowering);
+        lowering.copies = asynchronous::planned(lowering);
         lowering.builder.begin_region(&[]);
         for &op in &ops {
             partition(lowering, op, group).map_err(|failed| failed.unwrap_or_else(|reason| reason.at(body, op)))?;
         }
         regions.push(lowering.builder.end_region(&[]));
     }
-    (lowering.launch, lowering.machine) = (launch, machine);
+    lowering.as_group(machine);
     let last = regions.pop().unwrap_or_default();
     lowering.builder.begin_region(&[]);
     let mut otherwise = lowering.builder.end_region(&[]);
@@ -183,10 +188,18 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Result<(), Lower
     let results = body.op(op).results.clone();
     let given = end.map_or_else(Vec::new, |end| body.op(end).operands.to_vec());
     for (&result, given) in results.iter().zip(given) {
-        let held = lowering.held(given).cloned().map_err(at)?;
+        let held = passed_on(lowering, given, result).map_err(at)?;
         lowering.hold(result, held);
     }
     Ok(())
+}
+
+/// What a region gives, as the result of the operation is.
+fn passed_on(lowering: &mut Lowering<'_>, given: tile::Value, result: tile::Value) -> Lowered<Held> {
+    let Held::Tensor(tensor) = lowering.held(given)?.clone() else { return lowering.held(given).cloned() };
+    let layout = lowering.layout_of(result)?;
+    let values = lowering.convert(&tensor, &layout)?;
+    Ok(Held::Tensor(Registers { layout, values }))
 }
 
 impl Lowering<'_> {

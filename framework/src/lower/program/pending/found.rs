@@ -15,7 +15,8 @@ use super::{AWAIT, Pending};
 /// Finds them.
 pub(in crate::lower::program) fn planned(lowering: &Lowering<'_>) -> Pending {
     let body = lowering.body;
-    let marked = |op: &Op| matches!(body.op(*op).attributes.get(PENDING), Some(Attribute::Unit | Attribute::Bool(true)));
+    let marked =
+        |op: &Op| matches!(body.op(*op).attributes.get(PENDING), Some(Attribute::Unit | Attribute::Bool(true)));
     let ops = body.walk(body.root());
     let products = ops.iter().copied().filter(|op| body.op(*op).name() == "tt.dot" && marked(op));
     let mut products: HashMap<Op, Arc<Contraction>> =
@@ -25,7 +26,7 @@ pub(in crate::lower::program) fn planned(lowering: &Lowering<'_>) -> Pending {
         let flow = Flow::of(body, &ops, &products, &places);
         let misused = flow.misused(body, &ops, &products, &places);
         if misused.is_empty() {
-            let loads = products.keys().flat_map(|&op| loads(body, op).into_iter().flatten()).collect();
+            let loads = products.keys().flat_map(|&op| loads(body, op).into_iter().flatten().flatten()).collect();
             let there = flow.there;
             return Pending { products, values: flow.values, loads, there };
         }
@@ -33,25 +34,37 @@ pub(in crate::lower::program) fn planned(lowering: &Lowering<'_>) -> Pending {
     }
 }
 
-/// The loads of both factors, where each is of the product alone, and nothing comes between that may change memory.
-fn loads(body: &Body, op: Op) -> Option<[Op; 2]> {
-    let load = |group: &str| {
-        let value = body.operand(op, group)?;
-        let Origin::Result(load, _) = body.origin(value) else { return None };
-        (body.op(load).name() == "ttg.local_load").then_some(load)
-    };
-    Some([load("a")?, load("b")?])
+/// The load of a factor behind the conversions of what it gives, the last of the operations.
+pub(super) fn load(body: &Body, factor: Value) -> Option<Vec<Op>> {
+    let Origin::Result(op, _) = body.origin(factor) else { return None };
+    match body.op(op).name() {
+        "ttg.local_load" => Some(vec![op]),
+        "ttg.convert_layout" => {
+            let mut chain = vec![op];
+            chain.extend(load(body, body.op(op).operands[0])?);
+            Some(chain)
+        }
+        _ => None,
+    }
+}
+
+/// The loads of both factors.
+fn loads(body: &Body, op: Op) -> Option<[Vec<Op>; 2]> {
+    Some([load(body, body.operand(op, "a")?)?, load(body, body.operand(op, "b")?)?])
 }
 
 /// The plan of a product that reads both factors where they lie.
 fn in_place(lowering: &Lowering<'_>, op: Op) -> Option<Contraction> {
     let body = lowering.body;
     let loads = loads(body, op)?;
-    if !loads.iter().all(|&load| stands_before(body, load, op) && is_whole(body, body.op(load).operands[0])) {
+    if !loads.iter().flatten().all(|&load| stands_before(body, load, op)) {
         return None;
     }
     let mut memories = Vec::with_capacity(2);
-    for load in loads {
+    for load in loads.iter().filter_map(|chain| chain.last().copied()) {
+        if !is_whole(body, body.op(load).operands[0]) {
+            return None;
+        }
         let lies = layout_of(lowering, body.op(load).operands[0]).ok()?;
         if !lies.memory.padding.is_empty() {
             return None;
@@ -81,7 +94,8 @@ fn reading(plan: &Contraction, memories: [&LinearLayout; 2]) -> Option<Contracti
     plan.reading(0, memories[0]).ok()?.reading(1, memories[1]).ok()
 }
 
-/// Whether a load's result goes to the product alone, which stands behind it with nothing between that may write memory.
+/// Whether what a load or a conversion gives is used once, on the way to the product, which stands behind it with nothing between
+/// that may write memory.
 fn stands_before(body: &Body, load: Op, op: Op) -> bool {
     let value = body.op(load).results[0];
     let all = body.walk(body.root());
@@ -94,7 +108,9 @@ fn stands_before(body: &Body, load: Op, op: Op) -> bool {
     };
     let harmless = |op: &Op| {
         let operation = body.op(*op);
-        operation.definition.traits.pure || operation.definition.traits.elementwise || operation.name() == "ttg.local_load"
+        operation.definition.traits.pure
+            || operation.definition.traits.elementwise
+            || operation.name() == "ttg.local_load"
     };
     from < to && all[from..to].iter().all(harmless)
 }
@@ -253,13 +269,7 @@ impl Flow {
 }
 
 /// Whether a wait is for a value too: where it leaves none under way, or at least as many were issued since as it leaves.
-fn is_there(
-    body: &Body,
-    wait: Op,
-    value: Value,
-    products: &HashMap<Op, Arc<Contraction>>,
-    places: &Places,
-) -> bool {
+fn is_there(body: &Body, wait: Op, value: Value, products: &HashMap<Op, Arc<Contraction>>, places: &Places) -> bool {
     let outstanding = body.op(wait).attributes.get("outstanding").and_then(Attribute::as_integer).unwrap_or(0);
     let Ok(outstanding @ 1..) = usize::try_from(outstanding) else { return true };
     let Origin::Result(from, _) = body.origin(value) else { return false };
