@@ -34,9 +34,9 @@ impl Groups {
         let empty =
             if waits_for_empty { format!("tw.mbarrier_wait %is_empty, %before : {PHASE}") } else { String::new() };
         let read = if says_empty { format!("tw.mbarrier_arrive %is_empty, 1 : {PHASE}") } else { String::new() };
-        let of_a = format!("tensor<64x32xf16, #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>>");
-        let of_b = format!("tensor<32x64xf16, #ttg.dot_op<{{opIdx = 1, parent = #mma, kWidth = 2}}>>");
-        let of_b = if multiply == 4 { "tensor<32x64xf16, #pb>".to_owned() } else { of_b };
+        let of_a = "tensor<64x32xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>";
+        let of_b = "tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>";
+        let of_b = if multiply == 4 { "tensor<32x64xf16, #pb>" } else { of_b };
         let marked = if pending { " {tw.pending}" } else { "" };
         let pointers = Matrices::pointers(bring).replace("splat %a ", "splat %pa ").replace("splat %b ", "splat %pb ");
         let body = format!(
@@ -181,13 +181,13 @@ fn of_triton(bring: u32) -> String {
     let bytes = 2 * (64 * 32 + 32 * 64);
     let body = format!(
         "
-    %m = arith.constant 64 : i32
+    %rows = arith.constant 64 : i32
     %k_all = arith.constant 224 : i32
     %one = arith.constant 1 : i64
     %pitch_a = arith.constant 224 : i64
     %pitch_b = arith.constant 64 : i64
-    %da = tt.make_tensor_descriptor %a, [%m, %k_all], [%pitch_a, %one] : <f16>, <64x32xf16, #sa>
-    %db = tt.make_tensor_descriptor %b, [%k_all, %m], [%pitch_b, %one] : <f16>, <32x64xf16, #sb>
+    %da = tt.make_tensor_descriptor %a, [%rows, %k_all], [%pitch_a, %one] : <f16>, <64x32xf16, #sa>
+    %db = tt.make_tensor_descriptor %b, [%k_all, %rows], [%pitch_b, %one] : <f16>, <32x64xf16, #sb>
     %as = ttg.local_alloc : () -> {TILES_A}
     %bs = ttg.local_alloc : () -> {TILES_B}
     %full = ttg.local_alloc : () -> {PHASES}
