@@ -104,7 +104,7 @@ pub struct Limits {
     #[schemars(range(min = 1))]
     pub blocks_per_cluster: u32,
     /// Barriers of a block at which some of its warps may meet, by number from zero on; zero where all meet or none.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_none")]
     #[schemars(range(min = 1))]
     pub group_barriers: u32,
     /// How the figures are known.
@@ -112,6 +112,11 @@ pub struct Limits {
     /// Where they come from.
     #[schemars(regex(pattern = r"\S"))]
     pub source: String,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Shared memory of a block.

@@ -110,8 +110,23 @@ impl Flow<'_> {
         }
     }
 
+    /// What groups of warps take from outside is the same inside.
+    fn captured(&mut self, op: Op) {
+        let operation = self.body.op(op);
+        for region in operation.regions.iter().skip(1) {
+            let arguments = self.body.blocks(*region).first().map_or(&[][..], |&block| self.body.arguments(block));
+            for (argument, value) in arguments.iter().zip(&operation.operands) {
+                let fact = self.fact(*value);
+                self.join(*argument, fact);
+            }
+        }
+    }
+
     fn plain(&mut self, op: Op) {
         let operation = self.body.op(op);
+        if operation.name() == "ttg.warp_specialize" {
+            self.captured(op);
+        }
         // Regions of other operations take values of which nothing is known.
         for region in &operation.regions {
             for block in self.body.blocks(*region) {

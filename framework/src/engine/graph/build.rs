@@ -11,7 +11,7 @@ use crate::engine::product::{Product, product};
 use crate::engine::{EngineError, LOOP_WEIGHT, Machine};
 use crate::layout::Dim;
 use crate::movement::{GlobalTensor, coalesced_layout};
-use crate::tile::{Block, Body, Function, Op, Region, Type, Value};
+use crate::tile::{Attribute, Block, Body, Function, Op, Region, Type, Value};
 
 /// How often one of several branches is taken to run.
 const BRANCH_WEIGHT: f64 = 0.5;
@@ -50,6 +50,8 @@ pub(super) struct Builder<'f, 'a> {
     pub(super) machine: &'f Machine<'f>,
     pub(super) graph: Graph<'a>,
     layouts: Layouts<'f>,
+    /// Warps of groups that do something else than the others.
+    groups: Vec<u64>,
     usual: HashMap<Vec<u64>, LayoutId>,
     products: Vec<(String, Product)>,
 }
@@ -65,7 +67,8 @@ impl<'f, 'a> Builder<'f, 'a> {
             ..empty(pool)
         };
         let layouts = Layouts::new(machine.families);
-        Self { body, facts, machine, graph, layouts, usual: HashMap::new(), products: Vec::new() }
+        let groups = groups(body);
+        Self { body, facts, machine, graph, layouts, groups, usual: HashMap::new(), products: Vec::new() }
     }
 
     fn finished(self) -> Graph<'a> {
@@ -152,7 +155,8 @@ impl<'f, 'a> Builder<'f, 'a> {
         }
         let given = self.layouts.distributed(self.body.ty(end.value))?;
         let (lanes, warps) = (1u64 << given.in_bits(Dim::LANE), 1u64 << given.in_bits(Dim::WARP));
-        if (lanes, warps) != (self.machine.lanes.into(), self.machine.warps.into()) {
+        let is_of_group = self.groups.contains(&warps);
+        if lanes != u64::from(self.machine.lanes) || warps != u64::from(self.machine.warps) && !is_of_group {
             let ty = self.body.ty(end.value).to_string();
             return Err(EngineError::Block { ty, lanes, warps, expected: [self.machine.lanes, self.machine.warps] });
         }
@@ -241,4 +245,14 @@ pub(in crate::engine) fn usual(shape: &[u64], machine: &Machine<'_>, pool: &Pool
     let memory = GlobalTensor::row_major(shape, 4);
     let layout = coalesced_layout(&memory, 32, lanes, warps, machine.means.target)?;
     Ok(pool.layout(&layout)?)
+}
+
+/// Warps of the groups of a program that do something else than the others.
+fn groups(body: &Body) -> Vec<u64> {
+    let ops = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == "ttg.warp_specialize");
+    let warps = ops.filter_map(|op| match body.op(op).attributes.get("partitionNumWarps") {
+        Some(Attribute::Array(_, warps)) => Some(warps.clone()),
+        _ => None,
+    });
+    warps.flatten().collect()
 }

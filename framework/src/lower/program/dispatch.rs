@@ -14,6 +14,10 @@ impl Lowering<'_> {
     pub(super) fn dispatch(&mut self, op: Op) -> Result<(), LowerError> {
         let body = self.body;
         let operation = body.op(op);
+        if self.pending.reads(op) {
+            // The product reads the factor where it lies.
+            return Ok(());
+        }
         // What has regions places errors itself.
         match operation.name() {
             "scf.for" => control::counted(self, op),

@@ -79,9 +79,13 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
             }
         }
     }
-    lowering.pending = pending::planned(&lowering);
-    if lowering.pending.are_some() {
-        lowering.is_read_by_units();
+    // Where units read what one group has brought, it may be another that reads.
+    for machine in machines.iter().chain([program.machine]) {
+        lowering.as_group(machine);
+        lowering.pending = pending::planned(&lowering);
+        if lowering.pending.are_some() {
+            lowering.is_read_by_units();
+        }
     }
     lowering.copies = asynchronous::planned(&mut lowering);
     if lowering.has_groups() {

@@ -153,6 +153,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Goes on with a group of so many warps as its machine says.
+    pub(super) fn as_group(&mut self, machine: &'a Machine<'a>) {
+        self.machine = machine;
+        self.launch.warps = machine.warps;
+        // The same type is a mistake elsewhere.
+        self.known.clear();
+    }
+
     /// Says that units of the target read the program's own tensors in shared memory.
     pub(super) fn is_read_by_units(&mut self) {
         self.by_proxy |= self.machine.means.target.shared.asynchronous_proxy;

@@ -175,7 +175,7 @@ pub(super) struct Whole {
 }
 
 fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    if lowering.attribute(op, IN_PLACE).is_some() || lowering.pending.reads(op) {
+    if lowering.attribute(op, IN_PLACE).is_some() {
         // The product reads it from there.
         return Ok(());
     }

@@ -4,3 +4,4 @@
 mod groups;
 mod products;
 mod program;
+mod real;

@@ -18,8 +18,10 @@ use crate::kernel::{Compare, Kernel, SpecialRegister, Type, Value};
 use crate::tile::{self, Attribute, Block, Body, Op};
 
 use super::asynchronous;
-use super::error::{LowerError, Reason};
+use super::error::{LowerError, Lowered, Reason};
+use super::held::{Held, Registers};
 use super::lowering::Lowering;
+use super::pending;
 
 const GROUPS: &str = "ttg.warp_specialize";
 
@@ -122,17 +124,18 @@ pub(super) fn lowered<'a>(
     asynchronous::finished(lowering);
     let mut regions = vec![lowering.builder.end_region(&[])];
     let ops = lowering.groups.ops.clone();
-    let (launch, machine) = (lowering.launch, lowering.machine);
+    let machine = lowering.machine;
     for (group, own) in machines.iter().enumerate() {
-        lowering.machine = own;
-        lowering.launch.warps = own.warps;
+        lowering.as_group(own);
+        lowering.pending = pending::planned(lowering);
+        lowering.copies = asynchronous::planned(lowering);
         lowering.builder.begin_region(&[]);
         for &op in &ops {
             partition(lowering, op, group).map_err(|failed| failed.unwrap_or_else(|reason| reason.at(body, op)))?;
         }
         regions.push(lowering.builder.end_region(&[]));
     }
-    (lowering.launch, lowering.machine) = (launch, machine);
+    lowering.as_group(machine);
     let last = regions.pop().unwrap_or_default();
     lowering.builder.begin_region(&[]);
     let mut otherwise = lowering.builder.end_region(&[]);
@@ -185,10 +188,18 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Result<(), Lower
     let results = body.op(op).results.clone();
     let given = end.map_or_else(Vec::new, |end| body.op(end).operands.to_vec());
     for (&result, given) in results.iter().zip(given) {
-        let held = lowering.held(given).cloned().map_err(at)?;
+        let held = passed_on(lowering, given, result).map_err(at)?;
         lowering.hold(result, held);
     }
     Ok(())
+}
+
+/// What a region gives, as the result of the operation is.
+fn passed_on(lowering: &mut Lowering<'_>, given: tile::Value, result: tile::Value) -> Lowered<Held> {
+    let Held::Tensor(tensor) = lowering.held(given)?.clone() else { return lowering.held(given).cloned() };
+    let layout = lowering.layout_of(result)?;
+    let values = lowering.convert(&tensor, &layout)?;
+    Ok(Held::Tensor(Registers { layout, values }))
 }
 
 impl Lowering<'_> {

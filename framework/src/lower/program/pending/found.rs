@@ -26,7 +26,7 @@ pub(in crate::lower::program) fn planned(lowering: &Lowering<'_>) -> Pending {
         let flow = Flow::of(body, &ops, &products, &places);
         let misused = flow.misused(body, &ops, &products, &places);
         if misused.is_empty() {
-            let loads = products.keys().flat_map(|&op| loads(body, op).into_iter().flatten()).collect();
+            let loads = products.keys().flat_map(|&op| loads(body, op).into_iter().flatten().flatten()).collect();
             let there = flow.there;
             return Pending { products, values: flow.values, loads, there };
         }
@@ -34,25 +34,37 @@ pub(in crate::lower::program) fn planned(lowering: &Lowering<'_>) -> Pending {
     }
 }
 
-/// The loads of both factors, where each is of the product alone, and nothing comes between that may change memory.
-fn loads(body: &Body, op: Op) -> Option<[Op; 2]> {
-    let load = |group: &str| {
-        let value = body.operand(op, group)?;
-        let Origin::Result(load, _) = body.origin(value) else { return None };
-        (body.op(load).name() == "ttg.local_load").then_some(load)
-    };
-    Some([load("a")?, load("b")?])
+/// The load of a factor behind the conversions of what it gives, the last of the operations.
+pub(super) fn load(body: &Body, factor: Value) -> Option<Vec<Op>> {
+    let Origin::Result(op, _) = body.origin(factor) else { return None };
+    match body.op(op).name() {
+        "ttg.local_load" => Some(vec![op]),
+        "ttg.convert_layout" => {
+            let mut chain = vec![op];
+            chain.extend(load(body, body.op(op).operands[0])?);
+            Some(chain)
+        }
+        _ => None,
+    }
+}
+
+/// The loads of both factors.
+fn loads(body: &Body, op: Op) -> Option<[Vec<Op>; 2]> {
+    Some([load(body, body.operand(op, "a")?)?, load(body, body.operand(op, "b")?)?])
 }
 
 /// The plan of a product that reads both factors where they lie.
 fn in_place(lowering: &Lowering<'_>, op: Op) -> Option<Contraction> {
     let body = lowering.body;
     let loads = loads(body, op)?;
-    if !loads.iter().all(|&load| stands_before(body, load, op) && is_whole(body, body.op(load).operands[0])) {
+    if !loads.iter().flatten().all(|&load| stands_before(body, load, op)) {
         return None;
     }
     let mut memories = Vec::with_capacity(2);
-    for load in loads {
+    for load in loads.iter().filter_map(|chain| chain.last().copied()) {
+        if !is_whole(body, body.op(load).operands[0]) {
+            return None;
+        }
         let lies = layout_of(lowering, body.op(load).operands[0]).ok()?;
         if !lies.memory.padding.is_empty() {
             return None;
@@ -82,7 +94,8 @@ fn reading(plan: &Contraction, memories: [&LinearLayout; 2]) -> Option<Contracti
     plan.reading(0, memories[0]).ok()?.reading(1, memories[1]).ok()
 }
 
-/// Whether a load's result goes to the product alone, which stands behind it with nothing between that may write memory.
+/// Whether what a load or a conversion gives is used once, on the way to the product, which stands behind it with nothing between
+/// that may write memory.
 fn stands_before(body: &Body, load: Op, op: Op) -> bool {
     let value = body.op(load).results[0];
     let all = body.walk(body.root());

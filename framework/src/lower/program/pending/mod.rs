@@ -32,7 +32,7 @@ pub(super) struct Pending {
     products: HashMap<Op, Arc<Contraction>>,
     /// Values that are pending, with the plan of the products that gave them.
     values: HashMap<tile::Value, Arc<Contraction>>,
-    /// Loads of factors that nobody makes.
+    /// Loads of factors, and conversions of what they give, that nobody makes.
     loads: HashSet<Op>,
     /// By wait, for each operand whether it is there after it.
     there: HashMap<Op, Vec<bool>>,
@@ -101,9 +101,8 @@ pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bool> {
     let sums = begun(lowering, operand(lowering, "c")?, &plan)?;
     let mut addresses = Vec::with_capacity(2);
     for group in ["a", "b"] {
-        let tile::Origin::Result(load, _) = lowering.body.origin(operand(lowering, group)?) else {
-            return Err(Reason::malformed("a factor is not where it was"));
-        };
+        let load = found::load(lowering.body, operand(lowering, group)?).and_then(|chain| chain.last().copied());
+        let load = load.ok_or_else(|| Reason::malformed("a factor is not where it was"))?;
         addresses.push(shared::whole(lowering, lowering.operand(load, 0)?)?.0.address);
     }
     let &[a, b] = &addresses[..] else { return Ok(false) };
