@@ -1,9 +1,12 @@
 //! A loop that reads tiles in another layout than it loads them in, for targets of every vendor.
 #![allow(dead_code)]
 
+use std::path::Path;
+
 use tilewright::emulator::{Argument, Emulator, Fault, GlobalMemory, Limits, Meanings};
 use tilewright::engine::stages::{LoadLine, LoopLine};
 use tilewright::kernel::{Counts, Kernel, Module};
+use tilewright::pipeline::case::Case;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions, Stage};
 use tilewright::tile::text;
 use tilewright::vendor::Target;
@@ -241,7 +244,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         let written = memory.allocate_with(&vec![0; 8 * TILE]);
         let meanings = Meanings::of_rows(target.instructions());
         let scalars = [rows as u64, turns as u64, 1].map(Argument::Scalar);
-        let arguments: Vec<Argument> = [tiles, written, order_at].map(Argument::Buffer).into_iter().chain(scalars).collect();
+        let arguments: Vec<Argument> =
+            [tiles, written, order_at].map(Argument::Buffer).into_iter().chain(scalars).collect();
         let emulator = Emulator::new(kernel, target.description())?.with_meanings(&meanings);
         let report = emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default())?;
         let found = memory.read_all(written).unwrap_or_else(|error| panic!("{error}"));
@@ -279,5 +283,40 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
                 }
             }
         }
+    }
+}
+
+/// What a block does for a product of the suite in so many stages, as the page has it.
+pub fn product_in_stages(target: &dyn Target, stages: &[u32]) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels/dot_masked.json");
+    let case = Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
+    let text = std::fs::read_to_string(&case.program).unwrap_or_else(|error| panic!("{error}"));
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    let mut table =
+        "| stages | shared bytes | barriers | copies | wavefronts stored | loaded |\n|--:|--:|--:|--:|--:|--:|\n"
+            .to_owned();
+    for &stages in stages {
+        let options = ProgramOptions { stages: Some(stages), ..ProgramOptions::default() };
+        let (kernel, ended) =
+            compiler.run(&case, &text, &options, &Limits::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(ended.differences.is_empty(), "{stages} stages");
+        let (counts, bytes) = (ended.report.counts, kernel.shared_bytes());
+        let Counts { barriers, asynchronous_copies, wavefronts_stored, wavefronts_loaded, .. } = counts;
+        table += &format!(
+            "| {stages} | {bytes} | {barriers} | {asynchronous_copies} | {wavefronts_stored} | {wavefronts_loaded} |\n"
+        );
+    }
+    let mark = format!("stages on {}", target.description().name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/programs.md");
+    let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}"));
+    let (open, close) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->"));
+    let (before, rest) = page.split_once(&open).unwrap_or_else(|| panic!("no {open}"));
+    let (_, after) = rest.split_once(&close).unwrap_or_else(|| panic!("no {close}"));
+    let expected = format!("{before}{open}{table}{close}{after}");
+    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
+        std::fs::write(path, expected).unwrap_or_else(|error| panic!("{error}"));
+    } else {
+        assert_eq!(page, expected, "TILEWRIGHT_BLESS=1 writes it");
     }
 }

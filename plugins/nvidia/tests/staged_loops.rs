@@ -52,7 +52,11 @@ fn a_loop_with_its_loads_ahead() {
     assert!(load.by.as_ref().unwrap().starts_with("copied by cp.async.cg.shared.global.16"), "{load:?}");
     assert_eq!(load.conflicts, 0);
     let kernel = compiled.kernel_text();
-    assert_eq!(kernel.matches("instruction \"cp.async").count(), 3 * 2, "two rows of a lane, in three places\n{kernel}");
+    assert_eq!(
+        kernel.matches("instruction \"cp.async").count(),
+        3 * 2,
+        "two rows of a lane, in three places\n{kernel}"
+    );
     assert!(kernel.contains("wait copies 1") || kernel.contains("wait copies keep 1"), "{kernel}");
 }
 
@@ -150,4 +154,9 @@ fn stages_are_those_that_are_asked_for_as_far_as_there_are_turns_and_memory() {
     let room = u64::from(tilewright::vendor::Target::description(&a100()).shared.bytes);
     assert_eq!(u64::from(many.line().stages), room / 4096);
     assert!(many.line().note.as_ref().unwrap().contains("60 stages take"), "{:?}", many.line());
+}
+
+#[test]
+fn a_product_in_stages() {
+    staged_program::product_in_stages(&a100(), &[1, 2, 3]);
 }

@@ -72,7 +72,11 @@ impl Question<'_> {
         };
         line.note = (stages < wanted && found.iter().any(|(_, how)| how.way == Way::Copy)).then(|| match turns {
             Some(turns) if u64::from(stages) == turns => format!("the loop has {turns} turns"),
-            _ => format!("{wanted} stages take {} bytes of shared memory, {} are left", taken(&found, wanted), room.bytes),
+            _ => format!(
+                "{wanted} stages take {} bytes of shared memory, {} are left",
+                taken(&found, wanted),
+                room.bytes
+            ),
         });
         (line.bytes, line.stages, staged.stages) = (taken(&found, stages), stages, stages);
         if found.iter().all(|(_, how)| how.way == Way::Registers) {

@@ -169,7 +169,8 @@ impl Question<'_> {
             let most = along.contiguity.min(along.divisibility / bytes).min(same).max(1).ilog2();
             let shift = held.outs().shift_of(Dim::tensor(axis)).unwrap_or(0);
             let most = most.min(held.outs().bits_of(Dim::tensor(axis)));
-            let steps = (0..most as usize).take_while(|bit| columns.get(*bit) == Some(&(1u64 << (shift + *bit as u32))));
+            let steps =
+                (0..most as usize).take_while(|bit| columns.get(*bit) == Some(&(1u64 << (shift + *bit as u32))));
             bytes << steps.count()
         });
         along.max().unwrap_or(bytes)

@@ -94,7 +94,11 @@ impl fmt::Display for LoopLine {
         for load in &self.loads {
             match (&load.by, &load.memory, &load.reason) {
                 (Some(by), Some(memory), _) => {
-                    writeln!(f, "      {} ahead: {by}; {} bytes, {} conflicts of banks", load.value, load.bytes, load.conflicts)?;
+                    writeln!(
+                        f,
+                        "      {} ahead: {by}; {} bytes, {} conflicts of banks",
+                        load.value, load.bytes, load.conflicts
+                    )?;
                     writeln!(f, "        {memory}")?;
                 }
                 (_, _, reason) => writeln!(f, "      {} stays: {}", load.value, reason.as_deref().unwrap_or_default())?,

@@ -46,9 +46,9 @@ pub fn staged(assigned: &Assigned, machine: &Machine<'_>, stages: Option<u32>) -
     for (function, report) in made.module.functions.iter_mut().zip(&mut made.report.functions) {
         let Some((written, lines, gone)) = of_function(function, machine, stages)? else { continue };
         report.conversions.retain(|conversion| {
-            !gone.iter().any(|(value, from, to)| {
-                conversion.value == *value && conversion.from == *from && conversion.to == *to
-            })
+            !gone
+                .iter()
+                .any(|(value, from, to)| conversion.value == *value && conversion.from == *from && conversion.to == *to)
         });
         report.loops = lines;
         *function = written;

@@ -426,7 +426,8 @@ fn parts_of_another_turn_may_be_any() {
     yield
   }";
     let part = |flipped| Some(Part { number: 7, flipped });
-    let accesses = [(Value(100), (Access::Load, part(0))), (Value(101), (Access::Store, part(1)))].into_iter().collect();
+    let accesses =
+        [(Value(100), (Access::Load, part(0))), (Value(101), (Access::Store, part(1)))].into_iter().collect();
     let told = Told { allocations: vec![Value(50)], accesses };
     assert_eq!(names(&super::placed(kernel(&[64], body), &told, u64::MAX)), "for[barrier store load]");
 }

@@ -74,7 +74,8 @@ impl Accesses {
             }
             let is_access = !matches!(statement.op, Op::Yield { .. } | Op::Wait { .. } | Op::ClusterAddress { .. });
             if let Some(own) = mark.filter(|_| is_access).and_then(|mark| self.by_mark.get_mut(&mark)) {
-                own.buffers.extend(uses.touched(&statement.op).into_iter().filter(|buffer| self.buffers.contains(buffer)));
+                own.buffers
+                    .extend(uses.touched(&statement.op).into_iter().filter(|buffer| self.buffers.contains(buffer)));
             }
             statement.op.regions().into_iter().for_each(|inner| self.walk(inner, uses, mark));
         }

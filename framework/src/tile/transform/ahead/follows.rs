@@ -60,11 +60,18 @@ fn may_be_done(body: &Body, op: Op) -> Result<(), String> {
     }
     let divides = matches!(
         name,
-        "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui" | "arith.ceildivsi" | "arith.ceildivui"
+        "arith.divsi"
+            | "arith.divui"
+            | "arith.remsi"
+            | "arith.remui"
+            | "arith.ceildivsi"
+            | "arith.ceildivui"
             | "arith.floordivsi"
     );
     if divides && !operation.operands.get(1).is_some_and(|divisor| is_number(body, *divisor)) {
-        return Err(format!("where it loads from follows from `{name}` by what may be zero when there is no such turn"));
+        return Err(format!(
+            "where it loads from follows from `{name}` by what may be zero when there is no such turn"
+        ));
     }
     Ok(())
 }

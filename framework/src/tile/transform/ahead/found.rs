@@ -117,6 +117,9 @@ impl<'s> Search<'s> {
                 Err(reason) => found.left.push((load.op, reason)),
             }
         }
+        // Of what was looked at for several readers, what goes ahead does, and one reason is enough.
+        let mut told = BTreeSet::new();
+        found.left.retain(|(load, _)| found.loads.iter().all(|known| known.op != *load) && told.insert(*load));
         for load in all {
             let is_known = found.loads.iter().any(|known| known.op == load) || found.left.iter().any(|l| l.0 == load);
             if !is_known {
@@ -180,9 +183,7 @@ impl<'s> Search<'s> {
                 chain.reverse();
                 return Some(Ok((op, chain)));
             }
-            let moves = operation.name() == "ttg.convert_layout" && (self.asks.moves)(op);
-            if moves || !operation.definition.traits.pure || !operation.regions.is_empty() || operation.results.len() > 1
-            {
+            if !self.keeps(op) {
                 return None;
             }
             let mut from = operation.operands.iter().filter(|value| self.loaded.contains(value));
@@ -196,6 +197,15 @@ impl<'s> Search<'s> {
             chain.push(op);
             at = *first;
         }
+    }
+
+    /// Whether an operation gives as many elements as it takes, each from one, so that it may be done when they are stored.
+    fn keeps(&self, op: Op) -> bool {
+        let operation = self.body.op(op);
+        let traits = operation.definition.traits;
+        let moves = operation.name() == "ttg.convert_layout" && (self.asks.moves)(op);
+        let is_shape = matches!(operation.name(), "ttg.convert_layout" | "tt.trans" | "tt.reshape" | "tt.expand_dims");
+        traits.pure && (traits.elementwise || is_shape) && !moves && operation.results.len() == 1
     }
 
     /// The loads that a value follows from by operations of the turn.

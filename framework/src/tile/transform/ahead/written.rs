@@ -338,12 +338,7 @@ impl<'s> Written<'s> {
     }
 
     /// What else a turn does, with what was loaded for it.
-    fn rest(
-        &self,
-        beside: &Beside,
-        writer: &mut Writer<'_>,
-        copier: &mut Copier<'_, '_, '_>,
-    ) -> Result<(), Violation> {
+    fn rest(&self, beside: &Beside, writer: &mut Writer<'_>, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
         let from = copier.from;
         let maker = |number: usize| match from.origin(self.fetches[number].load.wanted) {
             Origin::Result(op, _) => Some((op, number)),

@@ -179,7 +179,11 @@ pub(in crate::tile::transform) fn commit(op: Op, copier: &mut Copier<'_, '_, '_>
 }
 
 /// Waits until at most so many groups are under way.
-pub(in crate::tile::transform) fn wait_for(op: Op, copier: &mut Copier<'_, '_, '_>, outstanding: i32) -> Result<(), Violation> {
+pub(in crate::tile::transform) fn wait_for(
+    op: Op,
+    copier: &mut Copier<'_, '_, '_>,
+    outstanding: i32,
+) -> Result<(), Violation> {
     let made = copier.to.op("ttg.async_wait").attribute("num", outstanding).result(Type::Token).done();
     Maker { copier, at: op }.checked(made).map(drop)
 }
