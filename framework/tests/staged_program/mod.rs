@@ -45,6 +45,8 @@ pub struct Staged {
     pub twice: bool,
     /// Whether something is done with a tile before it is brought to the other layout.
     pub made: bool,
+    /// The layout of a tile that is turned round before it is brought to the other layout, where it is.
+    pub turned: Option<&'static str>,
     /// Whether the loop stores what it has so far.
     pub stores: bool,
     /// The stages that the loop itself asks for.
@@ -117,8 +119,15 @@ impl Staged {
             }
         };
         let mask = if self.other.is_some() { ", %there, %other" } else { "" };
-        let made = if self.made { "%part = arith.muli %tile, %twos : tensor<32x32xi32, #p>" } else { "" };
-        let part = if self.made { "%part" } else { "%tile" };
+        let made = match (self.made, self.turned) {
+            (true, _) => "%part = arith.muli %tile, %twos : tensor<32x32xi32, #p>",
+            (_, Some(_)) => {
+                "%part = tt.trans %tile {order = array<i32: 1, 0>} : tensor<32x32xi32, #p> -> tensor<32x32xi32, #t>"
+            }
+            (false, None) => "",
+        };
+        let part = if made.is_empty() { "%tile" } else { "%part" };
+        let (turned, held) = (self.turned.unwrap_or(loaded), if self.turned.is_some() { "#t" } else { "#p" });
         let again = match self.twice {
             true => "%own = arith.addi %kept, %tile : tensor<32x32xi32, #p>",
             false => "%own = arith.addi %kept, %none : tensor<32x32xi32, #p>",
@@ -144,6 +153,7 @@ impl Staged {
         format!(
             "#p = {loaded}
 #r = {read}
+#t = {turned}
 module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = {lanes} : i32}} {{
   tt.func public @sums(%x: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %numbers: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %rows: i32, %n: i32, %one: i32) {{
     %begin = arith.constant {begin} : i32
@@ -188,7 +198,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
       {places}
       %tile = tt.load %place{mask} : tensor<32x32x!tt.ptr<i32>, #p>
       {made}
-      %moved = ttg.convert_layout {part} : tensor<32x32xi32, #p> -> tensor<32x32xi32, #r>
+      %moved = ttg.convert_layout {part} : tensor<32x32xi32, {held}> -> tensor<32x32xi32, #r>
       %scaled = arith.muli %acc, %threes : tensor<32x32xi32, #r>
       %sum_a = arith.addi %scaled, %moved : tensor<32x32xi32, #r>
       {second}
@@ -256,7 +266,12 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
                 let is_there = self.other.is_none() || place / 32 < rows;
                 let of = |from: usize| if is_there { numbers[from] } else { self.other.unwrap_or(0) };
                 let own = of(tile * TILE + place);
-                sum = sum.wrapping_mul(3).wrapping_add(if self.made { own.wrapping_mul(2) } else { own });
+                let part = match self.turned {
+                    Some(_) => of(tile * TILE + place % 32 * 32 + place / 32),
+                    None if self.made => own.wrapping_mul(2),
+                    None => own,
+                };
+                sum = sum.wrapping_mul(3).wrapping_add(part);
                 if self.two {
                     sum = sum.wrapping_add(of((TILES + tile) * TILE + place).wrapping_mul(5));
                 }

@@ -23,6 +23,7 @@ const PROGRAM: Staged = Staged {
     two: false,
     twice: false,
     made: false,
+    turned: None,
     stores: false,
     said: None,
     turns: None,

@@ -61,6 +61,11 @@ pub fn loops(function: &Function, asks: &Asks<'_>) -> Vec<Loop> {
     all.filter_map(|op| Search::of(body, op, asks, &uses)?.found(op)).collect()
 }
 
+/// A load, and what is done with its value, in order.
+type Traced = (Op, Vec<Op>);
+/// Loads that do not go ahead, and why.
+type Refused = (Vec<Op>, &'static str);
+
 pub(super) fn is_load(body: &Body, op: Op) -> bool {
     matches!(body.op(op).name(), "tt.load" | "tt.descriptor_load")
 }
@@ -168,7 +173,7 @@ impl<'s> Search<'s> {
 
     /// The load that a value comes from by single uses, and what is done with it on the way; nothing of what is not loaded
     /// here, or comes out of shared memory.
-    fn traced(&self, value: Value) -> Option<Result<(Op, Vec<Op>), (Vec<Op>, &'static str)>> {
+    fn traced(&self, value: Value) -> Option<Result<Traced, Refused>> {
         let (mut at, mut chain) = (value, Vec::new());
         loop {
             let Origin::Result(op, _) = self.body.origin(at) else { return None };
