@@ -49,6 +49,7 @@ impl Trial<'_> {
         let options = ProgramOptions {
             strategy: if random.once_in(4) { Strategy::Propagation } else { Strategy::LeastCost },
             warps: random.once_in(4).then(|| 1 << random.below(6)),
+            stages: random.once_in(2).then(|| 1 << random.below(3)),
             ..ProgramOptions::default()
         };
         let (code, runs) = (random.once_in(40), random.once_in(3));

@@ -1,9 +1,12 @@
 //! A loop that reads tiles in another layout than it loads them in, for targets of every vendor.
 #![allow(dead_code)]
 
+use std::path::Path;
+
 use tilewright::emulator::{Argument, Emulator, Fault, GlobalMemory, Limits, Meanings};
 use tilewright::engine::stages::{LoadLine, LoopLine};
 use tilewright::kernel::{Counts, Kernel, Module};
+use tilewright::pipeline::case::Case;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions, Stage};
 use tilewright::tile::text;
 use tilewright::vendor::Target;
@@ -42,6 +45,8 @@ pub struct Staged {
     pub twice: bool,
     /// Whether something is done with a tile before it is brought to the other layout.
     pub made: bool,
+    /// The layout of a tile that is turned round before it is brought to the other layout, where it is.
+    pub turned: Option<&'static str>,
     /// Whether the loop stores what it has so far.
     pub stores: bool,
     /// The stages that the loop itself asks for.
@@ -114,8 +119,15 @@ impl Staged {
             }
         };
         let mask = if self.other.is_some() { ", %there, %other" } else { "" };
-        let made = if self.made { "%part = arith.muli %tile, %twos : tensor<32x32xi32, #p>" } else { "" };
-        let part = if self.made { "%part" } else { "%tile" };
+        let made = match (self.made, self.turned) {
+            (true, _) => "%part = arith.muli %tile, %twos : tensor<32x32xi32, #p>",
+            (_, Some(_)) => {
+                "%part = tt.trans %tile {order = array<i32: 1, 0>} : tensor<32x32xi32, #p> -> tensor<32x32xi32, #t>"
+            }
+            (false, None) => "",
+        };
+        let part = if made.is_empty() { "%tile" } else { "%part" };
+        let (turned, held) = (self.turned.unwrap_or(loaded), if self.turned.is_some() { "#t" } else { "#p" });
         let again = match self.twice {
             true => "%own = arith.addi %kept, %tile : tensor<32x32xi32, #p>",
             false => "%own = arith.addi %kept, %none : tensor<32x32xi32, #p>",
@@ -141,6 +153,7 @@ impl Staged {
         format!(
             "#p = {loaded}
 #r = {read}
+#t = {turned}
 module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = {lanes} : i32}} {{
   tt.func public @sums(%x: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %numbers: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %rows: i32, %n: i32, %one: i32) {{
     %begin = arith.constant {begin} : i32
@@ -185,7 +198,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
       {places}
       %tile = tt.load %place{mask} : tensor<32x32x!tt.ptr<i32>, #p>
       {made}
-      %moved = ttg.convert_layout {part} : tensor<32x32xi32, #p> -> tensor<32x32xi32, #r>
+      %moved = ttg.convert_layout {part} : tensor<32x32xi32, {held}> -> tensor<32x32xi32, #r>
       %scaled = arith.muli %acc, %threes : tensor<32x32xi32, #r>
       %sum_a = arith.addi %scaled, %moved : tensor<32x32xi32, #r>
       {second}
@@ -253,7 +266,12 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
                 let is_there = self.other.is_none() || place / 32 < rows;
                 let of = |from: usize| if is_there { numbers[from] } else { self.other.unwrap_or(0) };
                 let own = of(tile * TILE + place);
-                sum = sum.wrapping_mul(3).wrapping_add(if self.made { own.wrapping_mul(2) } else { own });
+                let part = match self.turned {
+                    Some(_) => of(tile * TILE + place % 32 * 32 + place / 32),
+                    None if self.made => own.wrapping_mul(2),
+                    None => own,
+                };
+                sum = sum.wrapping_mul(3).wrapping_add(part);
                 if self.two {
                     sum = sum.wrapping_add(of((TILES + tile) * TILE + place).wrapping_mul(5));
                 }
@@ -280,5 +298,40 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
                 }
             }
         }
+    }
+}
+
+/// What a block does for a product of the suite in so many stages, as the page has it.
+pub fn product_in_stages(target: &dyn Target, stages: &[u32]) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels/dot_masked.json");
+    let case = Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
+    let text = std::fs::read_to_string(&case.program).unwrap_or_else(|error| panic!("{error}"));
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    let mut table =
+        "| stages | shared bytes | barriers | copies | wavefronts stored | loaded |\n|--:|--:|--:|--:|--:|--:|\n"
+            .to_owned();
+    for &stages in stages {
+        let options = ProgramOptions { stages: Some(stages), ..ProgramOptions::default() };
+        let (kernel, ended) =
+            compiler.run(&case, &text, &options, &Limits::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(ended.differences.is_empty(), "{stages} stages");
+        let (counts, bytes) = (ended.report.counts, kernel.shared_bytes());
+        let Counts { barriers, asynchronous_copies, wavefronts_stored, wavefronts_loaded, .. } = counts;
+        table += &format!(
+            "| {stages} | {bytes} | {barriers} | {asynchronous_copies} | {wavefronts_stored} | {wavefronts_loaded} |\n"
+        );
+    }
+    let mark = format!("stages on {}", target.description().name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/programs.md");
+    let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}"));
+    let (open, close) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->"));
+    let (before, rest) = page.split_once(&open).unwrap_or_else(|| panic!("no {open}"));
+    let (_, after) = rest.split_once(&close).unwrap_or_else(|| panic!("no {close}"));
+    let expected = format!("{before}{open}{table}{close}{after}");
+    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
+        std::fs::write(path, expected).unwrap_or_else(|error| panic!("{error}"));
+    } else {
+        assert_eq!(page, expected, "TILEWRIGHT_BLESS=1 writes it");
     }
 }

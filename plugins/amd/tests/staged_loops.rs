@@ -16,13 +16,14 @@ fn mi300x() -> AmdTarget {
 /// Each lane loads four neighbours of a row, and reads a column.
 const PROGRAM: Staged = Staged {
     loaded: "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
-    read: "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [2, 32], warpsPerCTA = [4, 1], order = [0, 1]}>",
+    read: "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 8], warpsPerCTA = [1, 4], order = [0, 1]}>",
     lanes: 64,
     from: From::Carried,
     other: None,
     two: false,
     twice: false,
     made: false,
+    turned: None,
     stores: false,
     said: None,
     turns: None,
@@ -63,4 +64,9 @@ fn the_program_means_what_it_meant() {
     ] {
         program.is_right(&mi300x());
     }
+}
+
+#[test]
+fn a_product_in_stages() {
+    staged_program::product_in_stages(&mi300x(), &[1, 2]);
 }

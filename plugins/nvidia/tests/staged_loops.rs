@@ -25,6 +25,7 @@ const PROGRAM: Staged = Staged {
     two: false,
     twice: false,
     made: false,
+    turned: None,
     stores: false,
     said: None,
     turns: None,
@@ -101,6 +102,19 @@ fn the_program_means_what_it_meant() {
     }
 }
 
+/// A tile that is turned round is copied from where that says.
+#[test]
+fn what_is_turned_round_is_copied() {
+    let turned =
+        "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>";
+    let program = Staged { turned: Some(turned), ..PROGRAM };
+    program.is_right(&a100());
+    let compiled = program.compiled(&a100(), Some(3));
+    let load = compiled.ahead()[0];
+    assert!(load.by.as_ref().unwrap().starts_with("copied by cp.async.cg.shared.global.16"), "{load:?}");
+    assert_eq!(compiled.kernel_text().matches("instruction \"cp.async").count(), 3 * 2, "{}", compiled.text);
+}
+
 /// What a row cannot write, and what is made of what was loaded, goes by registers into one of two buffers.
 #[test]
 fn what_is_not_copied_goes_by_registers() {
@@ -154,4 +168,9 @@ fn stages_are_those_that_are_asked_for_as_far_as_there_are_turns_and_memory() {
     let room = u64::from(tilewright::vendor::Target::description(&a100()).shared.bytes);
     assert_eq!(u64::from(many.line().stages), room / 4096);
     assert!(many.line().note.as_ref().unwrap().contains("60 stages take"), "{:?}", many.line());
+}
+
+#[test]
+fn a_product_in_stages() {
+    staged_program::product_in_stages(&a100(), &[1, 2, 3]);
 }

@@ -61,6 +61,11 @@ pub fn loops(function: &Function, asks: &Asks<'_>) -> Vec<Loop> {
     all.filter_map(|op| Search::of(body, op, asks, &uses)?.found(op)).collect()
 }
 
+/// A load, and what is done with its value, in order.
+type Traced = (Op, Vec<Op>);
+/// Loads that do not go ahead, and why.
+type Refused = (Vec<Op>, &'static str);
+
 pub(super) fn is_load(body: &Body, op: Op) -> bool {
     matches!(body.op(op).name(), "tt.load" | "tt.descriptor_load")
 }
@@ -117,6 +122,9 @@ impl<'s> Search<'s> {
                 Err(reason) => found.left.push((load.op, reason)),
             }
         }
+        // Of what was looked at for several readers, what goes ahead does, and one reason is enough.
+        let mut told = BTreeSet::new();
+        found.left.retain(|(load, _)| found.loads.iter().all(|known| known.op != *load) && told.insert(*load));
         for load in all {
             let is_known = found.loads.iter().any(|known| known.op == load) || found.left.iter().any(|l| l.0 == load);
             if !is_known {
@@ -165,7 +173,7 @@ impl<'s> Search<'s> {
 
     /// The load that a value comes from by single uses, and what is done with it on the way; nothing of what is not loaded
     /// here, or comes out of shared memory.
-    fn traced(&self, value: Value) -> Option<Result<(Op, Vec<Op>), (Vec<Op>, &'static str)>> {
+    fn traced(&self, value: Value) -> Option<Result<Traced, Refused>> {
         let (mut at, mut chain) = (value, Vec::new());
         loop {
             let Origin::Result(op, _) = self.body.origin(at) else { return None };
@@ -180,12 +188,7 @@ impl<'s> Search<'s> {
                 chain.reverse();
                 return Some(Ok((op, chain)));
             }
-            let moves = operation.name() == "ttg.convert_layout" && (self.asks.moves)(op);
-            if moves
-                || !operation.definition.traits.pure
-                || !operation.regions.is_empty()
-                || operation.results.len() > 1
-            {
+            if !self.keeps(op) {
                 return None;
             }
             let mut from = operation.operands.iter().filter(|value| self.loaded.contains(value));
@@ -199,6 +202,15 @@ impl<'s> Search<'s> {
             chain.push(op);
             at = *first;
         }
+    }
+
+    /// Whether an operation gives as many elements as it takes, each from one, so that it may be done when they are stored.
+    fn keeps(&self, op: Op) -> bool {
+        let operation = self.body.op(op);
+        let traits = operation.definition.traits;
+        let moves = operation.name() == "ttg.convert_layout" && (self.asks.moves)(op);
+        let is_shape = matches!(operation.name(), "ttg.convert_layout" | "tt.trans" | "tt.reshape" | "tt.expand_dims");
+        traits.pure && (traits.elementwise || is_shape) && !moves && operation.results.len() == 1
     }
 
     /// The loads that a value follows from by operations of the turn.
