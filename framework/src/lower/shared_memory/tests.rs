@@ -148,7 +148,11 @@ fn what_is_used_in_two_arms_shares_a_place_without_a_barrier() {
 fn of_accesses(body: &str, accesses: &[Access]) -> String {
     let body = format!("  %50: ptr.shared = shared_address 0\n{body}");
     let accesses = (100..).map(Value).zip(accesses.iter().map(|&access| (access, None))).collect();
-    names(&super::placed(kernel(&[64], &body), &Told { allocations: vec![Value(50)], accesses }, u64::MAX))
+    names(&super::placed(
+        kernel(&[64], &body),
+        &Told { allocations: vec![Value(50)], accesses, ..Told::default() },
+        u64::MAX,
+    ))
 }
 
 #[test]
@@ -191,7 +195,7 @@ fn tensors_in_other_buffers_have_no_hazard() {
   %53: i32 = load %51 align 4";
     let accesses = [Access::Store, Access::Store, Access::Load, Access::Load];
     let accesses = (100..).map(Value).zip(accesses.map(|access| (access, None))).collect();
-    let told = Told { allocations: vec![Value(50), Value(51)], accesses };
+    let told = Told { allocations: vec![Value(50), Value(51)], accesses, ..Told::default() };
     assert_eq!(names(&super::placed(kernel(&[64, 64], body), &told, u64::MAX)), "store store barrier load load");
 }
 
@@ -210,8 +214,11 @@ fn tensors_at_one_place_are_stored_behind_a_barrier_and_loaded_behind_another() 
   %53: i32 = load %51 align 4";
     let accesses = [Access::Store, Access::Load, Access::Store, Access::Load];
     let accesses = (100..).map(Value).zip(accesses.map(|access| (access, None))).collect();
-    let kernel =
-        super::placed(kernel(&[64, 64], body), &Told { allocations: vec![Value(50), Value(51)], accesses }, u64::MAX);
+    let kernel = super::placed(
+        kernel(&[64, 64], body),
+        &Told { allocations: vec![Value(50), Value(51)], accesses, ..Told::default() },
+        u64::MAX,
+    );
     assert_eq!(addresses(&kernel), [0, 0]);
     assert_eq!(names(&kernel), "store barrier load barrier store barrier load");
 }
@@ -309,7 +316,11 @@ fn a_buffer_is_in_use_until_its_copies_have_landed() {
   store %51, %1 align 4
   wait copies 0"
         );
-        let told = Told { allocations: vec![Value(50)], accesses: HashMap::from([(Value(100), Access::Copy)]) };
+        let told = Told {
+            allocations: vec![Value(50)],
+            accesses: HashMap::from([(Value(100), (Access::Copy, None))]),
+            ..Told::default()
+        };
         addresses(&super::placed(kernel(&[64, 64], &body), &told, u64::MAX))
     };
     assert_ne!(of(1)[0], of(1)[1]);
@@ -396,8 +407,8 @@ fn movements_on_either_side_of_an_access_of_the_programs_do_not_meet() {
   %8: i32 = load %7 align 4
   %101: i1 = constant 0
   %9: i32 = load %50 align 4";
-    let accesses = (100..).map(Value).zip([Access::Store, Access::Load]).collect();
-    let told = Told { allocations: vec![Value(50)], accesses };
+    let accesses = (100..).map(Value).zip([Access::Store, Access::Load].map(|access| (access, None))).collect();
+    let told = Told { allocations: vec![Value(50)], accesses, ..Told::default() };
     let kernel = super::placed(kernel(&[64, 64, 64], body), &told, u64::MAX);
     assert_eq!(names(&kernel), "store barrier load store barrier store barrier load load");
     assert_eq!(addresses(&kernel)[0], addresses(&kernel)[1]);
@@ -416,7 +427,11 @@ fn of_parts(parts: [Option<Part>; 2]) -> String {
   }";
     let accesses = [Access::Load, Access::Store].into_iter().zip(parts);
     let accesses = (100..).map(Value).zip(accesses).collect();
-    names(&super::placed(kernel(&[64], body), &Told { allocations: vec![Value(50)], accesses }, u64::MAX))
+    names(&super::placed(
+        kernel(&[64], body),
+        &Told { allocations: vec![Value(50)], accesses, ..Told::default() },
+        u64::MAX,
+    ))
 }
 
 /// Of two parts whose numbers are known to differ none waits for the other within a turn; in the next one they may be each other.
@@ -443,6 +458,6 @@ fn parts_of_another_turn_may_be_any() {
     let part = |flipped| Some(Part { number: 7, flipped });
     let accesses =
         [(Value(100), (Access::Load, part(0))), (Value(101), (Access::Store, part(1)))].into_iter().collect();
-    let told = Told { allocations: vec![Value(50)], accesses };
+    let told = Told { allocations: vec![Value(50)], accesses, ..Told::default() };
     assert_eq!(names(&super::placed(kernel(&[64], body), &told, u64::MAX)), "for[barrier store load]");
 }

@@ -106,11 +106,12 @@ impl Tensor {
         begin.iter_mut().zip(origin).for_each(|(own, &at)| *own = at.into());
         (0..self.box_bytes() / self.element_bytes.max(1)).map(move |element| {
             let (mut rest, mut address) = (element, Some(self.address));
-            for axis in 0..self.rank {
-                let at = begin[axis] + (rest % self.box_sizes[axis]) as i64;
-                rest /= self.box_sizes[axis];
-                let inside = u64::try_from(at).ok().filter(|&at| at < self.sizes[axis]);
-                address = address.zip(inside).map(|(all, at)| all.wrapping_add(at.wrapping_mul(self.strides[axis])));
+            let axes = self.box_sizes.iter().zip(&self.sizes).zip(&self.strides).zip(&begin).take(self.rank);
+            for (((&box_size, &size), &stride), &begin) in axes {
+                let at = begin + (rest % box_size) as i64;
+                rest /= box_size;
+                let inside = u64::try_from(at).ok().filter(|&at| at < size);
+                address = address.zip(inside).map(|(all, at)| all.wrapping_add(at.wrapping_mul(stride)));
             }
             Piece { at: self.mixed(to + element * self.element_bytes), address }
         })

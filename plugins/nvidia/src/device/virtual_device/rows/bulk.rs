@@ -68,7 +68,7 @@ fn span(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
             let (shared, global) = if to_shared { (shared, global) } else { (global, shared) };
             let inside = aligned(warp.resolve(Space::Shared, inside, lane)?.1, GRAIN, shared, Space::Shared, lane)?;
             let outside = aligned(warp.resolve(Space::Global, outside, lane)?.1, GRAIN, global, Space::Global, lane)?;
-            copied(warp, bytes, global, &[outside..outside + bytes]);
+            copied(warp, bytes, global, [outside..outside + bytes]);
             match &mbarrier {
                 Some(mbarrier) => {
                     let mut data = vec![0; bytes as usize];
@@ -84,9 +84,10 @@ fn span(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
 }
 
 /// Counts a copy of so many bytes of shared memory, which touches the units of global memory of these pieces.
-fn copied(warp: &mut Running<'_>, bytes: u64, direction: Direction, pieces: &[Range<u64>]) {
+fn copied(warp: &mut Running<'_>, bytes: u64, direction: Direction, pieces: impl IntoIterator<Item = Range<u64>>) {
     let unit = u64::from(warp.target.global.transaction_bytes.max(1));
-    let mut units: Vec<u64> = pieces.iter().flat_map(|piece| piece.start / unit..piece.end.div_ceil(unit)).collect();
+    let mut units: Vec<u64> =
+        pieces.into_iter().flat_map(|piece| piece.start / unit..piece.end.div_ceil(unit)).collect();
     units.sort_unstable();
     units.dedup();
     warp.counts.bulk_copies += 1;
@@ -140,8 +141,8 @@ impl Boxes {
         let inside = aligned(inside, BOX_ALIGNMENT, shared, Space::Shared, lane)?;
         let pieces: Vec<_> = tensor.pieces(&origin, inside).collect();
         let element = tensor.element_bytes;
-        let touched: Vec<_> = pieces.iter().filter_map(|piece| piece.address).map(|at| at..at + element).collect();
-        copied(warp, tensor.box_bytes(), global, &touched);
+        let touched = pieces.iter().filter_map(|piece| piece.address).map(|at| at..at + element);
+        copied(warp, tensor.box_bytes(), global, touched);
         let Some(mbarrier) = &self.mbarrier else {
             let taken = pieces.iter().filter_map(|piece| Some((piece.at, piece.address?, element))).collect();
             return warp.bulk_take(lane, taken);
