@@ -141,10 +141,10 @@ fn a_text_says_its_sizes() {
     let (some, _) = chosen(&[("m", 64)]).expect("a program");
     assert_eq!((some.solved, some.sizes[0].1), (4, 64), "{some}");
     let unknown = chosen(&[("z", 64)]).expect_err("no such size").to_string();
-    assert!(unknown.contains("no size `z`, there are m, n, k"), "{unknown}");
+    assert!(unknown.contains("no size `z`, there are m, n, k, depth"), "{unknown}");
     // With the suite's sizes it is the suite's program.
     let (case, plain) = case("explicit_gemm");
-    let sized = SizedText::read(text).expect("a text").expect("sizes").with(&[64, 64, 32]).expect("a program");
+    let sized = SizedText::read(text).expect("a text").expect("sizes").with(&[64, 64, 32, 160]).expect("a program");
     let renamed = sized.replace("sized_gemm", "explicit_gemm");
     let counts = |text: &str| explicit::executed(&target, &case, text, Options::default()).counts;
     assert_eq!(counts(&renamed), counts(&plain));
