@@ -255,8 +255,13 @@ fn sizes_that_a_text_leaves_open_are_chosen() {
     assert!(first.ends_with("of 8 that were looked at (0 left out)"), "{first}");
     assert_eq!(found.out.matches(" cycles\n  m = ").count() + 1, 8, "each is told: {}", found.out);
     let said = explain(&["--size", "m=64", "--size", "n=32", "--size", "k=16"]);
-    assert!(said.out.starts_with("sizes: m = 64, n = 32, k = 16, as given\n"), "{}{}", said.out, said.err);
-    assert!(explain(&["--size", "z=1"]).failed(2).contains("there is no size `z`, there are m, n, k"));
+    assert!(
+        said.out.starts_with("sizes: m = 64, n = 32, k = 16, depth = 4096, as given\n"),
+        "{}{}",
+        said.out,
+        said.err
+    );
+    assert!(explain(&["--size", "z=1"]).failed(2).contains("there is no size `z`, there are m, n, k, depth"));
     assert!(explain(&["--size", "m"]).failed(2).contains("NAME=NUMBER"));
     let other =
         run(tilewright().arg("explain").arg(kernel("add_masked.ttir")).args(["--target", "a100", "--size", "m=1"]));

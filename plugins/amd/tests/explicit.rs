@@ -59,7 +59,7 @@ fn branches_that_are_cut_would_not_have_been_better() {
 #[test]
 fn lanes_fetch_what_a_swizzle_wants() {
     let target = target();
-    for (name, turns) in [("explicit_int4", 4), ("explicit_int1", 2), ("explicit_moe", 2)] {
+    for (name, turns) in [("explicit_int4", 4), ("explicit_int1", 2)] {
         let found = solved(&target, name, Options::default());
         let copies = found.derivation.memories.iter().flat_map(|memory| &memory.accesses);
         for copy in copies.filter(|access| access.operation != "ttg.local_load") {

@@ -66,7 +66,7 @@ fn units(elements: impl Iterator<Item = u64>) -> usize {
 fn lanes_bring_side_by_side_what_the_memory_wants_there() {
     let target = target();
     let threads = Threads { lanes: LANES, warps: 4 };
-    let copied = coalesced(&global(), 16, threads, Some(&[32]), target.description()).expect("a copy").layout;
+    let copied = coalesced(&global(), 16, threads, Some(&[16, 32]), target.description()).expect("a copy").layout;
     let mut swizzled = 0;
     for factor in factors() {
         let solution = found(&target, &copied, &factor);

@@ -100,14 +100,17 @@ fn what_executes_less_is_predicted_to_take_less() {
 #[test]
 fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
     let mut ranked = Ranked::default();
-    for product in ["h100", "gh200"] {
-        for name in ["explicit_attention", "explicit_decode", "explicit_moe", "explicit_int1"] {
+    for (product, names) in [
+        ("h100", &["explicit_decode", "explicit_moe", "explicit_int1"][..]),
+        ("gh200", &["explicit_decode", "explicit_moe"]),
+    ] {
+        for name in names {
             ranked.add_parts_left_out(product, &target(product), name);
         }
     }
     let Ranked { pairs, wrong, told } = ranked;
     println!("{pairs:?} pairs, {wrong:?} ranked wrongly\n{told}");
-    assert!(pairs[0] + pairs[1] >= 40, "{pairs:?} pairs");
+    assert!(pairs[0] + pairs[1] >= 20, "{pairs:?} pairs");
     assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{told}");
 }
 
@@ -141,10 +144,10 @@ fn a_text_says_its_sizes() {
     let (some, _) = chosen(&[("m", 64)]).expect("a program");
     assert_eq!((some.solved, some.sizes[0].1), (4, 64), "{some}");
     let unknown = chosen(&[("z", 64)]).expect_err("no such size").to_string();
-    assert!(unknown.contains("no size `z`, there are m, n, k"), "{unknown}");
+    assert!(unknown.contains("no size `z`, there are m, n, k, depth"), "{unknown}");
     // With the suite's sizes it is the suite's program.
     let (case, plain) = case("explicit_gemm");
-    let sized = SizedText::read(text).expect("a text").expect("sizes").with(&[64, 64, 32]).expect("a program");
+    let sized = SizedText::read(text).expect("a text").expect("sizes").with(&[64, 64, 32, 160]).expect("a program");
     let renamed = sized.replace("sized_gemm", "explicit_gemm");
     let counts = |text: &str| explicit::executed(&target, &case, text, Options::default()).counts;
     assert_eq!(counts(&renamed), counts(&plain));

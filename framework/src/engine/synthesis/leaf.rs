@@ -115,7 +115,10 @@ impl Leaf {
                 copies.push(line);
             }
         }
-        follows.go_ahead(body, &expanded.copies, (loops, choices), &moved);
+        // Where who copies what is left out, copies stay as they are.
+        if options.task_mapping {
+            follows.go_ahead(body, &expanded.copies, (loops, choices), &moved);
+        }
         let loops: Vec<LoopLine> = loops.iter().map(|of| of_loop(function, of, choices)).collect();
         let facts = made.map(Facts::of).unwrap_or_else(|| Facts::of(function));
         let program = Solved { body, facts: &facts, machine, layouts: &layouts, plans: &plans };
