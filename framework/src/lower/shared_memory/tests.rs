@@ -294,7 +294,7 @@ fn a_buffer_is_in_use_until_its_copies_have_landed() {
   store %51, %1 align 4
   wait copies 0"
         );
-        let told = Told { allocations: vec![Value(50)], accesses: HashMap::from([(Value(100), Access::Copy)]) };
+        let told = Told { allocations: vec![Value(50)], accesses: HashMap::from([(Value(100), (Access::Copy, None))]) };
         addresses(&super::placed(kernel(&[64, 64], &body), &told, u64::MAX))
     };
     assert_ne!(of(1)[0], of(1)[1]);
@@ -381,7 +381,7 @@ fn movements_on_either_side_of_an_access_of_the_programs_do_not_meet() {
   %8: i32 = load %7 align 4
   %101: i1 = constant 0
   %9: i32 = load %50 align 4";
-    let accesses = (100..).map(Value).zip([Access::Store, Access::Load]).collect();
+    let accesses = (100..).map(Value).zip([Access::Store, Access::Load].map(|access| (access, None))).collect();
     let told = Told { allocations: vec![Value(50)], accesses };
     let kernel = super::placed(kernel(&[64, 64, 64], body), &told, u64::MAX);
     assert_eq!(names(&kernel), "store barrier load store barrier store barrier load load");
