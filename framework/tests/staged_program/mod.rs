@@ -261,8 +261,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         let found = memory.read_all(written).unwrap_or_else(|error| panic!("{error}"));
         for place in 0..TILE {
             let (mut sum, mut kept) = (0u32, 0u32);
-            for turn in 0..turns {
-                let tile = if self.from == From::Loaded { order[turn] as usize } else { turn };
+            for (turn, &listed) in order.iter().enumerate().take(turns) {
+                let tile = if self.from == From::Loaded { listed as usize } else { turn };
                 let is_there = self.other.is_none() || place / 32 < rows;
                 let of = |from: usize| if is_there { numbers[from] } else { self.other.unwrap_or(0) };
                 let own = of(tile * TILE + place);
