@@ -68,7 +68,7 @@ fn span(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
             let (shared, global) = if to_shared { (shared, global) } else { (global, shared) };
             let inside = aligned(warp.resolve(Space::Shared, inside, lane)?.1, GRAIN, shared, Space::Shared, lane)?;
             let outside = aligned(warp.resolve(Space::Global, outside, lane)?.1, GRAIN, global, Space::Global, lane)?;
-            copied(warp, bytes, global, [outside..outside + bytes]);
+            copied(warp, bytes, global, std::iter::once(outside..outside + bytes));
             match &mbarrier {
                 Some(mbarrier) => {
                     let mut data = vec![0; bytes as usize];
