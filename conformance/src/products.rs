@@ -15,9 +15,6 @@ use crate::{OpenError, Served, Targets, answers};
 
 /// The argument with which a program starts itself to serve a plugin.
 const PLUGIN_HOST: &str = "plugin-host";
-/// The time that one call of a plugin has. A case that waits for one has less, most often; this
-/// ends a call on which listing the cases waits.
-const CALL: Duration = Duration::from_secs(120);
 
 /// All products that are known by name.
 #[derive(Debug)]
@@ -28,14 +25,15 @@ pub struct Products {
 
 impl Products {
     /// The products of a catalogue; plugins are the given files, then those found where programs
-    /// look for them. They are served by this program, see [`Products::serve_plugin`].
+    /// look for them. They are served by this program, see [`Products::serve_plugin`], and a call of one that takes longer
+    /// than `limit` ends its process.
     ///
     /// # Errors
     /// A file that is no plugin, or a program that does not know its own name.
-    pub fn open(catalogue: Catalogue, plugins: &[PathBuf]) -> Result<Self, OpenError> {
+    pub fn open(catalogue: Catalogue, plugins: &[PathBuf], limit: Duration) -> Result<Self, OpenError> {
         let unknown = |error: &dyn std::fmt::Display| OpenError::Unknown(error.to_string());
         let program = std::env::current_exe().map_err(|error| unknown(&error))?;
-        let mut registry = Registry::isolated(HostCommand::new(program, [PLUGIN_HOST]), CALL);
+        let mut registry = Registry::isolated(HostCommand::new(program, [PLUGIN_HOST]), limit);
         let discovery = plugins.iter().fold(Discovery::standard(), |discovery, file| discovery.file(file));
         registry.discover(&discovery).map_err(|error| unknown(&error))?;
         Ok(Self { catalogue, registry })

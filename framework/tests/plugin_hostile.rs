@@ -160,7 +160,7 @@ fn lies_about_instructions() {
         ("endless", "takes Some(inf) cycles"),
         ("backwards", "takes Some(-1.0) cycles"),
         ("beyond", "operand `d` lies in 4096 lanes"),
-        ("odd", "have 7 bits"),
+        ("wide", "have 200 bits"),
     ] {
         let error = lying(product).err().unwrap_or_else(|| panic!("{product} is believed")).to_string();
         let named = error.contains("tilewright_fixture_plugin") && error.contains("report this");

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::arguments::{MessageFormat, Which};
 use super::choose::chosen_targets;
-use super::{Program, Stop};
+use super::{CALL, Program, Stop};
 use crate::{CaseResult, Exit, Kept, Level, Status, Targets};
 
 /// Cases named of those that stand against a claim.
@@ -49,7 +49,7 @@ impl Program {
         which: &Which,
         format: MessageFormat,
     ) -> Result<Exit, Stop> {
-        let targets = (self.targets)(&which.plugins)?;
+        let targets = (self.targets)(&which.plugins, CALL)?;
         let kept = Kept::merge(files)?;
         let mut exit = Exit::Ok;
         for target in chosen_targets(&*targets, &which.targets)? {

@@ -12,6 +12,7 @@ mod run;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Parser;
 
@@ -21,8 +22,14 @@ use crate::{AnswersError, Context, Exit, Group, Mandatory, OpenError, Targets};
 use arguments::{Arguments, Command, MessageFormat, Which};
 use choose::{Chosen, chosen_targets, context};
 
-/// Finds the targets that there are, with the given plugin files in front of all others.
-pub type OpenTargets = Box<dyn Fn(&[PathBuf]) -> Result<Box<dyn Targets>, OpenError>>;
+/// Finds the targets that there are, with the given plugin files in front of all others, each of whose calls has so much time.
+pub type OpenTargets = Box<dyn Fn(&[PathBuf], Duration) -> Result<Box<dyn Targets>, OpenError>>;
+
+/// The time that one call of a plugin has outside of cases, on which a command waits.
+const CALL: Duration = Duration::from_secs(120);
+
+/// The time that one has in a worker, whose cases the runner ends: no case has as much.
+const CALL_OF_CASE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A conformance command: where targets come from, and the groups of cases. The product's own is
 /// one; a vendor's may have groups of its own.
@@ -104,7 +111,7 @@ impl Program {
             Some(Command::Run { command, plugins }) => return Ok(self.play(command, plugins)),
             None => {}
         }
-        let targets = (self.targets)(&arguments.which.plugins)?;
+        let targets = (self.targets)(&arguments.which.plugins, CALL)?;
         if arguments.list_targets {
             return list_targets(&*targets, arguments.reporting.message_format);
         }
@@ -120,7 +127,7 @@ impl Program {
     /// The worker's side.
     fn serve(&self, which: &Which) -> Result<Exit, Stop> {
         let open = || -> Result<Context, String> {
-            let targets = (self.targets)(&which.plugins).map_err(|error| error.to_string())?;
+            let targets = (self.targets)(&which.plugins, CALL_OF_CASE).map_err(|error| error.to_string())?;
             let [name] = &which.targets[..] else { return Err("a worker has one target".to_owned()) };
             let answers = which.answers().map_err(|error| error.to_string())?;
             context(&*targets, name, &answers, which).map_err(|Stop(_, message)| message)

@@ -9,13 +9,13 @@ use tilewright::vendor::{CompileError, CompileOptions, Target};
 
 use super::arguments::{Choice, Which};
 use super::choose::{Chosen, chosen_targets, context, narrowed};
-use super::{Program, Stop};
+use super::{CALL, Program, Stop};
 use crate::{Case, Context, Exit, Served, Status, Targets, Verdict, list};
 
 impl Program {
     /// Compiles the chosen cases of a target that have kernels to be run elsewhere, and writes them to a folder.
     pub(super) fn pack(&self, folder: &Path, which: &Which, choice: &Choice, date: Option<&str>) -> Result<Exit, Stop> {
-        let targets = (self.targets)(&which.plugins)?;
+        let targets = (self.targets)(&which.plugins, CALL)?;
         let names = chosen_targets(&*targets, &which.targets)?;
         let [target] = &names[..] else { return Err(Stop::usage("a pack is of one target".to_owned())) };
         // What can be packed is what runs on devices.
@@ -53,7 +53,7 @@ impl Program {
     /// Runs a pack on a device of its target, through the plugin that serves it here.
     pub(super) fn play(&self, command: &conformance_pack::Command, plugins: &[PathBuf]) -> Exit {
         let status = command.run(|index: &Index| -> Result<Arc<dyn Target>, String> {
-            let targets = (self.targets)(plugins).map_err(|error| error.to_string())?;
+            let targets = (self.targets)(plugins, CALL).map_err(|error| error.to_string())?;
             targets.open(&index.target.name).map_err(|error| error.to_string())
         });
         match status {

@@ -19,7 +19,7 @@ use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceE
 pub struct Inventions(Vec<TargetDescription>);
 
 impl Inventions {
-    pub fn open(plugins: &[PathBuf]) -> Result<Box<dyn Targets>, OpenError> {
+    pub fn open(plugins: &[PathBuf], _: Duration) -> Result<Box<dyn Targets>, OpenError> {
         if let Some(file) = plugins.iter().find(|file| !file.exists()) {
             return Err(OpenError::Unknown(format!("no plugin {}", file.display())));
         }

@@ -28,7 +28,7 @@ pub(super) fn check_instructions(rows: &[Instruction], target: &TargetDescriptio
 
 fn check_operand(operand: &Operand, target: &TargetDescription) -> Result<(), String> {
     let Operand::Register { role, bits, layout, .. } = operand else { return Ok(()) };
-    if !bits.is_power_of_two() || *bits > 128 {
+    if !(1..=128).contains(bits) {
         return Err(format!("elements of operand `{role}` have {bits} bits"));
     }
     let most = target.lanes.choices.iter().copied().max().unwrap_or(target.lanes.default);
