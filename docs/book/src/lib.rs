@@ -5,7 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// The folder of the book.
 #[must_use]
@@ -67,14 +67,14 @@ const PROGRAMS: &[&str] = &[
     "triton-venv/bin/python",
 ];
 
-/// The commands that a page shows: lines of its code blocks that begin with a program or set a variable for one,
-/// together with the lines that they are continued on.
+/// The commands that a page shows: lines of its code blocks of no language, or of a shell's, that begin with a program or
+/// set a variable for one, together with the lines that they are continued on.
 #[must_use]
 pub fn commands(text: &str) -> Vec<String> {
     let (mut found, mut block) = (Vec::new(), None);
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         match (event, &mut block) {
-            (Event::Start(Tag::CodeBlock(_)), _) => block = Some(String::new()),
+            (Event::Start(Tag::CodeBlock(kind)), _) => block = is_of_a_shell(&kind).then(String::new),
             // An indented block comes line by line.
             (Event::Text(text), Some(block)) => block.push_str(&text),
             (Event::End(TagEnd::CodeBlock), _) => {
@@ -85,6 +85,14 @@ pub fn commands(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Blocks that name a language are in it.
+fn is_of_a_shell(kind: &CodeBlockKind<'_>) -> bool {
+    match kind {
+        CodeBlockKind::Indented => true,
+        CodeBlockKind::Fenced(language) => ["", "sh", "console"].contains(&language.as_ref()),
+    }
 }
 
 fn is_command(line: &str) -> bool {
