@@ -4,6 +4,8 @@ use crate::device::virtual_device::machine::{FaultKind, LANES, Operation, Space,
 use crate::device::virtual_device::program::{Form, Meaning, Operands, Row, Type};
 use tilewright::target::Direction;
 
+use super::groups;
+
 pub(super) const ROWS: &[Row] = &[
     Row {
         name: "cp.async",
@@ -64,29 +66,13 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
 }
 
 fn commit(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    operands.expect(0..=0)?;
-    Ok(each(|warp| {
-        warp.together(u32::MAX)?;
-        warp.commit();
-        Ok(())
-    }))
+    groups::together(operands, |warp| warp.commit())
 }
 
 fn wait(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    operands.expect(1..=1)?;
-    let outstanding = operands.constant(0)? as usize;
-    Ok(each(move |warp| {
-        warp.together(u32::MAX)?;
-        warp.land(outstanding, false);
-        Ok(())
-    }))
+    groups::wait(operands, |warp, outstanding| warp.land(outstanding, false))
 }
 
 fn wait_all(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    operands.expect(0..=0)?;
-    Ok(each(|warp| {
-        warp.together(u32::MAX)?;
-        warp.land(0, true);
-        Ok(())
-    }))
+    groups::together(operands, |warp| warp.land(0, true))
 }

@@ -6,7 +6,8 @@
 
 use tilewright::emulator::ElementSum;
 
-use crate::device::virtual_device::machine::{FaultKind, LANES, Next, Operation, Running, each};
+use super::groups;
+use crate::device::virtual_device::machine::{FaultKind, LANES, Next, Operation, Running};
 use crate::device::virtual_device::program::{Form, Meaning, Operands, Place, Row, Type, mask};
 
 const MODIFIERS: &str = "m64n* f16 bf16 tf32 f32 s32 s8 u8 e4m3 e5m2 b1 and popc satfinite";
@@ -207,25 +208,13 @@ impl Operation for Product {
 }
 
 fn fence(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    operands.expect(0..=0)?;
-    Ok(each(|warp| warp.together(u32::MAX)))
+    groups::together(operands, |_| ())
 }
 
 fn commit(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    operands.expect(0..=0)?;
-    Ok(each(|warp| {
-        warp.together(u32::MAX)?;
-        warp.group_commit();
-        Ok(())
-    }))
+    groups::together(operands, |warp| warp.group_commit())
 }
 
 fn wait(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    operands.expect(1..=1)?;
-    let outstanding = operands.constant(0)? as usize;
-    Ok(each(move |warp| {
-        warp.together(u32::MAX)?;
-        warp.group_wait(outstanding);
-        Ok(())
-    }))
+    groups::wait(operands, |warp, outstanding| warp.group_wait(outstanding))
 }

@@ -22,6 +22,7 @@ mod exchange;
 mod float;
 mod function;
 mod group_product;
+mod groups;
 mod hints;
 mod integer;
 mod matrix;
