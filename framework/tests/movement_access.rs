@@ -73,3 +73,17 @@ fn bad_questions_are_errors() {
     let error = load_shared(&registers, &memory(&[1, 2, 4], &[]), 4, &target).expect_err("half bytes");
     assert!(matches!(error, MovementError::ElementBits(4)), "{error}");
 }
+
+#[test]
+fn memory_that_no_block_has_is_refused() {
+    // 2048 words fill the 8 KiB of a block; padded they do not fit.
+    let columns: Vec<u64> = (0..11).map(|bit| 1 << bit).collect();
+    let registers = distributed(&columns, 0, 11);
+    check(&registers, &memory(&columns, &[]), 32);
+    let padded = memory(&columns, &[(1024, 1)]);
+    for refused in [store_shared(&registers, &padded, 32, &machine()), load_shared(&registers, &padded, 32, &machine())]
+    {
+        let error = refused.expect_err("a word more than there is");
+        assert_eq!(error.to_string(), "no way to convert: 8196 bytes of shared memory are needed and 8192 are there");
+    }
+}

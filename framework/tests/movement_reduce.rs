@@ -155,6 +155,17 @@ fn where_warps_are_many_each_sum_is_combined_once_and_handed_out() {
 }
 
 #[test]
+fn tuples_share_the_memory_of_a_block() {
+    // Of each of six tensors eight warps hold parts of 64 sums: whole parts take 2 KiB each, and there are 8.
+    let src = blocked([64, 64], [8, 8], [8, 1], [1, 8]);
+    let most = u64::from(machine().shared.bytes);
+    check(&src, Dim::tensor(1), &[32; 6]);
+    for way in reductions(&src, Dim::tensor(1), &[32; 6], &machine()).expect("ways") {
+        assert!(way.shared_bytes <= most, "{} bytes", way.shared_bytes);
+    }
+}
+
+#[test]
 fn bad_questions_are_errors() {
     let target = machine();
     let src = blocked([8, 8], [1, 8], [8, 1], [1, 1]);

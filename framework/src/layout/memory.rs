@@ -46,4 +46,10 @@ impl MemoryLayout {
         let offsets = 1u64 << self.linear.in_bits(super::Dim::OFFSET).min(63);
         self.physical_offset(offsets - 1) + 1
     }
+
+    /// Bytes that one block must allocate for elements of so many bits.
+    #[must_use]
+    pub fn allocated_bytes(&self, element_bits: u32) -> u64 {
+        self.allocated_elements().saturating_mul(u64::from(element_bits)).div_ceil(8)
+    }
 }

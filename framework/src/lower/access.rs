@@ -67,7 +67,7 @@ pub fn load_kernel(
 }
 
 fn allocate(builder: &mut Builder, memory: &MemoryLayout, element: Element) -> Value {
-    let bytes = memory.allocated_elements() * u64::from(element.bits() / 8);
+    let bytes = memory.allocated_bytes(element.bits());
     builder.shared_buffer(bytes as u32, 16)
 }
 

@@ -40,7 +40,7 @@ pub fn staged_box_kernel(
         Parameter::plain("held", pointer),
     ];
     let mut builder = Builder::with_parameters(name, launch, parameters);
-    let bytes = memory.allocated_elements() * u64::from(element.bits() / 8);
+    let bytes = memory.allocated_bytes(element.bits());
     let pitch = bytes.next_multiple_of(copy.alignment) as u32;
     let buffers = builder.shared_buffer(pitch * stages.buffers, copy.alignment as u32);
     let offsets = 1 << memory.linear.in_bits(Dim::OFFSET);

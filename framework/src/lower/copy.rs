@@ -55,7 +55,7 @@ pub fn staged_copy_kernel(
     let launch = Launch::new(1 << bits(Dim::LANE), 1 << bits(Dim::WARP));
     let pointer = Type::Pointer(Space::Global);
     let mut builder = Builder::new(name, launch, &[("tensors", pointer), ("places", pointer), ("found", pointer)]);
-    let bytes = memory.allocated_elements() * u64::from(element_bits / 8);
+    let bytes = memory.allocated_bytes(element_bits);
     let grain = copy.alignment().max(16);
     let pitch = bytes.next_multiple_of(grain) as u32;
     let buffers = builder.shared_buffer(pitch * stages.buffers, grain as u32);

@@ -38,7 +38,7 @@ pub fn repeated_staging_kernel(
 ) -> Result<Kernel, MovementError> {
     let element = integer(element_bits)?;
     kernel_around("stage", src, dst, &[element_bits], |builder, tensors| {
-        let bytes = memory.allocated_elements() * u64::from(element_bits / 8);
+        let bytes = memory.allocated_bytes(element_bits);
         let buffer = builder.shared_buffer(bytes as u32, 16);
         vec![repeat(builder, element, &tensors[0], rounds, true, |builder, values| {
             store.emit_store(builder, buffer, values);

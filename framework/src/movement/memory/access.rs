@@ -39,7 +39,7 @@ pub struct SharedAccess {
 ///
 /// # Errors
 /// [`MovementError`]: layouts of different tensors, memory of other blocks, elements that no access
-/// of the target carries.
+/// of the target carries, more memory than a block of the target has.
 pub fn store_shared<'a>(
     registers: &LinearLayout,
     memory: &MemoryLayout,
@@ -70,6 +70,11 @@ fn plan(
     means: &Means<'_>,
 ) -> Result<SharedAccess, MovementError> {
     let side = located(registers, memory, element_bits, direction)?;
+    let (needed, have) = (memory.allocated_bytes(element_bits), u64::from(means.target.shared.bytes));
+    if needed > have {
+        let reasons = format!("{needed} bytes of shared memory are needed and {have} are there");
+        return Err(MovementError::Impossible { reasons });
+    }
     let units: Columns = (0..memory.linear.in_bits(Dim::OFFSET)).map(|bit| 1 << bit).collect();
     let offsets = Memory::new(&units, &memory.padding);
     let placed = Placed::new(&side, &offsets, means.target);

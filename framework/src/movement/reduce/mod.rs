@@ -73,18 +73,25 @@ pub fn reduce(
 ) -> Result<Reduction, MovementError> {
     let question = Question::new(src, axis, element_bits)?;
     let means = Means::of(target).with_access_slots(ACCESS_SLOTS);
-    let mut best: Option<Reduction> = None;
+    let (mut best, mut closed) = (None::<Reduction>, None);
     for way in Way::all(&question)? {
         let most = best.as_ref().map_or(f64::INFINITY, price);
         if least_price(&question, &way, means)? > most {
             continue;
         }
-        let reduction = build(&question, &way, means)?;
-        if best.as_ref().is_none_or(|best| compare(&reduction, best).is_lt()) {
-            best = Some(reduction);
+        match build(&question, &way, means) {
+            Ok(reduction) if best.as_ref().is_none_or(|best| compare(&reduction, best).is_lt()) => {
+                best = Some(reduction);
+            }
+            Ok(_) => {}
+            Err(error) => closed = Some(error),
         }
     }
-    best.ok_or_else(|| MovementError::Impossible { reasons: "there is no way to reduce".to_owned() })
+    best.ok_or_else(|| closed.unwrap_or_else(no_way))
+}
+
+fn no_way() -> MovementError {
+    MovementError::Impossible { reasons: "there is no way to reduce".to_owned() }
 }
 
 /// What an access of shared memory counts beside its wavefronts, in slots. Reductions move little by many
@@ -106,7 +113,16 @@ pub fn reductions(
     let question = Question::new(src, axis, element_bits)?;
     let means = Means::of(target).with_access_slots(ACCESS_SLOTS);
     let ways = Way::all(&question)?;
-    let mut all = ways.iter().map(|way| build(&question, way, means)).collect::<Result<Vec<_>, _>>()?;
+    let (mut all, mut closed) = (Vec::new(), None);
+    for way in &ways {
+        match build(&question, way, means) {
+            Ok(reduction) => all.push(reduction),
+            Err(error) => closed = Some(error),
+        }
+    }
+    if all.is_empty() {
+        return Err(closed.unwrap_or_else(no_way));
+    }
     all.sort_by(compare);
     all.dedup_by(|a, b| a.counts == b.counts && a.before == b.before && a.after == b.after);
     Ok(all)
@@ -132,8 +148,19 @@ fn least_price(question: &Question, way: &Way, means: Means<'_>) -> Result<f64, 
     Ok(least)
 }
 
-/// The reduction that goes a way by the given means.
+/// The reduction that goes a way by the given means. Each of its moves has shared memory of its own: all that they
+/// want where a block has that, else a share each.
 fn build(question: &Question, way: &Way, means: Means<'_>) -> Result<Reduction, MovementError> {
+    let most = u64::from(means.target.shared.bytes);
+    let reduction = build_within(question, way, means)?;
+    if reduction.shared_bytes <= most {
+        return Ok(reduction);
+    }
+    let moves = reduction.moves.len() + reduction.handed_out.len();
+    build_within(question, way, means.with_scratch(most / moves.max(1) as u64))
+}
+
+fn build_within(question: &Question, way: &Way, means: Means<'_>) -> Result<Reduction, MovementError> {
     let target = means.target;
     let converted = |src: &LinearLayout, dst: &LinearLayout| -> Result<Vec<Plan>, MovementError> {
         question.element_bits.iter().map(|&bits| convert(src, dst, bits, means)).collect()

@@ -47,7 +47,7 @@ impl Repeated<'_> {
             Self::Conversion(_, plan) => (plan.counts, plan.cost, plan.shared_bytes),
             Self::Staging(_, memory, [store, load]) => {
                 let counts = store.counts.plus(load.counts).plus(Counts { barriers: 1, ..Counts::default() });
-                (counts, store.cost + load.cost, memory.allocated_elements() * u64::from(element_bits / 8))
+                (counts, store.cost + load.cost, memory.allocated_bytes(element_bits))
             }
             Self::Gather(_, _, plan) => (plan.counts, plan.cost, plan.shared_bytes),
         };
