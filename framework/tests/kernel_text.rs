@@ -5,9 +5,9 @@ use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use tilewright::kernel::text::{ParseError, parse};
 use tilewright::kernel::{
-    Atomic, Binary, Cast, Compare, DecodeError, Element, Exchange, Issuers, Kernel, Launch, MAX_DEPTH, MathFunction,
-    MemoryOrder, MemoryScope, Module, Op, Outside, Parameter, Queue, Region, Scope, SharedBuffer, Space,
-    SpecialRegister, Statement, TensorMap, Type, Unary, Value, decode, encode,
+    Atomic, Binary, Cast, Compare, DecodeError, Element, Exchange, Extent, Issuers, Kernel, Launch, MAX_DEPTH,
+    MappedRows, MathFunction, MemoryOrder, MemoryScope, Module, Op, Outside, Parameter, Queue, Region, Scope,
+    SharedBuffer, Space, SpecialRegister, Statement, TensorMap, Type, Unary, Value, decode, encode,
 };
 use tilewright::target::Mix;
 
@@ -171,7 +171,11 @@ fn tensor_map() -> impl Strategy<Value = TensorMap> {
 
 fn kernel() -> impl Strategy<Value = Kernel> {
     let plain = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::plain(&name, ty));
-    let mapped = (any::<String>(), tensor_map()).prop_map(|(name, map)| Parameter::tensor(&name, map));
+    let extent = prop_oneof![any::<u64>().prop_map(Extent::Number), any::<u32>().prop_map(Extent::Parameter)];
+    let rows = (any::<u32>(), prop::collection::vec(extent, 1..6))
+        .prop_map(|(pointer, strides)| MappedRows { pointer, strides });
+    let mapped = (any::<String>(), tensor_map(), prop::option::of(rows))
+        .prop_map(|(name, map, rows)| Parameter { rows, ..Parameter::tensor(&name, map) });
     let parameter = prop_oneof![3 => plain, 1 => mapped];
     let buffer = (any::<u32>(), any::<u32>(), any::<Option<u32>>()).prop_map(|(bytes, alignment, at)| SharedBuffer {
         bytes,

@@ -321,11 +321,11 @@ proptest! {
 
 fn work() -> impl Strategy<Value = Work> {
     let counts = (0..4096u64, 0..64u64, any::<bool>(), 0..64u64, 0..64u64, 0..64u64);
-    (counts, 0..64u64, 0..64u64, 1..32u32, 0..256u64, 0..4u64).prop_map(
+    (counts, 0..64u64, (0..64u64, any::<bool>()), 1..32u32, 0..256u64, 0..4u64).prop_map(
         |(
             (global_bytes, global_accesses, asynchronous, stored, loaded, shared_accesses),
             exchanges,
-            matrix,
+            (matrix, pending),
             cycles,
             arithmetic,
             barriers,
@@ -339,6 +339,7 @@ fn work() -> impl Strategy<Value = Work> {
             exchanges,
             matrix_instructions: matrix,
             matrix_cycles: f64::from(cycles),
+            pending,
             arithmetic,
             barriers,
         },
@@ -415,6 +416,26 @@ proptest! {
             _ => target.costs.shared_load_wavefront.cycles *= 2.0,
         }
         prop_assert!(predict(&block, &target).expect("it fits").cycles >= before * (1.0 - 1e-12));
+    }
+}
+
+/// Of one block, products that go on until the next turn take none of a turn's own time, and no turn is shorter than they are.
+#[test]
+fn products_that_go_on_are_beside_a_turn() {
+    let target = a100();
+    let latency = |instructions: u64, pending: bool| {
+        let load = Work { wavefronts_loaded: 64, shared_accesses: 16, barriers: 1, ..Work::default() };
+        let matrix = Work { matrix_instructions: instructions, matrix_cycles: 8.0, pending, ..Work::default() };
+        let body = [load, matrix].map(Step::Work).to_vec();
+        let steps = vec![Step::Loop { trips: 32, stages: 2, body }];
+        let block = Block { blocks: 1, warps: 4, lanes: 32, registers: 128, shared_bytes: 16384, steps };
+        predict(&block, &target).expect("it fits").latency
+    };
+    // Four pipes for four warps: an instruction of each takes its cycles.
+    for instructions in [16, 128, 1024] {
+        let (waited, goes_on) = (latency(instructions, false), latency(instructions, true));
+        let products = 32.0 * 8.0 * instructions as f64;
+        assert!(goes_on < waited && goes_on >= products, "{instructions}: {goes_on} of {waited}, {products} alone");
     }
 }
 

@@ -121,6 +121,9 @@ fn every_key_arrives() {
     assert_eq!((toy.shared.bytes, toy.shared.static_bytes, toy.shared.grain_bytes), (4096, 2048, 64));
     assert_eq!((toy.shared.access_bits.as_slice(), toy.shared.warp_ordered), ([32, 64].as_slice(), true));
     assert_eq!((toy.global.access_bits.as_slice(), toy.global.transaction_bytes), ([8, 32].as_slice(), 32));
+    let staged = MACHINE.replace("transaction_bytes = 32", "transaction_bytes = 32\nstages = 5");
+    let staged = TargetDescription::from_toml("toy-1.toml", &staged).expect("the file reads");
+    assert_eq!((toy.global.stages, staged.global.stages), (3, 5));
     assert_eq!((toy.exchanges.len(), toy.exchanges[0].kind, toy.exchanges[0].bits), (1, ExchangeKind::Index, 32));
     let costs = [&toy.costs.shared_store_wavefront, &toy.costs.shared_load_wavefront, &toy.costs.exchange];
     assert_eq!(costs.map(|cost| (cost.cycles, cost.latency)), [(1.0, 20.0), (1.5, 21.0), (2.0, 22.0)]);

@@ -5,8 +5,8 @@ mod emulator_target;
 
 use tilewright::emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, MappedTensor, Meanings};
 use tilewright::kernel::{
-    Builder, Kernel, Launch, Module, Outside, Parameter, Space, TensorMap, Type, Violation, decode, encode, text,
-    verify, verify_instructions,
+    Builder, Element, Extent, Kernel, Launch, MappedRows, Module, Outside, Parameter, Space, TensorMap, Type,
+    Violation, decode, encode, text, verify, verify_instructions,
 };
 use tilewright::lower::{Bulk, bulk_kernel};
 use tilewright::target::{
@@ -62,6 +62,43 @@ fn maps_that_there_cannot_be_are_refused() {
     assert!(matches!(violation(unsaid), Violation::TensorMap { .. }));
     let pointer = Parameter { map: Some(map(MIX)), ..Parameter::plain("p", Type::Pointer(Space::Global)) };
     assert!(matches!(violation(pointer), Violation::TensorMap { .. }));
+}
+
+/// A map of memory behind another parameter: what the launch gives says its sizes.
+#[test]
+fn a_map_follows_from_other_parameters() {
+    let strides = vec![Extent::Number(1), Extent::Parameter(1)];
+    let rows = MappedRows { pointer: 0, strides };
+    let of = |rows: MappedRows| Parameter { rows: Some(rows), ..Parameter::tensor("rows", map(MIX)) };
+    let given = vec![
+        Parameter::plain("p", Type::Pointer(Space::Global)),
+        Parameter::plain("n", Type::Scalar(Element::I32)),
+        of(rows.clone()),
+    ];
+    let kernel = Builder::with_parameters("k", Launch::new(8, 1), given.clone()).finish();
+    let module = Module { kernels: vec![kernel] };
+    verify(&module).unwrap();
+    let written = module.to_string();
+    assert!(written.contains("outside zeros rows of %0 by 1 x %1)"), "{written}");
+    assert_eq!(text::parse(&written).unwrap(), module);
+    assert_eq!(decode(&encode(&module)).unwrap(), module);
+    // 16 bits an element: 640 bytes are 4 rows of 80 elements.
+    let tensor = |n: u64, bytes: u64| rows.tensor(&map(MIX), ((), bytes), |number| (number == 1).then_some(n));
+    let found = tensor(80, 640).unwrap();
+    assert_eq!((&found.sizes[..2], &found.strides[..2]), (&[80, 4][..], &[2, 160][..]));
+    assert_eq!(found.end(&map(MIX)), Ok(640));
+    assert!(tensor(80, 650).unwrap_err().contains("a buffer of 650 bytes"));
+    assert!(tensor(0, 640).unwrap_err().contains("strides [1, 0]"));
+    let wrong = |rows: MappedRows| {
+        let mut given = given.clone();
+        given[2] = of(rows);
+        let kernel = Builder::with_parameters("k", Launch::new(8, 1), given).finish();
+        verify(&Module { kernels: vec![kernel] }).unwrap_err().to_string()
+    };
+    assert!(wrong(MappedRows { pointer: 1, ..rows.clone() }).contains("parameter 1 is no pointer"));
+    let of_pointer = vec![Extent::Number(1), Extent::Parameter(0)];
+    assert!(wrong(MappedRows { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is no number"));
+    assert!(wrong(MappedRows { strides: vec![Extent::Number(1)], ..rows.clone() }).contains("one for each of 2 axes"));
 }
 
 /// Only instructions take maps, and nothing else gives one.
@@ -124,7 +161,7 @@ fn fetching(map: &TensorMap) -> Kernel {
 
 #[test]
 fn the_host_is_told_what_to_encode() {
-    let told = |map: TensorMap, mode| vec![EncodedMap { parameter: 0, map, mode }];
+    let told = |map: TensorMap, mode| vec![EncodedMap { parameter: 0, map, mode, rows: None }];
     for (mix, mode) in [(MIX, Some(7)), (Mix::default(), Some(0))] {
         assert_eq!(KernelMetadata::of(&fetching(&map(mix)), 0, &[row()]).maps, told(map(mix), mode));
     }

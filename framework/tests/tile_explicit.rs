@@ -3,7 +3,7 @@
 use tilewright::tile::op::Dialects;
 use tilewright::tile::text::parse;
 use tilewright::tile::transform::explicit::{Choices, expand, loops};
-use tilewright::tile::{Function, verify};
+use tilewright::tile::{Attribute, Function, verify};
 
 /// A program of these lines, which may use `%p` and `%b`, pointers to `f16` and bytes, the integers `%k` and `%m`, views and tensors.
 fn program(lines: &str) -> String {
@@ -157,5 +157,57 @@ fn a_loop_of_stages_fills_buffers_before_it() {
         let shape = body.ty(all).shape().expect("a shape");
         assert_eq!(shape.len(), if stages > 1 { 3 } else { 2 });
         assert_eq!(shape[0], if stages > 1 { u64::from(stages) } else { 64 });
+    }
+}
+
+/// A product whose sums nothing but its own next turn takes may go on while that begins: its result is marked, and waited for at the
+/// end of the next turn and behind the loop. Copies are then one turn less ahead.
+#[test]
+fn sums_that_turns_hand_on_may_be_waited_for_in_the_next_turn() {
+    let looped = |mma: &str, given: &str| {
+        format!(
+            "%zero = arith.constant 0.000000e+00 : f32
+    %empty = tw.register_tensor %zero : tensor<64x64xf32>
+    %w = tw.register_tensor %half : tensor<32x64xf16>
+    %sums = scf.for %i = %c0 to %k step %c1 iter_args(%sum = %empty) -> (tensor<64x64xf32>) : i32 {{
+      %ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+      tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
+      %r = tw.copy %s : (!m) -> tensor<64x32xf16>
+      %next = tw.mma %r, %w, {mma} : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+      %other = arith.addf %next, %empty : tensor<64x64xf32>
+      scf.yield {given} : tensor<64x64xf32>
+    }}"
+        )
+    };
+    let of = |text: &str| {
+        let function = function(&format!("%half = arith.constant 1.000000e+00 : f16\n{text}"));
+        let of = loops(&function).pop().expect("a loop that fills");
+        (function, of)
+    };
+    // What is added to, or given on, is another value.
+    for (sums, given) in [("%empty", "%next"), ("%sum", "%other")] {
+        assert!(of(&looped(sums, given)).1.sums.is_empty(), "{sums} {given}");
+    }
+    let text = looped("%sum", "%next").replace("      %other = arith.addf %next, %empty : tensor<64x64xf32>\n", "");
+    let (function, of) = of(&text);
+    assert_eq!(of.sums.len(), 1);
+    let expanded = |stages: u32| {
+        let choices = Choices { stages: [(of.op, stages)].into(), pending: [of.op].into(), ..Choices::default() };
+        expand(&function, &choices, &Dialects::neutral())
+    };
+    let refused = expanded(2).expect_err("two buffers are too few").to_string();
+    assert!(refused.contains("that takes three stages"), "{refused}");
+    for stages in [3, 4] {
+        let made = expanded(stages).unwrap_or_else(|violation| panic!("{violation}"));
+        let body = made.function.body.as_ref().expect("a body");
+        let all = body.walk(body.root());
+        let named = |name: &str| all.iter().copied().filter(|op| body.op(*op).name() == name).collect::<Vec<_>>();
+        let [product] = named("tt.dot")[..] else { panic!("one product") };
+        assert!(body.op(product).attributes.get("tw.pending").is_some());
+        let number = |op| body.op(op).attributes.get("outstanding").and_then(Attribute::as_integer);
+        let waits: Vec<_> = named("tw.await_products").into_iter().map(number).collect();
+        assert_eq!(waits, [Some(1), Some(0)]);
+        // Before the loop as many turns are filled as copies are ahead, and one in each turn.
+        assert_eq!(named("ttg.async_copy_global_to_local").len(), stages as usize - 2 + 1);
     }
 }

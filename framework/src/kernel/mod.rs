@@ -25,6 +25,7 @@
 mod build;
 mod bytes;
 mod count;
+mod mapped_rows;
 pub mod math;
 mod module;
 mod op;
@@ -39,6 +40,7 @@ pub use crate::target::Queue;
 pub use build::Builder;
 pub use bytes::{DecodeError, decode, encode};
 pub use count::Counts;
+pub use mapped_rows::{Extent, MappedRows};
 pub use module::{
     Kernel, Launch, MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value,
 };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Op, TensorMap, Type};
+use super::{MappedRows, Op, TensorMap, Type};
 
 /// A value, by its number; each is defined once in its kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -81,19 +81,22 @@ pub struct Parameter {
     /// What is mapped, where it is a map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<TensorMap>,
+    /// What the tensor of a map follows from, where the launch makes it of what it gives other parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<MappedRows>,
 }
 
 impl Parameter {
     /// A scalar or a pointer.
     #[must_use]
     pub fn plain(name: &str, ty: Type) -> Self {
-        Self { name: name.to_owned(), ty, map: None }
+        Self { name: name.to_owned(), ty, map: None, rows: None }
     }
 
     /// The map of a tensor in global memory.
     #[must_use]
     pub fn tensor(name: &str, map: TensorMap) -> Self {
-        Self { name: name.to_owned(), ty: Type::TensorMap, map: Some(map) }
+        Self { name: name.to_owned(), ty: Type::TensorMap, map: Some(map), rows: None }
     }
 }
 

@@ -42,7 +42,7 @@ pub use conversion::{Conversion, MovementError, check_block};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
 pub use copy::{
     BoxCopy, BoxSource, ClosedCopy, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, boxed, boxes_in,
-    consecutive_copy, copy_from_shared, copy_pointed, copy_to_shared,
+    consecutive_copy, copy_boxes, copy_from_shared, copy_pointed, copy_to_shared,
 };
 pub use gather::{Gather, gather, gathers};
 pub use means::Means;

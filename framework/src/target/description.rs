@@ -152,6 +152,10 @@ pub struct Shared {
     pub source: String,
 }
 
+pub(super) fn usual_stages() -> u32 {
+    3
+}
+
 /// Global memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -162,6 +166,11 @@ pub struct Global {
     /// Bytes of the unit in which memory is transferred.
     #[schemars(range(min = 1))]
     pub transaction_bytes: u32,
+    /// Buffers that what a loop copies from here has, where neither the launch nor the loop says how many: one is read, the others are
+    /// under way. Where a file says nothing there are three.
+    #[serde(default = "usual_stages")]
+    #[schemars(range(min = 1))]
+    pub stages: u32,
     /// How the figures are known.
     pub evidence: Evidence,
     /// Where they come from.

@@ -3,6 +3,7 @@
 //! Each rule is checked where its value is read, so that every error has the place of the value
 //! that breaks it.
 
+use super::description::usual_stages;
 use super::document::{Document, Table, Value};
 use super::{
     BankRow, Cost, CostTable, Direction, Evidence, ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit,
@@ -254,10 +255,11 @@ fn phase(value: &Value<'_>, lanes: &Lanes) -> Outcome<Vec<u64>> {
 }
 
 fn global(value: &Value<'_>) -> Outcome<Global> {
-    let table = value.table(&["access_bits", "transaction_bytes", "evidence", "source"])?;
+    let table = value.table(&["access_bits", "transaction_bytes", "stages", "evidence", "source"])?;
     Ok(Global {
         access_bits: widths(&table.value("access_bits")?)?.into_iter().map(|(_, bits)| bits).collect(),
         transaction_bytes: table.value("transaction_bytes")?.power_of_two(u32::MAX)?,
+        stages: table.optional("stages").map_or(Ok(usual_stages()), |value| value.count())?,
         evidence: evidence(&table)?,
         source: source(&table)?,
     })

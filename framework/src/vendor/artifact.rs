@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{Kernel, Launch, TensorMap};
+use crate::kernel::{Kernel, Launch, MappedRows, TensorMap};
 use crate::target::{Instruction, Operand};
 
 /// Options of one compilation.
@@ -128,6 +128,9 @@ pub struct EncodedMap {
     pub map: TensorMap,
     /// The number by which the encoder knows how a box lies in shared memory; absent where no row of the target knows.
     pub mode: Option<u32>,
+    /// What the tensor follows from, where the launch makes it of what it gives other parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<MappedRows>,
 }
 
 /// The maps that a kernel takes, with the modes that the rows have for them.
@@ -140,8 +143,13 @@ fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<EncodedMap> {
         let mut fitting = boxes.filter(|operand| map.check_for(operand).is_ok());
         fitting.find_map(|operand| Some(operand.arrangement_of(map.mix)?.mode))
     };
-    let maps = (0..).zip(&kernel.parameters).filter_map(|(number, parameter)| Some((number, parameter.map.as_ref()?)));
-    maps.map(|(parameter, map)| EncodedMap { parameter, map: map.clone(), mode: mode(map) }).collect()
+    let mapped = (0..).zip(&kernel.parameters).filter_map(|(number, own)| Some((number, own, own.map.as_ref()?)));
+    mapped
+        .map(|(parameter, own, map)| {
+            let (map, mode, rows) = (map.clone(), mode(map), own.rows.clone());
+            EncodedMap { parameter, map, mode, rows }
+        })
+        .collect()
 }
 
 fn one_block() -> u32 {

@@ -64,6 +64,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         global: Global {
             access_bits: vec![8, 16, 32, 64, 128],
             transaction_bytes: 32,
+            stages: 3,
             evidence: Evidence::Assumed,
             source: "invented".to_owned(),
         },

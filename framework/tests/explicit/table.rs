@@ -32,7 +32,10 @@ pub fn table(targets: &[(&str, &dyn Target)]) -> String {
 fn row(Solved { derivation, counts, .. }: &Solved) -> String {
     let instruction = derivation.products.first().map_or("none", |product| &product.instruction);
     let [copies, loads] = [true, false].map(|copies| bits(derivation, copies));
-    let stages = derivation.loops.iter().map(|of| of.stages).max().map_or_else(|| "none".to_owned(), |n| n.to_string());
+    let stages = derivation.loops.iter().max_by_key(|of| of.stages).map_or_else(
+        || "none".to_owned(),
+        |of| format!("{}{}", of.stages, if of.pending.is_empty() { "" } else { ", sums pending" }),
+    );
     let cells = [
         counts.wavefronts_stored,
         counts.wavefronts_loaded,
@@ -46,12 +49,16 @@ fn row(Solved { derivation, counts, .. }: &Solved) -> String {
     format!("`{}` | {copies} | {loads} | {cells} | {stages} | {}", short(instruction), derivation.search.leaves)
 }
 
-/// The fewest bits that a lane moves together, of copies to shared memory or of loads from there.
+/// The fewest bits that a lane moves together, of copies to shared memory or of loads from there; copies may go by boxes.
 fn bits(derivation: &Derivation, copies: bool) -> String {
     let accesses = derivation.memories.iter().flat_map(|memory| &memory.accesses);
     let is_copy = |access: &&AccessLine| (access.operation != "ttg.local_load") == copies;
-    let least = accesses.filter(is_copy).map(|access| access.vector_bits).min();
-    least.map_or_else(|| "none".to_owned(), |bits| bits.to_string())
+    let (boxes, lanes): (Vec<_>, Vec<_>) =
+        accesses.filter(is_copy).partition(|access| access.operation == "tw.load_box");
+    let least = lanes.iter().map(|access| access.vector_bits).min().map(|bits| bits.to_string());
+    let boxes = (!boxes.is_empty()).then(|| "boxes".to_owned());
+    let both: Vec<String> = boxes.into_iter().chain(least).collect();
+    if both.is_empty() { "none".to_owned() } else { both.join(", ") }
 }
 
 fn theirs(row: &Value) -> String {

@@ -5,7 +5,7 @@
 mod explicit;
 
 use explicit::{MIXED, PACKED, PROGRAMS, case, derived, executed, is_inside, kept, solved, table};
-use tilewright::engine::synthesis::Options;
+use tilewright::engine::synthesis::{AccessLine, Options};
 use tilewright::kernel::Module;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions};
 use tilewright::target::TargetDescription;
@@ -58,11 +58,11 @@ fn weights_are_converted_nowhere() {
             let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inside(line));
             assert_eq!(of_matrices.collect::<Vec<_>>(), [""; 0], "{name} on {product}:\n{}", solved.derivation);
             let copied = solved.derivation.memories.iter().flat_map(|memory| &memory.accesses);
-            let copied = copied.filter(|access| access.operation.starts_with("ttg.async"));
-            let widths: Vec<u64> = copied.map(|access| access.vector_bits).collect();
-            // What lies for lanes eight bytes at a time is copied so.
+            let copied: Vec<_> = copied.filter(|access| access.operation != "ttg.local_load").collect();
+            // What lies for lanes eight bytes at a time is copied so; boxes are copied by nobody's registers.
             let least = if name == "explicit_interleaved" { 64 } else { 128 };
-            assert!(widths.len() == 2 && widths[0] == 128 && widths[1] >= least, "{name} on {product}: {widths:?}");
+            let is_wide = |access: &&AccessLine| access.operation == "tw.load_box" || access.vector_bits >= least;
+            assert!(copied.len() == 2 && copied.iter().all(is_wide), "{name} on {product}: {}", solved.derivation);
         }
         let int4 = solved(&target(product), "explicit_int4", Options::default());
         assert_eq!((int4.counts.exchanges, int4.counts.exchanges_xor), (0, 0));
@@ -151,11 +151,34 @@ fn warp_groups_multiply_from_shared_memory() {
         let counts = &found.counts;
         assert_eq!((counts.wavefronts_loaded, counts.matrix_loads, counts.shared_loads), (0, 0, 0));
         for memory in &found.derivation.memories {
-            let copy = memory.accesses.iter().find(|access| access.operation.starts_with("ttg.async")).expect("a copy");
-            assert_eq!((copy.vector_bits, copy.excess), (128, 0), "{}", found.derivation);
+            let copy = memory.accesses.iter().find(|access| access.operation != "ttg.local_load").expect("a copy");
+            assert!(copy.operation == "tw.load_box" || copy.vector_bits == 128, "{}", found.derivation);
+            assert_eq!(copy.excess, 0, "{}", found.derivation);
             assert!(memory.notation.starts_with("Swizzle"), "{}", found.derivation);
         }
         assert!(found.derivation.loops[0].stages > 1);
+    }
+}
+
+/// What is transposed in registers is a factor of the transposed product, and the other one is read where it lies; scales are read by
+/// several lanes, and brought once: so eight bits, and weights that are cast, go by the warp group's unit too.
+#[test]
+fn warp_groups_multiply_what_is_scaled_and_cast() {
+    for product in ["h100", "gh200"] {
+        for (name, row, in_place) in [
+            ("explicit_fp8", "m64n64k32.f32.e4m3.e4m3.ss", 2),
+            ("explicit_int4", "m64n32k16.f32.f16.f16.rs", 1),
+            ("explicit_moe", "m64n32k16.f32.f16.f16.rs", 1),
+            ("explicit_interleaved", "m64n32k16.f32.f16.f16.rs", 1),
+        ] {
+            let found = solved(&target(product), name, Options::default());
+            let derivation = &found.derivation;
+            assert!(derivation.products[0].instruction.contains(row), "{name} on {product}: {derivation}");
+            assert_eq!(derivation.conflicts_in_loops(), 0, "{name} on {product}: {derivation}");
+            let loads = derivation.memories.iter().flat_map(|memory| &memory.accesses);
+            let by_unit = loads.filter(|access| access.instruction.as_deref().is_some_and(|row| row.contains("wgmma")));
+            assert_eq!(by_unit.count(), in_place, "{name} on {product}: {derivation}");
+        }
     }
 }
 

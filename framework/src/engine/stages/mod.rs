@@ -29,15 +29,11 @@ use crate::tile::{Attribute, Body, Function, Op};
 use choose::{Chosen, Room};
 use how::Question;
 
-/// Buffers of what copies bring, where nobody says how many: one is read and two are under way. What goes by registers has
-/// two, always.
-pub const STAGES: u32 = 3;
-
 /// The attribute of a loop that says how many stages it is to have.
 const SAID: &str = "tt.num_stages";
 
-/// The same program with its loads ahead. `stages` says in how many stages at most; else loops do, else [`STAGES`]. One is
-/// none ahead.
+/// The same program with its loads ahead. `stages` says in how many stages at most; else loops do, else the
+/// target. One is none ahead; what goes by registers has two buffers, always.
 ///
 /// # Errors
 /// [`EngineError`]: layouts or products that the program does not have, which is a fault of who assigned them.
@@ -77,7 +73,7 @@ fn of_function(
     let mut room = Room::of(machine, registers);
     let (mut choices, mut lines, mut gone) = (Vec::new(), Vec::new(), Vec::new());
     for of in found {
-        let wanted = stages.or_else(|| said(body, of.op)).unwrap_or(STAGES);
+        let wanted = stages.or_else(|| said(body, of.op)).unwrap_or(machine.means.target.global.stages);
         let Chosen { staged, line } = question.chosen(&of, wanted, &mut room);
         for fetch in &staged.loads {
             gone.extend(lines::conversion(body, &fetch.load));

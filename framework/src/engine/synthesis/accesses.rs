@@ -8,7 +8,9 @@ use super::memory::{Access, Way};
 use crate::engine::layouts::Layouts;
 use crate::engine::product::{IN_PLACE, product};
 use crate::engine::{LOOP_WEIGHT, Machine};
-use crate::tile::{Body, Op, Origin, Value};
+use crate::layout::Dim;
+use crate::target::{Completion, Operand};
+use crate::tile::{Attribute, Body, Op, Origin, Value};
 
 /// What is known of how a copy goes, before the layout of memory is.
 #[derive(Debug, Clone, Default)]
@@ -84,6 +86,9 @@ pub(super) fn accesses<'a>(
                 let copy = Access::copy(&named(operation.operands[1]), registers(value)?, means);
                 copy.only(|way| way.bytes() <= most && (all_there || way.leaves_out()))
             }
+            "tw.load_box" if body.operand(op, "dst").is_some_and(|buffer| buffers.contains(&buffer)) => {
+                boxes(body, op, machine, &named(operation.operands[0]))
+            }
             _ => continue,
         };
         let access = match asked.get(&op).and_then(|asked| asked.instruction.as_deref()) {
@@ -102,6 +107,24 @@ pub(super) fn accesses<'a>(
         }
     }
     Ok(found)
+}
+
+/// A copy by boxes, by any row that brings such.
+fn boxes<'a>(body: &Body, load: Op, machine: &Machine<'a>, name: &str) -> Access<'a> {
+    let Origin::Result(mapped, _) = body.origin(body.op(load).operands[0]) else { return Access::none(name) };
+    let strides = body.operands(mapped, "strides");
+    let is_one = |value: &Value| match body.origin(*value) {
+        Origin::Result(op, _) => body.op(op).attributes.get("value").and_then(Attribute::as_integer) == Some(1),
+        Origin::Argument(..) => false,
+    };
+    let Some(first) = strides.iter().position(is_one) else { return Access::none(name) };
+    let rows = machine.means.instructions.iter().filter(|row| row.completion == Completion::Mbarrier);
+    let of_rank = rows.filter(|row| {
+        row.operands.iter().any(|operand| matches!(operand, Operand::Box(own) if own.rank as usize == strides.len()))
+    });
+    let mut all = Access::none(name);
+    all.ways.extend(of_rank.filter_map(|row| Access::boxes(name, row, Dim::tensor(first))).flat_map(|one| one.ways));
+    all
 }
 
 /// The access of the unit that reads a factor where it lies.
@@ -130,7 +153,8 @@ pub(in crate::engine) fn of_unit<'a>(
 ) -> Option<Access<'a>> {
     let role = if (side == 0) == plan.is_transposed() { "b" } else { "a" };
     let row = plan.row().and_then(|name| machine.means.instructions.iter().find(|row| row.name == name));
-    row.and_then(|row| Access::operand(name, row, role))
+    let access = row.and_then(|row| Access::operand(name, row, role));
+    access.map(|access| if plan.is_transposed() { access.transposed() } else { access })
 }
 
 /// An access by the row alone that the program names.

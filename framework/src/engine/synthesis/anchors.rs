@@ -159,8 +159,8 @@ fn reached(
     let plan = plan(&pinned, machine.means).ok()?;
     let in_place = [&plan.a, &plan.b].map(|factor| factor.ins().contains(Dim::OFFSET));
     let fits = in_place.iter().zip(lies).all(|(wanted, lies)| lies || !wanted);
-    // Arrangements are those of the row's own operands, and of all of K.
-    let as_it_is = plan.chunks() == 1 && !plan.is_transposed() || in_place == [false, false];
+    // Arrangements are those of all of K.
+    let as_it_is = plan.chunks() == 1 || in_place == [false, false];
     (fits && as_it_is).then_some((plan.cost, in_place))
 }
 

@@ -150,6 +150,10 @@ pub struct LoopLine {
     pub stages: u32,
     /// The tensors.
     pub tensors: Vec<String>,
+    /// Whether boxes fill them, whose bytes arrive at an mbarrier.
+    pub boxes: bool,
+    /// Products that go on while the next turn begins.
+    pub pending: Vec<String>,
     /// Why copies do not go ahead, where they do not.
     pub closed: Option<String>,
 }
@@ -214,6 +218,12 @@ impl fmt::Display for Derivation {
         }
         for of in &self.loops {
             write!(f, "loop that fills {}: {} stages", of.tensors.join(", "), of.stages)?;
+            if of.boxes {
+                write!(f, ", by boxes that arrive at mbarriers")?;
+            }
+            if !of.pending.is_empty() {
+                write!(f, ", {} waited for in the next turn", of.pending.join(", "))?;
+            }
             of.closed.iter().try_for_each(|reason| write!(f, "; {reason}"))?;
             writeln!(f)?;
         }

@@ -1,6 +1,6 @@
 //! One leaf of the tree of choices: all choices made, so that everything else follows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::accesses::Asked;
 use super::derivation::value_name;
@@ -31,6 +31,8 @@ pub(super) struct Leaf {
     pub shared_bytes: u64,
     pub prediction: PredictionLine,
     plans: HashMap<Op, Contraction>,
+    /// Products, as the program has them, that can go on while the program does.
+    queued: HashSet<Op>,
 }
 
 impl Leaf {
@@ -102,9 +104,11 @@ impl Leaf {
         let empty = Body::default();
         let made = assigned.module.functions.first();
         let body = made.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
-        let (mut plans, mut products) = (HashMap::new(), Vec::new());
-        for &(_, op) in &expanded.products {
+        let (mut plans, mut products, mut queued) = (HashMap::new(), Vec::new(), HashSet::new());
+        for &(from, op) in &expanded.products {
             let plan = planned(body, op, machine)?;
+            let in_place = choices.products.get(&from).is_some_and(|choice| choice.in_place == [true; 2]);
+            queued.extend((in_place && plan.pending_queue().is_some()).then_some(from));
             products.push(of_product(body, op, &plan));
             plans.insert(op, plan);
         }
@@ -124,7 +128,12 @@ impl Leaf {
         let program = Solved { body, facts: &facts, machine, layouts: &layouts, plans: &plans };
         let counted = Counted { program, moved: &moved };
         let prediction = predicted(&counted.blocks(shared_bytes, options.blocks)?, machine)?;
-        Ok((Self { products, copies, memories, loops, shared_bytes, prediction, assigned, plans }, follows))
+        Ok((Self { products, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued }, follows))
+    }
+
+    /// Whether the sums of a loop's products can be waited for in the next turn.
+    pub(super) fn goes_on(&self, of: &Loop) -> bool {
+        !of.sums.is_empty() && of.sums.iter().all(|product| self.queued.contains(product))
     }
 
     /// Which constraint gave the layout of each tensor in registers.
@@ -204,6 +213,15 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
         "tt.load" => {
             (*value, operation.results[0], "f = g: global memory is read as what uses it has it, or coalesced")
         }
+        "tw.load_box" => {
+            let layout = body.operand(op, "dst").map_or_else(String::new, |buffer| layout_text(body, buffer));
+            return Some(CopyLine {
+                operation: operation.name().to_owned(),
+                value: value_name(original, *value),
+                layout,
+                constraint: "whole boxes of memory that the launch maps, as the arrangement has them".to_owned(),
+            });
+        }
         "ttg.local_load" => (*value, operation.results[0], "f = g q^-1 p: read as what uses it has it"),
         "ttg.local_store" => (*value, operation.operands[0], "f = g q^-1 p: written as what makes it has it"),
         "tt.store" => {
@@ -226,6 +244,8 @@ fn of_loop(function: &Function, of: &Loop, choices: &Choices) -> LoopLine {
     };
     LoopLine {
         stages: choices.stages.get(&of.op).copied().unwrap_or(1),
+        boxes: of.copies.iter().any(|copy| choices.boxes.contains_key(copy)),
+        pending: if choices.pending.contains(&of.op) { of.sums.iter().map(name).collect() } else { Vec::new() },
         tensors: of.tensors.iter().map(name).collect(),
         closed: of.closed.clone(),
     }

@@ -18,6 +18,7 @@
 
 pub(super) mod accesses;
 mod anchors;
+mod boxes;
 pub mod coalesce;
 pub mod constraint;
 mod derivation;

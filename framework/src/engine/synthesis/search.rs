@@ -1,6 +1,7 @@
 //! The tree of choices, depth first.
 
 use super::anchors::{self, Way};
+use super::boxes;
 use super::leaf::Leaf;
 use super::model::Work;
 use super::often::times;
@@ -10,7 +11,7 @@ use super::{Derivation, Options, SearchSize, SynthesisError};
 use crate::engine::facts::Facts;
 use crate::engine::{Assigned, Machine};
 use crate::tile::op::Dialects;
-use crate::tile::transform::explicit::{Choices, CopyChoice, Loop, expand, loops};
+use crate::tile::transform::explicit::{Choices, CopyChoice, Loop, Mapped, expand, loops};
 use crate::tile::{Attribute, Body, Module, Op};
 
 /// The numbers of stages that are tried where the program says none.
@@ -94,6 +95,8 @@ struct Tree {
     copies: std::collections::HashMap<Op, CopyChoice>,
     products: Vec<Product>,
     loops: Vec<(Loop, Vec<u32>)>,
+    /// Copies that can go by boxes.
+    boxes: std::collections::HashMap<Op, Mapped>,
 }
 
 /// Products that are carried out alike.
@@ -152,7 +155,15 @@ impl Tree {
                 open.push((of, stages));
             }
         }
-        Ok(Self { copies, products, loops: open })
+        let mut boxes = std::collections::HashMap::new();
+        let outermost = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
+        // Where what lanes do is left out, so is what takes their place.
+        let of_loops = open.iter().filter(|(of, _)| options.task_mapping && outermost.contains(&of.op));
+        for &copy in of_loops.flat_map(|(of, _)| &of.copies) {
+            let found = facts.as_ref().and_then(|facts| boxes::mapped(body, facts, copy, machine));
+            boxes.extend(found.map(|mapped| (copy, mapped)));
+        }
+        Ok(Self { copies, products, loops: open, boxes })
     }
 }
 
@@ -216,16 +227,37 @@ impl Search<'_, '_> {
         at_least(&all, self.machine, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 
-    /// Of the best leaf, each loop with the other numbers of stages: how copies go ahead changes no layout.
+    /// Of the best leaf, each loop with the other numbers of stages, and with products that go on while the next turn begins: how
+    /// copies and products overlap changes no layout.
     fn stages(&mut self) {
         for (of, alternatives) in &self.tree.loops {
-            for &stages in alternatives.iter().skip(1) {
+            let queued = self.best.as_ref().is_some_and(|(leaf, _)| leaf.goes_on(of));
+            let ways = alternatives.iter().flat_map(|&stages| [(stages, false), (stages, true)]);
+            let ways = ways.filter(|&(stages, pending)| !pending || queued && stages > 2);
+            for (stages, pending) in ways.filter(|way| Some(*way) != alternatives.first().map(|first| (*first, false)))
+            {
                 let Some(mut choices) = self.best.as_ref().map(|(_, choices)| choices.clone()) else { return };
                 choices.stages.insert(of.op, stages);
+                choices.pending.remove(&of.op);
+                choices.pending.extend(pending.then_some(of.op));
                 self.size.nodes += 1;
                 self.leaf(&choices);
             }
+            self.boxes(of);
         }
+    }
+
+    /// Of the best leaf, a loop whose copies go by boxes where they can.
+    fn boxes(&mut self, of: &Loop) {
+        let own = self.tree.boxes.iter().filter(|(copy, _)| of.copies.contains(copy));
+        let own: Vec<(Op, Mapped)> = own.map(|(copy, mapped)| (*copy, mapped.clone())).collect();
+        let Some(mut choices) = self.best.as_ref().map(|(_, choices)| choices.clone()) else { return };
+        if own.is_empty() || choices.stages.get(&of.op).is_none_or(|stages| *stages < 2) {
+            return;
+        }
+        choices.boxes.extend(own);
+        self.size.nodes += 1;
+        self.leaf(&choices);
     }
 
     fn leaf(&mut self, choices: &Choices) {

@@ -18,9 +18,9 @@ use crate::engine::Machine;
 use crate::engine::effort::Effort;
 use crate::engine::graph::Kind;
 use crate::engine::memory::moved_bits;
-use crate::movement::convert;
-use crate::target::Direction;
-use crate::tile::transform::explicit::AHEAD;
+use crate::movement::{access_global, convert};
+use crate::target::{BankRow, Direction};
+use crate::tile::transform::explicit::{AHEAD, PENDING};
 use crate::tile::{Op, Region, Type};
 
 /// How an access of a tensor in shared memory goes.
@@ -85,11 +85,19 @@ impl Counted<'_, '_> {
         if inside().any(|op| self.goes_ahead(op)) {
             return 2;
         }
-        let copies = inside().filter(|op| self.program.body.op(*op).name() == "ttg.async_copy_global_to_local");
-        copies
-            .filter_map(|op| buffer_count(self.program.body, self.program.body.operand(op, "result")?))
-            .max()
-            .unwrap_or(1)
+        let filled = |op: Op| match self.program.body.op(op).name() {
+            "ttg.async_copy_global_to_local" => self.program.body.operand(op, "result"),
+            "tw.load_box" => self.program.body.operand(op, "dst"),
+            _ => None,
+        };
+        let buffers = inside().filter_map(|op| buffer_count(self.program.body, filled(op)?)).max();
+        // What products that go on still read is not filled yet.
+        buffers.unwrap_or(1) - u64::from(inside().any(|op| self.goes_on(op)))
+    }
+
+    /// Whether an operation is a product that goes on while the next turn begins.
+    fn goes_on(&self, op: Op) -> bool {
+        self.program.body.op(op).attributes.get(PENDING).is_some()
     }
 
     /// Whether an operation is a load for a later turn.
@@ -102,7 +110,9 @@ impl Counted<'_, '_> {
         let moved = || self.moved.get(&op).copied().unwrap_or_default();
         Ok(match operation.name() {
             "tt.dot" => {
-                self.program.plans.get(&op).map(|plan| multiplied(&plan.cost, self.program.machine)).unwrap_or_default()
+                let plan = self.program.plans.get(&op);
+                let work = plan.map(|plan| multiplied(&plan.cost, self.program.machine)).unwrap_or_default();
+                Work { pending: self.goes_on(op), ..work }
             }
             "ttg.local_load" => {
                 let Moved { issued, wavefronts, .. } = moved();
@@ -131,6 +141,8 @@ impl Counted<'_, '_> {
                 let read = self.effort(op, Direction::Load)?;
                 Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, asynchronous: by_row, ..read }
             }
+            "tw.load_box" if !since.ahead => Work::default(),
+            "tw.load_box" => self.boxed(op),
             "ttg.barrier" => {
                 since.meet();
                 Work { barriers: 1, ..Work::default() }
@@ -139,6 +151,26 @@ impl Counted<'_, '_> {
             "tt.store" | "tt.atomic_rmw" | "tt.atomic_cas" | "tt.atomic_store" => self.effort(op, Direction::Store)?,
             _ => self.effort(op, Direction::Load)?,
         })
+    }
+
+    /// What a copy by boxes does: one warp issues it, bytes are written to shared memory as a full wavefront has them.
+    fn boxed(&self, op: Op) -> Work {
+        let ty = self.program.body.operand(op, "dst").map(|buffer| self.program.body.ty(buffer));
+        let bytes = ty.map_or(0, |ty| {
+            let elements: u64 = ty.shape().unwrap_or_default().iter().product();
+            elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8
+        });
+        let machine = self.program.machine;
+        let rows = &machine.means.target.shared.banks;
+        let wavefront = rows.iter().map(BankRow::wavefront_bytes).max().unwrap_or(1).max(1);
+        let issued = self.moved.get(&op).map_or(1, |moved| moved.issued);
+        Work {
+            global_bytes: bytes,
+            global_accesses: issued.div_ceil(machine.warps.into()),
+            wavefronts_stored: bytes.div_ceil(wavefront).div_ceil(machine.warps.into()),
+            asynchronous: true,
+            ..Work::default()
+        }
     }
 
     /// What plans say of an operation that accesses global memory, combines, or works on each element.
@@ -157,10 +189,21 @@ impl Counted<'_, '_> {
             }
             _ => return Ok(Work::default()),
         };
-        let effort = Effort::of(&kind, &self.program.layout(first)?, self.program.machine)?;
+        let layout = self.program.layout(first)?;
+        let effort = Effort::of(&kind, &layout, self.program.machine)?;
         let moves = Work::of_counts(&effort.counts, 0, 0.0);
         let arithmetic = moves.arithmetic + effort.plain.ceil() as u64;
-        Ok(Work { global_accesses: effort.accesses, global_bytes: effort.bytes, arithmetic, ..moves })
+        let global_bytes = match &kind {
+            Kind::Access(access) => {
+                // What several threads read is brought to the block once, as what they store is stored once.
+                let named = &access.named;
+                let target = self.program.machine.means.target;
+                let once = access_global(&layout, &named.tensor, named.bits, Direction::Store, target)?;
+                effort.bytes.min(once.transactions * u64::from(target.global.transaction_bytes))
+            }
+            _ => effort.bytes,
+        };
+        Ok(Work { global_accesses: effort.accesses, global_bytes, arithmetic, ..moves })
     }
 
     fn converted(&self, op: Op) -> Result<Work, SynthesisError> {

@@ -3,7 +3,9 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::is_identifier;
-use crate::kernel::{Element, Kernel, Module, Op, Region, SpecialRegister, Statement, TensorMap, Type, Value};
+use crate::kernel::{
+    Element, Extent, Kernel, MappedRows, Module, Op, Region, SpecialRegister, Statement, TensorMap, Type, Value,
+};
 use crate::target::Mix;
 
 impl Display for Value {
@@ -31,6 +33,7 @@ impl Display for Kernel {
             let comma = if index > 0 { ", " } else { "" };
             write!(f, "{comma}%{index} {}: {}", Name(&parameter.name), parameter.ty)?;
             parameter.map.iter().try_for_each(|map| write_map(f, map))?;
+            parameter.rows.iter().try_for_each(|rows| write_rows(f, rows))?;
         }
         write!(f, ") lanes {} warps {}", self.launch.lanes, self.launch.warps)?;
         if self.launch.blocks != 1 {
@@ -58,6 +61,19 @@ fn write_map(f: &mut Formatter<'_>, map: &TensorMap) -> fmt::Result {
         write!(f, " mix {} {:#x}", map.mix.shift, map.mix.mask)?;
     }
     write!(f, " outside {}", map.outside.name())
+}
+
+/// What the tensor of a map follows from: `rows of %0 by 1, %4`.
+fn write_rows(f: &mut Formatter<'_>, rows: &MappedRows) -> fmt::Result {
+    write!(f, " rows of %{} by", rows.pointer)?;
+    for (axis, stride) in rows.strides.iter().enumerate() {
+        f.write_str(if axis > 0 { " x " } else { " " })?;
+        match stride {
+            Extent::Number(number) => write!(f, "{number}")?,
+            Extent::Parameter(number) => write!(f, "%{number}")?,
+        }
+    }
+    Ok(())
 }
 
 /// A name, quoted where it is no identifier.

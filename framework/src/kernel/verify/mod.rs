@@ -71,7 +71,11 @@ fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
             return Err(Violation::ParameterType { parameter: number, found: parameter.ty });
         }
         let mapped = match (&parameter.map, parameter.ty == Type::TensorMap) {
-            (Some(map), true) => map.check(),
+            (Some(map), true) => {
+                let filled = || parameter.rows.as_ref().map_or(Ok(()), |rows| rows.check(map, kernel));
+                map.check().and_then(|()| filled())
+            }
+            (None, false) if parameter.rows.is_some() => Err(format!("{} maps nothing", parameter.ty)),
             (None, false) => Ok(()),
             (None, true) => Err("nothing says what it maps".to_owned()),
             (Some(_), false) => Err(format!("{} maps nothing", parameter.ty)),

@@ -3,10 +3,11 @@
 use crate::tile::{Op, Operation};
 
 use super::error::{LowerError, Lowered, Reason};
+use super::held::Held;
 use super::lowering::Lowering;
 use super::{
-    along, assembly, asynchronous, control, descriptor, dot, groups, halves, indexed, launch, mbarrier, memory, moved,
-    pending, report, scalar, shape, shared, stages,
+    along, assembly, asynchronous, boxes, control, descriptor, dot, groups, halves, indexed, launch, mbarrier, memory,
+    moved, pending, report, scalar, shape, shared, stages,
 };
 
 impl Lowering<'_> {
@@ -100,6 +101,9 @@ impl Lowering<'_> {
             },
             ("tw", "moved_descriptor") => moved::moved(self, op),
             ("tw", "await_products") => pending::awaited(self, op),
+            ("tw", "load_box") => boxes::load(self, op),
+            // The kernel has the map as a parameter.
+            ("tw", "mapped") => self.give(op, Held::Token),
             ("tw", own) if own.starts_with("mbarrier_") => mbarrier::operation(self, op),
             ("tw", "descriptor_acts") => moved::acts(self, op),
             ("cf", "assert") => report::assert(self, op),

@@ -1,14 +1,17 @@
 //! The kernel of a function.
 
+use std::collections::HashMap;
+
 use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
-use crate::kernel::{Builder, Compare, Element, Kernel, Launch, Space, Type, Value};
+use crate::kernel::{Builder, Compare, Element, Kernel, Launch, Parameter, Space, Type, Value};
 use crate::tile::{self, Function};
 
 use crate::lower::shared_memory;
 
 use super::asynchronous;
+use super::boxes::Asked;
 use super::error::{LowerError, Lowered, Reason};
 use super::groups::{self, Groups};
 use super::held::{Described, Held};
@@ -30,7 +33,8 @@ pub struct Program<'a> {
 }
 
 /// The kernel of a function. Its parameters are the function's: numbers (an `i1` as a byte), and pointers to global memory; of a tensor
-/// descriptor the pointer, the size along each axis (`i32`), and the stride along each axis in elements (`i64`).
+/// descriptor the pointer, the size along each axis (`i32`), and the stride along each axis in elements (`i64`). Behind them come maps
+/// that the launch makes of these, where boxes are copied.
 ///
 /// # Errors
 /// [`LowerError`]: the first operation that cannot be lowered.
@@ -52,18 +56,23 @@ pub fn program_kernel(program: &Program<'_>) -> Result<Kernel, LowerError> {
     let machines: Vec<Machine<'_>> =
         groups.warps.iter().skip(1).map(|&warps| Machine { warps, ..*program.machine }).collect();
     let arguments = body.arguments(entry);
-    let mut parameters: Vec<(String, Type)> = Vec::new();
+    let (mut parameters, mut numbers) = (Vec::<Parameter>::new(), HashMap::new());
     for (number, &argument) in arguments.iter().enumerate() {
         let name = body.name(argument).map_or_else(|| format!("arg{number}"), str::to_owned);
-        parameters.extend(parameters_of(&name, body.ty(argument)).map_err(failed)?);
+        numbers.insert(argument, parameters.len() as u32);
+        let own = parameters_of(&name, body.ty(argument)).map_err(failed)?;
+        parameters.extend(own.iter().map(|(name, ty)| Parameter::plain(name, *ty)));
     }
-    let named: Vec<(&str, Type)> = parameters.iter().map(|(name, ty)| (name.as_str(), *ty)).collect();
+    let own = parameters.len();
+    let Program { facts, layouts, machine, .. } = *program;
+    let (boxes, maps) = Asked { body, facts, layouts, machine, parameters: &numbers }.boxes(own)?;
+    parameters.extend(maps);
     let launch = Launch::new(program.machine.lanes, program.machine.warps);
-    let builder = Builder::new(&kernel_name(&function.name), launch, &named);
+    let builder = Builder::with_parameters(&kernel_name(&function.name), launch, parameters);
     let mut lowering = Lowering::new(body, (program.facts, program.layouts), program.machine, builder);
     lowering.groups = groups;
-    let mut values: Vec<Value> =
-        (0..parameters.len() as u32).rev().map(|index| lowering.builder.parameter(index)).collect();
+    lowering.boxes = boxes;
+    let mut values: Vec<Value> = (0..own as u32).rev().map(|index| lowering.builder.parameter(index)).collect();
     for &argument in arguments {
         match body.ty(argument) {
             tile::Type::Descriptor(descriptor) => {

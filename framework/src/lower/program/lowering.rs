@@ -15,6 +15,7 @@ use crate::tile::{self, Attribute, Body, Op};
 use crate::lower::shared_memory::{Access, Part, Told};
 
 use super::asynchronous::Copies;
+use super::boxes::Boxes;
 use super::error::{LowerError, Lowered, Reason};
 use super::groups::Groups;
 use super::held::{Held, Registers};
@@ -34,6 +35,8 @@ pub(super) struct Lowering<'a> {
     pub told: Told,
     /// The copies that go on while the program does.
     pub copies: Copies,
+    /// The copies of boxes, which do too.
+    pub boxes: Boxes,
     /// Groups of warps that do different things.
     pub groups: Groups,
     /// The numbers of the buffers of the program's own tensors.
@@ -71,6 +74,7 @@ impl<'a> Lowering<'a> {
             builder,
             told: Told::default(),
             copies: Copies::new(),
+            boxes: Boxes::new(),
             groups: Groups::default(),
             buffers: HashMap::new(),
             pending: Pending::default(),

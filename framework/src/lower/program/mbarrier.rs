@@ -43,9 +43,13 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             let phase = lowering.builder.binary_const(Binary::And, phase, 1);
             where_holds(&mut lowering.builder, acts, |builder| builder.mbarrier_wait(pointer, phase));
         }
+        "tw.mbarrier_expect" => {
+            let bytes = count(lowering, op, "bytes")?;
+            by_first(&mut lowering.builder, acts, |builder| builder.mbarrier_arrive(pointer, bytes));
+        }
         // The memory is nothing else's before the kernel ends.
         "tw.mbarrier_invalidate" => {}
-        _ => return Err(Reason::unsupported("a copy of a box that goes on")),
+        other => return Err(Reason::unsupported(format!("`{other}` has no meaning here"))),
     }
     Ok(())
 }
@@ -68,7 +72,7 @@ fn another_follows(lowering: &Lowering<'_>, op: Op) -> bool {
 }
 
 /// Writes what the first warp of the group does, where a condition holds too.
-fn by_first(builder: &mut Builder, acts: Option<Value>, act: impl FnOnce(&mut Builder)) {
+pub(super) fn by_first(builder: &mut Builder, acts: Option<Value>, act: impl FnOnce(&mut Builder)) {
     let warp = builder.special(SpecialRegister::Warp);
     let zero = builder.i32(0);
     let first = builder.compare(Compare::Eq, warp, zero);

@@ -12,6 +12,7 @@
 mod along;
 mod assembly;
 mod asynchronous;
+mod boxes;
 mod control;
 mod convert;
 mod descriptor;

@@ -24,7 +24,7 @@ use super::memory::{
 };
 use super::{ConsecutiveCopy, Means, MovementError, cost, slots};
 use crate::target::{Direction, Instruction};
-pub use boxes::{BoxCopy, BoxSource, boxed, boxes_in, copy_from_shared};
+pub use boxes::{BoxCopy, BoxSource, boxed, boxes_in, copy_boxes, copy_from_shared};
 pub use pointed::{PointedCopy, PointedQuestion, copy_pointed};
 pub(in crate::movement) use row::CopyRow;
 use ways::Issued;

@@ -78,7 +78,7 @@ impl Case {
     /// Why there are too many blocks.
     pub fn trial(&self, kernel: Kernel) -> Result<Trial, String> {
         let grid = self.blocks(&kernel)?;
-        let arguments = self.arguments.iter().map(|argument| argument.given).collect();
+        let arguments = self.given(&kernel)?;
         Ok(Trial { kernel, grid, arguments, buffers: self.buffers.clone(), predicted: None })
     }
 
@@ -90,24 +90,51 @@ impl Case {
         Ok([x, y, z])
     }
 
-    /// What each parameter of the kernel is given: the arguments of the function, in their order.
+    /// What each parameter of the kernel is given: the arguments of the function, in their order, and what follows from them.
+    fn given(&self, kernel: &Kernel) -> Result<Vec<Given>, String> {
+        let taken = kernel.parameters.iter().filter(|parameter| parameter.rows.is_none()).count();
+        if taken != self.arguments.len() {
+            let given = self.arguments.len();
+            return Err(format!("kernel `{}` takes {taken} arguments, the case gives {given}", kernel.name));
+        }
+        let mut own = self.arguments.iter().map(|argument| argument.given);
+        let mut plain: Vec<Option<Given>> = Vec::with_capacity(kernel.parameters.len());
+        for parameter in &kernel.parameters {
+            plain.push(if parameter.rows.is_some() { None } else { own.next() });
+        }
+        let number = |at: u32| match plain.get(at as usize) {
+            Some(Some(Given::Scalar { bits, .. })) => Some(*bits),
+            _ => None,
+        };
+        let filled = kernel.parameters.iter().zip(&plain).map(|(parameter, given)| {
+            let (Some(rows), Some(map)) = (&parameter.rows, &parameter.map) else {
+                return given.ok_or_else(|| format!("parameter `{}` is given nothing", parameter.name));
+            };
+            let Some(Some(Given::Buffer(buffer))) = plain.get(rows.pointer as usize) else {
+                return Err(format!("parameter `{}` maps what no buffer holds", parameter.name));
+            };
+            let bytes = self.buffers.get(*buffer).map_or(0, |buffer| buffer.before.len() as u64);
+            rows.tensor(map, (*buffer, bytes), number).map(Given::Tensor)
+        });
+        filled.collect()
+    }
+
+    /// The same as the emulator takes it.
     fn launch_arguments(
         &self,
         kernel: &Kernel,
         buffers: &[emulator::Buffer],
     ) -> Result<Vec<emulator::Argument>, LaunchError> {
-        let (taken, given) = (kernel.parameters.len(), self.arguments.len());
-        if taken != given {
-            let message = format!("kernel `{}` takes {taken} arguments, the case gives {given}", kernel.name);
-            return Err(LaunchError::Arguments(message));
-        }
-        let pairs = self.arguments.iter().zip(&kernel.parameters);
+        let given = self.given(kernel).map_err(LaunchError::Arguments)?;
+        // What follows from arguments stands behind them.
+        let names = self.arguments.iter().map(|argument| argument.name.as_str()).chain(std::iter::repeat("a map"));
+        let pairs = given.into_iter().zip(&kernel.parameters).zip(names);
         pairs
-            .map(|(argument, parameter)| {
-                launch_argument(argument.given, parameter, buffers).map_err(|expected| {
+            .map(|((given, parameter), name)| {
+                launch_argument(given, parameter, buffers).map_err(|expected| {
                     LaunchError::Arguments(format!(
-                        "argument `{}`: the case gives {expected}, parameter `{}` of kernel `{}` is {}",
-                        argument.name, parameter.name, kernel.name, parameter.ty
+                        "argument `{name}`: the case gives {expected}, parameter `{}` of kernel `{}` is {}",
+                        parameter.name, kernel.name, parameter.ty
                     ))
                 })
             })

@@ -13,6 +13,8 @@ use crate::tile::{Attribute, Attributes, Body, BuildError, Module, Op, Origin, V
 use super::{Copier, Rewrite, rewritten, unmade};
 
 const LOAD: &str = "tw.load_box";
+/// A program that says which memory a launch maps means copies that go on.
+const MAPPED: &str = "tw.mapped";
 const EXPECT: &str = "tw.mbarrier_expect";
 
 /// The program with its copies of boxes done at once.
@@ -23,7 +25,8 @@ pub fn at_once(module: &Module, dialects: &Dialects) -> Result<Module, Violation
     let rewritten = |function: &crate::tile::Function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
         let all = body.walk(body.root());
-        if !all.iter().any(|&op| is_word(body.op(op).name())) {
+        let goes_on = all.iter().any(|&op| body.op(op).name() == MAPPED);
+        if goes_on || !all.iter().any(|&op| is_word(body.op(op).name())) {
             return Ok(function.clone());
         }
         let in_groups = all.iter().any(|&op| body.op(op).name() == "ttg.warp_specialize");

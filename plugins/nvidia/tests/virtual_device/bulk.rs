@@ -42,7 +42,7 @@ fn run(body: &str, mode: u32, outside: Outside) -> Result<[Vec<u32>; 2], DeviceE
     let (_, mut device) = h100();
     let map = TensorMap { element_bits: 32, box_sizes: vec![16, 4], mix: Mix::default(), outside };
     let mut made = artifact(&kernel(body), "k", Shape::warps(1));
-    made.kernels[0].maps = vec![EncodedMap { parameter: 0, map, mode: Some(mode) }];
+    made.kernels[0].maps = vec![EncodedMap { parameter: 0, map, mode: Some(mode), rows: None }];
     made.kernels[0].parameters = Some(vec![0, 64]);
     let code = device.load(&made)?;
     let tensor: Vec<u8> = (0..16 * 24u32).flat_map(u32::to_le_bytes).collect();

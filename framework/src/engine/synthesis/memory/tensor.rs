@@ -1,5 +1,6 @@
 //! The question: a tensor in shared memory and who accesses it by which ways.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::cute::Layout;
@@ -36,7 +37,7 @@ pub enum Way<'a> {
         /// The row of the instruction table.
         row: &'a str,
         /// What it reads.
-        operand: &'a MemoryOperand,
+        operand: Cow<'a, MemoryOperand>,
     },
     /// Whole boxes are copied, between global and shared memory.
     Boxes {
@@ -136,7 +137,19 @@ impl<'a> Access<'a> {
             Operand::Memory(memory) if memory.role == role => Some(memory),
             _ => None,
         })?;
+        let operand = Cow::Borrowed(operand);
         Some(Self { ways: vec![Way::Operand { row: &row.name, operand }], ..Self::new(name, None) })
+    }
+
+    /// The same of the transposed tensor, where a unit reads it by itself.
+    #[must_use]
+    pub fn transposed(mut self) -> Self {
+        for way in &mut self.ways {
+            if let Way::Operand { operand, .. } = way {
+                *operand = Cow::Owned(operand.transposed());
+            }
+        }
+        self
     }
 
     /// Whole boxes are copied by a row; `first` is the axis along which elements lie together in global memory. None where
@@ -148,6 +161,12 @@ impl<'a> Access<'a> {
             _ => None,
         })?;
         Some(Self { ways: vec![Way::Boxes { row: &row.name, operand, first }], ..Self::new(name, None) })
+    }
+
+    /// An access that goes by no way yet.
+    #[must_use]
+    pub fn none(name: &str) -> Self {
+        Self::new(name, None)
     }
 
     fn new(name: &str, layout: Option<LinearLayout>) -> Self {

@@ -73,7 +73,7 @@ pub fn predict(block: &Block, target: &TargetDescription) -> Result<Prediction, 
     let resident = Resident::of(block, target)?;
     let spent = machine.steps(&block.steps);
     // What is still on its way at the end is waited for.
-    let latency = spent.latency + spent.ahead.all();
+    let latency = spent.latency + spent.ahead.all() + spent.products;
     let of_unit = block.blocks.div_ceil(u64::from(machine.figures.compute_units).max(1));
     let turns = of_unit.div_ceil(resident.blocks.max(1));
     let (pipe, busiest) = spent.pipes.busiest();
@@ -96,6 +96,8 @@ struct Spent {
     latency: f64,
     /// Of what runs on by itself.
     ahead: Ahead,
+    /// Cycles of products that go on until the next turn.
+    products: f64,
 }
 
 /// What is under way while a block does other things.
@@ -133,23 +135,27 @@ impl Machine<'_> {
                     latency: all.ahead.latency.max(own.ahead.latency),
                     transfer: all.ahead.transfer + own.ahead.transfer,
                 },
+                products: all.products + own.products,
             }
         })
     }
 
     /// A loop. Where stages run ahead the first iteration waits for what it needs, and each further one is as long as its
-    /// own work, or as its transfers, or as the part of a latency that the stages between leave.
+    /// own work, or as its transfers, or as products that go on, or as the part of a latency that the stages between leave.
     fn repeated(&self, trips: u64, stages: u64, body: Spent) -> Spent {
         if trips == 0 {
             return Spent::default();
         }
-        let alone = body.latency + body.ahead.all();
+        let alone = body.latency + body.ahead.all() + body.products;
         let next = match stages {
             0 | 1 => alone,
-            _ => body.latency.max(body.pipes.global).max(body.ahead.latency / (stages - 1) as f64),
+            _ => {
+                let own = body.latency.max(body.pipes.global).max(body.products);
+                own.max(body.ahead.latency / (stages - 1) as f64)
+            }
         };
         let latency = alone + (trips - 1) as f64 * next;
-        Spent { pipes: Pipes::default().plus(body.pipes, trips as f64), latency, ahead: Ahead::default() }
+        Spent { pipes: Pipes::default().plus(body.pipes, trips as f64), latency, ..Spent::default() }
     }
 
     fn work(&self, work: &Work) -> Spent {
@@ -175,10 +181,11 @@ impl Machine<'_> {
             + waited(work.wavefronts_loaded, costs.shared_load_wavefront.latency)
             + waited(work.exchanges, costs.exchange.latency)
             + barriers * costs.block_barrier.latency
-            + pipes.issue.max(pipes.shared).max(pipes.matrix);
+            + pipes.issue.max(pipes.shared).max(if work.pending { 0.0 } else { pipes.matrix });
+        let products = if work.pending { pipes.matrix } else { 0.0 };
         match work.asynchronous {
-            true => Spent { pipes, latency: own, ahead: fetched },
-            false => Spent { pipes, latency: own + fetched.all(), ahead: Ahead::default() },
+            true => Spent { pipes, latency: own, ahead: fetched, products },
+            false => Spent { pipes, latency: own + fetched.all(), products, ..Spent::default() },
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct Work {
     pub matrix_instructions: u64,
     /// Cycles for which one of them occupies its pipe.
     pub matrix_cycles: f64,
+    /// Whether these go on while the warp does other things, until the loop's next turn.
+    pub pending: bool,
     /// Other instructions.
     pub arithmetic: u64,
     /// Barriers of the block.

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use super::token::{Placed, Token, tokens};
 use super::{ParseError, is_identifier};
 use crate::kernel::{
-    Element, Kernel, Launch, MAX_DEPTH, Module, Outside, Parameter, Region, SharedBuffer, Space, Statement, TensorMap,
-    Type, Value,
+    Element, Extent, Kernel, Launch, MAX_DEPTH, MappedRows, Module, Outside, Parameter, Region, SharedBuffer, Space,
+    Statement, TensorMap, Type, Value,
 };
 use crate::target::Mix;
 
@@ -192,7 +192,8 @@ impl Parser<'_> {
             self.mark(':')?;
             let ty = self.ty()?;
             let map = if ty == Type::TensorMap { Some(self.tensor_map()?) } else { None };
-            parameters.push(Parameter { name, ty, map });
+            let rows = if map.is_some() && self.take_word("rows") { Some(self.mapped_rows()?) } else { None };
+            parameters.push(Parameter { name, ty, map, rows });
         }
         Ok(parameters)
     }
@@ -213,6 +214,35 @@ impl Parser<'_> {
         self.keyword("outside")?;
         let outside = self.one_of("what is outside", Outside::ALL, Outside::name)?;
         Ok(TensorMap { element_bits, box_sizes, mix, outside })
+    }
+
+    /// What the tensor of a map follows from, behind `rows`: `of %0 by 1 x %4`.
+    fn mapped_rows(&mut self) -> Parsed<MappedRows> {
+        self.keyword("of")?;
+        let pointer = self.parameter_number()?;
+        self.keyword("by")?;
+        let mut strides = vec![self.extent()?];
+        while self.take_word("x") {
+            strides.push(self.extent()?);
+        }
+        Ok(MappedRows { pointer, strides })
+    }
+
+    fn extent(&mut self) -> Parsed<Extent> {
+        match self.peek() {
+            Token::Value(_) => self.parameter_number().map(Extent::Parameter),
+            _ => self.number("a number of elements").map(Extent::Number),
+        }
+    }
+
+    fn parameter_number(&mut self) -> Parsed<u32> {
+        match *self.peek() {
+            Token::Value(number) => {
+                self.step();
+                Ok(number)
+            }
+            _ => self.expected("a parameter"),
+        }
     }
 
     fn shared_buffers(&mut self) -> Parsed<Vec<SharedBuffer>> {

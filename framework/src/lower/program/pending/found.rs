@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::contract::{Contraction, Question, candidates, plan};
-use crate::engine::product::{self, IN_PLACE, PENDING};
+use crate::engine::product::{self, PENDING};
 use crate::layout::LinearLayout;
 use crate::lower::program::lowering::Lowering;
 use crate::lower::program::shared::layout_of;
@@ -100,7 +100,7 @@ fn stands_before(body: &Body, load: Op, op: Op) -> bool {
     let value = body.op(load).results[0];
     let all = body.walk(body.root());
     let uses = all.iter().flat_map(|&user| body.op(user).operands.iter()).filter(|&&operand| operand == value).count();
-    if uses != 1 || body.op(load).attributes.get(IN_PLACE).is_some() {
+    if uses != 1 {
         return false;
     }
     let (Some(from), Some(to)) = (all.iter().position(|&at| at == load), all.iter().position(|&at| at == op)) else {

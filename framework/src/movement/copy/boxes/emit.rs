@@ -20,6 +20,14 @@ impl BoxCopy {
         if self.queue().is_none() {
             builder.mbarrier_arrive(mbarrier, self.bytes() as u32);
         }
+        self.emit_boxes(builder, buffer, source, mbarrier);
+        if let Some(queue) = self.queue() {
+            builder.commit(queue);
+        }
+    }
+
+    /// The boxes alone: someone else arrives for their bytes, or commits them.
+    pub fn emit_boxes(&self, builder: &mut Builder, buffer: Value, source: BoxSource<'_>, mbarrier: Value) {
         for (place, begins) in &self.boxes {
             let place = match place {
                 0 => buffer,
@@ -42,9 +50,6 @@ impl BoxCopy {
             };
             let operands = self.roles.iter().filter_map(operand).collect();
             builder.effect(Op::Instruction { name: self.instruction().to_owned(), operands });
-        }
-        if let Some(queue) = self.queue() {
-            builder.commit(queue);
         }
     }
 }

@@ -83,12 +83,23 @@ pub fn copy_from_shared<'a>(
     question: &CopyQuestion<'_>,
     means: impl Into<Means<'a>>,
 ) -> Result<BoxCopy, MovementError> {
-    let means = means.into();
+    boxes_of(question, Direction::Load, &means.into())
+}
+
+/// The copy of fewest boxes from global memory to the shared memory that the question says.
+///
+/// # Errors
+/// As [`copy_from_shared`].
+pub fn copy_boxes<'a>(question: &CopyQuestion<'_>, means: impl Into<Means<'a>>) -> Result<BoxCopy, MovementError> {
+    boxes_of(question, Direction::Store, &means.into())
+}
+
+fn boxes_of(question: &CopyQuestion<'_>, direction: Direction, means: &Means<'_>) -> Result<BoxCopy, MovementError> {
     let mut closed = Vec::new();
-    let best = by_boxes(question, Direction::Load, &means, &mut closed);
+    let best = by_boxes(question, direction, means, &mut closed);
     best.ok_or_else(|| {
         let reasons: Vec<_> = closed.iter().map(|one| format!("{}: {}", one.instruction, one.reason)).collect();
-        let none = "the target's table has no row that copies boxes from shared memory";
+        let none = "the target's table has no row that copies boxes so";
         let reasons = if reasons.is_empty() { none.to_owned() } else { reasons.join("; ") };
         MovementError::Impossible { reasons }
     })

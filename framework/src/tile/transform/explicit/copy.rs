@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::view::mask;
-use super::{AHEAD, Expander, Maker, violation};
+use super::{AHEAD, APART, Expander, Maker, violation};
 use crate::tile::{Attribute, Op, Type, Value, Violation};
 
 use super::super::Copier;
@@ -86,7 +86,10 @@ impl Expander<'_> {
         let choice = self.choices.copies.get(&op).cloned().unwrap_or_default();
         if choice.through_registers {
             let loaded = self.loaded(op, source, copier)?;
-            self.write(op, loaded, target, copier)?;
+            let store = self.write(op, loaded, target, copier)?;
+            if self.is_later {
+                copier.to.body_mut().op_mut(store).attributes.set(APART, Attribute::Unit);
+            }
             return Ok(false);
         }
         let (pointers, mask) = self.places(op, source, copier)?;

@@ -17,6 +17,9 @@ pub struct Loop {
     pub ahead: Vec<Op>,
     /// Why copies cannot go ahead, where they cannot.
     pub closed: Option<String>,
+    /// Its products whose results nothing takes but the same product of the next turn, and what follows the loop: they may go on
+    /// while the next turn begins.
+    pub sums: Vec<Op>,
 }
 
 /// The loops of a function that fill tensors in shared memory, the innermost first of what contains another.
@@ -42,7 +45,28 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
         };
     let closed =
         closed.or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is not made here".to_owned()));
-    Some(Loop { op, copies, tensors, ahead, closed })
+    let products = body.ops(block).iter().copied().filter(|product| carried(body, block, *product).is_some());
+    let sums = products.collect();
+    Some(Loop { op, copies, tensors, ahead, closed, sums })
+}
+
+/// The number, among what a loop carries, of the sums that a product of its turn does nothing but add to.
+pub(super) fn carried(body: &Body, block: Block, product: Op) -> Option<usize> {
+    let operation = body.op(product);
+    let sums = operation.operands.get(2).copied().filter(|_| operation.name() == "tw.mma")?;
+    let Origin::Argument(of, number @ 1..) = body.origin(sums) else { return None };
+    let number = number as usize;
+    let result = operation.results[0];
+    let all = body.walk(body.root());
+    let users = |value: Value| all.iter().copied().filter(move |op| body.op(*op).operands.contains(&value));
+    let last = *body.ops(block).last()?;
+    let given = &body.op(last).operands;
+    let is_carried = of == block
+        && given.get(number - 1) == Some(&result)
+        && given.iter().filter(|value| **value == result).count() == 1
+        && users(result).eq([last])
+        && users(sums).eq([product]);
+    is_carried.then_some(number - 1)
 }
 
 /// The tensor in shared memory that a copy fills from global memory.

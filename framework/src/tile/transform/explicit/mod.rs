@@ -6,10 +6,12 @@
 //!
 //! - `view`: the pointers of a tile, and what of it is there;
 //! - `copy`: copies;
+//! - `boxes`: copies by boxes, whose bytes arrive at an mbarrier of each buffer;
 //! - `stages`: loops whose copies go ahead of what uses them, `held` those that registers hold meanwhile;
 //! - `packed`: elements narrower than a byte;
 //! - `values`: products, casts, reductions.
 
+mod boxes;
 mod copy;
 mod held;
 mod loops;
@@ -18,7 +20,7 @@ mod stages;
 mod values;
 mod view;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::layout::FamilySpec;
@@ -26,12 +28,16 @@ use crate::tile::op::Dialects;
 use crate::tile::{BuildError, Function, LayoutName, Memory, Op, Operation, Type, Value, Violation};
 
 use super::{Copier, Rewrite, rewritten, unmade};
+use boxes::Filled;
 pub(in crate::tile::transform) use copy::{commit, wait_for};
 pub use loops::{Loop, loops};
 use view::Tile;
 
 /// The layout of a tensor in shared memory that is not chosen yet.
 pub const OPEN: &str = "#tw.auto";
+
+/// The attribute of a product whose result is not needed before it is waited for.
+pub const PENDING: &str = "tw.pending";
 
 /// The attribute of a load for a later turn: nothing waits for it where it is issued.
 pub const AHEAD: &str = "tw.ahead";
@@ -49,6 +55,42 @@ pub struct Choices {
     pub products: HashMap<Op, ProductChoice>,
     /// Buffers of the tensors that a loop fills; one alone where it is not said.
     pub stages: HashMap<Op, u32>,
+    /// Loops whose sums ([`Loop::sums`]) are waited for in the next turn: products go on while that one begins. They have three
+    /// stages at least.
+    pub pending: HashSet<Op>,
+    /// Copies, of loops with stages that stand in no other, that go by boxes of memory that a launch maps.
+    pub boxes: HashMap<Op, Mapped>,
+}
+
+/// A tile of global memory as a box of the memory behind an argument of the function, seen as rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mapped {
+    /// The argument.
+    pub base: Value,
+    /// How many elements lie between neighbours along each axis of the tile.
+    pub strides: Vec<Distance>,
+    /// Where the tile begins along each axis: the sum of these.
+    pub begins: Vec<Vec<Term>>,
+}
+
+/// A number of elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distance {
+    /// This one.
+    Number(u64),
+    /// That of a value of the program.
+    Value(Value),
+}
+
+/// A multiple or a part of a value of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Term {
+    /// The value, an `i32`.
+    pub value: Value,
+    /// How often it is taken.
+    pub times: u64,
+    /// What it is divided by.
+    pub over: u64,
 }
 
 /// How a copy goes.
@@ -101,6 +143,9 @@ pub fn expand(function: &Function, choices: &Choices, dialects: &Dialects) -> Re
         views: HashMap::new(),
         tensors: HashMap::new(),
         skipped: Vec::new(),
+        is_later: false,
+        pending: Vec::new(),
+        filled: HashMap::new(),
         made: Made::default(),
         stages: stages::of_tensors(function, choices)?,
     };
@@ -126,6 +171,12 @@ struct Expander<'c> {
     tensors: HashMap<Value, Shared>,
     /// Copies that a loop has issued already.
     skipped: Vec<Op>,
+    /// Whether a buffer is filled before a loop that is not its first: nothing else accesses it until the block meets.
+    is_later: bool,
+    /// Products that go on while the next turn begins.
+    pending: Vec<Op>,
+    /// Loops whose tensors are filled by boxes.
+    filled: HashMap<Op, Filled>,
     made: Made,
     /// Buffers of tensors in shared memory, by the operation.
     stages: HashMap<Op, u32>,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Expander, Maker, packed, violation};
+use super::{Expander, Maker, PENDING, packed, violation};
 use crate::tile::{Attribute, Float, Op, Origin, Type, Value, Violation};
 
 use super::super::{Copier, unmade};
@@ -67,6 +67,9 @@ impl Expander<'_> {
         }
         if let Some(rows) = rows {
             made = made.attribute("tw.wholeRows", rows);
+        }
+        if self.pending.contains(&op) {
+            made = made.attribute(PENDING, Attribute::Unit);
         }
         let made = made.result(ty).done().map_err(unmade(copier.function, copier.from.op(op)))?;
         let result = copier.to.body().op(made).results[0];

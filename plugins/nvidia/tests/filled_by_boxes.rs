@@ -1,0 +1,135 @@
+//! Programs that say where tiles lie, where copies and products go on while the program does: boxes that arrive at mbarriers, sums
+//! that are waited for in the next turn. What comes out is executed by the emulator and, from its PTX, by the virtual device, and
+//! must be what plain arithmetic says.
+
+#[path = "../../../framework/tests/explicit/mod.rs"]
+#[allow(dead_code, reason = "each test program uses some of this")]
+mod explicit;
+
+use explicit::{case, derived, executed};
+use tilewright::engine::synthesis::Options;
+use tilewright::kernel::Module;
+use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions};
+use tilewright::target::TargetDescription;
+use tilewright::vendor::{CompileOptions, Emit, Target};
+use tilewright_nvidia::device::virtual_device::VirtualDevice;
+use tilewright_nvidia::{NvidiaTarget, object};
+
+fn target(name: &str) -> NvidiaTarget {
+    let text = match name {
+        "a100" => include_str!("../../../targets/a100.toml"),
+        "h100" => include_str!("../../../targets/h100.toml"),
+        "gh200" => include_str!("../../../targets/gh200.toml"),
+        _ => include_str!("../../../targets/rtx4090.toml"),
+    };
+    let description = TargetDescription::from_toml(name, text).expect("a description");
+    NvidiaTarget::new(description).expect("a target")
+}
+
+/// The suite's product with so many buffers of each factor.
+fn staged(stages: u32) -> String {
+    let (_, text) = case("explicit_gemm");
+    text.replace("tw.shared_tensor :", &format!("tw.shared_tensor {{stages = {stages} : i32}} :"))
+}
+
+/// Both factors of 64 x 32 and 32 x 64 come as one box each, for each of the five turns of K; a turn meets once, as it does before the first
+/// one for the mbarriers.
+#[test]
+fn boxes_fill_the_stages_of_a_product() {
+    for product in ["h100", "gh200"] {
+        let (case, _) = case("explicit_gemm");
+        for stages in 2..=4 {
+            let found = executed(&target(product), &case, &staged(stages), Options::default());
+            let of = &found.derivation.loops[0];
+            assert!(of.boxes && of.stages == stages, "{product}: {}", found.derivation);
+            assert!(found.kernel.contains("cp.async.bulk.tensor.2d"), "{}", found.kernel);
+            let counts = &found.counts;
+            assert_eq!((counts.asynchronous_copies, counts.bulk_copies), (0, 2 * 5), "{product}: {counts:?}");
+            assert_eq!(counts.bulk_bytes, 2 * 5 * 64 * 32 * 2, "{product}: {counts:?}");
+            assert_eq!(counts.barriers, 1 + 5, "{product}: {counts:?}");
+            for memory in &found.derivation.memories {
+                assert_eq!(memory.accesses.iter().map(|access| access.excess).sum::<u64>(), 0, "{}", found.derivation);
+            }
+        }
+    }
+}
+
+/// With three buffers or more a product goes on while the next turn begins.
+#[test]
+fn products_go_on_while_the_next_turn_begins() {
+    let target = target("h100");
+    let (case, _) = case("explicit_gemm");
+    for stages in 2..=4 {
+        let found = executed(&target, &case, &staged(stages), Options::default());
+        let pending = &found.derivation.loops[0].pending;
+        let expected: &[&str] = if stages > 2 { &["%next"] } else { &[] };
+        assert_eq!(pending, expected, "{}", found.derivation);
+        let ptx = assembly(&target, &staged(stages));
+        assert_eq!(ptx.contains("wgmma.wait_group.sync.aligned 1"), stages > 2, "{ptx}");
+    }
+}
+
+/// What a part of synthesis finds is not found without it, nor where a program or a target leaves no room for it.
+#[test]
+fn lanes_copy_where_boxes_may_not() {
+    let boxed = |product: &str, text: &str, options: Options| {
+        let (case, _) = case("explicit_gemm");
+        let found = derived(&target(product), text, case.warps, options);
+        let found = found.unwrap_or_else(|error| panic!("{product}: {error}"));
+        found.loops[0].boxes || !found.loops[0].pending.is_empty()
+    };
+    let (all, text) = (Options::default(), staged(2));
+    assert!(boxed("h100", &text, all));
+    for product in ["a100", "rtx4090"] {
+        assert!(!boxed(product, &text, all), "{product}");
+    }
+    let (_, free) = case("explicit_gemm");
+    assert!(!boxed("h100", &free, Options { pipeline: false, ..all }));
+    assert!(!boxed("h100", &text, Options { task_mapping: false, ..all }));
+    // The program names another row.
+    let pinned = |copy: &str| format!("tw.copy {copy} {{instruction = \"cp.async.cg.shared.global.16\"}} :");
+    let by_lanes = text.replace("tw.copy %ai to %sa :", &pinned("%ai to %sa"));
+    let by_lanes = by_lanes.replace("tw.copy %bi to %sb :", &pinned("%bi to %sb"));
+    assert!(!boxed("h100", &by_lanes, all));
+    // Tiles that overlap go beyond the end of a row, where a map would have zeros; so may turns that are counted otherwise.
+    let overlapping = text.replace("(64,32,?):(?,1,32)", "(64,32,?):(?,1,16)");
+    let overlapping = overlapping.replace("(32,64,?):(1,?,32)", "(32,64,?):(1,?,16)");
+    assert!(!boxed("h100", &overlapping, all));
+    let counted = text.replace("%turns = arith.divsi %k, %c32 : i32", "%turns = arith.divsi %n, %c32 : i32");
+    assert!(!boxed("h100", &counted, all));
+}
+
+fn assembly(target: &NvidiaTarget, text: &str) -> String {
+    let (case, _) = case("explicit_gemm");
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    let kernel = compiler.kernel_of(&case, text, &ProgramOptions::default()).expect("a kernel");
+    let mut options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+    if object::assembler().is_some() {
+        options.emit.push(Emit::Object);
+    }
+    let made = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap_or_else(|error| panic!("{error}"));
+    made.text(Emit::Assembly).expect("text").to_owned()
+}
+
+/// From the PTX, which the vendor's assembler takes where it is here, with bulk copies that land as late as they may.
+#[test]
+fn the_virtual_device_runs_what_is_filled_by_boxes() {
+    let target = target("h100");
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+    for (name, text) in [2, 3, 4]
+        .map(|stages| ("explicit_gemm", staged(stages)))
+        .into_iter()
+        .chain(["explicit_fp8", "explicit_attention", "explicit_attention_dkv"].map(|name| (name, case(name).1)))
+    {
+        let (case, _) = case(name);
+        let kernel = compiler.kernel_of(&case, &text, &ProgramOptions::default()).expect("a kernel");
+        assert!(kernel.to_string().contains("cp.async.bulk.tensor.2d"), "{name}: {kernel}");
+        let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+        let differences = case.run_on(&mut device, &target, kernel).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(differences.is_empty(), "{name}: {:?}", differences.first().map(ToString::to_string));
+    }
+    let ptx = assembly(&target, &staged(3));
+    assert!(ptx.contains("mbarrier.try_wait") && ptx.contains("cp.async.bulk.tensor.2d"), "{ptx}");
+}
