@@ -9,7 +9,7 @@ use super::plan::Contraction;
 impl Contraction {
     /// The way of factor 0 or 1 from where another product has made it; none where it comes from memory, or the unit
     /// reads it there.
-    fn from_product(&self, side: usize, means: Means<'_>) -> Result<Option<Plan>, MovementError> {
+    fn way_of(&self, side: usize, means: Means<'_>) -> Result<Option<Plan>, MovementError> {
         let (layout, operands) = [(&self.a, &self.unit.a), (&self.b, &self.unit.b)][side];
         let Some(made) = self.question.made[side].as_ref().filter(|_| operands.memory.is_none()) else {
             return Ok(None);
@@ -24,7 +24,7 @@ impl Contraction {
     pub(super) fn with_ways(mut self, means: Means<'_>) -> Result<Self, MovementError> {
         self.cost.feeding_cycles = 0.0;
         for side in 0..2 {
-            self.cost.feeding_cycles += self.from_product(side, means)?.map_or(0.0, |way| way.cost);
+            self.cost.feeding_cycles += self.way_of(side, means)?.map_or(0.0, |way| way.cost);
         }
         Ok(self)
     }
@@ -33,7 +33,7 @@ impl Contraction {
     pub(super) fn feeding_slots(&self, means: Means<'_>) -> Result<f64, MovementError> {
         let mut slots = 0.0;
         for side in 0..2 {
-            slots += match self.from_product(side, means)? {
+            slots += match self.way_of(side, means)? {
                 Some(way) => slots_with_accesses(&way.counts, ACCESS_SLOTS),
                 None => self.feed_of(side, means)?.slots(),
             };
