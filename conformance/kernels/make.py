@@ -680,5 +680,25 @@ def explicit_packed():
              (1, 1, 1), "weights of four bits in tiles that are packed for the unit's lanes")
 
 
-for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow, explicit_packed):
+def jumps_back():
+    """Loops that are written as jumps: squares by sums, until one is not below a number, or more than 60."""
+    random = Random(91)
+    x = random.integers(7, 0, 60) + [99]
+    y = []
+    for value in x:
+        total, k, last = 0, 0, None
+        while last is None:
+            sums = [k * j for j in range(1, k + 1)]
+            if any(part > 60 for part in sums):
+                last = next(part for part in sums if part > 60)
+            else:
+                total += k * k
+                last = k * k if k * k >= value else None
+                k += 1
+        y += [total + last + place for place in range(N)]
+    case("jumps_back", pointers(x="i32", y="i32"), {"x": ("i32", [8], x, None), "y": ("i32", [8, N], None, y)}, (8, 1, 1),
+         "two loops of jumps within each other, and a jump out of both")
+
+
+for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow, explicit_packed, jumps_back):
     write()

@@ -10,7 +10,6 @@ use std::cmp::Ordering;
 
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::{Means, TensorTable, check_block, convert};
-use crate::target::TargetDescription;
 
 use super::plan::Contraction;
 use super::unit::Unit;
@@ -117,7 +116,7 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
         };
         let mut reason = None;
         for unit in units.into_iter().flat_map(|unit| unit.exchanged().into_iter().chain([unit])) {
-            let way = unit.fits(question).and_then(|()| best_split(question, &unit, target));
+            let way = unit.fits(question).and_then(|()| best_split(question, &unit, least_of(&plans), means));
             match way {
                 Ok(plan) => plans.push(plan),
                 // One reason a row is enough.
@@ -132,7 +131,7 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
         if !asked(unit.name()) {
             continue;
         }
-        match unit.fits(question).and_then(|()| best_split(question, &unit, target)) {
+        match unit.fits(question).and_then(|()| best_split(question, &unit, least_of(&plans), means)) {
             Ok(plan) => plans.push(plan),
             Err(reason) if rows == 0 => refused.push(Refused { unit: unit.name().to_owned(), reason }),
             Err(_) => {}
@@ -158,14 +157,25 @@ pub(crate) fn reasons(refused: &[Refused]) -> String {
     each.iter().map(said).collect::<Vec<_>>().join("; ")
 }
 
-/// The best way to share out the warps; all along M where the result is another product's factor.
-fn best_split(question: &Question, unit: &Unit, target: &TargetDescription) -> Result<Contraction, String> {
+/// The least cycles of these plans, with what is as good.
+fn least_of(plans: &[Contraction]) -> f64 {
+    plans.iter().map(|plan| plan.cost.cycles() * AS_GOOD).fold(f64::INFINITY, f64::min)
+}
+
+/// The best way to share out the warps; all along M where the result is another product's factor. The ways of factors that another
+/// product has made are looked at where the plan may still be the best, of less than so many cycles.
+fn best_split(question: &Question, unit: &Unit, most: f64, means: Means<'_>) -> Result<Contraction, String> {
     // Warps that issue together are along M.
     let warps = question.warps.trailing_zeros().saturating_sub(unit.group);
     let least = if question.chained { warps } else { 0 };
     let (mut best, mut reason): (Option<Contraction>, _) = (None, String::new());
     for rows in (least..=warps).rev() {
-        match Contraction::new(question, unit, [rows, warps - rows], target) {
+        let plan = Contraction::new(question, unit, [rows, warps - rows], means.target);
+        let plan = plan.and_then(|plan| {
+            let beaten = plan.cost.cycles() > most || best.as_ref().is_some_and(|best| compare(best, &plan).is_lt());
+            Ok(if beaten { plan } else { plan.with_ways(means)? })
+        });
+        match plan {
             Ok(plan) if best.as_ref().is_none_or(|best| compare(&plan, best).is_lt()) => best = Some(plan),
             Ok(_) => {}
             Err(ContractError::Impossible { reasons }) => reason = reasons,
@@ -222,8 +232,9 @@ fn best_of_each_side(weighed: Vec<Contraction>) -> Vec<Contraction> {
 
 /// The same plan in the order of K whose factors are the cheapest to bring, with the slots of that.
 fn with_best_width(best: &Contraction, means: Means<'_>) -> Result<(f64, Contraction), ContractError> {
-    let slots = |plan: &Contraction| -> Result<f64, ContractError> {
-        Ok(plan.feeds(means)?.iter().map(|feed| feed.slots()).sum())
+    let slots = |plan: &Contraction| -> Result<f64, ContractError> { Ok(plan.feeding_slots(means)?) };
+    let of_width = |width: u32| -> Result<Contraction, ContractError> {
+        Ok(keep_conversion(best.with_width(width, means.target)?, best).with_ways(means)?)
     };
     let widths = best.widths();
     if let Some(wanted) = best.question.k_width {
@@ -233,7 +244,7 @@ fn with_best_width(best: &Contraction, means: Means<'_>) -> Result<(f64, Contrac
             let reasons = format!("{}: a lane holds {most} elements of K at most, not {wanted}", best.unit_name());
             return Err(ContractError::Impossible { reasons });
         }
-        let plan = keep_conversion(best.with_width(width, means.target)?, best);
+        let plan = of_width(width)?;
         return Ok((slots(&plan)?, plan));
     }
     let widest = means.target.global.access_bits.iter().copied().max().unwrap_or(8);
@@ -243,7 +254,7 @@ fn with_best_width(best: &Contraction, means: Means<'_>) -> Result<(f64, Contrac
         if number > 0 && narrow << width > widest {
             continue;
         }
-        let plan = keep_conversion(best.with_width(width, means.target)?, best);
+        let plan = of_width(width)?;
         if number > 0 && plan.order == best.order {
             continue;
         }

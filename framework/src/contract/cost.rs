@@ -20,6 +20,8 @@ pub struct ContractionCost {
     pub traffic_cycles: f64,
     /// Cycles of changing the elements' types.
     pub cast_cycles: f64,
+    /// Cycles of bringing factors that another product has made to where the unit takes them.
+    pub feeding_cycles: f64,
     /// Cycles of bringing the result to the wanted layout, where one is wanted.
     pub conversion_cycles: f64,
     /// 32-bit registers of a lane for both factors and the sums.
@@ -30,7 +32,7 @@ impl ContractionCost {
     /// All cycles.
     #[must_use]
     pub fn cycles(&self) -> f64 {
-        self.issue_cycles + self.traffic_cycles + self.cast_cycles + self.conversion_cycles
+        self.issue_cycles + self.traffic_cycles + self.cast_cycles + self.feeding_cycles + self.conversion_cycles
     }
 
     pub(super) fn of(plan: &Contraction, target: &TargetDescription) -> Self {
@@ -46,7 +48,7 @@ impl ContractionCost {
         // Sums in tensor memory come to registers when no factor is there anymore.
         let mut registers = if unit.tensor.is_some() { 0 } else { sums };
         let wavefront = widest_wavefront(target);
-        for ((layout, from, to), scale) in factors.into_iter().zip(question.scales) {
+        for (((layout, from, to), scale), made) in factors.into_iter().zip(question.scales).zip(&question.made) {
             let scaling = if scale.is_some() && !by_unit { cast::SCALING } else { 0 };
             let making = cast::operations(from, to.number) + scaling;
             if to.memory.is_some() {
@@ -60,7 +62,9 @@ impl ContractionCost {
                 }
                 continue;
             }
-            wavefronts += chunks * different_bits(layout, from).div_ceil(wavefront);
+            if made.is_none() {
+                wavefronts += chunks * different_bits(layout, from).div_ceil(wavefront);
+            }
             operations += chunks * (making << layout.in_bits(Dim::REGISTER));
             registers += words(layout, to.bits);
             if from != to.number {
@@ -88,6 +92,7 @@ impl ContractionCost {
             issue_cycles,
             traffic_cycles: cycles(wavefronts) + (read_cycles - hidden).max(0.0) + moved,
             cast_cycles: operations as f64 * target.costs.select.cycles * warps,
+            feeding_cycles: 0.0,
             conversion_cycles: 0.0,
             registers: if unit.tensor.is_some() { registers.max(sums) } else { registers },
         }

@@ -48,7 +48,7 @@ const BLOCK_ALIGNMENT: u64 = 64;
 /// What an access of shared memory counts beside its wavefronts, in slots: as much as one of global memory. So of ways
 /// with as many wavefronts the one of fewer accesses wins, such as that by an instruction that moves several
 /// matrices at once.
-const ACCESS_SLOTS: f64 = 1.0;
+pub(super) const ACCESS_SLOTS: f64 = 1.0;
 
 /// The way of a factor.
 #[derive(Debug, Clone)]

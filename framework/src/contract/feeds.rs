@@ -23,6 +23,11 @@ impl Contraction {
         Ok([self.feed(0, means)?, self.feed(1, means)?])
     }
 
+    /// How factor 0 or 1 does.
+    pub(super) fn feed_of(&self, side: usize, means: Means<'_>) -> Result<Feed, MovementError> {
+        self.feed(side, self.share(means))
+    }
+
     /// How scales, rows x blocks of K and row-major in global memory, reach their layouts a chunk at a time.
     ///
     /// # Errors

@@ -13,6 +13,9 @@
 //! layout that the unit reads ([`crate::movement::Reading`]): the block stores it there, all warps meet, and each
 //! issue is told its tile by a descriptor.
 //!
+//! **Factors of another product.** Where registers hold a factor since another product has made it, what counts is the
+//! conversion to where the unit takes it (`made`), for each way to share out the warps and each order of K.
+//!
 //! **Sums in tensor memory.** Where a unit has its sums there, they stay there from chunk to chunk ([`Sums`]), and reach
 //! registers at the end by the rows that move ([`crate::movement::TensorMoves`]): each such way is a unit of its own, whose
 //! sums have the layout of the registers.
@@ -29,6 +32,7 @@ mod elements;
 mod emit;
 mod feed;
 mod feeds;
+mod made;
 mod operands;
 mod order;
 mod pending;

@@ -110,6 +110,7 @@ impl Contraction {
             issue_cycles: 0.0,
             traffic_cycles: 0.0,
             cast_cycles: 0.0,
+            feeding_cycles: 0.0,
             conversion_cycles: 0.0,
             registers: 0,
         };

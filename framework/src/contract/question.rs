@@ -35,6 +35,9 @@ pub struct Question {
     pub chained: bool,
     /// Whether the product is one of a chain: its result is a factor of another, or the other way round.
     pub linked: bool,
+    /// The layouts in which another product has made `a`, M x K, and `b`, K x N, where one has: registers hold them, and no
+    /// memory does.
+    pub made: [Option<LinearLayout>; 2],
     /// Elements of K that a lane holds side by side; the cheapest number where absent.
     pub k_width: Option<u64>,
     /// Columns of the result, and of `b`, that a lane holds side by side; as the unit has them where absent.
@@ -63,6 +66,7 @@ impl Question {
             warps,
             chained,
             linked,
+            made: [None, None],
             k_width: None,
             n_width: None,
             wanted: None,

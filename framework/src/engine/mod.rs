@@ -6,6 +6,7 @@
 //! Imports `tile`, and floors below it.
 
 mod assign;
+mod chain;
 mod effort;
 mod error;
 pub mod facts;

@@ -3,14 +3,13 @@
 //! The question follows from the program alone, and a question has one plan: whoever lowers the program asks again, and
 //! gets the plan whose layouts the operands have.
 
-use std::collections::HashSet;
-
 use super::Machine;
+use super::chain;
 use super::layouts::{View, in_order};
 use crate::contract::{ContractError, Contraction, Question, Scale, plan};
 use crate::layout::{Dim, LayoutError, LinearLayout};
 use crate::target::Number;
-use crate::tile::{Attribute, Body, Op, Type, Value};
+use crate::tile::{Attribute, Body, Op, Type};
 
 /// Layouts of the operands of a product, as tile values.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,17 +59,30 @@ pub const IN_PLACE: &str = "tw.inPlace";
 /// The attribute of a `tt.dot` whose result is not needed before a `tw.await_products` gives it.
 pub const PENDING: &str = "tw.pending";
 
+/// Where so many products or fewer are before each other, a product counts the ways from the sums of those before it.
+const LONGEST_CHAIN: u32 = 3;
+
 /// How a `tt.dot` or `tt.dot_scaled` is carried out.
 ///
 /// # Errors
 /// [`ContractError`]: no unit of the target can do it.
 pub fn product(body: &Body, op: Op, machine: &Machine<'_>) -> Result<Product, ContractError> {
     let question = question(body, op, machine.lanes, machine.warps)?;
-    let whole_rows = body.op(op).attributes.get(WHOLE_ROWS).is_some();
-    let chained = whole_rows || is_factor(body, op);
-    let chained = Question { chained, linked: chained || is_fed(body, op), ..question };
-    let (plan, batches) = shared_out(&chained, batches(body, op), machine)?;
-    let packed = packed(body, op);
+    let attributes = &body.op(op).attributes;
+    let (batches, packed) = (batches(body, op), packed(body, op));
+    let makers = chain::makers(body, op);
+    let chained = attributes.get(WHOLE_ROWS).is_some() || chain::is_factor(body, op);
+    let linked = chained || makers != [None, None];
+    // Whoever says the unit has weighed the ways of factors, and what goes on by itself reads them from memory.
+    let is_open = question.unit.is_none() && attributes.get(PENDING).is_none() && batches.is_none();
+    let mut made = [None, None];
+    if is_open && packed == [None, None] && chain::length(body, op) <= LONGEST_CHAIN {
+        for (made, maker) in made.iter_mut().zip(makers) {
+            let sums = maker.map(|maker| product(body, maker, machine)).transpose()?.map(|maker| maker.sums);
+            *made = sums.map(|sums| in_order(&sums)).transpose()?;
+        }
+    }
+    let (plan, batches) = shared_out(&Question { chained, linked, made, ..question }, batches, machine)?;
     let factor = |side: usize| -> Result<Option<LinearLayout>, ContractError> {
         let layout = [&plan.a, &plan.b][side];
         if layout.ins().contains(Dim::OFFSET) {
@@ -205,42 +217,6 @@ fn batches(body: &Body, op: Op) -> Option<u64> {
     let shape = body.operand(op, "c").and_then(|value| body.ty(value).shape()).unwrap_or_default();
     (shape.len() > 2).then(|| shape[0])
 }
-
-/// Whether the sums become a factor of another product, each element by itself.
-pub(super) fn is_factor(body: &Body, op: Op) -> bool {
-    reaches(body, op, |_| true)
-}
-
-/// Whether the sums of another product become a factor of this one.
-fn is_fed(body: &Body, op: Op) -> bool {
-    let products = body.walk(body.root()).into_iter().filter(|from| *from != op && is_product(body.op(*from).name()));
-    products.into_iter().any(|from| reaches(body, from, |user| user == op))
-}
-
-/// Whether the sums become, each element by itself, a factor of a product that is wanted.
-fn reaches(body: &Body, op: Op, wanted: impl Fn(Op) -> bool) -> bool {
-    let mut flows: HashSet<Value> = body.op(op).results.iter().copied().collect();
-    for user in body.walk(body.root()) {
-        let operation = body.op(user);
-        if !operation.operands.iter().any(|operand| flows.contains(operand)) {
-            continue;
-        }
-        if user != op && is_product(operation.name()) && wanted(user) {
-            let factors = ["a", "b"].into_iter().flat_map(|group| body.operand(user, group));
-            if factors.into_iter().any(|factor| flows.contains(&factor)) {
-                return true;
-            }
-        }
-        let keeps = operation.definition.traits.elementwise || KEEPING.contains(&operation.name());
-        if keeps {
-            flows.extend(operation.results.iter().copied());
-        }
-    }
-    false
-}
-
-/// Operations beside elementwise ones that leave each element where it is.
-const KEEPING: [&str; 3] = ["arith.select", "ttg.convert_layout", "tw.await_products"];
 
 /// Whether an operation of this name multiplies matrices.
 #[must_use]

@@ -57,6 +57,8 @@ pub struct Staged {
     pub begin: i32,
     /// By how much its counter grows.
     pub step: i32,
+    /// By how much it ends before the counter of the turn after its last one.
+    pub short: i32,
 }
 
 /// A kernel, and what was told of its loop.
@@ -92,7 +94,7 @@ impl Compiled {
 
 impl Staged {
     pub fn text(&self) -> String {
-        let Self { loaded, read, lanes, begin, step, .. } = self;
+        let Self { loaded, read, lanes, begin, step, short, .. } = self;
         let next = "%next = tt.addptr %at, %sizes : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>";
         let turn = "%from0 = arith.constant BEGIN : i32
       %past = arith.subi %k, %from0 : i32
@@ -148,7 +150,10 @@ impl Staged {
         let (bound, other) = (self.turns.map(|turns| begin + step * turns as i32), self.other.unwrap_or(0));
         let end = match bound {
             Some(bound) => format!("%end = arith.constant {bound} : i32"),
-            None => "%span = arith.muli %n, %by : i32\n    %end = arith.addi %begin, %span : i32".to_owned(),
+            None => "%span = arith.muli %n, %by : i32
+    %behind_last = arith.addi %begin, %span : i32
+    %end = arith.subi %behind_last, %short : i32"
+                .to_owned(),
         };
         format!(
             "#p = {loaded}
@@ -158,6 +163,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
   tt.func public @sums(%x: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %numbers: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %rows: i32, %n: i32, %one: i32) {{
     %begin = arith.constant {begin} : i32
     %by = arith.constant {step} : i32
+    %short = arith.constant {short} : i32
     {end}
     %size = arith.constant {TILE} : i32
     %twos = arith.constant dense<2> : tensor<32x32xi32, #p>

@@ -12,11 +12,16 @@ pub struct Ran {
 }
 
 pub fn run(module: &Module, name: &str, arguments: &[i64]) -> Ran {
+    run_within(module, name, arguments, usize::MAX).expect("an end")
+}
+
+/// The same; none where it has printed so often and not come to an end.
+pub fn run_within(module: &Module, name: &str, arguments: &[i64], most: usize) -> Option<Ran> {
     let mut printed = Vec::new();
     let function = module.function(name).expect("a function");
     let arguments = arguments.iter().map(|one| Some(*one)).collect::<Vec<_>>();
-    let given = Frame::call(module, function, &arguments, &mut printed);
-    Ran { given, printed }
+    let given = Frame::call(module, function, &arguments, &mut printed, most);
+    (printed.len() <= most).then_some(Ran { given, printed })
 }
 
 struct Frame<'a> {
@@ -24,12 +29,20 @@ struct Frame<'a> {
     body: &'a Body,
     values: HashMap<Value, Option<i64>>,
     printed: &'a mut Vec<i64>,
+    /// How often it may print.
+    most: usize,
 }
 
 impl Frame<'_> {
-    fn call(module: &Module, function: &Function, given: &[Option<i64>], printed: &mut Vec<i64>) -> Vec<Option<i64>> {
+    fn call(
+        module: &Module,
+        function: &Function,
+        given: &[Option<i64>],
+        printed: &mut Vec<i64>,
+        most: usize,
+    ) -> Vec<Option<i64>> {
         let body = function.body.as_ref().expect("a body");
-        Frame { module, body, values: HashMap::new(), printed }.region(body.root(), given)
+        Frame { module, body, values: HashMap::new(), printed, most }.region(body.root(), given)
     }
 
     fn region(&mut self, region: Region, given: &[Option<i64>]) -> Vec<Option<i64>> {
@@ -39,6 +52,9 @@ impl Frame<'_> {
             self.set(self.body.arguments(block), &given);
             let (last, ops) = self.body.ops(block).split_last().expect("what ends the block");
             ops.iter().for_each(|op| self.op(*op));
+            if self.printed.len() > self.most {
+                return Vec::new();
+            }
             let ended = self.body.op(*last);
             let jump = |to: usize| {
                 let successor = &ended.successors[to];
@@ -81,11 +97,23 @@ impl Frame<'_> {
                 let region = operation.regions[usize::from(self.known(operation.operands[0]) == 0)];
                 if self.body.blocks(region).is_empty() { vec![] } else { self.region(region, &[]) }
             }
+            "scf.while" => {
+                let mut carried = self.all(&operation.operands);
+                loop {
+                    // Whether it goes on, and what is passed.
+                    let ended = self.region(operation.regions[0], &carried);
+                    let (again, passed) = ended.split_first().expect("a condition");
+                    if again.expect("poison is used") == 0 {
+                        break passed.to_vec();
+                    }
+                    carried = self.region(operation.regions[1], passed);
+                }
+            }
             "scf.execute_region" => self.region(operation.regions[0], &[]),
             "tt.call" => {
                 let callee = operation.attributes.get("callee").and_then(Attribute::as_text).expect("a callee");
                 let callee = self.module.function(callee).expect("a function");
-                Self::call(self.module, callee, &self.all(&operation.operands), self.printed)
+                Self::call(self.module, callee, &self.all(&operation.operands), self.printed, self.most)
             }
             "tt.print" => {
                 let values = operation.operands.iter().map(|value| self.known(*value)).collect::<Vec<_>>();

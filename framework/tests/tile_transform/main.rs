@@ -1,6 +1,7 @@
 //! Transformations of tile programs mean the same before and after.
 
 mod interpreter;
+mod loops;
 
 use std::fmt::Write;
 
@@ -172,19 +173,6 @@ fn regions_with_jumps_become_one_block() {
             "tt.map_elementwise.return %r : i32",
         ]
     );
-}
-
-#[test]
-fn a_jump_back_is_refused_at_its_place() {
-    let text = "module {
-  tt.func public @f(%n: i32) {
-    cf.br ^bb1(%n : i32)
-  ^bb1(%i: i32):
-    cf.br ^bb1(%i : i32)
-  }
-}";
-    let error = structure(&read(text), &Dialects::neutral()).expect_err("a loop of jumps").in_text(text).to_string();
-    assert_eq!(error, "5:5: `cf.br`: it jumps back: a loop is to be written as `scf.for` or `scf.while`");
 }
 
 #[test]

@@ -29,6 +29,7 @@ const PROGRAM: Staged = Staged {
     turns: None,
     begin: 0,
     step: 1,
+    short: 0,
 };
 
 /// Rows that load to LDS are narrower than the load.

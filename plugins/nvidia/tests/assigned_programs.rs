@@ -91,3 +91,58 @@ fn factors_are_brought_to_the_layouts_of_the_plan() {
     };
     assert_eq!(wanted("tt.dot"), ["%b"], "{report}");
 }
+
+/// Sums that become the first factor of the next product stay where they are: the fragment of a 16 x 8 tile of sums is that of one
+/// half of a 16 x 16 tile of the factor (PTX ISA, "Matrix Fragments for mma.m16n8k16"), where each warp has whole rows in both
+/// products and the second reads K in the order in which the first has left it.
+#[test]
+fn sums_are_the_next_factor_where_they_are() {
+    let at = |name: &str, pointer: &str, ty: &str| {
+        format!(
+            "%{name}_base = tt.splat %{pointer} : !tt.ptr<{ty}> -> tensor<64x64x!tt.ptr<{ty}>>
+    %{name}_at = tt.addptr %{name}_base, %at : tensor<64x64x!tt.ptr<{ty}>>, tensor<64x64xi32>"
+        )
+    };
+    let arguments =
+        ["q", "k", "v"].map(|name| format!("%{name}: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}")).join(", ");
+    let places = [at("a", "q", "f16"), at("b", "k", "f16"), at("c", "v", "f16"), at("o", "r", "f32")].join("\n    ");
+    let text = format!(
+        "module {{
+  tt.func public @f({arguments}, %r: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+    %i = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+    %width = arith.constant dense<64> : tensor<64x1xi32>
+    %down = tt.expand_dims %i {{axis = 1 : i32}} : tensor<64xi32> -> tensor<64x1xi32>
+    %rows = arith.muli %down, %width : tensor<64x1xi32>
+    %across = tt.expand_dims %i {{axis = 0 : i32}} : tensor<64xi32> -> tensor<1x64xi32>
+    %wide_rows = tt.broadcast %rows : tensor<64x1xi32> -> tensor<64x64xi32>
+    %wide_across = tt.broadcast %across : tensor<1x64xi32> -> tensor<64x64xi32>
+    %at = arith.addi %wide_rows, %wide_across : tensor<64x64xi32>
+    {places}
+    %a = tt.load %a_at : tensor<64x64x!tt.ptr<f16>>
+    %b = tt.load %b_at : tensor<64x64x!tt.ptr<f16>>
+    %c = tt.load %c_at : tensor<64x64x!tt.ptr<f16>>
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %s = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    %p = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
+    %o = tt.dot %p, %c, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    tt.store %o_at, %o : tensor<64x64x!tt.ptr<f32>>
+    tt.return
+  }}
+}}"
+    );
+    let module = tile::text::parse(&text, &Dialects::neutral()).unwrap();
+    for (name, description, _) in &TARGETS[1..] {
+        let target = target(name, description);
+        let families = FamilySet::new(vec![&Neutral, target.families()]);
+        let means = Means::of(target.description()).with_instructions(target.instructions());
+        for warps in [1, 2, 4] {
+            let machine = Machine { means, families: &families, lanes: 32, warps };
+            let report = assign(&module, &machine, Strategy::LeastCost).unwrap().report;
+            let conversions = &report.functions[0].conversions;
+            assert!(conversions.iter().any(|left| left.value == "%c"), "{name}, {warps} warps: {report}");
+            // Registers may have other numbers, which costs nothing.
+            let moves = conversions.iter().any(|left| left.value == "%p" && left.slots > 0.0);
+            assert!(!moves, "{name}, {warps} warps: {report}");
+        }
+    }
+}

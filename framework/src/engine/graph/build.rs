@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{End, Graph, Kind, Node, Role, Want};
+use crate::engine::chain;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::{Layouts, View};
 use crate::engine::memory::moved_bits;
@@ -225,14 +226,11 @@ impl<'f, 'a> Builder<'f, 'a> {
 
     /// The plan of a product; of equal products one is made.
     pub(super) fn product(&mut self, op: Op) -> Result<Product, EngineError> {
-        let operation = self.body.op(op);
-        let types = operation.operands.iter().map(|value| self.body.ty(*value).to_string());
-        let chained = crate::engine::product::is_factor(self.body, op);
-        let said = format!("{} {chained} {:?} {:?}", operation.name(), types.collect::<Vec<_>>(), operation.attributes);
+        let said = chain::described(self.body, op);
         if let Some((_, known)) = self.products.iter().find(|(known, _)| *known == said) {
             return Ok(known.clone());
         }
-        let operation = operation.name().to_owned();
+        let operation = self.body.op(op).name().to_owned();
         let made = product(self.body, op, self.machine).map_err(|source| EngineError::Product { operation, source })?;
         self.products.push((said, made.clone()));
         Ok(made)

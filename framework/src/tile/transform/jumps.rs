@@ -3,9 +3,13 @@
 //! A block's code is followed by that of the blocks that several jumps bring to by way of it (its joins). Until then a
 //! choice only says where its branches go: the way out. Where there are several such ways, a number tells which one is
 //! taken, and each brings the values that its block takes; those of ways that are not taken are poison.
+//!
+//! A block that is jumped back to begins a loop, whose code is written within an `scf.while`: the jump back is one of the ways
+//! out of that code, on which the loop goes on, and the others are where it goes when it has been left.
 
 use std::collections::BTreeMap;
 
+use super::carried::carried;
 use super::copy::{Copier, Rewrite};
 use super::graph::Graph;
 use super::unmade;
@@ -19,19 +23,23 @@ const MOST_DEPTH: usize = 256;
 
 /// Where code may go on.
 #[derive(Clone)]
-struct Ways {
+pub(super) struct Ways {
     /// The values that each way takes along, where they are known.
-    along: BTreeMap<usize, Values>,
+    pub along: BTreeMap<usize, Values>,
     /// Which way is taken, by its place; absent where there is one alone.
-    taken: Option<Value>,
+    pub taken: Option<Value>,
 }
 
 /// Writes the blocks of a region.
 pub(super) struct Jumps<'w, 'a, 'b, 'd> {
-    copier: &'w mut Copier<'a, 'b, 'd>,
-    graph: Graph,
+    pub copier: &'w mut Copier<'a, 'b, 'd>,
+    pub graph: Graph,
     /// By block, where its code with all that follows its joins goes.
     exits: Vec<Vec<usize>>,
+    /// By block, what it takes of loops that have been left.
+    carried: Vec<Vec<Value>>,
+    /// The heads of the loops whose code is being written.
+    pub open: Vec<usize>,
     results: &'w [Type],
     rewrite: &'w mut dyn Rewrite,
     depth: usize,
@@ -46,20 +54,29 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         rewrite: &'w mut dyn Rewrite,
     ) -> Result<Values, Violation> {
         let graph = Graph::of(copier.from, region).map_err(|jump| {
-            let message = "it jumps back: a loop is to be written as `scf.for` or `scf.while`";
+            let message = "it jumps back into what is entered elsewhere: a loop is entered at the block that is jumped \
+                           back to alone, or written as `scf.for` or `scf.while`";
             Violation::of(copier.function, copier.from.op(jump), message)
         })?;
         if graph.blocks.is_empty() {
             return Ok(Values::new());
         }
-        let exits = exits(&graph);
-        let mut jumps = Jumps { copier, graph, exits, results, rewrite, depth: 0 };
+        let (exits, carried) = (exits(&graph), carried(copier.from, &graph));
+        let mut jumps = Jumps { copier, graph, exits, carried, open: Vec::new(), results, rewrite, depth: 0 };
         let ways = jumps.code(0)?;
         Ok(ways.along.into_values().next().unwrap_or_default())
     }
 
-    /// The code of a block and of its joins.
+    /// The code of a block and of its joins; of a loop's head that of the loop, and of what is reached behind it.
     fn code(&mut self, place: usize) -> Result<Ways, Violation> {
+        if self.graph.loops.contains_key(&place) && !self.open.contains(&place) {
+            self.repeated(place)
+        } else {
+            self.once(place)
+        }
+    }
+
+    pub fn once(&mut self, place: usize) -> Result<Ways, Violation> {
         let from = self.copier.from;
         let Some((last, ops)) = from.ops(self.graph.blocks[place]).split_last() else {
             return Ok(Ways::one(END, Values::new()));
@@ -84,7 +101,12 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         let operation = self.copier.from.op(op);
         let along = |range: std::ops::Range<usize>| operation.operands.get(range).unwrap_or_default();
         let successors = operation.successors.iter().map(|to| (to.block, along(to.operands.clone())));
-        let targets: Vec<_> = successors.map(|(block, along)| (self.place(block), self.copier.all(along))).collect();
+        let target = |(block, along)| {
+            let (place, mut along) = (self.place(block), self.copier.all(along));
+            along.extend(self.carried.get(place).map(|carried| self.copier.all(carried)).unwrap_or_default());
+            (place, along)
+        };
+        let targets: Vec<(usize, Values)> = successors.map(target).collect();
         match (operation.name(), &targets[..]) {
             ("ub.unreachable", _) => {
                 let poison = self.poison(END, operation)?;
@@ -144,23 +166,28 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
 
     /// Goes on at a block: with its code, where no other jump comes there.
     fn go(&mut self, target: usize, along: &[Value]) -> Result<Ways, Violation> {
-        if self.graph.entered[target] > 1 {
+        if self.waits(target) {
             return Ok(Ways::one(target, along.into()));
         }
         self.bind(target, along);
         self.code(target)
     }
 
+    /// Whether a block's code is not written where it is jumped to: several jumps go there, or it is behind a loop that is to be left,
+    /// or it is the head of the loop that is being written.
+    fn waits(&self, target: usize) -> bool {
+        self.graph.entered[target] > 1 || self.graph.left(target).is_some() || self.open.contains(&target)
+    }
+
     /// A block that several jumps go to, where some of the ways lead.
-    fn join(&mut self, mut ways: Ways, join: usize, at: &Operation) -> Result<Ways, Violation> {
+    pub fn join(&mut self, mut ways: Ways, join: usize, at: &Operation) -> Result<Ways, Violation> {
         let Some(along) = ways.along.remove(&join) else { return Ok(ways) };
         if ways.along.is_empty() {
             self.bind(join, &along);
             return self.code(join);
         }
         let Some(taken) = ways.taken else { return Ok(ways) };
-        let number = Attribute::integer(join as i64, Type::integer(32));
-        let here = self.is(taken, number).map_err(unmade(self.copier.function, at))?;
+        let here = self.is_way(taken, join).map_err(unmade(self.copier.function, at))?;
         let reached = ways.along.keys().chain(&self.exits[join]).copied().collect();
         let yes = |jumps: &mut Self| {
             jumps.bind(join, &along);
@@ -233,22 +260,24 @@ impl Jumps<'_, '_, '_, '_> {
         self.graph.blocks.iter().position(|known| *known == block).unwrap_or(END)
     }
 
+    /// What a block takes: its arguments, and what it needs of loops that have been left.
+    pub fn takes(&self, place: usize) -> Vec<Value> {
+        let block = self.graph.blocks[place];
+        self.copier.from.arguments(block).iter().chain(&self.carried[place]).copied().collect()
+    }
+
     fn bind(&mut self, target: usize, along: &[Value]) {
-        let block = self.graph.blocks[target];
-        self.copier.bind_all(self.copier.from.arguments(block), along);
+        self.copier.bind_all(&self.takes(target), along);
     }
 
     /// Where a jump to a block goes in the end.
     fn ways_to(&self, target: usize) -> Vec<usize> {
-        if self.graph.entered[target] > 1 { vec![target] } else { self.exits[target].clone() }
+        if self.waits(target) { vec![target] } else { self.exits[target].clone() }
     }
 
     /// The types of what a way takes along.
     fn along_types(&self, way: usize) -> Vec<Type> {
-        match self.graph.blocks.get(way) {
-            Some(block) => self.copier.types(self.copier.from.arguments(*block)),
-            None => self.results.to_vec(),
-        }
+        if way < self.graph.blocks.len() { self.copier.types(&self.takes(way)) } else { self.results.to_vec() }
     }
 
     /// Values for a way that is not taken.
@@ -256,6 +285,11 @@ impl Jumps<'_, '_, '_, '_> {
         let types = self.along_types(way);
         let values = types.into_iter().map(|ty| self.copier.to.op("ub.poison").result(ty).value());
         values.collect::<Result<_, BuildError>>().map_err(unmade(self.copier.function, at))
+    }
+
+    /// Whether the way that is taken is this one.
+    pub fn is_way(&mut self, taken: Value, way: usize) -> Result<Value, BuildError> {
+        self.is(taken, Attribute::integer(way as i64, Type::integer(32)))
     }
 
     /// Whether a number is this one.
@@ -278,18 +312,21 @@ fn exits(graph: &Graph) -> Vec<Vec<usize>> {
     for place in (0..graph.blocks.len()).rev() {
         let mut ways = std::collections::BTreeSet::new();
         for &target in &graph.successors[place] {
-            match graph.entered[target] {
-                1 => ways.extend(&exits[target]),
-                _ => _ = ways.insert(target),
-            }
+            let waits = target <= place || graph.entered[target] > 1 || graph.left(target).is_some();
+            if waits { _ = ways.insert(target) } else { ways.extend(&exits[target]) }
         }
         if graph.successors[place].is_empty() {
             ways.insert(END);
         }
-        for join in graph.joins(place) {
+        let is_head = graph.loops.contains_key(&place);
+        let behind = graph.behind(place).filter(|_| is_head);
+        for join in graph.joins(place).chain(behind) {
             if ways.remove(&join) {
                 ways.extend(&exits[join]);
             }
+        }
+        if is_head {
+            ways.remove(&place);
         }
         exits[place] = ways.into_iter().collect();
     }

@@ -9,11 +9,13 @@
 
 pub mod ahead;
 mod at_once;
+mod carried;
 mod copy;
 pub mod explicit;
 mod graph;
 mod inline;
 mod jumps;
+mod repeated;
 mod structure;
 mod unused;
 

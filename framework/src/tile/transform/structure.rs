@@ -1,7 +1,8 @@
 //! Regions in the place of jumps.
 //!
-//! Jumps that go forward become choices: early returns, branches that meet again, and every mixture of both. No operation
-//! is written twice. [`super::graph`] knows the jumps, [`super::jumps`] writes them as choices.
+//! Jumps that go forward become choices: early returns, branches that meet again, and every mixture of both. Jumps back become
+//! loops, where each loop is entered at the block that is jumped back to. No operation is written twice. [`super::graph`] knows
+//! the jumps, [`super::jumps`] writes them as choices, [`super::repeated`] as loops.
 
 use super::copy::{Copier, Rewrite};
 use super::jumps::Jumps;
@@ -13,7 +14,8 @@ use crate::tile::{Block, FunctionBuilder, Module, Op, Region, Values, Violation}
 /// around them.
 ///
 /// # Errors
-/// A [`Violation`] at the jump: of a jump back, or where too many are within each other.
+/// A [`Violation`] at the jump: of a jump back into what is entered elsewhere too, of a loop that nothing leaves, or where too many
+/// are within each other.
 pub fn structure(module: &Module, dialects: &Dialects) -> Result<Module, Violation> {
     let mut functions = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
