@@ -5,26 +5,17 @@
 
 #[path = "../../llvm/tests/clusters/mod.rs"]
 mod clusters;
+mod products;
 
+use products::target;
 use tilewright::kernel::{Element, Launch, Module, Scope, SpecialRegister, Type, verify};
 use tilewright::layout::families::Neutral;
 use tilewright::layout::{Dim, FamilySet, Layout, LinearLayout, parse_spec};
 use tilewright::lower::conversion_kernel;
 use tilewright::movement::{Means, Path, Plan, candidates, convert, slots};
 use tilewright::pipeline::prove_conversion;
-use tilewright::target::TargetDescription;
 use tilewright::vendor::{CompileError, CompileOptions, Emit, Target};
 use tilewright_nvidia::{NvidiaTarget, object};
-
-fn product(name: &str) -> NvidiaTarget {
-    let text = match name {
-        "a100" => include_str!("../../../targets/a100.toml"),
-        "b200" => include_str!("../../../targets/b200.toml"),
-        "rtx5090" => include_str!("../../../targets/rtx5090.toml"),
-        _ => include_str!("../../../targets/h100.toml"),
-    };
-    NvidiaTarget::new(TargetDescription::from_toml(&format!("{name}.toml"), text).unwrap()).unwrap()
-}
 
 fn layout(target: &NvidiaTarget, text: &str, shape: &[u64]) -> LinearLayout {
     let spec = parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -81,7 +72,7 @@ fn planned(
 
 #[test]
 fn real_families_convert_across_blocks() {
-    let target = product("h100");
+    let target = target("h100");
     for case in cases() {
         for bits in [8, 16, 32] {
             let (src, dst, _) = planned(&target, &case, bits);
@@ -113,7 +104,7 @@ const TRITON: [(&str, [f64; 4]); 8] = [
 
 #[test]
 fn no_plan_costs_more_than_tritons() {
-    let target = product("h100");
+    let target = target("h100");
     let mut above = Vec::new();
     for (case, (name, [stored, loaded, block, cluster])) in cases().iter().zip(TRITON) {
         assert_eq!(case.0, name);
@@ -142,7 +133,7 @@ fn loaded_bits(ptx: &str, kind: &str) -> u64 {
 #[test]
 fn the_code_does_what_the_plan_says() {
     for (name, assembler) in [("h100", "sm_90a"), ("b200", "sm_100a"), ("rtx5090", "sm_120a")] {
-        let target = product(name);
+        let target = target(name);
         for case in cases() {
             let (src, dst, plan) = planned(&target, &case, 16);
             let kernel = conversion_kernel("convert", &src, &dst, 16, &plan).unwrap();
@@ -183,7 +174,7 @@ fn stores_reach_other_blocks_too() {
         let out = k.parameter(0);
         k.store(out, 0, value, None);
     });
-    let artifact = product("h100").compile(&module, &CompileOptions::default()).unwrap();
+    let artifact = target("h100").compile(&module, &CompileOptions::default()).unwrap();
     let ptx = artifact.text(Emit::Assembly).unwrap();
     assert!(ptx.contains("st.shared::cluster.b32") && ptx.contains("%cluster_ctarank"), "{ptx}");
     assert!(ptx.contains("ld.shared.b32"), "{ptx}");
@@ -192,10 +183,10 @@ fn stores_reach_other_blocks_too() {
 #[test]
 fn products_without_clusters_refuse() {
     clusters::are_refused(
-        &product("a100"),
+        &target("a100"),
         ["clusters of 2 blocks; a100 has at most 1", "no clusters", "no clusters", "no clusters"],
     );
     let sixteen = clusters::module(Launch::new(32, 1).with_blocks(16), |_| {});
-    let error = product("h100").compile(&sixteen, &CompileOptions::default()).unwrap_err();
+    let error = target("h100").compile(&sixteen, &CompileOptions::default()).unwrap_err();
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("at most 8")), "{error}");
 }

@@ -42,30 +42,34 @@ fn layouts_that_real_programs_say_stay() {
     );
 }
 
+/// The places of a 64 x 64 tile, row after row.
+const PLACES: &str = "%i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %width = arith.constant dense<64> : tensor<64x1xi32>
+    %down = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %rows = arith.muli %down, %width : tensor<64x1xi32>
+    %across = tt.expand_dims %i {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %wide_rows = tt.broadcast %rows : tensor<64x1xi32> -> tensor<64x64xi32>
+    %wide_across = tt.broadcast %across : tensor<1x64xi32> -> tensor<64x64xi32>
+    %at = arith.addi %wide_rows, %wide_across : tensor<64x64xi32>";
+
+/// Where such a tile of the memory behind a pointer is.
+fn at(name: &str, pointer: &str, ty: &str) -> String {
+    format!(
+        "%{name}_base = tt.splat %{pointer} : !tt.ptr<{ty}> -> tensor<64x64x!tt.ptr<{ty}>>
+    %{name}_at = tt.addptr %{name}_base, %at : tensor<64x64x!tt.ptr<{ty}>>, tensor<64x64xi32>"
+    )
+}
+
 /// A product whose factors come from registers has them in the layouts of its plan: rows can be loaded so, and columns are
 /// converted.
 #[test]
 fn factors_are_brought_to_the_layouts_of_the_plan() {
-    let tile = |name: &str, pointer: &str, ty: &str| {
-        format!(
-            "%{name}_base = tt.splat %{pointer} : !tt.ptr<{ty}> -> tensor<64x64x!tt.ptr<{ty}>>
-    %{name}_at = tt.addptr %{name}_base, %at : tensor<64x64x!tt.ptr<{ty}>>, tensor<64x64xi32>"
-        )
-    };
+    let places = [at("a", "p", "f16"), at("b", "q", "f16"), at("c", "r", "f32")].join("\n    ");
     let text = format!(
         "module {{
   tt.func public @f(%p: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %q: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %r: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
-    %i = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
-    %width = arith.constant dense<64> : tensor<64x1xi32>
-    %down = tt.expand_dims %i {{axis = 1 : i32}} : tensor<64xi32> -> tensor<64x1xi32>
-    %rows = arith.muli %down, %width : tensor<64x1xi32>
-    %across = tt.expand_dims %i {{axis = 0 : i32}} : tensor<64xi32> -> tensor<1x64xi32>
-    %wide_rows = tt.broadcast %rows : tensor<64x1xi32> -> tensor<64x64xi32>
-    %wide_across = tt.broadcast %across : tensor<1x64xi32> -> tensor<64x64xi32>
-    %at = arith.addi %wide_rows, %wide_across : tensor<64x64xi32>
-    {}
-    {}
-    {}
+    {PLACES}
+    {places}
     %a = tt.load %a_at : tensor<64x64x!tt.ptr<f16>>
     %b = tt.load %b_at : tensor<64x64x!tt.ptr<f16>>
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
@@ -73,10 +77,7 @@ fn factors_are_brought_to_the_layouts_of_the_plan() {
     tt.store %c_at, %c : tensor<64x64x!tt.ptr<f32>>
     tt.return
   }}
-}}",
-        tile("a", "p", "f16"),
-        tile("b", "q", "f16"),
-        tile("c", "r", "f32"),
+}}"
     );
     let (name, description, _) = TARGETS[1];
     let target = target(name, description);
@@ -97,26 +98,13 @@ fn factors_are_brought_to_the_layouts_of_the_plan() {
 /// products and the second reads K in the order in which the first has left it.
 #[test]
 fn sums_are_the_next_factor_where_they_are() {
-    let at = |name: &str, pointer: &str, ty: &str| {
-        format!(
-            "%{name}_base = tt.splat %{pointer} : !tt.ptr<{ty}> -> tensor<64x64x!tt.ptr<{ty}>>
-    %{name}_at = tt.addptr %{name}_base, %at : tensor<64x64x!tt.ptr<{ty}>>, tensor<64x64xi32>"
-        )
-    };
     let arguments =
         ["q", "k", "v"].map(|name| format!("%{name}: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}")).join(", ");
     let places = [at("a", "q", "f16"), at("b", "k", "f16"), at("c", "v", "f16"), at("o", "r", "f32")].join("\n    ");
     let text = format!(
         "module {{
   tt.func public @f({arguments}, %r: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
-    %i = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
-    %width = arith.constant dense<64> : tensor<64x1xi32>
-    %down = tt.expand_dims %i {{axis = 1 : i32}} : tensor<64xi32> -> tensor<64x1xi32>
-    %rows = arith.muli %down, %width : tensor<64x1xi32>
-    %across = tt.expand_dims %i {{axis = 0 : i32}} : tensor<64xi32> -> tensor<1x64xi32>
-    %wide_rows = tt.broadcast %rows : tensor<64x1xi32> -> tensor<64x64xi32>
-    %wide_across = tt.broadcast %across : tensor<1x64xi32> -> tensor<64x64xi32>
-    %at = arith.addi %wide_rows, %wide_across : tensor<64x64xi32>
+    {PLACES}
     {places}
     %a = tt.load %a_at : tensor<64x64x!tt.ptr<f16>>
     %b = tt.load %b_at : tensor<64x64x!tt.ptr<f16>>

@@ -3,19 +3,12 @@
 
 #[path = "../../../framework/tests/dots/mod.rs"]
 mod dots;
+mod products;
 
-use dots::{assembly, described, is_of_families, means, planned, proven, question, warps};
+use dots::{assembly, is_of_families, means, planned, proven, question, warps};
+use products::target;
 use tilewright::contract::{Contraction, Question};
 use tilewright::layout::FamilySpec;
-use tilewright_nvidia::NvidiaTarget;
-
-fn target(name: &str) -> NvidiaTarget {
-    let text = match name {
-        "a100" => include_str!("../../../targets/a100.toml"),
-        _ => include_str!("../../../targets/b200.toml"),
-    };
-    NvidiaTarget::new(described(name, text)).unwrap()
-}
 
 fn mma(plan: &Contraction) -> FamilySpec {
     let shape = if plan.row().unwrap().contains("m8n8") { [8i64, 8] } else { [16, 8] };

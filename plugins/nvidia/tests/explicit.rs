@@ -3,25 +3,15 @@
 #[path = "../../../framework/tests/explicit/mod.rs"]
 #[allow(dead_code, reason = "each test program uses some of this")]
 mod explicit;
+mod products;
 
 use explicit::{MIXED, PACKED, PROGRAMS, case, derived, executed, is_inside, kept, solved, table};
+use products::target;
 use tilewright::engine::synthesis::{AccessLine, Options};
 use tilewright::kernel::Module;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions};
-use tilewright::target::TargetDescription;
 use tilewright::vendor::{CompileOptions, Emit, Target};
-use tilewright_nvidia::{NvidiaTarget, object};
-
-fn target(name: &str) -> NvidiaTarget {
-    let text = match name {
-        "a100" => include_str!("../../../targets/a100.toml"),
-        "h100" => include_str!("../../../targets/h100.toml"),
-        "gh200" => include_str!("../../../targets/gh200.toml"),
-        _ => include_str!("../../../targets/rtx4090.toml"),
-    };
-    let description = TargetDescription::from_toml(name, text).expect("a description");
-    NvidiaTarget::new(description).expect("a target")
-}
+use tilewright_nvidia::object;
 
 #[test]
 fn no_loop_has_conflicts_of_banks() {

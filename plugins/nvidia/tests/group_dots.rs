@@ -6,22 +6,12 @@ mod dots;
 #[path = "../../../conformance/src/groups/dot/list.rs"]
 #[allow(dead_code, reason = "each test program uses some of this")]
 mod list;
+mod products;
 
-use dots::{
-    GROUP_TYPES as TYPES, accumulating_assembly as ptx, described, means, planned, proven, question_of as question,
-};
+use dots::{GROUP_TYPES as TYPES, accumulating_assembly as ptx, means, planned, proven, question_of as question};
+use products::target;
 use tilewright::contract::{self, Contraction, Question, Scale};
-use tilewright_nvidia::{NvidiaTarget, object};
-
-fn target(name: &str) -> NvidiaTarget {
-    let text = match name {
-        "a100" => include_str!("../../../targets/a100.toml"),
-        "gh200" => include_str!("../../../targets/gh200.toml"),
-        "rtx5090" => include_str!("../../../targets/rtx5090.toml"),
-        _ => include_str!("../../../targets/h100.toml"),
-    };
-    NvidiaTarget::new(described(name, text)).unwrap()
-}
+use tilewright_nvidia::object;
 
 /// Every shape of these sizes, which lie on both sides of each condition.
 fn shapes() -> impl Iterator<Item = [u64; 3]> {

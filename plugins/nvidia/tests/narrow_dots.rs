@@ -4,20 +4,14 @@
 
 #[path = "../../../framework/tests/dots/mod.rs"]
 mod dots;
+mod products;
 
-use dots::{assembly, described, means, proven, question};
+use dots::{assembly, means, proven, question};
+use products::target;
 use tilewright::contract::{Contraction, Question, Scale};
 use tilewright::layout::Dim;
 use tilewright::lower::contraction_kernel;
 use tilewright_nvidia::NvidiaTarget;
-
-fn target(name: &str) -> NvidiaTarget {
-    let text = match name {
-        "a100" => include_str!("../../../targets/a100.toml"),
-        _ => include_str!("../../../targets/rtx5090.toml"),
-    };
-    NvidiaTarget::new(described(name, text)).unwrap()
-}
 
 fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> Question {
     question(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named))

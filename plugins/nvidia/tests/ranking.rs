@@ -5,9 +5,11 @@
 #[path = "../../../framework/tests/explicit/mod.rs"]
 #[allow(dead_code, reason = "each test program uses some of this")]
 mod explicit;
+mod products;
 
 use explicit::case;
 use explicit::ranked::{Ranked, Variant, switches};
+use products::target;
 use tilewright::engine::Machine;
 use tilewright::engine::synthesis::{Options, SynthesisError, TiledProgram, synthesize_tiled};
 use tilewright::layout::FamilySet;
@@ -15,22 +17,10 @@ use tilewright::layout::families::Neutral;
 use tilewright::movement::Means;
 use tilewright::pipeline::case::Case;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
-use tilewright::target::TargetDescription;
 use tilewright::tile::op::Dialects;
 use tilewright::tile::text::{SizedText, parse};
 use tilewright::vendor::Target;
 use tilewright_nvidia::NvidiaTarget;
-
-fn target(name: &str) -> NvidiaTarget {
-    let text = match name {
-        "a100" => include_str!("../../../targets/a100.toml"),
-        "rtx4090" => include_str!("../../../targets/rtx4090.toml"),
-        "gh200" => include_str!("../../../targets/gh200.toml"),
-        _ => include_str!("../../../targets/h100.toml"),
-    };
-    let description = TargetDescription::from_toml(name, text).expect("a description");
-    NvidiaTarget::new(description).expect("a target")
-}
 
 /// A text with something said of its operations, where it says nothing of that yet.
 fn saying(text: &str, operation: &str, said: &str) -> String {

@@ -2,23 +2,18 @@
 //! the hardware fixes are found, elements of four bits are packed so that matrix loads bring them as factors.
 #![allow(clippy::unwrap_used)]
 
+mod products;
+
+use products::target;
 use serde_json::Value;
 use tilewright::cute::{ComposedLayout, Swizzle, to_distributed, to_memory};
 use tilewright::engine::synthesis::coalesce::{Threads, coalesced};
 use tilewright::engine::synthesis::memory::{Access, Solution, SynthesisError, Tensor, solve};
 use tilewright::layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright::movement::{GlobalTensor, Means, Stride, access_global, load_shared, store_shared};
-use tilewright::target::{Direction, Instruction, TargetDescription};
+use tilewright::target::{Direction, Instruction};
 use tilewright::vendor::Target;
 use tilewright_nvidia::NvidiaTarget;
-
-fn target(name: &str) -> NvidiaTarget {
-    let text = match name {
-        "a100" => include_str!("../../../targets/a100.toml"),
-        _ => include_str!("../../../targets/h100.toml"),
-    };
-    NvidiaTarget::new(TargetDescription::from_toml(name, text).unwrap()).unwrap()
-}
 
 fn means(target: &NvidiaTarget) -> Means<'_> {
     Means::of(target.description()).with_instructions(target.instructions())
