@@ -700,5 +700,25 @@ def jumps_back():
          "two loops of jumps within each other, and a jump out of both")
 
 
-for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow, explicit_packed, jumps_back):
+def descriptor_extremes():
+    """What is combined with a tensor in memory by exchanges, for no target has such an operation."""
+    random = Random(92)
+    m, n = 9, 24
+    arguments, buffers = [], {}
+    for name, dtype, of in (("h", "f16", min), ("b", "bf16", max), ("w", "i16", lambda a, b: signed(a + b, 16)), ("u", "f32", min)):
+        some = (lambda count: random.integers(count, -30000, 30000)) if dtype == "i16" else (lambda count: random.eighths(count, -9, 9))
+        before, values = some(m * n), some(128)
+        after = list(before)
+        for i in range(8):
+            for j in range(16):
+                row, column = 5 + i, j - 3
+                if row < m and 0 <= column < n:
+                    after[row * n + column] = of(before[row * n + column], values[16 * i + j])
+        arguments += [(name, dtype), (name + "v", dtype)]
+        buffers |= {name: (dtype, [m, n], before, after), name + "v": (dtype, [8, 16], values, None)}
+    case("descriptor_extremes", pointers(**dict(arguments)) + [("m", "i32", m), ("n", "i32", n)], buffers,
+         note="extrema of floating-point numbers and sums of 16 bits, at the edges of a tensor")
+
+
+for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow, explicit_packed, jumps_back, descriptor_extremes):
     write()

@@ -8,16 +8,14 @@
 
 use std::sync::Arc;
 
-use crate::kernel::{
-    Atomic, Binary, Builder, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Type, Value,
-};
+use crate::kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::tile::{self, Op};
 
 use super::error::{Lowered, Reason};
 use super::held::{Described, Held, Registers};
 use super::lowering::Lowering;
-use super::memory::{Groups, both, combines, from_memory, to_memory};
+use super::memory::{Groups, both, from_memory, to_memory};
 use super::places::idle_registers;
 use super::scalar::number;
 use super::types::{carrier, stored};
@@ -65,7 +63,7 @@ pub(super) fn divisor(lowering: &Lowering<'_>, value: tile::Value) -> u64 {
 }
 
 /// Registers that one access serves: where the element of the first is in global memory, and whether all of them are in the tensor.
-struct Part {
+pub(super) struct Part {
     registers: Vec<usize>,
     pointer: Value,
     inside: Value,
@@ -88,12 +86,12 @@ fn groups(
 }
 
 /// Each register by itself.
-fn alone(layout: &LinearLayout, element: &tile::Type) -> Lowered<Groups> {
+pub(super) fn alone(layout: &LinearLayout, element: &tile::Type) -> Lowered<Groups> {
     Ok(Groups::along(layout, 0, 1, stored(carrier(element)?), &[]))
 }
 
 /// The places of a block that begins at `first` along each axis of the tensor; the block's axes are the tensor's last ones.
-fn block_places(
+pub(super) fn block_places(
     lowering: &mut Lowering<'_>,
     of: &Described,
     (layout, element): (&LinearLayout, &tile::Type),
@@ -246,7 +244,7 @@ pub(super) fn scatter(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-fn source(lowering: &Lowering<'_>, op: Op) -> Lowered<(Registers, tile::Type)> {
+pub(super) fn source(lowering: &Lowering<'_>, op: Op) -> Lowered<(Registers, tile::Type)> {
     let value = lowering.optional(op, "src").ok_or_else(|| Reason::malformed("the tensor is missing"))?;
     Ok((lowering.tensor(value)?, lowering.body.ty(value).element().clone()))
 }
@@ -260,7 +258,7 @@ fn stored_at(lowering: &mut Lowering<'_>, tensor: &Registers, places: &[Part]) {
     });
 }
 
-fn each_once(
+pub(super) fn each_once(
     lowering: &mut Lowering<'_>,
     tensor: &Registers,
     places: &[Part],
@@ -274,50 +272,4 @@ fn each_once(
         let values: Vec<Value> = registers.iter().map(|&register| tensor.values[register]).collect();
         act(builder, *pointer, &values, predicate);
     }
-}
-
-/// Combines each element with what memory has, by one atomic operation.
-pub(super) fn reduce(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let of = described(lowering, op)?;
-    let first = scalars(lowering, op, "indices")?;
-    let (tensor, element) = source(lowering, op)?;
-    let is_float = matches!(element, tile::Type::Float(_));
-    let is_signed = !matches!(element, tile::Type::Integer(_, tile::Signedness::Unsigned));
-    let kind = match lowering.word(op, "kind").unwrap_or_default() {
-        "add" if is_float => Atomic::FAdd,
-        "add" => Atomic::Add,
-        "and" => Atomic::And,
-        "or" => Atomic::Or,
-        "xor" => Atomic::Xor,
-        "min" if !is_float => {
-            if is_signed {
-                Atomic::MinS
-            } else {
-                Atomic::MinU
-            }
-        }
-        "max" if !is_float => {
-            if is_signed {
-                Atomic::MaxS
-            } else {
-                Atomic::MaxU
-            }
-        }
-        other => {
-            return Err(Reason::unsupported(format!("no target here combines `{element}` in memory by `{other}`")));
-        }
-    };
-    combines(kind, &element)?;
-    if matches!(element, tile::Type::Integer(..32, _)) {
-        return Err(Reason::unsupported(format!("no target here combines `{element}` of descriptors in memory")));
-    }
-    let places = block_places(lowering, &of, (&tensor.layout, &element), &first, &alone(&tensor.layout, &element)?)?;
-    each_once(lowering, &tensor, &places, |builder, pointer, values, predicate| {
-        let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Device);
-        for &value in values {
-            let ty = builder.type_of(value);
-            builder.value(ty, KernelOp::AtomicRmw { op: kind, pointer, value, predicate, order, scope });
-        }
-    });
-    Ok(())
 }

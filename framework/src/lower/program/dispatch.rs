@@ -6,8 +6,8 @@ use super::error::{LowerError, Lowered, Reason};
 use super::held::Held;
 use super::lowering::Lowering;
 use super::{
-    along, assembly, asynchronous, boxes, control, descriptor, dot, groups, halves, indexed, launch, mbarrier, memory,
-    moved, pending, report, scalar, shape, shared, stages,
+    along, assembly, asynchronous, boxes, control, descriptor, descriptor_reduction, dot, groups, halves, indexed,
+    launch, mbarrier, memory, moved, pending, report, scalar, shape, shared, stages,
 };
 
 impl Lowering<'_> {
@@ -69,7 +69,7 @@ impl Lowering<'_> {
                 "make_tensor_descriptor" => descriptor::made(self, op),
                 "descriptor_load" => descriptor::load(self, op),
                 "descriptor_store" => descriptor::store(self, op),
-                "descriptor_reduce" => descriptor::reduce(self, op),
+                "descriptor_reduce" => descriptor_reduction::reduce(self, op),
                 "descriptor_gather" => descriptor::gather(self, op),
                 "descriptor_scatter" => descriptor::scatter(self, op),
                 "dot" | "dot_scaled" => dot::product(self, op),

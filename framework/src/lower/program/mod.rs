@@ -16,6 +16,7 @@ mod boxes;
 mod control;
 mod convert;
 mod descriptor;
+mod descriptor_reduction;
 mod dispatch;
 mod dot;
 mod entry;

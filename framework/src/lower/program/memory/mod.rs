@@ -12,4 +12,5 @@ pub(super) use atomic::{
 };
 pub(super) use groups::Groups;
 pub(super) use load::{from_memory, load, loaded};
+pub(super) use narrow_atomic::{Ordered, changed, combined};
 pub(super) use store::{both, store, to_memory};

@@ -52,7 +52,7 @@ fn sign_of_byte(scalar: &mut Scalar<'_>, name: &str) -> Option<Value> {
 
 /// Does something in binary32 for numbers of 16 bits, and rounds once. What has 24 bits of precision at the least rounds sums,
 /// products, quotients and roots of numbers of 11 bits as if there were no rounding before.
-pub(super) fn in_single(
+pub(in super::super) fn in_single(
     builder: &mut Builder,
     values: &[Value],
     act: impl FnOnce(&mut Builder, &[Value]) -> Value,

@@ -17,6 +17,8 @@ use smallvec::SmallVec;
 use crate::kernel::{Builder, Value};
 use crate::tile::{Attribute, Op, Operation, Type};
 
+pub(super) use float::in_single;
+
 use super::error::{Lowered, Reason};
 use super::held::{Held, Registers};
 use super::lowering::Lowering;
