@@ -1,7 +1,7 @@
 //! Changes of type, packing and taking apart vectors.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Op, Word};
+use rspirv::spirv::{FPRoundingMode, Op, Word};
 use tilewright::kernel::{Cast, Element, Space, Type};
 use tilewright::vendor::CompileError;
 
@@ -30,13 +30,37 @@ impl Emitter {
         Ok(Held::new(ty, parts))
     }
 
-    /// A cast to a floating-point type. SPIR-V has no `bf16`: such a number goes by way of binary32.
+    /// Binary32 of what has more digits, towards zero, with the lowest bit set where something was cut off: rounded once more, to
+    /// fewer digits by two at least, it is what the number itself would be (S. Boldo, G. Melquiond, "Emulation of FMA and correctly
+    /// rounded sums", 2008).
+    fn rounded_to_odd(&mut self, op: Op, part: Word, from: Element, width: u32) -> Result<Word, CompileError> {
+        let [wide, single, word, truth] =
+            [from, Element::F32, Element::I32, Element::I1].map(|element| self.element_type(element, width));
+        let cut = self.value(op, single, [part])?;
+        self.rounds(cut, FPRoundingMode::RTZ);
+        let back = match op {
+            Op::ConvertSToF => Op::ConvertFToS,
+            Op::ConvertUToF => Op::ConvertFToU,
+            _ => Op::FConvert,
+        };
+        let mut both = [self.value(back, wide, [cut])?, part];
+        if from == Element::F64 {
+            let bits = self.element_type(Element::I64, width);
+            for number in &mut both {
+                *number = self.value(Op::Bitcast, bits, [*number])?;
+            }
+        }
+        let is_cut = self.value(Op::INotEqual, truth, both)?;
+        let (one, zero) = (self.constant(Element::I32, width, 1), self.constant(Element::I32, width, 0));
+        let lowest = self.value(Op::Select, word, [is_cut, one, zero])?;
+        let bits = self.value(Op::Bitcast, word, [cut])?;
+        let odd = self.value(Op::BitwiseOr, word, [bits, lowest])?;
+        self.value(Op::Bitcast, single, [odd])
+    }
+
+    /// A cast to a floating-point type. SPIR-V has no `bf16`: such a number goes by way of binary32, where that is exact or the last bit tells what was cut off.
     fn number(&mut self, op: Cast, part: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
         let (from, to) = types;
-        if to == Element::Bf16 && matches!(from, Element::F64 | Element::I32 | Element::I64) {
-            let message = format!("{op:?} of {} to bf16, which would be rounded twice", from.name());
-            return Err(CompileError::Unsupported(message));
-        }
         let computed = |element| element == Element::Bf16 || self.carrier(element) == element;
         if let Some(element) = [from, to].into_iter().find(|&element| !computed(element)) {
             let message = format!("this architecture does not compute with {}", element.name());
@@ -47,14 +71,16 @@ impl Emitter {
             _ => (part, from),
         };
         let between = if to == Element::Bf16 { Element::F32 } else { to };
+        let opcode = match op {
+            Cast::FloatS => Op::ConvertSToF,
+            Cast::FloatU => Op::ConvertUToF,
+            _ => Op::FConvert,
+        };
         let converted = if from == between {
             part
+        } else if to == Element::Bf16 && matches!(from, Element::F64 | Element::I32 | Element::I64) {
+            self.rounded_to_odd(opcode, part, from, width)?
         } else {
-            let opcode = match op {
-                Cast::FloatS => Op::ConvertSToF,
-                Cast::FloatU => Op::ConvertUToF,
-                _ => Op::FConvert,
-            };
             let ty = self.element_type(between, width);
             self.value(opcode, ty, [part])?
         };

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use rspirv::dr::{Builder, Function, Instruction, Module, Operand};
 use rspirv::spirv::{
-    AddressingModel, BuiltIn, Capability, Decoration, FunctionControl, LinkageType, LoopControl, MemoryModel, Op,
-    SelectionControl, SourceLanguage, StorageClass, Word,
+    AddressingModel, BuiltIn, Capability, Decoration, FPRoundingMode, FunctionControl, LinkageType, LoopControl,
+    MemoryModel, Op, SelectionControl, SourceLanguage, StorageClass, Word,
 };
 use tilewright::kernel::Element;
 use tilewright::vendor::CompileError;
@@ -163,6 +163,11 @@ impl Emitter {
     }
 
     // Constants and variables.
+
+    /// Says how a conversion of numbers rounds.
+    pub(super) fn rounds(&mut self, conversion: Word, mode: FPRoundingMode) {
+        self.builder.decorate(conversion, Decoration::FPRoundingMode, [Operand::FPRoundingMode(mode)]);
+    }
 
     /// A constant of `count` elements with the given bits each.
     pub(super) fn constant(&mut self, element: Element, count: u32, bits: u64) -> Word {

@@ -197,15 +197,19 @@ fn casts_are_conversions_of_numbers_or_of_bits() {
     }
 }
 
+/// Binary32 has two digits more than `bf16` by far: cut towards zero, with a lowest bit that tells that something was cut off, it is
+/// rounded as the number itself.
 #[test]
-fn what_would_be_rounded_twice_is_unsupported() {
-    for (op, from) in [(Cast::RoundF, Element::F64), (Cast::FloatS, Element::I32), (Cast::FloatU, Element::I64)] {
-        let module = kernels::cast(16, op, Type::Scalar(from), Type::Scalar(Element::Bf16));
-        let refused = kernels::target("pvc").compile(&module, &CompileOptions::default());
-        assert!(
-            matches!(&refused, Err(CompileError::Unsupported(message)) if message.contains("rounded twice")),
-            "{refused:?}"
-        );
+fn what_would_be_rounded_twice_is_cut_first() {
+    for (op, from, opcode, back) in [
+        (Cast::RoundF, Element::F64, "OpFConvert", "OpFConvert"),
+        (Cast::FloatS, Element::I32, "OpConvertSToF", "OpConvertFToS"),
+        (Cast::FloatU, Element::I64, "OpConvertUToF", "OpConvertFToU"),
+    ] {
+        let listing = Listing::of(&kernels::cast(16, op, Type::Scalar(from), Type::Scalar(Element::Bf16)));
+        assert!(listing.count(opcode) > 0 && listing.count(back) > 0, "{op:?} {from:?}");
+        let modes = listing.all("OpDecorate").iter().filter(|line| line.ends_with("FPRoundingMode RTZ")).count();
+        assert_eq!(modes, 1, "{op:?} {from:?}");
     }
 }
 

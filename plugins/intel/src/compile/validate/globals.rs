@@ -232,6 +232,9 @@ impl Globals {
     }
 
     fn check_decorations(&mut self, module: &Module) -> Result<(), Fault> {
+        let converts =
+            |own: &&Instruction| matches!(own.class.opcode, Op::ConvertSToF | Op::ConvertUToF | Op::FConvert);
+        let conversions: HashSet<_> = module.all_inst_iter().filter(converts).filter_map(|own| own.result_id).collect();
         for instruction in &module.annotations {
             require(instruction.class.opcode == Op::Decorate, instruction, "only plain decorations are used")?;
             let class = self.variables.get(&id(instruction, 0)?).copied();
@@ -257,6 +260,9 @@ impl Globals {
                     require(self.functions.contains_key(&function), instruction, "functions are imported")?;
                     require(!name.is_empty(), instruction, "imports have names")?;
                     require(self.imports.insert(function), instruction, "a function is imported once")?;
+                }
+                Some([Operand::Decoration(Decoration::FPRoundingMode), Operand::FPRoundingMode(_)]) => {
+                    require(conversions.contains(&id(instruction, 0)?), instruction, "conversions round")?;
                 }
                 _ => return Err(Fault::of(instruction, "this decoration is not one that kernels use")),
             }
