@@ -3,6 +3,8 @@
 //! The question follows from the program alone, and a question has one plan: whoever lowers the program asks again, and
 //! gets the plan whose layouts the operands have.
 
+pub use crate::tile::transform::explicit::PENDING;
+
 use super::Machine;
 use super::chain;
 use super::layouts::{View, in_order};
@@ -55,9 +57,6 @@ pub const WHOLE_ROWS: &str = "tw.wholeRows";
 
 /// The attribute of a `ttg.local_load` whose result is a factor that the unit reads where it lies: nothing is loaded.
 pub const IN_PLACE: &str = "tw.inPlace";
-
-/// The attribute of a `tt.dot` whose result is not needed before a `tw.await_products` gives it.
-pub const PENDING: &str = "tw.pending";
 
 /// Where so many products or fewer are before each other, a product counts the ways from the sums of those before it.
 const LONGEST_CHAIN: u32 = 3;

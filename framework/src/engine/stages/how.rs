@@ -178,5 +178,5 @@ impl Question<'_> {
 }
 
 fn bytes_of(solution: &Solution, bits: u32) -> u64 {
-    solution.memory.allocated_elements() * u64::from(bits / 8)
+    solution.memory.allocated_bytes(bits)
 }

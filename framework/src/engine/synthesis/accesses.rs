@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use super::SynthesisError;
+use super::boxes::rows;
 use super::derivation::value_name;
 use super::memory::{Access, Way};
 use crate::engine::layouts::Layouts;
 use crate::engine::product::{IN_PLACE, product};
 use crate::engine::{LOOP_WEIGHT, Machine};
 use crate::layout::Dim;
-use crate::target::{Completion, Operand};
 use crate::tile::{Attribute, Body, Op, Origin, Value};
 
 /// What is known of how a copy goes, before the layout of memory is.
@@ -118,12 +118,9 @@ fn boxes<'a>(body: &Body, load: Op, machine: &Machine<'a>, name: &str) -> Access
         Origin::Argument(..) => false,
     };
     let Some(first) = strides.iter().position(is_one) else { return Access::none(name) };
-    let rows = machine.means.instructions.iter().filter(|row| row.completion == Completion::Mbarrier);
-    let of_rank = rows.filter(|row| {
-        row.operands.iter().any(|operand| matches!(operand, Operand::Box(own) if own.rank as usize == strides.len()))
-    });
     let mut all = Access::none(name);
-    all.ways.extend(of_rank.filter_map(|row| Access::boxes(name, row, Dim::tensor(first))).flat_map(|one| one.ways));
+    let by_row = rows(strides.len(), machine).filter_map(|(row, _)| Access::boxes(name, row, Dim::tensor(first)));
+    all.ways.extend(by_row.flat_map(|one| one.ways));
     all
 }
 

@@ -6,7 +6,7 @@
 
 use crate::engine::Machine;
 use crate::engine::facts::Facts;
-use crate::target::{Completion, Operand};
+use crate::target::{BoxOperand, Completion, Instruction, Operand};
 use crate::tile::transform::explicit::{Distance, Mapped, Term};
 use crate::tile::view_layout::{ModeStride, ViewLayout};
 use crate::tile::{Attribute, Body, Op, Origin, Type, Value};
@@ -35,11 +35,12 @@ pub(super) fn mapped(body: &Body, facts: &Facts, copy: Op, machine: &Machine<'_>
         let (axis, term) = program.moved(index, step, &row)?;
         begins[axis].push(term);
     }
-    let moves_along = !begins[along].is_empty();
+    // Bounds are those of one index: of several that go on along a row nobody has seen the sum.
+    let steps_along = begins[along].len();
     let fits = |pitch: Distance| match pitch {
-        Distance::Number(pitch) => row.width <= pitch,
+        Distance::Number(pitch) => row.width <= pitch && steps_along <= 1,
         // Bounds of the turns say so.
-        Distance::Value(_) => moves_along,
+        Distance::Value(_) => steps_along == 1,
     };
     let bytes = u64::from(bits / 8);
     let rows_apart = match row.pitch {
@@ -54,12 +55,18 @@ pub(super) fn mapped(body: &Body, facts: &Facts, copy: Op, machine: &Machine<'_>
 
 /// Of what a map's address and strides must be multiples, in bytes; none where no row brings boxes of so many axes.
 fn grain(rank: usize, machine: &Machine<'_>) -> Option<u64> {
-    let rows = machine.means.instructions.iter().filter(|row| row.completion == Completion::Mbarrier);
-    let boxes = rows.flat_map(|row| &row.operands).filter_map(|operand| match operand {
-        Operand::Box(operand) if operand.rank as usize == rank => Some(u64::from(operand.global_alignment.max(1))),
-        _ => None,
-    });
-    boxes.max()
+    rows(rank, machine).map(|(_, operand)| u64::from(operand.global_alignment.max(1))).max()
+}
+
+/// The rows that bring boxes of so many axes, which arrive at an mbarrier.
+pub(super) fn rows<'a>(rank: usize, machine: &Machine<'a>) -> impl Iterator<Item = (&'a Instruction, &'a BoxOperand)> {
+    let arriving = machine.means.instructions.iter().filter(|row| row.completion == Completion::Mbarrier);
+    arriving.flat_map(move |row| {
+        row.operands.iter().filter_map(move |operand| match operand {
+            Operand::Box(own) if own.rank as usize == rank => Some((row, own)),
+            _ => None,
+        })
+    })
 }
 
 /// A tile of two axes: the pointer of its view, the strides of its axes, and by which indices, with which strides, it is sliced.
@@ -178,8 +185,9 @@ impl Program<'_> {
                 Some((row.across, times(step / pitch)))
             }
             (Distance::Number(step), Distance::Number(pitch)) => {
-                let most = u64::try_from(self.facts.get(index)?.range.greatest).ok()?;
-                let within = most.checked_mul(step)?.checked_add(row.width)? <= pitch;
+                let range = self.facts.get(index)?.range;
+                let most = u64::try_from(range.greatest).ok()?;
+                let within = range.least >= 0 && most.checked_mul(step)?.checked_add(row.width)? <= pitch;
                 within.then_some((row.along, times(step)))
             }
             (Distance::Number(step), Distance::Value(pitch)) => {

@@ -105,7 +105,7 @@ pub(super) fn place(
         notation: solution.composed().map(|layout| layout.to_string()).unwrap_or_default(),
         term: solution.term.as_ref().map(ToString::to_string),
         price: solution.price,
-        bytes: solution.memory.allocated_elements() * u64::from(question.bits / 8) * copies,
+        bytes: solution.memory.allocated_bytes(question.bits) * copies,
         accesses: solution.served.iter().zip(&ops).zip(&accesses).map(line).collect(),
     };
     Ok(Placed { line, moved, fetched, memory: solution.memory })

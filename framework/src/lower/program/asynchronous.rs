@@ -63,7 +63,7 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointedCopy>> {
     };
     let copy = copy_pointed(&question, &lowering.machine.means).ok();
     // One of several tensors of an allocation begins where the one before it ends.
-    let bytes = place.memory.allocated_elements() * u64::from(element.bits() / 8);
+    let bytes = place.memory.allocated_bytes(element.bits());
     Ok(copy.filter(|copy| copy.queue() == Queue::Copies && bytes.is_multiple_of(copy.alignment())))
 }
 

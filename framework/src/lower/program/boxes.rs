@@ -81,7 +81,7 @@ impl Asked<'_> {
             mapped: true,
         };
         let copy = copy_boxes(&question, self.machine.means)?;
-        let bytes = memory.allocated_elements() * u64::from(element_bits / 8);
+        let bytes = memory.allocated_bytes(element_bits);
         if !bytes.is_multiple_of(copy.alignment) {
             let message = format!("boxes begin at multiples of {} bytes, buffers of {bytes} do not", copy.alignment);
             return Err(Reason::unsupported(message));

@@ -58,7 +58,8 @@ impl Emitter {
         self.value(Op::Bitcast, single, [odd])
     }
 
-    /// A cast to a floating-point type. SPIR-V has no `bf16`: such a number goes by way of binary32, where that is exact or the last bit tells what was cut off.
+    /// A cast to a floating-point type. SPIR-V has no `bf16`: such a number goes by way of binary32, where that is exact or the last
+    /// bit tells that something was cut off.
     fn number(&mut self, op: Cast, part: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
         let (from, to) = types;
         let computed = |element| element == Element::Bf16 || self.carrier(element) == element;

@@ -36,7 +36,7 @@ use view::Tile;
 /// The layout of a tensor in shared memory that is not chosen yet.
 pub const OPEN: &str = "#tw.auto";
 
-/// The attribute of a product whose result is not needed before it is waited for.
+/// The attribute of a `tt.dot` whose result is not needed before a `tw.await_products` gives it.
 pub const PENDING: &str = "tw.pending";
 
 /// The attribute of a load for a later turn: nothing waits for it where it is issued.
