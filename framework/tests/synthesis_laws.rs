@@ -320,10 +320,11 @@ proptest! {
 }
 
 fn work() -> impl Strategy<Value = Work> {
-    let counts = (0..4096u64, 0..64u64, any::<bool>(), 0..64u64, 0..64u64, 0..64u64);
+    let way = (any::<bool>(), any::<bool>());
+    let counts = (0..4096u64, 0..64u64, way, 0..64u64, 0..64u64, 0..64u64);
     (counts, 0..64u64, (0..64u64, any::<bool>()), 1..32u32, 0..256u64, 0..4u64).prop_map(
         |(
-            (global_bytes, global_accesses, asynchronous, stored, loaded, shared_accesses),
+            (global_bytes, global_accesses, (asynchronous, produced), stored, loaded, shared_accesses),
             exchanges,
             (matrix, pending),
             cycles,
@@ -333,6 +334,7 @@ fn work() -> impl Strategy<Value = Work> {
             global_bytes,
             global_accesses,
             asynchronous,
+            produced: asynchronous && produced,
             wavefronts_stored: stored,
             wavefronts_loaded: loaded,
             shared_accesses,
@@ -347,12 +349,12 @@ fn work() -> impl Strategy<Value = Work> {
 }
 
 fn block() -> impl Strategy<Value = Block> {
-    let sizes = (1..5000u64, 1..5u64, 16..128u64, 0..100_000u64);
+    let sizes = (1..5000u64, (1..5u64, 0..2u64), 16..128u64, 0..100_000u64);
     (sizes, prop::collection::vec(work(), 1..3), work(), 0..40u64, 1..5u64).prop_map(
-        |((blocks, warps, registers, shared_bytes), body, last, trips, stages)| {
+        |((blocks, (warps, producers), registers, shared_bytes), body, last, trips, stages)| {
             let body = body.into_iter().map(Step::Work).collect();
             let steps = vec![Step::Loop { trips, stages, body }, Step::Work(last)];
-            Block { blocks, warps, lanes: 32, registers, shared_bytes, steps }
+            Block { blocks, warps, producers, lanes: 32, registers, shared_bytes, steps }
         },
     )
 }
@@ -370,8 +372,8 @@ fn more(work: &mut Work, what: usize, by: u64) {
         7 => work.matrix_cycles += by as f64,
         8 => work.arithmetic += by,
         9 => work.barriers += by,
-        // What runs on by itself is waited for at once.
-        _ => work.asynchronous = false,
+        // What runs on by itself is waited for at once, and issued by those who wait.
+        _ => (work.asynchronous, work.produced) = (false, false),
     }
 }
 
@@ -379,7 +381,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn more_of_anything_never_takes_less(block in block(), what in 0..17usize, by in 1..100u64) {
+    fn more_of_anything_never_takes_less(block in block(), what in 0..18usize, by in 1..100u64) {
         let target = a100();
         let before = predict(&block, &target).expect("it fits").cycles;
         prop_assert_eq!(predict(&block, &target).expect("it fits").cycles, before, "deterministic");
@@ -391,6 +393,7 @@ proptest! {
             (14, [Step::Loop { trips, .. }, ..]) => *trips += by,
             (15, [Step::Loop { stages, .. }, ..]) => *stages = (*stages - 1).max(1),
             (16, _) => after.warps += by % 4,
+            (17, _) => after.producers += by % 4,
             (_, [Step::Loop { body, .. }, ..]) => {
                 if let Some(Step::Work(work)) = body.first_mut() {
                     more(work, what, by);
@@ -428,7 +431,7 @@ fn products_that_go_on_are_beside_a_turn() {
         let matrix = Work { matrix_instructions: instructions, matrix_cycles: 8.0, pending, ..Work::default() };
         let body = [load, matrix].map(Step::Work).to_vec();
         let steps = vec![Step::Loop { trips: 32, stages: 2, body }];
-        let block = Block { blocks: 1, warps: 4, lanes: 32, registers: 128, shared_bytes: 16384, steps };
+        let block = Block { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 128, shared_bytes: 16384, steps };
         predict(&block, &target).expect("it fits").latency
     };
     // Four pipes for four warps: an instruction of each takes its cycles.
@@ -437,6 +440,29 @@ fn products_that_go_on_are_beside_a_turn() {
         let products = 32.0 * 8.0 * instructions as f64;
         assert!(goes_on < waited && goes_on >= products, "{instructions}: {goes_on} of {waited}, {products} alone");
     }
+}
+
+/// A warp of its own that issues copies takes a meeting of the block out of each turn; where warps of that many registers leave
+/// room for fewer blocks, that is what counts.
+#[test]
+fn producers_gain_where_there_is_room_for_them() {
+    let target = a100();
+    let cycles = |producers: u64, registers: u64| {
+        let copy = Work { global_bytes: 8192, global_accesses: 1, asynchronous: true, ..Work::default() };
+        let copy = Work { produced: producers > 0, ..copy };
+        let matrix = Work { matrix_instructions: 32, matrix_cycles: 8.0, ..Work::default() };
+        let meets = Work { barriers: u64::from(producers == 0), ..Work::default() };
+        let body = [meets, copy, matrix].map(Step::Work).to_vec();
+        let steps = vec![Step::Loop { trips: 64, stages: 4, body }];
+        let block = Block { blocks: 1080, warps: 4, producers, lanes: 32, registers, shared_bytes: 32768, steps };
+        let found = predict(&block, &target).expect("it fits");
+        (found.cycles, found.resident.blocks)
+    };
+    let [(with, room), (without, as_much)] = [cycles(1, 64), cycles(0, 64)];
+    assert!(with < without && room == as_much, "{with} of {without}, {room} of {as_much} blocks");
+    // Four warps of 250 registers leave room for two blocks, five for one.
+    let [(with, fewer), (without, more)] = [cycles(1, 250), cycles(0, 250)];
+    assert!(with > without && fewer < more, "{with} of {without}, {fewer} of {more} blocks");
 }
 
 /// A block of 128x128 sums over K = 32 x 32, by four warps, copies two stages ahead: what bounds it.
@@ -455,7 +481,15 @@ fn a_matrix_product_is_bound_by_what_it_does_most() {
         let matrix = Work { matrix_instructions: 128, matrix_cycles: 8.0, ..Work::default() };
         let body = [copy, load, matrix].map(Step::Work).to_vec();
         let steps = vec![Step::Loop { trips: 32, stages, body }];
-        let block = Block { blocks: 1080, warps: 4, lanes: 32, registers: 128, shared_bytes: 16384 * stages, steps };
+        let block = Block {
+            blocks: 1080,
+            warps: 4,
+            producers: 0,
+            lanes: 32,
+            registers: 128,
+            shared_bytes: 16384 * stages,
+            steps,
+        };
         predict(&block, &target).expect("it fits")
     };
     assert_eq!(product(64, 3).bound_by, "matrix units");
@@ -467,7 +501,8 @@ fn a_matrix_product_is_bound_by_what_it_does_most() {
 #[test]
 fn what_cannot_be_predicted_says_why() {
     let mut target = a100();
-    let block = Block { blocks: 1, warps: 4, lanes: 32, registers: 64, shared_bytes: 1 << 20, steps: vec![] };
+    let block =
+        Block { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 64, shared_bytes: 1 << 20, steps: vec![] };
     let error = predict(&block, &target).expect_err("too much memory");
     assert!(error.to_string().contains("1048576 bytes of shared memory, a compute unit of a100 has 167936"), "{error}");
     target.throughput = None;

@@ -1,9 +1,12 @@
 //! Words that say where tiles lie: what is wrong with them is said at its place.
 
+use std::collections::HashMap;
+
 use tilewright::tile::op::Dialects;
 use tilewright::tile::text::parse;
-use tilewright::tile::transform::explicit::{Choices, expand, loops};
-use tilewright::tile::{Attribute, Function, verify};
+use tilewright::tile::transform::explicit::{Choices, Distance, Mapped, Term, expand, loops};
+use tilewright::tile::transform::{captured, outside};
+use tilewright::tile::{Attribute, Function, Origin, verify};
 
 /// A program of these lines, which may use `%p` and `%b`, pointers to `f16` and bytes, the integers `%k` and `%m`, views and tensors.
 fn program(lines: &str) -> String {
@@ -210,4 +213,65 @@ fn sums_that_turns_hand_on_may_be_waited_for_in_the_next_turn() {
         // Before the loop as many turns are filled as copies are ahead, and one in each turn.
         assert_eq!(named("ttg.async_copy_global_to_local").len(), stages as usize - 2 + 1);
     }
+}
+
+/// Boxes that a warp of its own issues: each loop is there for both groups, the one that multiplies waits for bytes and says what it has
+/// read, the other waits for that and issues. What they take from outside can be said.
+#[test]
+fn a_warp_of_its_own_issues_boxes() {
+    let lines = in_a_loop(
+        "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+        tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
+        %r = tw.copy %s : (!m) -> tensor<64x32xf16>
+        tw.copy %r to %ti : (tensor<64x32xf16>, !tw.view<64x32xf16>) -> ()",
+    );
+    let function = function(&lines);
+    let body = function.body.as_ref().expect("a body");
+    let of = loops(&function).pop().expect("a loop that fills");
+    let base = body.arguments(body.blocks(body.root())[0])[0];
+    let counter = body.arguments(body.blocks(body.op(of.op).regions[0])[0])[0];
+    let strides = [32, 1].map(Distance::Number).to_vec();
+    let begins = vec![vec![], vec![Term { value: counter, times: 32, over: 1 }]];
+    let choices = Choices {
+        stages: [(of.op, 3)].into(),
+        boxes: [(of.copies[0], Mapped { base, strides, begins })].into(),
+        producers: [(of.op, 4)].into(),
+        ..Choices::default()
+    };
+    let made = expand(&function, &choices, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
+    let function = captured(&made.function);
+    let body = function.body.as_ref().expect("a body");
+    let all = body.walk(body.root());
+    let [groups] =
+        all.iter().copied().filter(|op| body.op(*op).name() == "ttg.warp_specialize").collect::<Vec<_>>()[..]
+    else {
+        panic!("one place where warps part")
+    };
+    let [consumers, producer] = body.op(groups).regions[..] else { panic!("two groups") };
+    let names = |region| {
+        let ops = body.walk(region).into_iter().map(|op| body.op(op).name().to_owned());
+        ops.filter(|name| name.starts_with("tw.") || name == "ttg.barrier").collect::<Vec<_>>()
+    };
+    assert_eq!(names(consumers), ["tw.mbarrier_wait", "tw.mbarrier_arrive"]);
+    assert_eq!(names(producer), ["tw.mbarrier_wait", "tw.mbarrier_expect", "tw.load_box"]);
+    // Three buffers: each is full with one arrival, and free with one of each of four warps.
+    let inits = all.iter().filter(|op| body.op(**op).name() == "tw.mbarrier_init");
+    let counts = inits.map(|op| body.op(*op).attributes.get("count").and_then(Attribute::as_integer));
+    assert_eq!(counts.collect::<Vec<_>>(), [[Some(1); 3], [Some(4); 3]].concat());
+    // The producer's region takes nothing but its arguments, which are as many as operands, of the same types.
+    let entry = body.blocks(producer)[0];
+    let given: Vec<_> = body.op(groups).operands.iter().map(|value| body.ty(*value).to_string()).collect();
+    let taken: Vec<_> = body.arguments(entry).iter().map(|value| body.ty(*value).to_string()).collect();
+    assert_eq!(given, taken);
+    let inside = body.walk(producer);
+    let load = inside.iter().find(|op| body.op(**op).name() == "tw.load_box").expect("a copy");
+    let map = body.operand(*load, "desc").expect("a map");
+    assert!(body.arguments(entry).contains(&map), "it is taken from outside");
+    let made = outside(body, map);
+    assert!(matches!(body.origin(made), Origin::Result(op, _) if body.op(op).name() == "tw.mapped"));
+    // A loop that copies otherwise has no such warp.
+    let lanes = Choices { boxes: HashMap::new(), ..choices };
+    let original = self::function(&lines);
+    let refused = expand(&original, &lanes, &Dialects::neutral()).expect_err("nothing but boxes").to_string();
+    assert!(refused.contains("a warp of its own issues boxes"), "{refused}");
 }

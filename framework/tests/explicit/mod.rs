@@ -61,6 +61,23 @@ pub fn case(name: &str) -> (Case, String) {
     (case, text)
 }
 
+/// The product of the suite in tiles of other sizes, for K of so many: the launch is of as many blocks as that takes.
+pub fn tiled(case: &Case, text: &str, [m, n, k]: [u64; 3], depth: u64) -> (Case, String) {
+    let text = text.replace("64x32", &format!("{m}x{k}")).replace("32x64", &format!("{k}x{n}"));
+    let text = text.replace("64x64", &format!("{m}x{n}"));
+    let text = text.replace("(64,32,?):(?,1,32)", &format!("({m},{k},?):(?,1,{k})"));
+    let text = text.replace("(32,64,?):(1,?,32)", &format!("({k},{n},?):(1,?,{k})"));
+    let text = text.replace("(64,64):(?,1)", &format!("({m},{n}):(?,1)"));
+    let text = text.replace("muli %row, %c64", &format!("muli %row, %c{m}"));
+    let turns = format!("%turns = arith.constant {} : i32", depth / k);
+    let text = text.replace("%turns = arith.divsi %k, %c32 : i32", &turns);
+    let text = text.replace("muli %column, %c64", &format!("muli %column, %c{n}"));
+    let sizes = [16, 32, 64, 128].map(|size| format!("    %c{size} = arith.constant {size} : i32\n")).concat();
+    let text = text.replace("    %c32 = arith.constant 32 : i32\n    %c64 = arith.constant 64 : i32\n", &sizes);
+    let grid = [(128 / m) as u32, (64 / n) as u32, 1];
+    (Case { grid, ..case.clone() }, text)
+}
+
 /// What is found for a text, or why nothing is.
 pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: Options) -> Result<Derivation, String> {
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());

@@ -7,9 +7,9 @@
 mod explicit;
 mod products;
 
-use explicit::{case, derived, executed};
+use explicit::{case, derived, executed, tiled};
 use products::target;
-use tilewright::engine::synthesis::Options;
+use tilewright::engine::synthesis::{Options, PredictionLine};
 use tilewright::kernel::Module;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions};
 use tilewright::vendor::{CompileOptions, Emit, Target};
@@ -22,6 +22,18 @@ fn staged(stages: u32) -> String {
     text.replace("tw.shared_tensor :", &format!("tw.shared_tensor {{stages = {stages} : i32}} :"))
 }
 
+/// A text whose loop says whether a warp of its own issues its copies.
+fn said_of(text: &str, said: bool) -> String {
+    let (before, behind) = text.split_once("scf.yield %next").expect("a loop of products");
+    let (last, behind) = behind.split_once("\n    }").expect("its end");
+    format!("{before}scf.yield %next{last}\n    }} {{tt.warp_specialize = {said}}}{behind}")
+}
+
+/// The suite's product with so many buffers, saying that.
+fn produced(stages: u32, said: bool) -> String {
+    said_of(&staged(stages), said)
+}
+
 /// Both factors of 64 x 32 and 32 x 64 come as one box each, for each of the five turns of K; a turn meets once, as it does before the first
 /// one for the mbarriers.
 #[test]
@@ -29,9 +41,9 @@ fn boxes_fill_the_stages_of_a_product() {
     for product in ["h100", "gh200"] {
         let (case, _) = case("explicit_gemm");
         for stages in 2..=4 {
-            let found = executed(&target(product), &case, &staged(stages), Options::default());
+            let found = executed(&target(product), &case, &produced(stages, false), Options::default());
             let of = &found.derivation.loops[0];
-            assert!(of.boxes && of.stages == stages, "{product}: {}", found.derivation);
+            assert!(of.boxes && of.producers == 0 && of.stages == stages, "{product}: {}", found.derivation);
             assert!(found.kernel.contains("cp.async.bulk.tensor.2d"), "{}", found.kernel);
             let counts = &found.counts;
             assert_eq!((counts.asynchronous_copies, counts.bulk_copies), (0, 2 * 5), "{product}: {counts:?}");
@@ -42,6 +54,58 @@ fn boxes_fill_the_stages_of_a_product() {
             }
         }
     }
+}
+
+/// A warp behind the four that multiply issues the boxes. No turn has a meeting of the block: all meet before the loop and after it,
+/// whatever the number of turns. The other warps issue no copies; pending sums are the next turn's to free.
+#[test]
+fn a_warp_of_its_own_issues_boxes() {
+    for product in ["h100", "gh200"] {
+        let target = target(product);
+        let (case, _) = case("explicit_gemm");
+        for stages in 2..=4 {
+            let found = executed(&target, &case, &produced(stages, true), Options::default());
+            let of = &found.derivation.loops[0];
+            assert!(of.boxes && of.producers == 1 && of.stages == stages, "{product}: {}", found.derivation);
+            assert!(found.derivation.to_string().contains("which 1 warp of its own issues"), "{}", found.derivation);
+            assert!(found.kernel.contains("lanes 32 warps 5"), "{}", found.kernel);
+            let counts = &found.counts;
+            assert_eq!((counts.bulk_copies, counts.bulk_bytes), (2 * 5, 2 * 5 * 64 * 32 * 2), "{product}: {counts:?}");
+            assert_eq!(counts.barriers, 2, "{product}: {counts:?}");
+        }
+    }
+}
+
+/// Where the model says that it gains, it is chosen; it is not where so few blocks would be resident that they take more rounds.
+#[test]
+fn producers_are_chosen_where_they_gain() {
+    let target = target("h100");
+    let (small, text) = case("explicit_gemm");
+    let (large, of_large_tiles) = tiled(&small, &text, [128, 64, 32], 160);
+    // Turns that are counted by the length of a row stay within it.
+    let of_large_tiles =
+        of_large_tiles.replace("%turns = arith.constant 5 : i32", "%turns = arith.divsi %k, %c32 : i32");
+    for (case, text, gains) in [(&small, text, false), (&large, of_large_tiles, true)] {
+        let found = executed(&target, case, &text, Options::default()).derivation;
+        assert_eq!(found.loops[0].producers, u32::from(gains), "{found}");
+        let of = |said: bool| {
+            let found = derived(&target, &said_of(&text, said), case.warps, Options::default());
+            found.unwrap_or_else(|error| panic!("{error}")).prediction
+        };
+        let [with, without] = [true, false].map(of);
+        assert_eq!(with.cycles < without.cycles, gains, "{with:?}\n{without:?}");
+        // One after the other as many as are resident together.
+        let rounds = |of: &PredictionLine| of.blocks_of_a_unit.div_ceil(of.resident);
+        assert_eq!(rounds(&with) > rounds(&without), !gains, "{with:?}\n{without:?}");
+    }
+    // A program may ask for it where no boxes fill the stages; that is told.
+    let (case, _) = case("explicit_gemm");
+    let a100 = self::target("a100");
+    let error = derived(&a100, &produced(2, true), case.warps, Options::default()).expect_err("no mbarriers there");
+    assert!(error.contains("`tt.warp_specialize`") && error.contains("on `a100` they do not"), "{error}");
+    let found =
+        derived(&a100, &produced(2, false), case.warps, Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found.loops[0].producers, 0, "{found}");
 }
 
 /// With three buffers or more a product goes on while the next turn begins.
@@ -108,9 +172,10 @@ fn the_virtual_device_runs_what_is_filled_by_boxes() {
     let target = target("h100");
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
-    for (name, text) in [2, 3, 4]
-        .map(|stages| ("explicit_gemm", staged(stages)))
+    let gemm = [2, 3, 4].map(|stages| [true, false].map(|said| ("explicit_gemm", produced(stages, said))));
+    for (name, text) in gemm
         .into_iter()
+        .flatten()
         .chain(["explicit_fp8", "explicit_attention", "explicit_attention_dkv"].map(|name| (name, case(name).1)))
     {
         let (case, _) = case(name);

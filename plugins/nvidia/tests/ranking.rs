@@ -7,15 +7,14 @@
 mod explicit;
 mod products;
 
-use explicit::case;
 use explicit::ranked::{Ranked, Variant, switches};
+use explicit::{case, tiled};
 use products::target;
 use tilewright::engine::Machine;
 use tilewright::engine::synthesis::{Options, SynthesisError, TiledProgram, synthesize_tiled};
 use tilewright::layout::FamilySet;
 use tilewright::layout::families::Neutral;
 use tilewright::movement::Means;
-use tilewright::pipeline::case::Case;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 use tilewright::tile::op::Dialects;
 use tilewright::tile::text::{SizedText, parse};
@@ -25,23 +24,6 @@ use tilewright_nvidia::NvidiaTarget;
 /// A text with something said of its operations, where it says nothing of that yet.
 fn saying(text: &str, operation: &str, said: &str) -> String {
     text.replace(&format!("{operation} :"), &format!("{operation} {said} :"))
-}
-
-/// The product of the suite in tiles of other sizes, for K of so many: the launch is of as many blocks as that takes.
-fn tiled(case: &Case, text: &str, [m, n, k]: [u64; 3], depth: u64) -> (Case, String) {
-    let text = text.replace("64x32", &format!("{m}x{k}")).replace("32x64", &format!("{k}x{n}"));
-    let text = text.replace("64x64", &format!("{m}x{n}"));
-    let text = text.replace("(64,32,?):(?,1,32)", &format!("({m},{k},?):(?,1,{k})"));
-    let text = text.replace("(32,64,?):(1,?,32)", &format!("({k},{n},?):(1,?,{k})"));
-    let text = text.replace("(64,64):(?,1)", &format!("({m},{n}):(?,1)"));
-    let text = text.replace("muli %row, %c64", &format!("muli %row, %c{m}"));
-    let turns = format!("%turns = arith.constant {} : i32", depth / k);
-    let text = text.replace("%turns = arith.divsi %k, %c32 : i32", &turns);
-    let text = text.replace("muli %column, %c64", &format!("muli %column, %c{n}"));
-    let sizes = [16, 32, 64, 128].map(|size| format!("    %c{size} = arith.constant {size} : i32\n")).concat();
-    let text = text.replace("    %c32 = arith.constant 32 : i32\n    %c64 = arith.constant 64 : i32\n", &sizes);
-    let grid = [(128 / m) as u32, (64 / n) as u32, 1];
-    (Case { grid, ..case.clone() }, text)
 }
 
 fn variants(target: &NvidiaTarget) -> Vec<Vec<Variant>> {

@@ -13,8 +13,9 @@ impl Builder<'_, '_> {
             "scf.for" => self.counted_loop(op, weight)?,
             "scf.while" => self.conditional_loop(op, weight)?,
             "scf.if" | "scf.index_switch" | "scf.execute_region" | "ttg.mask" => self.branches(op, weight)?,
+            "ttg.warp_specialize" => self.groups_of_warps(op, weight)?,
             // Those that end regions are taken in with what they end.
-            "scf.yield" | "scf.condition" | "ttg.mask.return" => self.as_is_where_unsaid(op),
+            "scf.yield" | "scf.condition" | "ttg.mask.return" | "ttg.warp_yield" => self.as_is_where_unsaid(op),
             "tt.call" | "tt.return" => self.at_the_border(op, weight)?,
             _ if !self.body.op(op).successors.is_empty() => self.jump(op, weight)?,
             _ => return Ok(false),
@@ -89,6 +90,18 @@ impl Builder<'_, '_> {
             self.one(op, weight, &[(result, weight)], &sources)?;
         }
         self.regions(op, inner)
+    }
+
+    /// What groups of warps give is what the first of them gives.
+    fn groups_of_warps(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let operation = self.body.op(op).clone();
+        for (number, &result) in operation.results.iter().enumerate() {
+            let end = operation.regions.first().and_then(|&region| self.end_of(region));
+            let sources: Vec<_> = end.into_iter().map(|end| (end, number)).collect();
+            self.one(op, weight, &[(result, weight)], &sources)?;
+        }
+        self.as_is_where_unsaid(op);
+        self.regions(op, weight)
     }
 
     /// What comes from other functions, and goes to them, is in the usual layout.

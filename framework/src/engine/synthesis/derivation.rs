@@ -152,6 +152,8 @@ pub struct LoopLine {
     pub tensors: Vec<String>,
     /// Whether boxes fill them, whose bytes arrive at an mbarrier.
     pub boxes: bool,
+    /// Warps, behind those of the program, that do nothing but issue these.
+    pub producers: u32,
     /// Products that go on while the next turn begins.
     pub pending: Vec<String>,
     /// Why copies do not go ahead, where they do not.
@@ -220,6 +222,9 @@ impl fmt::Display for Derivation {
             write!(f, "loop that fills {}: {} stages", of.tensors.join(", "), of.stages)?;
             if of.boxes {
                 write!(f, ", by boxes that arrive at mbarriers")?;
+            }
+            if of.producers > 0 {
+                write!(f, ", which {} warp of its own issues", of.producers)?;
             }
             if !of.pending.is_empty() {
                 write!(f, ", {} waited for in the next turn", of.pending.join(", "))?;

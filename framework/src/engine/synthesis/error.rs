@@ -46,6 +46,14 @@ pub enum SynthesisError {
         /// The rows by which it can go.
         known: String,
     },
+    /// A loop says that a warp of its own issues its copies, and they cannot be issued so; the program's author's to mend.
+    #[error(
+        "a loop with `tt.warp_specialize`: all its copies to shared memory must go by boxes that arrive at mbarriers, of a target that has these, in two stages at least; on `{target}` they do not: leave it out, or say `tt.warp_specialize = false`"
+    )]
+    NoProducers {
+        /// The target.
+        target: String,
+    },
     /// Two operations want a tensor in different layouts, and nothing converts between them: a fault of what solved them.
     #[error("`{first}` and `{second}` disagree: {source}")]
     Disagree {

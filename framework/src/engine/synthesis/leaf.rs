@@ -245,6 +245,7 @@ fn of_loop(function: &Function, of: &Loop, choices: &Choices) -> LoopLine {
     LoopLine {
         stages: choices.stages.get(&of.op).copied().unwrap_or(1),
         boxes: of.copies.iter().any(|copy| choices.boxes.contains_key(copy)),
+        producers: u32::from(choices.producers.contains_key(&of.op)),
         pending: if choices.pending.contains(&of.op) { of.sums.iter().map(name).collect() } else { Vec::new() },
         tensors: of.tensors.iter().map(name).collect(),
         closed: of.closed.clone(),

@@ -5,7 +5,7 @@
 //!
 //! 1. the graph of operations falls apart at accesses of shared memory; products are the anchors of its parts (`anchors`),
 //!    where there is none the copy that moves the most;
-//! 2. what remains open is a tree of choices, gone through depth first and cut by what the best leaf takes (`search`);
+//! 2. what remains open is a tree of choices (`tree`), gone through depth first and cut by what the best leaf takes (`search`);
 //! 3. on each leaf the engine solves the constraints of the registers, and the layouts of shared memory follow from all that
 //!    access it (`place`, `accesses`), how some copies go from these (`follows`); what the program then does is counted (`work`,
 //!    `meeting`, `registers`), and the model says what it takes;
@@ -37,6 +37,7 @@ pub(super) mod registers;
 mod search;
 mod solved;
 mod tiles;
+mod tree;
 mod work;
 
 pub use derivation::{

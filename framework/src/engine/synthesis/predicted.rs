@@ -14,6 +14,7 @@ pub(super) fn blocks(machine: &Machine<'_>, launched: Option<u64>, steps: Vec<St
     Block {
         blocks: launched.unwrap_or_else(|| units(&figured(machine.means.target)) * BLOCKS_OF_A_UNIT),
         warps: machine.warps.into(),
+        producers: 0,
         lanes: machine.lanes.into(),
         registers: 1,
         shared_bytes: 0,
@@ -39,7 +40,7 @@ fn units(target: &TargetDescription) -> u64 {
 /// keeps elsewhere, which is not counted.
 pub(super) fn predicted(block: &Block, machine: &Machine<'_>) -> Result<PredictionLine, SynthesisError> {
     let target = figured(machine.means.target);
-    let threads = block.warps.saturating_mul(block.lanes).max(1);
+    let threads = (block.warps + block.producers).saturating_mul(block.lanes).max(1);
     let most = u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads as u32));
     let fitting = Block { registers: block.registers.min(most.max(1)), ..block.clone() };
     let Prediction { cycles, resident, latency, bound_by, .. } = model::predict(&fitting, &target)?;

@@ -1,21 +1,17 @@
-//! The tree of choices, depth first.
+//! The search: the tree of choices, depth first, then what changes no layout.
 
-use super::anchors::{self, Way};
-use super::boxes;
 use super::leaf::Leaf;
 use super::model::Work;
-use super::often::times;
 use super::predicted::at_least;
-use super::work::multiplied;
+use super::tree::{Staged, Tree};
 use super::{Derivation, Options, SearchSize, SynthesisError};
-use crate::engine::facts::Facts;
 use crate::engine::{Assigned, Machine};
-use crate::tile::op::Dialects;
-use crate::tile::transform::explicit::{Choices, CopyChoice, Loop, Mapped, expand, loops};
-use crate::tile::{Attribute, Body, Module, Op};
+use crate::tile::transform::explicit::{Choices, Loop, Mapped};
+use crate::tile::transform::{captured, remove_unused};
+use crate::tile::{Module, Op};
 
-/// The numbers of stages that are tried where the program says none.
-const STAGES: [u32; 3] = [3, 2, 4];
+/// Barriers that two groups of warps have: of each, and one at which all meet.
+const GROUP_BARRIERS: u32 = 3;
 
 /// A program in which every tensor has a layout, and how these were found.
 #[derive(Debug, Clone)]
@@ -49,17 +45,20 @@ pub fn is_explicit(module: &Module) -> bool {
 /// [`SynthesisError`]: of all leaves that of the first one, where none has a solution.
 pub fn synthesize(module: &Module, machine: &Machine<'_>, options: Options) -> Result<Synthesized, SynthesisError> {
     let tree = Tree::of(module, machine, options)?;
-    let mut search =
-        Search { tree: &tree, module, machine, options, best: None, first: None, size: SearchSize::default() };
-    let stages = tree.loops.iter().filter_map(|(of, alternatives)| Some((of.op, *alternatives.first()?))).collect();
+    let (best, first, refused, size) = (None, None, None, SearchSize::default());
+    let mut search = Search { tree: &tree, module, machine, options, best, first, refused, size };
+    let stages = tree.loops.iter().filter_map(|open| Some((open.of.op, *open.stages.first()?))).collect();
     search.descend(0, &mut Choices { copies: tree.copies.clone(), stages, ..Choices::default() }, &mut Vec::new());
     search.stages();
-    let Search { best, first, size, .. } = search;
+    let Search { best, first, refused, size, .. } = search;
+    if let Some(refused) = refused {
+        return Err(refused);
+    }
     let Some((leaf, _)) = best else {
         return Err(first.unwrap_or_else(|| SynthesisError::Engine(nothing_to_do())));
     };
     let registers = leaf.registers(machine, options)?;
-    let Leaf { assigned, products, copies, memories, loops, shared_bytes, prediction, .. } = leaf;
+    let Leaf { mut assigned, products, copies, memories, loops, shared_bytes, prediction, .. } = leaf;
     let derivation = Derivation {
         target: machine.means.target.name.clone(),
         warps: machine.warps,
@@ -74,6 +73,9 @@ pub fn synthesize(module: &Module, machine: &Machine<'_>, options: Options) -> R
         prediction,
         search: size,
     };
+    // Nothing is taken along that nobody needs.
+    remove_unused(&mut assigned.module);
+    assigned.module.functions.iter_mut().for_each(|function| *function = captured(function));
     Ok(Synthesized { assigned, derivation })
 }
 
@@ -90,96 +92,6 @@ fn conversions(assigned: &Assigned) -> Vec<String> {
     lines.collect()
 }
 
-/// What is open, each with its alternatives, the best guess first.
-struct Tree {
-    copies: std::collections::HashMap<Op, CopyChoice>,
-    products: Vec<Product>,
-    loops: Vec<(Loop, Vec<u32>)>,
-    /// Copies that can go by boxes.
-    boxes: std::collections::HashMap<Op, Mapped>,
-}
-
-/// Products that are carried out alike.
-struct Product {
-    ops: Vec<Op>,
-    ways: Vec<Way>,
-    /// How often all of them happen together.
-    times: u64,
-}
-
-impl Product {
-    /// The work of one way, and how often it is done.
-    fn work(&self, way: &Way, machine: &Machine<'_>) -> (Work, u64) {
-        (multiplied(&way.cost, machine), self.times)
-    }
-}
-
-impl Tree {
-    fn of(module: &Module, machine: &Machine<'_>, options: Options) -> Result<Self, SynthesisError> {
-        let empty = Body::default();
-        let function = module.functions.first();
-        let body = function.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
-        let facts = function.map(Facts::of);
-        let times = |op: Op| facts.as_ref().map_or(1, |facts| times(body, facts, op));
-        let mut products: Vec<(String, Product)> = Vec::new();
-        for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == "tw.mma") {
-            let operation = body.op(op);
-            let types = operation.operands.iter().map(|value| body.ty(*value).to_string()).collect::<Vec<_>>();
-            let said = format!("{types:?} {:?}", operation.attributes);
-            // Products of the same types are carried out alike.
-            match products.iter_mut().find(|(known, _)| *known == said) {
-                Some((_, product)) => {
-                    product.ops.push(op);
-                    product.times += times(op);
-                }
-                None => {
-                    let ways = anchors::of_product(body, op, machine)?;
-                    products.push((said, Product { ops: vec![op], ways, times: times(op) }));
-                }
-            }
-        }
-        let products = products.into_iter().map(|(_, product)| product).collect();
-        let mut copies = std::collections::HashMap::new();
-        let mut open = Vec::new();
-        if let Some(function) = function {
-            let plain = expand(function, &Choices::default(), &Dialects::neutral())?;
-            let facts = Facts::of(&plain.function);
-            for &(from, made) in &plain.copies {
-                let made_body = plain.function.body.as_ref().unwrap_or(&empty);
-                if made_body.op(made).name() == "ttg.async_copy_global_to_local" {
-                    copies.insert(from, anchors::of_copy(&plain, &facts, made, machine, options)?);
-                }
-            }
-            for of in loops(function) {
-                let stages = stages(body, &of, options);
-                open.push((of, stages));
-            }
-        }
-        let mut boxes = std::collections::HashMap::new();
-        let outermost = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
-        // Where what lanes do is left out, so is what takes their place.
-        let of_loops = open.iter().filter(|(of, _)| options.task_mapping && outermost.contains(&of.op));
-        for &copy in of_loops.flat_map(|(of, _)| &of.copies) {
-            let found = facts.as_ref().and_then(|facts| boxes::mapped(body, facts, copy, machine));
-            boxes.extend(found.map(|mapped| (copy, mapped)));
-        }
-        Ok(Self { copies, products, loops: open, boxes })
-    }
-}
-
-/// The numbers of stages of a loop: that of its tensors where they say one.
-fn stages(body: &Body, of: &Loop, options: Options) -> Vec<u32> {
-    let said = of.tensors.iter().filter_map(|tensor| {
-        let number = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;
-        u32::try_from(number).ok()
-    });
-    match said.max() {
-        _ if !options.pipeline || of.closed.is_some() => vec![1],
-        Some(stages) => vec![stages],
-        None => STAGES.to_vec(),
-    }
-}
-
 struct Search<'s, 'm> {
     tree: &'s Tree,
     module: &'s Module,
@@ -187,6 +99,8 @@ struct Search<'s, 'm> {
     options: Options,
     best: Option<(Leaf, Choices)>,
     first: Option<SynthesisError>,
+    /// What the program asks for and does not get.
+    refused: Option<SynthesisError>,
     size: SearchSize,
 }
 
@@ -230,7 +144,7 @@ impl Search<'_, '_> {
     /// Of the best leaf, each loop with the other numbers of stages, and with products that go on while the next turn begins: how
     /// copies and products overlap changes no layout.
     fn stages(&mut self) {
-        for (of, alternatives) in &self.tree.loops {
+        for open @ Staged { of, stages: alternatives, .. } in &self.tree.loops {
             let queued = self.best.as_ref().is_some_and(|(leaf, _)| leaf.goes_on(of));
             let ways = alternatives.iter().flat_map(|&stages| [(stages, false), (stages, true)]);
             let ways = ways.filter(|&(stages, pending)| !pending || queued && stages > 2);
@@ -244,20 +158,57 @@ impl Search<'_, '_> {
                 self.leaf(&choices);
             }
             self.boxes(of);
+            self.producers(open);
         }
     }
 
     /// Of the best leaf, a loop whose copies go by boxes where they can.
     fn boxes(&mut self, of: &Loop) {
+        let Some((mut choices, own)) = self.boxed(of) else { return };
+        if !own.is_empty() {
+            choices.boxes.extend(own);
+            self.size.nodes += 1;
+            self.leaf(&choices);
+        }
+    }
+
+    /// The choices of the best leaf where a loop has stages, and those of its copies that can go by boxes.
+    fn boxed(&self, of: &Loop) -> Option<(Choices, Vec<(Op, Mapped)>)> {
+        let choices = self.best.as_ref().map(|(_, choices)| choices.clone())?;
         let own = self.tree.boxes.iter().filter(|(copy, _)| of.copies.contains(copy));
-        let own: Vec<(Op, Mapped)> = own.map(|(copy, mapped)| (*copy, mapped.clone())).collect();
-        let Some(mut choices) = self.best.as_ref().map(|(_, choices)| choices.clone()) else { return };
-        if own.is_empty() || choices.stages.get(&of.op).is_none_or(|stages| *stages < 2) {
+        let own = own.map(|(copy, mapped)| (*copy, mapped.clone())).collect();
+        choices.stages.get(&of.op).is_some_and(|stages| *stages > 1).then_some((choices, own))
+    }
+
+    /// Of the best leaf, a loop all of whose copies go by boxes, which a warp of its own issues: where that gains, or the program
+    /// says so.
+    fn producers(&mut self, open: &Staged) {
+        let parts = self.options.task_mapping && self.options.pipeline;
+        if open.produced == Some(false) || !parts {
             return;
         }
-        choices.boxes.extend(own);
-        self.size.nodes += 1;
-        self.leaf(&choices);
+        let is_said = open.produced == Some(true);
+        let groups = self.machine.means.target.limits.group_barriers >= GROUP_BARRIERS;
+        match self.boxed(&open.of).filter(|(_, own)| groups && own.len() == open.of.copies.len()) {
+            Some((mut choices, own)) => {
+                choices.boxes.extend(own);
+                choices.producers.insert(open.of.op, self.machine.warps);
+                self.size.nodes += 1;
+                let other = if is_said { self.best.take() } else { None };
+                self.leaf(&choices);
+                if self.best.is_none() {
+                    self.best = other;
+                    self.not_produced();
+                }
+            }
+            None if is_said => self.not_produced(),
+            None => {}
+        }
+    }
+
+    fn not_produced(&mut self) {
+        let target = self.machine.means.target.name.clone();
+        self.refused.get_or_insert(SynthesisError::NoProducers { target });
     }
 
     fn leaf(&mut self, choices: &Choices) {
@@ -266,7 +217,7 @@ impl Search<'_, '_> {
             return;
         }
         self.size.leaves += 1;
-        let loops: Vec<Loop> = self.tree.loops.iter().map(|(of, _)| of.clone()).collect();
+        let loops: Vec<Loop> = self.tree.loops.iter().map(|open| open.of.clone()).collect();
         match Leaf::solve(self.module, choices, &loops, self.machine, self.options) {
             Ok(leaf) if self.best.as_ref().is_none_or(|(best, _)| leaf.prediction.cycles < best.prediction.cycles) => {
                 self.best = Some((leaf, choices.clone()));

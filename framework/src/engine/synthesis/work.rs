@@ -21,7 +21,9 @@ use crate::engine::memory::moved_bits;
 use crate::movement::{access_global, convert};
 use crate::target::{BankRow, Direction};
 use crate::tile::transform::explicit::{AHEAD, PENDING};
-use crate::tile::{Op, Region, Type};
+use crate::tile::{Attribute, Op, Region, Type};
+
+const GROUPS: &str = "ttg.warp_specialize";
 
 /// How an access of a tensor in shared memory goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,7 +48,19 @@ impl Counted<'_, '_> {
     pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<Block, SynthesisError> {
         let steps = self.region(self.program.body.root(), &mut Since::default())?;
         let registers = live(self.program.body, self.program.layouts)?;
-        Ok(Block { registers, shared_bytes, ..blocks(self.program.machine, launched, steps) })
+        let producers = self.producers();
+        Ok(Block { registers, shared_bytes, producers, ..blocks(self.program.machine, launched, steps) })
+    }
+
+    /// Warps that do nothing but issue copies.
+    fn producers(&self) -> u64 {
+        let body = self.program.body;
+        let groups = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
+        let warps = groups.map(|op| match body.op(op).attributes.get("partitionNumWarps") {
+            Some(Attribute::Array(_, warps)) => warps.iter().sum(),
+            _ => 0,
+        });
+        warps.max().unwrap_or(0)
     }
 
     fn region(&self, region: Region, since: &mut Since) -> Result<Vec<Step>, SynthesisError> {
@@ -64,6 +78,10 @@ impl Counted<'_, '_> {
                     steps.push(Step::Loop { trips: trips(self.program.body, self.program.facts, op), stages, body });
                     continue;
                 }
+                if operation.name() == GROUPS {
+                    steps.extend(self.groups(op, since)?);
+                    continue;
+                }
                 let work = self.work(op, since)?;
                 if work != Work::default() {
                     steps.push(Step::Work(work));
@@ -75,6 +93,31 @@ impl Counted<'_, '_> {
                 }
             }
         }
+        Ok(steps)
+    }
+
+    /// What groups of warps do beside each other: the first one's loop is there for the turns, others issue what it copies. All
+    /// meet before and after.
+    fn groups(&self, op: Op, since: &mut Since) -> Result<Vec<Step>, SynthesisError> {
+        let body = self.program.body;
+        let Some((first, others)) = body.op(op).regions.split_first() else { return Ok(Vec::new()) };
+        since.meet();
+        let mut steps = self.region(*first, since)?;
+        since.meet();
+        let is_box = |op: &Op| body.op(*op).name() == "tw.load_box";
+        let boxes: Vec<Op> = others.iter().flat_map(|region| body.walk(*region)).filter(is_box).collect();
+        let brought = boxes.iter().map(|op| Step::Work(Work { produced: true, ..self.boxed(*op) }));
+        let inside = || body.walk(*first).into_iter();
+        let buffers = boxes.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
+        for step in &mut steps {
+            if let Step::Loop { stages, body, .. } = step {
+                body.extend(brought);
+                // What products that go on still read is not filled yet.
+                *stages = buffers - u64::from(inside().any(|op| self.goes_on(op)));
+                break;
+            }
+        }
+        steps.push(Step::Work(Work { barriers: 2, ..Work::default() }));
         Ok(steps)
     }
 
@@ -141,6 +184,8 @@ impl Counted<'_, '_> {
                 let read = self.effort(op, Direction::Load)?;
                 Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, asynchronous: by_row, ..read }
             }
+            // A warp says that it has read a buffer.
+            "tw.mbarrier_arrive" => Work { shared_accesses: 1, ..Work::default() },
             "tw.load_box" if !since.ahead => Work::default(),
             "tw.load_box" => self.boxed(op),
             "ttg.barrier" => {

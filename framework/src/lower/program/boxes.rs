@@ -13,6 +13,7 @@ use crate::kernel::{Extent, MappedRows, Parameter, Value};
 use crate::layout::{Dim, Layout};
 use crate::lower::shared_memory::Access;
 use crate::movement::{BoxCopy, BoxSource, CopyQuestion, GlobalTensor, Stride, copy_boxes};
+use crate::tile::transform::outside;
 use crate::tile::{self, Attribute, Body, Op, Origin};
 
 use super::error::{LowerError, Lowered, Reason};
@@ -60,7 +61,7 @@ impl Asked<'_> {
     fn planned(&self, op: Op) -> Lowered<(BoxCopy, Parameter)> {
         let body = self.body;
         let operand = |group: &str| body.operand(op, group).ok_or_else(|| Reason::malformed("an operand is missing"));
-        let mapped = match body.origin(operand("desc")?) {
+        let mapped = match body.origin(outside(body, operand("desc")?)) {
             Origin::Result(mapped, _) if body.op(mapped).name() == MAPPED => mapped,
             _ => return Err(Reason::unsupported("a copy of a box that goes on, of a tensor that no launch maps")),
         };

@@ -1,10 +1,11 @@
 //! Mbarriers, at which groups of warps meet without waiting for all: who arrives goes on, and who waits does so for a phase.
 //!
 //! The first warp of a group arrives for all of it, after a barrier of the group, so that what any of its lanes wrote is
-//! there for whoever waits. Where all warps do the same there are none: copies are done at once.
+//! there for whoever waits; or each warp for itself. Where all warps do the same there are none: copies are done at once.
 
 use crate::kernel::{Binary, Builder, Compare, Op as KernelOp, Scope, SpecialRegister, Value};
 use crate::target::Completion;
+use crate::tile::transform::explicit::EVERY_WARP;
 use crate::tile::{Op, Origin};
 
 use super::error::{Lowered, Reason};
@@ -30,6 +31,12 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             if !another_follows(lowering, op) {
                 lowering.builder.barrier(Scope::Block);
             }
+        }
+        "tw.mbarrier_arrive" if lowering.attribute(op, EVERY_WARP).is_some() => {
+            let arrivals = count(lowering, op, "count")?;
+            where_holds(&mut lowering.builder, acts, |builder| {
+                (0..arrivals).for_each(|_| builder.mbarrier_arrive(pointer, 0));
+            });
         }
         "tw.mbarrier_arrive" => {
             let arrivals = count(lowering, op, "count")?;
@@ -59,15 +66,23 @@ fn count(lowering: &Lowering<'_>, op: Op, name: &str) -> Lowered<u32> {
     u32::try_from(count).map_err(|_| Reason::malformed(format!("`{name}` is {count}: expected a number of arrivals")))
 }
 
-/// Whether another mbarrier is made before anything else is done, so that one barrier is enough for both.
+/// Whether another mbarrier is made before anything else is done, so that one barrier is enough for both, or all groups of
+/// warps meet anyway.
 fn another_follows(lowering: &Lowering<'_>, op: Op) -> bool {
     let body = lowering.body;
     let all = body.walk(body.root());
     let behind = all.iter().skip_while(|other| **other != op).skip(1);
-    let mut behind = behind.skip_while(|other| body.op(**other).definition.traits.pure);
+    let does_nothing = |other: Op| {
+        let operation = body.op(other);
+        operation.definition.traits.pure || operation.name() == "ttg.local_alloc" && operation.operands.is_empty()
+    };
+    let mut behind = behind.skip_while(|other| does_nothing(**other));
     behind.next().is_some_and(|&next| {
         let is_made = |value| matches!(body.origin(value), Origin::Result(..));
-        body.op(next).name() == INIT && body.op(next).operands.iter().all(|&value| is_made(value))
+        match body.op(next).name() {
+            INIT => body.op(next).operands.iter().all(|&value| is_made(value)),
+            name => name == "ttg.warp_specialize",
+        }
     })
 }
 

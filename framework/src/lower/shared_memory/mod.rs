@@ -20,7 +20,7 @@ mod uses;
 use crate::kernel::Kernel;
 
 use told::Accesses;
-pub(super) use told::{Access, Part, Told};
+pub(super) use told::{ALL_GROUPS, Access, Part, Told};
 use uses::Uses;
 
 /// Gives each buffer a place, and adds the barriers that this and the program's accesses take. Movements share barriers,

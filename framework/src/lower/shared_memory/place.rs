@@ -32,10 +32,18 @@ pub(super) fn place(buffers: &mut [SharedBuffer], uses: &Uses) {
 /// Whether two buffers may be in use at the same time.
 fn meet(uses: &Uses, a: usize, b: usize) -> bool {
     let (a, b) = (&uses.buffers[a], &uses.buffers[b]);
-    let (Some((first_a, _)), Some((first_b, _))) = (a.span, b.span) else {
-        // What nobody touches is in nobody's way, but where it is kept.
-        return a.is_kept || b.is_kept;
-    };
-    let at_the_same_time = a.groups != b.groups || a.groups.len() > 1;
-    a.is_kept || b.is_kept || at_the_same_time || (first_a <= b.end && first_b <= a.end)
+    if a.is_kept || b.is_kept {
+        return true;
+    }
+    // What nobody touches is in nobody's way, and all groups of warps have met between what they did in one part and in another.
+    let (Some((first_a, last_a)), Some((first_b, last_b))) = (a.parts, b.parts) else { return false };
+    if last_a < first_b || last_b < first_a {
+        return false;
+    }
+    match (a.span, b.span) {
+        (Some((first_a, _)), Some((first_b, _))) if a.groups == b.groups && a.groups.len() == 1 => {
+            first_a <= b.end && first_b <= a.end
+        }
+        _ => true,
+    }
 }

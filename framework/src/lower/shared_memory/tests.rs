@@ -461,3 +461,40 @@ fn parts_of_another_turn_may_be_any() {
     let told = Told { allocations: vec![Value(50)], accesses, ..Told::default() };
     assert_eq!(names(&super::placed(kernel(&[64], body), &told, u64::MAX)), "for[barrier store load]");
 }
+
+/// Two groups of warps, of which the second stores what the first loads; before and after the first has a buffer for itself. Where
+/// all meet in between, that may lie at the same place.
+#[test]
+fn groups_of_warps_share_places_with_what_comes_before_they_part() {
+    let of = |meets: &str| {
+        let body = format!(
+            "  %40: i1 = constant 1
+  if %40 {{
+    %5: ptr.shared = shared_address 0
+    store %5, %1 align 4
+    barrier block all
+    %6: i32 = load %5 align 4
+    {meets}
+    %7: ptr.shared = shared_address 1
+    barrier block all
+    %8: i32 = load %7 align 4
+    {meets}
+    %9: ptr.shared = shared_address 2
+    store %9, %8 align 4
+    yield
+  }} else {{
+    {meets}
+    %10: ptr.shared = shared_address 1
+    store %10, %2 align 4
+    {meets}
+    yield
+  }}"
+        );
+        let told = Told { partings: vec![Value(40)], ..Told::default() };
+        addresses(&super::placed(kernel(&[64, 64, 64], &body), &told, u64::MAX))
+    };
+    assert_eq!(of("group_barrier 0, 2"), [0, 0, 0]);
+    // What one group does while the other does something else is never apart in time.
+    let places = of("");
+    assert!(places[1] != places[0] && places[1] != places[2], "{places:?}");
+}

@@ -6,6 +6,9 @@ use crate::kernel::{Kernel, Op, Region, Statement, Value};
 
 use super::uses::Uses;
 
+/// The number of the barrier at which all groups of warps meet, where warps part.
+pub(in crate::lower) const ALL_GROUPS: u32 = 0;
+
 /// How a program accesses a tensor in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::lower) enum Access {

@@ -6,6 +6,8 @@ use smallvec::SmallVec;
 
 use crate::kernel::{Kernel, Op, Queue, Region, Statement, Value};
 
+use super::told::ALL_GROUPS;
+
 /// Numbers of buffers, ascending.
 pub(super) type Buffers = SmallVec<[u32; 2]>;
 
@@ -17,13 +19,18 @@ pub(super) type RegionId = Option<(usize, usize)>;
 pub(super) struct Use {
     /// The region in which its address is taken, where that is one.
     pub home: Option<RegionId>,
+    /// The group of warps that takes it there.
+    pub home_group: usize,
     /// The first and the last statement of that region in which it is touched, regions within included: by number.
     pub span: Option<(usize, usize)>,
     /// The number of the last statement within the last one.
     pub end: usize,
     /// The groups of warps that touch it; group zero where all do the same.
     pub groups: BTreeSet<usize>,
-    /// Whether its place is its own: it outlives its region, its address is taken twice, or the hardware keeps state in it.
+    /// The first and the last part of the program in which it is touched: where all groups of warps meet a part ends and another
+    /// begins.
+    pub parts: Option<(usize, usize)>,
+    /// Whether its place is its own: it outlives its region, one group takes its address twice, or the hardware keeps state in it.
     pub is_kept: bool,
 }
 
@@ -50,8 +57,16 @@ impl Uses {
     /// Finds from where to where each buffer is in use; those that copies write until the last wait for them.
     pub(super) fn find(&mut self, kernel: &Kernel, copied: BTreeSet<u32>, partings: &[Value]) {
         let waiting = BTreeSet::new();
-        let mut walk =
-            Walk { uses: self, number: 0, waited_for: waiting.clone(), copied, under_way: waiting, partings, group: 0 };
+        let mut walk = Walk {
+            uses: self,
+            number: 0,
+            waited_for: waiting.clone(),
+            copied,
+            under_way: waiting,
+            partings,
+            group: 0,
+            part: 0,
+        };
         walk.region(&kernel.body, None);
     }
 
@@ -194,6 +209,8 @@ struct Walk<'a> {
     partings: &'a [Value],
     /// The group of warps that does this.
     group: usize,
+    /// How often all groups have met.
+    part: usize,
 }
 
 impl Walk<'_> {
@@ -205,16 +222,22 @@ impl Walk<'_> {
             self.number += 1;
             let mut touched: BTreeSet<u32> = self.uses.touched(&statement.op).into_iter().collect();
             let parts = matches!(&statement.op, Op::If { condition, .. } if self.partings.contains(condition));
+            let before = self.part;
             for (index, part) in statement.op.regions().into_iter().enumerate() {
                 self.group += usize::from(parts);
+                self.part = before;
                 touched.extend(self.region(part, Some((number, index))));
             }
+            let all_meet = matches!(&statement.op, Op::GroupBarrier { number: ALL_GROUPS, .. });
+            self.part += usize::from(all_meet && !self.partings.is_empty());
             self.special(&statement.op, id, &mut touched);
             let end = self.number - 1;
             for &buffer in &touched {
                 let own = &mut self.uses.buffers[buffer as usize];
                 if !parts {
                     own.groups.insert(self.group);
+                    let (first, last) = own.parts.unwrap_or((self.part, self.part));
+                    own.parts = Some((first.min(self.part), last.max(self.part)));
                 }
                 if own.home == Some(id) {
                     let first = own.span.map_or(number, |(first, _)| first);
@@ -232,8 +255,10 @@ impl Walk<'_> {
         match op {
             Op::SharedAddress { buffer } => {
                 if let Some(own) = self.uses.buffers.get_mut(*buffer as usize) {
-                    own.is_kept |= own.home.is_some();
-                    own.home = Some(id);
+                    own.is_kept |= own.home.is_some() && own.home_group == self.group;
+                    if own.home.is_none() {
+                        (own.home, own.home_group) = (Some(id), self.group);
+                    }
                 }
             }
             Op::Instruction { .. } => {

@@ -2,13 +2,14 @@
 //!
 //! [`at_once`] does copies of boxes when they are issued, [`inline_calls`] puts what is called where it is called, [`structure`]
 //! makes regions of jumps, [`remove_unused`] takes out what nobody needs, [`ahead`] issues loads of a loop before the turn that
-//! uses them. After the first three a program is one function for each entry, of single blocks in nested
+//! uses them, [`captured`] says what groups of warps take from outside. After the first three a program is one function for each entry, of single blocks in nested
 //! regions. Whatever a transformation cannot do it says with the operation and its place.
 //!
 //! Imports `tile` alone.
 
 pub mod ahead;
 mod at_once;
+mod captured;
 mod carried;
 mod copy;
 pub mod explicit;
@@ -20,6 +21,7 @@ mod structure;
 mod unused;
 
 pub use at_once::at_once;
+pub use captured::{captured, outside};
 pub(in crate::tile) use copy::{Copier, Rewrite, rewritten};
 pub use inline::inline_calls;
 pub use structure::structure;

@@ -45,10 +45,11 @@ impl Resident {
     /// [`ModelError`].
     pub fn of(block: &Block, target: &TargetDescription) -> Result<Self, ModelError> {
         let figures = figures(target)?;
-        let threads = block.warps.max(1).saturating_mul(block.lanes.max(1));
+        let warps = block.warps.max(1).saturating_add(block.producers);
+        let threads = warps.saturating_mul(block.lanes.max(1));
         let per_unit = [
             ("blocks", 1, u64::from(figures.blocks_per_unit)),
-            ("warps", block.warps.max(1), u64::from(figures.warps_per_unit)),
+            ("warps", warps, u64::from(figures.warps_per_unit)),
             ("registers", threads.saturating_mul(block.registers.max(1)), u64::from(figures.registers_per_unit)),
             (
                 "bytes of shared memory",

@@ -167,21 +167,25 @@ impl Machine<'_> {
         let stored = work.wavefronts_stored as f64 * costs.shared_store_wavefront.cycles;
         let loaded = work.wavefronts_loaded as f64 * costs.shared_load_wavefront.cycles;
         let units = self.target.matrix.as_ref().map_or(1, |unit| unit.pipes.max(1));
+        let issuing = if work.produced { 1.0 } else { self.warps };
         let pipes = Pipes {
-            issue: issued as f64 * self.warps / figures.issues_per_cycle.max(1.0)
-                + barriers * costs.block_barrier.cycles,
+            issue: issued as f64 * issuing / figures.issues_per_cycle.max(1.0) + barriers * costs.block_barrier.cycles,
             shared: (stored + loaded + exchange) * self.warps,
             matrix: work.matrix_instructions as f64 * work.matrix_cycles.max(0.0) * self.warps / f64::from(units),
             global: work.global_bytes as f64 / figures.bytes_per_cycle(),
         };
         let waited = |count: u64, latency: f64| if count > 0 { latency } else { 0.0 };
         let latency = waited(work.global_accesses.max(work.global_bytes.min(1)), figures.memory_latency);
+        // That there is room is told by way of shared memory.
+        let told = costs.shared_store_wavefront.latency + costs.shared_load_wavefront.latency;
+        let latency = latency + if work.produced { told } else { 0.0 };
         let fetched = Ahead { latency, transfer: pipes.global };
         let own = waited(work.wavefronts_stored, costs.shared_store_wavefront.latency)
             + waited(work.wavefronts_loaded, costs.shared_load_wavefront.latency)
             + waited(work.exchanges, costs.exchange.latency)
             + barriers * costs.block_barrier.latency
             + pipes.issue.max(pipes.shared).max(if work.pending { 0.0 } else { pipes.matrix });
+        let own = if work.produced { 0.0 } else { own };
         let products = if work.pending { pipes.matrix } else { 0.0 };
         match work.asynchronous {
             true => Spent { pipes, latency: own, ahead: fetched, products },

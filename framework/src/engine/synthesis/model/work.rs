@@ -11,6 +11,8 @@ pub struct Work {
     pub global_accesses: u64,
     /// Whether accesses of global memory run on while the warp does other things, until the loop's next stages.
     pub asynchronous: bool,
+    /// Whether a warp that does nothing else issues these accesses, when the others have told it that there is room.
+    pub produced: bool,
     /// Wavefronts stored to shared memory.
     pub wavefronts_stored: u64,
     /// Wavefronts loaded from shared memory.
@@ -70,8 +72,10 @@ pub enum Step {
 pub struct Block {
     /// How many there are.
     pub blocks: u64,
-    /// Warps of a block.
+    /// Warps of a block that do the work.
     pub warps: u64,
+    /// Warps of a block beside these, which issue what is [`Work::produced`].
+    pub producers: u64,
     /// Lanes of a warp.
     pub lanes: u64,
     /// 32-bit registers of a lane.

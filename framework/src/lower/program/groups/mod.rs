@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use crate::engine::Machine;
 use crate::kernel::{Compare, Kernel, SpecialRegister, Type, Value};
+use crate::lower::shared_memory::ALL_GROUPS;
 use crate::tile::{self, Attribute, Block, Body, Op};
 
 use super::asynchronous;
@@ -160,16 +161,20 @@ type Failed = Result<LowerError, Reason>;
 fn partition(lowering: &mut Lowering<'_>, op: Op, group: usize) -> Result<(), Failed> {
     let body = lowering.body;
     let all = lowering.groups.all();
-    lowering.builder.group_barrier(0, all);
+    lowering.builder.group_barrier(ALL_GROUPS, all);
     let region = body.op(op).regions.get(group + 1).copied();
     let region = region.ok_or_else(|| Err(Reason::malformed("it has no region for the group")))?;
+    if body.walk(region).iter().any(|op| lowering.boxes.contains_key(op)) {
+        // Boxes may fill what others have accessed before.
+        lowering.builder.proxy_fence();
+    }
     let block = lowering.only_block(region).map_err(Err)?;
     captured::taken(lowering, op, body.arguments(block)).map_err(Err)?;
     lowering.block(block).map_err(Ok)?;
     if body.walk(region).iter().any(|op| lowering.copies.contains_key(op)) {
         asynchronous::all_landed(lowering);
     }
-    lowering.builder.group_barrier(0, all);
+    lowering.builder.group_barrier(ALL_GROUPS, all);
     Ok(())
 }
 
@@ -179,12 +184,12 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Result<(), Lower
     let at = |reason: Reason| reason.at(body, op);
     let all = lowering.groups.all();
     captured::given(lowering, op).map_err(at)?;
-    lowering.builder.group_barrier(0, all);
+    lowering.builder.group_barrier(ALL_GROUPS, all);
     let region = body.op(op).regions.first().copied();
     let region = region.ok_or_else(|| at(Reason::malformed("it has no region for the first group")))?;
     let block = lowering.only_block(region).map_err(at)?;
     let end = lowering.block(block)?;
-    lowering.builder.group_barrier(0, all);
+    lowering.builder.group_barrier(ALL_GROUPS, all);
     let results = body.op(op).results.clone();
     let given = end.map_or_else(Vec::new, |end| body.op(end).operands.to_vec());
     for (&result, given) in results.iter().zip(given) {

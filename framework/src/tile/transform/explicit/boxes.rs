@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::loops::Loop;
-use super::{Distance, Expander, Maker, Term};
+use super::{Distance, EVERY_WARP, Expander, Maker, Term};
 use crate::layout::FamilySpec;
 use crate::tile::{Attribute, Descriptor, LayoutName, Memory, Op, Type, Value, Violation};
 
@@ -23,6 +23,8 @@ pub(super) struct Filled {
     maps: HashMap<Op, Value>,
     /// Bytes of a turn.
     bytes: u64,
+    /// The mbarriers at which warps say that a buffer is free, where others issue the boxes.
+    free: Option<Value>,
 }
 
 impl Expander<'_> {
@@ -44,22 +46,74 @@ impl Expander<'_> {
         }
         let filled = copies.first().map(|copy| copier.from.ty(copier.from.op(*copy).operands[1]));
         let Some(space) = filled.and_then(Type::as_memory).map(|memory| memory.space.clone()) else { return Ok(()) };
-        let [one, all] = [mbarriers(&[1], &space), mbarriers(&[u64::from(stages), 1], &space)];
-        let made = copier.to.op("ttg.local_alloc").result(all).value();
-        let all = Maker { copier, at: of.op }.checked(made)?;
-        for number in 0..stages {
-            let number = Maker { copier, at: of.op }.integer(number.into(), &Type::integer(32))?;
-            let mbarrier = indexed(of.op, copier, all, number, &one)?;
-            let made = copier.to.op("tw.mbarrier_init").operand(mbarrier).attribute("count", 1).done();
-            Maker { copier, at: of.op }.checked(made)?;
-        }
+        let one = mbarriers(&[1], &space);
+        let all = self.mbarriers(of, copier, &space, (stages, 1))?;
+        let consumers = self.choices.producers.get(&of.op);
+        let free = consumers.map(|&consumers| self.mbarriers(of, copier, &space, (stages, consumers))).transpose()?;
         let (mut maps, mut bytes) = (HashMap::new(), 0);
         for copy in copies {
             bytes += self.bytes_of(copy, copier);
             maps.insert(copy, self.map(of.op, copy, copier)?);
         }
-        self.filled.insert(of.op, Filled { mbarriers: all, one, maps, bytes });
+        self.filled.insert(of.op, Filled { mbarriers: all, one, maps, bytes, free });
         Ok(())
+    }
+
+    /// An mbarrier for each buffer, of so many arrivals.
+    fn mbarriers(
+        &self,
+        of: &Loop,
+        copier: &mut Copier<'_, '_, '_>,
+        space: &LayoutName,
+        (stages, arrivals): (u32, u32),
+    ) -> Result<Value, Violation> {
+        let one = mbarriers(&[1], space);
+        let made = copier.to.op("ttg.local_alloc").result(mbarriers(&[u64::from(stages), 1], space)).value();
+        let all = Maker { copier, at: of.op }.checked(made)?;
+        for number in 0..stages {
+            let number = Maker { copier, at: of.op }.integer(number.into(), &Type::integer(32))?;
+            let mbarrier = indexed(of.op, copier, all, number, &one)?;
+            let count = i32::try_from(arrivals).unwrap_or(i32::MAX);
+            let made = copier.to.op("tw.mbarrier_init").operand(mbarrier).attribute("count", count).done();
+            Maker { copier, at: of.op }.checked(made)?;
+        }
+        Ok(all)
+    }
+
+    /// Waits until all who read a buffer have said that it is free; so is one at first, in the phase before the first.
+    pub(super) fn freed(
+        &self,
+        of: &Loop,
+        (slot, phase): (Value, Value),
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<(), Violation> {
+        let Some((filled, free)) = self.filled.get(&of.op).and_then(|filled| Some((filled, filled.free?))) else {
+            return Ok(());
+        };
+        let mbarrier = indexed(of.op, copier, free, slot, &filled.one)?;
+        let mut maker = Maker { copier, at: of.op };
+        let one = maker.integer(1, &Type::integer(32))?;
+        let before = maker.binary("arith.xori", phase, one)?;
+        let made = copier.to.op("tw.mbarrier_wait").operands("mbarrier", &[mbarrier]);
+        let made = made.operands("phase", &[before]).done();
+        Maker { copier, at: of.op }.checked(made).map(drop)
+    }
+
+    /// Says, for each warp by itself, that it has read a buffer, where `acts` holds.
+    pub(super) fn free(
+        &self,
+        of: &Loop,
+        copier: &mut Copier<'_, '_, '_>,
+        (slot, acts): (Value, Option<Value>),
+    ) -> Result<(), Violation> {
+        let Some((filled, free)) = self.filled.get(&of.op).and_then(|filled| Some((filled, filled.free?))) else {
+            return Ok(());
+        };
+        let mbarrier = indexed(of.op, copier, free, slot, &filled.one)?;
+        let acts: Vec<Value> = acts.into_iter().collect();
+        let made = copier.to.op("tw.mbarrier_arrive").operands("mbarrier", &[mbarrier]).operands("acts", &acts);
+        let made = made.attribute("count", 1).attribute(EVERY_WARP, Attribute::Unit).done();
+        Maker { copier, at: of.op }.checked(made).map(drop)
     }
 
     fn bytes_of(&self, copy: Op, copier: &Copier<'_, '_, '_>) -> u64 {
