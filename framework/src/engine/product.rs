@@ -3,14 +3,13 @@
 //! The question follows from the program alone, and a question has one plan: whoever lowers the program asks again, and
 //! gets the plan whose layouts the operands have.
 
-pub use crate::tile::transform::explicit::PENDING;
-
 use super::Machine;
 use super::chain;
 use super::layouts::{View, in_order};
 use crate::contract::{ContractError, Contraction, Question, Scale, plan};
 use crate::layout::{Dim, LayoutError, LinearLayout};
 use crate::target::Number;
+use crate::tile::marks::{INSTRUCTION, K_WIDTH, N_WIDTH, PENDING, WHOLE_ROWS};
 use crate::tile::{Attribute, Body, Op, Type};
 
 /// Layouts of the operands of a product, as tile values.
@@ -44,19 +43,6 @@ impl Batches {
         self.count >> self.groups
     }
 }
-
-/// The attribute of a product that says by which row of the instruction table it is carried out.
-pub const INSTRUCTION: &str = "tw.instruction";
-/// The attribute of a product that says how many elements of K a lane holds side by side.
-pub const K_WIDTH: &str = "tw.kWidth";
-/// The attribute of a product that says how many columns of the result a lane holds side by side.
-pub const N_WIDTH: &str = "tw.nWidth";
-
-/// The attribute of a product that says that each warp is to keep whole rows of the result.
-pub const WHOLE_ROWS: &str = "tw.wholeRows";
-
-/// The attribute of a `ttg.local_load` whose result is a factor that the unit reads where it lies: nothing is loaded.
-pub const IN_PLACE: &str = "tw.inPlace";
 
 /// Where so many products or fewer are before each other, a product counts the ways from the sums of those before it.
 const LONGEST_CHAIN: u32 = 3;

@@ -11,6 +11,7 @@ mod body;
 mod build;
 mod decimal;
 pub mod import;
+pub mod marks;
 mod module;
 pub mod op;
 pub mod text;

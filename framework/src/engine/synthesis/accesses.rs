@@ -7,9 +7,10 @@ use super::boxes::rows;
 use super::derivation::value_name;
 use super::memory::{Access, Way};
 use crate::engine::layouts::Layouts;
-use crate::engine::product::{IN_PLACE, product};
+use crate::engine::product::product;
 use crate::engine::{LOOP_WEIGHT, Machine};
 use crate::layout::Dim;
+use crate::tile::marks::IN_PLACE;
 use crate::tile::{Attribute, Body, Op, Origin, Value};
 
 /// What is known of how a copy goes, before the layout of memory is.

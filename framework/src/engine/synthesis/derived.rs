@@ -11,8 +11,8 @@ use super::solved::{Solved, is_free};
 use super::{Options, SynthesisError, anchors};
 use crate::engine::layouts::in_order;
 use crate::engine::memory::{moved_bits, named};
-use crate::engine::product::IN_PLACE;
 use crate::layout::{Dim, LinearLayout, Space};
+use crate::tile::marks::IN_PLACE;
 use crate::tile::{Attribute, Op, Origin, Value};
 
 /// A solved program, and what else its layouts come from.

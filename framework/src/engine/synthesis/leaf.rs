@@ -14,9 +14,10 @@ use super::{CopyLine, LoopLine, MemoryLine, Options, PredictionLine, ProductLine
 use crate::contract::Contraction;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
-use crate::engine::product::{K_WIDTH, N_WIDTH, product};
+use crate::engine::product::product;
 use crate::engine::{Assigned, Machine, Strategy, assign};
 use crate::layout::MemoryLayout;
+use crate::tile::marks::{K_WIDTH, N_WIDTH};
 use crate::tile::op::Dialects;
 use crate::tile::transform::explicit::{Choices, Loop, expand};
 use crate::tile::{Attribute, Body, Function, Module, Op, Value};

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::SynthesisError;
 use super::solved::is_free;
 use crate::engine::layouts::Layouts;
-use crate::engine::product::IN_PLACE;
 use crate::layout::Dim;
+use crate::tile::marks::IN_PLACE;
 use crate::tile::{Body, Origin, Region, Type, Value};
 
 /// 32-bit registers of a lane for addresses, counters, and what else no tensor says.

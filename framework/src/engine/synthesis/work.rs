@@ -20,7 +20,7 @@ use crate::engine::graph::Kind;
 use crate::engine::memory::moved_bits;
 use crate::movement::{access_global, convert};
 use crate::target::{BankRow, Direction};
-use crate::tile::transform::explicit::{AHEAD, PENDING};
+use crate::tile::marks::{AHEAD, PENDING};
 use crate::tile::{Attribute, Op, Region, Type};
 
 const GROUPS: &str = "ttg.warp_specialize";

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use crate::contract::{Contraction, FactorStore};
-use crate::engine::product::{self, Batches, IN_PLACE};
+use crate::engine::product::{self, Batches};
 use crate::kernel::{Cast, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::lower::shared_memory::Access;
 use crate::target::{Number, Queue};
+use crate::tile::marks::IN_PLACE;
 use crate::tile::{self, Attribute, Op};
 
 use super::error::{Lowered, Reason};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::engine::Machine;
 use crate::engine::facts::Facts;
 use crate::engine::layouts::Layouts;
-use crate::engine::product::IN_PLACE;
 use crate::kernel::{Builder, Element, Launch, MathFunction, Scope, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::movement::Thread;
+use crate::tile::marks::IN_PLACE;
 use crate::tile::{self, Attribute, Body, Op};
 
 use crate::lower::shared_memory::{Access, Part, Told};

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::engine::product::IN_PLACE;
 use crate::f2;
 use crate::kernel::{Binary, Type, Value};
 use crate::layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use crate::lower::shared_memory::{Access, Part};
 use crate::movement::{load_shared, product, store_shared};
-use crate::tile::transform::explicit::APART;
+use crate::tile::marks::{APART, IN_PLACE};
 use crate::tile::{self, Attribute, Op};
 
 use super::error::{Lowered, Reason};

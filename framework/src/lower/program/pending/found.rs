@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::contract::{Contraction, Question, candidates, plan};
-use crate::engine::product::{self, PENDING};
+use crate::engine::product;
 use crate::layout::LinearLayout;
 use crate::lower::program::lowering::Lowering;
 use crate::lower::program::shared::layout_of;
+use crate::tile::marks::PENDING;
 use crate::tile::{Attribute, Block, Body, Op, Origin, Value};
 
 use super::{AWAIT, Pending};

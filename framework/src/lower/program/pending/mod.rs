@@ -1,4 +1,4 @@
-//! Products that go on while the program does: those that the program marks with [`PENDING`](crate::engine::product::PENDING), where a unit of the target reads
+//! Products that go on while the program does: those that the program marks with [`PENDING`](crate::tile::marks::PENDING), where a unit of the target reads
 //! both factors where they lie in shared memory and gives its sums later.
 //!
 //! Which ones they are is found for the whole program before anything is written, for their sums may only go to another such

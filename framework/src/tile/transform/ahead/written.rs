@@ -8,13 +8,11 @@ use super::kept::{Kept, kept};
 use super::turn::{Bounds, Issued, State, Stream, issue};
 use super::{Fetch, REGISTER_BUFFERS, Reader, Staged, Way};
 use crate::layout::FamilySpec;
+use crate::tile::marks::IN_PLACE;
 use crate::tile::op::Dialects;
 use crate::tile::transform::explicit::{Maker, commit, wait_for};
 use crate::tile::transform::{Copier, Rewrite, rewritten, unmade};
 use crate::tile::{Attribute, Function, LayoutName, Memory, Op, Origin, Type, Value, Violation};
-
-/// The attribute of a load from shared memory that stands for a factor that the unit reads there.
-const IN_PLACE: &str = "tw.inPlace";
 
 /// Writes loops of a function anew.
 ///

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::view::mask;
-use super::{AHEAD, APART, Expander, Maker, violation};
+use super::{Expander, Maker, violation};
+use crate::tile::marks::{AHEAD, APART};
 use crate::tile::{Attribute, Op, Type, Value, Violation};
 
 use super::super::Copier;

@@ -2,7 +2,8 @@
 //! nobody waits for global memory in between.
 
 use super::loops::Loop;
-use super::{APART, Expander, Maker};
+use super::{Expander, Maker};
+use crate::tile::marks::APART;
 use crate::tile::{Attribute, Op, Value, Violation};
 
 use super::super::Copier;

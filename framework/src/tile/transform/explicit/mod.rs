@@ -42,16 +42,6 @@ use view::Tile;
 /// The layout of a tensor in shared memory that is not chosen yet.
 pub const OPEN: &str = "#tw.auto";
 
-/// The attribute of a `tt.dot` whose result is not needed before a `tw.await_products` gives it.
-pub const PENDING: &str = "tw.pending";
-
-/// The attribute of a load for a later turn: nothing waits for it where it is issued.
-pub const AHEAD: &str = "tw.ahead";
-
-/// The attribute of a store to shared memory from places that nothing else accesses between the meetings of the block before and
-/// after it: it goes to a buffer of its own, and needs no meeting.
-pub const APART: &str = "tw.apart";
-
 /// The attribute of a `tw.mbarrier_arrive` at which each warp arrives by itself, when all its lanes have come to it.
 pub const EVERY_WARP: &str = "every_warp";
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Expander, Maker, PENDING, packed, violation};
+use super::{Expander, Maker, packed, violation};
+use crate::tile::marks::{IN_PLACE, INSTRUCTION, K_WIDTH, N_WIDTH, PENDING, WHOLE_ROWS};
 use crate::tile::{Attribute, Float, Op, Origin, Type, Value, Violation};
 
 use super::super::{Copier, unmade};
@@ -45,7 +46,7 @@ impl Expander<'_> {
         let choice = self.choices.products.get(&op).cloned().unwrap_or_default();
         for (factor, _) in factors.iter().zip(choice.in_place).filter(|(_, in_place)| *in_place) {
             if let Origin::Result(load, _) = copier.to.body().origin(*factor) {
-                copier.to.body_mut().op_mut(load).attributes.set("tw.inPlace", Attribute::Unit);
+                copier.to.body_mut().op_mut(load).attributes.set(IN_PLACE, Attribute::Unit);
             }
         }
         let instruction = said("instruction").or_else(|| choice.instruction.map(Attribute::Text));
@@ -57,16 +58,16 @@ impl Expander<'_> {
         let columns = said("nWidth").or(columns);
         let mut made = copier.to.op("tt.dot").operand(factors[0]).operand(factors[1]).operand(sums);
         if let Some(instruction) = instruction {
-            made = made.attribute("tw.instruction", instruction);
+            made = made.attribute(INSTRUCTION, instruction);
         }
         if let Some(width) = width {
-            made = made.attribute("tw.kWidth", width);
+            made = made.attribute(K_WIDTH, width);
         }
         if let Some(columns) = columns {
-            made = made.attribute("tw.nWidth", columns);
+            made = made.attribute(N_WIDTH, columns);
         }
         if let Some(rows) = rows {
-            made = made.attribute("tw.wholeRows", rows);
+            made = made.attribute(WHOLE_ROWS, rows);
         }
         if self.pending.contains(&op) {
             made = made.attribute(PENDING, Attribute::Unit);
