@@ -16,6 +16,9 @@ use tilewright::vendor::{CompileOptions, Emit, Target};
 use tilewright_nvidia::device::virtual_device::VirtualDevice;
 use tilewright_nvidia::{NvidiaTarget, object};
 
+/// Programs whose loops are filled by nothing but boxes.
+const PRODUCED: [&str; 4] = ["explicit_attention", "explicit_attention_dkv", "explicit_attention_dq", "explicit_fp8"];
+
 /// The suite's product with so many buffers of each factor.
 fn staged(stages: u32) -> String {
     let (_, text) = case("explicit_gemm");
@@ -24,9 +27,9 @@ fn staged(stages: u32) -> String {
 
 /// A text whose loop says whether a warp of its own issues its copies.
 fn said_of(text: &str, said: bool) -> String {
-    let (before, behind) = text.split_once("scf.yield %next").expect("a loop of products");
-    let (last, behind) = behind.split_once("\n    }").expect("its end");
-    format!("{before}scf.yield %next{last}\n    }} {{tt.warp_specialize = {said}}}{behind}")
+    const END: &str = "\n    }\n";
+    assert_eq!(text.matches(END).count(), 1, "one loop");
+    text.replace(END, &format!("\n    }} {{tt.warp_specialize = {said}}}\n"))
 }
 
 /// The suite's product with so many buffers, saying that.
@@ -74,6 +77,20 @@ fn a_warp_of_its_own_issues_boxes() {
             assert_eq!(counts.barriers, 2, "{product}: {counts:?}");
         }
     }
+}
+
+/// So does each program all of whose tiles are boxes, where it says so; one that copies packed weights by lanes is told.
+#[test]
+fn whatever_boxes_fill_may_have_a_producer() {
+    let target = target("h100");
+    for name in PRODUCED {
+        let (case, text) = case(name);
+        let found = executed(&target, &case, &said_of(&text, true), Options::default());
+        assert_eq!(found.derivation.loops[0].producers, 1, "{name}: {}", found.derivation);
+    }
+    let (case, text) = case("explicit_int4");
+    let error = derived(&target, &said_of(&text, true), case.warps, Options::default()).expect_err("packed weights");
+    assert!(error.contains("must go by boxes"), "{error}");
 }
 
 /// Where the model says that it gains, it is chosen; it is not where so few blocks would be resident that they take more rounds.
@@ -177,6 +194,7 @@ fn the_virtual_device_runs_what_is_filled_by_boxes() {
         .into_iter()
         .flatten()
         .chain(["explicit_fp8", "explicit_attention", "explicit_attention_dkv"].map(|name| (name, case(name).1)))
+        .chain(PRODUCED.map(|name| (name, said_of(&case(name).1, true))))
     {
         let (case, _) = case(name);
         let kernel = compiler.kernel_of(&case, &text, &ProgramOptions::default()).expect("a kernel");
