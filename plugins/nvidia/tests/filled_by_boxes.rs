@@ -115,11 +115,16 @@ fn producers_are_chosen_where_they_gain() {
         let rounds = |of: &PredictionLine| of.blocks_of_a_unit.div_ceil(of.resident);
         assert_eq!(rounds(&with) > rounds(&without), !gains, "{with:?}\n{without:?}");
     }
+    // A block of 32 warps has no room for one more.
+    let (_, text) = case("explicit_gemm");
+    let full = derived(&target, &said_of(&text, true), 32, Options::default()).expect_err("a full block");
+    assert!(full.contains("`tt.warp_specialize`"), "{full}");
+    assert!(derived(&target, &text, 32, Options::default()).is_ok());
     // A program may ask for it where no boxes fill the stages; that is told.
     let (case, _) = case("explicit_gemm");
     let a100 = self::target("a100");
     let error = derived(&a100, &produced(2, true), case.warps, Options::default()).expect_err("no mbarriers there");
-    assert!(error.contains("`tt.warp_specialize`") && error.contains("on `a100` they do not"), "{error}");
+    assert!(error.contains("`tt.warp_specialize`") && error.contains("on `a100` that is not so"), "{error}");
     let found =
         derived(&a100, &produced(2, false), case.warps, Options::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.loops[0].producers, 0, "{found}");

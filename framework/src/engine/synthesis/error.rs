@@ -48,7 +48,7 @@ pub enum SynthesisError {
     },
     /// A loop says that a warp of its own issues its copies, and they cannot be issued so; the program's author's to mend.
     #[error(
-        "a loop with `tt.warp_specialize`: all its copies to shared memory must go by boxes that arrive at mbarriers, of a target that has these, in two stages at least; on `{target}` they do not: leave it out, or say `tt.warp_specialize = false`"
+        "a loop with `tt.warp_specialize`: all its copies to shared memory must go by boxes that arrive at mbarriers, of a target that has these, in two stages at least, and a block must have room for one more warp; on `{target}` that is not so: leave it out, or say `tt.warp_specialize = false`"
     )]
     NoProducers {
         /// The target.

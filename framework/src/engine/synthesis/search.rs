@@ -188,8 +188,10 @@ impl Search<'_, '_> {
             return;
         }
         let is_said = open.produced == Some(true);
-        let groups = self.machine.means.target.limits.group_barriers >= GROUP_BARRIERS;
-        match self.boxed(&open.of).filter(|(_, own)| groups && own.len() == open.of.copies.len()) {
+        let limits = &self.machine.means.target.limits;
+        let lanes = (self.machine.warps + 1).saturating_mul(self.machine.lanes);
+        let room = limits.group_barriers >= GROUP_BARRIERS && lanes <= limits.lanes_per_block;
+        match self.boxed(&open.of).filter(|(_, own)| room && own.len() == open.of.copies.len()) {
             Some((mut choices, own)) => {
                 choices.boxes.extend(own);
                 choices.producers.insert(open.of.op, self.machine.warps);
