@@ -13,6 +13,7 @@ mod decimal;
 pub mod import;
 mod module;
 pub mod op;
+mod order;
 pub mod text;
 pub mod transform;
 mod types;
