@@ -68,6 +68,23 @@ fn the_reader_names_the_place_and_what_was_expected() {
             "5:17: `%y` is not defined before",
         ),
         ("cf.br ^nowhere", "2:7: there is no block `^nowhere`"),
+        (
+            "cf.br ^last\n^first:\n%z = arith.addf %total, %x : f32\ntt.return\n^last:\ncf.br ^first",
+            "4:17: `%total` is not defined before",
+        ),
+        (
+            "cf.br ^last\n^first:\n%z = arith.addf %y, %x : f32\ntt.return\n^last:\n%y = arith.addi %n, %n : i32\ncf.br ^first",
+            "4:17: the value is a `i32`, and here a `f32` is expected",
+        ),
+        (
+            "cf.br ^last\n^first:\n%z = arith.addf %y#2, %x : f32\ntt.return\n^last:\n%y = arith.addf %x, %x : f32\ncf.br ^first",
+            "4:17: `%y` stands for 1 results only",
+        ),
+        (
+            "cf.cond_br %c, ^late, ^last\n^last:\n%z = arith.addf %y, %x : f32\ntt.return\n^late:\n\
+             %y = arith.addf %x, %x : f32",
+            "4:6: `arith.addf`: it uses a value `%y` that is defined by `arith.addf`, but not on every way here",
+        ),
         ("%y = \"arith.addf\"(%x) : (f32) -> f32", "2:6: 1 operands do not divide into those of `arith.addf`"),
         (
             "%y = \"tt.reduce\"(%t) <{axis = 0 : i32}> : (tensor<4x8xf32>) -> tensor<8xf32>",

@@ -149,6 +149,11 @@ impl Body {
         self.regions[region.index()].push(block);
     }
 
+    /// Puts the blocks of a region in another order; they are the same blocks, and the first stays the first.
+    pub(super) fn reorder_blocks(&mut self, region: Region, blocks: Vec<Block>) {
+        self.regions[region.index()] = blocks;
+    }
+
     /// Gives a block one more argument.
     pub fn add_argument(&mut self, block: Block, ty: Type) -> Value {
         let place = number(self.blocks[block.index()].arguments.len());

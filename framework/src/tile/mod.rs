@@ -14,6 +14,7 @@ pub mod import;
 pub mod marks;
 mod module;
 pub mod op;
+mod order;
 pub mod text;
 pub mod transform;
 mod types;

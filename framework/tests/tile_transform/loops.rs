@@ -156,6 +156,38 @@ fn jumps_back_become_loops_that_do_the_same_or_are_refused() {
     assert!(loops > 400 && turns > 50 && elsewhere > 100 && stuck > 50, "{loops} {turns} {elsewhere} {stuck}");
 }
 
+/// The same text with its blocks but the first in another order.
+fn with_blocks_elsewhere(text: &str, random: &mut Random) -> String {
+    let body = text.strip_suffix(" }\n}\n").unwrap_or_else(|| panic!("{text}"));
+    let mut blocks: Vec<&str> = body.split("\n ^").collect();
+    for place in (2..blocks.len()).rev() {
+        blocks.swap(place, 1 + random.below(place));
+    }
+    let blocks: Vec<&str> = blocks.iter().map(|block| block.trim_end_matches('\n')).collect();
+    blocks.join("\n ^") + "\n }\n}\n"
+}
+
+#[test]
+fn where_blocks_stand_in_the_text_changes_nothing() {
+    let mut random = Random(5);
+    let mut late = 0;
+    for _ in 0..1000 {
+        let text = text_of(&random_jumps(&mut random), &mut random);
+        let elsewhere = with_blocks_elsewhere(&text, &mut random);
+        let (module, other) = (read(&text), read(&elsewhere));
+        let names =
+            |text: &str| text.lines().filter_map(|line| Some(line.split_once(" = ")?.0.trim().to_owned())).collect();
+        let (before, after): (Vec<String>, Vec<String>) = (names(&elsewhere), names(&print(&other)));
+        // Blocks are moved only where a value is used before it is defined.
+        late += usize::from(before != after);
+        assert_eq!(print(&read(&print(&other))), print(&other), "{elsewhere}");
+        for (a, b) in [(0, 0), (1, 7), (7, 1), (40_000, 3)] {
+            assert_eq!(run_within(&other, "f", &[a, b], 400), run_within(&module, "f", &[a, b], 400), "{elsewhere}");
+        }
+    }
+    assert!(late > 100, "{late}");
+}
+
 /// A value of the loop is used behind it.
 #[test]
 fn a_loop_of_jumps_is_a_while() {

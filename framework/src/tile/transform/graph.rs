@@ -1,7 +1,8 @@
 //! The blocks of a region and the jumps between them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::tile::order::{reachable, targets};
 use crate::tile::{Block, Body, Op, Region};
 
 /// Blocks by their places in an order in which every jump goes forward but those back to the head of a loop; the first is
@@ -22,7 +23,7 @@ pub(super) struct Graph {
 impl Graph {
     /// `Err` with a jump back to a block that is entered past it, so that the blocks between make no loop.
     pub fn of(body: &Body, region: Region) -> Result<Self, Op> {
-        let blocks = ordered(body, region);
+        let blocks = reachable(body, region);
         let places: HashMap<_, _> = blocks.iter().enumerate().map(|(place, block)| (*block, place)).collect();
         let targets = |block: &Block| targets(body, *block).into_iter().map(|target| places[&target]).collect();
         let successors: Vec<Vec<usize>> = blocks.iter().map(targets).collect();
@@ -100,30 +101,4 @@ fn nearest(dominators: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
         *later = dominators[*later].unwrap_or(0);
     }
     a
-}
-
-fn targets(body: &Body, block: Block) -> Vec<Block> {
-    let last = body.ops(block).last();
-    last.map_or_else(Vec::new, |last| body.op(*last).successors.iter().map(|successor| successor.block).collect())
-}
-
-/// The blocks that can be reached, each before those that it jumps to, but for jumps back.
-fn ordered(body: &Body, region: Region) -> Vec<Block> {
-    let Some(entry) = body.blocks(region).first() else { return Vec::new() };
-    let mut known = HashSet::from([*entry]);
-    let mut order = Vec::new();
-    let mut stack = vec![(*entry, targets(body, *entry))];
-    while let Some((block, rest)) = stack.last_mut() {
-        let block = *block;
-        match rest.pop() {
-            Some(target) if known.insert(target) => stack.push((target, targets(body, target))),
-            Some(_) => {}
-            None => {
-                order.push(block);
-                stack.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::tile::order::{reachable, targets};
 use crate::tile::{Block, Body, Op, Origin, Region};
 
 /// The operation that breaks the rule, if it is one, and the rule.
@@ -112,11 +113,11 @@ impl Walk<'_> {
 ///
 /// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
 fn dominated(body: &Body, region: Region) -> HashMap<Block, Vec<Block>> {
-    let order = reverse_postorder(body, region);
+    let order = reachable(body, region);
     let number: HashMap<Block, usize> = order.iter().enumerate().map(|(number, block)| (*block, number)).collect();
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); order.len()];
     for (from, block) in order.iter().enumerate() {
-        for to in successors(body, *block) {
+        for to in targets(body, *block) {
             if let Some(to) = number.get(&to) {
                 before[*to].push(from);
             }
@@ -157,31 +158,4 @@ fn meet(above: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
         *higher = above[*higher].unwrap_or(0);
     }
     a
-}
-
-fn successors(body: &Body, block: Block) -> impl Iterator<Item = Block> {
-    let last = body.ops(block).last().map(|op| body.op(*op));
-    last.into_iter().flat_map(|last| last.successors.iter().map(|to| to.block))
-}
-
-fn reverse_postorder(body: &Body, region: Region) -> Vec<Block> {
-    let Some(entry) = body.blocks(region).first().copied() else { return Vec::new() };
-    let mut seen = std::collections::HashSet::from([entry]);
-    let mut order = Vec::new();
-    let mut stack = vec![(entry, successors(body, entry).collect::<Vec<_>>())];
-    while let Some((block, left)) = stack.last_mut() {
-        match left.pop() {
-            Some(next) if seen.insert(next) => {
-                let after = successors(body, next).collect();
-                stack.push((next, after));
-            }
-            Some(_) => {}
-            None => {
-                order.push(*block);
-                stack.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
 }

@@ -83,7 +83,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn check_operands(&self, draft: &Draft) -> Parsed<()> {
+    fn check_operands(&mut self, draft: &Draft) -> Parsed<()> {
         let definition = &draft.definition;
         for ((group, used), types) in definition.operands.iter().zip(&draft.operands).zip(&draft.types.operands) {
             if !group.count.holds(used.len()) {
@@ -96,15 +96,21 @@ impl Parser<'_> {
                 return Err(self.cursor.error(draft.at, message));
             }
             for (used, ty) in used.iter().zip(types) {
-                let has = self.body.ty(used.value);
-                if has != ty {
-                    return Err(self
-                        .cursor
-                        .error(used.at, format!("the value is a `{has}`, and here a `{ty}` is expected")));
+                match self.late.is_stand_in(used.value) {
+                    true => self.late.expect(*used, ty.clone()),
+                    false => self.check_type(*used, ty)?,
                 }
             }
         }
         Ok(())
+    }
+
+    pub(super) fn check_type(&self, used: Used, ty: &Type) -> Parsed<()> {
+        let has = self.body.ty(used.value);
+        if has == ty {
+            return Ok(());
+        }
+        Err(self.cursor.error(used.at, format!("the value is a `{has}`, and here a `{ty}` is expected")))
     }
 
     fn results(&self, draft: &Draft) -> Parsed<Vec<Vec<Type>>> {

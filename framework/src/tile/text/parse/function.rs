@@ -88,6 +88,7 @@ impl<'a> Parser<'a> {
         }
         let root = self.body.root();
         self.blocks(root, Some(entry))?;
+        self.settle_late()?;
         Ok(std::mem::take(&mut self.body))
     }
 }

@@ -79,6 +79,7 @@ impl Parser<'_> {
         self.scopes.enter(true);
         let root = self.body.root();
         self.blocks(root, None)?;
+        self.settle_late()?;
         let body = std::mem::take(&mut self.body);
         Ok(Some(body).filter(|body| !body.blocks(body.root()).is_empty()))
     }

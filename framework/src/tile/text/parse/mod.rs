@@ -9,6 +9,7 @@ mod generic;
 mod generic_module;
 mod head;
 mod jump;
+mod late;
 mod names;
 mod numbers;
 mod operation;
@@ -25,13 +26,15 @@ use crate::layout::LayoutNames;
 use crate::tile::op::Dialects;
 use crate::tile::{Body, Function, Module, Type};
 
+use late::LateUses;
 use names::Scopes;
 
 /// Types, attributes, regions and locations may nest this deep together.
 const MAX_DEPTH: usize = 200;
 
 /// The module that a text describes, in operations of these dialects. Whether it keeps the rules of its operations
-/// is for [`crate::tile::verify`]; types are as the text says, and values are defined before they are used.
+/// is for [`crate::tile::verify`]; types are as the text says. Values are defined before they are used, or, where
+/// a region has several blocks, in a later one; the blocks are then put in an order in which values are defined before.
 ///
 /// ```
 /// use tilewright::tile::{op::Dialects, text};
@@ -68,6 +71,7 @@ struct Parser<'a> {
     /// The function being read.
     body: Body,
     scopes: Scopes<'a>,
+    late: LateUses,
     functions: Vec<Function>,
 }
 
@@ -85,6 +89,7 @@ impl<'a> Parser<'a> {
             late_locations: HashMap::new(),
             body: Body::default(),
             scopes: Scopes::default(),
+            late: LateUses::default(),
             functions: Vec::new(),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::late::Late;
 use crate::tile::{Block, Value};
 
 /// Names of values: those of the region being read, and of the regions around it.
@@ -15,6 +16,8 @@ struct Scope<'a> {
     /// The first value of a name, and how many follow each other.
     values: HashMap<&'a str, (Value, u32)>,
     blocks: HashMap<&'a str, Known>,
+    /// Uses of names that are not defined yet.
+    late: Vec<Late<'a>>,
     /// Whether names from outside are hidden.
     isolated: bool,
 }
@@ -42,12 +45,13 @@ impl<'a> Scopes<'a> {
 
     /// The values of a name.
     pub fn value(&self, name: &str) -> Option<(Value, u32)> {
+        self.visible().find_map(|scope| scope.values.get(name).copied())
+    }
+
+    /// The region being read, and those around it whose names are not hidden.
+    fn visible(&self) -> impl Iterator<Item = &Scope<'a>> {
         let mut hidden = false;
-        self.open
-            .iter()
-            .rev()
-            .take_while(|scope| !std::mem::replace(&mut hidden, scope.isolated))
-            .find_map(|scope| scope.values.get(name).copied())
+        self.open.iter().rev().take_while(move |scope| !std::mem::replace(&mut hidden, scope.isolated))
     }
 
     /// Gives a name to values that follow each other; false where it is taken.
@@ -63,6 +67,34 @@ impl<'a> Scopes<'a> {
     pub fn block(&mut self, name: &'a str, at: usize, make: impl FnOnce() -> Block) -> Option<&mut Known> {
         let scope = self.open.last_mut()?;
         Some(scope.blocks.entry(name).or_insert_with(|| Known { block: make(), at, defined: false }))
+    }
+
+    /// Whether the region being read, or one around it that it sees, has blocks with names.
+    pub fn has_blocks(&self) -> bool {
+        self.visible().any(|scope| !scope.blocks.is_empty())
+    }
+
+    /// Notes a use of a name that is not defined yet.
+    pub fn add_late(&mut self, late: Late<'a>) {
+        if let Some(scope) = self.open.last_mut() {
+            scope.late.push(late);
+        }
+    }
+
+    /// The uses within the region being read of names that were not defined then.
+    pub fn take_late(&mut self) -> Vec<Late<'a>> {
+        self.open.last_mut().map(|scope| std::mem::take(&mut scope.late)).unwrap_or_default()
+    }
+
+    /// Leaves a use to the region around the one being read; false where it sees none.
+    pub fn hand_on(&mut self, late: Late<'a>) -> bool {
+        match &mut self.open[..] {
+            [.., around, Scope { isolated: false, .. }] => {
+                around.late.push(late);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Every name that can be used here.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::draft::{Draft, Used};
 use super::{Parsed, Parser};
+use crate::tile::text::TextError;
 use crate::tile::{Location, Op, Type, Value};
 
 /// A name before `=`, and for how many results it stands.
@@ -129,13 +130,20 @@ impl<'a> Parser<'a> {
         } else {
             None
         };
-        let Some((first, count)) = self.scopes.value(name) else {
-            let error = self.cursor.error(at, format!("`%{name}` is not defined before"));
-            let nearest = crate::target::nearest(name, self.scopes.names());
-            return Err(nearest
-                .iter()
-                .fold(error, |error, known| error.with_hint(format!("did you mean `%{known}`?"))));
-        };
+        match self.scopes.value(name) {
+            Some(named) => Ok(Used { value: self.chosen(name, place, at, named)?, at }),
+            None => self.late_use(name, place, at).ok_or_else(|| self.undefined(name, at)),
+        }
+    }
+
+    /// One of the values that a name stands for: the only one, or the one of this number.
+    pub(super) fn chosen(
+        &self,
+        name: &str,
+        place: Option<u32>,
+        at: usize,
+        (first, count): (Value, u32),
+    ) -> Parsed<Value> {
         if place.is_none() && count != 1 {
             return Err(self.cursor.error(at, format!("`%{name}` stands for {count} results: expected `%{name}#0`")));
         }
@@ -143,7 +151,13 @@ impl<'a> Parser<'a> {
         if place >= count {
             return Err(self.cursor.error(at, format!("`%{name}` stands for {count} results only")));
         }
-        Ok(Used { value: Value(first.0 + place), at })
+        Ok(Value(first.0 + place))
+    }
+
+    pub(super) fn undefined(&self, name: &str, at: usize) -> TextError {
+        let error = self.cursor.error(at, format!("`%{name}` is not defined before"));
+        let nearest = crate::target::nearest(name, self.scopes.names());
+        nearest.iter().fold(error, |error, known| error.with_hint(format!("did you mean `%{known}`?")))
     }
 
     /// Values with commas between, as many as there are.

@@ -44,6 +44,7 @@ impl<'a> Parser<'a> {
                 let op = parser.operation()?;
                 parser.body.append_op(block, op);
             }
+            parser.find_late(region)?;
             match parser.scopes.leave() {
                 None => Ok(()),
                 Some((name, known)) => Err(parser.cursor.error(known.at, format!("there is no block `^{name}`"))),
