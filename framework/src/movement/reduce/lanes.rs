@@ -14,6 +14,9 @@ pub(super) enum LaneStep {
     Sum {
         /// The lane bit.
         lane: u32,
+        /// Whether both combine the lower lane's tuple with the upper one's, in this order, so that both come to the same bits
+        /// where a combination rounds by its order.
+        ordered: bool,
     },
     /// Each ends with half of the sums: the lower lane with those of the even registers, the upper one
     /// with those of the odd ones. Registers are numbered anew without their lowest bit.
@@ -41,9 +44,17 @@ pub(super) fn counts(steps: &[LaneStep], element_bits: &[u32], register_bits: u3
 }
 
 impl LaneStep {
+    /// The step, with what both lanes come to combined in the order of the lanes.
+    pub(super) fn in_order(self) -> Self {
+        match self {
+            Self::Sum { lane, .. } => Self::Sum { lane, ordered: true },
+            halve @ Self::Halve { .. } => halve,
+        }
+    }
+
     fn lane(self) -> u32 {
         match self {
-            Self::Sum { lane } | Self::Halve { lane } => lane,
+            Self::Sum { lane, .. } | Self::Halve { lane } => lane,
         }
     }
 
@@ -56,7 +67,9 @@ impl LaneStep {
         combine: &mut Combine,
     ) -> Vec<Vec<Value>> {
         let lane = match self {
-            Self::Sum { lane } => return butterfly(builder, (thread, xors), lane, tuples, combine),
+            Self::Sum { lane, ordered } => {
+                return butterfly(builder, (thread, xors), (lane, ordered), tuples, combine);
+            }
             Self::Halve { lane } => lane,
         };
         let upper = thread.parity(builder, 1 << lane);
@@ -80,11 +93,21 @@ impl LaneStep {
 fn butterfly(
     builder: &mut Builder,
     (thread, xors): (Thread, LaneXors),
-    lane: u32,
+    (lane, ordered): (u32, bool),
     tuples: Vec<Vec<Value>>,
     combine: &mut Combine,
 ) -> Vec<Vec<Value>> {
     let across = Source::across(builder, thread, 1 << lane, xors);
     let received = exchanged(builder, across, &tuples);
-    tuples.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect()
+    if !ordered {
+        return tuples.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect();
+    }
+    let upper = thread.parity(builder, 1 << lane);
+    let combined = tuples.iter().zip(&received).map(|(own, other)| {
+        let pairs = || own.iter().zip(other);
+        let below: Vec<Value> = pairs().map(|(&own, &other)| builder.select(upper, other, own)).collect();
+        let above: Vec<Value> = pairs().map(|(&own, &other)| builder.select(upper, own, other)).collect();
+        combine(builder, &below, &above)
+    });
+    combined.collect()
 }

@@ -224,6 +224,16 @@ fn bound(question: &Question, moves: &[Plan], target: &TargetDescription) -> Bou
 }
 
 impl Reduction {
+    /// The same reduction for what rounds by the order of its sides: lanes that come to the same result combine in one
+    /// order, and so hold the same bits. Takes two selects for each word that is exchanged, which `counts` does not have.
+    #[must_use]
+    pub fn in_order(mut self) -> Self {
+        for step in self.before.iter_mut().chain(&mut self.after) {
+            *step = step.in_order();
+        }
+        self
+    }
+
     /// Lane bits along which lanes share the results out while they combine, each keeping half.
     #[must_use]
     pub fn halving_lanes(&self) -> usize {

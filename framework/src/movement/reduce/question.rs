@@ -136,7 +136,8 @@ impl Question {
     /// What is done between lanes: the first `given` bits halve the registers, the others leave every
     /// lane with every sum.
     pub(super) fn lane_steps(&self, given: usize) -> Vec<LaneStep> {
-        let step = |(at, lane)| if at < given { LaneStep::Halve { lane } } else { LaneStep::Sum { lane } };
+        let step =
+            |(at, lane)| if at < given { LaneStep::Halve { lane } } else { LaneStep::Sum { lane, ordered: false } };
         self.summing_lanes().enumerate().map(step).collect()
     }
 }

@@ -64,7 +64,7 @@ impl Way {
         let reading: Vec<usize> = question.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
         let mut results = question.results();
         results.registers = question.kept.iter().map(|&(_, column)| column).collect();
-        let after = reading.iter().map(|&lane| LaneStep::Sum { lane: lane as u32 }).collect();
+        let after = reading.iter().map(|&lane| LaneStep::Sum { lane: lane as u32, ordered: false }).collect();
         Self::new(question, given, &reading, results, after, None)
     }
 
@@ -92,7 +92,7 @@ impl Way {
         let halved = reading.len().min(results.registers.len());
         let after = reading.iter().enumerate().map(|(at, &lane)| {
             let lane = lane as u32;
-            if at < halved { LaneStep::Halve { lane } } else { LaneStep::Sum { lane } }
+            if at < halved { LaneStep::Halve { lane } } else { LaneStep::Sum { lane, ordered: false } }
         });
         let after = after.collect();
         let mut left = results.clone();

@@ -133,6 +133,10 @@ pub struct Traits {
     pub pure: bool,
     /// Each element of the result comes from the elements at the same place: all tensors have one shape and layout.
     pub elementwise: bool,
+    /// It gives the same whichever of its operands is first.
+    pub commutative: bool,
+    /// Of operations of floating-point numbers: it rounds nothing.
+    pub exact: bool,
     /// It ends a block.
     pub terminator: bool,
 }

@@ -176,6 +176,8 @@ fn traits(text: &str) -> Result<Traits, String> {
         match word {
             "pure" => traits.pure = true,
             "elementwise" => traits.elementwise = true,
+            "commutative" => traits.commutative = true,
+            "exact" => traits.exact = true,
             "terminator" => traits.terminator = true,
             other => return Err(format!("`{other}` is no trait")),
         }

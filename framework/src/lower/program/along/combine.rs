@@ -1,11 +1,12 @@
 //! The region by which tuples of elements are combined.
 
 use crate::kernel::{Builder, Value};
-use crate::tile::{Block, Op};
+use crate::tile::{Block, Body, Op};
 
 use super::super::error::{LowerError, Lowered, Reason};
 use super::super::held::Registers;
 use super::super::lowering::Lowering;
+use super::sides;
 use crate::layout::Dim;
 
 /// What a reduction or scan works on.
@@ -36,6 +37,11 @@ impl Tuples {
         let region = operation.regions.first().copied().ok_or_else(|| Reason::malformed("it has no region"))?;
         let block = lowering.only_block(region)?;
         Ok(Self { tensors, axis, bits, block })
+    }
+
+    /// Whether what is combined may differ in its last bits when its sides are the other way round.
+    pub(super) fn rounds_by_order(&self, body: &Body) -> bool {
+        sides::rounds_by_order(body, self.block)
     }
 
     /// Runs `emit` with the operands' words, one list a tensor, and with what combines two tuples of words; gives back

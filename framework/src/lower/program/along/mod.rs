@@ -5,6 +5,7 @@ mod gather;
 mod histogram;
 mod reduce;
 mod scan;
+mod sides;
 
 pub(super) use gather::gathered;
 pub(super) use histogram::histogram;

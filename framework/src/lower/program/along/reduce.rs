@@ -18,7 +18,10 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let tuples = Tuples::of(lowering, op).map_err(at)?;
     let layout = tuples.tensors[0].layout.clone();
     let planned = movement::reduce(&layout, tuples.axis, &tuples.bits, lowering.machine.means.target);
-    let plan = planned.map_err(|error| at(error.into()))?;
+    let mut plan = planned.map_err(|error| at(error.into()))?;
+    if tuples.rounds_by_order(lowering.body) {
+        plan = plan.in_order();
+    }
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
     let from = Arc::new(without(&plan.result, tuples.axis).map_err(at)?);
     for (number, values) in results.into_iter().enumerate() {
