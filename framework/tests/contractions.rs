@@ -7,7 +7,7 @@ mod possible_dots;
 use machines::machine;
 use possible_dots::planned_if_possible;
 use proptest::prelude::*;
-use tilewright::contract::{self, Contraction, Question};
+use tilewright::contract::{self, Contraction, Question, SharedOut};
 use tilewright::layout::{Bases, Dim, LinearLayout};
 use tilewright::movement::Means;
 use tilewright::pipeline::prove_contraction;
@@ -181,6 +181,43 @@ fn the_cheapest_unit_wins() {
     assert!(candidates.windows(2).all(|pair| pair[0].cost.cycles() <= pair[1].cost.cycles()));
     assert!(candidates.iter().any(|candidate| candidate.unit == "slow"));
     assert!(refused.is_empty(), "{refused:?}");
+}
+
+/// What says a way is answered by that way, and every way multiplies rightly.
+#[test]
+fn each_way_is_found_again_and_multiplies() {
+    let (machine, rows) = (machine(), rows());
+    let means = Means::of(&machine).with_instructions(&rows);
+    for types in [["f16", "f16", "f32"], ["f32", "f32", "f32"]] {
+        for shape in [[8, 8, 8], [16, 8, 4]] {
+            let question = question(shape, types, 4);
+            let ways = contract::ways(&question, &planned(&question, &rows), 8, means).expect("sizes are of layouts");
+            assert!(ways.len() > 1, "warps are shared out in several ways");
+            for way in ways {
+                let plan = planned(&way, &rows);
+                assert_eq!(plan.said(), way);
+                let shared = way.shared_out.expect("a way says it");
+                assert_eq!((plan.warps(), plan.is_transposed()), (shared.warps, shared.exchanged));
+                proven(&plan, &rows);
+            }
+        }
+    }
+}
+
+#[test]
+fn ways_that_no_block_has_are_refused() {
+    let rows = rows();
+    let asked = |warps, exchanged, lanes| {
+        let shared_out = Some(SharedOut { exchanged, warps, lanes });
+        let question = Question { shared_out, ..question([8, 8, 8], ["f32", "f32", "f32"], 4) };
+        contract::plan(&question, Means::of(&machine()).with_instructions(&rows))
+            .expect_err("no block has it")
+            .to_string()
+    };
+    assert!(asked([2, 1], false, None).contains("2 warps along M and 1 along N"));
+    assert!(asked([u64::MAX, 4], false, None).contains("the block has 4"));
+    assert!(asked([4, 1], false, Some(3)).contains("3 lanes along M"));
+    assert!(asked([4, 1], true, Some(4)).contains("no other order"));
 }
 
 #[test]

@@ -115,7 +115,8 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
             }
         };
         let mut reason = None;
-        for unit in units.into_iter().flat_map(|unit| unit.exchanged().into_iter().chain([unit])) {
+        let units = units.into_iter().flat_map(|unit| unit.exchanged().into_iter().chain([unit]));
+        for unit in units.filter(|unit| unit.is_so(question)) {
             let way = unit.fits(question).and_then(|()| best_split(question, &unit, least_of(&plans), means));
             match way {
                 Ok(plan) => plans.push(plan),
@@ -128,7 +129,7 @@ fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec
     }
     for rows in (0..=question.lanes.trailing_zeros()).rev() {
         let unit = Unit::plain(question, rows, target);
-        if !asked(unit.name()) {
+        if !asked(unit.name()) || !unit.is_so(question) {
             continue;
         }
         match unit.fits(question).and_then(|()| best_split(question, &unit, least_of(&plans), means)) {
@@ -169,7 +170,9 @@ fn best_split(question: &Question, unit: &Unit, most: f64, means: Means<'_>) -> 
     let warps = question.warps.trailing_zeros().saturating_sub(unit.group);
     let least = if question.chained { warps } else { 0 };
     let (mut best, mut reason): (Option<Contraction>, _) = (None, String::new());
-    for rows in (least..=warps).rev() {
+    let said = question.shared_out.map(|shared| shared.warps[0].trailing_zeros().saturating_sub(unit.group));
+    let ways = said.map_or(least..=warps, |rows| rows.min(warps)..=rows.min(warps));
+    for rows in ways.rev() {
         let plan = Contraction::new(question, unit, [rows, warps - rows], means.target);
         let plan = plan.and_then(|plan| {
             let beaten = plan.cost.cycles() > most || best.as_ref().is_some_and(|best| compare(best, &plan).is_lt());
@@ -245,7 +248,8 @@ fn with_best_width(best: &Contraction, means: Means<'_>) -> Result<(f64, Contrac
             return Err(ContractError::Impossible { reasons });
         }
         let plan = of_width(width)?;
-        return Ok((slots(&plan)?, plan));
+        // Where all is said, there is nothing to compare it with.
+        return Ok((if plan.question.shared_out.is_some() { 0.0 } else { slots(&plan)? }, plan));
     }
     let widest = means.target.global.access_bits.iter().copied().max().unwrap_or(8);
     let narrow = best.question.a.bits().min(best.question.b.bits());

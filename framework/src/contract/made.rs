@@ -31,13 +31,14 @@ impl Contraction {
 
     /// Wavefront slots in which both factors reach their layouts, from memory or from another product.
     pub(super) fn feeding_slots(&self, means: Means<'_>) -> Result<f64, MovementError> {
-        let mut slots = 0.0;
-        for side in 0..2 {
-            slots += match self.way_of(side, means)? {
-                Some(way) => slots_with_accesses(&way.counts, ACCESS_SLOTS),
-                None => self.feed_of(side, means)?.slots(),
-            };
-        }
-        Ok(slots)
+        Ok(self.feeding_slots_of(0, means)? + self.feeding_slots_of(1, means)?)
+    }
+
+    /// Those of factor 0 or 1.
+    pub(super) fn feeding_slots_of(&self, side: usize, means: Means<'_>) -> Result<f64, MovementError> {
+        Ok(match self.way_of(side, means)? {
+            Some(way) => slots_with_accesses(&way.counts, ACCESS_SLOTS),
+            None => self.feed_of(side, means)?.slots(),
+        })
     }
 }

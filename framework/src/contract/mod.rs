@@ -43,6 +43,7 @@ mod scale;
 mod sums;
 mod tiling;
 mod unit;
+mod ways;
 mod whole;
 
 use crate::kernel::math::casts as cast;
@@ -54,7 +55,8 @@ pub(crate) use emit::fuses;
 pub(crate) use feed::places as matrix_places;
 pub use feed::{Feed, Matrix, MatrixPart, Store};
 pub use plan::Contraction;
-pub use question::{ContractError, Question};
+pub use question::{ContractError, Question, SharedOut};
 pub use scale::Scale;
 pub use sums::Sums;
+pub use ways::ways;
 pub use whole::FactorStore;

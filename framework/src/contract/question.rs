@@ -46,6 +46,19 @@ pub struct Question {
     pub wanted: Option<LinearLayout>,
     /// The unit that is to multiply, by the name of its row; the best where absent.
     pub unit: Option<String>,
+    /// How lanes and warps are to share the result out; the best where absent.
+    pub shared_out: Option<SharedOut>,
+}
+
+/// How lanes and warps share out the result of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedOut {
+    /// Whether the unit's first factor is `b`.
+    pub exchanged: bool,
+    /// Warps along M and along N.
+    pub warps: [u64; 2],
+    /// Lanes along M that multiply and add by themselves; of what instructions do their rows say it.
+    pub lanes: Option<u64>,
 }
 
 impl Question {
@@ -71,6 +84,7 @@ impl Question {
             n_width: None,
             wanted: None,
             unit: None,
+            shared_out: None,
         }
     }
 
@@ -99,6 +113,7 @@ impl Question {
                 return Err(ContractError::Threads { what, number });
             }
         }
+        self.shared_out.map_or(Ok(()), |shared| shared.check(self.lanes, self.warps))?;
         for (scale, factor) in self.scales.iter().zip(self.factors()) {
             if let Some(scale) = scale {
                 check_scale(*scale, factor)?;
@@ -107,6 +122,25 @@ impl Question {
         match [self.k_width, self.n_width].into_iter().flatten().find(|size| !size.is_power_of_two()) {
             Some(size) => Err(ContractError::Shape { size }),
             None => Ok(()),
+        }
+    }
+}
+
+impl SharedOut {
+    fn check(self, lanes: u32, warps: u32) -> Result<(), ContractError> {
+        let [m, n] = self.warps;
+        let impossible = |reasons: String| Err(ContractError::Impossible { reasons });
+        if m.checked_mul(n) != Some(u64::from(warps)) {
+            return impossible(format!("{m} warps along M and {n} along N are asked for, and the block has {warps}"));
+        }
+        match self.lanes {
+            Some(_) if self.exchanged => {
+                impossible("plain multiply-adds have no other order of the factors".to_owned())
+            }
+            Some(along) if !along.is_power_of_two() || along > u64::from(lanes) => {
+                impossible(format!("{along} lanes along M are asked for, and a warp has {lanes}"))
+            }
+            _ => Ok(()),
         }
     }
 }

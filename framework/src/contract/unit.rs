@@ -310,10 +310,22 @@ impl Unit {
         Ok(())
     }
 
+    /// Whether its factors and its lanes are as a question says.
+    pub(super) fn is_so(&self, question: &Question) -> bool {
+        let Some(shared) = question.shared_out else { return true };
+        let lanes = |lanes: u64| self.row.is_some() || lanes == self.lanes_along_rows();
+        self.transposed == shared.exchanged && shared.lanes.is_none_or(lanes)
+    }
+
     /// The bits of K in a tile that a lane holds in registers of both factors.
     pub(super) fn held(&self) -> Vec<u32> {
         let held = |bit: &u32| self.a.registers.contains(&[0, 1 << bit]) && self.b.registers.contains(&[1 << bit, 0]);
         (0..self.tile[2]).filter(held).collect()
+    }
+
+    /// How many lanes lie along the rows of plain multiply-adds.
+    pub(super) fn lanes_along_rows(&self) -> u64 {
+        1 << self.tile[0]
     }
 
     /// What it is called.

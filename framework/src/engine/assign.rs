@@ -6,7 +6,7 @@ use super::price::Prices;
 use super::propagate::propagate;
 use super::report::{FunctionReport, Report};
 use super::rewrite::rewrite;
-use super::{EngineError, Machine, least};
+use super::{EngineError, Machine, least, ways};
 use crate::movement::check_block;
 use crate::tile::op::Dialects;
 use crate::tile::{Module, Type};
@@ -56,6 +56,7 @@ pub fn assign(module: &Module, machine: &Machine<'_>, strategy: Strategy) -> Res
         let first = state.total();
         if strategy == Strategy::LeastCost {
             least::improve(&mut state, machine)?;
+            ways::take(&mut state, function, machine)?;
         }
         let (made, left) = rewrite(function, &state, machine, convert)?;
         functions.push(FunctionReport::of(function, &made, &state, &left, first, machine));

@@ -34,23 +34,33 @@ const WAYS: [Follow; 7] = [
     Follow { before: true, after: true, anchors: true },
 ];
 
+/// For each shape layouts that are worth a look.
+pub(super) type Suggested = BTreeMap<Vec<u64>, Vec<LayoutId>>;
+
 /// Improves the keys.
 pub(super) fn improve(state: &mut State<'_, '_>, machine: &Machine<'_>) -> Result<(), EngineError> {
     let suggested = suggestions(state, machine)?;
-    let count = state.graph.nodes.len();
-    let everything = vec![true; count];
-    let mut steps = STEPS * count + FEW;
+    let nodes: Vec<usize> = (0..state.graph.nodes.len()).collect();
+    if sweeps(state, &nodes, &suggested, STEPS * nodes.len() + FEW) {
+        all_of_few(state, &suggested);
+    }
+    Ok(())
+}
+
+/// Steps of some nodes, there and back, until none gains or there have been so many; whether they came to an end.
+pub(super) fn sweeps(state: &mut State<'_, '_>, nodes: &[usize], suggested: &Suggested, mut steps: usize) -> bool {
+    let everything = vec![true; state.graph.nodes.len()];
     for sweep in 0..SWEEPS {
         let mut gained = false;
-        for place in 0..count {
-            let node = if sweep % 2 == 0 { place } else { count - 1 - place };
+        for place in 0..nodes.len() {
+            let node = nodes[if sweep % 2 == 0 { place } else { nodes.len() - 1 - place }];
             if state.graph.nodes[node].fixed.is_some() {
                 continue;
             }
-            for key in keys_for(state, node, &suggested, &everything) {
+            for key in keys_for(state, node, suggested, &everything) {
                 for way in WAYS {
                     if steps == 0 {
-                        return Ok(());
+                        return false;
                     }
                     steps -= 1;
                     gained |= attempt(state, node, key, way);
@@ -61,17 +71,11 @@ pub(super) fn improve(state: &mut State<'_, '_>, machine: &Machine<'_>) -> Resul
             break;
         }
     }
-    all_of_few(state, &suggested);
-    Ok(())
+    true
 }
 
 /// The keys that are worth a look for a node.
-fn keys_for(
-    state: &State<'_, '_>,
-    node: usize,
-    suggested: &BTreeMap<Vec<u64>, Vec<LayoutId>>,
-    everything: &[bool],
-) -> Vec<LayoutId> {
+fn keys_for(state: &State<'_, '_>, node: usize, suggested: &Suggested, everything: &[bool]) -> Vec<LayoutId> {
     let mut keys = from_operands(state, node, everything);
     keys.extend(from_users(state, node, everything));
     let own = &state.graph.nodes[node];
@@ -88,8 +92,8 @@ fn keys_for(
 }
 
 /// For each shape the layouts that accesses of such tensors would choose for themselves.
-fn suggestions(state: &State<'_, '_>, machine: &Machine<'_>) -> Result<BTreeMap<Vec<u64>, Vec<LayoutId>>, EngineError> {
-    let mut found: BTreeMap<Vec<u64>, Vec<LayoutId>> = BTreeMap::new();
+pub(super) fn suggestions(state: &State<'_, '_>, machine: &Machine<'_>) -> Result<Suggested, EngineError> {
+    let mut found = Suggested::new();
     let mut seen = Vec::new();
     for node in &state.graph.nodes {
         if !node.kind.is_anchor() || seen.contains(&&node.kind) {
@@ -114,7 +118,7 @@ fn suggestions(state: &State<'_, '_>, machine: &Machine<'_>) -> Result<BTreeMap<
 }
 
 /// Weighs all choices of keys, where they are few.
-fn all_of_few(state: &mut State<'_, '_>, suggested: &BTreeMap<Vec<u64>, Vec<LayoutId>>) {
+fn all_of_few(state: &mut State<'_, '_>, suggested: &Suggested) {
     let everything = vec![true; state.graph.nodes.len()];
     let mut open: Vec<(usize, Vec<LayoutId>)> = Vec::new();
     let mut choices = 1usize;

@@ -8,7 +8,7 @@
 use super::facts::Facts;
 use crate::layout::Dim;
 use crate::movement::{GlobalTensor, Stride};
-use crate::tile::{Body, Type, Value};
+use crate::tile::{Body, Op, Origin, Type, Value};
 
 /// The memory of a tensor of pointers, accessed under masks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,18 +55,39 @@ pub fn named(body: &Body, facts: &Facts, pointers: Value, masks: &[Value]) -> Op
     Some(Named { tensor: GlobalTensor { axes: axes.collect(), alignment }, bits })
 }
 
-/// The memory that a descriptor names: rows follow its last axis, and begin at a multiple of sixteen bytes.
+/// The memory that a descriptor names: rows follow its last axis, and begin at a multiple of sixteen bytes. So many elements
+/// along it are accessed together at most.
 #[must_use]
-pub fn described(ty: &Type) -> Option<Named> {
+pub fn described(ty: &Type, together: u64) -> Option<Named> {
     let shape = ty.shape()?;
     let bits = moved_bits(ty.element());
-    let grain = (16 / u64::from(bits / 8)).max(1);
+    let bytes = u64::from(bits / 8);
+    let grain = (16 / bytes).max(1);
     let last = shape.len().checked_sub(1)?;
     let axes = shape.iter().enumerate().map(|(axis, &size)| {
         let stride = if axis == last { Stride::Elements(1) } else { Stride::MultipleOf(grain) };
         (Dim::tensor(axis), size, stride)
     });
-    Some(Named { tensor: GlobalTensor { axes: axes.collect(), alignment: 16 }, bits })
+    let alignment = together.min(grain) * bytes;
+    Some(Named { tensor: GlobalTensor { axes: axes.collect(), alignment }, bits })
+}
+
+/// How many elements along the last axis of a block that an operation accesses by a descriptor are in its tensor together, or are
+/// not: where the block begins and the tensor ends at multiples of so many.
+#[must_use]
+pub fn together(body: &Body, facts: &Facts, op: Op) -> u64 {
+    let divisor = |value: Option<&Value>| {
+        value
+            .and_then(|value| facts.get(*value))
+            .and_then(|fact| fact.axes.first())
+            .map_or(1, |along| along.divisibility)
+    };
+    let made = |descriptor: Value| match body.origin(descriptor) {
+        Origin::Result(made, _) => divisor(body.operands(made, "shape").last()),
+        Origin::Argument(..) => 1,
+    };
+    let ends = body.op(op).operands.first().map_or(1, |&descriptor| made(descriptor));
+    divisor(body.operands(op, "indices").last()).min(ends)
 }
 
 /// Bits by which an element of a type is moved: whole bytes, a power of two.

@@ -25,6 +25,7 @@ mod rewrite;
 pub mod stages;
 mod state;
 pub mod synthesis;
+mod ways;
 
 /// How often the body of a loop is taken to run where nothing says how often it does.
 const LOOP_WEIGHT: u64 = 8;

@@ -10,7 +10,7 @@ use super::state::{Change, State};
 /// A step that moves more nodes than these is cut off there: the rest stays as it is.
 const LARGEST: usize = 96;
 /// What counts as less.
-const LEAST_GAIN: f64 = 1e-6;
+pub(super) const LEAST_GAIN: f64 = 1e-6;
 
 /// Who follows a node that takes another key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::effort::{Effort, registers};
 use super::graph::{Graph, ISSUE, Kind};
 use super::pool::{LayoutId, Pool};
 use crate::layout::{Dim, LinearLayout};
-use crate::movement::{MovementError, convert, gather, slots_with_accesses};
+use crate::movement::{MovementError, Path, convert, gather, slots_with_accesses};
 
 /// What an access of shared memory counts beside its wavefronts: its issue and its address.
 const ACCESS_SLOTS: f64 = 2.0;
@@ -28,7 +28,8 @@ pub(super) struct Prices<'a> {
     pool: &'a Pool,
     /// By node: equal kinds have one number.
     kinds: Vec<usize>,
-    conversions: RefCell<HashMap<(LayoutId, LayoutId, u32), f64>>,
+    /// What each costs, and whether it passes through shared memory.
+    conversions: RefCell<HashMap<(LayoutId, LayoutId, u32), (f64, bool)>>,
     operations: RefCell<HashMap<(usize, LayoutId), f64>>,
     gathers: RefCell<HashMap<(usize, LayoutId, LayoutId), f64>>,
 }
@@ -54,8 +55,17 @@ impl<'a> Prices<'a> {
 
     /// To bring a tensor of elements of so many bits from one layout to another.
     pub(super) fn conversion(&self, from: LayoutId, to: LayoutId, bits: u32) -> f64 {
+        self.converting(from, to, bits).0
+    }
+
+    /// Whether that passes through shared memory.
+    pub(super) fn is_shared(&self, from: LayoutId, to: LayoutId, bits: u32) -> bool {
+        self.converting(from, to, bits).1
+    }
+
+    fn converting(&self, from: LayoutId, to: LayoutId, bits: u32) -> (f64, bool) {
         if from == to {
-            return 0.0;
+            return (0.0, false);
         }
         if let Some(&known) = self.conversions.borrow().get(&(from, to, bits)) {
             return known;
@@ -64,9 +74,10 @@ impl<'a> Prices<'a> {
             Ok(plan) => {
                 let slots = slots_with_accesses(&plan.counts, ACCESS_SLOTS);
                 let waits = plan.counts.exchanges + plan.counts.shared_loads + plan.counts.matrix_loads > 0;
-                slots + if waits { CONVERSION_SLOTS } else { 0.0 }
+                let shared = matches!(plan.path, Path::Shared | Path::Mixed);
+                (slots + if waits { CONVERSION_SLOTS } else { 0.0 }, shared)
             }
-            Err(_) => IMPOSSIBLE,
+            Err(_) => (IMPOSSIBLE, false),
         };
         self.conversions.borrow_mut().insert((from, to, bits), price);
         price

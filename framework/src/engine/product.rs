@@ -6,11 +6,11 @@
 use super::Machine;
 use super::chain;
 use super::layouts::{View, in_order};
-use crate::contract::{ContractError, Contraction, Question, Scale, plan};
+use crate::contract::{ContractError, Contraction, Question, Scale, SharedOut, plan};
 use crate::layout::{Dim, LayoutError, LinearLayout};
 use crate::target::Number;
-use crate::tile::marks::{INSTRUCTION, K_WIDTH, N_WIDTH, PENDING, WHOLE_ROWS};
-use crate::tile::{Attribute, Body, Op, Type};
+use crate::tile::marks::{EXCHANGED, INSTRUCTION, K_WIDTH, LANES_ALONG, N_WIDTH, PENDING, WARPS_ALONG, WHOLE_ROWS};
+use crate::tile::{Attribute, Attributes, Body, Op, Type};
 
 /// Layouts of the operands of a product, as tile values.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,17 @@ pub struct Product {
     pub sums: LinearLayout,
     /// Of several matrices how many, and who multiplies which.
     pub batches: Option<Batches>,
+}
+
+/// The operands of a product that have layouts.
+pub(super) const OPERANDS: [&str; 5] = ["a", "b", "c", "a_scale", "b_scale"];
+
+impl Product {
+    /// The layouts of [`OPERANDS`]; none of what is taken in any.
+    pub(super) fn layouts(&self) -> [Option<&LinearLayout>; 5] {
+        let ([a, b], [a_scale, b_scale]) = (&self.factors, &self.scales);
+        [a.as_ref(), b.as_ref(), Some(&self.sums), a_scale.as_ref(), b_scale.as_ref()]
+    }
 }
 
 /// Several matrices, one after the other along the first axis.
@@ -145,7 +156,39 @@ pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<Question,
     let attributes = &body.op(op).attributes;
     let unit = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
     let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
-    Ok(Question { unit, k_width: number(K_WIDTH), n_width: number(N_WIDTH), ..asked })
+    let shared_out = shared_out_as_said(attributes);
+    Ok(Question { unit, shared_out, k_width: number(K_WIDTH), n_width: number(N_WIDTH), ..asked })
+}
+
+fn shared_out_as_said(attributes: &Attributes) -> Option<SharedOut> {
+    let Some(Attribute::Array(_, warps)) = attributes.get(WARPS_ALONG) else { return None };
+    let lanes = attributes.get(LANES_ALONG).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
+    Some(SharedOut {
+        exchanged: attributes.get(EXCHANGED).is_some(),
+        warps: <[u64; 2]>::try_from(&warps[..]).ok()?,
+        lanes,
+    })
+}
+
+/// Says in the attributes of a product by which unit it is carried out, and how that is shared out.
+pub(super) fn say(attributes: &mut Attributes, question: &Question) {
+    let number = |value: u64| Attribute::integer(value as i64, Type::integer(32));
+    if let Some(unit) = &question.unit {
+        attributes.set(INSTRUCTION, Attribute::Text(unit.as_str().into()));
+    }
+    let shared = question.shared_out;
+    let numbers = [
+        (K_WIDTH, question.k_width),
+        (N_WIDTH, question.n_width),
+        (LANES_ALONG, shared.and_then(|shared| shared.lanes)),
+    ];
+    for (name, value) in numbers {
+        value.map(|value| attributes.set(name, number(value)));
+    }
+    if let Some(SharedOut { exchanged, warps, .. }) = shared {
+        attributes.set(WARPS_ALONG, Attribute::Array(Type::integer(64), warps.to_vec()));
+        exchanged.then(|| attributes.set(EXCHANGED, Attribute::Unit));
+    }
 }
 
 /// The elements of a factor, and its scales.

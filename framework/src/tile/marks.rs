@@ -10,6 +10,15 @@ pub const K_WIDTH: &str = "tw.kWidth";
 /// Of a product: how many columns of the result a lane holds side by side.
 pub const N_WIDTH: &str = "tw.nWidth";
 
+/// Of a product: how many warps lie along M and along N.
+pub const WARPS_ALONG: &str = "tw.warpsAlong";
+
+/// Of a product with [`WARPS_ALONG`]: the unit's first factor is `b`.
+pub const EXCHANGED: &str = "tw.exchanged";
+
+/// Of a product with [`WARPS_ALONG`] by plain multiply-adds: how many lanes lie along M.
+pub const LANES_ALONG: &str = "tw.lanesAlong";
+
 /// Of a product: each warp is to keep whole rows of the result.
 pub const WHOLE_ROWS: &str = "tw.wholeRows";
 

@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
+use tilewright::tile::marks::{EXCHANGED, INSTRUCTION, K_WIDTH, LANES_ALONG, N_WIDTH, WARPS_ALONG};
 use tilewright::tile::{Attribute, Body, Module, Op, Region, Value};
+
+/// By what, and shared out how, a product is carried out is no part of what it means.
+const WAYS: [&str; 6] = [INSTRUCTION, K_WIDTH, N_WIDTH, WARPS_ALONG, EXCHANGED, LANES_ALONG];
 
 /// What the operations with effects of a program do, in order; equal expressions have one number in both programs.
 #[derive(Default)]
@@ -66,7 +70,8 @@ impl Walk<'_> {
             self.values.insert(operation.results[0], operands[0]);
             return;
         }
-        let attributes: Vec<String> = operation.attributes.iter().map(|(name, value)| said(name, value)).collect();
+        let attributes = operation.attributes.iter().filter(|(name, _)| !WAYS.contains(name));
+        let attributes: Vec<String> = attributes.map(|(name, value)| said(name, value)).collect();
         let types: Vec<String> =
             operation.results.iter().map(|value| self.body.ty(*value).with_layout(None).to_string()).collect();
         let mut key = format!("{} {operands:?} {attributes:?} {types:?}", operation.name());

@@ -35,6 +35,7 @@ fn empty(pool: &Pool) -> Graph<'_> {
     Graph {
         pool,
         nodes: Vec::new(),
+        products: Vec::new(),
         roles: Vec::new(),
         weights: Vec::new(),
         bits: Vec::new(),

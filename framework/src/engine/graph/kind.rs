@@ -42,6 +42,11 @@ impl Kind {
     pub(in crate::engine) fn of_access(body: &Body, facts: &Facts, op: Op, direction: Direction) -> Self {
         let pointers = body.operand(op, "ptr").or_else(|| body.operand(op, "src"));
         match pointers.and_then(|pointers| named(body, facts, pointers, body.operands(op, "mask"))) {
+            // Atomic operations are those of single elements.
+            Some(mut named) if body.op(op).name().starts_with("tt.atomic") => {
+                named.tensor.alignment = u64::from(named.bits / 8);
+                Self::Access(Access { named, direction })
+            }
             Some(named) => Self::Access(Access { named, direction }),
             None => Self::Nothing,
         }

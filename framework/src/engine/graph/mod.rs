@@ -22,6 +22,7 @@ use kind::Access;
 pub(super) use kind::{ISSUE, Kind};
 
 use super::pool::{LayoutId, Pool, ViewId};
+use super::product::Product;
 use crate::tile::{Op, Value};
 
 /// An end of a node at a value, with the ways between the layout there and the key.
@@ -56,6 +57,17 @@ pub(super) struct Node {
     pub watched: Vec<Value>,
 }
 
+/// A product of matrices.
+#[derive(Debug, Clone)]
+pub(super) struct Multiplication {
+    /// The operation.
+    pub op: Op,
+    /// How it is carried out.
+    pub product: Product,
+    /// The nodes of its operands, in the order of [`Product::layouts`]; none of those that are taken as they are.
+    pub nodes: [Option<usize>; 5],
+}
+
 /// Where the layout of a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -87,6 +99,8 @@ pub(super) struct Graph<'a> {
     pub pool: &'a Pool,
     /// The choices, in the order of the program.
     pub nodes: Vec<Node>,
+    /// The products, in the order of the program.
+    pub products: Vec<Multiplication>,
     /// By number of the value.
     pub roles: Vec<Role>,
     /// By number of the value: how often it is made, beside what is made once.

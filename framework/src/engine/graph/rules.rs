@@ -2,13 +2,12 @@
 
 use super::build::Builder;
 use super::views::Views;
-use super::{Access, Kind, Want};
+use super::{Access, Kind, Multiplication, Want};
 use crate::engine::EngineError;
 use crate::engine::layouts::View;
-use crate::engine::memory::{described, moved_bits};
-use crate::engine::product::is_product;
-use crate::layout::LinearLayout;
-use crate::target::Direction;
+use crate::engine::memory::{described, moved_bits, together};
+use crate::engine::product::{OPERANDS, is_product};
+use crate::target::{Direction, Operand};
 use crate::tile::{Attribute, Op, Operation, Value};
 
 impl Builder<'_, '_> {
@@ -119,8 +118,8 @@ impl Builder<'_, '_> {
         let Some(tensor) = tensor.filter(|value| self.is_tensor(*value)) else { return Ok(()) };
         let is_load = !operation.results.is_empty();
         let direction = if is_load { Direction::Load } else { Direction::Store };
-        let kind =
-            described(self.body.ty(tensor)).map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }));
+        let named = described(self.body.ty(tensor), self.together(op));
+        let kind = named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }));
         let node = self.node(kind, Some(op), weight, self.shape(tensor));
         for (operand, value) in operation.operands.iter().enumerate() {
             if *value == tensor {
@@ -132,6 +131,19 @@ impl Builder<'_, '_> {
         }
         self.as_is_where_unsaid(op);
         Ok(())
+    }
+
+    /// How many elements one access of a descriptor's tensor may have. Where the target copies boxes, their edges are its own.
+    fn together(&self, op: Op) -> u64 {
+        let is_box = |operand: &Operand| matches!(operand, Operand::Box(_));
+        let rows = self.machine.means.instructions;
+        match self.body.op(op).name() {
+            "tt.descriptor_reduce" => 1,
+            "tt.descriptor_load" | "tt.descriptor_store" if !rows.iter().any(|row| row.operands.iter().any(is_box)) => {
+                together(self.body, self.facts, op)
+            }
+            _ => u64::MAX,
+        }
     }
 
     fn along_an_axis(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
@@ -178,12 +190,8 @@ impl Builder<'_, '_> {
     fn multiplies(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let product = self.product(op)?;
         let operation = self.body.op(op).clone();
-        let groups = ["a", "b", "c", "a_scale", "b_scale"];
-        let [a, b] = &product.factors;
-        let [a_scale, b_scale] = &product.scales;
-        let layouts: [Option<&LinearLayout>; 5] =
-            [a.as_ref(), b.as_ref(), Some(&product.sums), a_scale.as_ref(), b_scale.as_ref()];
-        for (group, layout) in groups.into_iter().zip(layouts) {
+        let mut nodes = [None; 5];
+        for ((group, layout), own) in OPERANDS.into_iter().zip(product.layouts()).zip(&mut nodes) {
             let Some(value) = self.body.operand(op, group).filter(|value| self.is_tensor(*value)) else { continue };
             // An operand may stand in two groups, so that its place must be found in its own.
             let Some(operand) = place(&operation, group) else { continue };
@@ -199,7 +207,9 @@ impl Builder<'_, '_> {
             }
             // Where the program says layouts of its own, the product is done in those.
             self.graph.nodes[node].fixed.get_or_insert(key);
+            *own = Some(node);
         }
+        self.graph.products.push(Multiplication { op, product, nodes });
         Ok(())
     }
 
