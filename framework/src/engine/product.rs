@@ -156,18 +156,23 @@ pub fn question(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<Question,
     let attributes = &body.op(op).attributes;
     let unit = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
     let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
-    let shared_out = shared_out_as_said(attributes);
+    let shared_out = shared_out_as_said(attributes)?;
     Ok(Question { unit, shared_out, k_width: number(K_WIDTH), n_width: number(N_WIDTH), ..asked })
 }
 
-fn shared_out_as_said(attributes: &Attributes) -> Option<SharedOut> {
-    let Some(Attribute::Array(_, warps)) = attributes.get(WARPS_ALONG) else { return None };
+fn shared_out_as_said(attributes: &Attributes) -> Result<Option<SharedOut>, ContractError> {
+    let Some(said) = attributes.get(WARPS_ALONG) else { return Ok(None) };
+    let warps = match said {
+        Attribute::Array(_, warps) => <[u64; 2]>::try_from(&warps[..]).ok(),
+        _ => None,
+    };
+    let Some(warps) = warps else {
+        return Err(impossible(format!(
+            "`{WARPS_ALONG}` is `array<i64: M, N>`, warps along M and along N; it says {said}"
+        )));
+    };
     let lanes = attributes.get(LANES_ALONG).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
-    Some(SharedOut {
-        exchanged: attributes.get(EXCHANGED).is_some(),
-        warps: <[u64; 2]>::try_from(&warps[..]).ok()?,
-        lanes,
-    })
+    Ok(Some(SharedOut { exchanged: attributes.get(EXCHANGED).is_some(), warps, lanes }))
 }
 
 /// Says in the attributes of a product by which unit it is carried out, and how that is shared out.
