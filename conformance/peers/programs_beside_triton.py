@@ -71,6 +71,19 @@ def counts(compared):
     return lines
 
 
+def alone(compared):
+    """Cases with more conversions than Triton has beside those of factors."""
+    lines = [line("case", "targets", "conversions, ours", "Triton's", "its factors from shared memory"), "|---|---|" + "--:|" * 3]
+    found = {}
+    for target, both in compared.items():
+        for pair in both:
+            if pair.conversions > pair.other["converts"]:
+                found.setdefault((pair.name, pair.conversions, pair.other["converts"], pair.of_factors), []).append(target)
+    for (name, *numbers), targets in sorted(found.items()):
+        lines.append(line(f"`{name}`", ", ".join(targets), *numbers))
+    return lines
+
+
 def above(compared):
     """Cases without loops whose shared bytes or instructions are more than Triton's."""
     lines = [line("case without loops", "targets", "shared bytes, ours", "Triton's", "shared instructions, ours", "Triton's"),
@@ -165,7 +178,7 @@ def main():
             left_out.append(f"not compared on {target}: {', '.join(without) or 'none'}")
             if chosen.detail:
                 detail(target, compared[target])
-    tables = {"counts": counts(compared), "above": above(compared), "registers": registers(compared)}
+    tables = {"counts": counts(compared), "alone": alone(compared), "above": above(compared), "registers": registers(compared)}
     if chosen.times:
         tables["times"] = times(compared, taken)
     print("\n".join(left_out))

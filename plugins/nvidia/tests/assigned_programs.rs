@@ -96,7 +96,8 @@ fn factors_are_brought_to_the_layouts_of_the_plan() {
 
 /// Sums that become the first factor of the next product stay where they are: the fragment of a 16 x 8 tile of sums is that of one
 /// half of a 16 x 16 tile of the factor (PTX ISA, "Matrix Fragments for mma.m16n8k16"), where each warp has whole rows in both
-/// products and the second reads K in the order in which the first has left it.
+/// products and the second reads K in the order in which the first has left it. Both say that they keep whole rows: else other ways
+/// of them are weighed.
 #[test]
 fn sums_are_the_next_factor_where_they_are() {
     let arguments =
@@ -111,9 +112,9 @@ fn sums_are_the_next_factor_where_they_are() {
     %b = tt.load %b_at : tensor<64x64x!tt.ptr<f16>>
     %c = tt.load %c_at : tensor<64x64x!tt.ptr<f16>>
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-    %s = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    %s = tt.dot %a, %b, %zero {{tw.wholeRows}} : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
     %p = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
-    %o = tt.dot %p, %c, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    %o = tt.dot %p, %c, %zero {{tw.wholeRows}} : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
     tt.store %o_at, %o : tensor<64x64x!tt.ptr<f32>>
     tt.return
   }}
@@ -128,10 +129,10 @@ fn sums_are_the_next_factor_where_they_are() {
             let machine = Machine { means, families: &families, lanes: 32, warps };
             let report = assign(&module, &machine, Strategy::LeastCost).unwrap().report;
             let conversions = &report.functions[0].conversions;
+            assert!(conversions.iter().any(|left| left.value == "%c"), "{name}, {warps} warps: {report}");
             // Registers may have other numbers, which costs nothing.
-            let mut moved = conversions.iter().filter(|left| left.slots > 0.0);
-            assert!(moved.all(|left| left.operation == "tt.load"), "{name}, {warps} warps: {report}");
-            assert!(report.functions[0].values.iter().any(|value| value.value == "%p"), "{report}");
+            let moves = conversions.iter().any(|left| left.value == "%p" && left.slots > 0.0);
+            assert!(!moves, "{name}, {warps} warps: {report}");
         }
     }
 }

@@ -135,8 +135,6 @@ pub struct Traits {
     pub elementwise: bool,
     /// It gives the same whichever of its operands is first.
     pub commutative: bool,
-    /// Of operations of floating-point numbers: it rounds nothing.
-    pub exact: bool,
     /// It ends a block.
     pub terminator: bool,
 }

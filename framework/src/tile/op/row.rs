@@ -177,7 +177,6 @@ fn traits(text: &str) -> Result<Traits, String> {
             "pure" => traits.pure = true,
             "elementwise" => traits.elementwise = true,
             "commutative" => traits.commutative = true,
-            "exact" => traits.exact = true,
             "terminator" => traits.terminator = true,
             other => return Err(format!("`{other}` is no trait")),
         }

@@ -39,9 +39,9 @@ impl Tuples {
         Ok(Self { tensors, axis, bits, block })
     }
 
-    /// Whether what is combined may differ in its last bits when its sides are the other way round.
-    pub(super) fn rounds_by_order(&self, body: &Body) -> bool {
-        sides::rounds_by_order(body, self.block)
+    /// Whether what is combined may differ when its sides are the other way round.
+    pub(super) fn depends_on_order(&self, body: &Body) -> bool {
+        sides::depends_on_order(body, self.block)
     }
 
     /// Runs `emit` with the operands' words, one list a tensor, and with what combines two tuples of words; gives back

@@ -19,7 +19,7 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let layout = tuples.tensors[0].layout.clone();
     let planned = movement::reduce(&layout, tuples.axis, &tuples.bits, lowering.machine.means.target);
     let mut plan = planned.map_err(|error| at(error.into()))?;
-    if tuples.rounds_by_order(lowering.body) {
+    if tuples.depends_on_order(lowering.body) {
         plan = plan.in_order();
     }
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;

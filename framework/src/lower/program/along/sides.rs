@@ -2,29 +2,20 @@
 
 use std::collections::HashMap;
 
-use crate::tile::{Block, Body, Op, Operation, Type, Value};
+use crate::tile::{Block, Body, Operation, Value};
 
 /// What an operation is, and the numbers of what it works on.
 type Term = (String, Vec<usize>);
 
-/// Whether the block rounds, and its terms are others when its first half of arguments and its second change places; so may
-/// terms be that stand in regions.
-pub(super) fn rounds_by_order(body: &Body, block: Block) -> bool {
-    let rounds = |op: &Op| {
-        let operation = body.op(*op);
-        let gives_float = operation.results.iter().any(|result| matches!(body.ty(*result).element(), Type::Float(_)));
-        let traits = operation.definition.traits;
-        gives_float && traits.elementwise && !traits.exact
-    };
+/// Whether the block's terms are others when its first half of arguments and its second change places; terms that stand in regions
+/// may be. It may round otherwise then, as Welford's sums do, or take the other of two that are alike, or not to be compared.
+pub(super) fn depends_on_order(body: &Body, block: Block) -> bool {
     let arguments = body.arguments(block);
     let half = arguments.len() / 2;
     let swapped = [&arguments[half..], &arguments[..half]].concat();
     let mut terms = HashMap::new();
-    let has_regions = |op: &Op| !body.op(*op).regions.is_empty();
-    let ops = body.ops(block);
-    ops.iter().any(|op| rounds(op) || has_regions(op))
-        && (ops.iter().any(has_regions)
-            || given(body, block, arguments, &mut terms) != given(body, block, &swapped, &mut terms))
+    body.ops(block).iter().any(|op| !body.op(*op).regions.is_empty())
+        || given(body, block, arguments, &mut terms) != given(body, block, &swapped, &mut terms)
 }
 
 /// The numbers of what the block gives, where these arguments have the first numbers in this order.
