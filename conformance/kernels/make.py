@@ -238,6 +238,51 @@ def products():
     case("dot_scaled", pointers(x="i8", sx="i8", y="bf16", z="f32"),
          {"x": ("u8", [32, 32], codes, None), "sx": ("u8", [32, 1], scales, None), "y": ("bf16", [32, 32], y, None),
           "z": ("f32", [32, 32], None, product(scaled, y, 32), 2.0**-20, float(max(magnitude)) * 2.0**-18)})
+    scaled_factors_of_16_bits(random)
+    scaled_across_k(random)
+
+
+def power(scale):
+    """What a scale of E8M0 stands for."""
+    return Fraction(2) ** (scale - 127)
+
+
+def scaled_sides(a, sa, b, sb, k, n):
+    """Factors times their scales: of rows of the first, of columns of the second, by blocks of K."""
+    blocks_a, blocks_b = len(sa) // (len(a) // k), len(sb) // n
+    a = [value * power(sa[place // k * blocks_a + place % k * blocks_a // k]) for place, value in enumerate(a)]
+    b = [value * power(sb[place % n * blocks_b + place // n * blocks_b // k]) for place, value in enumerate(b)]
+    return a, b
+
+
+def scaled_factors_of_16_bits(random):
+    """Numbers of few digits, and scales, that binary16 has, so that no product with a scale is rounded."""
+    x, y = random.eighths(2048, -4, 4), random.eighths(2048, -4, 4)
+    sx, sy = random.integers(64, 122, 131), random.integers(64, 122, 131)
+    a, b = scaled_sides(x, sx, y, sy, 64, 32)
+    magnitude = product([abs(value) for value in a], [abs(value) for value in b], 32)
+    case("dot_scaled_wide", pointers(x="bf16", sx="i8", y="f16", sy="i8", z="f32"),
+         {"x": ("bf16", [32, 64], x, None), "sx": ("u8", [32, 2], sx, None),
+          "y": ("f16", [64, 32], y, None), "sy": ("u8", [32, 2], sy, None),
+          "z": ("f32", [32, 32], None, product(a, b, 32), 2.0**-20, float(max(magnitude)) * 2.0**-18)})
+
+
+def scaled_across_k(random):
+    """Elements of four bits, whose bytes hold neighbours across K, the first in the low half; the least scales, and NaN."""
+    values = small_floats(2, 1, 8)
+    number = lambda code: values[code % 8] * (-1 if code >= 8 else 1)
+    x, y = random.integers(1024, 0, 256), random.integers(1024, 0, 256)
+    a = [number(x[row // 2 * 64 + k] >> row % 2 * 4 & 15) for row in range(32) for k in range(64)]
+    b = [number(y[k * 16 + column // 2] >> column % 2 * 4 & 15) for k in range(64) for column in range(32)]
+    # Scales of a row and of a column are so near each other that no sum is rounded, in whichever order.
+    sx = [base + random.below(4) for base in random.integers(32, 120, 130) for _ in range(2)]
+    sy = [base + random.below(4) for base in random.integers(32, 140, 150) for _ in range(2)]
+    sx[6:8], sx[21] = [0, 2], 255
+    a, b = scaled_sides(a, sx, b, sy, 64, 32)
+    z = [math.nan if place // 32 == 10 else value for place, value in enumerate(product(a, b, 32))]
+    case("dot_scaled_across", pointers(x="i8", sx="i8", y="i8", sy="i8", z="f32"),
+         {"x": ("u8", [16, 64], x, None), "sx": ("u8", [32, 2], sx, None),
+          "y": ("u8", [64, 16], y, None), "sy": ("u8", [32, 2], sy, None), "z": ("f32", [32, 32], None, z)})
 
 
 def flow():

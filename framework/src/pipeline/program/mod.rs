@@ -31,7 +31,7 @@ use crate::lower;
 use crate::movement::Means;
 use crate::tile::import::{Imports, import};
 use crate::tile::op::Dialects;
-use crate::tile::transform::{at_once, inline_calls, remove_unused, structure};
+use crate::tile::transform::{at_once, inline_calls, remove_unused, scaled_before, structure};
 use crate::tile::{self, Attribute, Module};
 use crate::vendor::Target;
 
@@ -144,6 +144,7 @@ impl ProgramCompiler<'_> {
         let module = import(&module, self.imports, self.dialects).map_err(in_text)?;
         seen(Stage::Import(&module));
         let module = at_once(&module, self.dialects).map_err(in_text)?;
+        let module = scaled_before(&module, self.dialects).map_err(in_text)?;
         let module = structure(&module, self.dialects).map_err(in_text)?;
         let mut module = inline_calls(&module, self.dialects).map_err(in_text)?;
         keep(&mut module, entry)?;
