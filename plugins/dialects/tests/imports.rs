@@ -321,7 +321,9 @@ module {
 #[test]
 fn products_in_tensor_memory_read_and_write_their_sums() {
     let printed = neutral(SUMS);
-    let names = ["local_alloc", "local_store", "scf.if %u", "local_load %d", "tt.dot", "local_store", "local_load %d"];
+    let arrives = "tw.mbarrier_arrive %bar, 1 if %true";
+    let product = ["scf.if %u", "local_load %d", "tt.dot", "local_store", arrives];
+    let names = ["local_alloc", "local_store"].into_iter().chain(product).chain(["local_load %d"]);
     let mut rest = printed.as_str();
     for name in names {
         let (_, after) =
@@ -329,6 +331,31 @@ fn products_in_tensor_memory_read_and_write_their_sums() {
         rest = after;
     }
     assert!(!printed.contains(" ttng."), "{printed}");
+}
+
+/// Numbers times scales are rounded once, whatever says what the scales are: numbers, or codes of powers of two.
+#[test]
+fn scales_are_numbers_or_codes_of_powers() {
+    let upcast = |scale: &str| {
+        format!(
+            "module {{
+  tt.func public @f(%x: tensor<4x64xf8E4M3FN>, %s: tensor<4x64x{scale}>) -> tensor<4x64xf16> {{
+    %r = amdg.scaled_upcast_fp8 %x scale %s : tensor<4x64xf8E4M3FN>, tensor<4x64x{scale}> -> tensor<4x64xf16>
+    tt.return %r : tensor<4x64xf16>
+  }}
+}}
+"
+        )
+    };
+    let codes = body(&neutral(&upcast("i8")));
+    assert_eq!(codes[0], "%0 = tt.fp_to_fp %x : tensor<4x64xf8E4M3FN> -> tensor<4x64xf32>");
+    assert_eq!(codes[1], "%1 = tt.bitcast %s : tensor<4x64xi8> -> tensor<4x64xf8E8M0FNU>");
+    assert_eq!(codes[2], "%2 = tt.fp_to_fp %1 : tensor<4x64xf8E8M0FNU> -> tensor<4x64xf32>");
+    assert_eq!(codes[3], "%3 = arith.mulf %0, %2 : tensor<4x64xf32>");
+    assert_eq!(codes[4], "%r = tt.fp_to_fp %3, rounding = rtne : tensor<4x64xf32> -> tensor<4x64xf16>");
+    let numbers = body(&neutral(&upcast("bf16")));
+    assert_eq!(numbers[1], "%1 = tt.fp_to_fp %s : tensor<4x64xbf16> -> tensor<4x64xf32>");
+    assert_eq!(numbers[2], "%2 = arith.mulf %0, %1 : tensor<4x64xf32>");
 }
 
 /// Copies by a descriptor that moves are made where it acts, at its own beginning.

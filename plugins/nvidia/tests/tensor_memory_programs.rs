@@ -1,7 +1,7 @@
 //! Programs that have sums in tensor memory: what they multiply is right, done at once.
 #![allow(clippy::unwrap_used)]
 
-use tilewright::emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings};
+use tilewright::emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings};
 use tilewright::kernel::Kernel;
 use tilewright::pipeline::program::{ProgramCompiler, ProgramError, ProgramOptions};
 use tilewright::target::TargetDescription;
@@ -85,26 +85,74 @@ fn factor(rows: usize, columns: usize, by: usize) -> (Vec<i32>, Vec<u8>) {
     (numbers, bytes)
 }
 
+/// One group of warps multiplies, and the other one waits for both mbarriers at which the product arrives.
+fn in_groups() -> String {
+    let ends = ["    %done:2 = ", "    %out = ttg.convert_layout"].map(|line| PROGRAM.find(line).unwrap());
+    let (phase, result) = ("!ttg.memdesc<1xi64, #bar, #smem, mutable>", "tensor<128x64xf32, #l>");
+    let sums = "!ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>";
+    let factors = "!ttg.memdesc<128x64xf16, #sh, #smem>, !ttg.memdesc<64x64xf16, #sh, #smem>";
+    let groups = format!(
+        "    %second = ttg.local_alloc : () -> {phase}
+    ttng.init_barrier %second, 1 : {phase}
+    %sums = ttg.warp_specialize(%a, %b, %acc, %bar, %second, %more)
+    default {{
+      %first = arith.constant 0 : i32
+      ttng.wait_barrier %bar, %first : {phase}
+      ttng.wait_barrier %second, %first : {phase}
+      %made = ttng.tmem_load %acc : {sums} -> {result}
+      ttg.warp_yield %made : {result}
+    }}
+    partition0(%pa: !ttg.memdesc<128x64xf16, #sh, #smem>, %pb: !ttg.memdesc<64x64xf16, #sh, #smem>, %pacc: {sums}, %pbar: {phase}, %psecond: {phase}, %pmore: i1) num_warps(4) {{
+      %no = arith.constant false
+      %yes = arith.constant true
+      ttng.tc_gen5_mma %pa, %pb, %pacc, %no, %yes, %pbar[%yes], %psecond[%pmore] {{is_async}} : {factors}, {sums}, {phase}, {phase}
+      ttg.warp_return
+    }} : ({factors}, {sums}, {phase}, {phase}, i1) -> {result}
+"
+    );
+    format!("{}{groups}{}", &PROGRAM[..ends[0]], &PROGRAM[ends[1]..])
+}
+
+/// Who waits for a product at an mbarrier goes on when it is there, and never where its arrival is not asked for.
+#[test]
+fn products_arrive_at_their_mbarriers() {
+    let target = h100();
+    let kernel = kernel(&target, &in_groups()).unwrap_or_else(|error| panic!("{error}"));
+    let found = sums(&target, &kernel, 1).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(found, expected(1));
+    let fault = sums(&target, &kernel, 0).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::NeverCompletes { .. }), "{fault}");
+}
+
 #[test]
 fn sums_in_tensor_memory_are_those_of_all_products() {
     let target = h100();
     let kernel = kernel(&target, PROGRAM).unwrap_or_else(|error| panic!("{error}"));
-    let ((a, a_bytes), (b, b_bytes)) = (factor(128, 64, 7), factor(64, 64, 11));
-    let meanings = Meanings::of_rows(target.instructions());
     for more in [0, 1] {
-        let mut memory = GlobalMemory::new();
-        let factors = [&a_bytes, &b_bytes].map(|bytes| Argument::Buffer(memory.allocate_with(bytes)));
-        let sums = memory.allocate(4 * 128 * 64);
-        let arguments = [factors[0], factors[1], Argument::Buffer(sums), Argument::Scalar(more)];
-        let emulator = Emulator::new(&kernel, target.description()).unwrap().with_meanings(&meanings);
-        emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()).unwrap_or_else(|fault| panic!("{fault}"));
-        for (place, found) in memory.read_all(sums).unwrap().chunks_exact(4).enumerate() {
-            let (row, column) = (place / 64, place % 64);
-            let product: i32 = (0..64).map(|k| a[row * 64 + k] * b[k * 64 + column]).sum();
-            let expected = product as f32 * (2 + more) as f32;
-            assert_eq!(f32::from_le_bytes(found.try_into().unwrap()), expected, "row {row}, column {column}");
-        }
+        let found = sums(&target, &kernel, more).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(found, expected(2 + more));
     }
+}
+
+/// What the kernel leaves on the emulator.
+fn sums(target: &dyn Target, kernel: &Kernel, more: u64) -> Result<Vec<f32>, Fault> {
+    let meanings = Meanings::of_rows(target.instructions());
+    let mut memory = GlobalMemory::new();
+    let factors = [factor(128, 64, 7), factor(64, 64, 11)].map(|(_, bytes)| memory.allocate_with(&bytes));
+    let sums = memory.allocate(4 * 128 * 64);
+    let buffers = factors.into_iter().chain([sums]).map(Argument::Buffer);
+    let arguments: Vec<Argument> = buffers.chain([Argument::Scalar(more)]).collect();
+    let emulator = Emulator::new(kernel, target.description()).unwrap().with_meanings(&meanings);
+    emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default())?;
+    let bytes = memory.read_all(sums).unwrap();
+    Ok(bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect())
+}
+
+/// The product so many times.
+fn expected(times: u64) -> Vec<f32> {
+    let (a, b) = (factor(128, 64, 7).0, factor(64, 64, 11).0);
+    let product = |place: usize| -> i32 { (0..64).map(|k| a[place / 64 * 64 + k] * b[k * 64 + place % 64]).sum() };
+    (0..128 * 64).map(|place| (product(place) * times as i32) as f32).collect()
 }
 
 #[test]

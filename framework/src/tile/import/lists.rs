@@ -1,10 +1,10 @@
 //! Lists that terms may be: what no operation is made for.
 
 use super::plain;
-use super::term::Made;
+use super::term::{Made, Term};
 use super::write::{Writer, always};
 use crate::tile::transform::Copier;
-use crate::tile::{Attribute, BuildError, Type, Value, Values};
+use crate::tile::{Attribute, BuildError, Float, Type, Value, Values};
 
 impl Writer<'_> {
     /// | list | is |
@@ -13,14 +13,19 @@ impl Writer<'_> {
     /// | `elements(x, p)` | each of `x`, a number of bytes, as that of elements that `p` points to |
     /// | `then(x, 1)` | the values of `x`, and a number |
     /// | `registers(x)` | `x`, where it lies in memory of the block read from there |
+    /// | `powers(x)` | the numbers `x` as `f32`; integers are codes of E8M0, powers of two |
     /// | `zeros(x)` | as many zeros as `x` has axes, of 32 bits |
     /// | `unless(c, x, n)` | `x`; where `c` is given and does not hold, the number `n` |
     /// | `where(c, x, n)` | `x`, made only where `c` holds; else the number `n` |
+    /// | `each(o(x, y))` | nothing; the operation is made of the first of `x` and the first of `y`, then of the second of both, and so on |
     pub(super) fn list(&self, copier: &mut Copier<'_, '_, '_>, made: &Made) -> Result<Values, BuildError> {
         let part = |copier: &mut Copier<'_, '_, '_>, place: usize| match made.parts.get(place) {
             Some(term) => self.term(copier, term, None),
             None => Ok(Values::new()),
         };
+        if let ("each", [Term::Made(one)]) = (made.name.as_str(), &made.parts[..]) {
+            return self.each(copier, one);
+        }
         let first = part(copier, 0)?;
         if made.name == "where" {
             return self.made_where(copier, made, &first);
@@ -40,6 +45,7 @@ impl Writer<'_> {
                 Ok(first.into_iter().chain(number.into_iter().flatten()).collect())
             }
             "registers" => first.into_iter().map(|value| self.in_registers(copier, value)).collect(),
+            "powers" => first.into_iter().map(|value| self.power(copier, value)).collect(),
             "zeros" => {
                 let rank = first.first().and_then(|value| copier.to.ty(*value).shape()).map_or(0, <[u64]>::len);
                 (0..rank).map(|_| copier.to.constant(Attribute::integer(0, Type::integer(32)))).collect()
@@ -49,10 +55,31 @@ impl Writer<'_> {
         }
     }
 
+    fn each(&self, copier: &mut Copier<'_, '_, '_>, one: &Made) -> Result<Values, BuildError> {
+        let groups = self.groups(copier, one)?;
+        for place in 0..groups.iter().map(Values::len).max().unwrap_or(0) {
+            let own: Vec<Values> = groups.iter().map(|group| group.get(place).copied().into_iter().collect()).collect();
+            self.operation_of(copier, one, &own, None)?;
+        }
+        Ok(Values::new())
+    }
+
     fn quotient(&self, copier: &mut Copier<'_, '_, '_>, value: Value, by: i64) -> Result<Value, BuildError> {
         let ty = copier.to.ty(value).clone();
         let by = copier.to.constant(Attribute::integer(by, ty))?;
         copier.to.op("arith.divsi").operand(value).operand(by).value()
+    }
+
+    fn power(&self, copier: &mut Copier<'_, '_, '_>, value: Value) -> Result<Value, BuildError> {
+        let ty = copier.to.ty(value).clone();
+        let numbers = match ty.element() {
+            Type::Integer(..) => {
+                let codes = ty.with_element(Type::Float(Float::F8E8M0Fnu));
+                copier.to.op("tt.bitcast").operand(value).result(codes).value()?
+            }
+            _ => value,
+        };
+        copier.to.op("tt.fp_to_fp").operand(numbers).result(ty.with_element(Type::Float(Float::F32))).value()
     }
 
     fn in_registers(&self, copier: &mut Copier<'_, '_, '_>, value: Value) -> Result<Value, BuildError> {

@@ -36,6 +36,8 @@ pub struct Imports {
 struct Meaning {
     /// What stands for it; nothing where it means nothing here.
     terms: Vec<Term>,
+    /// What stands for it instead where it has this operand or attribute.
+    having: BTreeMap<String, Vec<Term>>,
     /// Only where this holds.
     when: Option<Term>,
     /// It only says what this operand stands for, to be asked for later.

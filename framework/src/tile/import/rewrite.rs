@@ -64,10 +64,12 @@ impl Rewrite for Importing<'_> {
             self.remembered.extend(key.first().map(|key| (*key, op)));
             return Ok(true);
         }
+        let having = meaning.having.iter().find(|(name, _)| has(operation, name));
+        let terms = having.map_or(&meaning.terms, |(_, terms)| terms);
         let mut given = match &meaning.when {
-            Some(when) => writer.when(copier, when, &meaning.terms).map_err(&wrong)?,
-            None if matches!(&meaning.terms[..], [term] if term.is_recall()) => self.recall(copier, op)?,
-            None => writer.terms(copier, &meaning.terms).map_err(&wrong)?,
+            Some(when) => writer.when(copier, when, terms).map_err(&wrong)?,
+            None if matches!(&terms[..], [term] if term.is_recall()) => self.recall(copier, op)?,
+            None => writer.terms(copier, terms).map_err(&wrong)?,
         };
         // What is done when it is there gives no tokens.
         for &result in operation.results.get(given.len()..).unwrap_or_default() {
@@ -104,12 +106,14 @@ fn refuse(meaning: &Meaning, operation: &Operation) -> Result<(), String> {
     if let Some(reason) = &meaning.refused {
         return Err(format!("it has no neutral meaning: {reason}"));
     }
-    let has = |name: &str| {
-        let operands = operation.definition.operand_group(name).map(|group| operation.operand_group(group));
-        operands.is_some_and(|operands| !operands.is_empty()) || operation.attributes.get(name).is_some()
-    };
-    match meaning.unless.iter().find(|(name, _)| has(name)) {
+    match meaning.unless.iter().find(|(name, _)| has(operation, name)) {
         Some((name, reason)) => Err(format!("with `{name}` it has no neutral meaning: {reason}")),
         None => Ok(()),
     }
+}
+
+/// Whether an operation has operands of a group, or an attribute.
+fn has(operation: &Operation, name: &str) -> bool {
+    let operands = operation.definition.operand_group(name).map(|group| operation.operand_group(group));
+    operands.is_some_and(|operands| !operands.is_empty()) || operation.attributes.get(name).is_some()
 }

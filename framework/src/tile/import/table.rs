@@ -48,6 +48,8 @@ pub(super) enum Row {
 pub(super) struct Full {
     #[serde(default)]
     is: String,
+    #[serde(default)]
+    having: BTreeMap<String, String>,
     when: Option<String>,
     remember: Option<String>,
     #[serde(default)]
@@ -83,8 +85,10 @@ impl Row {
                 _ => Err(format!("`{text}` is not one term")),
             }
         };
+        let having = row.having.into_iter().map(|(name, text)| Ok((name, terms(&text)?)));
         Ok(Meaning {
             terms: terms(&row.is)?,
+            having: having.collect::<Result<_, String>>()?,
             when: one(row.when)?,
             remember: one(row.remember)?,
             unless: row.unless,

@@ -19,7 +19,7 @@ pub(super) struct Writer<'i> {
 
 /// A foreign operation whose results a term gives.
 #[derive(Clone, Copy)]
-struct Outermost<'o> {
+pub(super) struct Outermost<'o> {
     operation: &'o Operation,
     types: &'o [Type],
 }
@@ -106,18 +106,29 @@ impl Writer<'_> {
         made: &Made,
         outermost: Option<Outermost<'_>>,
     ) -> Result<Values, BuildError> {
+        let groups = self.groups(copier, made)?;
+        self.operation_of(copier, made, &groups, outermost)
+    }
+
+    /// The operation of a term, on these operands.
+    pub(super) fn operation_of(
+        &self,
+        copier: &mut Copier<'_, '_, '_>,
+        made: &Made,
+        groups: &[Values],
+        outermost: Option<Outermost<'_>>,
+    ) -> Result<Values, BuildError> {
         let definition = self.dialects.get(&made.name).cloned();
         let definition = definition.ok_or_else(|| BuildError::UnknownOperation(made.name.clone()))?;
-        let groups = self.groups(copier, made)?;
         let result = match outermost {
             Some(outermost) if outermost.is_one() => {
                 outermost.types.first().filter(|ty| !definition.results.is_empty() || !is_token(ty)).cloned()
             }
-            _ => self.result(copier, made, &groups),
+            _ => self.result(copier, made, groups),
         };
         let from = copier.from;
         let mut op = copier.to.op(&made.name);
-        for (group, values) in definition.operands.iter().zip(&groups) {
+        for (group, values) in definition.operands.iter().zip(groups) {
             op = op.operands(&group.name, values);
         }
         for row in &definition.attributes {
@@ -139,7 +150,7 @@ impl Writer<'_> {
     }
 
     /// The operands of each group; numbers get the type of the first operand that has one.
-    fn groups(&self, copier: &mut Copier<'_, '_, '_>, made: &Made) -> Result<Vec<Values>, BuildError> {
+    pub(super) fn groups(&self, copier: &mut Copier<'_, '_, '_>, made: &Made) -> Result<Vec<Values>, BuildError> {
         let mut groups = vec![Values::new(); made.parts.len()];
         let is_number = |term: &Term| matches!(term, Term::Number(_));
         for (group, term) in groups.iter_mut().zip(&made.parts).filter(|(_, term)| !is_number(term)) {

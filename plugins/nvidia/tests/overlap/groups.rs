@@ -166,6 +166,30 @@ fn a_phase_that_nobody_ends_is_found() {
     assert!(matches!(fault.kind, FaultKind::NeverCompletes { .. }), "{fault}");
 }
 
+/// Copies that arrive at the mbarrier by themselves, once for each lane that issued them: its phase counts the lanes.
+#[test]
+fn copies_arrive_for_their_lanes() {
+    let written = GROUPS.text();
+    let waits = written.find("%group = ").unwrap()..written.find("tw.mbarrier_arrive %is_full, 1").unwrap();
+    let arriving = written
+        .replace(&written[waits], "")
+        .replace("tw.mbarrier_arrive %is_full, 1 :", "ttng.async_copy_mbarrier_arrive %is_full {noIncrement} :");
+    let counted = |full: &str| {
+        let text = ["%full0, 1 :", "%full1, 1 :"].iter().fold(arriving.clone(), |text, init| {
+            assert!(text.contains(init), "{text}");
+            text.replace(init, &init.replace("1 :", &format!("{full} :")))
+        });
+        Matrices::kernel("h100", &text).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let kernel = counted("32");
+    for turns in [0, 1, 2, 5] {
+        Matrices::is_right("h100", &kernel, turns).unwrap_or_else(|fault| panic!("{turns}: {fault}"));
+    }
+    assembles("h100", kernel);
+    let fault = Matrices::is_right("h100", &counted("33"), 5).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::NeverCompletes { .. }), "{fault}");
+}
+
 #[test]
 fn targets_without_them_say_so() {
     let wrong = |product: &str, text: &str| match Matrices::kernel(product, text) {
