@@ -267,8 +267,15 @@ def scaled_factors_of_16_bits(random):
           "z": ("f32", [32, 32], None, product(a, b, 32), 2.0**-20, float(max(magnitude)) * 2.0**-18)})
 
 
+def scale_codes():
+    """Every code of E8M0."""
+    codes = list(range(256))
+    case("scale_codes", pointers(x="i8", y="f32"),
+         {"x": ("u8", [256], codes, None), "y": ("f32", [256], None, [float(power(code)) for code in codes[:-1]] + [math.nan])})
+
+
 def scaled_across_k(random):
-    """Elements of four bits, whose bytes hold neighbours across K, the first in the low half; the least scales, and NaN."""
+    """Elements of four bits, whose bytes hold neighbours across K, the first in the low half; small scales, and NaN."""
     values = small_floats(2, 1, 8)
     number = lambda code: values[code % 8] * (-1 if code >= 8 else 1)
     x, y = random.integers(1024, 0, 256), random.integers(1024, 0, 256)
@@ -277,7 +284,8 @@ def scaled_across_k(random):
     # Scales of a row and of a column are so near each other that no sum is rounded, in whichever order.
     sx = [base + random.below(4) for base in random.integers(32, 120, 130) for _ in range(2)]
     sy = [base + random.below(4) for base in random.integers(32, 140, 150) for _ in range(2)]
-    sx[6:8], sx[21] = [0, 2], 255
+    # The least of which no factor is a subnormal number, which some units take for zero.
+    sx[6:8], sx[21] = [2, 4], 255
     a, b = scaled_sides(a, sx, b, sy, 64, 32)
     z = [math.nan if place // 32 == 10 else value for place, value in enumerate(product(a, b, 32))]
     case("dot_scaled_across", pointers(x="i8", sx="i8", y="i8", sy="i8", z="f32"),
@@ -765,5 +773,5 @@ def descriptor_extremes():
          note="extrema of floating-point numbers and sums of 16 bits, at the edges of a tensor")
 
 
-for write in (elementwise, types, along_axes, shapes, products, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow, explicit_packed, jumps_back, descriptor_extremes):
+for write in (elementwise, types, along_axes, shapes, products, scale_codes, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow, explicit_packed, jumps_back, descriptor_extremes):
     write()
