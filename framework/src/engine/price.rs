@@ -22,14 +22,20 @@ const BYTES_IN_A_SLOT: f64 = 128.0;
 /// What cannot be done: more than everything that can.
 pub(super) const IMPOSSIBLE: f64 = 1e15;
 
+/// What a conversion costs, and whether it passes through shared memory.
+#[derive(Clone, Copy)]
+struct Converted {
+    slots: f64,
+    shared: bool,
+}
+
 /// Costs, each found once.
 pub(super) struct Prices<'a> {
     machine: &'a Machine<'a>,
     pool: &'a Pool,
     /// By node: equal kinds have one number.
     kinds: Vec<usize>,
-    /// What each costs, and whether it passes through shared memory.
-    conversions: RefCell<HashMap<(LayoutId, LayoutId, u32), (f64, bool)>>,
+    conversions: RefCell<HashMap<(LayoutId, LayoutId, u32), Converted>>,
     operations: RefCell<HashMap<(usize, LayoutId), f64>>,
     gathers: RefCell<HashMap<(usize, LayoutId, LayoutId), f64>>,
 }
@@ -55,17 +61,17 @@ impl<'a> Prices<'a> {
 
     /// To bring a tensor of elements of so many bits from one layout to another.
     pub(super) fn conversion(&self, from: LayoutId, to: LayoutId, bits: u32) -> f64 {
-        self.converting(from, to, bits).0
+        self.converted(from, to, bits).slots
     }
 
     /// Whether that passes through shared memory.
     pub(super) fn is_shared(&self, from: LayoutId, to: LayoutId, bits: u32) -> bool {
-        self.converting(from, to, bits).1
+        self.converted(from, to, bits).shared
     }
 
-    fn converting(&self, from: LayoutId, to: LayoutId, bits: u32) -> (f64, bool) {
+    fn converted(&self, from: LayoutId, to: LayoutId, bits: u32) -> Converted {
         if from == to {
-            return (0.0, false);
+            return Converted { slots: 0.0, shared: false };
         }
         if let Some(&known) = self.conversions.borrow().get(&(from, to, bits)) {
             return known;
@@ -75,9 +81,9 @@ impl<'a> Prices<'a> {
                 let slots = slots_with_accesses(&plan.counts, ACCESS_SLOTS);
                 let waits = plan.counts.exchanges + plan.counts.shared_loads + plan.counts.matrix_loads > 0;
                 let shared = matches!(plan.path, Path::Shared | Path::Mixed);
-                (slots + if waits { CONVERSION_SLOTS } else { 0.0 }, shared)
+                Converted { slots: slots + if waits { CONVERSION_SLOTS } else { 0.0 }, shared }
             }
-            Err(_) => (IMPOSSIBLE, false),
+            Err(_) => Converted { slots: IMPOSSIBLE, shared: false },
         };
         self.conversions.borrow_mut().insert((from, to, bits), price);
         price
