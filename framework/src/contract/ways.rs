@@ -1,8 +1,8 @@
 //! Ways to multiply that a program around the product chooses between.
 //!
 //! [`super::plan`] finds the way of the least cycles for factors that are row-major in memory. In a program they come from
-//! elsewhere, too, under masks, or from other products; so ways are listed here that are worth a look, and what each costs there is for
-//! the engine to weigh.
+//! elsewhere, too, under masks, or from other products; so ways are listed here that are worth a look, and what each costs
+//! there is for the engine to weigh.
 
 use crate::layout::LinearLayout;
 use crate::movement::{Means, TensorTable};
@@ -16,8 +16,8 @@ use super::{ContractError, Question, SharedOut};
 /// Ways whose products alone take more than so many times the cycles of the best plan are not listed.
 const SLOWEST: f64 = 2.0;
 
-/// What a question says to get other plans than the best one, in which lanes hold both factors: those whose factors are brought from
-/// memory in the fewest wavefront slots first, `most` at most.
+/// What a question says to get other plans than the best one, in which lanes hold both factors: those whose factors are
+/// brought from memory in the fewest wavefront slots first, `most` at most.
 ///
 /// # Errors
 /// [`ContractError::Movement`], [`ContractError::Layout`].

@@ -1,9 +1,9 @@
 //! Ways of products, weighed with the program around them.
 //!
-//! The plan of a product is the one of the least cycles for factors that memory has row after row. Where the program's come under
-//! masks, from other products, or its sums go to where another way leaves them already, another way may take fewer
-//! conversions; where everything around it then costs less, and that together with the product itself, the product takes it, and says so
-//! in its attributes, by which the lowering finds the same plan.
+//! The plan of a product is the one of the least cycles for factors that memory has row after row. Where the program's come
+//! under masks, from other products, or its sums go to where another way leaves them already, another way may take fewer
+//! conversions; where everything around it then costs less, and that together with the product itself, the product takes it,
+//! and says so in its attributes, by which the lowering finds the same plan.
 
 use std::collections::BTreeSet;
 
