@@ -72,10 +72,24 @@ fn no_parameters_panic() {
     any_parameters::ask(4000, &FAMILIES, &Neutral, |layout| {
         assert!(layout.linear().is_surjective());
         if let Layout::Memory(memory) = layout {
-            let offsets = 1 << memory.linear.in_bits(Dim::OFFSET);
-            assert!(memory.allocated_elements() >= offsets);
+            let last = u64::MAX.checked_shr(64 - memory.linear.in_bits(Dim::OFFSET)).unwrap_or(0);
+            assert!(memory.allocated_elements() > last || last == u64::MAX);
         }
     });
+}
+
+/// All 64 bits of a layout can be offsets: their number is the one that no `u64` holds.
+#[test]
+fn memory_of_all_offsets_is_counted_without_overflow() {
+    let spec =
+        parse_spec("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>").expect("a spec");
+    let elements = |shape: &[u64]| match Neutral.resolve(&spec, shape, &Neutral).expect("64 bits fit a layout") {
+        Layout::Memory(memory) => memory.allocated_elements(),
+        _ => panic!("a layout of shared memory is asked for"),
+    };
+    assert_eq!(elements(&[1, 1]), 1);
+    assert_eq!(elements(&[1 << 31, 1 << 32]), 1 << 63);
+    assert_eq!(elements(&[1 << 32, 1 << 32]), u64::MAX);
 }
 
 fn error(text: &str, shape: &[u64]) -> String {

@@ -40,11 +40,12 @@ impl MemoryLayout {
         offset + self.padding.iter().map(|p| offset / p.interval.max(1) * p.padding).sum::<u64>()
     }
 
-    /// Elements that one block must allocate: padding after the last element is left out.
+    /// Elements that one block must allocate: padding after the last element is left out. `u64::MAX` where all 64 bits
+    /// are offsets, which is more than any count.
     #[must_use]
     pub fn allocated_elements(&self) -> u64 {
-        let offsets = 1u64 << self.linear.in_bits(super::Dim::OFFSET).min(63);
-        self.physical_offset(offsets - 1) + 1
+        let last = 1u64.checked_shl(self.linear.in_bits(super::Dim::OFFSET)).map_or(u64::MAX, |offsets| offsets - 1);
+        self.physical_offset(last).saturating_add(1)
     }
 
     /// Bytes that one block must allocate for elements of so many bits.
