@@ -1,7 +1,7 @@
 //! The elements of a factor, from what was loaded to what the unit takes: taken out of bytes, cast, scaled, and put
 //! side by side again.
 
-use crate::kernel::{Binary, Builder, Cast, Compare, Element, SpecialRegister, Type, Value};
+use crate::kernel::{Binary, Builder, Cast, Element, SpecialRegister, Type, Value};
 use crate::layout::{Dim, LinearLayout};
 use crate::target::{Format, Number};
 
@@ -157,24 +157,10 @@ fn scaled(
     all
 }
 
-/// A scale as binary32. One without a mantissa is an exponent: moved to its place, but the least, a subnormal number,
-/// and NaN.
+/// A scale as binary32.
 fn decoded(builder: &mut Builder, value: Value, format: Format) -> Value {
-    let single = Type::Scalar(Element::F32);
     let word = builder.cast(Cast::ExtendU, value, WORD);
-    if format.widths()[1] > 0 {
-        return cast::decoded(builder, word, format);
-    }
-    let moved = builder.binary_const(Binary::Shl, word, 23);
-    let zero = builder.i32(0);
-    let is_least = builder.compare(Compare::Eq, word, zero);
-    let least = builder.i32(1 << 22);
-    let number = builder.select(is_least, least, moved);
-    let top = builder.i32(255);
-    let is_nan = builder.compare(Compare::Eq, word, top);
-    let nan = builder.i32(0x7fc0_0000);
-    let number = builder.select(is_nan, nan, number);
-    builder.cast(Cast::Bits, number, single)
+    cast::decoded(builder, word, format)
 }
 
 /// Elements in places as wide as an operand's, side by side, as one value.

@@ -152,6 +152,9 @@ fn by_fields(builder: &mut Builder, word: Value, from: Format, to: Format) -> Va
 /// integer times a power of two.
 pub fn decoded(builder: &mut Builder, word: Value, format: Format) -> Value {
     let [exponent, mantissa, _] = format.widths();
+    if mantissa == 0 {
+        return power_of_two(builder, word);
+    }
     let top = 1u32 << (exponent + mantissa);
     let magnitude = builder.binary_const(Binary::And, word, top - 1);
     let fields = builder.binary_const(Binary::Shl, magnitude, 23 - mantissa);
@@ -183,4 +186,19 @@ pub fn decoded(builder: &mut Builder, word: Value, format: Format) -> Value {
         number = builder.binary(Binary::Or, number, sign);
     }
     builder.cast(Cast::Bits, number, SINGLE_TYPE)
+}
+
+/// The power of two that a number without a mantissa is (E8M0, OCP MX specification, section 5.4.1): its bits are the exponent
+/// of binary32, where that of 0 is a subnormal number, and the last one is NaN.
+fn power_of_two(builder: &mut Builder, word: Value) -> Value {
+    let exponent = builder.binary_const(Binary::Shl, word, 23);
+    let zero = builder.i32(0);
+    let is_least = builder.compare(Compare::Eq, word, zero);
+    let least = builder.i32(1 << 22);
+    let power = builder.select(is_least, least, exponent);
+    let last = builder.i32(0xff);
+    let is_nan = builder.compare(Compare::Eq, word, last);
+    let nan = builder.i32(0x7fc0_0000);
+    let bits = builder.select(is_nan, nan, power);
+    builder.cast(Cast::Bits, bits, SINGLE_TYPE)
 }

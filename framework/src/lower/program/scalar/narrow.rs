@@ -11,25 +11,7 @@ use super::super::types::{integer, native};
 /// A number of eight bits or fewer as binary32, exactly.
 pub(super) fn widened(builder: &mut Builder, value: Value, from: Float) -> Lowered<Value> {
     let word = builder.cast(Cast::ExtendU, value, Type::Scalar(Element::I32));
-    if from == Float::F8E8M0Fnu {
-        return Ok(power_of_two(builder, word));
-    }
-    Ok(casts::decoded(builder, word, format(from)?))
-}
-
-/// The power of two that a scale of E8M0 is (OCP MX specification, section 5.4.1): its code is the exponent of binary32, where
-/// that of 0 is a subnormal number, and the last one is NaN.
-fn power_of_two(builder: &mut Builder, word: Value) -> Value {
-    let exponent = builder.binary_const(Binary::Shl, word, 23);
-    let zero = builder.i32(0);
-    let is_least = builder.compare(Compare::Eq, word, zero);
-    let least = builder.i32(1 << 22);
-    let power = builder.select(is_least, least, exponent);
-    let last = builder.i32(0xff);
-    let is_nan = builder.compare(Compare::Eq, word, last);
-    let nan = builder.i32(0x7fc0_0000);
-    let bits = builder.select(is_nan, nan, power);
-    builder.cast(Cast::Bits, bits, Type::Scalar(Element::F32))
+    Ok(casts::decoded(builder, word, readable(from)?))
 }
 
 /// A number as one of eight bits or fewer; what is above the greatest becomes that, as of PTX's conversions.
@@ -43,10 +25,20 @@ pub(super) fn rounded(builder: &mut Builder, value: Value, from: Float, to: Floa
 }
 
 fn format(float: Float) -> Lowered<Format> {
+    let found = readable(float)?;
+    if found.widths()[1] > 0 && found.is_signed() { Ok(found) } else { Err(no_casts(float)) }
+}
+
+/// A format that can be read; some cannot be written.
+fn readable(float: Float) -> Lowered<Format> {
     match Number::named(float.number_name()) {
-        Some(Number::Float(format)) if format.widths()[1] > 0 && format.is_signed() => Ok(format),
-        _ => Err(Reason::unsupported(format!("there are no casts of `{}`", float.name()))),
+        Some(Number::Float(format)) => Ok(format),
+        _ => Err(no_casts(float)),
     }
+}
+
+fn no_casts(float: Float) -> Reason {
+    Reason::unsupported(format!("there are no casts of `{}`", float.name()))
 }
 
 /// A number in a narrower type, toward zero: the nearest one, or where that is farther from zero, the one before it.
