@@ -14,11 +14,11 @@ use tilewright::target::TargetDescription;
 use tilewright::tile::op::Dialects;
 use tilewright::tile::{Body, LayoutName, Module, Value, text, verify};
 
-/// Rows of which a lane holds eight neighbours, and columns of which it holds four.
+/// Rows of which a lane holds eight neighbours, and columns of which lanes hold one element after the other.
 const ROWS: &str =
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>";
 const COLUMNS: &str =
-    "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>";
+    "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 4], order = [1, 0]}>";
 
 fn target() -> TargetDescription {
     TargetDescription::from_toml("h100", include_str!("../../targets/h100.toml")).unwrap()
@@ -95,6 +95,48 @@ fn conversions_are_part_of_the_cost() {
     // A warp's quarter of 1024 numbers is four exchanges of pairs, or a store, a load and the barrier between.
     assert!(of_conversions >= 4.0, "{moves}");
     assert!(moves.cost() >= of_conversions, "{moves}");
+}
+
+/// A way through shared memory waits for the store, the barrier and the load, as long as the target's table says: that much dearer
+/// is a program on a target where each takes longer.
+#[test]
+fn what_a_conversion_waits_for_is_the_targets() {
+    let mut program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
+    fix(&mut program, "x", ROWS);
+    fix(&mut program, "to", COLUMNS);
+    let cost = |target: &TargetDescription| {
+        let report = assign(&program, &machine(target), Strategy::LeastCost).unwrap().report;
+        assert_eq!(report.costly().map(|left| &left.value[..]).collect::<Vec<_>>(), ["%x"], "{report}");
+        report.cost()
+    };
+    let usual = target();
+    let mut slow = target();
+    slow.costs.shared_store_wavefront.latency += 3.0;
+    slow.costs.block_barrier.latency += 50.0;
+    slow.costs.shared_load_wavefront.latency += 700.0;
+    slow.costs.exchange.latency += 6000.0;
+    assert_eq!(cost(&slow) - cost(&usual), 753.0);
+}
+
+/// A program that moves nothing costs its accesses and what its lanes compute, which are counted here by hand: a warp holds
+/// eight rows of 32 elements, eight neighbours a lane.
+#[test]
+fn what_is_not_converted_costs_its_accesses_and_instructions() {
+    let mut program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
+    fix(&mut program, "x", ROWS);
+    fix(&mut program, "to", ROWS);
+    let cost = chosen(&program, Strategy::LeastCost).report.cost();
+    // Rows of 64 bytes, of which each lane loads sixteen.
+    let load = 2.0 + 8.0 * 64.0 / 128.0;
+    // Rows of 128 bytes; a lane has 32, so that either access stores half of each unit of 32.
+    let store = 2.0 * (2.0 + 8.0 * 128.0 / 128.0);
+    // A cast for each of eight elements.
+    let casts = 8.0 * 0.25;
+    // The places of a row and of an element, for either pointer: neighbours follow each other.
+    let places = 2.0 * (0.25 + 0.25);
+    // The addresses likewise; those that are told their layout are computed as they stand, for each element.
+    let addresses = 0.25 + 8.0 * 0.25;
+    assert_eq!(cost, load + store + casts + places + addresses);
 }
 
 /// A value that a loop carries in one layout is converted within the loop where it is wanted in another.

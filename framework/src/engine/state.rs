@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::LOOP_WEIGHT;
 use super::graph::{End, Graph, Kind, Role};
 use super::pool::{LayoutId, ViewId};
 use super::price::{IMPOSSIBLE, Prices};
@@ -47,7 +48,8 @@ impl State<'_, '_> {
     /// What one conversion of a value costs, each time that the value is made.
     pub(super) fn conversion(&self, value: Value, to: LayoutId) -> f64 {
         let Some(home) = self.home(value) else { return 0.0 };
-        self.graph.weights[value.index()] * self.prices.conversion(home, to, self.graph.bits[value.index()])
+        let (bits, is_loaded) = (self.graph.bits[value.index()], self.graph.is_loaded[value.index()]);
+        self.graph.weights[value.index()] * self.prices.conversion(home, to, bits, is_loaded)
     }
 
     /// What it costs to have a value in all layouts in which it is wanted.
@@ -62,7 +64,10 @@ impl State<'_, '_> {
         let price = |wanted: Option<LayoutId>| match (role, wanted) {
             (Role::Scalar, _) => 0.0,
             (_, None) => IMPOSSIBLE,
-            (Role::Free(cone), Some(layout)) => weight * self.prices.recomputed(cone, layout),
+            (Role::Free(cone), Some(layout)) if weight >= LOOP_WEIGHT as f64 => {
+                weight * self.prices.in_turns(cone, layout)
+            }
+            (Role::Free(_), Some(layout)) => weight * self.prices.again(&self.graph.again, value, layout),
             (Role::Of(..), Some(layout)) => self.conversion(value, layout),
         };
         self.wanted(value).into_iter().map(price).sum()

@@ -93,7 +93,7 @@ fn best_way(
     machine: &Machine<'_>,
 ) -> Result<Option<(Attributes, Vec<LayoutId>)>, EngineError> {
     let (plan, near) = (&of.product.plan, around(state, of));
-    if !converts(state, &near) {
+    if !converts(state, &near) && !is_narrow(state, &near, suggested) {
         return Ok(None);
     }
     let operation = body.op(of.op).name().to_owned();
@@ -178,6 +178,17 @@ fn converts(state: &State<'_, '_>, nodes: &[usize]) -> bool {
     given.map(|end| end.value).any(|value| {
         let wanted = state.wanted(value);
         wanted.into_iter().flatten().any(|to| state.conversion(value, to) > LEAST_GAIN)
+    })
+}
+
+/// Whether one of these nodes accesses memory in a layout that costs more than the one it would choose for itself.
+fn is_narrow(state: &State<'_, '_>, nodes: &[usize], suggested: &Suggested) -> bool {
+    nodes.iter().any(|&node| {
+        let own = &state.graph.nodes[node];
+        let price = |key: LayoutId| state.prices.operation(node, &own.kind, key, None);
+        let mut others = suggested.get(&own.shape).into_iter().flatten();
+        let is_access = matches!(own.kind, Kind::Access(_));
+        is_access && others.any(|&other| price(other) + LEAST_GAIN < price(state.keys[node]))
     })
 }
 

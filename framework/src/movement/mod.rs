@@ -51,8 +51,8 @@ pub use memory::{
     access_global, coalesced_layout, conflicts, load_shared, store_shared,
 };
 pub use prefetch::{Prefetch, PrefetchQuestion, prefetch};
-pub(crate) use price::slots_with_accesses;
 pub use price::{cost, slots};
+pub(crate) use price::{slots_with_accesses, waited};
 pub use reading::{Reading, arranged};
 pub use reduce::{Reduction, reduce, reductions};
 pub use scan::{Scan, ScanDirection, scan};

@@ -33,6 +33,25 @@ pub fn cost(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription
     issued * warps as f64 + waited * stages as f64 + barriers
 }
 
+/// Cycles that a warp waits where nothing hides it, in slots of the pipe of shared memory: for an exchange, for what is
+/// stored, for the barrier, for what is loaded, each once.
+pub(crate) fn waited(counts: &Counts, target: &TargetDescription) -> f64 {
+    let table = &target.costs;
+    let by_index = counts.exchanges - counts.exchanges_xor.min(counts.exchanges);
+    let of_cluster = table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier);
+    let waits = [
+        (counts.wavefronts_stored, &table.shared_store_wavefront),
+        (counts.wavefronts_loaded, &table.shared_load_wavefront),
+        (by_index, &table.exchange),
+        (counts.exchanges_xor, table.exchange_xor.as_ref().unwrap_or(&table.exchange)),
+        (counts.barriers, &table.block_barrier),
+        (counts.cluster_barriers, of_cluster),
+    ];
+    let cycles: f64 = waits.iter().filter(|(count, _)| *count > 0).map(|(_, cost)| cost.latency).sum();
+    let slot = table.shared_load_wavefront.cycles;
+    if slot > 0.0 { cycles / slot } else { cycles }
+}
+
 /// The price of the counts in wavefront slots of a warp, the same on every target: an exchange and a
 /// wavefront are one, a byte permute or a select a quarter, a barrier of the block or of
 /// the cluster ten, of a warp one.

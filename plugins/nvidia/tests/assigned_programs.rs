@@ -61,18 +61,19 @@ fn at(name: &str, pointer: &str, ty: &str) -> String {
     )
 }
 
-/// A product whose factors come from registers has them in the layouts of its plan: rows can be loaded so, and columns are
-/// converted.
+/// A product whose factors come from registers has them in the layouts of its plan: rows can be loaded so, and columns that are
+/// stored as rows, too, are converted.
 #[test]
 fn factors_are_brought_to_the_layouts_of_the_plan() {
-    let places = [at("a", "p", "f16"), at("b", "q", "f16"), at("c", "r", "f32")].join("\n    ");
+    let places = [at("a", "p", "f16"), at("b", "q", "f16"), at("c", "r", "f32"), at("d", "s", "f16")].join("\n    ");
     let text = format!(
         "module {{
-  tt.func public @f(%p: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %q: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %r: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+  tt.func public @f(%p: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %q: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %r: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %s: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}) {{
     {PLACES}
     {places}
     %a = tt.load %a_at : tensor<64x64x!tt.ptr<f16>>
     %b = tt.load %b_at : tensor<64x64x!tt.ptr<f16>>
+    tt.store %d_at, %b : tensor<64x64x!tt.ptr<f16>>
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %c = tt.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
     tt.store %c_at, %c : tensor<64x64x!tt.ptr<f32>>

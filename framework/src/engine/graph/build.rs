@@ -12,6 +12,7 @@ use crate::engine::product::{Product, product};
 use crate::engine::{EngineError, LOOP_WEIGHT, Machine};
 use crate::layout::Dim;
 use crate::movement::{GlobalTensor, coalesced_layout};
+use crate::target::Direction;
 use crate::tile::{Attribute, Block, Body, Function, Op, Region, Type, Value};
 
 /// How often one of several branches is taken to run.
@@ -37,6 +38,8 @@ fn empty(pool: &Pool) -> Graph<'_> {
         nodes: Vec::new(),
         products: Vec::new(),
         roles: Vec::new(),
+        again: Vec::new(),
+        is_loaded: Vec::new(),
         weights: Vec::new(),
         bits: Vec::new(),
         wants: Vec::new(),
@@ -63,6 +66,8 @@ impl<'f, 'a> Builder<'f, 'a> {
         let values = body.value_count();
         let graph = Graph {
             roles: vec![Role::Scalar; values],
+            again: vec![None; values],
+            is_loaded: vec![false; values],
             weights: vec![1.0; values],
             bits: vec![0; values],
             wants: vec![Vec::new(); body.op_count()],
@@ -80,6 +85,9 @@ impl<'f, 'a> Builder<'f, 'a> {
         for (number, node) in graph.nodes.iter().enumerate() {
             for end in &node.ins {
                 graph.users[end.value.index()].push((number, end.view));
+            }
+            if node.weight >= LOOP_WEIGHT as f64 && is_loaded(node, &graph.is_loaded) {
+                node.outs.iter().for_each(|end| graph.is_loaded[end.value.index()] = true);
             }
             for value in &node.watched {
                 graph.watchers[value.index()].push(number);
@@ -235,6 +243,17 @@ impl<'f, 'a> Builder<'f, 'a> {
         let made = product(self.body, op, self.machine).map_err(|source| EngineError::Product { operation, source })?;
         self.products.push((said, made.clone()));
         Ok(made)
+    }
+}
+
+/// Whether a node of a loop loads what it gives, or makes it of what is loaded.
+fn is_loaded(node: &Node, known: &[bool]) -> bool {
+    match &node.kind {
+        Kind::Access(access) => access.direction == Direction::Load,
+        Kind::Elementwise(_) | Kind::Nothing => {
+            node.op.is_some() && node.ins.iter().any(|end| known[end.value.index()])
+        }
+        _ => false,
     }
 }
 

@@ -1,18 +1,18 @@
 //! Values that are computed again in each layout in which they are wanted.
 
 use super::build::Builder;
-use super::{Role, Want};
+use super::{Again, Role, Want};
 use crate::engine::EngineError;
+use crate::engine::facts::Fact;
 use crate::engine::layouts::View;
 use crate::tile::{Op, Operation};
 
 /// A value that takes more operations than these is not computed again for every layout.
 const LARGEST_CONE: u32 = 48;
 
-/// Operations that are no elementwise ones, and can be done again wherever the result is wanted.
-const FREE: [&str; 10] = [
+/// Operations that take no instruction of a register, and can be done again wherever the result is wanted.
+const NO_INSTRUCTION: [&str; 9] = [
     "arith.constant",
-    "arith.select",
     "tt.make_range",
     "tt.splat",
     "tt.broadcast",
@@ -28,7 +28,7 @@ impl Builder<'_, '_> {
     pub(super) fn is_free(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let given = operation.results.iter().any(|value| self.body.ty(*value).layout().is_some());
-        let kind = operation.definition.traits.elementwise || FREE.contains(&operation.name());
+        let kind = is_issued(operation) || NO_INSTRUCTION.contains(&operation.name());
         let is_pure = operation.definition.traits.pure && operation.regions.is_empty();
         is_pure && kind && !given && self.cone(operation).is_some_and(|cone| cone <= LARGEST_CONE)
     }
@@ -50,13 +50,31 @@ impl Builder<'_, '_> {
         let operation = self.body.op(op).clone();
         let cone = self.cone(&operation).unwrap_or(0);
         let view = self.views(op).map_or(View::Same, |views| views.operand.0);
+        let view = self.graph.pool.view(view);
+        let mut operands = Vec::new();
         for (operand, value) in operation.operands.iter().enumerate() {
             if self.is_tensor(*value) {
-                let view = self.graph.pool.view(view.clone());
                 self.set_want(op, operand, Want::OfResult(view));
+                operands.push((*value, view));
             }
         }
-        operation.results.iter().for_each(|result| self.free(*result, cone, weight));
+        let is_issued = is_issued(&operation);
+        for result in &operation.results {
+            self.free(*result, cone, weight);
+            let together = self.facts.get(*result).map_or_else(Vec::new, together);
+            self.graph.again[result.index()] = Some(Again { is_issued, together, operands: operands.clone() });
+        }
         Ok(())
     }
+}
+
+/// Whether an operation is an instruction for each register.
+fn is_issued(operation: &Operation) -> bool {
+    let name = operation.name();
+    (operation.definition.traits.elementwise || name == "arith.select") && !NO_INSTRUCTION.contains(&name)
+}
+
+/// How many neighbours along each axis are the same or follow each other.
+fn together(fact: &Fact) -> Vec<u64> {
+    fact.axes.iter().map(|along| along.contiguity.max(along.constancy)).collect()
 }

@@ -92,6 +92,18 @@ pub(super) enum Want {
     OfResult(ViewId),
 }
 
+/// How a value is made that is computed wherever it is wanted.
+#[derive(Debug, Clone)]
+pub(super) struct Again {
+    /// Whether its operation is an instruction for each register; constants and views of tensors are none.
+    pub is_issued: bool,
+    /// So many neighbours along each axis are the same, or follow each other: one instruction makes them all, since accesses
+    /// add what is constant to their address.
+    pub together: Vec<u64>,
+    /// The tensors that it is made of, and their layouts as views of its own.
+    pub operands: Vec<(Value, ViewId)>,
+}
+
 /// The graph.
 #[derive(Debug)]
 pub(super) struct Graph<'a> {
@@ -103,6 +115,11 @@ pub(super) struct Graph<'a> {
     pub products: Vec<Multiplication>,
     /// By number of the value.
     pub roles: Vec<Role>,
+    /// By number of the value: how it is made, where it is computed wherever it is wanted.
+    pub again: Vec<Option<Again>>,
+    /// By number of the value: whether turns of a loop load it, or make it of what they load by operations on its elements
+    /// alone. Where it passes through shared memory, it can be loaded turns ahead.
+    pub is_loaded: Vec<bool>,
     /// By number of the value: how often it is made, beside what is made once.
     pub weights: Vec<f64>,
     /// By number of the value: bits of an element when it moves.
