@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::kernel::Counts;
-use crate::target::TargetDescription;
+use crate::target::{Cost, TargetDescription};
 
 use super::Plan;
 
@@ -15,41 +15,51 @@ use super::Plan;
 #[must_use]
 pub fn cost(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription) -> f64 {
     let table = &target.costs;
-    let by_index = counts.exchanges.saturating_sub(counts.exchanges_xor);
+    let [stored, loaded, by_index, by_xor] = moved(counts, target);
     let per_warp = [
-        (counts.wavefronts_stored, &table.shared_store_wavefront),
-        (counts.wavefronts_loaded, &table.shared_load_wavefront),
-        (by_index, &table.exchange),
-        (counts.exchanges_xor, table.exchange_xor.as_ref().unwrap_or(&table.exchange)),
+        stored,
+        loaded,
+        by_index,
+        by_xor,
         (counts.permutes, &table.permute),
         (counts.selects, &table.select),
         (counts.warp_barriers, &table.warp_barrier),
     ];
     let issued: f64 = per_warp.iter().map(|(count, cost)| *count as f64 * cost.cycles).sum();
-    let waited: f64 = per_warp.iter().filter(|(count, _)| *count > 0).map(|(_, cost)| cost.latency).sum();
-    let of_cluster = table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier);
-    let barriers = [(counts.barriers, &table.block_barrier), (counts.cluster_barriers, of_cluster)];
-    let barriers: f64 = barriers.iter().map(|(count, cost)| *count as f64 * (cost.cycles + cost.latency)).sum();
-    issued * warps as f64 + waited * stages as f64 + barriers
+    let meet = |(count, cost): (u64, &Cost)| count as f64 * (cost.cycles + cost.latency);
+    let barriers: f64 = barriers(counts, target).into_iter().map(meet).sum();
+    issued * warps as f64 + latencies(&per_warp) * stages as f64 + barriers
 }
 
 /// Cycles that a warp waits where nothing hides it, in slots of the pipe of shared memory: for an exchange, for what is
 /// stored, for the barrier, for what is loaded, each once.
 pub(crate) fn waited(counts: &Counts, target: &TargetDescription) -> f64 {
+    let cycles = latencies(&moved(counts, target)) + latencies(&barriers(counts, target));
+    let slot = target.costs.shared_load_wavefront.cycles;
+    if slot > 0.0 { cycles / slot } else { cycles }
+}
+
+/// What moves between threads, and what each of it costs: stored, loaded, exchanged by index and by a constant.
+fn moved<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 4] {
     let table = &target.costs;
-    let by_index = counts.exchanges - counts.exchanges_xor.min(counts.exchanges);
-    let of_cluster = table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier);
-    let waits = [
+    [
         (counts.wavefronts_stored, &table.shared_store_wavefront),
         (counts.wavefronts_loaded, &table.shared_load_wavefront),
-        (by_index, &table.exchange),
+        (counts.exchanges.saturating_sub(counts.exchanges_xor), &table.exchange),
         (counts.exchanges_xor, table.exchange_xor.as_ref().unwrap_or(&table.exchange)),
-        (counts.barriers, &table.block_barrier),
-        (counts.cluster_barriers, of_cluster),
-    ];
-    let cycles: f64 = waits.iter().filter(|(count, _)| *count > 0).map(|(_, cost)| cost.latency).sum();
-    let slot = table.shared_load_wavefront.cycles;
-    if slot > 0.0 { cycles / slot } else { cycles }
+    ]
+}
+
+/// Barriers of the block and of the cluster, and what each costs.
+fn barriers<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 2] {
+    let table = &target.costs;
+    let of_cluster = table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier);
+    [(counts.barriers, &table.block_barrier), (counts.cluster_barriers, of_cluster)]
+}
+
+/// The latency of all that there is any of, each once.
+fn latencies(costs: &[(u64, &Cost)]) -> f64 {
+    costs.iter().filter(|(count, _)| *count > 0).map(|(_, cost)| cost.latency).sum()
 }
 
 /// The price of the counts in wavefront slots of a warp, the same on every target: an exchange and a
