@@ -3,7 +3,7 @@
 use std::fmt;
 
 use conformance_pack::Figure;
-use tilewright::pipeline::Trial;
+use tilewright_verify::Trial;
 
 use crate::{Context, Level, Status};
 

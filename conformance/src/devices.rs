@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use tilewright::vendor::{Device, DeviceError, Target};
+use tilewright_plugin::{Device, DeviceError, Target};
 
 /// Opened by the first case that needs it, and kept; opened again where it was lost.
 #[derive(Default)]

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
-use tilewright::layout::families::Neutral;
-use tilewright::layout::{FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse, Spellings};
-use tilewright::vendor::Target;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse, Spellings};
+use tilewright_plugin::Target;
 
 use crate::{Answers, Case, Devices};
 
@@ -197,7 +197,7 @@ impl Context {
     /// The samples of all families for one use, those of the neutral families first.
     #[must_use]
     pub fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
-        use tilewright::layout::Families;
+        use tilewright_layout::Families;
         self.families().samples(use_case)
     }
 

@@ -8,7 +8,7 @@
 //! [`Report`] counts what came out. [`Program`] puts them together as a command: the product's
 //! binary is one, a vendor's own with more groups may be another.
 //!
-//! The suite reaches vendors' code through [`tilewright::vendor::Target`] only, and links none.
+//! The suite reaches vendors' code through [`tilewright_plugin::Target`] only, and links none.
 
 mod answers;
 mod case;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use tilewright::layout::Layout;
+use tilewright_layout::Layout;
 
 /// What a case's run says of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

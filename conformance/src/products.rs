@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tilewright::plugin::{self, Discovery, HostCommand, Registry};
-use tilewright::target::{Catalogue, TargetDescription};
-use tilewright::vendor::Target;
+use tilewright_plugin as plugin;
+use tilewright_plugin::Target;
+use tilewright_plugin::{Discovery, HostCommand, Registry};
+use tilewright_target::{Catalogue, TargetDescription};
 
 use crate::results::digest;
 use crate::{OpenError, Served, Targets, answers};

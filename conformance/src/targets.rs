@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use thiserror::Error;
-use tilewright::target::TargetDescription;
-use tilewright::vendor::Target;
+use tilewright_plugin::Target;
+use tilewright_target::TargetDescription;
 
 use crate::Served;
 

@@ -2,20 +2,19 @@
 
 #![allow(missing_docs)]
 
-#[path = "long/mod.rs"]
-mod long;
+use tilewright_testkit::long_program;
 
 use std::alloc::{GlobalAlloc, Layout as Block, System};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use tilewright::engine::{Machine, Strategy, assign};
-use tilewright::layout::families::Neutral;
-use tilewright::movement::Means;
-use tilewright::target::TargetDescription;
-use tilewright::tile::op::Dialects;
-use tilewright::tile::text;
+use tilewright_assign::{Machine, Strategy, assign};
+use tilewright_layout::families::Neutral;
+use tilewright_plan::movement::Means;
+use tilewright_target::TargetDescription;
+use tilewright_tile::op::Dialects;
+use tilewright_tile::text;
 
 /// Counts the bytes of the heap that are in use, and the most that were.
 struct Counting;
@@ -59,7 +58,7 @@ fn long_programs(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10);
         for count in [1000, 2000, 5000, 10_000] {
-            let module = text::parse(&long::text(count), &Dialects::neutral()).expect("a program");
+            let module = text::parse(&long_program::text(count), &Dialects::neutral()).expect("a program");
             let most = most_bytes(|| drop(black_box(assign(black_box(&module), &machine, strategy))));
             println!("{name}/{count}: {} bytes of heap for each operation at most", most / count);
             group.throughput(Throughput::Elements(count as u64));

@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 
-use tilewright::target::{Catalogue, CatalogueError};
+use tilewright_target::{Catalogue, CatalogueError};
 
 /// The environment variable that names directories of further target files.
 pub const SEARCH_PATH: &str = "TILEWRIGHT_TARGET_PATH";

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use tilewright::vendor::{Device, DeviceError, Target};
+use tilewright_plugin::{Device, DeviceError, Target};
 
 use crate::{Case, Effort, Index, Pack, Played, play};
 

@@ -1,9 +1,9 @@
 //! What is in a pack: the file `index.json`.
 
 use serde::{Deserialize, Serialize};
-use tilewright::kernel::{Counts, MappedTensor};
-use tilewright::target::TargetDescription;
-use tilewright::vendor::{Emit, KernelMetadata};
+use tilewright_kernel::{Counts, MappedTensor};
+use tilewright_plugin::{Emit, KernelMetadata};
+use tilewright_target::TargetDescription;
 
 use crate::Figure;
 

@@ -3,7 +3,7 @@
 //!
 //! An [`Index`] says what is in a pack: cases, the code of each, contents of buffers before and after, what was predicted.
 //! [`Writer`] makes a pack of trials, [`Pack`] reads one and trusts nothing in it, [`play`](fn@play) runs its cases on a
-//! [`Device`](tilewright::vendor::Device) and compares and times them, [`Played`] is what came out, [`Command`] all of that
+//! [`Device`](tilewright_plugin::Device) and compares and times them, [`Played`] is what came out, [`Command`] all of that
 //! as a command line. `docs/gpu-machines.md` is its page.
 //!
 //! May import `tilewright`, of which it uses cases' buffers and the traits of targets and devices.

@@ -1,7 +1,7 @@
 //! Running the cases of a pack on a device.
 
-use tilewright::pipeline::case::Buffer as Held;
-use tilewright::vendor::{Buffer, Device, DeviceError, LaunchArgument, LaunchRequest, LoadedCode};
+use tilewright_plugin::{Buffer, Device, DeviceError, LaunchArgument, LaunchRequest, LoadedCode};
+use tilewright_verify::case::Buffer as Held;
 
 use crate::{Argument, Case, Effort, Outcome, Pack, PackError, PlayedCase, Status, Times, Trial};
 

@@ -5,9 +5,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use tilewright::kernel::MappedTensor;
-use tilewright::pipeline::case::{After as MustHold, Buffer as Held, Element, Tolerance};
-use tilewright::vendor::{Artifact, Payload};
+use tilewright_kernel::MappedTensor;
+use tilewright_plugin::{Artifact, Payload};
+use tilewright_verify::case::{After as MustHold, Buffer as Held, Element, Tolerance};
 
 use crate::write::{BUFFERS, CODE, INDEX};
 use crate::{After, Argument, Buffer, Case, Index, Span, Trial, VERSION};

@@ -1,7 +1,7 @@
 //! How long launches take, by the device's own clock.
 
 use serde::{Deserialize, Serialize};
-use tilewright::vendor::{Device, DeviceError, LaunchRequest};
+use tilewright_plugin::{Device, DeviceError, LaunchRequest};
 
 /// How often a launch is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

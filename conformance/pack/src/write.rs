@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use tilewright::pipeline::Trial as Made;
-use tilewright::pipeline::case::{After as MustHold, Buffer as Held, Given};
-use tilewright::vendor::Artifact;
+use tilewright_plugin::Artifact;
+use tilewright_verify::Trial as Made;
+use tilewright_verify::case::{After as MustHold, Buffer as Held, Given};
 
 use crate::{After, Argument, Buffer, Case, Code, Figure, File, Index, LeftOut, Prediction, Span, Trial};
 

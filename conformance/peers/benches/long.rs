@@ -3,15 +3,14 @@
 
 #![allow(missing_docs)]
 
-#[path = "../../../framework/benches/long/mod.rs"]
-mod long;
+use tilewright_testkit::long_program;
 
 use std::error::Error;
 use std::process::Command;
 
-use tilewright::kernel::Module;
-use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions};
-use tilewright::vendor::{CompileOptions, Emit};
+use tilewright::{ProgramCompiler, ProgramOptions};
+use tilewright_kernel::Module;
+use tilewright_plugin::{CompileOptions, Emit};
 
 /// Says in a child how many operations it is to compile.
 const COUNT: &str = "TILEWRIGHT_LONG_PROGRAM";
@@ -36,7 +35,7 @@ fn compiled(count: usize) -> Result<(), Box<dyn Error>> {
     let target = tilewright_peers::target(TARGET)?;
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
-    let text = long::text(count);
+    let text = long_program::text(count);
     let (mut cells, mut last) = (vec![count.to_string()], processor_seconds());
     let mut ended = |cells: &mut Vec<String>| {
         let now = processor_seconds();

@@ -4,19 +4,16 @@
 
 #![allow(missing_docs)]
 
-#[path = "../../../framework/tests/known_answers/mod.rs"]
-mod known_answers;
-
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use known_answers::sample_and_full;
-use tilewright::layout::{Dim, LinearLayout, layout_from_json};
-use tilewright::movement::{Means, ScanDirection, convert, gather, reduce, scan};
-use tilewright::target::{Instruction, TargetDescription};
+use tilewright_layout::{Dim, LinearLayout, layout_from_json};
+use tilewright_plan::movement::{Means, ScanDirection, convert, gather, reduce, scan};
+use tilewright_target::{Instruction, TargetDescription};
+use tilewright_testkit::known_answers::sample_and_full;
 
 struct Conversion<'a> {
     id: String,
@@ -53,7 +50,7 @@ impl Conversion<'_> {
 
 fn products() -> BTreeMap<String, Product> {
     let names: BTreeMap<String, String> =
-        serde_json::from_str(include_str!("../../../framework/tests/data/conversion_targets.json"))
+        serde_json::from_str(include_str!("../../../plugins/testkit/data/conversion_targets.json"))
             .expect("names by target");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets");
     let read = |(name, file): (String, String)| {
@@ -68,7 +65,7 @@ fn products() -> BTreeMap<String, Product> {
 
 fn conversions(targets: &BTreeMap<String, Product>) -> Vec<Conversion<'_>> {
     let rows =
-        sample_and_full(include_str!("../../../framework/tests/data/conversions.jsonl"), "oracle/conversions.jsonl");
+        sample_and_full(include_str!("../../../plugins/testkit/data/conversions.jsonl"), "oracle/conversions.jsonl");
     let conversions = rows.iter().filter_map(|row| {
         let target = targets.get(row["target"].as_str()?)?;
         let layout = |side: &str| layout_from_json(&row[side]["layout"]).expect("a layout");

@@ -3,9 +3,9 @@
 
 use std::error::Error;
 
-use tilewright::layout::families::Neutral;
-use tilewright::layout::{Dim, Families, FamilySet, FamilySpec, LinearLayout, spec_from_json};
-use tilewright::vendor::Target;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Dim, Families, FamilySet, FamilySpec, LinearLayout, spec_from_json};
+use tilewright_plugin::Target;
 
 /// A layout to be built.
 #[derive(Debug, Clone)]

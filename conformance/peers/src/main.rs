@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tilewright::layout::{Dim, Families, FamilyError, layout_to_json};
+use tilewright_layout::{Dim, Families, FamilyError, layout_to_json};
 use tilewright_peers::{Case, Operands, cases, with_all_families};
 
 /// How long each thing is repeated.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use clap::Parser;
 use conformance_pack::{Command, Index};
-use tilewright::plugin::Registry;
-use tilewright::vendor::Target;
+use tilewright_plugin::Registry;
+use tilewright_plugin::Target;
 // Named, so that they are linked and their targets registered.
 use {tilewright_amd as _, tilewright_intel as _, tilewright_nvidia as _};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value as Json;
-use tilewright::layout::{Attribute, FamilySpec, spec_from_json};
+use tilewright_layout::{Attribute, FamilySpec, spec_from_json};
 
 use super::{Answers, AnswersError, Row};
 

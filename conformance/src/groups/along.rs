@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use tilewright::kernel::Element;
-use tilewright::layout::{Dim, LinearLayout};
+use tilewright_kernel::Element;
+use tilewright_layout::{Dim, LinearLayout};
 
 use super::lineup::{Lineup, Turns};
 use super::setting::ELEMENTS;

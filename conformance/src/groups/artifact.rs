@@ -1,7 +1,7 @@
 //! Code of a module with one kernel, looked at from outside.
 
-use tilewright::kernel::Module;
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit};
+use tilewright_kernel::Module;
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit};
 
 use crate::{Context, Level, Verdict};
 
@@ -12,7 +12,7 @@ pub(super) fn options() -> CompileOptions {
 
 /// Compiles the module twice: the target must give code, of the launch that was asked for, the same
 /// both times. The level says whether a tool of the vendor's took it. Where the target says of an object that a tool made
-/// it which may give other bytes ([`Payload::may_differ`](tilewright::vendor::Payload)), that it did is told, but no failure.
+/// it which may give other bytes ([`Payload::may_differ`](tilewright_plugin::Payload)), that it did is told, but no failure.
 pub(super) fn compiled(context: &Context, module: &Module) -> Verdict {
     let compile = || context.target().compile(module, &options());
     let artifact = match compile() {
@@ -72,7 +72,7 @@ fn fits(module: &Module, artifact: &Artifact) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright::vendor::Payload;
+    use tilewright_plugin::Payload;
 
     fn artifact(text: &str, object: &str, may_differ: bool) -> Artifact {
         let payload = |form, format: &str, text: &str, may_differ| Payload {

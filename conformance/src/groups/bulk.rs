@@ -1,9 +1,9 @@
 //! Rows that copy a box of a tensor or a span of bytes, and the maps that they are shown with.
 
-use tilewright::kernel::{Outside, TensorMap};
-use tilewright::lower::{Bulk, BulkFlaw};
-use tilewright::pipeline::{Disproof, Trial, box_copy_trial, box_origins, prove_box_copy, prove_span_copy};
-use tilewright::target::{BoxArrangement, BoxOperand, Completion, Instruction, Operand, TargetDescription};
+use tilewright_kernel::{Outside, TensorMap};
+use tilewright_target::{BoxArrangement, BoxOperand, Completion, Instruction, Operand, TargetDescription};
+use tilewright_verify::kernels::{Bulk, BulkFlaw};
+use tilewright_verify::{Disproof, Trial, box_copy_trial, box_origins, prove_box_copy, prove_span_copy};
 
 use super::executed::no_trials;
 use crate::{Context, Verdict};

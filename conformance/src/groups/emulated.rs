@@ -1,8 +1,8 @@
 //! What movements that are planned and run on the emulator are found to be.
 
-use tilewright::emulator::Report;
-use tilewright::movement::MovementError;
-use tilewright::pipeline::Disproof;
+use tilewright_emulator::Report;
+use tilewright_plan::movement::MovementError;
+use tilewright_verify::Disproof;
 
 use crate::{Level, Verdict};
 

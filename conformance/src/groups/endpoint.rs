@@ -1,6 +1,6 @@
 //! Layouts that data moves from and to.
 
-use tilewright::layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, Sample, Space};
+use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, Sample, Space};
 
 use super::Tensor;
 use super::law::{broken, resolve};
@@ -88,7 +88,7 @@ impl Endpoint {
 fn stacked(plane: &LinearLayout, along: Dim, planes: Option<u64>) -> Result<LinearLayout, Verdict> {
     let Some(planes) = planes else { return Ok(plane.clone()) };
     let bits = planes.trailing_zeros();
-    let failed = |error: tilewright::layout::LayoutError| broken(error.to_string());
+    let failed = |error: tilewright_layout::LayoutError| broken(error.to_string());
     let mut outs = Space::default();
     for (dim, bits) in plane.outs().iter() {
         let axis = (0..plane.outs().len()).find(|&axis| Dim::tensor(axis) == dim).unwrap_or(0);

@@ -1,7 +1,7 @@
 //! What kernels that run on a device are found to be.
 
-use tilewright::pipeline::{Disproof, Trial};
-use tilewright::vendor::{CompileError, Device, DeviceError};
+use tilewright_plugin::{CompileError, Device, DeviceError};
+use tilewright_verify::{Disproof, Trial};
 
 use crate::{Context, Level, Verdict};
 

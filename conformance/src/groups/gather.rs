@@ -4,9 +4,10 @@
 
 use std::fmt;
 
-use tilewright::layout::LinearLayout;
-use tilewright::movement::{self, Gather};
-use tilewright::pipeline::{Trial, gather_trial, prove_gather, prove_gather_on};
+use tilewright_layout::LinearLayout;
+use tilewright_plan::movement;
+use tilewright_plan::movement::Gather;
+use tilewright_verify::{Trial, gather_trial, prove_gather, prove_gather_on};
 
 use super::along::Along;
 use super::emulated::{either, executed, refused};

@@ -1,6 +1,6 @@
 //! Cases that show a law by algebra, and the words in which their checks speak.
 
-use tilewright::layout::{FamilyError, FamilySpec, Layout, LinearLayout};
+use tilewright_layout::{FamilyError, FamilySpec, Layout, LinearLayout};
 
 use crate::{Case, Context, Level, Verdict};
 

@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use tilewright::kernel::Element;
-use tilewright::layout::families::Neutral;
-use tilewright::layout::{Dim, Families, FamilySpec, Layout, Sample};
+use tilewright_kernel::Element;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Dim, Families, FamilySpec, Layout, Sample};
 
 use super::setting::ELEMENTS;
 use super::{Endpoint, Setting, Tensor};

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::movement::{self, Reduction};
-use tilewright::pipeline::{Trial, prove_reduction, prove_reduction_on, reduction_trial};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement;
+use tilewright_plan::movement::Reduction;
+use tilewright_verify::{Trial, prove_reduction, prove_reduction_on, reduction_trial};
 
 use super::along::Along;
 use super::emulated::{at_bound, either, executed, refused, stores_once};

@@ -1,6 +1,6 @@
 //! The samples of a target's families in the settings that laws are shown in.
 
-use tilewright::layout::Sample;
+use tilewright_layout::Sample;
 
 use super::Setting;
 use crate::Context;

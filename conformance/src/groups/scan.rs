@@ -3,9 +3,10 @@
 
 use std::fmt;
 
-use tilewright::layout::LinearLayout;
-use tilewright::movement::{self, Scan, ScanDirection};
-use tilewright::pipeline::{Trial, prove_scan, prove_scan_on, scan_trial};
+use tilewright_layout::LinearLayout;
+use tilewright_plan::movement;
+use tilewright_plan::movement::{Scan, ScanDirection};
+use tilewright_verify::{Trial, prove_scan, prove_scan_on, scan_trial};
 
 use super::along::Along;
 use super::emulated::{at_bound, either, executed, refused};

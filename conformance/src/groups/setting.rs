@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use tilewright::kernel::Element;
-use tilewright::layout::SampleUse;
+use tilewright_kernel::Element;
+use tilewright_layout::SampleUse;
 
 use crate::Context;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilewright::kernel::Element;
+use tilewright_kernel::Element;
 
 use super::Setting;
 

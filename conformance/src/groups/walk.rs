@@ -1,7 +1,7 @@
 //! Layouts by brute force: every position visited from the bases alone, so that the algebra under
 //! test is not asked about itself.
 
-use tilewright::layout::{Dim, LinearLayout};
+use tilewright_layout::{Dim, LinearLayout};
 
 /// Layouts of more positions than this are not walked.
 const MOST_POSITIONS_BITS: u32 = 22;

@@ -140,7 +140,7 @@ impl Program {
 fn list_targets(targets: &dyn Targets, format: MessageFormat) -> Result<Exit, Stop> {
     let list = targets.list();
     let mut out = io::stdout().lock();
-    let width = |text: fn(&tilewright::target::TargetDescription) -> &str| {
+    let width = |text: fn(&tilewright_target::TargetDescription) -> &str| {
         list.iter().map(|target| text(target).len()).max().unwrap_or(0)
     };
     let (names, architectures) = (width(|target| &target.name), width(|target| &target.architecture));

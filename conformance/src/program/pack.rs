@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use conformance_pack::{Index, Maker, Packed, VERSION, Writer};
-use tilewright::kernel::Module;
-use tilewright::vendor::{CompileError, CompileOptions, Target};
+use tilewright_kernel::Module;
+use tilewright_plugin::{CompileError, CompileOptions, Target};
 
 use super::arguments::{Choice, Which};
 use super::choose::{Chosen, chosen_targets, context, narrowed};
@@ -83,7 +83,7 @@ fn index(targets: &dyn Targets, context: &Context, date: Option<&str>) -> Index 
 /// The case's kernels, compiled.
 fn packed(context: &Context, case: &Case) -> Result<Packed, Verdict> {
     let made = case.trials(context).unwrap_or_else(|| Err(Verdict::skip("it has no kernels")))?;
-    let compiled = |trial: tilewright::pipeline::Trial| {
+    let compiled = |trial: tilewright_verify::Trial| {
         let module = Module { kernels: vec![trial.kernel.clone()] };
         match context.target().compile(&module, &CompileOptions::default()) {
             Ok(artifact) => Ok((trial, artifact)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::DateTime;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use tilewright::layout::Layout;
+use tilewright_layout::Layout;
 use tilewright_picture::{svg, view};
 
 use super::{Report, Tally};

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tilewright::kernel::{self, Module};
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, Spelling};
-use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, Target};
+use tilewright_kernel as kernel;
+use tilewright_kernel::Module;
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, Spelling};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, Target};
+use tilewright_target::{Instruction, TargetDescription};
 
 use super::edit::Edit;
 

@@ -1,7 +1,7 @@
 //! The faults: where each is, which cases are run, and what must be said of it where.
 
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::target::{Instruction, Operand, TargetDescription};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_target::{Instruction, Operand, TargetDescription};
 
 use super::edit::Edit::{Cut, Drop, Put, Swap};
 use super::liar::Lie;
@@ -262,7 +262,7 @@ fn rows() -> Vec<Fault> {
 }
 
 /// Changes what is said of the banks of plain accesses of so many bits.
-fn banks(target: &mut TargetDescription, bits: u32, change: impl Fn(&mut tilewright::target::BankRow)) {
+fn banks(target: &mut TargetDescription, bits: u32, change: impl Fn(&mut tilewright_target::BankRow)) {
     target.shared.banks.iter_mut().filter(|row| row.access_bits.contains(&bits)).for_each(change);
 }
 

@@ -26,8 +26,8 @@ use conformance::groups::memory::Memory;
 use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
 use conformance::{Answers, Context, Filter, Group, Status, Verdict, list as cases_of};
-use tilewright::plugin::{Discovery, Registry};
-use tilewright::vendor::Target;
+use tilewright_plugin::Target;
+use tilewright_plugin::{Discovery, Registry};
 
 use liar::{Liar, Lie};
 use list::{Fault, all};

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use conformance::{Case, Context, Group, Level, OpenError, Targets, Verdict};
-use tilewright::kernel::Module;
-use tilewright::layout::Families;
-use tilewright::layout::families::Neutral;
-use tilewright::layout::parse_spec;
-use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+use tilewright_kernel::Module;
+use tilewright_layout::Families;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::parse_spec;
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+use tilewright_target::{Instruction, TargetDescription};
 
 /// The targets `toy` and `twin`, which work; `absent`, whose plugin is missing; and `mortal`,
 /// which opens in the runner's own process and ends every worker.

@@ -6,13 +6,13 @@ use std::io::Write;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright::lower::{copy_kernel, load_kernel, store_kernel};
-use tilewright::movement::{
+use tilewright::PipelineError;
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_lower::{copy_kernel, load_kernel, store_kernel};
+use tilewright_plan::movement::{
     GlobalAccess, GlobalTensor, MovementError, SharedAccess, Stride, access_global, load_shared, store_shared,
 };
-use tilewright::pipeline::PipelineError;
-use tilewright::target::{Direction, TargetDescription};
+use tilewright_target::{Direction, TargetDescription};
 
 use crate::emit::{Emission, emit};
 use crate::failure::Failure;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use tilewright::pipeline::program::Stage;
+use tilewright::Stage;
 
 use crate::emit::{Code, Form, emit, write};
 use crate::failure::Failure;

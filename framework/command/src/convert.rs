@@ -5,12 +5,13 @@ use std::io::Write;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::layout::LinearLayout;
-use tilewright::lower::conversion_kernel;
-use tilewright::movement::{self, Path, Plan, Rejected, Swizzle, slots};
-use tilewright::pipeline::{PipelineError, Session};
-use tilewright::target::TargetDescription;
+use tilewright::{PipelineError, Session};
+use tilewright_layout::LinearLayout;
+use tilewright_lower::conversion_kernel;
 use tilewright_picture::view::{self, ConversionView};
+use tilewright_plan::movement;
+use tilewright_plan::movement::{Path, Plan, Rejected, Swizzle, slots};
+use tilewright_target::TargetDescription;
 
 use crate::draw::{Destination, repeated};
 use crate::emit::{Code, Form, emit};

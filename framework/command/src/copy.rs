@@ -6,11 +6,11 @@ use std::io::Write;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::kernel::Launch;
-use tilewright::lower::{Stages, staged_box_kernel, staged_copy_kernel};
-use tilewright::movement::{BoxCopy, CopyQuestion, Means, SharedCopy, copy_to_shared};
-use tilewright::pipeline::PipelineError;
-use tilewright::target::TargetDescription;
+use tilewright::PipelineError;
+use tilewright_kernel::Launch;
+use tilewright_lower::{Stages, staged_box_kernel, staged_copy_kernel};
+use tilewright_plan::movement::{BoxCopy, CopyQuestion, Means, SharedCopy, copy_to_shared};
+use tilewright_target::TargetDescription;
 
 use crate::access::global_tensor;
 use crate::emit::{Emission, emit};

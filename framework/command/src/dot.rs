@@ -6,12 +6,13 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value as Json, json};
 
-use tilewright::contract::{self, Candidate, Contraction, Question, Refused, Scale};
-use tilewright::layout::{LinearLayout, layout_to_json};
-use tilewright::lower::contraction_kernel;
-use tilewright::movement::Means;
-use tilewright::pipeline::PipelineError;
-use tilewright::target::Number;
+use tilewright::PipelineError;
+use tilewright_layout::{LinearLayout, layout_to_json};
+use tilewright_lower::contraction_kernel;
+use tilewright_plan::contract;
+use tilewright_plan::contract::{Candidate, Contraction, Question, Refused, Scale};
+use tilewright_plan::movement::Means;
+use tilewright_target::Number;
 
 use crate::emit::{Emission, emit};
 use crate::failure::Failure;

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use tilewright::kernel::{self, Kernel, Module};
-use tilewright::pipeline::{PipelineError, Session};
-use tilewright::vendor::{CompileOptions, Emit};
+use tilewright::{PipelineError, Session};
+use tilewright_kernel as kernel;
+use tilewright_kernel::{Kernel, Module};
+use tilewright_plugin::{CompileOptions, Emit};
 
 use crate::failure::Failure;
 

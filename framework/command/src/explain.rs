@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use tilewright::pipeline::program::Stage;
+use tilewright::Stage;
 
 use crate::failure::Failure;
 use crate::program::{Asked, failure};

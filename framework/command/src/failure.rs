@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
-use tilewright::layout::NotationError;
-use tilewright::pipeline::{PipelineError, QuestionError};
-use tilewright::target::CatalogueError;
-use tilewright::vendor::CompileError;
+use tilewright::{PipelineError, QuestionError};
+use tilewright_layout::NotationError;
 use tilewright_picture::PictureError;
+use tilewright_plugin::CompileError;
+use tilewright_target::CatalogueError;
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl From<PipelineError> for Failure {
         match error {
             PipelineError::Plugin(_) | PipelineError::Lowered(_) => Self::Broken(message),
             PipelineError::Compile(CompileError::Backend(_) | CompileError::Plugin(_)) => Self::Broken(message),
-            PipelineError::Family(tilewright::layout::FamilyError::Plugin(_)) => Self::Broken(message),
+            PipelineError::Family(tilewright_layout::FamilyError::Plugin(_)) => Self::Broken(message),
             _ => Self::Input(message),
         }
     }

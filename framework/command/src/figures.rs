@@ -4,8 +4,8 @@
 use comfy_table::{Table, presets};
 use serde_json::{Value as Json, json};
 
-use tilewright::kernel::Counts;
-use tilewright::movement::{Bound, slots};
+use tilewright_kernel::Counts;
+use tilewright_plan::movement::{Bound, slots};
 
 /// The figures of a plan.
 #[derive(Debug, Clone, Copy)]

@@ -5,9 +5,10 @@ use std::io::Write;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::lower::gather_kernel;
-use tilewright::movement::{self, Gather};
-use tilewright::pipeline::PipelineError;
+use tilewright::PipelineError;
+use tilewright_lower::gather_kernel;
+use tilewright_plan::movement;
+use tilewright_plan::movement::Gather;
 
 use crate::emit::{Emission, emit};
 use crate::failure::Failure;

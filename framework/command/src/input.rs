@@ -4,13 +4,13 @@ use std::num::IntErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tilewright::kernel::Element;
-use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright::movement::Means;
-use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
-use tilewright::plugin::{Discovery, HostCommand, LoadError, Registry};
-use tilewright::target::TargetDescription;
-use tilewright::vendor::Target;
+use tilewright::{LayoutQuestion, PipelineError, Session};
+use tilewright_kernel::Element;
+use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
+use tilewright_plan::movement::Means;
+use tilewright_plugin::Target;
+use tilewright_plugin::{Discovery, HostCommand, LoadError, Registry};
+use tilewright_target::TargetDescription;
 
 use crate::Global;
 use crate::failure::Failure;

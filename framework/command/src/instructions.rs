@@ -6,8 +6,8 @@ use clap::Args;
 use comfy_table::{Table, presets};
 use serde_json::{Value as Json, json};
 
-use tilewright::layout::Dim;
-use tilewright::target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, UnusedInstruction};
+use tilewright_layout::Dim;
+use tilewright_target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, UnusedInstruction};
 
 use crate::draw::{Destination, draw_instruction};
 use crate::failure::Failure;

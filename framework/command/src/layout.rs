@@ -6,8 +6,8 @@ use std::io::Write;
 use clap::Args;
 use comfy_table::{Table, presets};
 
-use tilewright::layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
-use tilewright::pipeline::LayoutQuestion;
+use tilewright::LayoutQuestion;
+use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
 
 use crate::failure::Failure;
 use crate::notation::Notation;
@@ -64,7 +64,7 @@ pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
 }
 
 fn resolved(
-    session: &tilewright::pipeline::Session,
+    session: &tilewright::Session,
     options: &Options,
     spec: &FamilySpec,
     shape: &[u64],

@@ -130,7 +130,7 @@ fn main() -> ExitCode {
         Command::Run(options) => run::run(&arguments.global, options),
         Command::Batch(options) => batch::run(&arguments.global, options),
         Command::NewPlugin(options) => new_plugin::run(options),
-        Command::PluginHost { library } => tilewright::plugin::serve(library).map_err(Failure::from),
+        Command::PluginHost { library } => tilewright_plugin::serve(library).map_err(Failure::from),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

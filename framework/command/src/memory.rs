@@ -6,13 +6,13 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value as Json, json};
 
-use tilewright::cute;
-use tilewright::layout::{Layout, Spellings, layout_to_json, spec_to_json};
-use tilewright::movement::{
+use tilewright::{PipelineError, Session};
+use tilewright_layout::cute;
+use tilewright_layout::{Layout, Spellings, layout_to_json, spec_to_json};
+use tilewright_plan::movement::{
     Accessor, Candidate, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, choose_memory,
 };
-use tilewright::pipeline::{PipelineError, Session};
-use tilewright::target::Direction;
+use tilewright_target::Direction;
 
 use crate::failure::Failure;
 use crate::{Global, input};

@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 
-use tilewright::cute;
-use tilewright::layout::{FamilySpec, Layout, Spellings, spec_to_json};
-use tilewright::pipeline::LayoutQuestion;
+use tilewright::LayoutQuestion;
+use tilewright_layout::cute;
+use tilewright_layout::{FamilySpec, Layout, Spellings, spec_to_json};
 
 use crate::failure::Failure;
 

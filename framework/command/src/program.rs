@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use tilewright::engine::Strategy;
-use tilewright::engine::synthesis::Options;
-use tilewright::kernel::Kernel;
-use tilewright::layout::NotationError;
-use tilewright::pipeline::Session;
-use tilewright::pipeline::program::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
+use tilewright::Session;
+use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
+use tilewright_assign::Strategy;
+use tilewright_assign::synthesis::Options;
+use tilewright_kernel::Kernel;
+use tilewright_layout::NotationError;
 
 use crate::failure::Failure;
 

@@ -5,10 +5,11 @@ use std::io::Write;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::layout::layout_to_json;
-use tilewright::lower::reduction_kernel;
-use tilewright::movement::{self, Reduction, slots};
-use tilewright::pipeline::PipelineError;
+use tilewright::PipelineError;
+use tilewright_layout::layout_to_json;
+use tilewright_lower::reduction_kernel;
+use tilewright_plan::movement;
+use tilewright_plan::movement::{Reduction, slots};
 
 use crate::emit::{Emission, emit};
 use crate::failure::Failure;

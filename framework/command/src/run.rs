@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::emulator::Limits;
-use tilewright::pipeline::case::Case;
-use tilewright::pipeline::program::ProgramCompiler;
+use tilewright::ProgramCompiler;
+use tilewright_emulator::Limits;
+use tilewright_verify::case::Case;
 
 use crate::failure::Failure;
 use crate::program::Compiling;
@@ -114,7 +114,7 @@ fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcom
         Err(error) => return Outcome::Fail(format!("{}: {error}", case.program.display())),
     };
     let limits = Limits { steps: options.steps, ..Limits::default() };
-    match compiler.run(&case, &text, &options.compiling.options(None), &limits) {
+    match case.compile_and_run(compiler, &text, &options.compiling.options(None), &limits) {
         Ok((_, ended)) if ended.differences.is_empty() => Outcome::Pass { steps: ended.report.steps },
         Ok((_, ended)) => {
             let differences: Vec<_> = ended.differences.iter().map(ToString::to_string).collect();

@@ -5,10 +5,11 @@ use std::io::Write;
 use clap::Args;
 use serde_json::Value as Json;
 
-use tilewright::kernel::Binary;
-use tilewright::lower::scan_kernel;
-use tilewright::movement::{self, Scan, ScanDirection};
-use tilewright::pipeline::PipelineError;
+use tilewright::PipelineError;
+use tilewright_kernel::Binary;
+use tilewright_lower::scan_kernel;
+use tilewright_plan::movement;
+use tilewright_plan::movement::{Scan, ScanDirection};
 
 use crate::emit::{Emission, emit};
 use crate::failure::Failure;

@@ -6,7 +6,7 @@ use clap::Args;
 use comfy_table::{Table, presets};
 use serde_json::json;
 
-use tilewright::target::TargetDescription;
+use tilewright_target::TargetDescription;
 
 use crate::failure::Failure;
 use crate::{Global, input};

@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright::pipeline::Session;
-use tilewright::target::TargetDescription;
+use tilewright::Session;
+use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
+use tilewright_target::TargetDescription;
 
 use crate::failure::Failure;
 use crate::input;

@@ -2,8 +2,8 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use tilewright::kernel::Counts;
-use tilewright::movement::Rejected;
+use tilewright_kernel::Counts;
+use tilewright_plan::movement::Rejected;
 
 /// A way to do what was asked.
 #[derive(Debug, Clone)]

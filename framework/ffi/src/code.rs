@@ -2,10 +2,10 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::engine::Strategy;
-use tilewright::kernel::{Kernel, Module};
-use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions, Stage};
-use tilewright::vendor::{Artifact, CompileOptions, Emit};
+use tilewright::{ProgramCompiler, ProgramOptions, Stage};
+use tilewright_assign::Strategy;
+use tilewright_kernel::{Kernel, Module};
+use tilewright_plugin::{Artifact, CompileOptions, Emit};
 
 use crate::boundary::{borrowed, fill, guarded, handle, place, read_text, text};
 use crate::error::{Failure, TW_ERROR_UNSUPPORTED, tw_error};
@@ -16,7 +16,7 @@ use crate::session::tw_session;
 /// Compiled code, in the forms that were asked for.
 pub struct tw_code {
     forms: Vec<Form>,
-    kernels: Vec<(CString, tilewright::vendor::KernelMetadata)>,
+    kernels: Vec<(CString, tilewright_plugin::KernelMetadata)>,
 }
 
 /// One form of the code.

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use tilewright::plugin::{Level, Listener, listening};
+use tilewright_plugin::{Level, Listener, listening};
 
 use crate::boundary::text;
 

@@ -2,13 +2,13 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::layout::{FamilyError, LayoutError, NotationError};
-use tilewright::pipeline::program::ProgramError;
-use tilewright::pipeline::{PipelineError, QuestionError};
-use tilewright::plugin::LoadError;
-use tilewright::target::CatalogueError;
-use tilewright::tile::text::TextError;
-use tilewright::vendor::CompileError;
+use tilewright::ProgramError;
+use tilewright::{PipelineError, QuestionError};
+use tilewright_layout::{FamilyError, LayoutError, NotationError};
+use tilewright_plugin::CompileError;
+use tilewright_plugin::LoadError;
+use tilewright_target::CatalogueError;
+use tilewright_tile::text::TextError;
 
 /// The caller broke a rule of this interface: a null pointer, an index past the end, a text that is no UTF-8.
 pub const TW_ERROR_ARGUMENT: u32 = 1;

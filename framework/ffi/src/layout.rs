@@ -2,9 +2,9 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::cute;
-use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
-use tilewright::pipeline::LayoutQuestion;
+use tilewright::LayoutQuestion;
+use tilewright_layout::cute;
+use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
 
 use crate::blob::tw_blob;
 use crate::boundary::{borrowed, fill, guarded, handle, place, read_array, read_optional_text, read_text, text};
@@ -218,7 +218,7 @@ unsafe fn of_two(
     one: *const tw_layout,
     other: *const tw_layout,
     out: *mut *mut tw_layout,
-    function: impl FnOnce(&LinearLayout, &LinearLayout) -> Result<LinearLayout, tilewright::layout::LayoutError>,
+    function: impl FnOnce(&LinearLayout, &LinearLayout) -> Result<LinearLayout, tilewright_layout::LayoutError>,
 ) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller of the function promises.

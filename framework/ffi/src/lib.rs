@@ -12,8 +12,6 @@
 //!   and no more are written than that covers.
 //! - Nothing unwinds to the caller, nothing is printed, no handler of signals is set, and no state is shared between
 //!   sessions; plugins, and the names of dims that they make, live as long as the process.
-//!
-//! Imports `pipeline`, and what its answers are made of.
 
 #![allow(non_camel_case_types, reason = "the types have the names that C gives them")]
 #![allow(unsafe_code, reason = "pointers of the caller are read and written here, each with its reason")]

@@ -2,11 +2,11 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::kernel::Kernel;
-use tilewright::layout::Layout;
-use tilewright::lower::conversion_kernel;
-use tilewright::movement::{Plan, slots};
-use tilewright::pipeline::PipelineError;
+use tilewright::PipelineError;
+use tilewright_kernel::Kernel;
+use tilewright_layout::Layout;
+use tilewright_lower::conversion_kernel;
+use tilewright_plan::movement::{Plan, slots};
 
 use crate::blob::tw_blob;
 use crate::boundary::{borrowed, fill, guarded, handle, place, read_text, text};

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tilewright::pipeline::Session;
-use tilewright::plugin::{Discovery, HostCommand, Registry};
-use tilewright::tile::import::Imports;
-use tilewright::tile::op::Dialects;
+use tilewright::Session;
+use tilewright_plugin::{Discovery, HostCommand, Registry};
+use tilewright_tile::import::Imports;
+use tilewright_tile::op::Dialects;
 
 use crate::blob::tw_blob;
 use crate::boundary::{borrowed, fill, guarded, handle, place, read_text};
@@ -92,7 +92,7 @@ impl Wanted {
     }
 }
 
-fn known_targets() -> Result<tilewright::target::Catalogue, Failure> {
+fn known_targets() -> Result<tilewright_target::Catalogue, Failure> {
     Ok(tilewright_targets::catalogue()?)
 }
 

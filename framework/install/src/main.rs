@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 const HEADERS: &[(&str, &str)] = &[
     ("tilewright.h", include_str!("../../ffi/include/tilewright.h")),
     ("tilewright_loader.h", include_str!("../../ffi/include/tilewright_loader.h")),
-    ("tilewright_plugin.h", include_str!("../../include/tilewright_plugin.h")),
+    ("tilewright_plugin.h", include_str!("../../plugin/include/tilewright_plugin.h")),
 ];
 
 /// The name under which the loader knows the library; a host that is linked to one major version of the interface asks for it.

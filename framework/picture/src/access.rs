@@ -1,7 +1,7 @@
 //! The accesses by which a warp moves its share of a tensor to or from a memory, address by address.
 
-use tilewright::f2::Solver;
-use tilewright::layout::{ColumnAction, Dim, LinearLayout, MemoryLayout};
+use tilewright_layout::f2::Solver;
+use tilewright_layout::{ColumnAction, Dim, LinearLayout, MemoryLayout};
 
 use crate::PictureError;
 use crate::plane::small_enough;
@@ -92,7 +92,7 @@ impl Question<'_> {
         for bits in widths.into_iter().rev() {
             let elements = u64::from(bits / self.element_bits);
             let (found, action) = places.largest_vector(Dim::REGISTER, Dim::OFFSET, elements);
-            let unbroken = |p: &tilewright::layout::Padding| {
+            let unbroken = |p: &tilewright_layout::Padding| {
                 p.interval.is_multiple_of(elements) && p.padding.is_multiple_of(elements)
             };
             if found == elements && self.memory.padding.iter().all(unbroken) {

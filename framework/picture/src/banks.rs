@@ -2,8 +2,8 @@
 //!
 //! Drawn for block 0 where a layout spans several blocks.
 
-use tilewright::layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright::target::BankRow;
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_target::BankRow;
 
 use crate::access::sound_element;
 use crate::plane::{Plane, small_enough};

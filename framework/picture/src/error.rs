@@ -1,7 +1,7 @@
 //! Why something cannot be drawn.
 
 use thiserror::Error;
-use tilewright::layout::LayoutError;
+use tilewright_layout::LayoutError;
 
 /// Why a view has no picture; each says what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -1,6 +1,6 @@
 //! A tensor as a plane of cells: the last axis across, all axes before it down.
 
-use tilewright::layout::{Dim, Space};
+use tilewright_layout::{Dim, Space};
 
 use crate::{Band, Grid, PictureError};
 

@@ -1,6 +1,6 @@
 //! The wavefronts of an access: which lanes each bank serves in which of them.
 
-use tilewright::target::BankRow;
+use tilewright_target::BankRow;
 
 use crate::access::{Access, Accesses};
 
@@ -70,7 +70,7 @@ fn words(row: &BankRow, accesses: &Accesses, access: &Access, lanes: &[u64]) -> 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tilewright::target::{Direction, Evidence};
+    use tilewright_target::{Direction, Evidence};
 
     use super::*;
 
@@ -105,7 +105,7 @@ mod tests {
             let access = Access { registers: Vec::new(), addresses: addresses.clone(), held };
             let found = wavefronts(&row, &accesses, &access);
             let bytes = accesses.bytes();
-            let counted = tilewright::target::wavefronts(&row, &addresses, bytes as u32);
+            let counted = tilewright_target::wavefronts(&row, &addresses, bytes as u32);
             prop_assert_eq!(found.len() as u64, counted);
             for (lane, first) in addresses.iter().enumerate() {
                 let served = found.iter().flat_map(|wavefront| wavefront.banks.iter().flatten());

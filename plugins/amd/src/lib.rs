@@ -9,17 +9,17 @@ pub mod instructions;
 #[cfg(feature = "codegen")]
 pub mod object;
 
-use tilewright::kernel::Module;
-use tilewright::layout::Families;
-use tilewright::plugin::FactoryError;
-use tilewright::target::{Instruction, TargetDescription, UnusedInstruction};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+use tilewright_kernel::Module;
+use tilewright_layout::Families;
+use tilewright_plugin::FactoryError;
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
 
 pub use architectures::ARCHITECTURES;
 use families::VendorFamilies;
 use instructions::{rows, unused};
 
-tilewright::register_targets! { plugin: "amd", architectures: ARCHITECTURES, create: create }
+tilewright_plugin::register_targets! { plugin: "amd", architectures: ARCHITECTURES, create: create }
 
 fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
     match AmdTarget::new(description) {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tilewright::vendor::CompileError;
+use tilewright_plugin::CompileError;
 
 /// Names the linker to use.
 const VARIABLE: &str = "TILEWRIGHT_LLD";

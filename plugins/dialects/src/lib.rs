@@ -1,11 +1,11 @@
 //! The dialects of vendors that tile programs may use, whatever target they are compiled for.
 //!
 //! Each `*.toml` file of this folder is one dialect: rows like those of the neutral dialects, which are part of
-//! [`tilewright::tile::op`]. A program is read with all of them, since it names a vendor's operations without being
+//! [`tilewright_tile::op`]. A program is read with all of them, since it names a vendor's operations without being
 //! for that vendor's GPUs alone.
 
-use tilewright::tile::import::Imports;
-use tilewright::tile::op::Dialects;
+use tilewright_tile::import::Imports;
+use tilewright_tile::op::Dialects;
 
 /// The names and texts of the dialect files.
 pub const FILES: &[(&str, &str)] = &[

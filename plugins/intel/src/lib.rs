@@ -14,13 +14,13 @@ pub use architectures::ARCHITECTURES;
 use families::VendorFamilies;
 use instructions::{rows, unused};
 use thiserror::Error;
-use tilewright::kernel::Module;
-use tilewright::layout::Families;
-use tilewright::plugin::FactoryError;
-use tilewright::target::{Instruction, TargetDescription, UnusedInstruction};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+use tilewright_kernel::Module;
+use tilewright_layout::Families;
+use tilewright_plugin::FactoryError;
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
 
-tilewright::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: create }
+tilewright_plugin::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: create }
 
 fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
     match IntelTarget::new(description) {

@@ -4,8 +4,8 @@
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, IntValue};
-use tilewright::kernel::{Binary, Cast, Compare, Element, Type, Unary, Value};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Binary, Cast, Compare, Element, Type, Unary, Value};
+use tilewright_plugin::CompileError;
 
 use crate::emitter::refused;
 use crate::ffi;

@@ -1,7 +1,7 @@
 //! Waits for asynchronous operations.
 
-use tilewright::kernel::{Op, Queue, Region, Value};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Op, Queue, Region, Value};
+use tilewright_plugin::CompileError;
 
 use crate::Dialect;
 use crate::translate::{Body, Typed};

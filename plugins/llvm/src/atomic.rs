@@ -2,8 +2,8 @@
 
 use inkwell::AtomicOrdering;
 use inkwell::values::{BasicValue, BasicValueEnum};
-use tilewright::kernel::{Atomic, Element, MemoryOrder, MemoryScope, Space, Type, Value};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Atomic, Element, MemoryOrder, MemoryScope, Space, Type, Value};
+use tilewright_plugin::CompileError;
 
 use crate::AtomicUpdate;
 use crate::emitter::refused;

@@ -3,8 +3,8 @@
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValue, IntValue};
-use tilewright::kernel::{Element, Op, Region, Type, Value};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Op, Region, Type, Value};
+use tilewright_plugin::CompileError;
 
 use crate::emitter::refused;
 use crate::translate::{Body, Typed};

@@ -1,8 +1,8 @@
 //! What a vendor says about a target: data for LLVM, and how special operations are spelled.
 
-use tilewright::kernel::{Atomic, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, Queue, Scope, Space, Type};
-use tilewright::target::{Completion, Instruction};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Atomic, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, Queue, Scope, Space, Type};
+use tilewright_plugin::CompileError;
+use tilewright_target::{Completion, Instruction};
 
 use crate::Emitter;
 use crate::values::{BasicValueEnum, IntValue, PointerValue};

@@ -3,8 +3,8 @@
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode};
-use tilewright::kernel::Element;
-use tilewright::vendor::CompileError;
+use tilewright_kernel::Element;
+use tilewright_plugin::CompileError;
 
 use crate::emitter::refused;
 use crate::translate::{Body, Typed};

@@ -7,8 +7,8 @@ use inkwell::module::Module;
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::BasicMetadataValueEnum;
 use inkwell::{AtomicOrdering, values::IntValue};
-use tilewright::kernel::Launch;
-use tilewright::vendor::CompileError;
+use tilewright_kernel::Launch;
+use tilewright_plugin::CompileError;
 
 use crate::ffi;
 use crate::values::{BasicType, BasicTypeEnum, BasicValue, BasicValueEnum, PointerValue};

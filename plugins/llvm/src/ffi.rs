@@ -18,7 +18,7 @@ use inkwell::llvm_sys::core::{
 use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMDiagnosticSeverity};
 use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, IntValue, PointerValue, StructValue};
-use tilewright::kernel::Atomic;
+use tilewright_kernel::Atomic;
 
 type Errors = RefCell<Vec<String>>;
 

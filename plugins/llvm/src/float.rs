@@ -7,8 +7,8 @@
 use inkwell::FloatPredicate;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode};
-use tilewright::kernel::{Binary, Compare, Element, MathFunction, Type, Unary, Value};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Binary, Compare, Element, MathFunction, Type, Unary, Value};
+use tilewright_plugin::CompileError;
 
 use crate::emitter::refused;
 use crate::translate::{Body, Typed};

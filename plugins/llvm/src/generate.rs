@@ -7,8 +7,8 @@ use inkwell::context::Context;
 use inkwell::module::Module as LlvmModule;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
-use tilewright::kernel::Module;
-use tilewright::vendor::CompileError;
+use tilewright_kernel::Module;
+use tilewright_plugin::CompileError;
 
 use crate::ffi::Session;
 use crate::translate::{Role, translate};

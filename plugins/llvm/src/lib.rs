@@ -13,8 +13,8 @@
 //!
 //! Imports of the framework: `kernel`, `target`, `vendor`.
 //!
-//! [`CompileError::Invalid`]: tilewright::vendor::CompileError::Invalid
-//! [`CompileError::Backend`]: tilewright::vendor::CompileError::Backend
+//! [`CompileError::Invalid`]: tilewright_plugin::CompileError::Invalid
+//! [`CompileError::Backend`]: tilewright_plugin::CompileError::Backend
 
 mod arithmetic;
 mod asynchronous;

@@ -1,8 +1,8 @@
 //! What a module's kernels ask of a launch, and whether the target can give it.
 
-use tilewright::kernel::{Kernel, Module, Op, Type};
-use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{CompileError, KernelMetadata};
+use tilewright_kernel::{Kernel, Module, Op, Type};
+use tilewright_plugin::{CompileError, KernelMetadata};
+use tilewright_target::{Instruction, TargetDescription};
 
 /// Checks that every kernel's lanes, warps, blocks and shared memory are what the target can give.
 ///

@@ -3,8 +3,8 @@
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, PointerValue};
-use tilewright::kernel::{Element, Type, Value};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Type, Value};
+use tilewright_plugin::CompileError;
 
 use crate::emitter::refused;
 use crate::ffi;

@@ -2,8 +2,8 @@
 
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode};
-use tilewright::kernel::{Element, SpecialRegister, Type, Value};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, SpecialRegister, Type, Value};
+use tilewright_plugin::CompileError;
 
 use crate::emitter::refused;
 use crate::translate::{Body, Typed};

@@ -7,8 +7,8 @@ use inkwell::intrinsics::Intrinsic;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
 use inkwell::values::{BasicMetadataValueEnum, CallSiteValue, PointerValue};
 use inkwell::{AddressSpace, InlineAsmDialect};
-use tilewright::kernel::Type;
-use tilewright::vendor::CompileError;
+use tilewright_kernel::Type;
+use tilewright_plugin::CompileError;
 
 use crate::Emitter;
 use crate::emitter::refused;

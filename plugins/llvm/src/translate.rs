@@ -7,10 +7,10 @@ use inkwell::module::{Linkage, Module as LlvmModule};
 use inkwell::types::{AnyType, BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
 use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc, context::Context};
-use tilewright::kernel::{
+use tilewright_kernel::{
     Element, Exchange, Issuers, Kernel, Module, Op, Space, SpecialRegister, Statement, Type, Value,
 };
-use tilewright::vendor::CompileError;
+use tilewright_plugin::CompileError;
 
 use crate::atomic::Ordered;
 use crate::emitter::{Emitter, refused};

@@ -4,18 +4,16 @@
 //!     cargo build --release
 //!     TILEWRIGHT_TARGET_PATH=$PWD/targets conformance --target null1 --plugin target/release/libnull_plugin.so
 
-use tilewright::kernel::{Kernel, Module, Op};
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout};
-use tilewright::plugin::FactoryError;
-use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{
-    Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, KernelMetadata, Payload, Target,
-};
+use tilewright_kernel::{Kernel, Module, Op};
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout};
+use tilewright_plugin::FactoryError;
+use tilewright_target::{Instruction, TargetDescription};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, KernelMetadata, Payload, Target};
 
 const ARCHITECTURES: &[&str] = &["null1"];
 
-tilewright::register_targets! { plugin: "null", architectures: ARCHITECTURES, create: create }
-tilewright::export_plugin!();
+tilewright_plugin::register_targets! { plugin: "null", architectures: ARCHITECTURES, create: create }
+tilewright_plugin::export_plugin!();
 
 /// The host has read the target's file; the plugin adds what it knows of the architecture.
 fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {

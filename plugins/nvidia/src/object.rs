@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use tilewright::vendor::CompileError;
+use tilewright_plugin::CompileError;
 
 /// Names the assembler to use.
 const VARIABLE: &str = "TILEWRIGHT_PTXAS";

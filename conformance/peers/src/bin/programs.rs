@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use tilewright::kernel::{Kernel, Module};
-use tilewright::pipeline::case::Case;
-use tilewright::pipeline::program::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
-use tilewright::vendor::{CompileOptions, Emit};
+use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
+use tilewright_kernel::{Kernel, Module};
+use tilewright_plugin::{CompileOptions, Emit};
+use tilewright_verify::case::Case;
 
 type Failure = Box<dyn Error>;
 
@@ -150,7 +150,7 @@ fn made(
     Ok(Made { conversions, ahead, kernel, assembly })
 }
 
-fn conversion(conversion: &tilewright::engine::ConversionReport) -> Value {
+fn conversion(conversion: &tilewright_assign::ConversionReport) -> Value {
     json!({
         "value": conversion.value,
         "operation": conversion.operation,

@@ -2,8 +2,8 @@
 //! are right, any of them is.
 
 use serde_json::Value as Json;
-use tilewright::layout::{LinearLayout, layout_from_json};
-use tilewright::pipeline::operations::{OperationError, algebra};
+use tilewright::operations::{OperationError, algebra};
+use tilewright_layout::{LinearLayout, layout_from_json};
 
 use super::super::law::{Checked, broken, require};
 use super::super::walk::columns;

@@ -1,6 +1,6 @@
 //! Inverses, maps from one layout into another, and what a layout says of itself.
 
-use tilewright::layout::LinearLayout;
+use tilewright_layout::LinearLayout;
 
 use super::super::law::{Checked, broken, require};
 use super::{elements, made};

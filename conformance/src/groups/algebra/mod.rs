@@ -7,7 +7,7 @@ mod inverses;
 mod sums;
 mod unary;
 
-use tilewright::layout::{LayoutError, LinearLayout, Sample};
+use tilewright_layout::{LayoutError, LinearLayout, Sample};
 
 use super::law::{Checked, broken, case, require, resolve};
 use super::samples::usual;

@@ -1,6 +1,6 @@
 //! Direct sums and what divides them.
 
-use tilewright::layout::{Dim, LinearLayout, Space};
+use tilewright_layout::{Dim, LinearLayout, Space};
 
 use super::super::law::{Checked, broken, require};
 use super::{elements, made, maps};

@@ -1,6 +1,6 @@
 //! Identities, composition, and layouts taken apart by their dims.
 
-use tilewright::layout::{Dim, LinearLayout, Space};
+use tilewright_layout::{Dim, LinearLayout, Space};
 
 use super::super::law::{Checked, require};
 use super::{elements, made, maps};

@@ -1,11 +1,11 @@
 //! Rows that copy boxes and spans, by themselves: with every arrangement and width of elements, over the borders of the
 //! tensor; and with what makes such a copy wrong, which must be found.
 
-use tilewright::emulator::FaultKind;
-use tilewright::kernel::TensorMap;
-use tilewright::lower::{Bulk, BulkFlaw};
-use tilewright::pipeline::Disproof;
-use tilewright::target::Instruction;
+use tilewright_emulator::FaultKind;
+use tilewright_kernel::TensorMap;
+use tilewright_target::Instruction;
+use tilewright_verify::Disproof;
+use tilewright_verify::kernels::{Bulk, BulkFlaw};
 
 use super::super::bulk::{box_operand, box_trials, everywhere, flawed, map_of, way};
 use super::super::emulated::either;

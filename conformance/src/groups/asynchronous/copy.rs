@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use tilewright::emulator::FaultKind;
-use tilewright::kernel::Module;
-use tilewright::layout::MemoryLayout;
-use tilewright::lower::{Omitted, Stages, staged_copy_kernel};
-use tilewright::movement::{
+use tilewright_emulator::FaultKind;
+use tilewright_kernel::Module;
+use tilewright_layout::MemoryLayout;
+use tilewright_lower::{Omitted, Stages, staged_copy_kernel};
+use tilewright_plan::movement::{
     Accessor, Constraints, CopyQuestion, GlobalTensor, Means, SharedCopy, choose_memory, coalesced_layout,
     consecutive_copy, copy_to_shared,
 };
-use tilewright::pipeline::{Disproof, prove_shared_copy};
+use tilewright_verify::{Disproof, prove_shared_copy};
 
 use super::super::emulated::{either, executed, refused};
 use super::super::lineup::{Lineup, Turns};

@@ -13,8 +13,8 @@ mod copy;
 mod prefetch;
 mod tiles;
 
-use tilewright::lower::Bulk;
-use tilewright::target::{Completion, InstructionKind};
+use tilewright_target::{Completion, InstructionKind};
+use tilewright_verify::kernels::Bulk;
 
 pub use copy::{SharedCopying, Shown};
 pub use prefetch::{Prefetching, ShownPrefetch};
@@ -33,7 +33,7 @@ impl Group for Asynchronous {
 
     fn cases(&self, context: &Context) -> Vec<Case> {
         let rows = context.target().instructions();
-        let copies = |row: &tilewright::target::Instruction| {
+        let copies = |row: &tilewright_target::Instruction| {
             row.kind == InstructionKind::AsyncCopy && row.completion != Completion::AtOnce
         };
         let mut cases: Vec<Case> = Prefetching::all(context).into_iter().map(Prefetching::case).collect();

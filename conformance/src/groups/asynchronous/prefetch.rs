@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use tilewright::emulator::FaultKind;
-use tilewright::kernel::Module;
-use tilewright::lower::{Ahead, prefetched_kernel};
-use tilewright::movement::{Means, Prefetch, PrefetchQuestion, prefetch};
-use tilewright::pipeline::{Disproof, prove_prefetched};
-use tilewright::target::InstructionKind;
+use tilewright_emulator::FaultKind;
+use tilewright_kernel::Module;
+use tilewright_plan::movement::{Means, Prefetch, PrefetchQuestion, prefetch};
+use tilewright_target::InstructionKind;
+use tilewright_verify::kernels::{Ahead, prefetched_kernel};
+use tilewright_verify::{Disproof, prove_prefetched};
 
 use super::super::artifact;
 use super::super::emulated::{either, executed, refused};

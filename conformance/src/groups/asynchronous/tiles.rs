@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use tilewright::emulator::FaultKind;
-use tilewright::kernel::{Launch, Module};
-use tilewright::layout::MemoryLayout;
-use tilewright::lower::{Omitted, Stages, staged_box_kernel};
-use tilewright::movement::{
+use tilewright_emulator::FaultKind;
+use tilewright_kernel::{Launch, Module};
+use tilewright_layout::MemoryLayout;
+use tilewright_lower::{Omitted, Stages, staged_box_kernel};
+use tilewright_plan::movement::{
     BoxCopy, CopyQuestion, GlobalTensor, Means, MovementError, copy_from_shared, copy_to_shared,
 };
-use tilewright::pipeline::{Trial, box_tiles_trial, prove_box_tiles};
+use tilewright_verify::{Trial, box_tiles_trial, prove_box_tiles};
 
 use super::super::emulated::{either, executed, refused};
 use super::super::executed::{no_trials, trials_on_device};

@@ -1,7 +1,7 @@
 //! Conversions across the blocks of a cluster, for targets that have clusters: blocks that split other axes
 //! afterwards, that change places, that gather what they held in parts, and that share out copies.
 
-use tilewright::layout::{Attribute, FamilySpec};
+use tilewright_layout::{Attribute, FamilySpec};
 
 use super::super::{Endpoint, Setting, Tensor};
 use super::Conversion;

@@ -12,7 +12,7 @@ mod random;
 
 use std::fmt;
 
-use tilewright::layout::LinearLayout;
+use tilewright_layout::LinearLayout;
 
 pub use proof::{compiled, emulated, executed, trials};
 

@@ -1,10 +1,12 @@
 //! Conversions shown on the emulator, and as code that an assembler takes.
 
-use tilewright::kernel::{self, Module};
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::lower::conversion_kernel;
-use tilewright::movement::{self, Means, MovementError, Plan};
-use tilewright::pipeline::{Trial, conversion_trial, prove_conversion, prove_conversion_on};
+use tilewright_kernel as kernel;
+use tilewright_kernel::Module;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_lower::conversion_kernel;
+use tilewright_plan::movement;
+use tilewright_plan::movement::{Means, MovementError, Plan};
+use tilewright_verify::{Trial, conversion_trial, prove_conversion, prove_conversion_on};
 
 use super::super::artifact;
 use super::super::executed::{no_trials, on_device};

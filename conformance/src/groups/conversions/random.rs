@@ -1,6 +1,6 @@
 //! Distributed layouts that nobody would think of, from a seed that is part of the case's name.
 
-use tilewright::layout::{Attribute, FamilySpec};
+use tilewright_layout::{Attribute, FamilySpec};
 
 use super::super::{Endpoint, Setting, Tensor};
 use super::Conversion;

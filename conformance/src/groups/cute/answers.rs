@@ -2,8 +2,8 @@
 //! a refusal where no layout has it.
 
 use serde_json::Value as Json;
-use tilewright::cute::{CuteError, Layout, Mode};
-use tilewright::pipeline::operations::{OperationError, cute};
+use tilewright::operations::{OperationError, cute};
+use tilewright_layout::cute::{CuteError, Layout, Mode};
 
 use super::super::law::{Checked, broken, require};
 use crate::{Context, Row, Verdict};

@@ -1,7 +1,7 @@
 //! A linear layout as swizzles over a CuTe layout, as text, and back.
 
-use tilewright::cute::{ComposedLayout, to_linear_modes};
-use tilewright::layout::{Dim, Sample};
+use tilewright_layout::cute::{ComposedLayout, to_linear_modes};
+use tilewright_layout::{Dim, Sample};
 
 use super::super::law::{Checked, broken, require};
 use super::super::walk::table;

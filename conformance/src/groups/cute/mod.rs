@@ -6,8 +6,8 @@ mod answers;
 mod bridge;
 mod operations;
 
-use tilewright::cute::{ComposedLayout, from_linear};
-use tilewright::layout::{LinearLayout, Sample};
+use tilewright_layout::cute::{ComposedLayout, from_linear};
+use tilewright_layout::{LinearLayout, Sample};
 
 use super::known;
 use super::law::{Checked, broken, case, resolve};

@@ -1,10 +1,10 @@
 //! Operations on the layouts of the samples: each result is exact, or refused with a coordinate at
 //! which no layout can be right.
 
-use tilewright::cute::{
+use tilewright_layout::Sample;
+use tilewright_layout::cute::{
     CuteError, Layout, Tiler, complement, composition, left_inverse, logical_divide, right_inverse,
 };
-use tilewright::layout::Sample;
 
 use super::super::law::{Checked, broken, require};
 use super::composed;

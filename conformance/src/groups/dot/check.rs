@@ -1,11 +1,13 @@
 //! What is shown of a product: that its kernel is right on the emulator and on a device, and that it is code.
 
-use tilewright::contract::{self, ContractError, Contraction, Question};
-use tilewright::kernel::{self, Module};
-use tilewright::lower::contraction_kernel;
-use tilewright::movement::Means;
-use tilewright::pipeline::{Disproof, Trial, contraction_trials, prove_contraction, prove_contraction_on};
-use tilewright::target::TargetDescription;
+use tilewright_kernel as kernel;
+use tilewright_kernel::Module;
+use tilewright_lower::contraction_kernel;
+use tilewright_plan::contract;
+use tilewright_plan::contract::{ContractError, Contraction, Question};
+use tilewright_plan::movement::Means;
+use tilewright_target::TargetDescription;
+use tilewright_verify::{Disproof, Trial, contraction_trials, prove_contraction, prove_contraction_on};
 
 use super::super::artifact;
 use super::super::executed::{no_trials, on_device};

@@ -2,20 +2,19 @@
 //! emulator element by element, as code that a tool takes, and on a device.
 
 mod check;
-mod list;
 mod scaled;
 mod scaled_list;
 
-use tilewright::contract::Question;
-use tilewright::pipeline::Trial;
-use tilewright::target::{Number, TargetDescription};
+use tilewright_plan::contract::Question;
+use tilewright_target::{Number, TargetDescription};
+use tilewright_verify::Trial;
 
 use crate::{Case, Context, Group, Level, Verdict};
 
 pub(super) use check::planned;
-pub use list::{Dot, PAIRS, narrow, plain, small, table_5};
 pub use scaled::ScaledDots;
 pub use scaled_list::{Factor, ScaledDot, scaled};
+pub use tilewright_verify::dot_list::{Dot, PAIRS, narrow, plain, small, table_5};
 
 /// The group `dot`.
 #[derive(Debug, Clone, Copy, Default)]

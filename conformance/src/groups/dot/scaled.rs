@@ -1,8 +1,8 @@
 //! Group `dot-scaled`: products of factors with scales, and of those types without, planned from the target's data,
 //! shown on the emulator element by element and as code that a tool takes.
 
-use tilewright::contract::{Question, Scale};
-use tilewright::target::Number;
+use tilewright_plan::contract::{Question, Scale};
+use tilewright_target::Number;
 
 use super::scaled_list::{Factor, ScaledDot, scaled};
 use super::{check, number};

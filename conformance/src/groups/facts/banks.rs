@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
-use tilewright::target::{Direction, TargetDescription, wavefronts};
+use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 use super::super::law::{Checked, broken, require};
 use crate::{Context, Row};

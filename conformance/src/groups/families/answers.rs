@@ -2,7 +2,7 @@
 //! layouts are compared with their alignment, their padding and their size.
 
 use serde_json::Value as Json;
-use tilewright::layout::{Families, Layout, MemoryLayout, layout_from_json, spec_from_json};
+use tilewright_layout::{Families, Layout, MemoryLayout, layout_from_json, spec_from_json};
 
 use super::super::known;
 use super::super::law::{Checked, broken, require, word};
@@ -32,7 +32,7 @@ fn check(context: &Context, row: &Row) -> Checked {
     let expected = &row["expected"];
     let linear = layout_from_json(expected).map_err(|error| wrong(format!("`expected`: {error}")))?;
     let found = context.layout(&spec, &shape).map_err(|error| match error {
-        tilewright::layout::FamilyError::Plugin(message) => Verdict::crash(message),
+        tilewright_layout::FamilyError::Plugin(message) => Verdict::crash(message),
         error => wrong(error.to_string()),
     })?;
     require(*found.linear() == linear, || wrong(format!("is\n{}\nexpected\n{linear}", found.linear())).detail)?;

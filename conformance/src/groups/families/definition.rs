@@ -1,8 +1,8 @@
 //! What a family builds is what it was asked for: of the tensor's shape, of the block's lanes and warps,
 //! and of the kind that the definitions say.
 
-use tilewright::layout::families::cluster::tensor_dims;
-use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout, Sample};
+use tilewright_layout::families::cluster::tensor_dims;
+use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, Sample};
 
 use super::super::law::{Checked, broken, require, resolve};
 use super::super::walk::{columns, covers_evenly};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright::layout::{
+use tilewright_layout::{
     Attribute, Dim, FamilySpec, Layout, LinearLayout, Sample, layout_from_json, layout_to_json, parse_spec,
 };
 

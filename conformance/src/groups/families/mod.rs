@@ -9,7 +9,7 @@ mod notation;
 mod refusals;
 mod shown;
 
-use tilewright::layout::{Layout, Sample};
+use tilewright_layout::{Layout, Sample};
 
 use super::Setting;
 use super::law::{Checked, case};

@@ -1,10 +1,10 @@
 //! Writes specs as a person would, to see whether they are read as they are meant.
 
-use tilewright::layout::{Attribute, FamilySpec};
+use tilewright_layout::{Attribute, FamilySpec};
 
 /// The spec as JSON.
 pub(super) fn json(spec: &FamilySpec) -> String {
-    tilewright::layout::spec_to_json(spec).to_string()
+    tilewright_layout::spec_to_json(spec).to_string()
 }
 
 /// The spec as an attribute, `#layout.name<{parameter = value, ...}>`.

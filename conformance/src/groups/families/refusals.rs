@@ -1,7 +1,7 @@
 //! Nonsense is refused with an error that names the family, or, where a family may take it, becomes a
 //! layout of the whole tensor; never a crash, never a layout of another tensor.
 
-use tilewright::layout::{Attribute, FamilyError, FamilySpec, Layout, Sample};
+use tilewright_layout::{Attribute, FamilyError, FamilySpec, Layout, Sample};
 
 use super::super::law::{Checked, broken, require};
 use super::super::walk::covers_evenly;
@@ -167,7 +167,6 @@ fn named(error: FamilyError, spec: &FamilySpec) -> Result<FamilyError, Verdict> 
         FamilyError::Parameter { family, .. }
         | FamilyError::Shape { family, .. }
         | FamilyError::Layout { family, .. } => family,
-        _ => return Err(broken(format!("an error of no known kind: {error}"))),
     };
     if super::shown::asks_for(spec, name) {
         return Ok(error);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright::layout::{Attribute, Families, FamilySpec, Sample, spec_from_json};
+use tilewright_layout::{Attribute, Families, FamilySpec, Sample, spec_from_json};
 
 use super::super::Setting;
 use super::super::law::word;

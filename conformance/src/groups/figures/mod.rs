@@ -15,7 +15,7 @@ mod product;
 use std::sync::Arc;
 
 use conformance_pack::Figure;
-use tilewright::pipeline::{Predicted, Trial};
+use tilewright_verify::{Predicted, Trial};
 
 use super::emulated::either;
 use crate::{Case, Context, Group, Trials, Verdict};

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use conformance_pack::Figure;
-use tilewright::kernel::Counts;
-use tilewright::layout::{Attribute, Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
-use tilewright::movement::{self, Means, MovementError, Path, load_shared, store_shared};
-use tilewright::pipeline::{Repeated, Trial};
+use tilewright_kernel::Counts;
+use tilewright_layout::{Attribute, Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
+use tilewright_plan::movement;
+use tilewright_plan::movement::{Means, MovementError, Path, load_shared, store_shared};
+use tilewright_verify::{Repeated, Trial};
 
 use super::super::emulated::executed;
 use super::super::executed::no_trials;

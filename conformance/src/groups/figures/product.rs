@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use conformance_pack::Figure;
-use tilewright::contract::{Contraction, Question, Scale};
-use tilewright::movement::Means;
-use tilewright::pipeline::{Trial, contraction_trials, prove_contraction};
-use tilewright::target::Number;
+use tilewright_plan::contract::{Contraction, Question, Scale};
+use tilewright_plan::movement::Means;
+use tilewright_target::Number;
+use tilewright_verify::{Trial, contraction_trials, prove_contraction};
 
 use super::super::dot::planned;
 use super::super::emulated::executed;

@@ -1,11 +1,11 @@
 //! Rows that load blocks of a matrix to registers: one block each, within the matrix and at every edge of it.
 
-use tilewright::kernel::{Module, is_result};
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::lower::block_load_kernel;
-use tilewright::movement::{BlockLoads, BlockSource, Means};
-use tilewright::pipeline::{BlockTile, Disproof, prove_block_loads, prove_block_loads_on};
-use tilewright::target::{BlockOperand, Instruction, InstructionKind, Operand};
+use tilewright_kernel::{Module, is_result};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement::{BlockLoads, BlockSource, Means};
+use tilewright_target::{BlockOperand, Instruction, InstructionKind, Operand};
+use tilewright_verify::kernels::block_load_kernel;
+use tilewright_verify::{BlockTile, Disproof, prove_block_loads, prove_block_loads_on};
 
 use super::super::artifact;
 use super::super::executed::on_device;

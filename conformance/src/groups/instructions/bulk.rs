@@ -1,9 +1,9 @@
 //! Rows that copy in bulk: run over the borders of a tensor, and as code.
 
-use tilewright::kernel::Module;
-use tilewright::lower::{Bulk, bulk_kernel};
-use tilewright::pipeline::{Disproof, Trial, prove_span_copy, span_copy_trial};
-use tilewright::target::Instruction;
+use tilewright_kernel::Module;
+use tilewright_target::Instruction;
+use tilewright_verify::kernels::{Bulk, bulk_kernel};
+use tilewright_verify::{Disproof, Trial, prove_span_copy, span_copy_trial};
 
 use super::super::artifact;
 use super::super::bulk::{SPAN_BYTES, box_trials, everywhere, shown};

@@ -1,10 +1,10 @@
 //! Instructions as code: one kernel that issues a row once.
 
-use tilewright::kernel::{Builder, Launch, Module, Op};
-use tilewright::lower::issue_kernel;
-use tilewright::movement::Means;
-use tilewright::target::Instruction;
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Builder, Launch, Module, Op};
+use tilewright_plan::movement::Means;
+use tilewright_plugin::CompileError;
+use tilewright_target::Instruction;
+use tilewright_verify::kernels::issue_kernel;
 
 use super::super::artifact;
 use crate::{Context, Level, Verdict};

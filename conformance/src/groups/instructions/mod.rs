@@ -10,10 +10,10 @@ mod prefetch;
 
 use std::collections::BTreeSet;
 
-use tilewright::lower::Bulk;
-use tilewright::movement::Means;
-use tilewright::pipeline::{Disproof, prove_instruction_on, prove_instruction_with};
-use tilewright::target::{Instruction, InstructionKind};
+use tilewright_plan::movement::Means;
+use tilewright_target::{Instruction, InstructionKind};
+use tilewright_verify::kernels::Bulk;
+use tilewright_verify::{Disproof, prove_instruction_on, prove_instruction_with};
 
 use super::emulated::either;
 use super::executed::{on_device, trials_on_device};

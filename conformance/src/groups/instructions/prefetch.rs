@@ -1,10 +1,10 @@
 //! Rows that prefetch blocks of a matrix: tiles of one block each, of a matrix that ends within the last one.
 
-use tilewright::kernel::Module;
-use tilewright::lower::{Ahead, prefetched_kernel};
-use tilewright::movement::{Means, Prefetch, PrefetchQuestion, prefetch};
-use tilewright::pipeline::{Disproof, prove_prefetched};
-use tilewright::target::{Instruction, Operand};
+use tilewright_kernel::Module;
+use tilewright_plan::movement::{Means, Prefetch, PrefetchQuestion, prefetch};
+use tilewright_target::{Instruction, Operand};
+use tilewright_verify::kernels::{Ahead, prefetched_kernel};
+use tilewright_verify::{Disproof, prove_prefetched};
 
 use super::super::artifact;
 use crate::{Context, Level, Verdict};

@@ -9,10 +9,10 @@ mod source;
 
 use std::sync::Arc;
 
-use tilewright::emulator::Limits;
-use tilewright::kernel::Module;
-use tilewright::pipeline::case::Case as ProgramCase;
-use tilewright::pipeline::program::{ProgramCompiler, ProgramError, ProgramOptions};
+use tilewright::{ProgramCompiler, ProgramOptions};
+use tilewright_emulator::Limits;
+use tilewright_kernel::Module;
+use tilewright_verify::case::{Case as ProgramCase, RunError};
 
 use super::artifact::compiled;
 use super::emulated::either;
@@ -66,10 +66,10 @@ fn with_program<T>(
 }
 
 /// The verdict on a program of which no kernel is made, or that does what it may not.
-fn refused(error: &ProgramError) -> Verdict {
+fn refused(error: &RunError) -> Verdict {
     match error {
         error if error.is_unsupported() => Verdict::unsupported(error.to_string()),
-        ProgramError::Launch(_) => Verdict::fail(Level::Emulated, error.to_string()),
+        RunError::Launch(_) => Verdict::fail(Level::Emulated, error.to_string()),
         error => Verdict::fail(Level::Layout, error.to_string()),
     }
 }
@@ -78,7 +78,7 @@ fn refused(error: &ProgramError) -> Verdict {
 fn shown(context: &Context, source: &Source) -> Verdict {
     either(with_program(context, source, |compiler, case, text| {
         let limits = Limits { steps: STEPS, ..Limits::default() };
-        let (kernel, ended) = match compiler.run(case, text, &ProgramOptions::default(), &limits) {
+        let (kernel, ended) = match case.compile_and_run(compiler, text, &ProgramOptions::default(), &limits) {
             Ok(ran) => ran,
             Err(error) => return refused(&error),
         };

@@ -1,7 +1,7 @@
 //! Whole programs on a device.
 
-use tilewright::pipeline::Trial;
-use tilewright::pipeline::program::ProgramOptions;
+use tilewright::ProgramOptions;
+use tilewright_verify::Trial;
 
 use super::super::emulated::either;
 use super::super::executed::trials_on_device;
@@ -17,7 +17,8 @@ pub(super) fn shown(context: &Context, source: &Source) -> Verdict {
 /// The program's kernel with what the case gives it, to be run elsewhere.
 pub(super) fn trials(context: &Context, source: &Source) -> Result<Vec<Trial>, Verdict> {
     with_program(context, source, |compiler, case, text| {
-        let kernel = compiler.kernel_of(case, text, &ProgramOptions::default()).map_err(|error| refused(&error))?;
+        let kernel =
+            case.compile(compiler, text, &ProgramOptions::default()).map_err(|error| refused(&error.into()))?;
         let trial = case.trial(kernel).map_err(|message| Verdict::fail(Level::Layout, message))?;
         Ok(vec![trial])
     })?

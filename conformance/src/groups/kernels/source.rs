@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tilewright::pipeline::case::Case;
+use tilewright_verify::case::Case;
 
 /// The files that the suite carries, in the order of their names.
 const CARRIED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
@@ -68,7 +68,7 @@ fn carried(file: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-    use tilewright::tile::{text, verify};
+    use tilewright_tile::{text, verify};
 
     /// Operations of every kind that real programs have: the census of 220 of them.
     const CENSUS: &str = include_str!("../../../kernels/operations.txt");

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::lower::LoneTile;
-use tilewright::movement::{Reading, arranged};
-use tilewright::target::{Arrangement, Instruction, InstructionKind, MemoryOperand, Operand, TensorOperand};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement::{Reading, arranged};
+use tilewright_target::{Arrangement, Instruction, InstructionKind, MemoryOperand, Operand, TensorOperand};
+use tilewright_verify::kernels::LoneTile;
 
 use super::super::law::{Checked, broken, case, require, word};
 use super::super::walk::covers_evenly;

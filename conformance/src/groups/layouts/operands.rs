@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright::layout::{Dim, LinearLayout, Sample, SampleOperand, SampleUse};
+use tilewright_layout::{Dim, LinearLayout, Sample, SampleOperand, SampleUse};
 
 use super::super::Setting;
 use super::super::law::{Checked, broken, case, distributed, require, word};

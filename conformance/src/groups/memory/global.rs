@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::lower::StridedTensor;
-use tilewright::movement::{GlobalAccess, GlobalTensor, Stride, access_global, coalesced_layout};
-use tilewright::pipeline::prove_strided_copy;
-use tilewright::target::Direction;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement::{GlobalAccess, GlobalTensor, Stride, access_global, coalesced_layout};
+use tilewright_target::Direction;
+use tilewright_verify::kernels::StridedTensor;
+use tilewright_verify::prove_strided_copy;
 
 use super::super::emulated::{either, executed, refused};
 use super::super::lineup::{Lineup, Turns};

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use tilewright::layout::{LinearLayout, MemoryLayout};
-use tilewright::movement::{SharedAccess, load_shared, store_shared};
-use tilewright::pipeline::{prove_load, prove_store};
+use tilewright_layout::{LinearLayout, MemoryLayout};
+use tilewright_plan::movement::{SharedAccess, load_shared, store_shared};
+use tilewright_verify::{prove_load, prove_store};
 
 use super::super::emulated::{at_bound, either, executed, refused, stores_once};
 use super::super::lineup::{Lineup, Turns};

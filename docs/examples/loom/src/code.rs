@@ -1,7 +1,7 @@
 //! Code for the machine: its assembly is the kernel IR as text, since nobody has built an assembler for it.
 
-use tilewright::kernel::{Module, Op};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
+use tilewright_kernel::{Module, Op};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
 
 use crate::instruction;
 

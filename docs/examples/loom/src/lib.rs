@@ -11,17 +11,17 @@ mod code;
 mod family;
 mod instruction;
 
-use tilewright::kernel::Module;
-use tilewright::layout::Families;
-use tilewright::plugin::FactoryError;
-use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+use tilewright_kernel::Module;
+use tilewright_layout::Families;
+use tilewright_plugin::FactoryError;
+use tilewright_target::{Instruction, TargetDescription};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
 const ARCHITECTURES: &[&str] = &["loom1"];
 
 // Registers the targets with whoever links this crate, and gives the shared library its one symbol.
-tilewright::register_targets! { plugin: "loom", architectures: ARCHITECTURES, create: create }
-tilewright::export_plugin!();
+tilewright_plugin::register_targets! { plugin: "loom", architectures: ARCHITECTURES, create: create }
+tilewright_plugin::export_plugin!();
 
 /// The host has read the target's file; the plugin adds what it knows of the architecture.
 fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {

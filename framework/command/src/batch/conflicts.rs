@@ -2,9 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
-use tilewright::layout::{Dim, Layout, MemoryLayout, spec_from_json};
-use tilewright::movement::{BankModel, conflicts};
-use tilewright::pipeline::{LayoutQuestion, Session};
+use tilewright::{LayoutQuestion, Session};
+use tilewright_layout::{Dim, Layout, MemoryLayout, spec_from_json};
+use tilewright_plan::movement::{BankModel, conflicts};
 
 use super::Refusal;
 use super::operations::{bad, checked, element_bits, field, shape, target};

@@ -2,9 +2,9 @@
 
 use serde_json::Value as Json;
 
-use tilewright::movement::{Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, choose_memory as choose};
-use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
-use tilewright::target::Direction;
+use tilewright::{LayoutQuestion, PipelineError, Session};
+use tilewright_plan::movement::{Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, choose_memory as choose};
+use tilewright_target::Direction;
 
 use crate::input;
 use crate::memory::{answer, kind};

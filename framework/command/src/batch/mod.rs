@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use tilewright::pipeline::Session;
+use tilewright::Session;
 
 use crate::failure::Failure;
 use crate::{Global, input};

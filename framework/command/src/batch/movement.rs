@@ -2,10 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::movement;
-use tilewright::pipeline::{LayoutQuestion, PipelineError, Session};
-use tilewright::target::TargetDescription;
+use tilewright::{LayoutQuestion, PipelineError, Session};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement;
+use tilewright_target::TargetDescription;
 
 use crate::failure::Failure;
 use crate::{access, convert, gather, reduce, scan};

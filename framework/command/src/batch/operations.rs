@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use tilewright::layout::{Dim, FamilyError, Layout, LinearLayout, MemoryLayout, layout_to_json, spec_from_json};
-use tilewright::movement::MovementError;
-use tilewright::pipeline::operations::{self, OperationError};
-use tilewright::pipeline::{PipelineError, Session};
-use tilewright::vendor::CompileError;
+use tilewright::operations;
+use tilewright::operations::OperationError;
+use tilewright::{PipelineError, Session};
+use tilewright_layout::{Dim, FamilyError, Layout, LinearLayout, MemoryLayout, layout_to_json, spec_from_json};
+use tilewright_plan::movement::MovementError;
+use tilewright_plugin::CompileError;
 
 use super::conflicts::bank_conflicts;
 use super::memory::choose_memory;
@@ -53,7 +54,7 @@ fn unknown(name: &str, of_algebra: &[&str]) -> Refusal {
 fn layout(session: &Session, request: &Json) -> Result<Json, Refusal> {
     let params = field(request, "params")?;
     let spec = match params.as_str() {
-        Some(text) => tilewright::layout::parse_spec(text),
+        Some(text) => tilewright_layout::parse_spec(text),
         None => spec_from_json(params),
     };
     let spec = spec.map_err(|error| Refusal::new("bad_layout", format!("`params`: {error}")))?;

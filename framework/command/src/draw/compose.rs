@@ -1,7 +1,7 @@
 //! `tilewright draw compose`: one layout after another, step by step.
 
 use clap::Args;
-use tilewright::layout::{LayoutError, LinearLayout};
+use tilewright_layout::{LayoutError, LinearLayout};
 use tilewright_picture::view;
 
 use super::Destination;

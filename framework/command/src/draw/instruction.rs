@@ -1,8 +1,8 @@
 //! `tilewright draw instruction`: who holds each element of an instruction's operands.
 
 use clap::Args;
-use tilewright::target::Instruction;
 use tilewright_picture::view;
+use tilewright_target::Instruction;
 
 use super::Destination;
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
 //! `tilewright draw layout`: who holds each element, and what each lane holds.
 
 use clap::{Args, ValueEnum};
-use tilewright::layout::Dim;
+use tilewright_layout::Dim;
 use tilewright_picture::view::{self, ColourBy, LayoutOptions};
 
 use super::Destination;

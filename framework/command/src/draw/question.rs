@@ -1,8 +1,8 @@
 //! What most pictures are asked with: a tensor's shape, and the target that knows the families.
 
 use clap::Args;
-use tilewright::layout::Layout;
-use tilewright::pipeline::Session;
+use tilewright::Session;
+use tilewright_layout::Layout;
 
 use crate::failure::Failure;
 use crate::input;

@@ -1,6 +1,6 @@
 //! The axes of a tensor as rows, columns and slices of a picture.
 
-use tilewright::layout::{Dim, Space};
+use tilewright_layout::{Dim, Space};
 
 use crate::PictureError;
 

@@ -1,9 +1,9 @@
 //! A conversion as movement of data: where every element was and where it goes, how far that is, and by
 //! which exchanges or through which scratch memory the plan moves it.
 
-use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright::movement::{Path, Plan, Rounds};
-use tilewright::target::TargetDescription;
+use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
+use tilewright_plan::movement::{Path, Plan, Rounds};
+use tilewright_target::TargetDescription;
 
 use super::axes::Plane;
 use super::layout::{add_all, small_enough};
@@ -231,7 +231,7 @@ impl ConversionView<'_> {
             picture.add(Panel::note("scratch memory", [filled]));
             return Ok(());
         }
-        let ins = tilewright::layout::Space::of_sizes(&[(Dim::OFFSET, 1 << outs.bits())])?;
+        let ins = tilewright_layout::Space::of_sizes(&[(Dim::OFFSET, 1 << outs.bits())])?;
         let memory = MemoryLayout::linear(LinearLayout::from_columns(ins, outs.clone(), &swizzle.columns)?);
         let store = self.plan.stores_source().then_some(self.src);
         let load = self.plan.loads_destination().then_some(self.dst);

@@ -1,6 +1,6 @@
 //! Two layouts of one tensor against each other.
 
-use tilewright::layout::{Dim, Layout, LinearLayout};
+use tilewright_layout::{Dim, Layout, LinearLayout};
 
 use crate::{Content, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
@@ -166,7 +166,7 @@ impl Differences {
         }
     }
 
-    fn summary(&self, sides: &[Side<'_>; 2], plane: &Plane, outs: &tilewright::layout::Space) -> String {
+    fn summary(&self, sides: &[Side<'_>; 2], plane: &Plane, outs: &tilewright_layout::Space) -> String {
         let all = 1u64 << outs.bits();
         let Some(first) = &self.first else {
             return match sides[0].linear == sides[1].linear {

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use tilewright::layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright::target::TargetDescription;
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_target::TargetDescription;
 
 use crate::access::{Access, Accesses, Question};
 use crate::plane::Plane;

@@ -1,7 +1,7 @@
 //! The hardware view: rows of lanes and columns of registers, each cell the element that it holds.
 //! A memory is drawn likewise: lines of so many elements.
 
-use tilewright::layout::{Dim, LinearLayout, Space};
+use tilewright_layout::{Dim, LinearLayout, Space};
 
 use crate::{Band, Cell, Grid, Panel, Run};
 

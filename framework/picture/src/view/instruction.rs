@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::target::{Instruction, Operand};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_target::{Instruction, Operand};
 
 use crate::plane::small_enough;
 use crate::runs::ranges;

@@ -1,6 +1,6 @@
 //! A layout as two linked views: the tensor, and the hardware or memory that holds it.
 
-use tilewright::layout::{Dim, Layout};
+use tilewright_layout::{Dim, Layout};
 
 use crate::{Content, Panel, Picture, PictureError};
 

@@ -1,6 +1,6 @@
 //! The links that all views agree on.
 
-use tilewright::layout::Dim;
+use tilewright_layout::Dim;
 
 /// The link of a tensor's element, by its coordinates along `dim0`, `dim1`, ...: `element 3,5`.
 #[must_use]

@@ -1,6 +1,6 @@
 //! The matrix of a linear layout as a grid of bits.
 
-use tilewright::layout::{LinearLayout, Space};
+use tilewright_layout::{LinearLayout, Space};
 
 use crate::{Band, Cell, Fill, Frame, Grid, Panel, Picture, Tone};
 

@@ -1,10 +1,11 @@
 //! A memory layout: its elements in the banks of a target, and the conflicts of accesses to it,
 //! beside those without a swizzle and with the best one.
 
-use tilewright::f2::Subspace;
-use tilewright::layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright::movement::{self, Path};
-use tilewright::target::{BankRow, Direction, TargetDescription};
+use tilewright_layout::f2::Subspace;
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_plan::movement;
+use tilewright_plan::movement::Path;
+use tilewright_target::{BankRow, Direction, TargetDescription};
 
 use crate::access::{Access, Accesses, Question};
 use crate::banks::Banked;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tilewright::layout::{Dim, LinearLayout, Space};
+use tilewright_layout::{Dim, LinearLayout, Space};
 
 use crate::{Fill, PictureError, Tone};
 

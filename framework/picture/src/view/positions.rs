@@ -1,7 +1,7 @@
 //! How the positions of a layout's input space are named and coloured: holders of elements, offsets
 //! of a memory, places of tensor memory.
 
-use tilewright::layout::{Dim, Layout, LinearLayout, MemoryLayout, Space};
+use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, Space};
 
 use crate::Fill;
 

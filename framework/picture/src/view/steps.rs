@@ -1,6 +1,6 @@
 //! The steps of a composition and of a division, each factor as its matrix.
 
-use tilewright::layout::{LinearLayout, Space};
+use tilewright_layout::{LinearLayout, Space};
 
 use crate::{Fill, Panel, Picture, PictureError, Table, Tone};
 

@@ -1,6 +1,6 @@
 //! The tensor view: each element's cell shows who holds it.
 
-use tilewright::layout::{Dim, LinearLayout};
+use tilewright_layout::{Dim, LinearLayout};
 
 use crate::{Cell, Fill, Grid, Panel, Run, Tone};
 

@@ -1,7 +1,7 @@
 //! A tile that an instruction has in tensor memory: where each of its elements lies.
 
-use tilewright::layout::Dim;
-use tilewright::target::TensorOperand;
+use tilewright_layout::Dim;
+use tilewright_target::TensorOperand;
 
 use crate::error::PictureError;
 use crate::{Cell, Fill, Grid, Panel};

@@ -1,3 +1,3 @@
 //! The shared library of the amd plugin: exports the entry symbol and nothing else.
 
-tilewright::export_plugin!(tilewright_amd);
+tilewright_plugin::export_plugin!(tilewright_amd);

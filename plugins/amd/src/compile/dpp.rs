@@ -6,7 +6,7 @@
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::{BasicValue, IntValue};
 
-use tilewright::vendor::CompileError;
+use tilewright_plugin::CompileError;
 
 /// How lanes reach the lane that differs by a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

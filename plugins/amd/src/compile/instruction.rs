@@ -4,11 +4,11 @@
 //! A row is named by its mnemonic; the intrinsic's name follows from it by rule, its further operands
 //! by [`pattern`].
 
-use tilewright::kernel::{Element, Type};
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Type};
 use tilewright_llvm::values::{BasicTypeEnum, BasicValueEnum};
 use tilewright_llvm::{Emitter, Given};
+use tilewright_plugin::CompileError;
+use tilewright_target::{Instruction, InstructionKind, Operand, Semantics};
 
 use crate::instructions::had_by_first_generations;
 
@@ -213,7 +213,7 @@ fn copy<'ctx>(
 fn held<'a>(row: &'a Instruction, wanted: &str) -> Result<(&'a str, u32), CompileError> {
     let found = row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, element, bits, layout } if role == wanted => {
-            Some((element.as_str(), bits << layout.in_bits(tilewright::layout::Dim::REGISTER)))
+            Some((element.as_str(), bits << layout.in_bits(tilewright_layout::Dim::REGISTER)))
         }
         _ => None,
     });

@@ -6,14 +6,14 @@
 mod dpp;
 mod instruction;
 
-use tilewright::kernel::{Element, Kernel, MathFunction, MemoryScope, Module, Op, Queue, Scope, Space, Type};
-use tilewright::target::{ExchangeKind, ExchangeRow, Instruction, TargetDescription};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
+use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, Module, Op, Queue, Scope, Space, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
     Dialect, Emitter, Form, KernelForm, Machine, Ordering, SharedForm, check_functions, check_limits, kernel_metadata,
     no_clusters, no_function, no_queue, queue_of,
 };
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
+use tilewright_target::{ExchangeKind, ExchangeRow, Instruction, TargetDescription};
 
 use crate::object;
 

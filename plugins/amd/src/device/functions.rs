@@ -5,7 +5,7 @@
 use std::ffi::{CStr, c_char, c_float, c_int, c_uint, c_void};
 
 use libloading::Library;
-use tilewright::vendor::DeviceError;
+use tilewright_plugin::DeviceError;
 
 /// Names of the library, newest major version first; the plain name is a development kit's.
 const NAMES: [&str; 4] = ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"];

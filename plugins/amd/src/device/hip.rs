@@ -6,7 +6,7 @@ use std::ffi::{CString, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use tilewright::vendor::{
+use tilewright_plugin::{
     Artifact, Buffer, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
 };
 

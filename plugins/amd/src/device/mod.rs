@@ -18,7 +18,7 @@ mod runtime;
 pub(crate) use runtime::devices;
 
 #[cfg(not(feature = "drivers"))]
-use tilewright::vendor::{Device, DeviceError};
+use tilewright_plugin::{Device, DeviceError};
 
 /// No devices.
 ///

@@ -5,7 +5,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Arc;
 
-use tilewright::vendor::{Device, DeviceError};
+use tilewright_plugin::{Device, DeviceError};
 
 use super::functions::{Functions, INVALID_DEVICE, NO_DEVICE};
 use super::hip::HipDevice;

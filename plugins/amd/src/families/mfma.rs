@@ -3,8 +3,8 @@
 //! A wave of 64 lanes spreads first over the columns of a result and then over groups of its rows.
 //! Tiles of a wave follow each other along all of N before any along M.
 
-use tilewright::layout::families::cluster::{Part, layout_of, row_major, spread};
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LinearLayout, Numbers};
+use tilewright_layout::families::cluster::{Part, layout_of, row_major, spread};
+use tilewright_layout::{Dim, FamilyError, FamilySpec, LinearLayout, Numbers};
 
 const LANES: u64 = 64;
 

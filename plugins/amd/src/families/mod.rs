@@ -11,8 +11,8 @@ mod scales;
 mod spelling;
 mod wmma;
 
-use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, Spelling};
+use tilewright_layout::families::cluster::check_shape;
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, Spelling};
 
 /// The families that this plugin serves: `amd_mfma`, `amd_wmma`, and `dot_operand`, also spelled
 /// `dot_op`, of both, the scales of operands, `mfma_scale` and `wmma_scale`, and the memory layout

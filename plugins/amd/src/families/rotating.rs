@@ -4,8 +4,8 @@
 //! number b begins with phase b instead, until after `max_phase` blocks the pattern repeats, so that
 //! both rows and columns can be read without conflicts (Triton, `AMDRotatingSharedEncodingAttr`).
 
-use tilewright::layout::families::cluster::{cluster_layout, no_larger_than, share_of, tensor_dims};
-use tilewright::layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
+use tilewright_layout::families::cluster::{cluster_layout, no_larger_than, share_of, tensor_dims};
+use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
 
 /// The pattern by which the two fastest axes are swizzled; all powers of two.
 struct Pattern {

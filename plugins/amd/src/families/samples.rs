@@ -3,8 +3,8 @@
 
 use std::cmp::Reverse;
 
-use tilewright::layout::{Attribute, Dim, FamilySpec, LinearLayout, Sample, SampleUse};
-use tilewright::target::{Instruction, Operand};
+use tilewright_layout::{Attribute, Dim, FamilySpec, LinearLayout, Sample, SampleUse};
+use tilewright_target::{Instruction, Operand};
 
 use crate::instructions::rows;
 

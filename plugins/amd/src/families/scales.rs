@@ -3,9 +3,9 @@
 //! A tensor of scales has a row for each row of A or column of B, and its second axis goes along K.
 //! Rows lie where those of the operand do; the lanes that the operand spreads along K differ.
 
-use tilewright::f2::Columns;
-use tilewright::layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major};
-use tilewright::layout::{Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space};
+use tilewright_layout::f2::Columns;
+use tilewright_layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major};
+use tilewright_layout::{Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space};
 
 const LANES: u64 = 64;
 /// Elements of K that one instruction of gfx1250 contracts.

@@ -1,6 +1,6 @@
 //! How Triton's attribute text spells these families; scales have no attribute there.
 
-use tilewright::layout::{Attribute, Omitted, ParameterSpelling, Spelling};
+use tilewright_layout::{Attribute, Omitted, ParameterSpelling, Spelling};
 
 pub(super) fn all() -> Vec<Spelling> {
     vec![amd_mfma(), amd_wmma()]

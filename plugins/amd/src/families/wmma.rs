@@ -3,9 +3,9 @@
 //! A wave of 32 lanes spreads sixteen lanes over the columns of a result; where the tiles of the
 //! warps lie, and how often a warp repeats its tile, is given by bases in units of tiles.
 
-use tilewright::f2::Columns;
-use tilewright::layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major, tile_of_parts};
-use tilewright::layout::{
+use tilewright_layout::f2::Columns;
+use tilewright_layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major, tile_of_parts};
+use tilewright_layout::{
     Bases, Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space,
 };
 
@@ -146,7 +146,7 @@ impl<'a> Wmma<'a> {
 /// The attribute text's group of bases.
 fn tiles(spec: &FamilySpec) -> Result<(GivenBases<'_>, GivenBases<'_>), FamilyError> {
     let read = spec.parameters();
-    let tilewright::layout::Attribute::Spec(group) = read.required(&["cta_layout"])? else {
+    let tilewright_layout::Attribute::Spec(group) = read.required(&["cta_layout"])? else {
         return Err(read.wrong("cta_layout", "must be a group of bases of `register` and `warp`"));
     };
     let inner = group.parameters();

@@ -3,8 +3,8 @@
 //!
 //! Three more have no row: those of one and of two bytes write a whole word, and that of twelve is no power of two.
 
-use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
+use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
 
 const SOURCE: &str = "AMD CDNA 3 ISA reference, memory instructions with LDS as destination: LDS address is M0 plus \
                       the lane's number times the bytes of a lane; LLVM, AMDGPU usage, llvm.amdgcn.global.load.lds: sizes of gfx950";

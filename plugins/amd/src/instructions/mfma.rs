@@ -1,8 +1,8 @@
 //! `mfma`: the dense matrix instructions of CDNA, for waves of 64 lanes.
 
-use tilewright::layout::families::cluster::tile_of;
-use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Instruction, Operand};
+use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::{Dim, LayoutError, LinearLayout};
+use tilewright_target::{Instruction, Operand};
 
 use super::{Element, numerics, product};
 

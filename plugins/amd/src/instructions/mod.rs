@@ -14,8 +14,8 @@ mod wmma_mixed;
 
 #[cfg(feature = "codegen")]
 pub(crate) use mfma::had_by_first_generations;
-use tilewright::layout::LinearLayout;
-use tilewright::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
+use tilewright_layout::LinearLayout;
+use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
 pub use unused::unused;
 
 /// The instructions of an architecture; none where it is unknown.

@@ -1,7 +1,7 @@
 //! How sums of `mfma` come about. Documented is that gfx90a makes zeros of subnormals; the rest was found by
 //! experiments, and gave the same bits as hardware of gfx908, gfx90a and gfx942.
 
-use tilewright::target::{Evidence, Numerics, Summation};
+use tilewright_target::{Evidence, Numerics, Summation};
 
 const SOURCE: &str = "Xie et al., MMA-Sim, arXiv 2511.10909";
 const FLUSHING: &str = "Xie et al., MMA-Sim, arXiv 2511.10909; MIOpen, MI200 MFMA behavior specifics: subnormal input and \

@@ -4,8 +4,8 @@
 //! the lanes the slots are a matrix of sixteen columns, row after row, of which each lane gets a column.
 //! Two more, for elements of 4 and 6 bits, have no row: elements in kernels are whole bytes.
 
-use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 const SOURCE: &str = "AMD CDNA 4 ISA reference, section 11.4, matrix transpose loads from LDS; which lane gets what: \
                       Triton's AMD backend (TargetFeatures.cpp, lowerDsReadTr) and, for 16 bits, ROCm/rocm-systems \

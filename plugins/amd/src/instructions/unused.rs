@@ -1,7 +1,7 @@
 //! What no row stands for: the sparse matrix instructions, `smfmac` of CDNA 3 and 4, `swmmac` of RDNA 4 and gfx1250, and of
 //! gfx1250 products of types of six bits, and of 32 rows.
 
-use tilewright::target::UnusedInstruction;
+use tilewright_target::UnusedInstruction;
 
 const SOURCE: &str =
     "AMD Matrix Instruction Calculator; CDNA 4 and RDNA 4 instruction set manuals; LLVM, IntrinsicsAMDGPU.td";

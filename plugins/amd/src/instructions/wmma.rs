@@ -6,8 +6,8 @@
 //! Of integers modifiers say whether a factor has a sign and whether sums saturate: a row for each, named with the types
 //! where not both have a sign, and with `clamp`.
 
-use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{Instruction, Semantics};
+use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_target::{Instruction, Semantics};
 
 use super::{Element, numerics, product};
 

@@ -4,8 +4,8 @@
 //! scales of a row, a byte for each block of K, are in the lane of that number; what the upper lanes hold counts only where
 //! a modifier says so, and is the same here. Types of six bits are in [`super::unused`].
 
-use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Instruction, Numerics};
+use tilewright_layout::{Dim, LayoutError, LinearLayout};
+use tilewright_target::{Instruction, Numerics};
 
 use super::wmma::{Generation, SIZE, Spread};
 use super::{Element, product};

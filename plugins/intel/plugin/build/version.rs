@@ -1,1 +1,1 @@
-../../../../framework/src/plugin/version.rs
+../../../../framework/plugin/src/version.rs

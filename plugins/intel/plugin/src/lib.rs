@@ -1,3 +1,3 @@
 //! The shared library of the intel plugin: exports the entry symbol and nothing else.
 
-tilewright::export_plugin!(tilewright_intel);
+tilewright_plugin::export_plugin!(tilewright_intel);

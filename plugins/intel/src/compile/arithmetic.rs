@@ -1,8 +1,8 @@
 //! Arithmetic, comparisons, selects and byte permutes.
 
 use rspirv::spirv::{Op, Word};
-use tilewright::kernel::{Binary, Compare, Element, Space, Type};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Binary, Compare, Element, Space, Type};
+use tilewright_plugin::CompileError;
 
 use super::emit::Emitter;
 use super::extended;

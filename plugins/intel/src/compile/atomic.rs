@@ -5,8 +5,8 @@
 
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
-use tilewright::kernel::{Atomic, Binary, Cast, Element, MemoryOrder, MemoryScope, Space, Type, Value};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Atomic, Binary, Cast, Element, MemoryOrder, MemoryScope, Space, Type, Value};
+use tilewright_plugin::CompileError;
 
 use super::emit::phi_operands;
 use super::held::{Held, invalid};

@@ -5,8 +5,8 @@
 //! same exponents.
 
 use rspirv::spirv::{Op, Word};
-use tilewright::kernel::Element;
-use tilewright::vendor::CompileError;
+use tilewright_kernel::Element;
+use tilewright_plugin::CompileError;
 
 use super::emit::Emitter;
 

@@ -7,10 +7,10 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, Op, StorageClass};
-use tilewright::kernel::{Element, Type, is_result};
-use tilewright::layout::Dim;
-use tilewright::target::{Instruction, Operand as RowOperand};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Type, is_result};
+use tilewright_layout::Dim;
+use tilewright_plugin::CompileError;
+use tilewright_target::{Instruction, Operand as RowOperand};
 
 use super::emit::Emitter;
 use super::held::{Held, invalid};

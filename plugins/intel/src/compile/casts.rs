@@ -2,8 +2,8 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{FPRoundingMode, Op, Word};
-use tilewright::kernel::{Cast, Element, Space, Type};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Cast, Element, Space, Type};
+use tilewright_plugin::CompileError;
 
 use super::emit::Emitter;
 use super::held::{Held, PART, invalid};

@@ -2,8 +2,8 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
-use tilewright::kernel::{Element, Exchange, Issuers, Scope, Type};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Exchange, Issuers, Scope, Type};
+use tilewright_plugin::CompileError;
 
 use super::emit::Emitter;
 use super::held::{Held, invalid, unsupported};

@@ -2,8 +2,8 @@
 
 use rspirv::dr::Instruction;
 use rspirv::spirv::{Op, Word};
-use tilewright::kernel::{Element, Region, Type, Value};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Region, Type, Value};
+use tilewright_plugin::CompileError;
 
 use super::emit::phi_operands;
 use super::held::{Held, check_type, invalid};

@@ -8,8 +8,8 @@ use rspirv::spirv::{
     AddressingModel, BuiltIn, Capability, Decoration, FPRoundingMode, FunctionControl, LinkageType, LoopControl,
     MemoryModel, Op, SelectionControl, SourceLanguage, StorageClass, Word,
 };
-use tilewright::kernel::Element;
-use tilewright::vendor::CompileError;
+use tilewright_kernel::Element;
+use tilewright_plugin::CompileError;
 
 use crate::Architecture;
 

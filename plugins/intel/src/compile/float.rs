@@ -7,8 +7,8 @@
 //! Where an architecture has no binary64 they are in binary32, and it is for who builds the program to ask.
 
 use rspirv::spirv::{Op, Word};
-use tilewright::kernel::{Binary, Compare, Element, MathFunction, Type, Unary};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Binary, Compare, Element, MathFunction, Type, Unary};
+use tilewright_plugin::CompileError;
 
 use super::emit::Emitter;
 use super::extended;

@@ -1,7 +1,7 @@
 //! What can be said of a kernel without its body: its name, its parameters, its launch.
 
-use tilewright::kernel::{Kernel, Space, Type};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Kernel, Space, Type};
+use tilewright_plugin::CompileError;
 
 use super::Machine;
 use super::held::{invalid, unsupported};

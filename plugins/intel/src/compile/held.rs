@@ -2,8 +2,8 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, StorageClass, Word};
-use tilewright::kernel::{Element, Space, Type};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Space, Type};
+use tilewright_plugin::CompileError;
 
 use super::emit::Emitter;
 

@@ -5,10 +5,10 @@
 //! tf32; names are mangled as by the Itanium C++ ABI. The repeat count is the length of the vectors of
 //! A and of the result; B always has eight words.
 
-use tilewright::kernel::{Element, Type};
-use tilewright::layout::Dim;
-use tilewright::target::{Instruction, Operand, Semantics};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Type};
+use tilewright_layout::Dim;
+use tilewright_plugin::CompileError;
+use tilewright_target::{Instruction, Operand, Semantics};
 
 use super::emit::Emitter;
 use super::held::{Held, invalid, unsupported};

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, FunctionControl, Op, Word};
-use tilewright::kernel::{
+use tilewright_kernel::{
     Element, Kernel, MathFunction, Op as KernelOp, Region, Space, SpecialRegister, Statement, Type, Value,
 };
-use tilewright::target::InstructionKind;
-use tilewright::vendor::{CompileError, issued_row};
+use tilewright_plugin::{CompileError, issued_row};
+use tilewright_target::InstructionKind;
 
 use super::Machine;
 use super::atomic::Ordered;

@@ -34,9 +34,9 @@ pub mod validate;
 use std::collections::HashSet;
 
 use rspirv::binary::{Assemble, Disassemble};
-use tilewright::kernel::{Kernel, Module};
-use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
+use tilewright_kernel::{Kernel, Module};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
+use tilewright_target::{Instruction, TargetDescription};
 
 use crate::Architecture;
 use emit::Emitter;

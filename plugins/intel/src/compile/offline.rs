@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tilewright::vendor::CompileError;
+use tilewright_plugin::CompileError;
 
 use super::offline_reads::with_own_reads;
 use super::outside::verdict;

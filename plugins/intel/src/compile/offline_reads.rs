@@ -11,7 +11,7 @@
 use rspirv::binary::Assemble;
 use rspirv::dr::{Block, Function, Instruction, Module, Operand, load_words};
 use rspirv::spirv::{Decoration, FunctionControl, LinkageType, MemoryAccess, Op, Word};
-use tilewright::vendor::CompileError;
+use tilewright_plugin::CompileError;
 
 /// How the elements of a block come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use tilewright::vendor::CompileError;
+use tilewright_plugin::CompileError;
 
 /// Names the validator to use.
 const VARIABLE: &str = "TILEWRIGHT_SPIRV_VAL";

@@ -5,9 +5,9 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
-use tilewright::kernel::{Element, Type};
-use tilewright::target::Instruction;
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Type};
+use tilewright_plugin::CompileError;
+use tilewright_target::Instruction;
 
 use super::emit::Emitter;
 use super::held::{Held, invalid};

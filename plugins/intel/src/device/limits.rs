@@ -1,6 +1,6 @@
 //! What a device can hold of a kernel.
 
-use tilewright::vendor::{DeviceError, KernelMetadata};
+use tilewright_plugin::{DeviceError, KernelMetadata};
 
 /// A device's limits, as its driver tells them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,7 +18,7 @@ mod opencl;
 #[cfg(feature = "drivers")]
 mod product;
 
-use tilewright::vendor::{Device, DeviceError};
+use tilewright_plugin::{Device, DeviceError};
 
 /// The devices that run code for a product: GPUs of Level Zero first, then those of OpenCL, then processors. A GPU that
 /// both know is there twice; its names say which is which.

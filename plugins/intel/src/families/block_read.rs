@@ -1,8 +1,8 @@
 //! `subgroup_2d_block`: what a sub-group's two-dimensional block read leaves in registers, as an
 //! operand of a product.
 
-use tilewright::layout::families::cluster::{Part, layout_of, row_major, spread};
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LinearLayout};
+use tilewright_layout::families::cluster::{Part, layout_of, row_major, spread};
+use tilewright_layout::{Dim, FamilyError, FamilySpec, LinearLayout};
 
 use super::operand_axes;
 

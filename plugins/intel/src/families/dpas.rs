@@ -4,8 +4,8 @@
 //! (`systolic_depth` * `ops_per_channel`) x `execution_size`. A sub-group repeats it over
 //! `rep_cluster`, sub-groups follow each other along N and then M.
 
-use tilewright::layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major, spread, tile_of};
-use tilewright::layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers};
+use tilewright_layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major, spread, tile_of};
+use tilewright_layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers};
 
 use super::operand_axes;
 

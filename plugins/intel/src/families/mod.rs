@@ -8,8 +8,8 @@ pub(crate) mod dpas;
 mod samples;
 mod spelling;
 
-use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
+use tilewright_layout::families::cluster::check_shape;
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
 
 /// The families that this plugin serves: `dpas`, `dpas_scale`, and `dot_operand`, also spelled
 /// `dot_op`, of `dpas` and of `subgroup_2d_block`.
@@ -71,7 +71,7 @@ impl Families for VendorFamilies {
     }
 }
 
-fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<tilewright::layout::LinearLayout, FamilyError> {
+fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<tilewright_layout::LinearLayout, FamilyError> {
     let read = spec.parameters();
     let index = read.number(&["operand_index", "op_idx"])?;
     // The width that a lane packs follows from the instruction, whatever the operand says.

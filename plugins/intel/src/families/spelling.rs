@@ -1,7 +1,7 @@
 //! How the attribute text of Intel's Triton backend spells these families; scales have no attribute
 //! there.
 
-use tilewright::layout::{ParameterSpelling, Spelling};
+use tilewright_layout::{ParameterSpelling, Spelling};
 
 pub(super) fn all() -> Vec<Spelling> {
     vec![dpas(), subgroup_2d_block()]

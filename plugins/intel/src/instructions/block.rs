@@ -1,6 +1,6 @@
 //! Blocks of a matrix in global memory, as instructions of two dimensions name them.
 
-use tilewright::target::{BlockOperand, MatrixFigure, Operand};
+use tilewright_target::{BlockOperand, MatrixFigure, Operand};
 
 /// The operands that name a block of so many rows and columns of elements: the block, what is told of the matrix, and where
 /// the block begins in it.

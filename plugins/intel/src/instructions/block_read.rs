@@ -1,9 +1,9 @@
 //! Loads of two-dimensional blocks from global memory to registers: as they lie, transposed, and of rows put together as
 //! factors of products have them.
 
-use tilewright::layout::families::cluster::tile_of;
-use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::{Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 use super::block;
 

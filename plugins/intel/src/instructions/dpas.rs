@@ -4,9 +4,9 @@
 //! is spread over the lanes, which hold as many neighbouring bits of it as it takes.
 //! Tests check them against published tables, vendors' words and the families.
 
-use tilewright::layout::families::cluster::tile_of;
-use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics, UnusedInstruction};
+use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::{Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics, UnusedInstruction};
 
 use crate::families::dpas::neighbours;
 

@@ -5,7 +5,7 @@ mod block_read;
 mod dpas;
 mod prefetch;
 
-use tilewright::target::Instruction;
+use tilewright_target::Instruction;
 
 pub use dpas::unused;
 

@@ -1,6 +1,6 @@
 //! Prefetches of two-dimensional blocks into caches, which no register takes.
 
-use tilewright::target::{Completion, Instruction, InstructionKind, Semantics};
+use tilewright_target::{Completion, Instruction, InstructionKind, Semantics};
 
 use super::block;
 

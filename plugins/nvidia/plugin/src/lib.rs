@@ -1,3 +1,3 @@
 //! The shared library of the nvidia plugin: exports the entry symbol and nothing else.
 
-tilewright::export_plugin!(tilewright_nvidia);
+tilewright_plugin::export_plugin!(tilewright_nvidia);

@@ -1,10 +1,10 @@
 //! Atomic operations as PTX's `atom`: LLVM's instructions say neither the order nor the scope of those that change memory
 //! by arithmetic. Source: PTX ISA, `atom`.
 
-use tilewright::kernel::{Atomic, Element, MemoryOrder, MemoryScope, Space};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Atomic, Element, MemoryOrder, MemoryScope, Space};
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_llvm::{AtomicUpdate, Emitter};
+use tilewright_plugin::CompileError;
 
 use super::ptx::capability;
 

@@ -1,11 +1,11 @@
 //! Bulk copies as PTX, whose mnemonic is the row's name: one elected lane issues them, always the same, so that the groups
 //! that it commits are those that it waits for.
 
-use tilewright::kernel::{Space, Type};
-use tilewright::target::{Instruction, Operand};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Space, Type};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
+use tilewright_plugin::CompileError;
+use tilewright_target::{Instruction, Operand};
 
 use super::instruction::Typed;
 use super::mbarrier::{WARP_BARRIER, elected};

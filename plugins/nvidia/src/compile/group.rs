@@ -4,11 +4,11 @@
 //! assembly in one register, and so through the fence, which orders what was written to them before it, and
 //! through the wait, after which alone they may be read.
 
-use tilewright::kernel::{Element, Type, is_result};
-use tilewright::target::{Instruction, Operand};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Type, is_result};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
+use tilewright_plugin::CompileError;
+use tilewright_target::{Instruction, Operand};
 
 use super::instruction::{Typed, registers};
 

@@ -1,11 +1,11 @@
 //! How rows of the instruction table become PTX: products as inline assembly, whose mnemonic is the
 //! row's name (those of several warps are in [`super::group`], those of tensor memory in [`super::tensor`]); matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
 
-use tilewright::kernel::{Carried, Element, Module, Op, Region, Type, is_result};
-use tilewright::target::{Instruction, InstructionKind, Operand, Semantics};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Carried, Element, Module, Op, Region, Type, is_result};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
+use tilewright_plugin::CompileError;
+use tilewright_target::{Instruction, InstructionKind, Operand, Semantics};
 
 use super::{bulk, group, mbarrier, tensor};
 use crate::instructions::BULK_COPY;

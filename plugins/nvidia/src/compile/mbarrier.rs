@@ -4,9 +4,9 @@
 //! waiting acquires, both in the block; what the other lanes of the warp did is brought to the one that arrives by a
 //! barrier of the warp. Source: PTX ISA, mbarrier.
 
-use tilewright::vendor::CompileError;
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
+use tilewright_plugin::CompileError;
 
 /// The version of PTX, times ten, that has `elect.sync` and mbarriers that expect bytes.
 pub(super) const VERSION: u32 = 80;

@@ -12,10 +12,10 @@ mod mbarrier;
 mod ptx;
 mod tensor;
 
-use tilewright::kernel::Module;
-use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{Artifact, CompileError, CompileOptions, Emit, Payload, check_maps};
+use tilewright_kernel::Module;
 use tilewright_llvm::{Code, Form, check_functions, check_limits, kernel_metadata};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, check_maps};
+use tilewright_target::{Instruction, TargetDescription};
 
 use crate::object;
 use ptx::Ptx;

@@ -1,14 +1,14 @@
 //! What LLVM's translation of the kernel IR asks of PTX: the form of kernels, threads, exchanges, barriers, what
 //! is asynchronous, and instructions.
 
-use tilewright::kernel::{Element, Kernel, MathFunction, MemoryScope, Queue, Scope, Type};
-use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{CompileError, issued_row};
+use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, Queue, Scope, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
     AtomicUpdate, Dialect, Emitter, KernelForm, Machine, MapForm, SharedForm, no_clusters, no_function, no_mbarriers,
     no_queue, no_tensor_memory, queue_of, shared_bytes,
 };
+use tilewright_plugin::{CompileError, issued_row};
+use tilewright_target::{Instruction, TargetDescription};
 
 use super::{bulk, group, instruction, mbarrier, tensor};
 

@@ -4,11 +4,11 @@
 //! The lane is elected, `elect.sync`, which always elects the same one of the same lanes, so that a commit is for the
 //! products of its own lane. Source: PTX ISA, tcgen05.
 
-use tilewright::kernel::{Element, Kernel, Module, Op, Queue, Region, Type};
-use tilewright::target::{Instruction, InstructionKind, Operand};
-use tilewright::vendor::CompileError;
+use tilewright_kernel::{Element, Kernel, Module, Op, Queue, Region, Type};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
+use tilewright_plugin::CompileError;
+use tilewright_target::{Instruction, InstructionKind, Operand};
 
 use super::instruction::Typed;
 use super::mbarrier::elected;

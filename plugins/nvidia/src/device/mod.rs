@@ -6,8 +6,8 @@
 mod cuda;
 pub mod virtual_device;
 
-use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{Device, DeviceError};
+use tilewright_plugin::{Device, DeviceError};
+use tilewright_target::{Instruction, TargetDescription};
 
 use virtual_device::VirtualDevice;
 

@@ -3,8 +3,8 @@
 //! Both are made of one 8x8 atom: four lanes along the contiguous axis of a row, each with some
 //! neighbouring elements, and eight lanes along the other axis.
 
-use tilewright::layout::families::cluster::{Part, layout_of, row_major, spread};
-use tilewright::layout::{Axes, Dim, FamilyError, FamilySpec, LinearLayout, Numbers};
+use tilewright_layout::families::cluster::{Part, layout_of, row_major, spread};
+use tilewright_layout::{Axes, Dim, FamilyError, FamilySpec, LinearLayout, Numbers};
 
 /// The instruction that a layout belongs to, spread over warps and blocks.
 struct Mma {

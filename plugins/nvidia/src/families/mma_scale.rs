@@ -2,8 +2,8 @@
 //!
 //! A tensor of scales has a row for each row of A or column of B, and its second axis goes along K.
 
-use tilewright::layout::families::cluster::{cluster_layout, over_tensor, row_major};
-use tilewright::layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
+use tilewright_layout::families::cluster::{cluster_layout, over_tensor, row_major};
+use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
 
 /// The layout of a tensor of scales; `warps_per_cta` is by axis of the result.
 pub(super) fn registers(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {

@@ -12,8 +12,8 @@ mod spelling;
 mod tensor_memory;
 pub(crate) mod tensor_memory_access;
 
-use tilewright::layout::families::cluster::check_shape;
-use tilewright::layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
+use tilewright_layout::families::cluster::check_shape;
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
 
 /// The families that this plugin serves: `nvidia_mma` (versions 2 and 3), `dot_operand`, also
 /// spelled `dot_op`, of it, `mma_scale`, `nvmma_shared`, `tensor_memory` and `tensor_memory_scales`, each also

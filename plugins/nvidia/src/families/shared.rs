@@ -3,11 +3,9 @@
 //! Its core is eight rows as wide as the swizzle, 16-byte units of a row being permuted by the
 //! number of the row. Cores fill the box of one bulk copy, boxes fill the block's share.
 
-use tilewright::f2::Columns;
-use tilewright::layout::families::cluster::{
-    fitted, identity_nd, no_smaller_than, over_blocks, row_major, tensor_dims,
-};
-use tilewright::layout::{Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout, Numbers, Space};
+use tilewright_layout::f2::Columns;
+use tilewright_layout::families::cluster::{fitted, identity_nd, no_smaller_than, over_blocks, row_major, tensor_dims};
+use tilewright_layout::{Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout, Numbers, Space};
 
 /// Elements of one axis that one bulk copy moves at most.
 const LARGEST_BOX: u64 = 256;

@@ -1,6 +1,6 @@
 //! How Triton's attribute text spells these families.
 
-use tilewright::layout::{ParameterSpelling, Spelling};
+use tilewright_layout::{ParameterSpelling, Spelling};
 
 pub(super) fn all() -> Vec<Spelling> {
     vec![nvidia_mma(), nvmma_shared(), tensor_memory(), tensor_memory_scales()]

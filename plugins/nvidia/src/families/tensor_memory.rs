@@ -4,9 +4,9 @@
 //! Tensor memory of a block has 128 rows, of which each warp reaches 32. A zero basis of rows 32 or
 //! 64 means that warps hold the same; any other zero basis is a place that holds nothing.
 
-use tilewright::f2::Columns;
-use tilewright::layout::families::cluster::{cluster_layout, identity_nd, no_larger_than, share_of};
-use tilewright::layout::{Attribute, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
+use tilewright_layout::f2::Columns;
+use tilewright_layout::families::cluster::{cluster_layout, identity_nd, no_larger_than, share_of};
+use tilewright_layout::{Attribute, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
 
 /// Rows of tensor memory.
 const ROWS: u64 = 128;

@@ -4,9 +4,9 @@
 //! further columns go to further warps and registers. Reading that through the layout of the
 //! memory gives the layout of the registers.
 
-use tilewright::f2::Columns;
-use tilewright::layout::families::cluster::cluster_layout;
-use tilewright::layout::{Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Space};
+use tilewright_layout::f2::Columns;
+use tilewright_layout::families::cluster::cluster_layout;
+use tilewright_layout::{Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Space};
 
 /// Rows of tensor memory.
 const ROWS: u64 = 128;

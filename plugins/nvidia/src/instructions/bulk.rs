@@ -1,7 +1,7 @@
 //! Bulk copies: boxes of a tensor whose map the host has encoded, and spans of bytes. One lane issues them; those to
 //! shared memory complete on an mbarrier, those from there on the queue of bulk groups.
 
-use tilewright::target::{
+use tilewright_target::{
     BoxArrangement, BoxOperand, Completion, Instruction, InstructionKind, Operand, Queue, Semantics,
 };
 

@@ -1,8 +1,8 @@
 //! `cp.async`: each lane copies 4, 8 or 16 bytes from its address in global memory to its address in shared memory,
 //! or writes as many zeros.
 
-use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
+use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
 
 const SOURCE: &str = "PTX ISA, cp.async: sizes, cache operators, src-size; cp.async.commit_group, cp.async.wait_group";
 

@@ -5,7 +5,7 @@
 //!
 //! Source: PTX ISA, "Shared Memory Layout" and "Matrix Descriptor Format".
 
-use tilewright::target::{Arrangement, Descriptor, Field, MemoryOperand, Step, Stride};
+use tilewright_target::{Arrangement, Descriptor, Field, MemoryOperand, Step, Stride};
 
 use super::swizzle;
 

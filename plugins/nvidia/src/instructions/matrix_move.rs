@@ -4,8 +4,8 @@
 //! Every row of a matrix is a slot of 16 bytes. The lanes that give a row's address are not those
 //! that receive or give its elements.
 
-use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 const SOURCE: &str = "PTX ISA, ldmatrix and stmatrix: fragment layout and threads that give addresses";
 

@@ -1,8 +1,8 @@
 //! `mma.sync`: the product of two matrices held by one warp.
 
-use tilewright::layout::families::cluster::tile_of;
-use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::{Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 use super::numerics;
 

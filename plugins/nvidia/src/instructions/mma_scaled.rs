@@ -4,9 +4,9 @@
 //! Of the products of bytes the types of four bits are left out: they lie in the middle of a byte there, and each is a
 //! number of the types of six bits too.
 
-use tilewright::layout::families::cluster::tile_of;
-use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::Instruction;
+use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_target::Instruction;
 
 use super::mma::{register, row};
 

@@ -21,7 +21,7 @@ mod unused;
 mod unused_tensor;
 mod wgmma;
 
-use tilewright::target::Instruction;
+use tilewright_target::Instruction;
 
 #[cfg(feature = "codegen")]
 pub(crate) use bulk::MNEMONIC as BULK_COPY;

@@ -1,7 +1,7 @@
 //! How sums of `mma` come about. PTX ISA promises single precision at least and no order; what follows was found by
 //! experiments, and gave the same bits as hardware of each generation that is named.
 
-use tilewright::target::{Evidence, Numerics, Summation};
+use tilewright_target::{Evidence, Numerics, Summation};
 
 const SOURCE: &str = "Xie et al., MMA-Sim, arXiv 2511.10909, as on hardware of compute capability 8.0, 8.9, 9.0, 10.0 and \
                       12.0; Fasi et al., Numerical behavior of NVIDIA tensor cores (2021)";

@@ -3,7 +3,7 @@
 //!
 //! Source: PTX ISA, "Shared Memory Layout" and "Swizzling modes" of tensors; CUTLASS calls them `Swizzle<B, 4, 3>`.
 
-use tilewright::target::Mix;
+use tilewright_target::Mix;
 
 /// Bytes of the rows that are swizzled, the widest first; zero for none.
 pub(super) const WIDTHS: [u32; 4] = [128, 64, 32, 0];

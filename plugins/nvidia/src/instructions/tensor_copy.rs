@@ -3,8 +3,8 @@
 //!
 //! Of the shapes this is the one for scales: 32 rows of 16 bytes. The others are in [`super::unused`].
 
-use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{
+use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_target::{
     Completion, Instruction, InstructionKind, MemoryOperand, Operand, Queue, Semantics, TensorOperand,
 };
 

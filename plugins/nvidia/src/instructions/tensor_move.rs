@@ -4,8 +4,8 @@
 //! further columns go to further registers. `16x32bx2` moves two halves of columns, which lie apart by a constant: here the
 //! second follows the first. Not listed: `.pack::16b` and `.unpack::16b`.
 
-use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
+use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
 
 use crate::families::tensor_memory_access::{Atom, atom};
 

@@ -6,8 +6,8 @@
 //! the same wherever the instruction is issued. Factors with scales are in [`super::tensor_scaled`], what is not listed in
 //! [`super::unused`].
 
-use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
+use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
 
 use super::factor::{Side, Told, bits, descriptor, memory};
 use super::numerics;

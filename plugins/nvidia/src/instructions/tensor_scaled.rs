@@ -6,8 +6,8 @@
 //!
 //! Types of six bits, and of four beside those of eight, are in [`super::unused`].
 
-use tilewright::layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
+use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
 
 use super::factor::{Side, memory};
 use super::tensor_product::{has_tensor_memory, in_rows, told};

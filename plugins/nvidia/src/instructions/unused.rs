@@ -1,6 +1,6 @@
 //! Products that no row stands for: those of sparse factors, and small ones that older processors had.
 
-use tilewright::target::UnusedInstruction;
+use tilewright_target::UnusedInstruction;
 
 const SOURCE: &str =
     "PTX ISA, warp-level and asynchronous warpgroup-level matrix instructions; integer arithmetic, dp4a and dp2a";

@@ -1,6 +1,6 @@
 //! Forms of `tcgen05` that no row stands for.
 
-use tilewright::target::UnusedInstruction;
+use tilewright_target::UnusedInstruction;
 
 use super::unused::{SPARSE, form};
 

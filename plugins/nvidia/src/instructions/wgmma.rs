@@ -10,9 +10,9 @@
 
 use super::factor::{Side, Told, bits, descriptor, memory};
 use super::numerics;
-use tilewright::layout::families::cluster::tile_of;
-use tilewright::layout::{Dim, LayoutError, LinearLayout};
-use tilewright::target::{Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics};
+use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::{Dim, LayoutError, LinearLayout};
+use tilewright_target::{Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics};
 
 const SOURCE: &str = "PTX ISA, asynchronous warpgroup-level matrix instructions: register fragments, shared memory matrix layout, matrix descriptor";
 

@@ -1,8 +1,8 @@
 //! The smallest host: two layouts, what it takes to get from one to the other, and code for it.
 
-use tilewright::pipeline::{LayoutQuestion, Session};
-use tilewright::plugin::{Discovery, Registry};
-use tilewright::vendor::{CompileOptions, Emit};
+use tilewright::{LayoutQuestion, Session};
+use tilewright_plugin::{CompileOptions, Emit};
+use tilewright_plugin::{Discovery, Registry};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();

@@ -12,15 +12,15 @@ mod translate;
 use std::error::Error;
 use std::process::ExitCode;
 
-use tilewright::kernel::Module;
-use tilewright::layout::Dim;
-use tilewright::pipeline::program::{ProgramCompiler, ProgramOptions};
-use tilewright::pipeline::{LayoutQuestion, Session};
-use tilewright::plugin::{Discovery, Registry};
-use tilewright::tile::import::Imports;
-use tilewright::tile::op::Dialects;
-use tilewright::tile::text::print;
-use tilewright::vendor::{Artifact, CompileOptions, Emit};
+use tilewright::{LayoutQuestion, Session};
+use tilewright::{ProgramCompiler, ProgramOptions};
+use tilewright_kernel::Module;
+use tilewright_layout::Dim;
+use tilewright_plugin::{Artifact, CompileOptions, Emit};
+use tilewright_plugin::{Discovery, Registry};
+use tilewright_tile::import::Imports;
+use tilewright_tile::op::Dialects;
+use tilewright_tile::text::print;
 
 fn main() -> ExitCode {
     match run() {

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use tilewright::tile::op::Dialects;
-use tilewright::tile::{Attribute, BuildError, Dense, Float, FunctionBuilder, Module, Type, Value, Violation, verify};
+use tilewright_tile::op::Dialects;
+use tilewright_tile::{Attribute, BuildError, Dense, Float, FunctionBuilder, Module, Type, Value, Violation, verify};
 
 use crate::language::{Expression, Program};
 

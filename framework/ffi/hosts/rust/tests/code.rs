@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use tilewright::pipeline::Session;
-use tilewright::plugin::{Discovery, Registry};
-use tilewright::vendor::{Artifact, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload};
+use tilewright::Session;
+use tilewright_plugin::{Artifact, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload};
+use tilewright_plugin::{Discovery, Registry};
 
 fn host(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright-host"));

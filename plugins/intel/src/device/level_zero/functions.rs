@@ -9,7 +9,7 @@ use std::ffi::{c_char, c_void};
 use std::mem::{offset_of, size_of};
 
 use libloading::Library;
-use tilewright::vendor::DeviceError;
+use tilewright_plugin::DeviceError;
 
 /// `ze_result_t`.
 pub(super) type Code = u32;

@@ -5,7 +5,7 @@
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use tilewright::vendor::{Device, DeviceError};
+use tilewright_plugin::{Device, DeviceError};
 
 use super::super::limits::Limits;
 use super::super::product::{is_named, is_numbered};

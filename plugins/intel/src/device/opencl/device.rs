@@ -17,7 +17,7 @@ use cl3::event::{
 };
 use cl3::kernel::set_kernel_arg;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
-use tilewright::vendor::{
+use tilewright_plugin::{
     Artifact, Buffer, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched, Ledger, LoadedCode,
 };
 

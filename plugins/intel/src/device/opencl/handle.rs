@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 
 use cl3::error_codes::error_text;
-use tilewright::vendor::DeviceError;
+use tilewright_plugin::DeviceError;
 
 /// A call of the driver that releases an object.
 type Release = unsafe fn(*mut c_void) -> Result<(), i32>;

@@ -16,7 +16,7 @@ use cl3::program::{
 };
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Decoration, LinkageType, Op};
-use tilewright::vendor::DeviceError;
+use tilewright_plugin::DeviceError;
 
 use super::handle::{Handle, failed};
 use super::runtime::text;

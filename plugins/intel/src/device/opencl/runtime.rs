@@ -9,7 +9,7 @@ use cl3::device::{
 };
 use cl3::error_codes::{CL_DEVICE_NOT_FOUND, DLOPEN_RUNTIME_LOAD_FAILED};
 use cl3::platform::{CL_PLATFORM_VENDOR, get_platform_data, get_platform_ids};
-use tilewright::vendor::{Device, DeviceError};
+use tilewright_plugin::{Device, DeviceError};
 
 use super::super::limits::Limits;
 use super::super::product::is_named;

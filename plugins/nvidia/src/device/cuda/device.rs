@@ -6,11 +6,11 @@ use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
-use tilewright::target::TargetDescription;
-use tilewright::vendor::{
+use tilewright_plugin::{
     Artifact, Buffer, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, Ledger,
     LoadedCode,
 };
+use tilewright_target::TargetDescription;
 
 use super::found::failed;
 use super::maps;

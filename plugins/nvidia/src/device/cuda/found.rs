@@ -3,8 +3,8 @@
 #![allow(unsafe_code)]
 
 use cudarc::driver::{DriverError, result, sys};
-use tilewright::target::TargetDescription;
-use tilewright::vendor::{Device, DeviceError};
+use tilewright_plugin::{Device, DeviceError};
+use tilewright_target::TargetDescription;
 
 use super::device::CudaDevice;
 

@@ -5,8 +5,8 @@
 use std::ffi::c_void;
 
 use cudarc::driver::sys;
-use tilewright::kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
-use tilewright::vendor::{Buffer, DeviceError, EncodedMap};
+use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
+use tilewright_plugin::{Buffer, DeviceError, EncodedMap};
 
 use super::found::failed;
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
-use tilewright::vendor::DeviceError;
+use tilewright_plugin::DeviceError;
 
 use super::found::failed;
 

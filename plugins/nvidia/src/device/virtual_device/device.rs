@@ -1,10 +1,10 @@
 //! The virtual device behind the framework's trait.
 
-use tilewright::target::{Instruction, TargetDescription};
-use tilewright::vendor::{
+use tilewright_plugin::{
     Artifact, Buffer, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, Ledger,
     LoadedCode,
 };
+use tilewright_target::{Instruction, TargetDescription};
 
 use super::machine::{Global, LANES, Launch, Report, Tensor, run};
 use super::program::{Addresses, Program, program};

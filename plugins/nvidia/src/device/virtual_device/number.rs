@@ -4,9 +4,9 @@
 //! An exact result is carried as the nearest number of binary64 with the sign of what that leaves out, from which any
 //! narrower type is rounded right. Source: PTX ISA, floating-point instructions; what NaN results are: ibid., "canonical NaN".
 //!
-//! May import `tilewright::target` alone.
+//! May import `tilewright_target` alone.
 
-use tilewright::target::{Format, Number};
+use tilewright_target::{Format, Number};
 
 /// A rounding mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

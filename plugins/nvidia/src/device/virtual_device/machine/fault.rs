@@ -1,7 +1,7 @@
 //! What a program may not do.
 
 use thiserror::Error;
-use tilewright::target::Direction;
+use tilewright_target::Direction;
 
 use super::Space;
 

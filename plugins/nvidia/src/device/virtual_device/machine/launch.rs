@@ -1,7 +1,7 @@
 //! A launch: all blocks of a grid, one after another, so that every run is the same.
 
-use tilewright::kernel::Counts;
-use tilewright::target::TargetDescription;
+use tilewright_kernel::Counts;
+use tilewright_target::TargetDescription;
 
 use super::memory::LANES;
 use super::shared::Shared;

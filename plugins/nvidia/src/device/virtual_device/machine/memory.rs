@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilewright::target::{Direction, wavefronts};
+use tilewright_target::{Direction, wavefronts};
 
 use super::{Address, FaultKind, Next, Operation, Running};
 use crate::device::virtual_device::program::{Place, Type};

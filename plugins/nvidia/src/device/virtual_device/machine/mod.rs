@@ -1,6 +1,6 @@
 //! What programs run on: registers, memories, warps, blocks, and what is counted and checked.
 //!
-//! May import `tilewright::target`, `tilewright::kernel` (counts) and [`super::program`].
+//! May import `tilewright_target`, `tilewright_kernel` (counts) and [`super::program`].
 
 mod block;
 mod bulk;
@@ -18,8 +18,8 @@ mod stack;
 mod tensor_map;
 mod warp;
 
-use tilewright::kernel::Counts;
-use tilewright::target::TargetDescription;
+use tilewright_kernel::Counts;
+use tilewright_target::TargetDescription;
 
 pub(super) use bulk::Groups;
 pub use fault::{Fault, FaultKind};

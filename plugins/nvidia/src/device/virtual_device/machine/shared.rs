@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tilewright::target::Direction;
+use tilewright_target::Direction;
 
 use super::bulk::Arriving;
 use super::mbarrier::Mbarrier;

@@ -2,8 +2,8 @@
 //! the box. Source: PTX ISA, "Tensors"; CUDA driver API, `cuTensorMapEncodeTiled`. What hardware has in these bytes is
 //! not published; ours begin with a word of their own.
 
-use tilewright::kernel::{MAX_RANK, Outside};
-use tilewright::vendor::EncodedMap;
+use tilewright_kernel::{MAX_RANK, Outside};
+use tilewright_plugin::EncodedMap;
 
 /// Bytes of a map.
 pub(in crate::device::virtual_device) const MAP_BYTES: usize = 128;

@@ -1,7 +1,7 @@
 //! One warp of a block: its lanes' places, registers, own memory and copies under way.
 
-use tilewright::kernel::Counts;
-use tilewright::target::TargetDescription;
+use tilewright_kernel::Counts;
+use tilewright_target::TargetDescription;
 
 use super::bulk::Groups;
 use super::flight::Flights;

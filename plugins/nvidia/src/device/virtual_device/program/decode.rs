@@ -1,6 +1,6 @@
 //! From the statements of a kernel to its steps.
 
-use tilewright::target::Instruction as InstructionRow;
+use tilewright_target::Instruction as InstructionRow;
 
 use super::flow::{Follows, meetings};
 use super::form::{Form, Meaning};

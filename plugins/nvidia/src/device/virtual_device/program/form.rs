@@ -1,6 +1,6 @@
 //! Rows of the instruction table, and opcodes that are matched against them.
 
-use tilewright::target::{Instruction, nearest};
+use tilewright_target::{Instruction, nearest};
 
 use super::operands::Operands;
 use super::types::Type;

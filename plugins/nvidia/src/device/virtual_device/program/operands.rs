@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tilewright::target::nearest;
+use tilewright_target::nearest;
 
 use super::scope::{Entity, Labels, Scope};
 use super::types::{Class, Type, mask};

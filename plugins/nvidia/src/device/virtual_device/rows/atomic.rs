@@ -1,6 +1,6 @@
 //! Atomic updates of global, shared and generic memory: lanes in their order, which is one of those that hardware may take.
 
-use tilewright::target::Direction;
+use tilewright_target::Direction;
 
 use super::float;
 use crate::device::virtual_device::machine::{Accessor, FaultKind, LANES, Operation, Running, Space, each};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tilewright::target::Direction;
+use tilewright_target::Direction;
 
 use crate::device::virtual_device::machine::{
     Address, FaultKind, GRAIN, MAP_BYTES, Operation, Running, Space, Tensor, each,

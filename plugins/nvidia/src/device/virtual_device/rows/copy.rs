@@ -2,7 +2,7 @@
 
 use crate::device::virtual_device::machine::{FaultKind, LANES, Operation, Space, each};
 use crate::device::virtual_device::program::{Form, Meaning, Operands, Row, Type};
-use tilewright::target::Direction;
+use tilewright_target::Direction;
 
 use super::groups;
 

@@ -4,7 +4,7 @@
 //! Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": register fragments, matrix descriptor, canonical
 //! layouts.
 
-use tilewright::emulator::ElementSum;
+use tilewright_emulator::ElementSum;
 
 use super::groups;
 use crate::device::virtual_device::machine::{FaultKind, LANES, Next, Operation, Running};

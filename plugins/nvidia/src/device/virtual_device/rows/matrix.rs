@@ -1,8 +1,8 @@
 //! Matrix moves between registers and shared memory, as the target's own rows have them: which lane addresses which slot,
 //! and which lane holds which byte.
 
-use tilewright::layout::{Dim, LinearLayout};
-use tilewright::target::{Direction, Instruction, InstructionKind, Operand, wavefronts};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_target::{Direction, Instruction, InstructionKind, Operand, wavefronts};
 
 use super::super::machine::LANES;
 use crate::device::virtual_device::machine::{Address, FaultKind, Next, Operation, Running, Space};
@@ -43,7 +43,7 @@ pub(super) fn row_of<'a>(form: &Form<'a>) -> Result<&'a Instruction, String> {
     let found = found.or_else(|| form.instructions.iter().find(|row| words(&row.name) == wanted));
     found.ok_or_else(|| {
         let names = form.instructions.iter().map(|row| row.name.as_str());
-        let near = tilewright::target::nearest(form.opcode, names);
+        let near = tilewright_target::nearest(form.opcode, names);
         let near = near.map(|name| format!("; the nearest is `{name}`")).unwrap_or_default();
         format!("the target has no instruction `{}`{near}", form.opcode)
     })

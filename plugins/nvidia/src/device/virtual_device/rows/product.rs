@@ -1,9 +1,9 @@
 //! Products of matrices of one warp, `mma.sync`, as the target's own rows have them: which lane holds what, and how sums
 //! round.
 
-use tilewright::emulator::ElementSum;
-use tilewright::layout::Dim;
-use tilewright::target::{Instruction, Operand};
+use tilewright_emulator::ElementSum;
+use tilewright_layout::Dim;
+use tilewright_target::{Instruction, Operand};
 
 use super::matrix::row_of;
 use crate::device::virtual_device::machine::{FaultKind, Next, Operation, Running};

@@ -1,0 +1,316 @@
+//! An invented GPU with a matrix instruction, that can be made to lie in many ways.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tilewright_kernel::Module;
+use tilewright_layout::families::cluster::{check_shape, over_tensor};
+use tilewright_layout::{
+    Attribute, Dim, Families, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding, Sample, SampleUse,
+};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+
+/// What is wrong with the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// Nothing.
+    None,
+    /// The result's layout never reaches the odd rows of a warp's tile.
+    LosesRows,
+    /// Two lanes' bits are mixed: a column has two bits.
+    MixesLanes,
+    /// The result is for half of the lanes.
+    HalfWarp,
+    /// The layout of a tensor of more than 64 rows has its lanes in another order.
+    ChangesWithShape,
+    /// The memory layout's padding counts an element too many.
+    OverlapsInMemory,
+    /// The family does not read the parameter that its samples have.
+    ForgetsParameter,
+    /// The layout is of a tensor of half the rows.
+    OtherShape,
+    /// Each element of the result is held twice, and no column is zero: two are the same.
+    HoldsTwice,
+    /// The layout has its registers in another order each time that it is asked.
+    Forgetful,
+    /// The family takes any parameter.
+    AcceptsParameters,
+    /// The family takes any word for a number.
+    AcceptsWords,
+    /// The family takes any shape, as the next powers of two.
+    AcceptsShapes,
+    /// The family panics at a shape that it does not expect.
+    PanicsAtShapes,
+    /// Errors name another family.
+    BlamesAnother,
+    /// No sample shows the family `gapped`.
+    HidesGapped,
+    /// The plugin's process ends under each request.
+    Breaks,
+    /// Tensors of less than 32 rows are refused.
+    RefusesSmall,
+    /// Two rows have one name.
+    TwoRowsOneName,
+    /// Operand `a` of the row leaves out half of its tile.
+    RowLosesFactor,
+    /// Operand `b` of the row has K twice as long.
+    RowHasOtherK,
+    /// The row's result is held by two lanes each.
+    RowResultTwice,
+    /// Lanes of `a` of the family are in another order than the row's.
+    OperandDiffers,
+    /// `a` of the family has K in another order than the row, `b` has not.
+    OneFactorReordersK,
+    /// Both have.
+    BothFactorsReorderK,
+    /// Slots are closer together than addresses may be.
+    AlignedTooFar,
+}
+
+pub struct Invented {
+    description: TargetDescription,
+    rows: Vec<Instruction>,
+    families: Tiles,
+}
+
+impl Invented {
+    pub fn new(flaw: Flaw) -> Self {
+        let text = include_str!("../../invented.toml").replace("NAME", "invented");
+        let description = TargetDescription::from_toml("invented.toml", &text).expect("the invented file is right");
+        Self { description, rows: rows(flaw), families: Tiles { flaw, asked: AtomicU64::new(0) } }
+    }
+}
+
+impl Target for Invented {
+    fn description(&self) -> &TargetDescription {
+        &self.description
+    }
+
+    fn families(&self) -> &dyn Families {
+        &self.families
+    }
+
+    fn instructions(&self) -> &[Instruction] {
+        &self.rows
+    }
+
+    fn compile(&self, _module: &Module, _options: &CompileOptions) -> Result<Artifact, CompileError> {
+        Err(CompileError::Unsupported("invented hardware runs no code".into()))
+    }
+
+    fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+        Ok(Vec::new())
+    }
+}
+
+const I: Dim = Dim::REGISTER;
+
+fn layout(register: &[[u64; 2]], lane: &[[u64; 2]], shape: [u64; 2]) -> LinearLayout {
+    let bases = |bases: &[[u64; 2]]| bases.iter().map(|basis| basis.to_vec()).collect();
+    let outs = [(Dim::tensor(0), shape[0]), (Dim::tensor(1), shape[1])];
+    LinearLayout::from_bases(&[(I, bases(register)), (Dim::LANE, bases(lane))], &outs).expect("bases fit")
+}
+
+/// The tiles of the instruction: 8 x 4 times 4 x 8.
+fn tile(part: &str) -> LinearLayout {
+    match part {
+        "a" => layout(&[], &[[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], [8, 4]),
+        "b" => layout(&[], &[[1, 0], [2, 0], [0, 1], [0, 2], [0, 4]], [4, 8]),
+        _ => layout(&[[0, 1]], &[[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
+    }
+}
+
+fn rows(flaw: Flaw) -> Vec<Instruction> {
+    let mut a = tile("a");
+    let mut b = tile("b");
+    let mut d = tile("d");
+    match flaw {
+        Flaw::RowLosesFactor => a = layout(&[], &[[0, 1], [0, 0], [1, 0], [2, 0], [4, 0]], [8, 4]),
+        Flaw::RowHasOtherK => b = layout(&[[4, 0]], &[[1, 0], [2, 0], [0, 1], [0, 2], [0, 4]], [8, 8]),
+        Flaw::RowResultTwice => d = layout(&[[0, 1], [0, 2]], &[[0, 0], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
+        _ => {}
+    }
+    let register = |role: &str, layout: &LinearLayout| Operand::Register {
+        role: role.into(),
+        element: "f16".into(),
+        bits: 16,
+        layout: layout.clone(),
+    };
+    let multiply = Instruction {
+        name: "multiply.8x8x4".into(),
+        kind: InstructionKind::Matrix,
+        operands: vec![register("d", &d), register("a", &a), register("b", &b), register("c", &d)],
+        cycles: None,
+        semantics: Semantics::Contract,
+        completion: Completion::AtOnce,
+        numerics: None,
+        source: "invented".into(),
+    };
+    let mut rows = vec![multiply.clone(), load(flaw)];
+    if flaw == Flaw::TwoRowsOneName {
+        // Of another case name, so that the suite can say so.
+        rows.push(Instruction { operands: Vec::new(), semantics: Semantics::Move, ..multiply });
+    }
+    rows
+}
+
+/// Eight slots of 16 bytes: lanes 0 to 7 give the addresses, four lanes receive each.
+fn load(flaw: Flaw) -> Instruction {
+    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+    let outs = [(slot, 8), (byte, 16)];
+    let lanes = vec![vec![0, 4], vec![0, 8], vec![1, 0], vec![2, 0], vec![4, 0]];
+    let bases = [(I, vec![]), (Dim::LANE, lanes), (byte, vec![vec![0, 1], vec![0, 2]])];
+    let data = LinearLayout::from_bases(&bases, &outs).expect("bases fit");
+    let addresses = vec![vec![1], vec![2], vec![4], vec![0], vec![0]];
+    let address = LinearLayout::from_bases(&[(Dim::LANE, addresses)], &[(slot, 8)]).expect("bases fit");
+    Instruction {
+        name: "load.8x16".into(),
+        kind: InstructionKind::SharedMove,
+        operands: vec![
+            Operand::Register {
+                role: "d".into(),
+                element: "b32".into(),
+                bits: 32,
+                layout: layout(&[], &[[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], [8, 4]),
+            },
+            Operand::Access { data, address, alignment: if flaw == Flaw::AlignedTooFar { 32 } else { 16 } },
+        ],
+        cycles: None,
+        semantics: Semantics::Move,
+        completion: Completion::AtOnce,
+        numerics: None,
+        source: "invented".into(),
+    }
+}
+
+/// Families `tile` (a part of the instruction, over warps along M) and `gapped` (padded memory).
+struct Tiles {
+    flaw: Flaw,
+    asked: AtomicU64,
+}
+
+impl Families for Tiles {
+    fn names(&self) -> Vec<String> {
+        ["tile", "gapped"].map(str::to_owned).into()
+    }
+
+    fn resolve(&self, spec: &FamilySpec, shape: &[u64], _all: &dyn Families) -> Result<Layout, FamilyError> {
+        match self.flaw {
+            Flaw::Breaks => Err(FamilyError::Plugin("its process ended: signal 11".to_owned())),
+            Flaw::PanicsAtShapes => {
+                assert_eq!(shape.len(), 2, "a matrix");
+                self.build(spec, shape)
+            }
+            Flaw::BlamesAnother => self
+                .build(spec, shape)
+                .map_err(|error| FamilyError::Layout { family: "blocked".to_owned(), message: error.to_string() }),
+            Flaw::AcceptsShapes if shape.len() == 2 => {
+                let sizes: Vec<_> = shape.iter().map(|size| size.clamp(&1, &(1 << 20)).next_power_of_two()).collect();
+                self.build(spec, &sizes)
+            }
+            Flaw::OtherShape if shape.len() == 2 => self.build(spec, &[(shape[0] / 2).max(1), shape[1]]),
+            _ => self.build(spec, shape),
+        }
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        if use_case.lanes != 32 {
+            return Vec::new();
+        }
+        let part = |part: &str| {
+            FamilySpec::new("tile")
+                .with("part", Attribute::Text(part.to_owned()))
+                .with("warps", i64::from(use_case.warps))
+        };
+        let sample = |role: &str| Sample::new(&format!("tile-{role}"), part(role)).feeding("multiply.8x8x4", role);
+        let mut samples = vec![sample("d"), sample("a"), sample("b")];
+        if self.flaw != Flaw::HidesGapped {
+            samples.push(Sample::new("gapped", FamilySpec::new("gapped")));
+        }
+        samples
+    }
+}
+
+impl Tiles {
+    fn build(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
+        check_shape(spec, shape)?;
+        let refused = |message: &str| {
+            Err(FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message: message.to_owned() })
+        };
+        if shape.len() != 2 {
+            return refused("tiles have two axes");
+        }
+        if self.flaw == Flaw::RefusesSmall && shape[0] < 32 {
+            return refused("tiles have 32 rows or more");
+        }
+        if spec.name == "gapped" {
+            spec.parameters().finish()?;
+            return Ok(Layout::Memory(self.gapped(shape)));
+        }
+        let (part, warps) = self.parameters(spec)?;
+        let of = |error| FamilyError::of_layout(&spec.name, &error);
+        let along_m = if part == "b" {
+            LinearLayout::zeros(warps, Dim::WARP, Dim::tensor(0), 1)
+        } else {
+            LinearLayout::identity(warps, Dim::WARP, Dim::tensor(0))
+        };
+        let tile = self.tile(&part, shape).direct_sum(&along_m.map_err(of)?).map_err(of)?;
+        let one_block = LinearLayout::from_bases(&[(Dim::BLOCK, vec![])], &[(Dim::tensor(0), 1), (Dim::tensor(1), 1)]);
+        over_tensor(&tile, &one_block.map_err(of)?, shape).map(Layout::Distributed).map_err(of)
+    }
+
+    /// The part and the number of warps.
+    fn parameters(&self, spec: &FamilySpec) -> Result<(String, u64), FamilyError> {
+        let read = spec.parameters();
+        let part = match read.required(&["part"])? {
+            Attribute::Text(part) if ["a", "b", "d"].contains(&part.as_str()) => part.clone(),
+            _ => return Err(read.wrong("part", "must be `a`, `b` or `d`")),
+        };
+        let warps = match read.required(&["warps"])? {
+            Attribute::Text(_) if self.flaw == Flaw::AcceptsWords => 4,
+            _ => read.number(&["warps"])?,
+        };
+        if self.flaw == Flaw::ForgetsParameter {
+            return Err(read.wrong("warps", "is not a parameter of this family"));
+        }
+        if self.flaw != Flaw::AcceptsParameters {
+            read.finish()?;
+        }
+        Ok((part, warps))
+    }
+
+    fn tile(&self, part: &str, shape: &[u64]) -> LinearLayout {
+        let reorders = |part: &str| match self.flaw {
+            Flaw::OneFactorReordersK => part == "a",
+            Flaw::BothFactorsReorderK => part != "d",
+            _ => false,
+        };
+        match (self.flaw, part) {
+            (Flaw::LosesRows, "d") => layout(&[[0, 1]], &[[0, 2], [0, 4], [0, 0], [2, 0], [4, 0]], [8, 8]),
+            (Flaw::MixesLanes, "d") => layout(&[[0, 1]], &[[0, 2], [0, 4], [1, 0], [3, 0], [4, 0]], [8, 8]),
+            (Flaw::HoldsTwice, "d") => layout(&[[0, 1], [4, 0]], &[[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
+            (Flaw::Forgetful, "d") if self.asked.fetch_add(1, Ordering::Relaxed) % 2 == 1 => {
+                layout(&[[0, 2]], &[[0, 1], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8])
+            }
+            (Flaw::HalfWarp, "d") => layout(&[[0, 1], [0, 2]], &[[0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
+            (Flaw::ChangesWithShape, "d") if shape[0] > 64 => {
+                layout(&[[0, 1]], &[[1, 0], [2, 0], [4, 0], [0, 2], [0, 4]], [8, 8])
+            }
+            (Flaw::OperandDiffers, "a") => layout(&[], &[[0, 1], [0, 2], [2, 0], [1, 0], [4, 0]], [8, 4]),
+            (_, "a") if reorders("a") => layout(&[], &[[0, 2], [0, 1], [1, 0], [2, 0], [4, 0]], [8, 4]),
+            (_, "b") if reorders("b") => layout(&[], &[[2, 0], [1, 0], [0, 1], [0, 2], [0, 4]], [4, 8]),
+            _ => tile(part),
+        }
+    }
+
+    fn gapped(&self, shape: &[u64]) -> MemoryLayout {
+        let rows = LinearLayout::identity(shape[1], Dim::OFFSET, Dim::tensor(1)).expect("a power of two");
+        let cols = LinearLayout::identity(shape[0], Dim::OFFSET, Dim::tensor(0)).expect("a power of two");
+        let block = LinearLayout::identity(1, Dim::BLOCK, Dim::tensor(0)).expect("a power of two");
+        let linear = rows.direct_sum(&cols).and_then(|sum| sum.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)]));
+        let linear = linear.and_then(|sum| sum.direct_sum(&block)).expect("the sum is small");
+        // An interval of no power of two moves elements to where others are not expected.
+        let interval = if self.flaw == Flaw::OverlapsInMemory { 24 } else { 32 };
+        MemoryLayout { linear, padding: vec![Padding { interval, padding: 8 }], alignment: None }
+    }
+}

@@ -1,0 +1,236 @@
+//! The groups of movements find plans that do something else, count something else or store something twice.
+
+use std::fmt::Display;
+
+use conformance::groups::gather::{self, Gathers};
+use conformance::groups::memory::{Access, GlobalCopy, Known, LocalAccess};
+use conformance::groups::reduce::{self, Reductions};
+use conformance::groups::scan::{self, ScanAlong, Scans};
+use conformance::{Group, Level, Status, Thoroughness, Verdict};
+use tilewright_kernel::Counts;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement;
+use tilewright_plan::movement::{Path, ScanDirection};
+
+use super::context;
+use super::invented::Flaw;
+
+#[test]
+fn a_reduction_whose_results_memory_hands_out_is_not_below_its_bound() {
+    let context = context(Flaw::None).with_thoroughness(Thoroughness::Thorough);
+    let (question, (layout, plan)) = found(
+        reduce::all(&context),
+        |question| reduce::plan(&context, question),
+        |question, (_, plan)| {
+            let one_warp = question.to_string().contains("/w1");
+            one_warp && plan.counts.exchanges > 0 && plan.counts.shared_loads > 0
+        },
+    );
+    assert_ne!(reduce::shown(&context, &question, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+    assert!(reduce::shown(&context, &question, &layout, &plan).is_ok());
+}
+
+/// The first question whose plan is as wanted.
+fn found<Q: Display, P>(
+    all: Vec<Q>,
+    plan: impl Fn(&Q) -> Result<P, Verdict>,
+    wanted: impl Fn(&Q, &P) -> bool,
+) -> (Q, P) {
+    let planned = all.into_iter().filter_map(|question| plan(&question).ok().map(|plan| (question, plan)));
+    planned.into_iter().find(|(question, plan)| wanted(question, plan)).expect("there is such a question")
+}
+
+/// A judgement that must be a failure with these words.
+fn fails(verdict: Result<Verdict, Verdict>, words: &str) {
+    let verdict = verdict.unwrap_or_else(|verdict| verdict);
+    assert_eq!((verdict.status, verdict.level), (Status::Fail, Some(Level::Emulated)), "{}", verdict.detail);
+    assert!(verdict.detail.contains(words), "expected `{words}`: {}", verdict.detail);
+}
+
+const COUNTS: &str = "the plan counts";
+const ELEMENT: &str = "expected element";
+
+/// A layout in which two lane bits have changed places.
+fn lanes_swapped(layout: &LinearLayout) -> LinearLayout {
+    let first = layout.in_bits(Dim::REGISTER) as usize;
+    let mut columns = layout.columns().to_vec();
+    columns.swap(first, first + 3);
+    LinearLayout::from_columns(layout.ins().clone(), layout.outs().clone(), &columns).expect("as before")
+}
+
+/// Whether lanes that trade places hold different elements.
+fn lanes_differ(layout: &LinearLayout) -> bool {
+    let lanes = layout.columns_of(Dim::LANE);
+    lanes[0] != lanes[3]
+}
+
+#[test]
+fn local_accesses_that_do_or_count_something_else_are_found() {
+    let context = context(Flaw::None);
+    let target = context.target().description();
+    for way in [Access::Store, Access::Load] {
+        let wanted = |question: &LocalAccess| question.access == way && question.tensor.shape == [64, 128];
+        let (question, (layouts, plan)) = found(
+            LocalAccess::all(&context),
+            |question| question.plan(&context),
+            |question, ((registers, _), _)| wanted(question) && lanes_differ(registers),
+        );
+        assert_ne!(question.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+        let mut miscounted = plan.clone();
+        miscounted.counts.wavefronts_stored += 1;
+        fails(question.shown(&context, &layouts, &miscounted), COUNTS);
+        let (registers, memory) = &layouts;
+        let bits = question.tensor.setting.element.bits();
+        let elsewhere = match way {
+            Access::Store => movement::store_shared(&lanes_swapped(registers), memory, bits, target),
+            Access::Load => movement::load_shared(&lanes_swapped(registers), memory, bits, target),
+        };
+        fails(question.shown(&context, &layouts, &elsewhere.expect("it can be planned")), ELEMENT);
+    }
+}
+
+#[test]
+fn elements_that_are_stored_twice_are_found() {
+    let context = context(Flaw::None);
+    let target = context.target().description();
+    // One element, which every lane of one warp holds.
+    let (question, (layouts, plan)) = found(
+        LocalAccess::all(&context),
+        |question| question.plan(&context),
+        |question, _| {
+            let tensor = &question.tensor;
+            question.access == Access::Store && tensor.shape == [1, 1] && tensor.setting.warps == 1
+        },
+    );
+    assert_eq!(question.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Pass));
+    let bits = question.tensor.setting.element.bits();
+    let mut by_all = movement::load_shared(&layouts.0, &layouts.1, bits, target).expect("it can be planned");
+    (by_all.counts, by_all.bound) = (plan.counts, plan.bound);
+    fails(question.shown(&context, &layouts, &by_all), "differ");
+}
+
+#[test]
+fn copies_that_do_or_count_something_else_are_found() {
+    let context = context(Flaw::None);
+    let known =
+        |word: &'static str| move |copy: &GlobalCopy| copy.to_string().contains(word) && copy.tensor.shape == [64, 128];
+    for word in ["/row-major/", "/odd-pitch/", "/column-major/"] {
+        let (question, (layout, accesses)) =
+            found(GlobalCopy::all(&context), |copy| copy.plan(&context), |copy, _| known(word)(copy));
+        assert_eq!(question.shown(&context, &layout, &accesses).map(|verdict| verdict.status), Ok(Status::Pass));
+        let mut miscounted = accesses.clone();
+        miscounted[0].transactions += 1;
+        fails(question.shown(&context, &layout, &miscounted), "units of global memory");
+    }
+    let wanted = |copy: &GlobalCopy| copy.registers.is_some() && known("/row-major/")(copy);
+    let (question, (layout, wide)) = found(
+        GlobalCopy::all(&context),
+        |copy| copy.plan(&context),
+        |copy, (_, plans)| wanted(copy) && plans[0].vector_elements > 1,
+    );
+    // Whole vectors, run on rows that are not aligned to them.
+    let pitched = GlobalCopy { known: Known::OddPitch, ..question.clone() };
+    fails(pitched.shown(&context, &layout, &wide), "is not a multiple of");
+    // Columns where rows follow each other.
+    let turned = GlobalCopy { known: Known::ColumnMajor, ..question.clone() };
+    let (_, columns) = turned.plan(&context).expect("it can be planned");
+    fails(question.shown(&context, &layout, &columns), "");
+}
+
+#[test]
+fn reductions_that_do_or_count_something_else_are_found() {
+    let context = context(Flaw::None);
+    let target = context.target().description();
+    let (question, (layout, plan)) = found(
+        reduce::all(&context),
+        |along| reduce::plan(&context, along),
+        |along, (layout, plan)| {
+            along.tensor.shape == [64, 128]
+                && lanes_differ(layout)
+                && plan.counts.exchanges > 0
+                && plan.counts.shared_stores > 0
+        },
+    );
+    assert_ne!(reduce::shown(&context, &question, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+    for wrong in [Counts { exchanges: 1, ..Counts::default() }, Counts { barriers: 1, ..Counts::default() }] {
+        let mut miscounted = plan.clone();
+        miscounted.counts = miscounted.counts.plus(wrong);
+        fails(reduce::shown(&context, &question, &layout, &miscounted), COUNTS);
+    }
+    let mut impossible = plan.clone();
+    impossible.bound.exchanges = plan.counts.exchanges + 1;
+    fails(reduce::shown(&context, &question, &layout, &impossible), "below the bound");
+    let other = lanes_swapped(&layout);
+    let elsewhere = movement::reduce(&other, question.dim(), &question.element_bits(), target).expect("it is planned");
+    let judged = reduce::shown(&context, &question, &layout, &elsewhere);
+    if elsewhere.result != plan.result {
+        fails(judged, "");
+    }
+}
+
+#[test]
+fn scans_that_do_or_count_something_else_are_found() {
+    let context = context(Flaw::None);
+    let (question, (layout, plan)) = found(
+        scan::all(&context),
+        |question| scan::plan(&context, question),
+        |question, (_, plan)| question.along.tensor.shape == [64, 128] && plan.counts.exchanges > 0,
+    );
+    assert_ne!(scan::shown(&context, &question, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+    let mut miscounted = plan.clone();
+    miscounted.counts.selects += 1;
+    fails(scan::shown(&context, &question, &layout, &miscounted), COUNTS);
+    let other = match question.direction {
+        ScanDirection::Up => ScanDirection::Down,
+        ScanDirection::Down => ScanDirection::Up,
+    };
+    let turned = ScanAlong { direction: other, ..question.clone() };
+    let (_, wrong) = scan::plan(&context, &turned).expect("it can be planned");
+    fails(scan::shown(&context, &question, &layout, &wrong), ELEMENT);
+}
+
+#[test]
+fn gathers_go_both_ways_and_those_that_do_or_count_something_else_are_found() {
+    let context = context(Flaw::None);
+    let target = context.target().description();
+    for path in [Path::Shuffle, Path::Shared] {
+        let (question, (layouts, plans)) = found(
+            gather::all(&context),
+            |question| gather::plan(&context, question),
+            |question, ((source, _), plans)| {
+                question.along.tensor.elements() >= 1024 && plans[0].path == path && lanes_differ(source)
+            },
+        );
+        let judged = gather::shown(&context, &question, &layouts, &plans);
+        assert_eq!(judged.map(|verdict| verdict.status), Ok(Status::Pass));
+        let mut miscounted = plans.clone();
+        miscounted[0].counts.selects += 1;
+        fails(gather::shown(&context, &question, &layouts, &miscounted), COUNTS);
+        let bits = question.along.tensor.setting.element.bits();
+        let other = lanes_swapped(&layouts.0);
+        let (wrong, _) = movement::gathers(&other, &layouts.1, question.along.dim(), bits, target).expect("planned");
+        let same_way: Vec<_> = wrong.into_iter().filter(|plan| plan.path == path).collect();
+        if let [_] = same_way[..] {
+            fails(gather::shown(&context, &question, &layouts, &same_way), ELEMENT);
+        }
+    }
+}
+
+#[test]
+fn layouts_that_lie_are_found_by_every_group() {
+    for flaw in [Flaw::LosesRows, Flaw::HalfWarp] {
+        let context = context(flaw);
+        for group in [&Reductions as &dyn Group, &Scans, &Gathers] {
+            let cases = group.cases(&context);
+            let of_tile =
+                cases.iter().filter(|case| case.name().contains("/tile-d/") || case.name().contains("/tile-d-by-"));
+            let failed = of_tile.step_by(3).filter(|case| case.run(&context).status == Status::Fail).count();
+            assert!(failed > 0, "{flaw:?} in {}", group.name());
+        }
+    }
+    let context = context(Flaw::OverlapsInMemory);
+    let of_gapped = LocalAccess::all(&context).into_iter().filter(|access| access.memory.name == "gapped");
+    let judged = of_gapped
+        .map(|access| access.plan(&context).and_then(|(layouts, plan)| access.shown(&context, &layouts, &plan)));
+    assert!(judged.filter_map(Result::err).any(|verdict| verdict.status == Status::Fail));
+}

@@ -1,0 +1,57 @@
+//! A mutant: a program with some changes, of what it is or of its text.
+
+use tilewright_tile::op::Dialects;
+use tilewright_tile::{Module, text};
+
+use super::random::Random;
+use super::types::all_values;
+use super::{attributes, operations, text as letters, types};
+
+/// The text of a mutant of a program, which is given as text and as it was read.
+pub fn mutant(program: &str, read: &Module, dialects: &Dialects, random: &mut Random) -> String {
+    let changes = 1 + random.below(4);
+    // Text that is changed no longer says what it said; most mutants are to be compiled.
+    if random.once_in(5) {
+        let mut program = program.to_owned();
+        for _ in 0..changes.min(2) {
+            program = letters::change(&program, random);
+        }
+        return program;
+    }
+    let mut module = read.clone();
+    for _ in 0..changes {
+        change(&mut module, dialects, random);
+    }
+    let program = text::print(&module);
+    if random.once_in(4) { letters::change(&program, random) } else { program }
+}
+
+fn change(module: &mut Module, dialects: &Dialects, random: &mut Random) {
+    match random.below(16) {
+        0 | 1 => return types::size_everywhere(module, random),
+        2 | 3 => return types::element_everywhere(module, random),
+        4 => return attributes::launch(module, random),
+        _ => {}
+    }
+    let place = random.below(module.functions.len());
+    let Some(function) = module.functions.get_mut(place) else { return };
+    let Some(body) = &mut function.body else { return };
+    let ops = body.walk(body.root());
+    let Some(&op) = random.of(&ops) else { return };
+    match random.below(10) {
+        0 | 1 => attributes::of_operation(body, op, random),
+        2 => attributes::of_argument(&mut function.arguments, random),
+        3 => operations::operand(body, op, random),
+        4 => operations::exchanged(body, op, random),
+        5 => operations::another(body, op, dialects, random),
+        6 => operations::without(body, op, random),
+        7 => operations::twice(body, op),
+        8 => operations::moved(body, op, random),
+        _ => {
+            let values = all_values(body);
+            if let Some(&value) = random.of(&values) {
+                types::one_type(body, value, random);
+            }
+        }
+    }
+}

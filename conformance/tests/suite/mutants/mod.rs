@@ -1,0 +1,208 @@
+//! The whole compiler under attack: real programs, changed at random, are compiled for a target of each vendor. What comes is
+//! a kernel that keeps the rules, or an error; no panic, no hang, no stage that the next one does not take.
+//!
+//! Some seconds of it are a test. `TILEWRIGHT_MUTANTS=N` makes N mutants, `TILEWRIGHT_MUTANTS_FIRST=K` begins with the K-th,
+//! `TILEWRIGHT_MUTANTS_KEEP=DIR` writes those that break something there, and with `TILEWRIGHT_SHARED` the programs of that
+//! folder are changed too.
+
+mod attributes;
+mod change;
+mod operations;
+mod random;
+use crate::served;
+mod text;
+mod trial;
+mod types;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tilewright_tile as tile;
+use tilewright_tile::op::Dialects;
+use tilewright_verify::case::Case;
+
+use random::Random;
+use served::targets;
+use trial::{Outcome, Trial};
+
+const TARGETS: [&str; 4] = ["h100", "mi250", "max1550", "a100"];
+
+/// Mutants of a usual run.
+const USUAL: usize = 400;
+
+/// After so long the run is ended where one mutant is not.
+const STUCK: Duration = Duration::from_secs(180);
+
+/// A program to change.
+struct Program {
+    name: String,
+    text: String,
+    module: tile::Module,
+    /// What it is run with, where it is small.
+    case: Option<Case>,
+}
+
+#[test]
+fn changed_programs_are_compiled_or_refused() {
+    let dialects = tilewright_dialects::all();
+    let imports = tilewright_dialects::imports();
+    let programs = programs(&dialects);
+    assert!(programs.len() >= 25, "{}", programs.len());
+    let targets = targets(&TARGETS);
+    let (count, first) = (number("TILEWRIGHT_MUTANTS", USUAL), number("TILEWRIGHT_MUTANTS_FIRST", 0));
+    let tally = Tally::default();
+    let next = AtomicUsize::new(first);
+    let (tally, next, targets, programs) = (&tally, &next, &targets, &programs);
+    let (dialects, imports) = (&dialects, &imports);
+    std::thread::scope(|scope| {
+        for worker in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            let work = move || {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= first + count {
+                        break;
+                    }
+                    let mut random = Random::new(number as u64);
+                    let program = &programs[random.below(programs.len())];
+                    let target = &targets[number % targets.len()];
+                    let text = change::mutant(&program.text, &program.module, dialects, &mut random);
+                    let trial = Trial { dialects, imports, target: &**target };
+                    tally.begins(worker, number, &text);
+                    let outcome = trial.outcome(&text, program.case.as_ref(), &mut random);
+                    tally.ended(
+                        worker,
+                        number,
+                        &format!("{} {}", program.name, target.description().name),
+                        &text,
+                        outcome,
+                    );
+                }
+                tally.rests(worker);
+            };
+            std::thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, work).expect("a thread starts");
+        }
+        scope.spawn(move || tally.watch());
+    });
+    let told = tally.told.lock().expect("nobody panicked").clone();
+    println!("{told}");
+    assert_eq!(told.broken, [""; 0], "{told}");
+    assert!(told.compiled * 5 >= count, "mutants that are refused for the most part show little: {told}");
+    assert!(told.refused > 0, "{told}");
+}
+
+/// What became of the mutants so far.
+#[derive(Default)]
+struct Tally {
+    told: Mutex<Told>,
+    under_way: Mutex<BTreeMap<usize, UnderWay>>,
+    resting: AtomicUsize,
+}
+
+/// The mutant that a worker has: its number, since when, its text.
+type UnderWay = (usize, Instant, Arc<str>);
+
+#[derive(Default, Clone)]
+struct Told {
+    compiled: usize,
+    refused: usize,
+    late: BTreeMap<String, usize>,
+    broken: Vec<String>,
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{} compiled, {} refused, {} broken", self.compiled, self.refused, self.broken.len())?;
+        self.late.iter().try_for_each(|(message, count)| writeln!(f, "{count} {message}"))?;
+        self.broken.iter().try_for_each(|message| writeln!(f, "{message}"))
+    }
+}
+
+impl Tally {
+    fn begins(&self, worker: usize, number: usize, text: &str) {
+        self.under_way.lock().expect("nobody panicked").insert(worker, (number, Instant::now(), text.into()));
+    }
+
+    fn ended(&self, worker: usize, number: usize, which: &str, text: &str, outcome: Outcome) {
+        let begun = self.under_way.lock().expect("nobody panicked").remove(&worker);
+        let taken = begun.map_or(Duration::ZERO, |(_, start, _)| start.elapsed());
+        if taken > Duration::from_secs(8) {
+            eprintln!("mutant {number} ({which}) took {taken:?}");
+            keep(&format!("slow-{number}"), text);
+        }
+        let mut told = self.told.lock().expect("nobody panicked");
+        match outcome {
+            Outcome::Compiled => told.compiled += 1,
+            Outcome::Refused(message) => {
+                told.refused += 1;
+                if message.starts_with("late: ") {
+                    keep(&format!("late-{number}"), text);
+                    *told.late.entry(message).or_insert(0) += 1;
+                }
+            }
+            Outcome::Broken(message) => {
+                keep(&number.to_string(), text);
+                eprintln!("mutant {number} ({which}): {message}");
+                told.broken.push(format!("mutant {number} ({which}): {message}"));
+            }
+        }
+    }
+
+    fn rests(&self, worker: usize) {
+        self.under_way.lock().expect("nobody panicked").remove(&worker);
+        self.resting.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends the process where a mutant does not end: nothing else can stop it.
+    fn watch(&self) {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        while self.resting.load(Ordering::Relaxed) < workers {
+            for (number, start, text) in self.under_way.lock().expect("nobody panicked").values() {
+                if start.elapsed() > STUCK {
+                    keep(&number.to_string(), text);
+                    eprintln!("mutant {number} does not end:\n{text}");
+                    std::process::exit(1);
+                }
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// Writes a mutant where it was asked for.
+fn keep(name: &str, text: &str) {
+    let Some(folder) = std::env::var_os("TILEWRIGHT_MUTANTS_KEEP") else { return };
+    let file = Path::new(&folder).join(format!("{name}.ttir"));
+    std::fs::write(&file, text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+}
+
+fn number(variable: &str, otherwise: usize) -> usize {
+    std::env::var(variable).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{variable}: {text}")))
+}
+
+/// The suite's own programs, and those of the shared folder.
+fn programs(dialects: &Dialects) -> Vec<Program> {
+    let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("kernels")];
+    if let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") {
+        let kernels = PathBuf::from(shared).join("kernels");
+        folders.extend(["cases", "ttgir"].map(|name| kernels.join(name)));
+    }
+    let mut programs = Vec::new();
+    for folder in folders {
+        let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        let mut files: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
+        files.sort();
+        let is_program = |file: &&PathBuf| file.extension().is_some_and(|end| end == "ttir" || end == "ttgir");
+        programs.extend(files.iter().filter(is_program).map(|file| program(file, dialects)));
+    }
+    programs
+}
+
+fn program(file: &Path, dialects: &Dialects) -> Program {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let module = tile::text::parse(&text, dialects).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let case = Case::read(&file.with_extension("json")).ok();
+    Program { name: file.file_name().unwrap_or_default().to_string_lossy().into_owned(), text, module, case }
+}

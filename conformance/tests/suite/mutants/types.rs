@@ -1,0 +1,229 @@
+//! Changes of sizes and elements: everywhere, so that the program often stays one, or of one value.
+
+use std::sync::Arc;
+
+use tilewright_tile::{Attribute, Attributes, Body, Dense, Descriptor, Float, Function, Memory, Module, Number};
+use tilewright_tile::{Pointer, Signature, Tensor, Type, Value};
+
+use super::random::Random;
+
+const SIZES: [u64; 15] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 0, 3, 1 << 20];
+
+/// A size becomes another wherever it stands, also where a number only says it.
+pub fn size_everywhere(module: &mut Module, random: &mut Random) {
+    let mut sizes: Vec<u64> = Vec::new();
+    values(module).for_each(|ty| sizes.extend(ty.shape().unwrap_or_default()));
+    sizes.sort_unstable();
+    sizes.dedup();
+    let (Some(&old), Some(&new)) = (random.of(&sizes), random.of(&SIZES)) else { return };
+    let size = move |size: u64| if size == old { new } else { size };
+    let change = Change { size: &size, element: &|element| element.clone() };
+    change.module(module);
+    every_attribute(module, &mut |name, attribute| {
+        if matches!(name, "end" | "start" | "tt.divisibility" | "allocation.offset") {
+            let Attribute::Number(Number { bits, .. }) = attribute else { return };
+            *bits = size(*bits);
+        }
+    });
+}
+
+/// An element type becomes another wherever it stands.
+pub fn element_everywhere(module: &mut Module, random: &mut Random) {
+    let mut elements: Vec<Type> = Vec::new();
+    for ty in values(module) {
+        let element = ty.pointee().map_or_else(|| ty.element().clone(), |pointee| pointee.element().clone());
+        if matches!(element, Type::Integer(..) | Type::Float(_) | Type::Index) && !elements.contains(&element) {
+            elements.push(element);
+        }
+    }
+    let (Some(old), new) = (random.of(&elements).cloned(), element(random)) else { return };
+    let element = move |element: &Type| if *element == old { new.clone() } else { element.clone() };
+    Change { size: &|size| size, element: &element }.module(module);
+}
+
+/// One value gets another type.
+pub fn one_type(body: &mut Body, value: Value, random: &mut Random) {
+    let ty = body.ty(value).clone();
+    let new = match (random.below(3), ty.shape()) {
+        (0, _) => {
+            let new = element(random);
+            let element = |element: &Type| match element {
+                Type::Pointer(_) => element.clone(),
+                _ => new.clone(),
+            };
+            Change { size: &|size| size, element: &element }.ty(&ty)
+        }
+        (_, Some(shape)) => {
+            let (axis, mut shape) = (random.below(shape.len()), shape.to_vec());
+            let size = SIZES[random.below(SIZES.len())];
+            match random.below(4) {
+                0 => shape.insert(axis, size),
+                1 if !shape.is_empty() => drop(shape.remove(axis)),
+                _ => shape.iter_mut().skip(axis).take(1).for_each(|old| *old = size),
+            }
+            with_shape(&ty, shape)
+        }
+        _ => Type::tensor([SIZES[random.below(8)]], ty, None),
+    };
+    body.set_type(value, new);
+}
+
+fn element(random: &mut Random) -> Type {
+    const FLOATS: [Float; 13] = [
+        Float::F16,
+        Float::Bf16,
+        Float::Tf32,
+        Float::F32,
+        Float::F64,
+        Float::F8E4M3Fn,
+        Float::F8E5M2,
+        Float::F8E4M3Fnuz,
+        Float::F8E5M2Fnuz,
+        Float::F8E8M0Fnu,
+        Float::F6E2M3Fn,
+        Float::F6E3M2Fn,
+        Float::F4E2M1Fn,
+    ];
+    const WIDTHS: [u32; 9] = [1, 8, 16, 32, 64, 4, 2, 128, 0];
+    match random.below(6) {
+        0 => Type::Float(FLOATS[random.below(FLOATS.len())]),
+        1 | 2 => Type::Float(FLOATS[random.below(7)]),
+        3 => Type::integer(WIDTHS[random.below(WIDTHS.len())]),
+        _ => Type::integer(WIDTHS[random.below(5)]),
+    }
+}
+
+fn with_shape(ty: &Type, shape: Vec<u64>) -> Type {
+    match ty {
+        Type::Tensor(tensor) => Type::Tensor(Arc::new(Tensor { shape, ..(**tensor).clone() })),
+        Type::Memory(memory) => Type::Memory(Arc::new(Memory { shape, ..(**memory).clone() })),
+        Type::Descriptor(descriptor) => Type::Descriptor(Arc::new(Descriptor { shape, ..(**descriptor).clone() })),
+        other => other.clone(),
+    }
+}
+
+/// What types become.
+struct Change<'a> {
+    size: &'a dyn Fn(u64) -> u64,
+    element: &'a dyn Fn(&Type) -> Type,
+}
+
+impl Change<'_> {
+    fn module(&self, module: &mut Module) {
+        for function in &mut module.functions {
+            function.signature = self.signature(&function.signature);
+            if let Some(body) = &mut function.body {
+                all_values(body).into_iter().for_each(|value| body.set_type(value, self.ty(body.ty(value))));
+            }
+        }
+        every_attribute(module, &mut |_, attribute| match attribute {
+            Attribute::Type(ty) => *ty = self.ty(ty),
+            Attribute::Dense(dense) => *dense = self.dense(dense),
+            Attribute::Number(number) if !number.ty.eq(&Type::integer(32)) => {
+                let kept = Number { ty: self.ty(&number.ty), bits: number.bits };
+                *attribute = cut(&kept);
+            }
+            _ => {}
+        });
+    }
+
+    fn dense(&self, dense: &Dense) -> Dense {
+        let ty = self.ty(&dense.ty);
+        let elements = dense.elements.iter().map(|bits| cut_bits(*bits, ty.element())).collect();
+        Dense { ty, elements }
+    }
+
+    fn signature(&self, signature: &Signature) -> Signature {
+        let all = |types: &[Type]| types.iter().map(|ty| self.ty(ty)).collect();
+        Signature { arguments: all(&signature.arguments), results: all(&signature.results) }
+    }
+
+    fn ty(&self, ty: &Type) -> Type {
+        let shape = |shape: &[u64]| shape.iter().map(|size| (self.size)(*size)).collect();
+        match ty {
+            Type::Pointer(pointer) => {
+                Type::Pointer(Arc::new(Pointer { pointee: self.ty(&pointer.pointee), ..**pointer }))
+            }
+            Type::Tensor(tensor) => Type::Tensor(Arc::new(Tensor {
+                shape: shape(&tensor.shape),
+                element: self.ty(&tensor.element),
+                layout: tensor.layout.clone(),
+            })),
+            Type::Memory(memory) => Type::Memory(Arc::new(Memory {
+                shape: shape(&memory.shape),
+                element: self.ty(&memory.element),
+                allocation: memory.allocation.as_deref().map(shape),
+                ..(**memory).clone()
+            })),
+            Type::Descriptor(descriptor) => Type::Descriptor(Arc::new(Descriptor {
+                shape: shape(&descriptor.shape),
+                element: self.ty(&descriptor.element),
+                ..(**descriptor).clone()
+            })),
+            Type::Function(signature) => Type::Function(Arc::new(self.signature(signature))),
+            other => (self.element)(other),
+        }
+    }
+}
+
+fn cut(number: &Number) -> Attribute {
+    Attribute::Number(Number { bits: cut_bits(number.bits, &number.ty), ty: number.ty.clone() })
+}
+
+/// Bits as a type has them: those above its width are zero.
+pub fn cut_bits(bits: u64, ty: &Type) -> u64 {
+    let width = match ty {
+        Type::Integer(width, _) => *width,
+        Type::Float(float) => float.bits(),
+        _ => 64,
+    };
+    if width < 64 { bits & ((1 << width) - 1) } else { bits }
+}
+
+/// Every value of a body, also those that no operation gives.
+pub fn all_values(body: &Body) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut regions = vec![body.root()];
+    while let Some(region) = regions.pop() {
+        for block in body.blocks(region) {
+            found.extend(body.arguments(*block));
+            for op in body.ops(*block) {
+                found.extend(&body.op(*op).results);
+                regions.extend(&body.op(*op).regions);
+            }
+        }
+    }
+    found
+}
+
+fn values(module: &Module) -> impl Iterator<Item = &Type> {
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    bodies.flat_map(|body| all_values(body).into_iter().map(|value| body.ty(value)))
+}
+
+/// Shows every attribute with its name, those within others too.
+pub fn every_attribute(module: &mut Module, seen: &mut dyn FnMut(&str, &mut Attribute)) {
+    every(&mut module.attributes, seen);
+    for Function { attributes, arguments, results, body, .. } in &mut module.functions {
+        every(attributes, seen);
+        arguments.iter_mut().chain(results).for_each(|attributes| every(attributes, seen));
+        let Some(body) = body else { continue };
+        for op in body.walk(body.root()) {
+            every(&mut body.op_mut(op).attributes, seen);
+        }
+    }
+}
+
+fn every(attributes: &mut Attributes, seen: &mut dyn FnMut(&str, &mut Attribute)) {
+    let named: Vec<(String, Attribute)> =
+        attributes.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    for (name, mut value) in named {
+        match &mut value {
+            Attribute::Dictionary(inner) => every(inner, seen),
+            Attribute::List(list) => list.iter_mut().for_each(|value| seen(&name, value)),
+            _ => {}
+        }
+        seen(&name, &mut value);
+        attributes.set(&name, value);
+    }
+}

@@ -1,0 +1,179 @@
+//! Plugins that are built outside of this workspace against the framework's crate alone, as strangers build them: the
+//! example of the tutorial, and what `tilewright new-plugin` begins with. The suite proves both unchanged.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The source tree.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the source tree")
+}
+
+/// Where the plugins of the tests lie, each in a folder of its name.
+fn outside(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.parent().expect("a folder above")).expect("the tests' folder");
+    folder
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+/// Builds the plugin of a folder; its library. What it depends on is what this workspace has.
+fn built(folder: &Path, name: &str) -> PathBuf {
+    std::fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside/target");
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(folder).args(["build", "--quiet", "--offline", "--target-dir"]).arg(&target);
+    let output = run(command.env_remove("CARGO_ENCODED_RUSTFLAGS"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    target.join("debug").join(format!("lib{name}_plugin.so"))
+}
+
+/// A run of the suite over a plugin's target; what it said.
+fn suite(folder: &Path, library: &Path, arguments: &[&str]) -> (String, bool) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    command.env("TILEWRIGHT_TARGET_PATH", folder.join("targets")).arg("--plugin").arg(library).args(arguments);
+    let output = run(&mut command);
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
+        output.status.success(),
+    )
+}
+
+/// The cases of a group that passed, those of the column `pass` and of `quality`, and those that failed.
+fn outcomes(said: &str, group: &str) -> (u32, u32) {
+    let row = said.lines().find(|line| line.split_whitespace().next() == Some(group));
+    let row = row.unwrap_or_else(|| panic!("no row of `{group}` in\n{said}"));
+    let numbers: Vec<u32> = row.split_whitespace().skip(1).map(|word| word.parse().expect("a count")).collect();
+    (numbers[0] + numbers[2], numbers[1])
+}
+
+fn copied(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("the example") {
+        let path = entry.expect("the example").path();
+        let to = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copied(&path, &to);
+        } else {
+            std::fs::copy(&path, &to).expect("the file");
+        }
+    }
+}
+
+#[test]
+fn the_example_of_the_tutorial_is_proved_by_the_suite() {
+    let example = root().join("docs/examples/loom");
+    let folder = outside("loom");
+    copied(&example, &folder);
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("the manifest");
+    let framework = root().join("framework");
+    let moved = manifest.replace("../../../framework", framework.to_str().expect("UTF-8"));
+    assert_ne!(moved, manifest);
+    std::fs::write(folder.join("Cargo.toml"), moved).expect("the manifest");
+    let lines: usize = std::fs::read_dir(folder.join("src"))
+        .expect("the sources")
+        .map(|entry| std::fs::read_to_string(entry.expect("a source").path()).expect("UTF-8").lines().count())
+        .sum();
+    assert!(lines < 300, "{lines} lines");
+    let library = built(&folder, "loom");
+    let (said, passed) =
+        suite(&folder, &library, &["--target", "loom16", "--exclude", "dot-scaled/*", "--exclude", "dot/*/table-5/*"]);
+    assert!(passed, "{said}");
+    for (group, least) in
+        [("families", 300), ("conversions", 500), ("memory", 500), ("instructions", 3), ("dot", 100), ("kernels", 20)]
+    {
+        let (shown, failed) = outcomes(&said, group);
+        assert!(failed == 0 && shown >= least, "{group}: {shown} of {least}, {failed} failed\n{said}");
+    }
+    // Its own instruction is what multiplies.
+    let (said, _) = suite(
+        &folder,
+        &library,
+        &["--target", "loom16", "--message-format", "json", "dot/emulated/plain/f16-f16-f32/*"],
+    );
+    assert!(said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
+    let shown = commands_of_the_tutorial(&folder, &library);
+    assert_eq!(shown.len(), 2, "one draws the instruction, one multiplies with it");
+    for said in shown {
+        assert!(said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
+    }
+}
+
+/// The same machine described in plain C: hosts see the same instruction and the same layout, and multiply with it.
+#[test]
+fn the_machine_described_in_c_is_the_same() {
+    let (c, rust) = (outside("loom-c"), outside("loom-beside"));
+    std::fs::create_dir_all(&c).expect("a folder");
+    copied(&root().join("docs/examples/loom"), &rust);
+    let library = c.join("libloom_c.so");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(&library);
+    compiler.arg("-I").arg(root().join("framework/plugin/include")).arg(root().join("docs/examples/loom-c/loom.c"));
+    let output = run(&mut compiler);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let command = Path::new(env!("CARGO_BIN_EXE_conformance")).with_file_name("tilewright");
+    let asked = |arguments: &[&str]| {
+        let mut command = Command::new(&command);
+        command.arg("--plugin").arg(&library).env("TILEWRIGHT_TARGET_PATH", rust.join("targets"));
+        let output = run(command.args(arguments));
+        (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    // By hand: registers go along four columns, a lane's low bit to the other four, the rest down.
+    let layout = ["layout", "--target", "loom16", "--shape", "8x8", "--as", "cute", "#loom.loom_mma<{}>"];
+    let (said, error) = asked(&layout);
+    assert!(said.contains("((2,8),4):((32,1),8)"), "{said}{error}");
+    let larger = ["layout", "--target", "loom16", "--shape", "16x8", "#loom.loom_mma<{}>"];
+    assert!(asked(&larger).1.contains("it is described for 8x8 alone"));
+    let cases = ["--target", "loom16", "layouts/instructions", "dot/emulated/plain/f16-f16-f32/*", "--message-format"];
+    let (said, passed) = suite(&rust, &library, &[&cases[..], &["json"]].concat());
+    assert!(passed && said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
+    let code = asked(&[
+        "dot", "--target", "loom16", "--m", "16", "--n", "16", "--k", "16", "--a", "f16", "--b", "f16", "--acc", "f32",
+        "--emit", "asm",
+    ]);
+    assert!(code.1.contains("describes a machine and compiles nothing"), "{code:?}");
+}
+
+/// What the commands of `docs/new-target.md` print that ask the built plugin something.
+fn commands_of_the_tutorial(folder: &Path, library: &Path) -> Vec<String> {
+    let page = std::fs::read_to_string(root().join("docs/new-target.md")).expect("the tutorial");
+    let page = page.replace("\\\n", " ");
+    let lines = page.lines().map(str::trim).filter(|line| line.starts_with("tilewright --plugin"));
+    let printed = lines.map(|line| {
+        let line = line.replace("target/release/libloom_plugin.so", library.to_str().expect("UTF-8"));
+        let command = Path::new(env!("CARGO_BIN_EXE_conformance")).with_file_name("tilewright");
+        let script = format!("tilewright() {{ \"$TILEWRIGHT\" \"$@\"; }}\n{line}");
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-ec", &script]).env("TILEWRIGHT", command).env("TILEWRIGHT_TARGET_PATH", folder.join("targets"));
+        let output = run(&mut shell);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    });
+    printed.collect()
+}
+
+#[test]
+fn what_new_plugin_begins_with_is_proved_as_it_is() {
+    let folder = outside("acme");
+    let command = Path::new(env!("CARGO_BIN_EXE_conformance")).with_file_name("tilewright");
+    assert!(command.is_file(), "{} is missing: build or test the whole workspace", command.display());
+    let framework = root().join("framework");
+    let mut begin = Command::new(&command);
+    let begun = run(begin.args(["new-plugin", "acme", "--to"]).arg(&folder).arg("--framework").arg(&framework));
+    assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
+    let library = built(&folder, "acme");
+    let (said, passed) = suite(&folder, &library, &["--target", "acme1", "--smoke"]);
+    assert!(passed, "{said}");
+    assert!(outcomes(&said, "conversions").0 > 0 && outcomes(&said, "kernels").0 > 0, "{said}");
+    let again = run(Command::new(&command).args(["new-plugin", "acme", "--to"]).arg(&folder));
+    assert!(
+        !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("is there already"),
+        "{again:?}"
+    );
+    let named = run(Command::new(&command).args(["new-plugin", "Acme 2"]));
+    assert!(String::from_utf8_lossy(&named.stderr).contains("no plugin's name"), "{named:?}");
+}

@@ -1,0 +1,4 @@
+//! Tests of `book`, one module for each subject.
+
+mod commands;
+mod pages;

@@ -1,0 +1,70 @@
+//! Gives every tensor of a module a layout.
+
+use super::graph::build;
+use super::pool::Pool;
+use super::price::Prices;
+use super::propagate::propagate;
+use super::report::{FunctionReport, Report};
+use super::rewrite::rewrite;
+use super::{EngineError, Machine, least, ways};
+use tilewright_plan::movement::check_block;
+use tilewright_tile::op::Dialects;
+use tilewright_tile::{Module, Type};
+
+/// How layouts are chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Anchors choose, others follow, conversions move backward (seed 000, section 4.4).
+    Propagation,
+    /// At least cost, from the answer of [`Strategy::Propagation`] on.
+    #[default]
+    LeastCost,
+}
+
+/// A module in which every tensor has a layout and every conversion is an operation, and what was chosen.
+#[derive(Debug, Clone)]
+pub struct Assigned {
+    /// The module.
+    pub module: Module,
+    /// What was chosen, and why.
+    pub report: Report,
+}
+
+/// Gives every tensor of a verified module a layout. Layouts that types name already stay.
+///
+/// # Errors
+/// [`EngineError`]: a product that the target cannot do, a block that it has not, names of layouts that are none, clusters of
+/// blocks.
+pub fn assign(module: &Module, machine: &Machine<'_>, strategy: Strategy) -> Result<Assigned, EngineError> {
+    let wrong = |message: &str| EngineError::Program { operation: "module".to_owned(), message: message.to_owned() };
+    if module.attributes.get("ttg.num-ctas").and_then(tilewright_tile::Attribute::as_integer).unwrap_or(1) != 1 {
+        return Err(wrong("programs of several blocks in a cluster get no layouts"));
+    }
+    check_block(machine.lanes.into(), machine.warps.into(), machine.means.target)?;
+    if !machine.warps.is_power_of_two() {
+        return Err(wrong("a block has a power of two of warps"));
+    }
+    let dialects = Dialects::neutral();
+    let convert = dialects.get("ttg.convert_layout").ok_or_else(|| wrong("there is no `ttg.convert_layout`"))?;
+    let mut assigned = module.clone();
+    let mut functions = Vec::new();
+    for function in &mut assigned.functions {
+        let pool = Pool::default();
+        let graph = build(function, machine, &pool)?;
+        let prices = Prices::new(&graph, machine);
+        let mut state = propagate(&graph, &prices, machine)?;
+        let first = state.total();
+        if strategy == Strategy::LeastCost {
+            least::improve(&mut state, machine)?;
+            ways::take(&mut state, function, machine)?;
+        }
+        let (made, left) = rewrite(function, &state, machine, convert)?;
+        functions.push(FunctionReport::of(function, &made, &state, &left, first, machine));
+        *function = made;
+    }
+    let number = |value: u32| tilewright_tile::Attribute::integer(i64::from(value), Type::integer(32));
+    assigned.attributes.set("ttg.num-warps", number(machine.warps));
+    assigned.attributes.set("ttg.threads-per-warp", number(machine.lanes));
+    assigned.attributes.set("ttg.num-ctas", number(1));
+    Ok(Assigned { module: assigned, report: Report { strategy, functions } })
+}

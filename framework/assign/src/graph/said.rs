@@ -1,0 +1,35 @@
+//! Operations of which the program says all layouts already: they are left as they are.
+
+use super::Kind;
+use super::build::Builder;
+use crate::EngineError;
+use crate::layouts::View;
+use tilewright_tile::{Op, Value};
+
+impl Builder<'_, '_> {
+    /// Whether the operation has tensors of different shapes, and all their types name a layout. Where all are of one shape
+    /// they are in one layout, and the rules find that.
+    pub(super) fn is_said(&self, op: Op) -> bool {
+        let operation = self.body.op(op);
+        let values = operation.operands.iter().chain(&operation.results);
+        let mut tensors = values.filter(|value| self.is_tensor(**value)).peekable();
+        tensors.peek().is_some()
+            && tensors.all(|value| self.body.ty(*value).layout().is_some())
+            && !self.is_of_one_shape(op)
+    }
+
+    /// Operands stay as they are, and so do results, and what regions take.
+    pub(super) fn as_said(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        self.as_is_where_unsaid(op);
+        let operation = self.body.op(op).clone();
+        let blocks = operation.regions.iter().flat_map(|region| self.body.blocks(*region));
+        let arguments: Vec<Value> = blocks.flat_map(|block| self.body.arguments(*block)).copied().collect();
+        for value in operation.results.iter().copied().chain(arguments) {
+            if self.is_tensor(value) {
+                let node = self.node(Kind::Nothing, Some(op), weight, self.shape(value));
+                self.out(node, value, View::Same, Some(View::Same), weight);
+            }
+        }
+        self.regions(op, weight)
+    }
+}

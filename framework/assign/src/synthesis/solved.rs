@@ -1,0 +1,48 @@
+//! A program whose tensors all have a layout: what is counted (`work`) and traced back to constraints (`derived`).
+
+use std::collections::HashMap;
+
+use super::SynthesisError;
+use crate::Machine;
+use crate::layouts::Layouts;
+use tilewright_layout::LinearLayout;
+use tilewright_plan::contract::Contraction;
+use tilewright_tile::facts::Facts;
+use tilewright_tile::{Body, Op, Origin, Type, Value};
+
+/// A program whose tensors all have a layout.
+#[derive(Clone, Copy)]
+pub(super) struct Solved<'s, 'm> {
+    pub body: &'s Body,
+    pub facts: &'s Facts,
+    pub machine: &'s Machine<'m>,
+    pub layouts: &'s Layouts<'s>,
+    /// The plans of products.
+    pub plans: &'s HashMap<Op, Contraction>,
+}
+
+impl Solved<'_, '_> {
+    pub(super) fn is_tensor(&self, value: Value) -> bool {
+        matches!(self.body.ty(value), Type::Tensor(_))
+    }
+
+    /// Who holds what of a tensor.
+    pub(super) fn layout(&self, value: Value) -> Result<LinearLayout, SynthesisError> {
+        Ok(self.layouts.distributed(self.body.ty(value))?)
+    }
+}
+
+/// Whether a value follows from ranges and constants alone, so that it is computed where it is used.
+pub(super) fn is_free(body: &Body, value: Value) -> bool {
+    match body.origin(value) {
+        Origin::Argument(..) => false,
+        Origin::Result(op, _) => {
+            let operation = body.op(op);
+            let tensors = operation.operands.iter().filter(|value| matches!(body.ty(**value), Type::Tensor(_)));
+            operation.definition.traits.pure
+                && operation.regions.is_empty()
+                && operation.name() != "ttg.convert_layout"
+                && tensors.into_iter().all(|value| is_free(body, *value))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What the layouts in types stand for, and the names of layouts.
+
+use tilewright_assign::layouts::{Layouts, NoLayout, distributed, name};
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Dim, Families, Layout, LinearLayout};
+use tilewright_tile::op::Dialects;
+use tilewright_tile::{Module, Type, text};
+
+/// A function whose arguments have these types.
+fn types(types: &[&str]) -> Vec<Type> {
+    let arguments: Vec<String> = types.iter().enumerate().map(|(number, ty)| format!("%a{number}: {ty}")).collect();
+    let program = format!("module {{ tt.func @f({}) {{ tt.return }} }}", arguments.join(", "));
+    let module: Module =
+        text::parse(&program, &Dialects::neutral()).unwrap_or_else(|error| panic!("{program}: {error}"));
+    module.functions[0].signature.arguments.clone()
+}
+
+fn ty(text: &str) -> Type {
+    types(&[text]).remove(0)
+}
+
+const BLOCKED: &str =
+    "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>";
+
+#[test]
+fn a_tensor_has_the_layout_that_its_type_names() {
+    let whole = distributed(&ty(&format!("tensor<32x16xf32, {BLOCKED}>")), &Neutral).expect("a layout");
+    assert_eq!(
+        whole.apply(&[(Dim::REGISTER, 3), (Dim::LANE, 5), (Dim::WARP, 2)]).expect("in range"),
+        [(Dim::tensor(0), 17), (Dim::tensor(1), 7),]
+    );
+    let slice = format!("tensor<32xf32, #ttg.slice<{{dim = 1, parent = {BLOCKED}}}>>");
+    let slice = distributed(&ty(&slice), &Neutral).expect("a layout");
+    assert_eq!(slice.bases_of(Dim::LANE), [[0], [0], [1], [2], [4]]);
+}
+
+#[test]
+fn a_type_without_a_layout_says_so() {
+    let plain = ty("tensor<32x16xf32>");
+    assert_eq!(distributed(&plain, &Neutral), Err(NoLayout::Unassigned { ty: "tensor<32x16xf32>".to_owned() }));
+    assert!(matches!(distributed(&ty("f32"), &Neutral), Err(NoLayout::Kind { .. })));
+    let foreign = distributed(&ty("tensor<32xf32, #ttg.nowhere<{}>>"), &Neutral);
+    assert!(matches!(foreign, Err(NoLayout::Family { .. })), "{foreign:?}");
+    let memory = "tensor<32x16xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>>";
+    assert!(matches!(distributed(&ty(memory), &Neutral), Err(NoLayout::Wrong { .. })));
+}
+
+#[test]
+fn buffers_stand_before_the_axes_of_a_memory_layout() {
+    let swizzled = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>";
+    let memory = |shape: &str, more: &str| {
+        let text = format!("!ttg.memdesc<{shape}xf16, {swizzled}, #ttg.shared_memory, mutable{more}>");
+        Layouts::new(&Neutral).memory(&ty(&text)).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let place = memory("3x8x16", "");
+    assert_eq!((place.copies, place.shape), (vec![3], vec![8, 16]));
+    assert_eq!(place.layout.linear().in_bits(Dim::OFFSET), 7);
+    // A part lies as the whole allocation does.
+    let part = memory("8x4", ", 8x16");
+    assert_eq!((part.copies, part.shape), (vec![], vec![8, 16]));
+    assert!(matches!(part.layout, Layout::Memory(_)));
+}
+
+/// The layout of a name is the layout that it was made for, whichever family says it.
+#[test]
+fn a_name_stands_for_its_layout() {
+    let shapes = [vec![128], vec![32, 16], vec![8, 4, 32]];
+    let mut blocked = 0;
+    for shape in &shapes {
+        for vector in [1u64, 2, 4] {
+            for lanes in [32u64, 64] {
+                let layout = line(shape, vector, lanes);
+                let name = name(&layout);
+                blocked += usize::from(name.spec().name == "blocked");
+                let ty = Type::tensor(shape.clone(), Type::integer(32), Some(name.clone()));
+                assert_eq!(distributed(&ty, &Neutral).as_ref(), Ok(&layout), "{}", name.text());
+                let written = self::ty(&ty.to_string());
+                assert_eq!(written, ty, "read as it was written");
+            }
+        }
+    }
+    assert!(blocked >= 6, "{blocked} of the layouts are blocked");
+}
+
+#[test]
+fn what_is_no_blocked_layout_is_named_by_its_bases() {
+    let bases = [
+        (Dim::REGISTER, vec![vec![8, 0], vec![0, 0]]),
+        (Dim::LANE, vec![vec![0, 1], vec![1, 0], vec![3, 2], vec![2, 0]]),
+        (Dim::WARP, vec![vec![4, 0]]),
+        (Dim::BLOCK, vec![]),
+    ];
+    let layout = LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 16), (Dim::tensor(1), 4)]).expect("a layout");
+    let name = name(&layout);
+    assert_eq!(name.spec().name, "linear");
+    let resolved = Neutral.resolve(name.spec(), &[16, 4], &Neutral).expect("a layout");
+    assert_eq!(resolved, Layout::Distributed(layout));
+}
+
+/// Registers, lanes and warps of which each follows the one before it, row by row; more than the tensor has are copies.
+fn line(shape: &[u64], vector: u64, lanes: u64) -> LinearLayout {
+    let outs: Vec<_> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
+    let mut units = Vec::new();
+    for (axis, &size) in shape.iter().enumerate().rev() {
+        units.extend((0..size.trailing_zeros()).map(|bit| {
+            let mut basis = vec![0; shape.len()];
+            basis[axis] = 1 << bit;
+            basis
+        }));
+    }
+    let mut units = units.into_iter();
+    let mut take = |count: u32| -> Vec<Vec<u64>> {
+        (0..count).map(|_| units.next().unwrap_or_else(|| vec![0; shape.len()])).collect()
+    };
+    let mut registers = take(vector.trailing_zeros());
+    let (lanes, warps) = (take(lanes.trailing_zeros()), take(2));
+    registers.extend(units);
+    registers.retain(|basis| basis.iter().any(|&by| by != 0));
+    let bases = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps), (Dim::BLOCK, vec![])];
+    LinearLayout::from_bases(&bases, &outs).expect("a layout")
+}

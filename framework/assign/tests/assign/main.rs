@@ -1,0 +1,6 @@
+//! Tests of `assign`, one module for each subject.
+
+mod assign;
+mod choices;
+mod layouts;
+mod synthesis_laws;

@@ -1,0 +1,510 @@
+//! Laws of synthesis on drawn layouts: what is solved holds by definition, what cannot be solved is what brute force cannot
+//! solve, predictions never fall when more is done.
+
+use proptest::prelude::*;
+use tilewright_assign::synthesis::coalesce::{Threads, coalesced};
+use tilewright_assign::synthesis::model::{Block, ModelError, Step, Work, predict};
+use tilewright_layout::cute::ComposedLayout;
+use tilewright_layout::f2::Subspace;
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
+use tilewright_plan::constraint::{Operands, factors, product};
+use tilewright_plan::memory_synthesis::{Access, SynthesisError, Tensor, solve};
+use tilewright_plan::movement::{GlobalTensor, Means, Stride, load_shared, store_shared};
+use tilewright_target::{Direction, TargetDescription, wavefronts};
+
+fn a100() -> TargetDescription {
+    let text = include_str!("../../../../targets/a100.toml");
+    TargetDescription::from_toml("a100.toml", text).expect("the target's file is sound")
+}
+
+/// A distributed layout of a tile of 2^`bits` elements by one warp of 32 lanes or two: each position bit moves by one bit of
+/// a coordinate.
+fn distributed(order: &[u32], rows: u32, warps: u32) -> LinearLayout {
+    let bits = order.len() as u32;
+    let registers = bits - 5 - warps;
+    let mut ins = Space::default();
+    for (dim, size) in [(Dim::REGISTER, registers), (Dim::LANE, 5), (Dim::WARP, warps)] {
+        ins.push(dim, size).expect("small");
+    }
+    let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << rows), (Dim::tensor(1), 1 << (bits - rows))]).expect("small");
+    let columns: Vec<u64> = order.iter().map(|bit| 1 << bit).collect();
+    LinearLayout::from_columns(ins, outs, &columns).expect("small")
+}
+
+fn order(bits: u32) -> impl Strategy<Value = Vec<u32>> {
+    Just((0..bits).collect::<Vec<_>>()).prop_shuffle()
+}
+
+/// Coordinate bits that registers hold.
+fn held(layout: &LinearLayout) -> u64 {
+    layout.columns_of(Dim::REGISTER).iter().fold(0, |all, column| all | column)
+}
+
+/// The wavefronts of one plain access for each of the lanes' addresses, by listing them.
+fn listed(
+    layout: &LinearLayout,
+    memory: &MemoryLayout,
+    bytes: u64,
+    bits: u32,
+    direction: Direction,
+    target: &TargetDescription,
+) -> u64 {
+    let places = memory.linear.invert().expect("a memory");
+    let row = target.bank_row(direction, 8 * bytes as u32).expect("a width of the target");
+    let offset = |register: u64, lane: u64| {
+        let place = layout.apply_packed(register | lane << layout.in_bits(Dim::REGISTER));
+        places.apply_packed(place) * u64::from(bits / 8)
+    };
+    // Registers whose addresses begin a vector.
+    let firsts = (0..1u64 << layout.in_bits(Dim::REGISTER)).filter(|&register| offset(register, 0) % bytes == 0);
+    firsts
+        .map(|register| {
+            let addresses: Vec<Option<u64>> = (0..32).map(|lane| Some(offset(register, lane))).collect();
+            wavefronts(row, &addresses, bytes as u32)
+        })
+        .sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn a_solved_memory_is_what_it_says(stored in order(10), loaded in order(10), warps in 0..2u32, bits in prop::sample::select(vec![8u32, 16, 32])) {
+        let target = a100();
+        let means = Means::of(&target);
+        let layouts = [distributed(&stored, 4, warps), distributed(&loaded, 4, warps)];
+        let accesses = [Access::store("store", layouts[0].clone(), &means), Access::load("load", layouts[1].clone(), &means)];
+        let found = solve(&Tensor::new(&[16, 64], bits), &accesses, &means).expect("narrow accesses always do");
+        // Offset = S(m(coordinate)), and each offset is one element.
+        prop_assert!(found.memory.linear.is_invertible());
+        let whole: ComposedLayout = found.composed().expect("a layout");
+        for place in 0..1024u64 {
+            let offset = whole.at(place).expect("inside");
+            prop_assert_eq!(found.memory.linear.apply_packed(offset), place);
+        }
+        for ((served, layout), direction) in found.served.iter().zip(&layouts).zip([Direction::Store, Direction::Load]) {
+            prop_assert!(served.wavefronts >= served.least);
+            prop_assert_eq!(served.wavefronts, listed(layout, &found.memory, served.bytes, bits, direction, &target), "{}", found);
+            // What lies together is in a lane's registers.
+            let together = (served.bytes * 8 / u64::from(bits)).ilog2() as usize;
+            let own = Subspace::span(layout.columns_of(Dim::REGISTER).iter().copied());
+            prop_assert!(found.memory.linear.columns()[..together].iter().all(|&column| own.contains(column)));
+        }
+        // No worse than rows one after the other, by any accesses.
+        let rows: Vec<u64> = (4..10).chain(0..4).map(|bit| 1u64 << bit).collect();
+        let mut ins = Space::default();
+        ins.push(Dim::OFFSET, 10).expect("small");
+        ins.push(Dim::BLOCK, 0).expect("small");
+        let rows = MemoryLayout::linear(LinearLayout::from_columns(ins, layouts[0].outs().clone(), &rows).expect("small"));
+        let store = store_shared(&layouts[0], &rows, bits, means).expect("sound");
+        let load = load_shared(&layouts[1], &rows, bits, means).expect("sound");
+        let plain = (store.counts.wavefronts_stored + load.counts.wavefronts_loaded) as f64
+            + 0.25 * (store.counts.shared_stores + load.counts.shared_loads) as f64;
+        prop_assert!(found.price <= plain, "{} and {plain}", found);
+    }
+
+    #[test]
+    fn wide_accesses_agree_where_lanes_hold_enough_in_common(stored in order(11), loaded in order(11), bytes in prop::sample::select(vec![4u64, 8, 16])) {
+        let target = a100();
+        let means = Means::of(&target);
+        let layouts = [distributed(&stored, 5, 1), distributed(&loaded, 5, 1)];
+        let accesses = [
+            Access::store("store", layouts[0].clone(), &means).only(|way| way.bytes() == bytes),
+            Access::load("load", layouts[1].clone(), &means).only(|way| way.bytes() == bytes),
+        ];
+        let wanted = (bytes / 2).ilog2();
+        let common = (held(&layouts[0]) & held(&layouts[1])).count_ones();
+        match solve(&Tensor::new(&[32, 64], 16), &accesses, &means) {
+            Ok(found) => {
+                prop_assert!(common >= wanted);
+                prop_assert!(found.served.iter().all(|one| one.bytes == bytes));
+            }
+            Err(SynthesisError::Disagree { first, second, bit, .. }) => {
+                prop_assert!(common < wanted);
+                prop_assert_eq!((first.access.as_str(), second.access.as_str(), bit as u32), ("store", "load", common));
+            }
+            Err(other) => prop_assert!(false, "{}", other),
+        }
+    }
+
+    /// Four-bit elements: a byte is two elements that every lane has together.
+    #[test]
+    fn narrow_elements_are_packed_where_all_hold_a_byte(stored in order(11), loaded in order(11)) {
+        let target = a100();
+        let means = Means::of(&target);
+        let layouts = [distributed(&stored, 5, 1), distributed(&loaded, 5, 1)];
+        let accesses = [Access::store("store", layouts[0].clone(), &means), Access::load("load", layouts[1].clone(), &means)];
+        let common = held(&layouts[0]) & held(&layouts[1]);
+        match solve(&Tensor::new(&[32, 64], 4), &accesses, &means) {
+            Ok(found) => {
+                prop_assert!(found.memory.linear.is_invertible());
+                prop_assert!(common & found.memory.linear.columns()[0] != 0);
+            }
+            Err(SynthesisError::Disagree { .. }) => prop_assert_eq!(common, 0),
+            Err(other) => prop_assert!(false, "{}", other),
+        }
+    }
+}
+
+/// Lanes that move within what would lie together, or hold what others hold beside it, keep it apart.
+#[test]
+fn lanes_within_a_vector_keep_it_narrow() {
+    let target = a100();
+    let means = Means::of(&target);
+    let straight = distributed(&(0..10).collect::<Vec<_>>(), 4, 0);
+    let mut columns = straight.columns().to_vec();
+    // The first lane moves by the second element of the vector too.
+    columns[5] ^= 2;
+    let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
+    let of = |layout: &LinearLayout, bytes: u64| {
+        let access = Access::load("load", layout.clone(), &means).only(|way| way.bytes() == bytes);
+        solve(&Tensor::new(&[16, 64], 16), &[access], &means)
+    };
+    assert!(of(&straight, 16).is_ok() && of(&layout, 16).is_ok(), "there are three other registers");
+    columns[6] ^= 1;
+    columns[7] ^= 4;
+    let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
+    let error = of(&layout, 16).expect_err("two registers are left");
+    assert!(matches!(&error, SynthesisError::NoWay { access, .. } if access == "load"), "{error}");
+    assert_eq!(of(&layout, 4).map(|found| found.served[0].bytes), Ok(4));
+}
+
+fn operand(registers: &[[u64; 2]], lanes: &[[u64; 2]], sizes: [u64; 2]) -> LinearLayout {
+    let of = |all: &[[u64; 2]]| all.iter().map(|basis| basis.to_vec()).collect::<Vec<_>>();
+    let bases = [(Dim::REGISTER, of(registers)), (Dim::LANE, of(lanes))];
+    LinearLayout::from_bases(&bases, &[(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])]).expect("small")
+}
+
+fn m16n8k16() -> Operands {
+    let rows = |first: [u64; 2], second: [u64; 2]| [first, second, [1, 0], [2, 0], [4, 0]];
+    Operands {
+        a: Some(operand(&[[0, 1], [8, 0], [0, 8]], &rows([0, 2], [0, 4]), [16, 16])),
+        b: Some(operand(&[[1, 0], [8, 0]], &[[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], [16, 8])),
+        c: operand(&[[0, 1], [8, 0]], &rows([0, 2], [0, 4]), [16, 8]),
+    }
+}
+
+/// Sums of 2^m x 2^n by an instruction whose tile's bits go anywhere along their axis, the rest by registers and warps.
+fn sums() -> impl Strategy<Value = LinearLayout> {
+    (5..7u32, 4..6u32, 0..3usize).prop_flat_map(|(m, n, warps)| {
+        let rest = (m - 4 + n - 3) as usize;
+        (order(m), order(n), Just((0..rest).collect::<Vec<_>>()).prop_shuffle()).prop_map(
+            move |(rows, columns, rest)| {
+                let along = |axis: usize, bit: usize| {
+                    let bits = if axis == 0 { &rows } else { &columns };
+                    let mut at = vec![0, 0];
+                    at[axis] = 1u64 << bits[bit];
+                    at
+                };
+                let tile = m16n8k16().c;
+                let carried = |dim: Dim| -> Vec<Vec<u64>> {
+                    let of = |basis: &Vec<u64>| {
+                        let axis = usize::from(basis[0] == 0);
+                        along(axis, basis[axis].ilog2() as usize)
+                    };
+                    tile.bases_of(dim).iter().map(of).collect()
+                };
+                let more: Vec<Vec<u64>> = rest
+                    .iter()
+                    .map(
+                        |&at| {
+                            if at < (m - 4) as usize { along(0, 4 + at) } else { along(1, 3 + at - (m - 4) as usize) }
+                        },
+                    )
+                    .collect();
+                let (of_warps, of_registers) = more.split_at(warps.min(more.len()));
+                let registers = [carried(Dim::REGISTER), of_registers.to_vec()].concat();
+                let bases =
+                    [(Dim::REGISTER, registers), (Dim::LANE, carried(Dim::LANE)), (Dim::WARP, of_warps.to_vec())];
+                LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 1 << m), (Dim::tensor(1), 1 << n)]).expect("small")
+            },
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn factors_of_sums_multiply(c in sums(), depth in 4..7u32, broken in 0..5usize, by in 1..16u64) {
+        let operands = m16n8k16();
+        let solved = factors(&c, &operands, 1 << depth).expect("tiled");
+        let (a, b) = (solved.a.expect("in registers"), solved.b.expect("in registers"));
+        let tiling = product(Some(&a), Some(&b), &c, &operands);
+        prop_assert!(tiling.is_ok(), "{:?}", tiling);
+        // Every sum has its factors in the thread that adds it up, for every k.
+        let (ra, rb) = (a.columns_of(Dim::REGISTER), b.columns_of(Dim::REGISTER));
+        let in_warp = |layout: &LinearLayout, warp: u64| {
+            let own = layout.columns_of(Dim::WARP).iter().enumerate().filter(|(bit, _)| warp >> bit & 1 == 1);
+            own.fold(0, |all, (_, column)| all ^ column)
+        };
+        for warp in 0..1u64 << c.in_bits(Dim::WARP) {
+            let rows = |packed: u64, layout: &LinearLayout, axis| layout.outs().coordinate(packed, Dim::tensor(axis));
+            prop_assert_eq!(rows(in_warp(&a, warp), &a, 0), rows(in_warp(&c, warp), &c, 0));
+            prop_assert_eq!(rows(in_warp(&b, warp), &b, 1), rows(in_warp(&c, warp), &c, 1));
+        }
+        prop_assert_eq!(Subspace::span(ra.iter().copied()).dimension() as usize, ra.len());
+        prop_assert_eq!(Subspace::span(rb.iter().copied()).dimension() as usize, rb.len());
+        // A lane of B elsewhere is noticed.
+        let at = b.in_bits(Dim::REGISTER) as usize + broken;
+        let mut columns = b.columns().to_vec();
+        columns[at] ^= by;
+        let wrong = LinearLayout::from_columns(b.ins().clone(), b.outs().clone(), &columns).expect("small");
+        prop_assert!(product(Some(&a), Some(&wrong), &c, &operands).is_err());
+    }
+}
+
+/// A tensor whose axes lie in some order, some with gaps, some repeated.
+fn global() -> impl Strategy<Value = GlobalTensor> {
+    let axis = (1..64u64, 0..4u32).prop_map(|(size, kind)| (size.next_power_of_two(), kind));
+    (prop::collection::vec(axis, 1..4), any::<prop::sample::Index>(), 0..5u32).prop_map(|(axes, first, alignment)| {
+        let mut order: Vec<usize> = (0..axes.len()).collect();
+        order.rotate_left(first.index(axes.len()));
+        let mut strides = vec![Stride::Elements(0); axes.len()];
+        let mut next = 1u64;
+        for axis in order {
+            let (size, kind) = axes[axis];
+            strides[axis] = match kind {
+                0 => Stride::Elements(0),
+                1 => Stride::MultipleOf(next),
+                2 => Stride::Elements(next + 8),
+                _ => Stride::Elements(next),
+            };
+            next *= size * if kind == 2 { 16 } else { 1 };
+        }
+        let axes = axes.iter().zip(strides).enumerate();
+        GlobalTensor {
+            axes: axes.map(|(axis, (&(size, _), stride))| (Dim::tensor(axis), size, stride)).collect(),
+            alignment: 1 << alignment,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn coalesced_copies_hold_all_elements_and_their_vectors_follow(global in global(), warps in 0..3u32, bits in prop::sample::select(vec![4u32, 8, 16, 32])) {
+        let target = a100();
+        let threads = Threads { lanes: 32, warps: 1 << warps };
+        let found = match coalesced(&global, bits, threads, None, &target) {
+            Ok(found) => found,
+            Err(error) => {
+                prop_assert!(bits < 8, "{}", error);
+                return Ok(());
+            }
+        };
+        prop_assert!(found.layout.is_surjective(), "{:?}", found);
+        prop_assert_eq!((found.layout.in_bits(Dim::LANE), found.layout.in_bits(Dim::WARP)), (5, warps));
+        // A vector is one run of memory, at a multiple of its length.
+        let stride = |dim: Dim| global.axes.iter().find(|(own, ..)| *own == dim).map(|(_, _, stride)| *stride);
+        let offset = |packed: u64| {
+            found.layout.outs().unpack(packed).map(|(dim, at)| match stride(dim) {
+                Some(Stride::Elements(stride)) => at * stride,
+                Some(Stride::MultipleOf(stride)) => at * stride * 3,
+                None => 0,
+            }).sum::<u64>()
+        };
+        for element in 0..found.vector_elements {
+            prop_assert_eq!(offset(found.layout.apply_packed(element)), element, "{:?}", found);
+        }
+        let others = found.layout.columns().iter().skip(found.vector_elements.ilog2() as usize);
+        prop_assert!(others.clone().all(|&column| offset(column) % found.vector_elements == 0), "{:?}", found);
+        prop_assert!(global.alignment * 8 >= found.vector_elements * u64::from(bits).min(8 * global.alignment));
+        // Nobody reads copies while elements that move are left to registers.
+        let of = |dim: Dim| found.layout.columns_of(dim);
+        let copies = of(Dim::LANE).iter().chain(of(Dim::WARP)).filter(|&&column| offset(column) == 0).count();
+        let left = of(Dim::REGISTER).iter().skip(found.vector_elements.ilog2() as usize).filter(|&&column| offset(column) != 0).count();
+        prop_assert!(copies == 0 || left == 0, "{:?}", found);
+    }
+}
+
+fn work() -> impl Strategy<Value = Work> {
+    let way = (any::<bool>(), any::<bool>());
+    let counts = (0..4096u64, 0..64u64, way, 0..64u64, 0..64u64, 0..64u64);
+    (counts, 0..64u64, (0..64u64, any::<bool>()), 1..32u32, 0..256u64, 0..4u64).prop_map(
+        |(
+            (global_bytes, global_accesses, (asynchronous, produced), stored, loaded, shared_accesses),
+            exchanges,
+            (matrix, pending),
+            cycles,
+            arithmetic,
+            barriers,
+        )| Work {
+            global_bytes,
+            global_accesses,
+            asynchronous,
+            produced: asynchronous && produced,
+            wavefronts_stored: stored,
+            wavefronts_loaded: loaded,
+            shared_accesses,
+            exchanges,
+            matrix_instructions: matrix,
+            matrix_cycles: f64::from(cycles),
+            pending,
+            arithmetic,
+            barriers,
+        },
+    )
+}
+
+fn block() -> impl Strategy<Value = Block> {
+    let sizes = (1..5000u64, (1..5u64, 0..2u64), 16..128u64, 0..100_000u64);
+    (sizes, prop::collection::vec(work(), 1..3), work(), 0..40u64, 1..5u64).prop_map(
+        |((blocks, (warps, producers), registers, shared_bytes), body, last, trips, stages)| {
+            let body = body.into_iter().map(Step::Work).collect();
+            let steps = vec![Step::Loop { trips, stages, body }, Step::Work(last)];
+            Block { blocks, warps, producers, lanes: 32, registers, shared_bytes, steps }
+        },
+    )
+}
+
+/// One more of something of a work.
+fn more(work: &mut Work, what: usize, by: u64) {
+    match what {
+        0 => work.global_bytes += by,
+        1 => work.global_accesses += by,
+        2 => work.wavefronts_stored += by,
+        3 => work.wavefronts_loaded += by,
+        4 => work.shared_accesses += by,
+        5 => work.exchanges += by,
+        6 => work.matrix_instructions += by,
+        7 => work.matrix_cycles += by as f64,
+        8 => work.arithmetic += by,
+        9 => work.barriers += by,
+        // What runs on by itself is waited for at once, and issued by those who wait.
+        _ => (work.asynchronous, work.produced) = (false, false),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn more_of_anything_never_takes_less(block in block(), what in 0..18usize, by in 1..100u64) {
+        let target = a100();
+        let before = predict(&block, &target).expect("it fits").cycles;
+        prop_assert_eq!(predict(&block, &target).expect("it fits").cycles, before, "deterministic");
+        let mut after = block.clone();
+        match (what, &mut after.steps[..]) {
+            (11, _) => after.blocks += by,
+            (12, _) => after.registers += by.min(255 - after.registers),
+            (13, _) => after.shared_bytes += (640 * by).min(166_000 - after.shared_bytes),
+            (14, [Step::Loop { trips, .. }, ..]) => *trips += by,
+            (15, [Step::Loop { stages, .. }, ..]) => *stages = (*stages - 1).max(1),
+            (16, _) => after.warps += by % 4,
+            (17, _) => after.producers += by % 4,
+            (_, [Step::Loop { body, .. }, ..]) => {
+                if let Some(Step::Work(work)) = body.first_mut() {
+                    more(work, what, by);
+                }
+            }
+            _ => {}
+        }
+        let after = predict(&after, &target).expect("it fits").cycles;
+        // The same figures added up in another order differ in their last bits.
+        prop_assert!(after >= before * (1.0 - 1e-12), "{} after {}", after, before);
+    }
+
+    #[test]
+    fn slower_machines_take_no_less(block in block(), what in 0..5usize) {
+        let mut target = a100();
+        let before = predict(&block, &target).expect("it fits").cycles;
+        let figures = target.throughput.as_mut().expect("it has figures");
+        match what {
+            0 => figures.memory_latency *= 2.0,
+            1 => figures.memory_gigabytes /= 2.0,
+            2 => figures.issues_per_cycle /= 2.0,
+            3 => figures.blocks_per_unit = 1,
+            _ => target.costs.shared_load_wavefront.cycles *= 2.0,
+        }
+        prop_assert!(predict(&block, &target).expect("it fits").cycles >= before * (1.0 - 1e-12));
+    }
+}
+
+/// Of one block, products that go on until the next turn take none of a turn's own time, and no turn is shorter than they are.
+#[test]
+fn products_that_go_on_are_beside_a_turn() {
+    let target = a100();
+    let latency = |instructions: u64, pending: bool| {
+        let load = Work { wavefronts_loaded: 64, shared_accesses: 16, barriers: 1, ..Work::default() };
+        let matrix = Work { matrix_instructions: instructions, matrix_cycles: 8.0, pending, ..Work::default() };
+        let body = [load, matrix].map(Step::Work).to_vec();
+        let steps = vec![Step::Loop { trips: 32, stages: 2, body }];
+        let block = Block { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 128, shared_bytes: 16384, steps };
+        predict(&block, &target).expect("it fits").latency
+    };
+    // Four pipes for four warps: an instruction of each takes its cycles.
+    for instructions in [16, 128, 1024] {
+        let (waited, goes_on) = (latency(instructions, false), latency(instructions, true));
+        let products = 32.0 * 8.0 * instructions as f64;
+        assert!(goes_on < waited && goes_on >= products, "{instructions}: {goes_on} of {waited}, {products} alone");
+    }
+}
+
+/// A warp of its own that issues copies takes a meeting of the block out of each turn; where warps of that many registers leave
+/// room for fewer blocks, that is what counts.
+#[test]
+fn producers_gain_where_there_is_room_for_them() {
+    let target = a100();
+    let cycles = |producers: u64, registers: u64| {
+        let copy = Work { global_bytes: 8192, global_accesses: 1, asynchronous: true, ..Work::default() };
+        let copy = Work { produced: producers > 0, ..copy };
+        let matrix = Work { matrix_instructions: 32, matrix_cycles: 8.0, ..Work::default() };
+        let meets = Work { barriers: u64::from(producers == 0), ..Work::default() };
+        let body = [meets, copy, matrix].map(Step::Work).to_vec();
+        let steps = vec![Step::Loop { trips: 64, stages: 4, body }];
+        let block = Block { blocks: 1080, warps: 4, producers, lanes: 32, registers, shared_bytes: 32768, steps };
+        let found = predict(&block, &target).expect("it fits");
+        (found.cycles, found.resident.blocks)
+    };
+    let [(with, room), (without, as_much)] = [cycles(1, 64), cycles(0, 64)];
+    assert!(with < without && room == as_much, "{with} of {without}, {room} of {as_much} blocks");
+    // Four warps of 250 registers leave room for two blocks, five for one.
+    let [(with, fewer), (without, more)] = [cycles(1, 250), cycles(0, 250)];
+    assert!(with > without && fewer < more, "{with} of {without}, {fewer} of {more} blocks");
+}
+
+/// A block of 128x128 sums over K = 32 x 32, by four warps, copies two stages ahead: what bounds it.
+#[test]
+fn a_matrix_product_is_bound_by_what_it_does_most() {
+    let target = a100();
+    let product = |wavefronts: u64, stages: u64| {
+        let copy = Work {
+            global_bytes: 4096,
+            global_accesses: 8,
+            asynchronous: true,
+            wavefronts_stored: 32,
+            ..Work::default()
+        };
+        let load = Work { wavefronts_loaded: wavefronts, shared_accesses: 16, barriers: 1, ..Work::default() };
+        let matrix = Work { matrix_instructions: 128, matrix_cycles: 8.0, ..Work::default() };
+        let body = [copy, load, matrix].map(Step::Work).to_vec();
+        let steps = vec![Step::Loop { trips: 32, stages, body }];
+        let block = Block {
+            blocks: 1080,
+            warps: 4,
+            producers: 0,
+            lanes: 32,
+            registers: 128,
+            shared_bytes: 16384 * stages,
+            steps,
+        };
+        predict(&block, &target).expect("it fits")
+    };
+    assert_eq!(product(64, 3).bound_by, "matrix units");
+    assert!(product(64, 3).cycles < product(512, 3).cycles, "conflicts cost");
+    assert!(product(64, 3).latency < product(64, 1).latency, "copies that run ahead are hidden");
+    assert_eq!(product(1024, 3).bound_by, "shared memory");
+}
+
+#[test]
+fn what_cannot_be_predicted_says_why() {
+    let mut target = a100();
+    let block =
+        Block { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 64, shared_bytes: 1 << 20, steps: vec![] };
+    let error = predict(&block, &target).expect_err("too much memory");
+    assert!(error.to_string().contains("1048576 bytes of shared memory, a compute unit of a100 has 167936"), "{error}");
+    target.throughput = None;
+    assert_eq!(predict(&block, &target), Err(ModelError::NoFigures { target: "a100".to_owned() }));
+}

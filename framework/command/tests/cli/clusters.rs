@@ -1,0 +1,41 @@
+//! Conversions across the blocks of a cluster, asked of the command.
+
+use crate::command;
+
+use command::{Said, run, tilewright};
+
+fn blocked(blocks: &str) -> String {
+    format!(
+        "#ttg.blocked<{{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0], \
+         CGALayout = {blocks}}}>"
+    )
+}
+
+fn explained(target: &str) -> Said {
+    let (src, dst) = (blocked("[[1, 0]]"), blocked("[[0, 1]]"));
+    let options = ["convert", "--explain", "--target", target, "--shape", "128x128", "--element", "f16"];
+    run(tilewright().args(options).args([src, dst]))
+}
+
+#[test]
+fn the_way_across_blocks_is_explained() {
+    let said = explained("h100");
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    assert!(said.out.starts_with("path cluster: "), "{}", said.out);
+    let line = |label: &str| said.out.lines().find(|line| line.trim().starts_with(label)).map(str::to_owned);
+    let numbers = |label: &str| -> Vec<u64> {
+        let line = line(label).unwrap_or_else(|| panic!("no `{label}`: {}", said.out));
+        line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    };
+    // Half of the 128 x 128 x 2 bytes in each block: 128 bytes a wavefront, four warps.
+    assert_eq!((numbers("wavefronts stored"), numbers("wavefronts loaded")), (vec![32, 32], vec![32, 32]));
+    assert_eq!(numbers("cluster barriers"), [2]);
+    assert!(line("shared  ").is_some_and(|line| line.contains("closed: elements cross blocks")), "{}", said.out);
+}
+
+#[test]
+fn a_product_without_clusters_says_so() {
+    let said = explained("a100");
+    assert_ne!(said.code, Some(0));
+    assert!(said.err.contains("elements cross blocks, and target a100 has no clusters"), "{}", said.err);
+}

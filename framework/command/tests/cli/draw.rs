@@ -1,0 +1,203 @@
+//! `tilewright draw`: pictures to the terminal and to files, and what it refuses.
+
+use crate::command;
+
+use std::path::Path;
+
+use command::{BLOCKED, program, root, run, tilewright};
+
+const MATRIX: &str =
+    "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>";
+const SWIZZLED: &str = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [1, 0]}>";
+
+/// The text of a picture, drawn with these arguments.
+fn drawn(arguments: &[&str]) -> String {
+    let said = run(tilewright().arg("draw").args(arguments));
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{arguments:?}");
+    said.out
+}
+
+fn refused(arguments: &[&str]) -> String {
+    run(tilewright().arg("draw").args(arguments)).failed(2).to_owned()
+}
+
+/// Commands of a page of the documentation, each with its lines joined.
+fn commands(page: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(page)).expect("a page");
+    let lines = text.lines().filter_map(|line| line.strip_prefix("    "));
+    let joined = lines.collect::<Vec<_>>().join("\n").replace("\\\n", " ");
+    joined.lines().map(str::trim).filter(|line| line.starts_with("tilewright")).map(str::to_owned).collect()
+}
+
+/// The page's pictures are what its commands draw; `TILEWRIGHT_BLESS=1` keeps them anew.
+#[test]
+fn the_documentation_shows_what_its_commands_draw() {
+    let bless = std::env::var_os("TILEWRIGHT_BLESS").is_some();
+    let page = std::fs::read_to_string(root().join("docs/pictures.md")).expect("the page");
+    let mut pictures = 0;
+    for line in commands("docs/pictures.md") {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(folder.path().join("docs/pictures")).expect("a folder");
+        let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{line}");
+        let mut shell = program("/bin/sh");
+        shell.args(["-c", &script]).env("BUILT", assert_cmd::cargo::cargo_bin!("tilewright"));
+        let said = run(shell.current_dir(folder.path()));
+        assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(0), "", ""), "{line}");
+        for file in std::fs::read_dir(folder.path().join("docs/pictures")).expect("a folder") {
+            let file = file.expect("a file");
+            let name = Path::new("docs/pictures").join(file.file_name());
+            let new = std::fs::read(file.path()).expect("a picture");
+            if bless {
+                std::fs::write(root().join(&name), &new).expect("a folder that can be written");
+            }
+            let kept = std::fs::read(root().join(&name)).unwrap_or_default();
+            assert!(kept == new, "{} has changed: look at it, and bless it where it is right", name.display());
+            assert!(page.contains(&format!("](pictures/{})", file.file_name().to_string_lossy())));
+            pictures += 1;
+        }
+    }
+    assert!(pictures >= 2, "the page shows pictures");
+}
+
+#[test]
+fn a_file_is_svg_or_html_by_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, start) in [("picture.svg", "<svg "), ("picture.html", "<!DOCTYPE html>")] {
+        let file = folder.path().join(name);
+        let file = file.to_str().expect("a path");
+        assert_eq!(drawn(&["layout", "--shape", "16x16", BLOCKED, "-o", file]), "");
+        let text = std::fs::read_to_string(file).expect("a picture");
+        assert!(text.starts_with(start), "{name}");
+        // Lane 9 by the layout's definition: second row, second pair.
+        assert!(text.contains(">T9:0</text>"), "{name}");
+    }
+    let file = folder.path().join("picture.png");
+    let said = refused(&["matrix", "--shape", "16x16", BLOCKED, "-o", file.to_str().expect("a path")]);
+    assert!(said.contains("a picture is a .svg or a .html file"), "{said}");
+    let said = refused(&["matrix", "--shape", "16x16", BLOCKED, "-o", "/no/such/folder/picture.svg"]);
+    assert!(said.contains("/no/such/folder/picture.svg"), "{said}");
+}
+
+#[test]
+fn output_that_is_no_terminal_is_plain() {
+    for command in ["layout", "matrix"] {
+        let text = drawn(&[command, "--shape", "16x16", MATRIX]);
+        assert!(!text.contains('\u{1b}'), "{text}");
+        assert!(text.starts_with("layout of a tensor of 16x16\n") || text.starts_with("matrix over F2"), "{text}");
+        assert!(text.contains(MATRIX), "the picture says what it shows");
+    }
+}
+
+#[test]
+fn a_part_of_a_large_picture_can_be_drawn() {
+    let text = drawn(&["layout", "--shape", "64x64", BLOCKED, "--rows", "8..10", "--columns", "4..6"]);
+    let tensor: Vec<&str> = text.lines().filter(|line| line.contains("│") && line.contains('T')).collect();
+    // Row 8: lane 0 to 7 again, two elements a lane; columns 4 and 5 are lane 2.
+    assert_eq!(tensor.len(), 2, "{text}");
+    assert!(tensor[0].contains("T2:") && !tensor[0].contains("T3:"), "{text}");
+    for (part, what) in [("5..5", "empty"), ("5", "no range"), ("a..b", "no range")] {
+        let said = run(tilewright().args(["draw", "layout", "--shape", "8x8", BLOCKED, "--rows", part]));
+        assert_eq!(said.code, Some(2));
+        assert!(said.err.contains(what), "{part}: {}", said.err);
+    }
+}
+
+#[test]
+fn axes_and_colours_are_chosen_by_name() {
+    let blocked = "#ttg.blocked<{sizePerThread = [1, 1, 2], threadsPerWarp = [2, 2, 8], warpsPerCTA = [1, 1, 1], order = [2, 1, 0]}>";
+    let text = drawn(&["layout", "--shape", "2x4x16", blocked, "--dims", "dim2,dim0", "--colour", "register"]);
+    assert!(text.contains("tensor, dim1 = 3") && text.contains("rows: dim2, columns: dim0"), "{text}");
+    assert!(text.contains("colours by register"), "{text}");
+    let said = refused(&["layout", "--shape", "2x4x16", blocked, "--dims", "dim0,dim9"]);
+    assert!(said.contains("the tensor's axes are dim0, dim1, dim2"), "{said}");
+}
+
+#[test]
+fn two_layouts_are_compared_composed_and_divided() {
+    let text = drawn(&["difference", "--shape", "16x16", BLOCKED, MATRIX]);
+    // Row 0: lanes 0 to 3 hold two elements each in both; then the one goes on with lane 4.
+    let first = "240 of 256 elements differ; the first is 0,8: A: lane 4 register 0, B: lane 0 register 4";
+    assert!(text.contains(first), "{text}");
+    let text = drawn(&["compose", "--invert", "--shape", "16x16", MATRIX, SWIZZLED]);
+    // Lane 4 is row 1, whose groups of four columns are swapped pairwise: offset 16 + 4.
+    assert!(text.contains("lane 4      dim0 1  offset 20"), "{text}");
+    let tile = r#"{"in_dims": [["register", 2], ["lane", 32]], "out_dims": [["dim0", 8], ["dim1", 8]],
+        "bases": {"register": [[0, 1]], "lane": [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}}"#;
+    let text = drawn(&["divide", "--shape", "16x16", "--by-shape", "8x8", MATRIX, tile]);
+    assert!(text.contains("A is a direct sum, with B in the low bits of each dim"), "{text}");
+    let text = drawn(&["divide", "--shape", "16x16", "--by-shape", "8x8", BLOCKED, tile]);
+    assert!(text.contains("the marked bits are in the way"), "{text}");
+}
+
+/// A lane to a row of 128 bytes: all lanes begin in one bank unless rows are swizzled or padded.
+const ROW_A_LANE: &str =
+    "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [1, 0]}>";
+
+#[test]
+fn swizzle_and_padding_of_the_seed_have_no_conflicts() {
+    // 32x64 elements of 16 bits: 8 accesses of 16 bytes a lane, four phases of eight lanes each.
+    let swizzled = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+    let padded = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [32, 64]}>";
+    for memory in [swizzled, padded] {
+        let question = ["memory", "--target", "h100", "--shape", "32x64", "--element", "f16"];
+        let text = drawn(&[&question[..], &[memory, "--access", ROW_A_LANE]].concat());
+        let numbers = |name: &str| -> Vec<u64> {
+            let at =
+                text.lines().position(|line| line.contains("bytes a lane") && line.contains("least")).expect("a table");
+            let line = text.lines().skip(at).find(|line| line.contains(name)).expect("a row");
+            let after = line.split_once("stores and loads").expect("both alike").1;
+            after.split_whitespace().map_while(|word| word.parse().ok()).collect()
+        };
+        assert_eq!(numbers("this one"), [16, 8, 32, 32], "{memory}");
+        assert_eq!(numbers("without swizzle"), [16, 8, 256, 32], "{memory}");
+        assert_eq!(numbers("best swizzle"), [16, 8, 32, 32], "{memory}");
+    }
+}
+
+#[test]
+fn requests_operands_and_conversions_are_drawn() {
+    let question = ["--target", "h100", "--shape", "32x64", "--element", "f16"];
+    let text = drawn(&[&["global"], &question[..], &[ROW_A_LANE]].concat());
+    assert!(text.contains("warp 0: 8 requests touch 256 sectors of 32 bytes, and 128 are least"), "{text}");
+    let text = drawn(&[&["global", "--order", "0,1"], &question[..], &[ROW_A_LANE]].concat());
+    assert!(text.contains("a lane moves 2 bytes at once"), "{text}");
+    let text = drawn(&["instruction", "--target", "mi300x", "v_mfma_f32_32x32x8_f16"]);
+    assert!(text.contains("A 32x8 f16 at the left, B 8x32 f16 on top, C and D 32x32 f32"), "{text}");
+    let text = drawn(&[&["conversion"], &question[..], &[ROW_A_LANE, ROW_A_LANE]].concat());
+    assert!(text.contains("every element is in its place"), "{text}");
+}
+
+#[test]
+fn what_movement_cannot_draw_says_what_to_do() {
+    let question = ["--target", "h100", "--shape", "32x64", "--element", "f16"];
+    let message = refused(&[&["memory"], &question[..], &[ROW_A_LANE]].concat());
+    assert!(message.contains("no layout of shared memory; `draw layout` draws"), "{message}");
+    let message = refused(&["instruction", "--target", "h100", "m16n8k16"]);
+    assert!(message.contains("instructions called `m16n8k16`; there are mma.sync.aligned.m16n8k16"), "{message}");
+    let message = refused(&[&["global", "--warp", "1"], &question[..], &[ROW_A_LANE]].concat());
+    assert!(message.contains("there is no warp 1 of 1"), "{message}");
+}
+
+#[test]
+fn what_cannot_be_drawn_says_what_to_do() {
+    let cases: [(&[&str], &str); 6] = [
+        (&["layout", "--shape", "1024x1024", BLOCKED], "smaller shape"),
+        (&["layout", "--shape", "3x16", BLOCKED], "no power of two"),
+        (&["layout", "--shape", "8x8", "#ttg.blocked<{"], "LAYOUT"),
+        (&["compose", "--shape", "16x16", MATRIX, SWIZZLED], "--invert applies B backwards"),
+        (&["divide", "--shape", "8x8", "--by-shape", "32x32", BLOCKED, BLOCKED], "divide by a smaller layout"),
+        (
+            &[
+                "layout",
+                "--shape",
+                "8x8",
+                r#"{"in_dims": [["lane", 2]], "out_dims": [["dim0", 2]], "bases": {"lane": [[1]]}}"#,
+            ],
+            "is not the shape given",
+        ),
+    ];
+    for (arguments, remedy) in cases {
+        let said = refused(arguments);
+        assert!(said.contains(remedy), "{arguments:?}: {said}");
+    }
+}

@@ -1,0 +1,115 @@
+//! What is linked to what: the vendors' plugins open without help from the environment and export
+//! one symbol; the framework, the command and the conformance runner know neither LLVM nor vendors.
+
+use crate::command;
+use tilewright_testkit::plugin_fixtures as fixtures;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use command::{root, run};
+use fixtures::c_program;
+use tilewright_plugin::Code;
+
+const VENDORS: [&str; 3] = ["nvidia", "amd", "intel"];
+
+fn plugin(vendor: &str) -> PathBuf {
+    let name = format!("{}tilewright_{vendor}_plugin{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    fixtures::libraries().join(name)
+}
+
+fn manifest(vendor: &str) -> String {
+    let file = fixtures::libraries().join(format!("{vendor}.plugin.toml"));
+    std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// What a tool of the system says of a file; none where the tool is not there.
+fn tool(name: &str, arguments: &[&str], file: &Path) -> Option<String> {
+    match Command::new(name).args(arguments).arg(file).output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{name} {}: {output:?}", file.display());
+            Some(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
+        Err(_) => {
+            eprintln!("not checked: there is no `{name}` here");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_c_program_loads_every_vendors_plugin_without_a_library_path() {
+    let program = c_program("load.c");
+    for vendor in VENDORS {
+        let mut host = Command::new(&program);
+        let said = run(host.arg(plugin(vendor)).env_remove("LD_LIBRARY_PATH"));
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{vendor}: {}", said.out);
+        let lines: Vec<&str> = said.out.lines().collect();
+        assert_eq!(lines[0], format!("name {vendor}"));
+        assert_eq!(lines[1], format!("version {}", env!("CARGO_PKG_VERSION")));
+        let (last, architectures) = lines[2..].split_last().expect("an answer to nonsense");
+        assert_eq!(*last, format!("refused {} with the target description", Code::MALFORMED.0));
+        let manifest = manifest(vendor);
+        assert!(!architectures.is_empty());
+        for architecture in architectures {
+            let name = architecture.strip_prefix("architecture ").expect("an architecture");
+            assert!(manifest.contains(&format!("\"{name}\"")), "{name} is not in {manifest}");
+        }
+    }
+}
+
+#[test]
+fn every_vendors_plugin_exports_one_symbol() {
+    for vendor in VENDORS {
+        let Some(listed) = tool("nm", &["-D", "--defined-only"], &plugin(vendor)) else { return };
+        let symbols: Vec<_> = listed.lines().filter_map(|line| line.split_whitespace().last()).collect();
+        assert_eq!(symbols, ["tilewright_plugin_query"], "{vendor}");
+    }
+}
+
+/// The crates that are built into a package, or run to build it.
+fn dependencies(package: &str) -> Vec<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root()).args(["tree", "--offline", "--frozen", "-e", "normal,build", "--prefix", "none"]);
+    let said = run(cargo.args(["-f", "{lib}", "-p", package]));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    said.out.split_whitespace().map(str::to_owned).collect()
+}
+
+fn names_llvm_or_a_vendor(name: &str) -> bool {
+    let parts = ["llvm", "inkwell", "nvidia", "amd", "intel"];
+    parts.iter().any(|part| name.split(['_', '-']).any(|word| word.starts_with(part)))
+}
+
+#[test]
+fn the_framework_knows_neither_llvm_nor_a_vendor() {
+    let found = dependencies("tilewright");
+    assert!(found.contains(&"libloading".to_owned()), "what it does depend on is listed: {found:?}");
+    let wrong: Vec<_> = found.iter().filter(|name| names_llvm_or_a_vendor(name)).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    // The same look finds both where they are.
+    let of_vendor = dependencies("tilewright-nvidia");
+    for name in ["tilewright_nvidia", "tilewright_llvm", "inkwell"] {
+        assert!(of_vendor.iter().any(|found| found == name && names_llvm_or_a_vendor(found)), "{name}: {of_vendor:?}");
+    }
+}
+
+#[test]
+fn programs_do_not_link_llvm() {
+    let built = assert_cmd::cargo::cargo_bin!("tilewright");
+    let libraries = |file: &Path| tool("readelf", &["-d"], file);
+    let Some(of_plugin) = libraries(&plugin("nvidia")) else { return };
+    assert!(of_plugin.contains("libLLVM"), "the same look finds it where it is: {of_plugin}");
+    for program in [built.to_owned(), built.with_file_name("conformance")] {
+        if !program.is_file() {
+            eprintln!("not checked: {} is not built", program.display());
+            continue;
+        }
+        let listed = libraries(&program).expect("what readelf says");
+        assert!(listed.contains("libc.so"), "{listed}");
+        assert!(!listed.contains("LLVM"), "{}: {listed}", program.display());
+        for vendor in VENDORS {
+            assert!(!listed.contains(&format!("tilewright_{vendor}")), "{}: {listed}", program.display());
+        }
+    }
+}

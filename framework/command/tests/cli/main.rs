@@ -1,0 +1,17 @@
+//! Tests of `cli`, one module for each subject.
+
+mod batch;
+mod batch_cute;
+mod clusters;
+mod command;
+mod dot;
+mod draw;
+mod images;
+mod instructions;
+mod memory;
+mod movement;
+mod notations;
+mod plugins;
+mod programs;
+mod readme;
+mod refusals;

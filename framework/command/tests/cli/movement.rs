@@ -1,0 +1,185 @@
+//! `tilewright reduce`, `scan`, `gather`, `access` and `convert --draw`: figures for people and for
+//! programs, which `batch` gives too, code, pictures, and refusals.
+
+use crate::command;
+
+use command::{run, tilewright};
+use serde_json::{Value as Json, json};
+
+const ROWS: &str =
+    "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [2, 2], order = [1, 0]}>";
+const COLUMNS: &str =
+    "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [2, 2], order = [0, 1]}>";
+const SWIZZLED: &str = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+const OF_TENSOR: [&str; 6] = ["--target", "h100", "--shape", "64x64", "--element", "f32"];
+
+fn said(command: &[&str]) -> String {
+    let said = run(tilewright().args(command).args(OF_TENSOR));
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{command:?}");
+    said.out
+}
+
+fn refused(command: &[&str]) -> String {
+    run(tilewright().args(command).args(OF_TENSOR)).failed(2).to_owned()
+}
+
+fn json(command: &[&str]) -> Json {
+    serde_json::from_str(&said(&[command, &["--json"]].concat())).expect("one line of JSON")
+}
+
+/// What a batch answers to the same questions.
+fn batch(questions: &[Json]) -> Vec<Json> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("questions.jsonl");
+    std::fs::write(&file, questions.iter().map(|line| format!("{line}\n")).collect::<String>()).expect("a file");
+    let said = run(tilewright().arg("batch").arg(file));
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn a_batch_answers_as_the_commands_do() {
+    let question = |op: &str, more: Json| {
+        let mut question = json!({ "id": op, "op": op, "target": "h100", "shape": [64, 64], "element_bits": 32 });
+        question.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        question
+    };
+    let asked = [
+        (vec!["convert", ROWS, COLUMNS], question("convert", json!({ "src": ROWS, "dst": COLUMNS }))),
+        (vec!["reduce", ROWS, "--axis", "1"], question("reduce", json!({ "src": ROWS, "axis": 1 }))),
+        (vec!["scan", ROWS, "--axis", "0"], question("scan", json!({ "src": ROWS, "axis": 0 }))),
+        (
+            vec!["scan", ROWS, "--axis", "0", "--reverse"],
+            question("scan", json!({ "src": ROWS, "axis": 0, "reverse": true })),
+        ),
+        (
+            vec!["gather", ROWS, ROWS, "--axis", "1"],
+            question("gather", json!({ "src": ROWS, "indices": ROWS, "axis": 1 })),
+        ),
+        (
+            vec!["gather", ROWS, ROWS, "--axis", "1", "--index-shape", "64x16"],
+            question("gather", json!({ "src": ROWS, "indices": ROWS, "axis": 1, "index_shape": [64, 16] })),
+        ),
+        (vec!["access", ROWS, SWIZZLED], question("access", json!({ "registers": ROWS, "memory": SWIZZLED }))),
+        (vec!["access", ROWS], question("access", json!({ "registers": ROWS }))),
+        (
+            vec!["access", ROWS, "--order", "0,1", "--alignment", "4"],
+            question("access", json!({ "registers": ROWS, "order": [0, 1], "alignment": 4 })),
+        ),
+    ];
+    let answers = batch(&asked.each_ref().map(|(_, question)| question.clone()));
+    assert_eq!(answers.len(), asked.len());
+    for ((command, question), answer) in asked.iter().zip(&answers) {
+        assert_eq!(answer, &json!({ "id": question["op"], "result": json(command) }), "{command:?}");
+    }
+}
+
+/// By hand: 64x64 words over four warps. A lane holds four words of a row and 16 lanes the whole row, so that
+/// the warps beside it hold copies; along a column two lanes and two warps hold parts.
+#[test]
+fn figures_are_those_of_the_layouts() {
+    let along_rows = json(&["reduce", ROWS, "--axis", "1"]);
+    assert_eq!((&along_rows["barriers"], &along_rows["wavefronts_stored"]), (&json!(0), &json!(0)), "{along_rows}");
+    assert!((4..=4 * 16).contains(&along_rows["exchanges"].as_u64().expect("a count")), "{along_rows}");
+    let sum = json(&["reduce", ROWS, "--axis", "0"]);
+    assert_eq!(sum["barriers"], 1, "two warps hold parts of each column: {sum}");
+    assert!((1..=4 + 4).contains(&sum["exchanges"].as_u64().expect("a count")), "{sum}");
+    assert_eq!(sum["layout"]["out_dims"], json!([["dim1", 64]]), "one axis is left: {sum}");
+    // 16 lanes of 16 bytes cover a row, a warp two rows, and two warps all 64 in sixteen accesses; the
+    // warps beside them load the same again, and store nothing.
+    let memory = json(&["access", ROWS]);
+    assert_eq!((&memory["load"]["vector_elements"], &memory["load"]["accesses"]), (&json!(4), &json!(16)), "{memory}");
+    let units = 64 * 64 * 4 / 32;
+    assert_eq!((&memory["store"]["transactions"], &memory["load"]["transactions"]), (&json!(units), &json!(2 * units)));
+    let down = json(&["access", ROWS, "--order", "0,1"]);
+    assert_eq!(down["load"]["vector_elements"], 1, "neighbours of a lane are far apart: {down}");
+    // Pairs of tensors take twice what one does.
+    let of_pairs = run(tilewright().args(["reduce", ROWS, "--axis", "0", "--json"]).args([
+        "--target",
+        "h100",
+        "--shape",
+        "64x64",
+        "--element",
+        "f32,i32",
+    ]));
+    let of_pairs: Json = serde_json::from_str(&of_pairs.out).expect("JSON");
+    assert_eq!(of_pairs["wavefronts_stored"].as_u64(), sum["wavefronts_stored"].as_u64().map(|count| 2 * count));
+}
+
+#[test]
+fn ways_are_explained() {
+    let text = said(&["reduce", ROWS, "--axis", "0", "--explain"]);
+    for part in ["warps hold parts of it", "per warp", "ways weighed", "chosen: ", "slots more"] {
+        assert!(text.contains(part), "no `{part}`: {text}");
+    }
+    let text = said(&["gather", ROWS, ROWS, "--axis", "0", "--explain"]);
+    assert!(text.contains("closed: warps want elements of other warps"), "{text}");
+    assert!(text.contains("over indices drawn evenly the mean is"), "{text}");
+}
+
+#[test]
+fn kernels_are_emitted() {
+    let commands: [(&[&str], &str); 5] = [
+        (&["reduce", ROWS, "--axis", "1"], "reduce"),
+        (&["scan", ROWS, "--axis", "1"], "scan"),
+        (&["gather", ROWS, ROWS, "--axis", "1"], "gather"),
+        (&["access", ROWS, SWIZZLED], "store"),
+        (&["access", ROWS], "copy"),
+    ];
+    for (command, name) in commands {
+        let text = said(&[command, &["--emit", "kernel"]].concat());
+        assert!(text.contains(&format!("kernel @{name}")) || text.contains(name), "{text}");
+        let code = said(&[command, &["--emit", "asm"]].concat());
+        assert!(code.contains(&format!(".entry {name}")), "{code}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("reduce.ptx");
+    let out = said(&["reduce", ROWS, "--axis", "1", "--emit", "asm", "-o", file.to_str().expect("a path")]);
+    assert_eq!(out, "");
+    assert!(std::fs::read_to_string(&file).expect("code").contains(".entry reduce"));
+}
+
+/// One way to draw: what `convert --draw` shows is what `draw conversion` does.
+#[test]
+fn a_conversion_is_drawn_with_its_banks() {
+    let picture = said(&["convert", ROWS, COLUMNS, "--draw"]);
+    assert_eq!(picture, said(&["draw", "conversion", ROWS, COLUMNS]));
+    for part in ["wavefront", "bank", "scratch"] {
+        assert!(picture.contains(part), "no `{part}`: {picture}");
+    }
+    let both = said(&["convert", ROWS, COLUMNS, "--draw", "--explain"]);
+    assert!(both.contains("ways weighed") && both.ends_with(&picture), "{both}");
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["picture.svg", "picture.html"] {
+        let file = folder.path().join(name);
+        assert_eq!(said(&["convert", ROWS, COLUMNS, "--draw", "-o", file.to_str().expect("a path")]), "");
+        assert!(std::fs::read_to_string(&file).expect("a picture").contains("wavefront"), "{name}");
+    }
+}
+
+#[test]
+fn refusals_say_what_to_do() {
+    let cases: [(&[&str], &str); 7] = [
+        (&["reduce", ROWS, "--axis", "2"], "--axis 2: a tensor of 64x64 has the axes 0 to 1"),
+        (&["scan", "#ttg.blocked<{", "--axis", "0"], "LAYOUT"),
+        (&["gather", ROWS, ROWS, "--axis", "0", "--index-shape", "64x32"], "dim1"),
+        (&["access", ROWS, ROWS], "MEMORY: no layout of shared memory"),
+        (&["access", ROWS, "--order", "0,0"], "--order: expected each of the axes 0 to 1 once"),
+        (&["convert", ROWS, COLUMNS, "-o", "picture.svg"], "add --draw"),
+        (&["convert", ROWS, COLUMNS, "--draw", "-o", "picture.png"], "a picture is a .svg or a .html file"),
+    ];
+    for (command, message) in cases {
+        let said = refused(command);
+        assert!(said.contains(message), "{command:?}: {said}");
+    }
+    let answers = batch(&[
+        json!({ "id": 1, "op": "reduce", "target": "h100", "src": ROWS, "shape": [64, 64], "element_bits": 32 }),
+        json!({ "id": 2, "op": "reduce", "target": "h100", "src": ROWS, "shape": [64, 64], "element_bits": 12, "axis": 0 }),
+        json!({ "id": 3, "op": "scan", "target": "h900", "src": ROWS, "shape": [64, 64], "element_bits": 32, "axis": 0 }),
+        json!({ "id": 4, "op": "access", "target": "h100", "registers": ROWS, "shape": [64, 64], "element_bits": 32, "order": [1] }),
+        json!({ "id": 5, "op": "reduce", "target": "h100", "src": ROWS, "shape": [64, 64], "element_bits": 32, "axis": 0, "axes": 1 }),
+    ]);
+    let codes: Vec<&Json> = answers.iter().map(|answer| &answer["error"]["code"]).collect();
+    assert_eq!(codes[..4], ["bad_request", "bad_request", "unknown_target", "bad_request"], "{answers:?}");
+    assert_eq!(answers[4]["ignored"], json!(["axes"]));
+}

@@ -1,0 +1,54 @@
+//! One layout in every notation, and back.
+
+use crate::command;
+
+use command::{run, tilewright};
+
+const ROWS: &str =
+    "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
+
+fn written(notation: &str, layout: &str, shape: &str) -> String {
+    let said = run(tilewright().args(["layout", "--as", notation, "--shape", shape, layout]));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    said.out.trim_end().to_owned()
+}
+
+#[test]
+fn a_blocked_layout_in_every_notation() {
+    let json = written("json", ROWS, "8x8");
+    let expected =
+        r#"{"kind":"blocked","order":[1,0],"size_per_thread":[1,2],"threads_per_warp":[8,4],"warps_per_cta":[1,1]}"#;
+    assert_eq!(json, expected);
+    assert_eq!(written("text", &json, "8x8"), ROWS);
+    let bases =
+        "#ttg.linear<{register = [[0, 1]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [], block = []}>";
+    assert_eq!(written("linear", ROWS, "8x8"), bases);
+    assert_eq!(written("text", bases, "8x8"), bases);
+    assert_eq!(written("cute", ROWS, "8x8"), "((4,8),2):((16,1),8)");
+}
+
+#[test]
+fn a_memory_layout_in_every_notation() {
+    let padded = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [32, 64]}>";
+    for notation in ["text", "linear"] {
+        assert_eq!(written(notation, padded, "32x64"), padded);
+    }
+    assert_eq!(written("cute", padded, "32x64"), "(32,64):(72,1)");
+    let swizzled = "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 2, order = [1, 0]}>";
+    let bases = "#ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 2], [2, 0]]}, alignment = 16>";
+    assert_eq!(written("linear", swizzled, "4x4"), bases);
+    assert_eq!(written("cute", swizzled, "4x4"), "Swizzle<1,1,1> o 0 o (4,4):(4,1)");
+}
+
+#[test]
+fn a_layout_given_by_its_bases_has_a_text_too() {
+    let bases = run(tilewright().args(["layout", "--json", "--shape", "8x8", ROWS])).out;
+    assert_eq!(written("text", bases.trim(), "8x8"), written("linear", ROWS, "8x8"));
+}
+
+#[test]
+fn a_notation_without_words_for_a_layout_says_so() {
+    let both = "#ttg.padded_shared<[4:+4] {offset = [[0, 1], [0, 2], [1, 1], [2, 2]], block = []}>";
+    let said = run(tilewright().args(["layout", "--as", "cute", "--shape", "4x4", both]));
+    assert!(said.failed(2).contains("a swizzle acts on the offset before padding is added"), "{}", said.err);
+}

@@ -1,0 +1,269 @@
+//! Tile programs are compiled, stage by stage, and run.
+
+use crate::command;
+
+use std::path::PathBuf;
+
+use command::{root, run, tilewright};
+use serde_json::Value as Json;
+
+fn kernel(name: &str) -> PathBuf {
+    root().join("conformance/kernels").join(name)
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("programs").join(name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+fn compiled(arguments: &[&str]) -> String {
+    let said = run(tilewright().arg("compile").arg(kernel("add_masked.ttir")).args(arguments));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    said.out
+}
+
+#[test]
+fn every_form_of_a_program_can_be_had() {
+    for (form, part) in [
+        ("layouts", "tt.load %xp, %m, %zero : tensor<64x!tt.ptr<f32>, #"),
+        ("kernel", "kernel add_masked(%0 x: ptr.global"),
+        ("llvm", "define"),
+        ("asm", ".entry add_masked("),
+    ] {
+        let out = compiled(&["--target", "h100", "--emit", form]);
+        assert!(out.contains(part), "{form}: {out}");
+        assert_eq!(compiled(&["--target", "h100", "--emit", form]), out, "the same again");
+    }
+    assert!(compiled(&["--target", "mi250"]).contains("amdhsa--gfx90a"));
+    assert!(!compiled(&["--target", "h100", "--emit", "plan"]).is_empty());
+}
+
+#[test]
+fn warps_are_as_asked_for() {
+    let warps = |count: &str| compiled(&["--target", "h100", "--emit", "kernel", "--warps", count]);
+    assert!(warps("2").contains("lanes 32 warps 2") && warps("8").contains("lanes 32 warps 8"));
+}
+
+#[test]
+fn a_dump_has_every_stage() {
+    let folder = folder("dump");
+    compiled(&["--target", "h100", "--dump", &folder.display().to_string()]);
+    let mut names: Vec<_> = std::fs::read_dir(&folder)
+        .expect("the dump")
+        .map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let expected = [
+        "0-read.ttir",
+        "1-import.ttir",
+        "2-shape.ttir",
+        "3-layouts.ttgir",
+        "3-plan.txt",
+        "4-kernel.kernel",
+        "5-math.kernel",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn what_is_wrong_with_a_program_is_shown_at_its_place() {
+    let file = folder("wrong").join("wrong.ttir");
+    std::fs::write(
+        &file,
+        "module {\n  tt.func @f(%x: f32) {\n    %y = arith.adf %x, %x : f32\n    tt.return\n  }\n}\n",
+    )
+    .expect("a program");
+    let said = run(tilewright().args(["compile", "--target", "h100"]).arg(&file));
+    let message = said.failed(2);
+    for part in ["arith.adf", "did you mean `arith.addf`?", "wrong.ttir:3:10"] {
+        assert!(message.contains(part), "no `{part}` in {message}");
+    }
+    let said = run(tilewright().args(["compile", "--target", "h100", "--entry", "g"]).arg(kernel("dot.ttir")));
+    assert!(said.failed(2).contains("there is no function `g` to begin with; there are `dot`"));
+}
+
+#[test]
+fn cases_are_run_and_told_in_their_order() {
+    let names = ["softmax", "add_masked", "atomics"];
+    let files: Vec<_> = names.iter().map(|name| kernel(&format!("{name}.json"))).collect();
+    let said = run(tilewright().args(["run", "--json", "--target", "a100"]).args(&files));
+    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+    let answers: Vec<Json> = said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let told: Vec<_> = answers.iter().map(|answer| (answer["name"].as_str(), answer["status"].as_str())).collect();
+    assert_eq!(told, names.map(|name| (Some(name), Some("pass"))));
+}
+
+/// One number that is expected is changed.
+#[test]
+fn a_case_that_leaves_something_else_fails() {
+    let folder = folder("fails");
+    for entry in std::fs::read_dir(kernel("")).expect("the kernels") {
+        let file = entry.expect("a file").path();
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        if name.starts_with("add_masked.") {
+            std::fs::copy(&file, folder.join(&name)).expect("a copy");
+        }
+    }
+    let expected = folder.join("add_masked.out.z.bin");
+    let mut bytes = std::fs::read(&expected).expect("what is expected");
+    bytes[4 * 70..4 * 71].copy_from_slice(&1000f32.to_le_bytes());
+    std::fs::write(&expected, bytes).expect("changed");
+    let said = run(tilewright().args(["run", "--target", "a100"]).arg(&folder));
+    assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+    assert!(
+        said.out.contains("fail         add_masked: buffer `z`: 1 of 160 elements are wrong; the first at [70] is"),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("a100: 0 pass, 1 fail, 0 unsupported"), "{}", said.out);
+}
+
+#[test]
+fn a_kernel_of_too_many_operations_is_refused_before_it_is_written() {
+    let file = folder("large").join("large.ttir");
+    let program = |elements: u64| {
+        format!(
+            "module {{
+  tt.func public @large(%x: !tt.ptr<f32>) {{
+    %i = tt.make_range {{end = {elements} : i32, start = 0 : i32}} : tensor<{elements}xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<{elements}x!tt.ptr<f32>>
+    %p = tt.addptr %xs, %i : tensor<{elements}x!tt.ptr<f32>>, tensor<{elements}xi32>
+    %v = tt.load %p : tensor<{elements}x!tt.ptr<f32>>
+    %y = math.erf %v : tensor<{elements}xf32>
+    tt.store %p, %y : tensor<{elements}x!tt.ptr<f32>>
+    tt.return
+  }}
+}}
+"
+        )
+    };
+    let compile = |elements: u64, warps: &str| {
+        std::fs::write(&file, program(elements)).expect("a program");
+        run(tilewright().args(["compile", "--target", "h100", "--emit", "kernel", "--warps", warps]).arg(&file))
+    };
+    // Each of 4096 registers of a lane is some hundred operations of the error function.
+    let said = compile(1 << 19, "4");
+    let message = said.failed(2);
+    for part in [
+        "`math.erf`: with it a thread has ",
+        "large.ttir:7:10",
+        "expected at most 262144: make the tensors smaller, give the block more warps",
+    ] {
+        assert!(message.contains(part), "no `{part}` in {message}");
+    }
+    // More warps are one way out, as the message says.
+    assert_eq!(compile(1 << 19, "16").code, Some(0));
+    // Tensors have a bound of their own.
+    assert!(compile(1 << 21, "4").failed(2).contains("1048576"));
+}
+
+/// The kernel of one atomic operation of a number, made of a program's text.
+fn atomic_kernel(name: &str, operation: &str) -> String {
+    let file = folder("atomics").join(format!("{name}.ttir"));
+    let program = format!(
+        "module {{
+  tt.func public @f(%p: !tt.ptr<i32>, %x: i32, %c: i1, %q: !tt.ptr<i32>) {{
+    %o = {operation}
+    tt.store %q, %o : !tt.ptr<i32>
+    tt.return
+  }}
+}}
+"
+    );
+    std::fs::write(&file, program).expect("a program");
+    let said = run(tilewright().args(["compile", "--target", "h100", "--emit", "kernel"]).arg(&file));
+    assert_eq!(said.code, Some(0), "{name}: {}", said.err);
+    said.out
+}
+
+#[test]
+fn atomic_operations_have_the_order_and_the_scope_of_the_program() {
+    for (order, word, scope, reach) in [
+        ("relaxed", "relaxed", "cta", "block"),
+        ("acquire", "acquire", "sys", "system"),
+        ("release", "release", "gpu", "device"),
+        ("acq_rel", "acquire_release", "cta", "block"),
+    ] {
+        let sum = format!("tt.atomic_rmw add, {order}, {scope}, %p, %x, %c : (!tt.ptr<i32>, i32, i1) -> i32");
+        let change = format!("tt.atomic_cas {order}, {scope}, %p, %x, %x : (!tt.ptr<i32>, i32, i32) -> i32");
+        for (name, operation) in [("atomic_rmw", sum), ("atomic_compare_exchange", change)] {
+            let kernel = atomic_kernel(&format!("{name}-{order}"), &operation);
+            let line = kernel.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {kernel}"));
+            assert!(line.contains(&format!(" {word} {reach}")), "{name} {order} {scope}: {line}");
+        }
+    }
+}
+
+#[test]
+fn others_meet_before_a_number_is_changed_in_order() {
+    let barriers_before = |order: &str| {
+        let sum = format!("tt.atomic_rmw add, {order}, gpu, %p, %x, %c : (!tt.ptr<i32>, i32, i1) -> i32");
+        let kernel = atomic_kernel(&format!("meets-{order}"), &sum);
+        let (before, after) = kernel.split_once("atomic_rmw").expect("an atomic operation");
+        assert!(after.contains("barrier"), "its old value reaches all: {kernel}");
+        before.matches("barrier").count()
+    };
+    assert_eq!(["relaxed", "acquire", "release", "acq_rel"].map(barriers_before), [0, 1, 1, 1]);
+}
+
+#[test]
+fn sums_of_eight_bits_are_refused() {
+    let program = |sums: &str| {
+        format!(
+            "module {{
+  tt.func public @f(%p: !tt.ptr<{sums}>) {{
+    %i = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32>
+    %c = tt.expand_dims %i {{axis = 0 : i32}} : tensor<32xi32> -> tensor<1x32xi32>
+    %n = tt.broadcast %c : tensor<1x32xi32> -> tensor<32x32xi32>
+    %x = arith.sitofp %n : tensor<32x32xi32> to tensor<32x32xf16>
+    %z = arith.constant dense<0.000000e+00> : tensor<32x32x{sums}>
+    %d = tt.dot %x, %x, %z, inputPrecision = tf32 : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32x{sums}>
+    %s = tt.splat %p : !tt.ptr<{sums}> -> tensor<32x32x!tt.ptr<{sums}>>
+    %q = tt.addptr %s, %n : tensor<32x32x!tt.ptr<{sums}>>, tensor<32x32xi32>
+    tt.store %q, %d : tensor<32x32x!tt.ptr<{sums}>>
+    tt.return
+  }}
+}}
+"
+        )
+    };
+    let file = folder("sums").join("sums.ttir");
+    for target in ["h100", "mi300x", "max1550"] {
+        let compile = |sums: &str| {
+            std::fs::write(&file, program(sums)).expect("a program");
+            run(tilewright().args(["compile", "--target", target, "--emit", "kernel"]).arg(&file))
+        };
+        for sums in ["f8E4M3FN", "f8E5M2"] {
+            let said = compile(sums);
+            assert_ne!(said.code, Some(0), "{target} {sums}");
+            assert!(said.err.contains("no product has sums of this type"), "{target} {sums}: {}", said.err);
+        }
+        assert_eq!(compile("f32").code, Some(0), "{target}");
+    }
+}
+
+/// A text that leaves sizes open: what is chosen is told, and a size can be said.
+#[test]
+fn sizes_that_a_text_leaves_open_are_chosen() {
+    let program = root().join("docs/examples/sized_gemm.ttir");
+    let explain = |more: &[&str]| run(tilewright().arg("explain").arg(&program).args(["--target", "a100"]).args(more));
+    let found = explain(&[]);
+    assert_eq!(found.code, Some(0), "{}", found.err);
+    let first = found.out.lines().next().unwrap_or_default();
+    assert!(first.starts_with("sizes: m = 128, n = 64, k = "), "{first}");
+    assert!(first.ends_with("of 8 that were looked at (0 left out)"), "{first}");
+    assert_eq!(found.out.matches(" cycles\n  m = ").count() + 1, 8, "each is told: {}", found.out);
+    let said = explain(&["--size", "m=64", "--size", "n=32", "--size", "k=16"]);
+    assert!(
+        said.out.starts_with("sizes: m = 64, n = 32, k = 16, depth = 4096, as given\n"),
+        "{}{}",
+        said.out,
+        said.err
+    );
+    assert!(explain(&["--size", "z=1"]).failed(2).contains("there is no size `z`, there are m, n, k, depth"));
+    assert!(explain(&["--size", "m"]).failed(2).contains("NAME=NUMBER"));
+    let other =
+        run(tilewright().arg("explain").arg(kernel("add_masked.ttir")).args(["--target", "a100", "--size", "m=1"]));
+    assert!(other.failed(2).contains("no `tw.size m"));
+}

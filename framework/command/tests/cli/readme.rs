@@ -1,0 +1,215 @@
+//! Every command that the README shows runs and says what it should.
+
+use crate::command;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use command::{Said, program, root, run};
+use serde_json::Value as Json;
+
+/// The commands of the section "The command", each with its lines joined.
+fn commands() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("README.md")).expect("the README");
+    let section = text.split("\n## ").find(|section| section.starts_with("The command\n")).expect("the section");
+    let lines = section.lines().filter_map(|line| line.strip_prefix("    ")).filter(|line| !line.starts_with('#'));
+    let joined = lines.collect::<Vec<_>>().join("\n").replace("\\\n", " ");
+    joined.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+/// Runs a line of the README in a shell in this folder, the built command in place of `tilewright`.
+fn shown(line: &str, folder: &Path) -> Said {
+    let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{line}");
+    let built = assert_cmd::cargo::cargo_bin!("tilewright");
+    run(program("/bin/sh").args(["-c", &script]).env("BUILT", built).current_dir(folder))
+}
+
+#[test]
+fn every_command_runs_and_says_what_it_should() {
+    let mut checked = BTreeSet::new();
+    for line in commands() {
+        if line == "cargo build --release" || line.starts_with("alias ") {
+            continue;
+        }
+        // What begins something of the user's own does so in the folder that the user is in.
+        let own = tempfile::tempdir().expect("a folder");
+        let folder = if line.contains("new-plugin") { own.path().to_owned() } else { root() };
+        let said = shown(&line, &folder);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{line}");
+        let name = line.split("tilewright ").nth(1).and_then(|rest| rest.split_whitespace().next());
+        match name.unwrap_or_default() {
+            "targets" => lists_all_targets(&said.out),
+            "instructions" => assert!(said.out.contains("v_wmma_f32_16x16x16_f16  "), "{}", said.out),
+            "layout" if line.contains("--as cute") => assert_eq!(said.out, "((8,4),(2,2)):((16,1),(8,4))\n"),
+            "layout" => shows_every_element(&said.out),
+            "draw" => draws_every_element(&said.out),
+            "convert" if line.contains("--draw") => draws_a_conversion(&said.out),
+            "convert" if line.contains("--emit") => is_code(&line, &said.out),
+            "convert" => explains(&said.out),
+            "memory" => chooses(&said.out),
+            "reduce" => reduces(&said.out),
+            "scan" => scans(&said.out),
+            "gather" => gathers(&said.out),
+            "access" => accesses(&said.out),
+            "compile" => is_a_program(&said.out),
+            "explain" => assert!(said.out.contains("cp.async") && said.out.contains("ldmatrix"), "{}", said.out),
+            "run" => {
+                let lines: Vec<_> = said.out.lines().map(|line| line.split(':').next().unwrap_or_default()).collect();
+                assert_eq!(lines, ["pass         softmax", "pass         argmax", "mi250"], "{}", said.out);
+            }
+            "batch" => answers(&said.out),
+            "new-plugin" => assert!(own.path().join("acme/src/lib.rs").is_file(), "{}", said.out),
+            other => panic!("no test says what `{other}` should print: {line}"),
+        }
+        checked.insert(name.unwrap_or_default().to_owned());
+    }
+    let all = ["access", "batch", "compile", "convert", "draw", "gather", "instructions", "layout", "memory", "reduce"];
+    let all = all.into_iter().chain(["explain", "new-plugin", "run", "scan", "targets"]).map(str::to_owned);
+    assert_eq!(checked, all.collect(), "the README shows every command");
+}
+
+fn lists_all_targets(out: &str) {
+    let files = std::fs::read_dir(root().join("targets")).expect("the targets");
+    let files = files.map(|file| file.expect("a file").path());
+    let is_target = |file: &Path| file.extension().is_some_and(|e| e == "toml") && !file.ends_with("Cargo.toml");
+    let files: BTreeSet<String> = files
+        .filter(|file| is_target(file))
+        .map(|file| file.file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    assert!(files.len() >= 7);
+    let rows: Vec<Vec<&str>> = out.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows.iter().map(|row| row[0].to_owned()).collect::<BTreeSet<_>>(), files);
+    for row in rows {
+        assert!(["nvidia", "amd", "intel"].contains(row.last().expect("a plugin")), "{row:?}");
+    }
+}
+
+/// By the definition of the layout that is shown: two elements of a row to a register pair, eight
+/// lanes along a row, four along a column, and the rest of the column in further registers.
+fn shows_every_element(out: &str) {
+    let cells: Vec<Vec<&str>> = out
+        .lines()
+        .skip_while(|line| !line.starts_with("lane:register"))
+        .skip(2)
+        .map(|line| line.split_whitespace().skip(1).collect())
+        .filter(|row: &Vec<&str>| !row.is_empty())
+        .collect();
+    let expected: Vec<Vec<String>> =
+        (0..8).map(|i| (0..16).map(|j| format!("{}:{}", i % 4 * 8 + j / 2 % 8, i / 4 * 2 + j % 2)).collect()).collect();
+    assert_eq!(cells, expected, "{out}");
+}
+
+/// The layout of `shows_every_element` as a picture: lane and register of every element.
+fn draws_every_element(out: &str) {
+    let rows = out.lines().filter_map(|line| line.split_once('│')).filter(|(_, cells)| cells.contains('T'));
+    let cells: Vec<Vec<&str>> = rows.map(|(_, cells)| cells.split_whitespace().take(16).collect()).collect();
+    let expected: Vec<Vec<String>> = (0..8)
+        .map(|i| (0..16).map(|j| format!("T{}:{}", i % 4 * 8 + j / 2 % 8, i / 4 * 2 + j % 2)).collect())
+        .collect();
+    assert_eq!(cells, expected, "{out}");
+}
+
+/// The numbers behind a label at the start of a line.
+fn numbers(out: &str, label: &str) -> Vec<u64> {
+    let line = out.lines().map(str::trim).find(|line| line.starts_with(label));
+    let line = line.unwrap_or_else(|| panic!("no `{label}`: {out}"));
+    line[label.len()..].split_whitespace().map(|word| word.parse().expect("a number")).collect()
+}
+
+/// A lane has 16 elements, two to a word: eight rounds hand them out, whatever is exchanged in each.
+fn draws_a_conversion(out: &str) {
+    for part in ["conversion of 16x32 f16", "before: tensor", "after: hardware", "rounds of the exchange, warp 0"] {
+        assert!(out.contains(part), "no `{part}` in {out}");
+    }
+    let rounds = out.lines().skip_while(|line| !line.starts_with("rounds of the exchange")).skip(5);
+    assert_eq!(rounds.filter(|line| line.contains('│')).count(), 8, "{out}");
+}
+
+/// Two of the four warps lie along the rows: each holds half of what a row sums to, and they meet at one barrier.
+fn reduces(out: &str) {
+    assert!(out.starts_with("dim1: warps hold parts of it"), "{out}");
+    assert_eq!(numbers(out, "block barriers"), [1], "{out}");
+    assert!(out.contains("chosen: ") && out.contains("the result's layout"), "{out}");
+}
+
+/// Sixteen lanes hold a row, four elements each: four doublings, and at each an exchange for each of the 16
+/// rows that a lane has a share of.
+fn scans(out: &str) {
+    assert!(out.starts_with("dim1: lanes of each warp hold parts of it"), "{out}");
+    assert_eq!(numbers(out, "exchanges"), [64, 4], "{out}");
+}
+
+/// A line of 32 elements lies in the lanes of a warp: one exchange for each of 16 results of a lane.
+fn gathers(out: &str) {
+    assert!(out.starts_with("path shuffle"), "{out}");
+    assert_eq!(numbers(out, "exchanges"), [16], "{out}");
+    assert!(out.lines().any(|line| line.trim().starts_with("shared") && line.contains("slots more")), "{out}");
+}
+
+/// 64 elements of 16 bits a lane, 16 bytes at once: 8 accesses of 4 wavefronts each way, at the bound.
+fn accesses(out: &str) {
+    assert!(out.contains("stored: 128 bits") && out.contains("loaded: 128 bits"), "{out}");
+    assert_eq!(numbers(out, "wavefronts stored"), [32, 32], "{out}");
+    assert_eq!(numbers(out, "wavefronts loaded"), [32, 32], "{out}");
+}
+
+/// Each lane of four warps holds 64 elements of 16 bits: 8 stores and 8 loads of 16 bytes at best,
+/// which take 4 wavefronts of 128 bytes each.
+fn explains(out: &str) {
+    assert!(out.starts_with("path shared: "), "{out}");
+    for side in ["wavefronts stored", "wavefronts loaded"] {
+        let counted = numbers(out, side);
+        assert_eq!((counted.len(), counted[1]), (2, 32), "{side}: the plan's and the bound: {out}");
+        assert!(counted[0] >= counted[1], "{out}");
+    }
+    assert!(numbers(out, "block barriers") == [1] || numbers(out, "warp barriers") == [1], "{out}");
+    let bits = out.lines().filter(|line| line.trim_start().starts_with("offset ")).count();
+    assert_eq!(1 << bits, 128 * 64, "every bit of the offset is shown: {out}");
+    assert!(out.contains("then in cycles of the block on h100:"), "{out}");
+    assert!(out.lines().any(|line| line.trim().starts_with("shared") && line.contains(" chosen: ")), "{out}");
+    assert!(out.lines().any(|line| line.trim().starts_with("shuffle") && line.contains("closed: ")), "{out}");
+}
+
+/// 64x64 elements of 16 bits are 8 KiB, which padding exceeds and nothing else does; the kinds are
+/// listed with the chosen one first.
+fn chooses(out: &str) {
+    let kind = out.strip_prefix("chosen ").and_then(|rest| rest.split(':').next()).expect("a kind");
+    let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
+    let first = rows.iter().position(|row| row.first() == Some(&"kind")).expect("a table of kinds") + 1;
+    assert_eq!((rows[first][0], rows[first].last()), (kind, Some(&"chosen")), "{out}");
+    let number = |row: &[&str], at: usize| row[at].parse::<u64>().expect("a number");
+    for row in rows[first..].iter().take_while(|row| !row.is_empty()).filter(|row| row[1] != "-") {
+        assert!(number(row, 1) >= number(&rows[first], 1), "{out}");
+        assert_eq!(number(row, 3) > 8192, row[0] == "padding", "{out}");
+    }
+    assert!(out.contains("\nlayout:\n#ttg.") && out.contains("\nin CuTe's notation:\n"), "{out}");
+}
+
+fn is_code(line: &str, out: &str) {
+    assert!(line.contains("--target mi250") && line.contains("--emit asm"), "{line}");
+    for part in ["amdhsa--gfx90a", "\nconvert:", "ds_write", "ds_read", "s_barrier", ".max_flat_workgroup_size: 256"] {
+        assert!(out.contains(part), "no `{part}` in {out}");
+    }
+}
+
+fn is_a_program(out: &str) {
+    for part in
+        ["amdhsa--gfx90a", "\nsoftmax:", "global_load_dword", "global_store_dword", ".max_flat_workgroup_size: 256"]
+    {
+        assert!(out.contains(part), "no `{part}` in {out}");
+    }
+}
+
+/// The swizzle by its definition: groups of `vec` elements of a row change places by the row's phase.
+fn answers(out: &str) {
+    let answer: Json = serde_json::from_str(out).expect("one line of JSON");
+    assert_eq!(answer["id"], 1);
+    let bases: Vec<[u64; 2]> = serde_json::from_value(answer["result"]["bases"]["offset"].clone()).expect("bases");
+    assert_eq!(1 << bases.len(), 8 * 16);
+    for offset in 0..8 * 16u64 {
+        let set = bases.iter().enumerate().filter(|(bit, _)| offset >> bit & 1 == 1);
+        let element = set.fold([0, 0], |sum, (_, basis)| [sum[0] ^ basis[0], sum[1] ^ basis[1]]);
+        let (row, place) = (offset / 16, offset % 16);
+        assert_eq!(element, [row, ((place / 4) ^ (row % 4)) * 4 + place % 4], "offset {offset}");
+    }
+}

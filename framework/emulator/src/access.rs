@@ -1,0 +1,300 @@
+//! Loads and stores of a warp, to global and shared memory.
+
+use super::fault::{FaultKind, LaneFault};
+use super::mapped_tensor::Tensor;
+use super::memory::GlobalMemory;
+use super::program::Access;
+use super::shared::{Accessor, SharedMemory};
+use super::tensor_memory::TensorMemory;
+use std::collections::BTreeSet;
+
+use tilewright_kernel::{Counts, Space};
+use tilewright_target::{BankRow, Direction, wavefronts};
+
+/// The widest access of a lane: 64 elements of 8 bytes.
+const WIDEST: usize = 512;
+
+/// A pointer into a cluster has the address in these bits,
+const ADDRESS: u64 = (1 << BLOCK_SHIFT) - 1;
+
+/// and the index of the block above them.
+pub(super) const BLOCK_SHIFT: u32 = 32;
+
+/// Units of global memory that were transferred.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Transactions {
+    pub(super) loaded: u64,
+    pub(super) stored: u64,
+    /// Which were prefetched, by their numbers.
+    pub(super) prefetched: BTreeSet<u64>,
+}
+
+/// The memories that a warp sees.
+pub(super) struct Memories<'a> {
+    pub(super) global: &'a mut GlobalMemory,
+    /// Of each block of the cluster.
+    pub(super) shared: &'a mut [SharedMemory],
+    /// By parameter, the tensor whose map it is.
+    pub(super) tensors: &'a [Option<Tensor>],
+    /// Of the own block.
+    pub(super) tensor: &'a mut TensorMemory,
+    pub(super) transaction_bytes: u64,
+    pub(super) transactions: &'a mut Transactions,
+}
+
+impl Memories<'_> {
+    /// The memory of the accessor's own block.
+    pub(super) fn own(&mut self, who: &Accessor<'_>) -> Result<&mut SharedMemory, FaultKind> {
+        let address = 0;
+        let expected = || format!("there is no block {} in the cluster", who.block);
+        self.shared.get_mut(usize::from(who.block)).ok_or_else(|| FaultKind::OutOfBounds {
+            direction: Direction::Load,
+            space: Space::Shared,
+            address,
+            bytes: 0,
+            expected: expected(),
+        })
+    }
+}
+
+/// Addresses of the lanes that take part, by lane.
+pub(super) type Addresses = [Option<u64>; 64];
+
+/// Lets the lanes of `active` make an access; counts it.
+pub(super) fn access(
+    access: &Access<'_>,
+    lanes: usize,
+    active: u64,
+    registers: &mut [u64],
+    memories: &mut Memories<'_>,
+    counts: &mut Counts,
+    accessor: &mut Accessor<'_>,
+) -> Result<(), LaneFault> {
+    let bytes = access.element_bytes * access.count;
+    let mut addresses: Addresses = [None; 64];
+    let mut buffer = [0u8; WIDEST];
+    let buffer = &mut buffer[..bytes];
+    for lane in 0..lanes {
+        let takes_part = access.predicate.is_none_or(|predicate| registers[predicate + lane] != 0);
+        if active >> lane & 1 == 0 || !takes_part {
+            if access.direction == Direction::Load {
+                let elements = (0..access.count).map(|element| access.value + element * lanes + lane);
+                elements.for_each(|register| registers[register] = 0);
+            }
+            continue;
+        }
+        let address = effective(access, registers[access.pointer + lane]);
+        addresses[lane] = Some(address);
+        accessor.lane = lane as u8;
+        if access.direction == Direction::Store {
+            gather(access, lanes, lane, registers, buffer);
+        }
+        transfer(access, address, buffer, memories, accessor)
+            .map_err(|kind| LaneFault { lane: Some(lane as u32), kind })?;
+        if access.direction == Direction::Load {
+            scatter(access, lanes, lane, registers, buffer);
+        }
+    }
+    count(access, &addresses[..lanes], memories, counts)
+}
+
+/// The address of an access. A negative one becomes a high one, where nothing is. The block of a cluster
+/// stays above its address.
+fn effective(access: &Access<'_>, pointer: u64) -> u64 {
+    let offset = i64::from(access.offset) as u64;
+    match access.space {
+        Space::Cluster => pointer & !ADDRESS | pointer.wrapping_add(offset) & ADDRESS,
+        Space::Global | Space::Shared => pointer.wrapping_add(offset),
+    }
+}
+
+/// The bytes that a lane stores.
+fn gather(access: &Access<'_>, lanes: usize, lane: usize, registers: &[u64], buffer: &mut [u8]) {
+    for (element, bytes) in buffer.chunks_exact_mut(access.element_bytes).enumerate() {
+        let bits = registers[access.value + element * lanes + lane].to_le_bytes();
+        bytes.copy_from_slice(&bits[..access.element_bytes]);
+    }
+}
+
+/// The elements that a lane has loaded.
+fn scatter(access: &Access<'_>, lanes: usize, lane: usize, registers: &mut [u64], buffer: &[u8]) {
+    for (element, bytes) in buffer.chunks_exact(access.element_bytes).enumerate() {
+        let mut bits = [0; 8];
+        bits[..access.element_bytes].copy_from_slice(bytes);
+        registers[access.value + element * lanes + lane] = u64::from_le_bytes(bits);
+    }
+}
+
+/// One lane's access.
+fn transfer(
+    access: &Access<'_>,
+    address: u64,
+    buffer: &mut [u8],
+    memories: &mut Memories<'_>,
+    accessor: &Accessor<'_>,
+) -> Result<(), FaultKind> {
+    let Access { direction, alignment, buffer: origin, .. } = *access;
+    match access.space {
+        Space::Shared => shared_transfer(direction, address, buffer, alignment, origin, memories, accessor),
+        Space::Cluster => {
+            let (block, address) = (address >> BLOCK_SHIFT, address & ADDRESS);
+            block_transfer(direction, (block, address), buffer, alignment, origin, memories, accessor)
+                .map_err(|kind| kind.in_cluster(block))
+        }
+        Space::Global => global_transfer(access, address, buffer, memories.global),
+    }
+}
+
+/// One lane's access of the own block's memory.
+pub(super) fn shared_transfer(
+    direction: Direction,
+    address: u64,
+    buffer: &mut [u8],
+    alignment: u32,
+    origin: Option<u32>,
+    memories: &mut Memories<'_>,
+    accessor: &Accessor<'_>,
+) -> Result<(), FaultKind> {
+    let own = u64::from(accessor.block);
+    block_transfer(direction, (own, address), buffer, alignment, origin, memories, accessor)
+}
+
+/// One lane's access of the memory of a block of the cluster.
+fn block_transfer(
+    direction: Direction,
+    (block, address): (u64, u64),
+    buffer: &mut [u8],
+    alignment: u32,
+    origin: Option<u32>,
+    memories: &mut Memories<'_>,
+    accessor: &Accessor<'_>,
+) -> Result<(), FaultKind> {
+    aligned(direction, Space::Shared, address, alignment)?;
+    let blocks = memories.shared.len();
+    let memory = usize::try_from(block).ok().and_then(|block| memories.shared.get_mut(block));
+    let memory = memory.ok_or_else(|| FaultKind::OutOfBounds {
+        direction,
+        space: Space::Shared,
+        address,
+        bytes: buffer.len() as u64,
+        expected: format!("there is no block {block} in a cluster of {blocks}"),
+    })?;
+    match direction {
+        Direction::Load => memory.load(address, buffer, origin, accessor),
+        Direction::Store => memory.store(address, buffer, origin, accessor),
+    }
+}
+
+pub(super) fn aligned(direction: Direction, space: Space, address: u64, alignment: u32) -> Result<(), FaultKind> {
+    let alignment = u64::from(alignment);
+    if address.is_multiple_of(alignment) {
+        Ok(())
+    } else {
+        Err(FaultKind::Misaligned { direction, space, address, alignment })
+    }
+}
+
+fn global_transfer(
+    access: &Access<'_>,
+    address: u64,
+    buffer: &mut [u8],
+    memory: &mut GlobalMemory,
+) -> Result<(), FaultKind> {
+    match access.direction {
+        Direction::Load => global_load(address, buffer, access.alignment, memory),
+        Direction::Store => {
+            let (direction, space, bytes) = (Direction::Store, Space::Global, buffer.len() as u64);
+            aligned(direction, space, address, access.alignment)?;
+            let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
+            memory.store(address, buffer).map_err(outside)
+        }
+    }
+}
+
+/// One lane's load from global memory.
+pub(super) fn global_load(
+    address: u64,
+    buffer: &mut [u8],
+    alignment: u32,
+    memory: &GlobalMemory,
+) -> Result<(), FaultKind> {
+    let (direction, space, bytes) = (Direction::Load, Space::Global, buffer.len() as u64);
+    aligned(direction, space, address, alignment)?;
+    memory.load(address, buffer).map_err(|fault| match fault {
+        Ok(at) => FaultKind::Uninitialised { space, address: address + at },
+        Err(expected) => FaultKind::OutOfBounds { direction, space, address, bytes, expected },
+    })
+}
+
+fn count(
+    access: &Access<'_>,
+    addresses: &[Option<u64>],
+    memories: &mut Memories<'_>,
+    counts: &mut Counts,
+) -> Result<(), LaneFault> {
+    let bytes = (access.element_bytes * access.count) as u32;
+    match access.space {
+        Space::Shared | Space::Cluster => {
+            let row = access.row.ok_or(FaultKind::NoBankRow {
+                direction: access.direction,
+                bits: 8 * bytes,
+                instruction: None,
+            })?;
+            let operations = match access.direction {
+                Direction::Load => &mut counts.shared_loads,
+                Direction::Store => &mut counts.shared_stores,
+            };
+            *operations += 1;
+            for_each_block(access.space, addresses, |addresses| {
+                count_wavefronts(access.direction, row, addresses, bytes, counts);
+            });
+        }
+        Space::Global => {
+            let units = transactions(addresses, u64::from(bytes), memories.transaction_bytes);
+            match access.direction {
+                Direction::Load => memories.transactions.loaded += units,
+                Direction::Store => memories.transactions.stored += units,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What lanes access in each block's memory: a wavefront is of one memory.
+fn for_each_block(space: Space, addresses: &[Option<u64>], mut act: impl FnMut(&[Option<u64>])) {
+    if space != Space::Cluster {
+        return act(addresses);
+    }
+    let block = |address: &u64| address >> BLOCK_SHIFT;
+    let mut blocks: Vec<u64> = addresses.iter().flatten().map(block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    for of in blocks {
+        let there: Vec<_> = addresses.iter().map(|one| one.filter(|address| block(address) == of)).collect();
+        act(&there);
+    }
+}
+
+/// Adds the wavefronts of one access of shared memory.
+pub(super) fn count_wavefronts(
+    direction: Direction,
+    row: &BankRow,
+    addresses: &[Option<u64>],
+    bytes: u32,
+    counts: &mut Counts,
+) {
+    let count = wavefronts(row, addresses, bytes);
+    match direction {
+        Direction::Load => counts.wavefronts_loaded += count,
+        Direction::Store => counts.wavefronts_stored += count,
+    }
+}
+
+/// How many different units of global memory the lanes touch.
+pub(super) fn transactions(addresses: &[Option<u64>], bytes: u64, unit: u64) -> u64 {
+    let mut units: Vec<u64> =
+        addresses.iter().flatten().flat_map(|&address| address / unit..(address + bytes).div_ceil(unit)).collect();
+    units.sort_unstable();
+    units.dedup();
+    units.len() as u64
+}

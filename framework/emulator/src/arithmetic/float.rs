@@ -1,0 +1,170 @@
+//! Arithmetic of floating-point numbers: `f32` and `f64` are the host's own. `f16` and `bf16` are computed in `f32` and
+//! rounded once more, which gives the correctly rounded result: for sums, differences and products
+//! of operands of p bits, rounding to 2p + 2 bits or more first does no harm (Figueroa, 1995), and
+//! f32 has 24 bits where 2 * 11 + 2 and 2 * 8 + 2 are needed. Below f32's normal range, where its
+//! precision is less, sums are exact, being multiples of the least operand. Only products of `bf16`
+//! are not exact there; they have 16 bits, so that one of at least half the least `bf16` (2^-134) is
+//! exact in f32, and a smaller one becomes at most that half, which goes to zero, the even neighbour.
+//! Quotients and square roots are no nearer to the middle of two neighbours than what f32 tells apart: that takes 2p
+//! bits and 2p + 2, and below the normal range of `bf16`, which is f32's own, a quotient that is not in the middle is
+//! away from it by more than 2^-142. A NaN result is always the positive quiet one
+//! without payload, since hardware differs.
+
+use half::{bf16, f16};
+
+use super::{UNSPECIFIED, map, mask, zip};
+use crate::rounding::Sum;
+use tilewright_kernel::{Binary, Compare, Element, Unary};
+
+/// The lesser and the greater of two numbers.
+trait Ordered: Copy + PartialOrd {
+    const NAN: Self;
+    fn is_negative(self) -> bool;
+
+    fn least(self, other: Self) -> Self {
+        if self < other || self == other && self.is_negative() {
+            self
+        } else if other <= self {
+            other
+        } else {
+            Self::NAN
+        }
+    }
+
+    fn greatest(self, other: Self) -> Self {
+        if self > other || self == other && other.is_negative() {
+            self
+        } else if other >= self {
+            other
+        } else {
+            Self::NAN
+        }
+    }
+
+    #[expect(clippy::eq_op, reason = "a NaN is what does not equal itself")]
+    fn chosen(self, other: Self, choose: fn(Self, Self) -> Self) -> Self {
+        if self != self {
+            other
+        } else if other != other {
+            self
+        } else {
+            choose(self, other)
+        }
+    }
+
+    fn least_number(self, other: Self) -> Self {
+        self.chosen(other, Self::least)
+    }
+
+    fn greatest_number(self, other: Self) -> Self {
+        self.chosen(other, Self::greatest)
+    }
+}
+
+impl Ordered for f32 {
+    const NAN: Self = f32::NAN;
+    fn is_negative(self) -> bool {
+        self.is_sign_negative()
+    }
+}
+
+impl Ordered for f64 {
+    const NAN: Self = f64::NAN;
+    fn is_negative(self) -> bool {
+        self.is_sign_negative()
+    }
+}
+
+/// Applies a floating-point operation to every pair of elements.
+pub(crate) fn float(op: Binary, element: Element, a: &[u64], b: &[u64], to: &mut [u64]) {
+    match op {
+        Binary::FAdd => rounded(element, a, b, to, |x, y| x + y, |x, y| x + y),
+        Binary::FSub => rounded(element, a, b, to, |x, y| x - y, |x, y| x - y),
+        Binary::FMul => rounded(element, a, b, to, |x, y| x * y, |x, y| x * y),
+        Binary::FDiv => rounded(element, a, b, to, |x, y| x / y, |x, y| x / y),
+        Binary::FMinNumber => rounded(element, a, b, to, f32::least_number, f64::least_number),
+        Binary::FMaxNumber => rounded(element, a, b, to, f32::greatest_number, f64::greatest_number),
+        Binary::FMinimum => rounded(element, a, b, to, f32::least, f64::least),
+        Binary::FMaximum => rounded(element, a, b, to, f32::greatest, f64::greatest),
+        // The others are of integers.
+        _ => {}
+    }
+}
+
+fn rounded(
+    element: Element,
+    a: &[u64],
+    b: &[u64],
+    to: &mut [u64],
+    single: impl Fn(f32, f32) -> f32,
+    double: impl Fn(f64, f64) -> f64,
+) {
+    match element {
+        Element::F16 => zip(a, b, to, |x, y| {
+            let result = single(f16::from_bits(x as u16).to_f32(), f16::from_bits(y as u16).to_f32());
+            u64::from(if result.is_nan() { 0x7e00 } else { f16::from_f32(result).to_bits() })
+        }),
+        Element::Bf16 => zip(a, b, to, |x, y| {
+            let result = single(bf16::from_bits(x as u16).to_f32(), bf16::from_bits(y as u16).to_f32());
+            u64::from(if result.is_nan() { 0x7fc0 } else { bf16::from_f32(result).to_bits() })
+        }),
+        Element::F32 => zip(a, b, to, |x, y| {
+            let result = single(f32::from_bits(x as u32), f32::from_bits(y as u32));
+            u64::from(if result.is_nan() { 0x7fc0_0000 } else { result.to_bits() })
+        }),
+        _ => zip(a, b, to, |x, y| {
+            let result = double(f64::from_bits(x), f64::from_bits(y));
+            if result.is_nan() { 0x7ff8_0000_0000_0000 } else { result.to_bits() }
+        }),
+    }
+}
+
+/// Applies an operation to every floating-point number.
+pub(crate) fn float_unary(op: Unary, element: Element, a: &[u64], to: &mut [u64]) {
+    let sign = 1 << (element.bits() - 1);
+    match op {
+        Unary::FNeg => map(a, to, |x| x ^ sign),
+        Unary::FAbs => map(a, to, |x| x & !sign),
+        Unary::FSqrt => rounded_one(element, a, to, f32::sqrt, f64::sqrt),
+        Unary::FFloor => rounded_one(element, a, to, f32::floor, f64::floor),
+        Unary::FCeil => rounded_one(element, a, to, f32::ceil, f64::ceil),
+        Unary::FTrunc => rounded_one(element, a, to, f32::trunc, f64::trunc),
+        Unary::FNearest => rounded_one(element, a, to, f32::round_ties_even, f64::round_ties_even),
+        // The others are of integers.
+        Unary::LeadingZeros | Unary::PopCount => {}
+    }
+}
+
+fn rounded_one(element: Element, a: &[u64], to: &mut [u64], single: impl Fn(f32) -> f32, double: impl Fn(f64) -> f64) {
+    rounded(element, a, a, to, |x, _| single(x), |x, _| double(x));
+}
+
+/// Compares every pair of floating-point numbers.
+pub(crate) fn float_compare(op: Compare, element: Element, a: &[u64], b: &[u64], to: &mut [u64]) {
+    match op {
+        Compare::FEq => decoded(element, a, b, to, |x, y| x == y),
+        Compare::FLt => decoded(element, a, b, to, |x, y| x < y),
+        Compare::FLe => decoded(element, a, b, to, |x, y| x <= y),
+        Compare::FUnordered => decoded(element, a, b, to, |x, y| x.is_nan() || y.is_nan()),
+        // The others are of integers.
+        _ => {}
+    }
+}
+
+fn decoded(element: Element, a: &[u64], b: &[u64], to: &mut [u64], holds: impl Fn(f64, f64) -> bool) {
+    let Some(number) = Sum::named(element.name()) else { return };
+    zip(a, b, to, |x, y| u64::from(holds(number.decode(x), number.decode(y))));
+}
+
+/// The integer of so many bits next to every floating-point number towards zero.
+pub(crate) fn to_integer(from: Element, signed: bool, bits: u32, a: &[u64], to: &mut [u64]) {
+    let Some(number) = Sum::named(from.name()) else { return };
+    let mask = mask(bits);
+    let end = if signed { 2f64.powi(bits as i32 - 1) } else { 2f64.powi(bits as i32) };
+    let start = if signed { -end } else { 0.0 };
+    map(a, to, |x| {
+        let whole = number.decode(x).trunc();
+        let fits = whole >= start && whole < end;
+        (if fits { whole as i128 as u64 } else { UNSPECIFIED }) & mask
+    });
+}

@@ -1,0 +1,80 @@
+//! Operations that read and write memory in one step, lane after lane.
+
+use super::access::{Addresses, Memories, aligned, global_load, transactions};
+use super::arithmetic;
+use super::fault::{FaultKind, LaneFault};
+use super::program::Atomic;
+use super::shared::Accessor;
+use tilewright_kernel::Space;
+use tilewright_target::Direction;
+
+/// Lets the lanes of `active` make an atomic operation. Those on global memory count as a load and a store of the
+/// units that they touch; what conflicts cost those on shared memory no bank row says, so that they count no wavefronts.
+pub(super) fn atomic(
+    one: &Atomic,
+    lanes: usize,
+    active: u64,
+    registers: &mut [u64],
+    memories: &mut Memories<'_>,
+    accessor: &mut Accessor<'_>,
+) -> Result<(), LaneFault> {
+    let mut addresses: Addresses = [None; 64];
+    for lane in 0..lanes {
+        let takes_part = one.predicate.is_none_or(|predicate| registers[predicate + lane] != 0);
+        if active >> lane & 1 == 0 || !takes_part {
+            registers[one.to + lane] = 0;
+            continue;
+        }
+        let address = registers[one.pointer + lane];
+        addresses[lane] = Some(address);
+        accessor.lane = lane as u8;
+        let expected = one.expected.map(|expected| registers[expected + lane]);
+        let old = changed(one, address, (expected, registers[one.value + lane]), memories, accessor)
+            .map_err(|kind| LaneFault { lane: Some(lane as u32), kind })?;
+        registers[one.to + lane] = old;
+    }
+    if one.space == Space::Global {
+        let bytes = u64::from(one.element.bits() / 8);
+        let units = transactions(&addresses[..lanes], bytes, memories.transaction_bytes);
+        memories.transactions.loaded += units;
+        memories.transactions.stored += units;
+    }
+    Ok(())
+}
+
+/// What one lane found, after it has written.
+fn changed(
+    one: &Atomic,
+    address: u64,
+    (expected, value): (Option<u64>, u64),
+    memories: &mut Memories<'_>,
+    accessor: &Accessor<'_>,
+) -> Result<u64, FaultKind> {
+    let width = one.element.bits() / 8;
+    let mut bytes = [0u8; 8];
+    let bytes = &mut bytes[..width as usize];
+    match one.space {
+        Space::Global => global_load(address, bytes, width, memories.global)?,
+        Space::Shared | Space::Cluster => {
+            aligned(Direction::Load, Space::Shared, address, width)?;
+            memories.own(accessor)?.atomic_load(address, bytes, one.buffer, accessor)?;
+        }
+    }
+    let old = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    let new = match expected {
+        Some(expected) if expected != old => old,
+        Some(_) => value,
+        None => arithmetic::atomic(one.op, one.element, old, value),
+    };
+    bytes.copy_from_slice(&new.to_le_bytes()[..width as usize]);
+    match one.space {
+        Space::Global => {
+            let (direction, space) = (Direction::Store, Space::Global);
+            let outside =
+                |expected| FaultKind::OutOfBounds { direction, space, address, bytes: u64::from(width), expected };
+            memories.global.store(address, bytes).map_err(outside)?;
+        }
+        Space::Shared | Space::Cluster => memories.own(accessor)?.atomic_store(address, bytes, accessor),
+    }
+    Ok(old)
+}

@@ -1,0 +1,93 @@
+//! Tensors in global memory whose maps kernels take: what a launch says of them, and boxes of their bytes.
+
+use std::collections::BTreeSet;
+
+use super::memory::{Buffer, GlobalMemory};
+use tilewright_kernel::{self as kernel, MAX_RANK, TensorMap};
+
+/// A tensor in global memory, as a launch gives it to a parameter that is a map.
+pub type MappedTensor = kernel::MappedTensor<Buffer>;
+
+/// A tensor with its map.
+#[derive(Debug, Clone)]
+pub(super) struct Tensor {
+    pub(super) map: TensorMap,
+    /// The address of its first element.
+    pub(super) address: u64,
+    pub(super) sizes: [u64; MAX_RANK],
+    pub(super) strides: [u64; MAX_RANK],
+}
+
+/// Bytes of a box that follow each other both in the tensor and in the box.
+pub(super) struct Run {
+    /// Their address in global memory.
+    pub(super) address: u64,
+    /// Where they are in the box, before bits are mixed.
+    pub(super) at: u64,
+    pub(super) bytes: u64,
+}
+
+impl Tensor {
+    /// The tensor that a launch gives for a map.
+    pub(super) fn new(map: &TensorMap, given: &MappedTensor, memory: &GlobalMemory) -> Result<Self, String> {
+        if !memory.holds(given.buffer) {
+            return Err("the buffer does not belong to the memory given".to_owned());
+        }
+        given.end(map)?;
+        let MappedTensor { buffer, offset, sizes, strides } = *given;
+        Ok(Self { map: map.clone(), address: memory.address(buffer).wrapping_add(offset), sizes, strides })
+    }
+
+    /// Whether its address and strides are multiples of so many bytes.
+    pub(super) fn check_alignment(&self, alignment: u64) -> Result<(), String> {
+        let strides = self.strides.iter().take(self.map.rank()).skip(1);
+        match strides.chain([&self.address]).find(|bytes| !bytes.is_multiple_of(alignment.max(1))) {
+            None => Ok(()),
+            Some(bytes) => {
+                Err(format!("the tensor's address or a stride is {bytes:#x}; expected a multiple of {alignment} bytes"))
+            }
+        }
+    }
+
+    /// What of the box that begins at these coordinates is in the tensor.
+    pub(super) fn runs(&self, origin: &[i64]) -> Vec<Run> {
+        let (row_size, row_bytes) = (self.map.box_sizes.first().copied().unwrap_or(0), self.map.row_bytes());
+        let bytes = u64::from(self.map.element_bits / 8);
+        let Some((&first, others)) = origin.split_first() else { return Vec::new() };
+        let begin = first.max(0);
+        let end = (first + i64::from(row_size)).min(self.sizes[0] as i64);
+        if end <= begin || row_bytes == 0 {
+            return Vec::new();
+        }
+        let mut runs = Vec::new();
+        for row in 0..self.map.box_bytes() / row_bytes {
+            let Some(address) = self.row(row, others) else { continue };
+            let along = begin as u64 * bytes;
+            runs.push(Run {
+                address: address.wrapping_add(along),
+                at: row * row_bytes + (begin - first) as u64 * bytes,
+                bytes: (end - begin) as u64 * bytes,
+            });
+        }
+        runs
+    }
+
+    /// The address of a row of the box, where it is in the tensor.
+    fn row(&self, row: u64, origin: &[i64]) -> Option<u64> {
+        let (mut rest, mut address) = (row, self.address);
+        for (axis, &origin) in (1..).zip(origin) {
+            let size = u64::from(*self.map.box_sizes.get(axis)?);
+            let at = origin + (rest % size) as i64;
+            rest /= size;
+            let at = u64::try_from(at).ok().filter(|&at| at < self.sizes[axis])?;
+            address = address.wrapping_add(at.wrapping_mul(self.strides[axis]));
+        }
+        Some(address)
+    }
+}
+
+/// How many different units of global memory the runs touch.
+pub(super) fn units(runs: &[Run], unit: u64) -> u64 {
+    let of = |run: &Run| run.address / unit..run.address.saturating_add(run.bytes).div_ceil(unit);
+    runs.iter().flat_map(of).collect::<BTreeSet<_>>().len() as u64
+}

@@ -1,0 +1,56 @@
+//! What kernels print.
+
+use std::fmt;
+
+use super::arithmetic::sign_extend;
+use super::rounding::Sum;
+use tilewright_kernel::Type;
+
+/// What one lane printed at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Printed {
+    /// Index of the block in the grid.
+    pub block: [u32; 3],
+    /// Index of the warp in its block.
+    pub warp: u32,
+    /// Index of the lane in its warp.
+    pub lane: u32,
+    /// What comes before the values.
+    pub prefix: String,
+    /// The values as text, a vector's elements in brackets.
+    pub values: Vec<String>,
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { block: [x, y, z], warp, lane, prefix, values } = self;
+        write!(f, "block ({x}, {y}, {z}) warp {warp} lane {lane}: {prefix}{}", values.join(", "))
+    }
+}
+
+/// Takes what lanes print: of a step those of a warp in their order, of warps and blocks in the order in which they run,
+/// which is the same in every run.
+pub type Printer<'a> = dyn Fn(Printed) + Sync + 'a;
+
+/// A value as text.
+pub(super) fn written(ty: Type, hex: bool, elements: impl Iterator<Item = u64>) -> String {
+    let one = |bits: u64| element_text(ty, hex, bits);
+    match ty {
+        Type::Vector(..) => format!("[{}]", elements.map(one).collect::<Vec<_>>().join(", ")),
+        _ => elements.map(one).collect(),
+    }
+}
+
+fn element_text(ty: Type, hex: bool, bits: u64) -> String {
+    let Some(element) = ty.element().filter(|_| !hex) else {
+        let digits = ty.element().map_or(ty.bits(), |element| element.bits()).div_ceil(4) as usize;
+        return format!("0x{bits:0digits$x}");
+    };
+    match Sum::named(element.name()) {
+        // The digits of the narrower type tell its numbers apart and are fewer.
+        Some(number) if element.bits() < 64 => (number.decode(bits) as f32).to_string(),
+        Some(number) => number.decode(bits).to_string(),
+        None if element.bits() == 1 => bits.to_string(),
+        None => sign_extend(bits, element.bits()).to_string(),
+    }
+}

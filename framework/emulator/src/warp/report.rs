@@ -1,0 +1,58 @@
+//! Steps by which a kernel says something of itself: assertions and prints.
+
+use super::{Done, Surroundings, Warp};
+use crate::fault::{FaultKind, LaneFault};
+use crate::print::{Printed, written};
+use crate::program::Print;
+
+impl Warp {
+    /// Copies what must be the same in all lanes of the warp that are there.
+    pub(super) fn same(&mut self, value: usize, to: usize, n: usize) -> Done {
+        let active = || (0..self.lanes).filter(|lane| self.active >> lane & 1 == 1);
+        if let Some(first) = active().next() {
+            let differs = |lane: &usize| {
+                (0..n)
+                    .step_by(self.lanes)
+                    .any(|part| self.registers[value + part + lane] != self.registers[value + part + first])
+            };
+            if let Some(other) = active().find(differs) {
+                return Err(FaultKind::NotSame { lane: first as u32, other: other as u32 }.into());
+            }
+        }
+        self.registers.copy_within(value..value + n, to);
+        Ok(())
+    }
+
+    /// Whether the condition holds in every active lane that checks it.
+    pub(super) fn assert(&self, condition: usize, predicate: Option<usize>, message: &str) -> Done {
+        let checks = |lane: &usize| {
+            let taken = predicate.is_none_or(|predicate| self.registers[predicate + lane] != 0);
+            self.active >> lane & 1 == 1 && taken
+        };
+        match (0..self.lanes).filter(checks).find(|lane| self.registers[condition + lane] == 0) {
+            None => Ok(()),
+            Some(lane) => {
+                let kind = FaultKind::Assertion { message: message.to_owned() };
+                Err(LaneFault { lane: Some(lane as u32), kind })
+            }
+        }
+    }
+
+    /// Every active lane prints its values.
+    pub(super) fn print(&self, print: &Print<'_>, around: &Surroundings<'_>) {
+        let Some(printer) = around.printer else { return };
+        for lane in (0..self.lanes).filter(|lane| self.active >> lane & 1 == 1) {
+            let values = print.values.iter().map(|&(at, ty)| {
+                let elements = (0..ty.count() as usize).map(|element| self.registers[at + element * self.lanes + lane]);
+                written(ty, print.hex, elements)
+            });
+            printer(Printed {
+                block: around.place.block,
+                warp: self.index,
+                lane: lane as u32,
+                prefix: print.prefix.to_owned(),
+                values: values.collect(),
+            });
+        }
+    }
+}

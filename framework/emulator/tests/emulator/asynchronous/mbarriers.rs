@@ -1,0 +1,140 @@
+//! Mbarriers: phases complete by arrivals and bytes, and order what came before them.
+
+use super::{fault, other, passes};
+use tilewright_emulator::FaultKind;
+
+const MAKE: &str = "if %14 { mbarrier_init %8, 1\n mbarrier_init %7, 1\n proxy_fence\n yield } else { yield }
+    barrier block all\n";
+
+/// The first warp fetches; the others wait, or do not.
+fn fetched(wait: &str, load: &str) -> String {
+    format!(
+        "{MAKE}
+         if %14 {{ instruction \"fetch\" %5, %8, %13\n mbarrier_arrive %8, 32\n yield }} else {{ yield }}
+         {wait}
+         {load}"
+    )
+}
+
+const LOAD: &str = "%20: i32 = load %6 align 4\n store %9, %20 align 4\n";
+
+#[test]
+fn whoever_has_waited_for_the_phase_sees_what_came() {
+    let words: Vec<u32> = (0..3).flat_map(|_| 4..12).collect();
+    assert_eq!(passes(3, &fetched("mbarrier_wait %8, %10", LOAD)), words);
+    let early = fault(3, &fetched("", &format!("{LOAD} mbarrier_wait %8, %10")));
+    assert!(matches!(early.kind, FaultKind::InFlight { .. }), "{early}");
+    assert_eq!(other(&early), "instruction \"fetch\" %5, %8, %13");
+    // One warp has waited, the others have not.
+    let by_first = "if %14 { mbarrier_wait %8, %10\n yield } else { yield }";
+    let race = fault(3, &fetched(by_first, LOAD));
+    assert!(matches!(race.kind, FaultKind::Race { .. }), "{race}");
+    assert_eq!(other(&race), "instruction \"fetch\" %5, %8, %13");
+    passes(3, &fetched(&format!("{by_first}\n barrier block all"), LOAD));
+}
+
+#[test]
+fn an_arrival_is_seen_by_those_who_wait() {
+    let handed = |arrive: &str, wait: &str| {
+        format!(
+            "{MAKE}
+             if %14 {{ store %6, %1 align 4\n {arrive}\n yield }} else {{ {wait}\n {LOAD}\n yield }}
+             barrier block all"
+        )
+    };
+    let words: Vec<u32> = [0; 8].into_iter().chain(0..8).collect();
+    assert_eq!(passes(2, &handed("mbarrier_arrive %8, 0", "mbarrier_wait %8, %10")), words);
+    assert!(matches!(fault(2, &handed("mbarrier_arrive %8, 0", "")).kind, FaultKind::Race { .. }));
+    // What is stored after the arrival is not ordered by it.
+    let after = handed("mbarrier_arrive %8, 0\n store %6, %2 align 4", "mbarrier_wait %8, %10");
+    assert!(matches!(fault(2, &after).kind, FaultKind::Race { .. }));
+}
+
+/// The first warp brings, the others read; two mbarriers say that the buffer is full and that it is empty.
+fn handshake(readers: u32, empty: bool) -> String {
+    let emptied = if empty { "mbarrier_wait %7, %32\n" } else { "" };
+    format!(
+        "if %14 {{ mbarrier_init %8, 1\n mbarrier_init %7, {readers}\n proxy_fence\n yield }} else {{ yield }}
+         barrier block all
+         if %14 {{
+           for %10 to %13 step %11 (%30: i32) {{
+             %31: i32 = binary add %30, %11
+             %32: i32 = binary rem_u %31, %12
+             {emptied} instruction \"fetch\" %5, %8, %30
+             mbarrier_arrive %8, 32
+             yield
+           }}
+           yield
+         }} else {{
+           %33: i32 = for %10 to %13 step %11 carry %10 (%40: i32, %41: i32) {{
+             %42: i32 = binary rem_u %40, %12
+             mbarrier_wait %8, %42
+             %43: i32 = load %6 align 4
+             %44: i32 = binary add %41, %43
+             mbarrier_arrive %7, 0
+             yield %44
+           }}
+           store %9, %33 align 4
+           yield
+         }}
+         barrier block all"
+    )
+}
+
+/// Four turns: lane l reads l, l + 1, l + 2 and l + 3.
+#[test]
+fn bytes_are_brought_again_when_all_have_read_them() {
+    for readers in [1, 3] {
+        let found = passes(1 + readers, &handshake(readers, true));
+        let sums = (0..readers).flat_map(|_| (0..8).map(|lane| 4 * lane + 6));
+        assert_eq!(found, [0; 8].into_iter().chain(sums).collect::<Vec<_>>());
+    }
+    let overrun = fault(2, &handshake(1, false));
+    assert!(matches!(overrun.kind, FaultKind::InFlight { .. } | FaultKind::Mbarrier { .. }), "{overrun}");
+}
+
+/// The phase before the first has that parity.
+#[test]
+fn nothing_is_waited_for_before_the_first_phase() {
+    passes(1, &format!("{MAKE} mbarrier_wait %8, %11\n mbarrier_wait %8, %11"));
+}
+
+#[test]
+fn a_phase_that_never_completes_is_a_fault() {
+    let lacks = |text: &str| {
+        let fault = fault(2, &format!("{MAKE} {text}"));
+        let FaultKind::NeverCompletes { arrivals, bytes, .. } = fault.kind else { panic!("{fault}") };
+        (arrivals, bytes)
+    };
+    assert_eq!(lacks("mbarrier_wait %8, %10"), (1, 0));
+    let arrive = |bytes: u32| format!("if %14 {{ mbarrier_arrive %8, {bytes}\n yield }} else {{ yield }}\n");
+    assert_eq!(lacks(&format!("{} mbarrier_wait %8, %10", arrive(32))), (0, 32));
+    let fetch = "if %14 { instruction \"fetch\" %5, %8, %13\n yield } else { yield }\n";
+    assert_eq!(lacks(&format!("{fetch} {} mbarrier_wait %8, %10", arrive(16))), (0, -16));
+    // Each waits for what the other does afterwards.
+    let crossed = "if %14 { mbarrier_wait %8, %10\n mbarrier_arrive %7, 0\n yield }
+        else { mbarrier_wait %7, %10\n mbarrier_arrive %8, 0\n yield }";
+    assert_eq!(lacks(crossed), (1, 0));
+}
+
+#[test]
+fn mbarriers_are_made_before_they_are_used_and_left_alone() {
+    let message = |text: &str| {
+        let fault = fault(1, text);
+        let FaultKind::Mbarrier { message, .. } = &fault.kind else { panic!("{fault}") };
+        message.clone()
+    };
+    assert_eq!(message("mbarrier_arrive %8, 0"), "there is none; mbarrier_init makes one");
+    assert_eq!(message("mbarrier_init %8, 1\n %20: i32 = load %8 + 4 align 4"), "a plain access touches it");
+    assert_eq!(message("mbarrier_init %8, 1\n store %8, %1 align 4"), "a plain access touches it");
+    assert_eq!(
+        message("mbarrier_init %8, 1\n mbarrier_arrive %8, 8\n mbarrier_arrive %8, 0"),
+        "more arrive than it was made for, before its bytes have come"
+    );
+    assert!(message("mbarrier_init %8, 1\n mbarrier_wait %8, %1").contains("all lanes must name the same"));
+    let misaligned = fault(1, "%20: ptr.shared = advance %5, %13\n mbarrier_init %20, 1");
+    assert!(matches!(misaligned.kind, FaultKind::Misaligned { alignment: 8, .. }), "{misaligned}");
+    // Another warp may not use it before a barrier.
+    let early = fault(2, "if %14 { mbarrier_init %8, 2\n yield } else { yield }\n mbarrier_arrive %8, 0");
+    assert!(matches!(early.kind, FaultKind::Race { .. }), "{early}");
+}

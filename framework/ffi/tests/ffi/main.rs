@@ -1,0 +1,4 @@
+//! Tests of `ffi`, one module for each subject.
+
+mod calls;
+mod header;

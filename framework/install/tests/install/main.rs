@@ -1,0 +1,4 @@
+//! Tests of `install`, one module for each subject.
+
+mod hosts;
+mod packages;

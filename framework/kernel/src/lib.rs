@@ -1,0 +1,53 @@
+//! The SIMT kernel IR.
+//!
+//! A [`Module`] holds kernels; a [`Kernel`] is one entry point with parameters, static shared
+//! memory and a body. The body is typed SSA with structured control flow: lanes are implicit,
+//! every operation is executed by all lanes that reach it, and lanes reconverge where a region
+//! ends. Every value has a [`Type`] and a [`Uniformity`]: uniform values are equal in all lanes of
+//! a warp, block-uniform ones in all lanes of a block, cluster-uniform ones in all of a cluster
+//! ([`uniformity`] finds out). A collective names
+//! its [`Scope`] and its [`Issuers`]; all of its issuers must reach it together, so it may stand
+//! under control that is uniform over its scope only. Vendor instructions are collectives of a warp.
+//!
+//! Asynchronous operations are instructions whose rows say how they complete: on a [`Queue`] of the warp,
+//! committed in groups and waited for, or on an mbarrier. What they give is pending ([`Type::Pending`])
+//! until the wait.
+//!
+//! Pointers are byte addresses in one memory [`Space`]; [`Op::Advance`] adds bytes to one, and
+//! [`Op::ClusterAddress`] goes to the shared memory of another block. Elements
+//! have power-of-two bit widths.
+//!
+//! Modules print to and parse from text ([`text`]) and cross the plugin boundary as CBOR
+//! ([`encode`], [`decode`]); [`verify`] checks all that a code generator may rely on.
+
+mod build;
+mod bytes;
+mod count;
+mod mapped_rows;
+mod module;
+mod op;
+mod signature;
+mod tensor_map;
+pub mod text;
+mod types;
+mod uniformity;
+mod verify;
+
+pub use build::Builder;
+pub use bytes::{DecodeError, decode, encode};
+pub use count::Counts;
+pub use mapped_rows::{Extent, MappedRows};
+pub use module::{
+    Kernel, Launch, MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value,
+};
+pub use op::{
+    Atomic, Binary, Cast, Compare, Exchange, Issuers, MathFunction, MemoryOrder, MemoryScope, Op, Rounding, Scope,
+    SpecialRegister, Unary,
+};
+pub use signature::{Carried, Signature, check_maps_of, is_given, is_result, verify_instructions};
+pub use tensor_map::{MAX_RANK, MappedTensor, Outside, TensorMap};
+pub use tilewright_target::Queue;
+pub use types::{Element, Space, Type, Uniformity};
+pub use uniformity::uniformity;
+pub use verify::verify_structure;
+pub use verify::{VerifyError, Violation, verify};

@@ -1,0 +1,202 @@
+//! Values are defined once and used where they are visible; regions take and yield what they should.
+
+use super::types::{BOOL, INDEX, is_vector_count, listed};
+use super::violation::{VerifyError, Violation};
+use crate::{Kernel, MAX_DEPTH, MAX_VALUES, Op, Region, Statement, Type, Value};
+
+#[derive(Clone, Copy)]
+enum Definition {
+    None,
+    Visible(Type),
+    /// Its region has ended.
+    Hidden,
+}
+
+pub(super) struct Checker<'a> {
+    pub(super) kernel: &'a Kernel,
+    /// By the value's number.
+    definitions: Vec<Definition>,
+    /// The number of the next operation.
+    next: usize,
+    /// The operation being checked.
+    current: Option<(usize, &'static str)>,
+    depth: usize,
+}
+
+pub(super) type Checked = Result<(), VerifyError>;
+
+impl<'a> Checker<'a> {
+    /// Checks the body of a kernel whose head is right.
+    pub(super) fn check(kernel: &'a Kernel) -> Checked {
+        let mut checker = Self { kernel, definitions: Vec::new(), next: 0, current: None, depth: 0 };
+        for (number, parameter) in kernel.parameters.iter().enumerate() {
+            checker.define(Value(number as u32), parameter.ty)?;
+        }
+        checker.region(&kernel.body, None)
+    }
+
+    pub(super) fn error(&self, violation: Violation) -> VerifyError {
+        VerifyError {
+            kernel: self.kernel.name.clone(),
+            operation: self.current.map(|(number, _)| number),
+            name: self.current.map_or("", |(_, name)| name),
+            violation,
+        }
+    }
+
+    pub(super) fn require(&self, holds: bool, violation: impl FnOnce() -> Violation) -> Checked {
+        if holds { Ok(()) } else { Err(self.error(violation())) }
+    }
+
+    fn define(&mut self, value: Value, ty: Type) -> Checked {
+        self.require(value.0 < MAX_VALUES, || Violation::ValueNumber { value })?;
+        let is_parameter = (value.0 as usize) < self.kernel.parameters.len();
+        self.require(ty != Type::TensorMap || is_parameter, || Violation::MapDefined { value })?;
+        let scalar = matches!(ty, Type::Pending(_, 1));
+        if let Type::Vector(_, count) | Type::Pending(_, count) = ty {
+            self.require(scalar || is_vector_count(count), || Violation::VectorCount { value, found: count })?;
+        }
+        let number = value.0 as usize;
+        if self.definitions.len() <= number {
+            self.definitions.resize(number + 1, Definition::None);
+        }
+        let free = matches!(self.definitions[number], Definition::None);
+        self.require(free, || Violation::DefinedTwice { value })?;
+        self.definitions[number] = Definition::Visible(ty);
+        Ok(())
+    }
+
+    pub(super) fn type_of(&self, value: Value) -> Result<Type, VerifyError> {
+        match self.definitions.get(value.0 as usize) {
+            Some(Definition::Visible(ty)) => Ok(*ty),
+            _ => Err(self.error(Violation::NotVisible { value })),
+        }
+    }
+
+    /// Checks a region; `yields` are the types that it must yield, none for the body of a kernel.
+    fn region(&mut self, region: &Region, yields: Option<&[Type]>) -> Checked {
+        self.require(self.depth <= MAX_DEPTH, || Violation::TooDeep)?;
+        self.depth += 1;
+        for &(value, ty) in &region.arguments {
+            self.define(value, ty)?;
+        }
+        for (index, statement) in region.statements.iter().enumerate() {
+            let outer = self.current.replace((self.next, statement.op.name()));
+            self.next += 1;
+            let last = index + 1 == region.statements.len();
+            match (&statement.op, yields) {
+                (Op::Yield { values }, Some(types)) if last => self.yielded(values, types)?,
+                (Op::Yield { .. }, _) => return Err(self.error(Violation::YieldMisplaced)),
+                (op, _) => self.operation(op, &statement.results)?,
+            }
+            self.results(statement)?;
+            self.current = outer;
+        }
+        self.depth -= 1;
+        self.hide(region);
+        Ok(())
+    }
+
+    fn hide(&mut self, region: &Region) {
+        let defined = region.statements.iter().flat_map(|statement| &statement.results);
+        for (value, _) in region.arguments.iter().chain(defined) {
+            self.definitions[value.0 as usize] = Definition::Hidden;
+        }
+    }
+
+    fn results(&mut self, statement: &Statement) -> Checked {
+        let count = statement.results.len();
+        let expected = match &statement.op {
+            Op::If { .. } | Op::For { .. } | Op::While { .. } | Op::Instruction { .. } | Op::Assembly { .. } => count,
+            Op::Swap { .. } => 2,
+            Op::Wait { values, .. } => values.len(),
+            op => usize::from(op.has_single_result()),
+        };
+        self.require(count == expected, || Violation::ResultCount { found: count, expected })?;
+        statement.results.iter().try_for_each(|&(value, ty)| self.define(value, ty))
+    }
+
+    fn yielded(&mut self, values: &[Value], types: &[Type]) -> Checked {
+        let counts = Violation::YieldCount { found: values.len(), expected: types.len() };
+        self.require(values.len() == types.len(), || counts)?;
+        values.iter().zip(types).try_for_each(|(&value, &ty)| self.operand(value, ty))
+    }
+
+    pub(super) fn operand(&self, value: Value, expected: Type) -> Checked {
+        let found = self.type_of(value)?;
+        let violation = || Violation::Operand { value, found, expected: expected.to_string() };
+        self.require(found == expected, violation)
+    }
+
+    pub(super) fn operand_that(
+        &self,
+        value: Value,
+        expected: &str,
+        fits: impl Fn(Type) -> bool,
+    ) -> Result<Type, VerifyError> {
+        let found = self.type_of(value)?;
+        self.require(fits(found), || Violation::Operand { value, found, expected: expected.to_owned() })?;
+        Ok(found)
+    }
+
+    pub(super) fn result(&self, results: &[(Value, Type)], expected: Type) -> Checked {
+        self.result_that(results, &expected.to_string(), |found| found == expected)
+    }
+
+    /// Checks the type of the first result; that there is one alone is checked elsewhere.
+    pub(super) fn result_that(
+        &self,
+        results: &[(Value, Type)],
+        expected: &str,
+        fits: impl Fn(Type) -> bool,
+    ) -> Checked {
+        let Some(&(value, found)) = results.first() else { return Ok(()) };
+        self.require(fits(found), || Violation::Result { value, found, expected: expected.to_owned() })
+    }
+
+    pub(super) fn for_loop(
+        &mut self,
+        bounds: [Value; 3],
+        carried: &[Value],
+        body: &Region,
+        results: &[(Value, Type)],
+    ) -> Checked {
+        bounds.into_iter().try_for_each(|bound| self.operand(bound, INDEX))?;
+        let types = self.carried(carried, results)?;
+        let arguments: Vec<_> = std::iter::once(INDEX).chain(types.iter().copied()).collect();
+        self.inner_region(0, body, &arguments, &types)
+    }
+
+    pub(super) fn while_loop(&mut self, carried: &[Value], body: &Region, results: &[(Value, Type)]) -> Checked {
+        let types = self.carried(carried, results)?;
+        let yields: Vec<_> = std::iter::once(BOOL).chain(types.iter().copied()).collect();
+        self.inner_region(0, body, &types, &yields)
+    }
+
+    /// The types of what a loop carries, which its results have too.
+    fn carried(&self, carried: &[Value], results: &[(Value, Type)]) -> Result<Vec<Type>, VerifyError> {
+        let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect::<Result<_, _>>()?;
+        let counts = Violation::ResultCount { found: results.len(), expected: types.len() };
+        self.require(results.len() == types.len(), || counts)?;
+        for (&(value, found), &expected) in results.iter().zip(&types) {
+            self.require(found == expected, || Violation::Result { value, found, expected: expected.to_string() })?;
+        }
+        Ok(types)
+    }
+
+    pub(super) fn inner_region(
+        &mut self,
+        number: usize,
+        region: &Region,
+        arguments: &[Type],
+        yields: &[Type],
+    ) -> Checked {
+        let found: Vec<_> = region.arguments.iter().map(|&(_, ty)| ty).collect();
+        let violation =
+            || Violation::RegionArguments { region: number, found: listed(&found), expected: listed(arguments) };
+        self.require(found == arguments, violation)?;
+        let ends = matches!(region.statements.last(), Some(Statement { op: Op::Yield { .. }, .. }));
+        self.require(ends, || Violation::YieldMissing { region: number })?;
+        self.region(region, Some(yields))
+    }
+}

@@ -1,0 +1,82 @@
+//! Collectives stand under control that is uniform over their scope.
+
+use super::violation::{VerifyError, Violation};
+use crate::{Kernel, Op, Region, Scope, Uniformity, Value, uniformity};
+
+/// Checks that every collective stands under control that is uniform over its scope.
+pub(super) fn verify_collectives(kernel: &Kernel) -> Result<(), VerifyError> {
+    let mut walk = ControlWalk { levels: uniformity(kernel), next: 0 };
+    walk.region(&kernel.body, Uniformity::ClusterUniform).map_err(|(operation, name, scope)| VerifyError {
+        kernel: kernel.name.clone(),
+        operation: Some(operation),
+        name,
+        violation: Violation::DivergentControl { scope },
+    })
+}
+
+struct ControlWalk {
+    levels: Vec<Uniformity>,
+    next: usize,
+}
+
+impl ControlWalk {
+    fn level(&self, value: Value) -> Uniformity {
+        self.levels.get(value.0 as usize).copied().unwrap_or(Uniformity::Varying)
+    }
+
+    /// The level of what says whether the body of a `while` runs again.
+    fn again(&self, body: &Region) -> Uniformity {
+        match body.statements.last().map(|statement| &statement.op) {
+            Some(Op::Yield { values }) => values.first().map_or(Uniformity::Varying, |&value| self.level(value)),
+            _ => Uniformity::Varying,
+        }
+    }
+
+    fn region(&mut self, region: &Region, control: Uniformity) -> Result<(), (usize, &'static str, &'static str)> {
+        for statement in &region.statements {
+            let number = self.next;
+            self.next += 1;
+            let allowed = match &statement.op {
+                Op::Barrier { scope: Scope::Cluster, .. } => Uniformity::ClusterUniform,
+                Op::Barrier { scope: Scope::Block, .. } => Uniformity::BlockUniform,
+                Op::Barrier { scope: Scope::Warp, .. }
+                | Op::Exchange { .. }
+                | Op::ExchangeXor { .. }
+                | Op::Swap { .. }
+                | Op::GroupBarrier { .. }
+                | Op::Pend { .. }
+                | Op::Commit { .. }
+                | Op::Wait { .. }
+                | Op::MbarrierInit { .. }
+                | Op::MbarrierArrive { .. }
+                | Op::MbarrierWait { .. }
+                | Op::MbarrierCommit { .. }
+                | Op::TensorAllocate { .. }
+                | Op::TensorFree { .. }
+                | Op::ProxyFence {}
+                | Op::Instruction { .. } => Uniformity::Uniform,
+                _ => Uniformity::Varying,
+            };
+            if control > allowed {
+                let scope = match control {
+                    Uniformity::Varying => "lanes of a warp",
+                    Uniformity::Uniform => "warps of a block",
+                    Uniformity::BlockUniform | Uniformity::ClusterUniform => "blocks of a cluster",
+                };
+                return Err((number, statement.op.name(), scope));
+            }
+            let inner = match &statement.op {
+                Op::If { condition, .. } => control.join(self.level(*condition)),
+                Op::For { from, to, step, .. } => {
+                    control.join(self.level(*from)).join(self.level(*to)).join(self.level(*step))
+                }
+                Op::While { body, .. } => control.join(self.again(body)),
+                _ => control,
+            };
+            for region in statement.op.regions() {
+                self.region(region, inner)?;
+            }
+        }
+        Ok(())
+    }
+}

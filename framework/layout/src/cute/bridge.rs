@@ -1,0 +1,266 @@
+//! CuTe layouts as linear layouts over F2, and back.
+//!
+//! A layout with powers of two as sizes is linear exactly if the columns `stride << i` of all its
+//! modes have pairwise disjoint bits: then no sum ever carries. The way back clears bits of the
+//! columns by row operations, each of which is a `Swizzle<1,M,S>`, until they are disjoint.
+
+use crate::{AffineLayout, Dim, LinearLayout, Space};
+
+use super::{ComposedLayout, CuteError, Layout, Mode, Swizzle, Tree, View};
+
+/// The columns of a layout, each where its bit of the integer coordinate says.
+fn columns(layout: &Layout) -> Result<Vec<u64>, CuteError> {
+    let (mut columns, mut seen): (Vec<u64>, Vec<(u64, String)>) = Default::default();
+    for (path, Mode { shape, stride }) in named_modes(layout) {
+        let wrong = |reason| CuteError::NotLinear { mode: path.clone(), shape, stride, reason };
+        if !shape.is_power_of_two() {
+            return Err(wrong("its size is no power of two".to_owned()));
+        }
+        for bit in 0..shape.ilog2() {
+            // Half the size times the stride is below the cosize, so no bit is lost.
+            let column = stride << bit;
+            if let Some((other, whose)) = seen.iter().find(|(other, _)| other & column != 0) {
+                let reason =
+                    format!("its column {column:#b} shares bits with {other:#b} of mode {whose}, so a sum carries");
+                return Err(wrong(reason));
+            }
+            columns.push(column);
+            seen.push((column, path.clone()));
+        }
+    }
+    Ok(columns)
+}
+
+fn named_modes(layout: &Layout) -> Vec<(String, Mode)> {
+    fn walk(tree: &Tree<Mode>, path: &str, found: &mut Vec<(String, Mode)>) {
+        match tree.view() {
+            View::Leaf(mode) => found.push((if path.is_empty() { "0" } else { path }.to_owned(), *mode)),
+            View::Tuple(modes) => modes.iter().enumerate().for_each(|(at, mode)| {
+                let path = if path.is_empty() { at.to_string() } else { format!("{path}.{at}") };
+                walk(mode, &path, found);
+            }),
+        }
+    }
+    let mut found = Vec::new();
+    walk(layout.tree(), "", &mut found);
+    found
+}
+
+/// A layout, under swizzles or not, as a linear layout of one in dim (its integer coordinate) and
+/// one out dim (its value, as wide as the values need).
+///
+/// # Errors
+/// [`CuteError::NotLinear`] with the mode that breaks it, [`CuteError::Offset`].
+///
+/// ```
+/// use crate::cute::to_linear;
+/// use crate::Dim;
+/// let swizzled = "Swizzle<1,0,1> o 0 o (2,2):(2,1)".parse()?;
+/// assert_eq!(to_linear(&swizzled, Dim::LANE, Dim::OFFSET)?.columns(), [3, 1]);
+/// let carries = "(2,2):(1,1)".parse()?;
+/// assert!(to_linear(&carries, Dim::LANE, Dim::OFFSET).is_err());
+/// # Ok::<(), crate::cute::CuteError>(())
+/// ```
+pub fn to_linear(layout: &ComposedLayout, input: Dim, output: Dim) -> Result<LinearLayout, CuteError> {
+    let columns = linear_columns(layout)?;
+    let bits = 64 - columns.iter().fold(0, |all, column| all | column).leading_zeros();
+    let mut outs = Space::default();
+    outs.push(output, bits)?;
+    let mut ins = Space::default();
+    ins.push(input, columns.len() as u32)?;
+    Ok(LinearLayout::from_columns(ins, outs, &columns)?)
+}
+
+/// A layout with an offset, under swizzles or not, as an affine map of its integer coordinate.
+///
+/// # Errors
+/// As [`to_linear`]; [`CuteError::Offset`] where the offset shares bits with the layout's values,
+/// so that adding it carries.
+///
+/// ```
+/// use crate::cute::to_affine;
+/// use crate::Dim;
+/// let moved = to_affine(&"Swizzle<1,0,2> o 4 o 4:1".parse()?, Dim::LANE, Dim::OFFSET)?;
+/// assert_eq!(moved.apply_packed(2), 7);
+/// # Ok::<(), crate::cute::CuteError>(())
+/// ```
+pub fn to_affine(layout: &ComposedLayout, input: Dim, output: Dim) -> Result<AffineLayout, CuteError> {
+    let reached = columns(layout.layout())?.into_iter().fold(0, |all, column| all | column);
+    if reached & layout.offset() != 0 {
+        return Err(CuteError::Offset { offset: layout.offset() });
+    }
+    let columns = swizzled_columns(layout)?;
+    let offset = swizzled(layout, layout.offset());
+    let bits = 64 - columns.iter().fold(offset, |all, column| all | column).leading_zeros();
+    let (mut ins, mut outs) = (Space::default(), Space::default());
+    ins.push(input, columns.len() as u32)?;
+    outs.push(output, bits)?;
+    Ok(AffineLayout::new(LinearLayout::from_columns(ins, outs, &columns)?, &[(output, offset)])?)
+}
+
+/// A layout, under swizzles or not, as a linear layout of one in dim for each of its modes (thread
+/// and value, say) into the given out dims, whose sizes split the value with the first fastest.
+///
+/// # Errors
+/// As [`to_linear`]; [`CuteError::NotCongruent`] where there is not one dim for each mode;
+/// [`CuteError::Linear`] where the values do not fit the out dims.
+pub fn to_linear_modes(layout: &ComposedLayout, ins: &[Dim], outs: &[(Dim, u64)]) -> Result<LinearLayout, CuteError> {
+    let modes = layout.layout().modes();
+    if modes.len() != ins.len() {
+        return Err(CuteError::NotCongruent {
+            left: layout.to_string(),
+            right: format!("{} dims", ins.len()),
+            remedy: "name one in dim for each mode",
+        });
+    }
+    let columns = linear_columns(layout)?;
+    let mut space = Space::default();
+    for (mode, &dim) in modes.iter().zip(ins) {
+        space.push(dim, mode.size().ilog2())?;
+    }
+    Ok(LinearLayout::from_columns(space, Space::of_sizes(outs)?, &columns)?)
+}
+
+fn linear_columns(layout: &ComposedLayout) -> Result<Vec<u64>, CuteError> {
+    let columns = swizzled_columns(layout)?;
+    if layout.offset() != 0 {
+        return Err(CuteError::Offset { offset: layout.offset() });
+    }
+    Ok(columns)
+}
+
+fn swizzled_columns(layout: &ComposedLayout) -> Result<Vec<u64>, CuteError> {
+    Ok(columns(layout.layout())?.into_iter().map(|column| swizzled(layout, column)).collect())
+}
+
+fn swizzled(layout: &ComposedLayout, value: u64) -> u64 {
+    layout.swizzles().iter().rev().fold(value, |x, swizzle| swizzle.apply(x))
+}
+
+/// A linear layout as swizzles over a layout of powers of two with one mode for each in dim, the
+/// values being the packed outputs.
+///
+/// # Errors
+/// [`CuteError::DependentBasis`] where it is not injective but for zero bases: no chain of swizzles
+/// over a layout is such a map. [`CuteError::Overflow`] at a size of 2^64.
+///
+/// ```
+/// use crate::cute::{from_linear, to_linear};
+/// use crate::Dim;
+/// let text = "Swizzle<2,0,3> o 0 o (4,8):(8,1)";
+/// let linear = to_linear(&text.parse()?, Dim::LANE, Dim::OFFSET)?;
+/// assert_eq!(from_linear(&linear)?.to_string(), "Swizzle<2,0,3> o 0 o (4,8):(8,1)");
+/// # Ok::<(), crate::cute::CuteError>(())
+/// ```
+pub fn from_linear(linear: &LinearLayout) -> Result<ComposedLayout, CuteError> {
+    let mut columns = linear.columns().to_vec();
+    let operations = separated(&mut columns).map_err(|column| dependent(linear, column))?;
+    let mut rest = columns.as_slice();
+    let mut modes = Vec::new();
+    for (_, bits) in linear.ins().iter() {
+        let (mode, behind) = rest.split_at(bits as usize);
+        rest = behind;
+        modes.push(mode_of(mode)?);
+    }
+    let layout = if modes.len() == 1 { modes.remove(0) } else { Layout::from_modes(modes)? };
+    ComposedLayout::new(merged(operations)?, 0, layout)
+}
+
+fn dependent(linear: &LinearLayout, column: usize) -> CuteError {
+    let mut basis = column;
+    for (dim, bits) in linear.ins().iter() {
+        if basis < bits as usize {
+            return CuteError::DependentBasis { dim: dim.to_string(), basis };
+        }
+        basis -= bits as usize;
+    }
+    CuteError::DependentBasis { dim: String::new(), basis: column }
+}
+
+/// The mode of columns with disjoint bits: neighbours that double are one mode.
+fn mode_of(columns: &[u64]) -> Result<Layout, CuteError> {
+    let bits: Vec<_> = columns.iter().map(|&stride| Mode { shape: 2, stride }).collect();
+    Layout::of_flat(&super::coalesce::coalesced(&bits))
+}
+
+/// Bit `dst` of a value changed by bit `src`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct RowOperation {
+    src: u32,
+    dst: u32,
+}
+
+impl RowOperation {
+    fn shift(self) -> i32 {
+        self.src as i32 - self.dst as i32
+    }
+
+    fn commutes(self, other: Self) -> bool {
+        self.src != other.dst && self.dst != other.src
+    }
+}
+
+/// Makes the columns disjoint by row operations, listed in the order in which they were done.
+/// Fails with a column that depends on others.
+fn separated(columns: &mut [u64]) -> Result<Vec<RowOperation>, usize> {
+    let (mut operations, mut used) = (Vec::new(), 0u64);
+    let mut left: Vec<usize> = (0..columns.len()).filter(|&at| columns[at] != 0).collect();
+    while !are_disjoint(columns) {
+        // The column with the fewest bits that no other owns keeps the clearing short.
+        let free = |at: usize| columns[at] & !used;
+        let Some(place) = (0..left.len()).min_by_key(|&place| free(left[place]).count_ones()) else { break };
+        let at = left.remove(place);
+        if free(at) == 0 {
+            return Err(at);
+        }
+        // The highest bit is the one that swizzles read.
+        let src = free(at).ilog2();
+        used |= 1 << src;
+        let cleared = columns[at] & !(1 << src);
+        for dst in (0..64).filter(|dst| cleared >> dst & 1 == 1) {
+            operations.push(RowOperation { src, dst });
+            for column in columns.iter_mut() {
+                *column ^= (*column >> src & 1) << dst;
+            }
+        }
+    }
+    Ok(operations)
+}
+
+fn are_disjoint(columns: &[u64]) -> bool {
+    let mut seen = 0;
+    columns.iter().all(|column| {
+        let apart = seen & column == 0;
+        seen |= column;
+        apart
+    })
+}
+
+/// The operations as swizzles, the first operation outermost, neighbouring bits that move alike as one.
+fn merged(operations: Vec<RowOperation>) -> Result<Vec<Swizzle>, CuteError> {
+    let mut groups: Vec<Vec<RowOperation>> = Vec::new();
+    for operation in operations {
+        // An operation may join an earlier group if it commutes with all from there on.
+        let free = groups.iter().rev().take_while(|group| group.iter().all(|other| other.commutes(operation))).count();
+        let from = groups.len() - free;
+        match groups[from..].iter_mut().find(|group| group[0].shift() == operation.shift()) {
+            Some(group) => group.push(operation),
+            None => groups.push(vec![operation]),
+        }
+    }
+    groups.into_iter().map(runs).collect::<Result<Vec<_>, _>>().map(|swizzles| swizzles.concat())
+}
+
+/// Operations of one shift that commute, as swizzles of runs of bits.
+fn runs(mut group: Vec<RowOperation>) -> Result<Vec<Swizzle>, CuteError> {
+    group.sort_by_key(|operation| operation.src);
+    let mut swizzles: Vec<(u32, u32, i32)> = Vec::new();
+    for operation in group {
+        let (base, shift) = (operation.src.min(operation.dst), operation.shift());
+        match swizzles.last_mut() {
+            Some((bits, from, _)) if *from + *bits == base && *bits < shift.unsigned_abs() => *bits += 1,
+            _ => swizzles.push((1, base, shift)),
+        }
+    }
+    swizzles.into_iter().map(|(bits, base, shift)| Swizzle::new(bits, base, shift)).collect()
+}

@@ -1,0 +1,246 @@
+//! Composition: the layout of `outer(inner(c))`, exact or refused with a counterexample.
+//!
+//! Each mode of the inner layout has at most one answer, since a flat layout without joinable
+//! neighbours is determined by its values. Where the strides divide the outer sizes, it is read off,
+//! and the digits that all modes reach in each outer mode tell whether a sum carries. Otherwise it is
+//! found, and then checked, point by point.
+
+use super::coalesce::coalesced;
+use super::layout::value_at;
+use super::{CuteError, IntTuple, Layout, Mode, View};
+
+/// So many points are looked at where no rule decides.
+pub(super) const MOST_POINTS: u64 = 1 << 20;
+
+const NAME: &str = "composition";
+
+/// What cuts a layout: one layout for all of it, or a tiler for each of its first modes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Tiler {
+    /// One layout over integer coordinates.
+    Layout(Layout),
+    /// A tiler a mode; modes behind them stay.
+    Modes(Vec<Tiler>),
+}
+
+impl Tiler {
+    /// The tiler of a tile shape: each integer `n` takes `n:1` of its mode.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn of_shape(shape: &IntTuple) -> Result<Self, CuteError> {
+        match shape.view() {
+            View::Leaf(&size) => Ok(Self::Layout(Layout::of(size, 1)?)),
+            View::Tuple(modes) => Ok(Self::Modes(modes.iter().map(Self::of_shape).collect::<Result<_, _>>()?)),
+        }
+    }
+}
+
+/// The layout `c` to `outer(inner(c))`, nested as the inner one.
+///
+/// The last mode of the coalesced outer layout is unbounded, as in CuTe.
+///
+/// # Errors
+/// [`CuteError::Inexact`] with a counterexample where no layout compatible with the inner one is
+/// this map; [`CuteError::TooManyPoints`] where strides that do not divide leave a map too large to
+/// be checked; [`CuteError::Overflow`].
+///
+/// ```
+/// use crate::cute::composition;
+/// let exact = composition(&"(4,5):(1,12)".parse()?, &"6:2".parse()?)?;
+/// assert_eq!(exact.to_string(), "(2,3):(2,12)");
+/// # Ok::<(), crate::cute::CuteError>(())
+/// ```
+pub fn composition(outer: &Layout, inner: &Layout) -> Result<Layout, CuteError> {
+    let outer = Outer::of(outer);
+    let (mut parts, mut domain, mut read_off) = (Vec::new(), 1u64, true);
+    for mode in inner.flat() {
+        let part = match outer.read_off(mode, domain)? {
+            Some(part) => part,
+            None => {
+                read_off = false;
+                outer.found(mode, domain)?
+            }
+        };
+        parts.push(part);
+        domain = domain.saturating_mul(mode.shape);
+    }
+    let mut next = parts.iter();
+    let result = Layout::from_tree(inner.tree().grow(&mut |_| {
+        let part = next.next().map_or(&[][..], Vec::as_slice);
+        Ok(Layout::of_flat(&part.iter().map(|piece| piece.mode).collect::<Vec<_>>())?.tree().clone())
+    })?)?;
+    match read_off.then(|| outer.carry(&parts)) {
+        Some(None) => Ok(result),
+        Some(Some(index)) => Err(outer.differs(&result, inner, index)?.unwrap_or(CuteError::TooManyPoints {
+            operation: NAME,
+            points: result.size(),
+            most: MOST_POINTS,
+        })),
+        None => outer.checked(result, inner),
+    }
+}
+
+/// Composes each mode of a layout with its tiler; modes without a tiler stay.
+///
+/// # Errors
+/// As [`composition`]; [`CuteError::TooManyModes`] where there are more tilers than modes.
+pub fn composition_by(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+    match tiler {
+        Tiler::Layout(inner) => composition(layout, inner),
+        Tiler::Modes(tilers) => by_mode(layout, tilers, composition_by),
+    }
+}
+
+/// Applies an operation to each mode and its tiler; modes without a tiler stay.
+pub(super) fn by_mode(
+    layout: &Layout,
+    tilers: &[Tiler],
+    operation: fn(&Layout, &Tiler) -> Result<Layout, CuteError>,
+) -> Result<Layout, CuteError> {
+    let mut modes = layout.modes();
+    if tilers.len() > modes.len() {
+        return Err(CuteError::TooManyModes { what: "the tiler", have: tilers.len(), most: modes.len() });
+    }
+    for (mode, tiler) in modes.iter_mut().zip(tilers) {
+        *mode = operation(mode, tiler)?;
+    }
+    Layout::from_modes(modes)
+}
+
+/// A mode of the result, and the digit of the outer layout that it counts.
+struct Piece {
+    mode: Mode,
+    /// Which outer mode, and how far one step goes in its digit.
+    digit: (usize, u64),
+    /// What one step is in the integer coordinate of the result.
+    domain: u64,
+}
+
+struct Outer {
+    flat: Vec<Mode>,
+}
+
+impl Outer {
+    fn of(layout: &Layout) -> Self {
+        let mut flat = coalesced(&layout.flat());
+        if flat.is_empty() {
+            flat.push(Mode { shape: 1, stride: 0 });
+        }
+        Self { flat }
+    }
+
+    fn at(&self, index: u64) -> Result<u64, CuteError> {
+        value_at(&self.flat, index)
+    }
+
+    /// The pieces of one inner mode, where strides and sizes divide.
+    fn read_off(&self, inner: Mode, mut domain: u64) -> Result<Option<Vec<Piece>>, CuteError> {
+        let (mut left, mut step, mut pieces) = (inner.shape, inner.stride, Vec::new());
+        if left == 1 || step == 0 {
+            let mode = Mode { shape: left, stride: 0 };
+            return Ok(Some(vec![Piece { mode, digit: (0, 0), domain }]));
+        }
+        let last = self.flat.len() - 1;
+        for (at, outer) in self.flat.iter().enumerate() {
+            let shape = if at == last {
+                left
+            } else if step % outer.shape == 0 {
+                step /= outer.shape;
+                continue;
+            } else if outer.shape % step == 0 {
+                left.min(outer.shape / step)
+            } else {
+                return Ok(None);
+            };
+            if left % shape != 0 {
+                return Ok(None);
+            }
+            let stride = outer.stride.checked_mul(step).ok_or(CuteError::Overflow { what: "a stride" })?;
+            pieces.push(Piece { mode: Mode { shape, stride }, digit: (at, step), domain });
+            (left, step, domain) = (left / shape, 1, domain.saturating_mul(shape));
+            if left == 1 {
+                break;
+            }
+        }
+        Ok(Some(pieces))
+    }
+
+    /// A coordinate whose digits carry into the next outer mode, where there is one.
+    fn carry(&self, parts: &[Vec<Piece>]) -> Option<u64> {
+        (0..self.flat.len() - 1).find_map(|at| {
+            let (mut digit, mut index) = (0u64, 0u64);
+            for piece in parts.iter().flatten().filter(|piece| piece.digit.0 == at && piece.digit.1 != 0) {
+                let step = piece.digit.1;
+                let most = (piece.mode.shape - 1).min((self.flat[at].shape - digit).div_ceil(step));
+                digit += most * step;
+                index += most * piece.domain;
+                if digit >= self.flat[at].shape {
+                    return Some(index);
+                }
+            }
+            None
+        })
+    }
+
+    /// The only pieces that one inner mode can have, found from its values.
+    fn found(&self, inner: Mode, domain: u64) -> Result<Vec<Piece>, CuteError> {
+        let (mut left, mut step, mut pieces) = (inner.shape, 1u64, Vec::new());
+        while left > 1 {
+            let first = self.along(inner, step)?;
+            // A value differs from the multiple of the first: there the next piece begins.
+            let bound = left.min(MOST_POINTS);
+            let mut end = None;
+            for i in 2..bound {
+                let value = self.along(inner, i * step)?;
+                if first.checked_mul(i) != Some(value) {
+                    end = Some((i, value));
+                    break;
+                }
+            }
+            let shape = match end {
+                Some((i, exact)) if left % i != 0 => {
+                    let candidate = first.saturating_mul(i);
+                    let index = domain.saturating_mul(i * step);
+                    return Err(CuteError::Inexact { operation: NAME, index, exact, candidate });
+                }
+                Some((i, _)) => i,
+                None if bound < left => return Err(too_many(left)),
+                None => left,
+            };
+            let at = domain.saturating_mul(step);
+            pieces.push(Piece { mode: Mode { shape, stride: first }, digit: (0, 0), domain: at });
+            (left, step) = (left / shape, step.saturating_mul(shape));
+        }
+        Ok(pieces)
+    }
+
+    /// The exact value at a coordinate of one inner mode.
+    fn along(&self, inner: Mode, index: u64) -> Result<u64, CuteError> {
+        let inside = inner.stride.checked_mul(index).ok_or(CuteError::Overflow { what: "the inner value" })?;
+        self.at(inside)
+    }
+
+    fn differs(&self, result: &Layout, inner: &Layout, index: u64) -> Result<Option<CuteError>, CuteError> {
+        let (exact, candidate) = (self.at(inner.at(index)?)?, result.at(index)?);
+        Ok((exact != candidate).then_some(CuteError::Inexact { operation: NAME, index, exact, candidate }))
+    }
+
+    /// The result, where it is right at every point.
+    fn checked(&self, result: Layout, inner: &Layout) -> Result<Layout, CuteError> {
+        if result.size() > MOST_POINTS {
+            return Err(too_many(result.size()));
+        }
+        for (index, (inside, candidate)) in inner.values().zip(result.values()).enumerate() {
+            let exact = self.at(inside)?;
+            if exact != candidate {
+                return Err(CuteError::Inexact { operation: NAME, index: index as u64, exact, candidate });
+            }
+        }
+        Ok(result)
+    }
+}
+
+fn too_many(points: u64) -> CuteError {
+    CuteError::TooManyPoints { operation: NAME, points, most: MOST_POINTS }
+}

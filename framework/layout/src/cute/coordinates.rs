@@ -1,0 +1,161 @@
+//! Layouts whose values are coordinates: a stride steps along axes rather than through memory.
+
+use std::fmt;
+
+use super::{CuteError, IntTuple, Layout, Mode, Tree, composition};
+
+/// A size, and how far one step goes along each axis.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CoordinateMode {
+    /// How many elements.
+    pub shape: u64,
+    /// The step along each axis, the first axis first.
+    pub stride: Vec<u64>,
+}
+
+/// A map of coordinates to coordinates: what a bulk copy needs, whose hardware takes the place of a
+/// tile as a coordinate. Strides are written `2@1`, a step of 2 along axis 1, and `1@0+1@1`.
+///
+/// ```
+/// use crate::cute::{CoordinateLayout, IntTuple};
+/// let tensor = CoordinateLayout::identity(&"(16,8)".parse::<IntTuple>()?)?;
+/// assert_eq!(tensor.to_string(), "(16,8):(1@0,1@1)");
+/// let rows_of_four = tensor.compose(&"(4,8):(4,16)".parse()?)?;
+/// assert_eq!(rows_of_four.to_string(), "(4,8):(4@0,1@1)");
+/// assert_eq!(rows_of_four.at(5)?, [4, 1]);
+/// # Ok::<(), crate::cute::CuteError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CoordinateLayout {
+    axes: usize,
+    modes: Tree<CoordinateMode>,
+}
+
+const VALUE: CuteError = CuteError::Overflow { what: "a coordinate" };
+
+impl CoordinateLayout {
+    /// The layout of these modes into so many axes.
+    ///
+    /// # Errors
+    /// [`CuteError::EmptyMode`]; [`CuteError::NotCongruent`] where a stride has not one step an axis.
+    pub fn new(axes: usize, modes: Tree<CoordinateMode>) -> Result<Self, CuteError> {
+        for (at, mode) in modes.leaves().into_iter().enumerate() {
+            if mode.shape == 0 {
+                return Err(CuteError::EmptyMode { mode: at });
+            }
+            if mode.stride.len() != axes {
+                return Err(CuteError::NotCongruent {
+                    left: format!("{:?}", mode.stride),
+                    right: format!("{axes} axes"),
+                    remedy: "give a stride one step for each axis",
+                });
+            }
+        }
+        Ok(Self { axes, modes })
+    }
+
+    /// Each coordinate of a shape to itself, with one axis for each size from left to right.
+    ///
+    /// # Errors
+    /// [`CuteError::EmptyMode`].
+    pub fn identity(shape: &IntTuple) -> Result<Self, CuteError> {
+        let axes = shape.leaves().len();
+        let mut axis = 0;
+        let modes = shape.map(|&shape| {
+            let mut stride = vec![0; axes];
+            stride[axis] = 1;
+            axis += 1;
+            CoordinateMode { shape, stride }
+        });
+        Self::new(axes, modes)
+    }
+
+    /// How many axes the values have.
+    pub fn axes(&self) -> usize {
+        self.axes
+    }
+
+    /// The modes.
+    pub fn tree(&self) -> &Tree<CoordinateMode> {
+        &self.modes
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> IntTuple {
+        self.modes.map(|mode| mode.shape)
+    }
+
+    /// The coordinates at an integer, also past the size, where the last mode goes on.
+    ///
+    /// # Errors
+    /// [`CuteError::Overflow`].
+    pub fn at(&self, index: u64) -> Result<Vec<u64>, CuteError> {
+        let (mut rest, mut place) = (index, vec![0u64; self.axes]);
+        let modes = self.modes.leaves();
+        let last = modes.len().saturating_sub(1);
+        for (at, mode) in modes.into_iter().enumerate() {
+            let digit = if at == last { rest } else { rest % mode.shape };
+            rest /= mode.shape;
+            for (sum, step) in place.iter_mut().zip(&mode.stride) {
+                let moved = digit.checked_mul(*step).and_then(|moved| sum.checked_add(moved));
+                *sum = moved.ok_or(VALUE)?;
+            }
+        }
+        Ok(place)
+    }
+
+    /// The layout `c` to `self(inner(c))`.
+    ///
+    /// # Errors
+    /// As [`composition`], the values of a counterexample being the coordinates packed into one
+    /// number, the first axis lowest; [`CuteError::Overflow`] where they do not fit 64 bits.
+    pub fn compose(&self, inner: &Layout) -> Result<Self, CuteError> {
+        let weights = self.weights(inner)?;
+        let packed = composition(&self.packed(&weights)?, inner)?;
+        let modes = packed.tree().map(|mode| {
+            let mut left = mode.stride;
+            let mut stride = vec![0; self.axes];
+            for (step, weight) in stride.iter_mut().zip(&weights).rev() {
+                *step = left / weight;
+                left %= weight;
+            }
+            CoordinateMode { shape: mode.shape, stride }
+        });
+        Self::new(self.axes, modes)
+    }
+
+    /// What one step of each axis counts in a packed coordinate: more than all axes before it can
+    /// reach within the inner layout, so that neither sums nor joined modes cross axes.
+    fn weights(&self, inner: &Layout) -> Result<Vec<u64>, CuteError> {
+        let (mut weight, mut weights) = (1u64, Vec::with_capacity(self.axes));
+        for axis in 0..self.axes {
+            weights.push(weight);
+            let reach = self.modes.leaves().into_iter().try_fold(1u64, |sum, mode| {
+                mode.shape.max(inner.cosize()).checked_mul(mode.stride[axis])?.checked_add(sum)
+            });
+            weight = reach.and_then(|reach| weight.checked_mul(reach)).ok_or(VALUE)?;
+        }
+        Ok(weights)
+    }
+
+    fn packed(&self, weights: &[u64]) -> Result<Layout, CuteError> {
+        let packed = |mode: &CoordinateMode| {
+            let mut steps = mode.stride.iter().zip(weights);
+            let stride = steps.try_fold(0u64, |sum, (step, weight)| sum.checked_add(step.checked_mul(*weight)?))?;
+            Some(Mode { shape: mode.shape, stride })
+        };
+        let modes = self.modes.grow(&mut |mode| packed(mode).map(Tree::leaf).ok_or(VALUE))?;
+        Layout::from_tree(modes)
+    }
+}
+
+impl fmt::Display for CoordinateLayout {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let strides = self.modes.map(|mode| {
+            let steps = mode.stride.iter().enumerate().filter(|(_, step)| **step != 0);
+            let steps: Vec<_> = steps.map(|(axis, step)| format!("{step}@{axis}")).collect();
+            if steps.is_empty() { "0".to_owned() } else { steps.join("+") }
+        });
+        write!(out, "{}:{strides}", self.shape())
+    }
+}

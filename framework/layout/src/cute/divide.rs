@@ -1,0 +1,73 @@
+//! Division: a layout cut into a tile and the rest.
+
+use super::composition::by_mode;
+use super::{CuteError, Layout, Tiler, complement, composition};
+
+/// `(tile, rest)`: the elements that the tiler names, and where the tile repeats. With a tiler a
+/// mode, each of those modes is divided.
+///
+/// # Errors
+/// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`].
+///
+/// ```
+/// use crate::cute::{Tiler, logical_divide};
+/// let divided = logical_divide(&"(4,2,3):(2,1,8)".parse()?, &Tiler::Layout("4:2".parse()?))?;
+/// assert_eq!(divided.to_string(), "((2,2),(2,3)):((4,1),(2,8))");
+/// # Ok::<(), crate::cute::CuteError>(())
+/// ```
+pub fn logical_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+    match tiler {
+        Tiler::Layout(tile) => {
+            let rest = complement(tile, layout.size())?;
+            composition(layout, &Layout::from_modes(vec![tile.clone(), rest])?)
+        }
+        Tiler::Modes(tilers) => by_mode(layout, tilers, logical_divide),
+    }
+}
+
+/// `((tile, tile, ...), (rest, rest, ...))`; modes without a tiler are rest.
+///
+/// # Errors
+/// As [`logical_divide`].
+pub fn zipped_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+    zipped(&logical_divide(layout, tiler)?, tiler)
+}
+
+/// `((tile, tile, ...), rest, rest, ...)`.
+///
+/// # Errors
+/// As [`logical_divide`].
+pub fn tiled_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+    opened(&zipped_divide(layout, tiler)?, false)
+}
+
+/// `(tile, tile, ..., rest, rest, ...)`.
+///
+/// # Errors
+/// As [`logical_divide`].
+pub fn flat_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+    opened(&zipped_divide(layout, tiler)?, true)
+}
+
+/// A layout of pairs, nested as the tiler, as a pair: firsts and seconds.
+pub(super) fn zipped(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+    let Tiler::Modes(tilers) = tiler else { return Ok(layout.clone()) };
+    let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
+    let modes = layout.modes();
+    for (mode, tiler) in modes.iter().zip(tilers) {
+        let pair = zipped(mode, tiler)?.modes();
+        firsts.extend(pair.first().cloned());
+        seconds.extend(pair.into_iter().skip(1));
+    }
+    seconds.extend(modes.into_iter().skip(tilers.len()));
+    Layout::from_modes(vec![Layout::from_modes(firsts)?, Layout::from_modes(seconds)?])
+}
+
+/// A pair with its second (and, where asked, its first) mode spread over the top.
+pub(super) fn opened(pair: &Layout, first_too: bool) -> Result<Layout, CuteError> {
+    let mut modes = Vec::new();
+    for (at, mode) in pair.modes().into_iter().enumerate() {
+        if at == 0 && !first_too { modes.push(mode) } else { modes.extend(mode.modes()) }
+    }
+    Layout::from_modes(modes)
+}

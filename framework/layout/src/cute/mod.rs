@@ -1,0 +1,55 @@
+//! CuTe layouts: nested shapes and strides over the integers, their algebra, swizzles, and the
+//! bridge to linear layouts.
+//!
+//! A layout maps the integers below its size to offsets. An integer coordinate is split over the
+//! modes with the leftmost fastest (colexicographically); the last mode is not reduced, so a layout
+//! extends past its size. Every operation is exact, or an error that shows a counterexample.
+//! The text is CuTe's: `((4,8),(2,2)):((32,1),(16,8))`, `Swizzle<3,4,3> o 0 o (8,64):(64,1)`.
+//!
+//! ```
+//! use crate::cute::{Layout, composition};
+//! let rows: Layout = "(4,8):(8,1)".parse()?;
+//! assert_eq!(composition(&rows, &"8:2".parse()?)?.to_string(), "(2,4):(16,1)");
+//! // The sums of both modes carry from the first digit to the second: no layout is this map.
+//! let carries = composition(&"(6,4):(4,1)".parse()?, &"(2,3):(4,1)".parse()?);
+//! assert!(carries.is_err());
+//! # Ok::<(), crate::cute::CuteError>(())
+//! ```
+
+mod bridge;
+mod coalesce;
+mod composition;
+mod coordinates;
+mod divide;
+mod error;
+mod inverse;
+mod layout;
+mod product;
+mod recast;
+mod select;
+mod swizzle;
+mod task_mapping;
+mod tensor;
+mod text;
+mod thread_value;
+mod tuple;
+
+pub use bridge::{from_linear, to_affine, to_linear, to_linear_modes};
+pub use coalesce::{coalesce, coalesce_by, filter, filter_zeros};
+pub use composition::{Tiler, composition, composition_by};
+pub use coordinates::{CoordinateLayout, CoordinateMode};
+pub use divide::{flat_divide, logical_divide, tiled_divide, zipped_divide};
+pub use error::CuteError;
+pub use inverse::{complement, left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse};
+pub use layout::{Layout, Mode, crd2crd, crd2idx, idx2crd};
+pub use product::{
+    blocked_product, flat_product, logical_product, raked_product, tile_to_shape, tiled_product, zipped_product,
+};
+pub use recast::{downcast, recast, upcast};
+pub use select::Selection;
+pub use swizzle::{ComposedLayout, Swizzle};
+pub use task_mapping::{Index, IndexTerm, LoopNest, Source, TaskMapping};
+pub use tensor::{of_tensor, to_distributed, to_memory};
+pub use text::open_tuple;
+pub use thread_value::ThreadValue;
+pub use tuple::{IntTuple, MAX_DEPTH, Tree, View};

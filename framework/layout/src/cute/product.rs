@@ -1,0 +1,132 @@
+//! Products: a layout repeated as another says.
+
+use super::composition::by_mode;
+use super::divide::{opened, zipped};
+use super::{CuteError, IntTuple, Layout, Mode, Tiler, Tree, complement, composition};
+
+/// `(block, repetition)`: the block, and where its copies lie, without overlap. With a tiler a mode,
+/// each of those modes is repeated.
+///
+/// # Errors
+/// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`].
+///
+/// ```
+/// use crate::cute::{Tiler, logical_product};
+/// let product = logical_product(&"(2,2):(4,1)".parse()?, &Tiler::Layout("6:1".parse()?))?;
+/// assert_eq!(product.to_string(), "((2,2),(2,3)):((4,1),(2,8))");
+/// # Ok::<(), crate::cute::CuteError>(())
+/// ```
+pub fn logical_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+    match tiler {
+        Tiler::Layout(tile) => {
+            let reach = block.size().checked_mul(tile.cosize());
+            let reach = reach.ok_or(CuteError::Overflow { what: "the size of the product" })?;
+            let copies = composition(&complement(block, reach)?, tile)?;
+            Layout::from_modes(vec![block.clone(), copies])
+        }
+        Tiler::Modes(tilers) => by_mode(block, tilers, logical_product),
+    }
+}
+
+/// `((block, block, ...), (repetition, repetition, ...))`.
+///
+/// # Errors
+/// As [`logical_product`].
+pub fn zipped_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+    zipped(&logical_product(block, tiler)?, tiler)
+}
+
+/// `((block, block, ...), repetition, repetition, ...)`.
+///
+/// # Errors
+/// As [`logical_product`].
+pub fn tiled_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+    opened(&zipped_product(block, tiler)?, false)
+}
+
+/// `(block, block, ..., repetition, repetition, ...)`.
+///
+/// # Errors
+/// As [`logical_product`].
+pub fn flat_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
+    opened(&zipped_product(block, tiler)?, true)
+}
+
+/// Each mode is `(block, repetition)`: whole blocks side by side.
+///
+/// # Errors
+/// As [`logical_product`].
+pub fn blocked_product(block: &Layout, tile: &Layout) -> Result<Layout, CuteError> {
+    paired(block, tile, false)
+}
+
+/// Each mode is `(repetition, block)`: blocks interleaved.
+///
+/// # Errors
+/// As [`logical_product`].
+pub fn raked_product(block: &Layout, tile: &Layout) -> Result<Layout, CuteError> {
+    paired(block, tile, true)
+}
+
+fn paired(block: &Layout, tile: &Layout, repetition_first: bool) -> Result<Layout, CuteError> {
+    let rank = block.rank().max(tile.rank());
+    let (block, tile) = (ranked(block, rank)?, ranked(tile, rank)?);
+    let product = logical_product(&block, &Tiler::Layout(tile))?.modes();
+    let [block, copies] = product.as_slice() else { return Layout::from_modes(product) };
+    let pairs = block.modes().into_iter().zip(copies.modes());
+    let pairs = pairs.map(|(block, copies)| {
+        Layout::from_modes(if repetition_first { vec![copies, block] } else { vec![block, copies] })
+    });
+    Layout::from_modes(pairs.collect::<Result<_, _>>()?)
+}
+
+/// The layout as a tuple of `rank` modes.
+fn ranked(layout: &Layout, rank: usize) -> Result<Layout, CuteError> {
+    Layout::from_modes(layout.append(rank, None)?.modes())
+}
+
+/// The block repeated until it fills a shape; `order` ranks the modes, the smallest repeated first.
+///
+/// # Errors
+/// [`CuteError::NotDivisible`] where the block does not divide the shape,
+/// [`CuteError::NotCongruent`] where the order has not one integer a mode, and as
+/// [`blocked_product`].
+pub fn tile_to_shape(block: &Layout, shape: &IntTuple, order: Option<&IntTuple>) -> Result<Layout, CuteError> {
+    let rank = shape.rank().max(block.rank());
+    let block = ranked(block, rank)?;
+    let mut wanted = shape.modes().iter().map(IntTuple::product).collect::<Result<Vec<_>, _>>()?;
+    wanted.resize(rank, 1);
+    let mut counts = Vec::new();
+    for (mode, number) in block.modes().iter().zip(wanted) {
+        let divisor = mode.size();
+        if number == 0 || number % divisor != 0 {
+            return Err(CuteError::NotDivisible { operation: "tile to shape", number, divisor });
+        }
+        counts.push(number / divisor);
+    }
+    blocked_product(&block, &ordered(&counts, order)?)
+}
+
+/// The compact layout whose strides grow in the given order of the modes.
+fn ordered(counts: &[u64], order: Option<&IntTuple>) -> Result<Layout, CuteError> {
+    let ranks: Vec<u64> = match order {
+        None => (0..counts.len() as u64).collect(),
+        Some(order) => order.leaves().into_iter().copied().collect(),
+    };
+    if ranks.len() != counts.len() {
+        return Err(CuteError::NotCongruent {
+            left: order.map(ToString::to_string).unwrap_or_default(),
+            right: IntTuple::flat(counts.iter().copied()).to_string(),
+            remedy: "the order has one integer for each mode",
+        });
+    }
+    let mut by_rank: Vec<_> = (0..counts.len()).collect();
+    by_rank.sort_by_key(|&at| (ranks[at], at));
+    let (mut modes, mut next) = (vec![Mode { shape: 1, stride: 0 }; counts.len()], 1u64);
+    for at in by_rank {
+        let shape = counts[at];
+        modes[at] = Mode { shape, stride: if shape == 1 { 0 } else { next } };
+        next = next.checked_mul(shape).ok_or(CuteError::Overflow { what: "the size of the result" })?;
+    }
+    Layout::from_tree(Tree::flat(modes))
+}

@@ -1,0 +1,149 @@
+//! Layouts of tensors, distributed or in memory, in CuTe's notation.
+
+use crate::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout};
+
+use super::{ComposedLayout, CuteError, Layout, Mode, Tree, coalesce, from_linear, to_linear_modes};
+
+/// A tensor's layout as CuTe writes it.
+///
+/// A distributed layout is a map of `(thread, value)` to elements, counted with the first axis the
+/// fastest: threads are the lanes of a block's warps, warp by warp, and block by block; values are
+/// registers. A memory layout is a map of a coordinate, one mode an axis, to the offset; padding
+/// changes its strides. In tensor memory the offset is the row, and above it the column.
+///
+/// ```
+/// use crate::cute::of_tensor;
+/// use crate::{Families, families::Neutral, parse_spec};
+/// let text = |attribute: &str, shape: [u64; 2]| -> Result<String, Box<dyn std::error::Error>> {
+///     Ok(of_tensor(&Neutral.resolve(&parse_spec(attribute)?, &shape, &Neutral)?)?.to_string())
+/// };
+/// let rows = "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
+/// assert_eq!(text(rows, [8, 8])?, "((4,8),2):((16,1),8)");
+/// let swizzled = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+/// assert_eq!(text(swizzled, [32, 64])?, "Swizzle<3,3,3> o 0 o (32,64):(64,1)");
+/// let padded = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [32, 64]}>";
+/// assert_eq!(text(padded, [32, 64])?, "(32,64):(72,1)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`CuteError::DependentBasis`] where two places hold one element but for bases that are zero;
+/// [`CuteError::Padded`]; [`CuteError::Linear`] for a memory that does not hold every element.
+pub fn of_tensor(layout: &TensorLayout) -> Result<ComposedLayout, CuteError> {
+    match layout {
+        TensorLayout::Distributed(linear) => from_linear(&thread_value(linear)?),
+        TensorLayout::Memory(memory) => in_memory(memory),
+        TensorLayout::TensorMemory(linear) => from_linear(&linear.pseudoinvert()?),
+    }
+}
+
+/// The layout with all threads in one dim, `lane`, before the registers.
+fn thread_value(linear: &LinearLayout) -> Result<LinearLayout, CuteError> {
+    let there = |dim: &Dim| linear.ins().contains(*dim);
+    let threads: Vec<_> = linear.ins().dims().filter(|&dim| dim != Dim::REGISTER).collect();
+    let order: Vec<_> = threads.iter().copied().chain([Dim::REGISTER].into_iter().filter(there)).collect();
+    let register = linear.in_bits(Dim::REGISTER);
+    let sizes = [(Dim::LANE, linear.ins().bits() - register), (Dim::REGISTER, register)];
+    let overflow = CuteError::Overflow { what: "the number of threads or of values" };
+    let sizes: Option<Vec<_>> = sizes.iter().map(|&(dim, bits)| Some((dim, 1u64.checked_shl(bits)?))).collect();
+    Ok(linear.transpose_ins(&order)?.reshape_ins(&sizes.ok_or(overflow)?)?)
+}
+
+fn in_memory(memory: &MemoryLayout) -> Result<ComposedLayout, CuteError> {
+    let offsets = from_linear(&memory.linear.pseudoinvert()?)?;
+    if memory.padding.is_empty() {
+        return Ok(offsets);
+    }
+    if memory.linear.in_bits(Dim::BLOCK) > 0 {
+        return Err(CuteError::Padded { reason: "it lies in the memories of several blocks" });
+    }
+    if !offsets.swizzles().is_empty() {
+        return Err(CuteError::Padded { reason: "a swizzle acts on the offset before padding is added" });
+    }
+    // Intervals are powers of two, so padding is a sum over the bits of the offset.
+    let bits = |mode: Layout| {
+        let strides = mode.flat().into_iter().flat_map(|Mode { shape, stride }| {
+            (0..shape.ilog2()).map(move |bit| Mode { shape: 2, stride: memory.physical_offset(stride << bit) })
+        });
+        Layout::from_tree(Tree::flat(strides))
+    };
+    let axes = if memory.linear.outs().len() == 1 { vec![offsets.layout().clone()] } else { offsets.layout().modes() };
+    let mut padded = axes.into_iter().map(|axis| coalesce(&bits(axis)?)).collect::<Result<Vec<_>, _>>()?;
+    let layout = if padded.len() == 1 { padded.remove(0) } else { Layout::from_modes(padded)? };
+    ComposedLayout::new(Vec::new(), 0, layout)
+}
+
+/// The distributed layout, over one block, that CuTe writes as a map of `(thread, value)` to the
+/// elements of `shape`, `lanes` threads being a warp: the way back from [`of_tensor`].
+///
+/// ```
+/// use crate::cute::{of_tensor, to_distributed};
+/// use crate::{Dim, Layout};
+/// let rows = to_distributed(&"((4,8),2):((16,1),8)".parse()?, &[8, 8], 32)?;
+/// assert_eq!(rows.bases_of(Dim::REGISTER), [[0, 1]]);
+/// assert_eq!(of_tensor(&Layout::Distributed(rows))?.to_string(), "((4,8),2):((16,1),8)");
+/// # Ok::<(), crate::cute::CuteError>(())
+/// ```
+///
+/// # Errors
+/// As [`to_linear_modes`]; [`CuteError::Linear`] where sizes are no powers of two.
+pub fn to_distributed(layout: &ComposedLayout, shape: &[u64], lanes: u64) -> Result<LinearLayout, CuteError> {
+    let linear = to_linear_modes(layout, &[Dim::LANE, Dim::REGISTER], &axes(shape)?)?;
+    let (threads, values) = (1 << linear.in_bits(Dim::LANE), 1 << linear.in_bits(Dim::REGISTER));
+    let lanes = lanes.clamp(1, threads);
+    let sizes = [(Dim::LANE, lanes), (Dim::WARP, threads / lanes), (Dim::BLOCK, 1), (Dim::REGISTER, values)];
+    Ok(linear.reshape_ins(&sizes)?.transpose_ins(&[Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK])?)
+}
+
+/// The layout, in one block's memory, that CuTe writes as a map of a coordinate of `shape`, one
+/// mode an axis, to the offset: the way back from [`of_tensor`] but for padding.
+///
+/// ```
+/// use crate::cute::{of_tensor, to_memory};
+/// use crate::Layout;
+/// let text = "Swizzle<3,3,3> o 0 o (32,64):(64,1)";
+/// let memory = to_memory(&text.parse()?, &[32, 64])?;
+/// assert_eq!(of_tensor(&Layout::Memory(memory))?.to_string(), text);
+/// # Ok::<(), crate::cute::CuteError>(())
+/// ```
+///
+/// # Errors
+/// As [`to_linear_modes`]; [`CuteError::Linear`] where the modes are not `shape`, or offsets are
+/// used twice or left out.
+pub fn to_memory(layout: &ComposedLayout, shape: &[u64]) -> Result<MemoryLayout, CuteError> {
+    let axes = axes(shape)?;
+    let dims: Vec<Dim> = axes.iter().map(|&(dim, _)| dim).collect();
+    let size = shape.iter().try_fold(1u64, |size, axis| size.checked_mul(*axis));
+    let size = size.ok_or(CuteError::Overflow { what: "the number of elements" })?;
+    let whole = match layout.layout().rank() == dims.len() {
+        true => layout.clone(),
+        // One axis is a mode without parentheses.
+        false => ComposedLayout::new(
+            layout.swizzles().to_vec(),
+            layout.offset(),
+            Layout::from_modes(vec![layout.layout().clone()])?,
+        )?,
+    };
+    let offsets = to_linear_modes(&whole, &dims, &[(Dim::OFFSET, size), (Dim::BLOCK, 1)])?;
+    let memory = offsets.invert()?;
+    for (dim, size) in axes {
+        let have = memory.out_bits(dim);
+        if size != 1 << have {
+            let (left, right) = (size.ilog2(), have);
+            return Err(CuteError::Linear(LayoutError::SizeMismatch { dim, left, right }));
+        }
+    }
+    Ok(MemoryLayout::linear(memory))
+}
+
+/// The axes of a shape with their sizes.
+fn axes(shape: &[u64]) -> Result<Vec<(Dim, u64)>, CuteError> {
+    let named = |(axis, &size): (usize, &u64)| match size.is_power_of_two() && axis < MOST_AXES {
+        true => Ok((Dim::tensor(axis), size)),
+        false => Err(CuteError::Linear(LayoutError::NotPowerOfTwo { dim: Dim::tensor(axis.min(MOST_AXES - 1)), size })),
+    };
+    shape.iter().enumerate().map(named).collect()
+}
+
+/// Axes that have names.
+const MOST_AXES: usize = 48;

@@ -1,0 +1,157 @@
+//! Shapes that are no power of two: a larger layout, and a mask of what of it is real.
+
+use super::{Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout};
+
+/// Axes that have names.
+const MOST_AXES: usize = 48;
+
+/// A shape of any sizes within one of powers of two (seed 000, section 8): layouts are made for the
+/// enlarged shape, and accesses to what is not real are masked off.
+///
+/// ```
+/// use crate::{Dim, Enlarged};
+/// let enlarged = Enlarged::of(&[48, 64])?;
+/// assert_eq!(enlarged.shape(), [64, 64]);
+/// assert_eq!(enlarged.bounds(), [(Dim::tensor(0), 48)]);
+/// assert!(enlarged.is_real(&[(Dim::tensor(0), 47), (Dim::tensor(1), 63)]));
+/// assert!(!enlarged.is_real(&[(Dim::tensor(0), 48)]));
+/// # Ok::<(), crate::LayoutError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Enlarged {
+    real: Vec<u64>,
+    shape: Vec<u64>,
+}
+
+/// How much of one register's or lane's share of an enlarged tensor is real.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Share {
+    /// All of it: no access needs a mask.
+    Real,
+    /// Some of it may be: accesses are checked one by one.
+    Mixed,
+    /// None of it: there is nothing to access.
+    Nothing,
+}
+
+impl Enlarged {
+    /// The smallest shape of powers of two, one size for each axis, that holds `shape`.
+    ///
+    /// # Errors
+    /// [`LayoutError::NotPowerOfTwo`] at an axis without elements or of more than 2^63;
+    /// [`LayoutError::TooManyBits`] where coordinates of the enlarged shape do not fit a word;
+    /// [`LayoutError::NoSuchDim`] where there are more than 48 axes.
+    pub fn of(shape: &[u64]) -> Result<Self, LayoutError> {
+        if shape.len() > MOST_AXES {
+            return Err(LayoutError::NoSuchDim { dim: Dim::named(&format!("dim{MOST_AXES}")) });
+        }
+        let enlarged = |(axis, &size): (usize, &u64)| {
+            let larger = size.checked_next_power_of_two().filter(|_| size > 0);
+            larger.ok_or(LayoutError::NotPowerOfTwo { dim: Dim::tensor(axis), size })
+        };
+        let larger = shape.iter().enumerate().map(enlarged).collect::<Result<Vec<_>, _>>()?;
+        let bits = larger.iter().map(|size| size.trailing_zeros()).sum();
+        if bits > 64 {
+            return Err(LayoutError::TooManyBits { bits });
+        }
+        Ok(Self { real: shape.to_vec(), shape: larger })
+    }
+
+    /// The enlarged shape, in elements.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The shape of the real elements.
+    #[must_use]
+    pub fn real_shape(&self) -> &[u64] {
+        &self.real
+    }
+
+    /// The mask: real are the elements whose coordinate along each of these axes is below its
+    /// bound. Axes that were not enlarged are not listed.
+    #[must_use]
+    pub fn bounds(&self) -> Vec<(Dim, u64)> {
+        let sizes = self.real.iter().zip(&self.shape).enumerate();
+        sizes.filter(|(_, (real, larger))| real < larger).map(|(axis, (&real, _))| (Dim::tensor(axis), real)).collect()
+    }
+
+    /// Whether all elements are real, so that there is nothing to mask.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.real == self.shape
+    }
+
+    /// Whether the element at these coordinates is real; axes that are not named are at zero.
+    #[must_use]
+    pub fn is_real(&self, coordinates: &[(Dim, u64)]) -> bool {
+        let at = |dim: Dim| coordinates.iter().find(|(named, _)| *named == dim).map_or(0, |&(_, at)| at);
+        self.bounds().into_iter().all(|(dim, bound)| at(dim) < bound)
+    }
+
+    /// The layout that a family builds for the enlarged shape.
+    ///
+    /// # Errors
+    /// As [`Families::resolve`].
+    pub fn layout(&self, spec: &FamilySpec, families: &dyn Families) -> Result<Layout, FamilyError> {
+        families.resolve(spec, &self.shape, families)
+    }
+
+    /// How much is real of what `layout` gives to the position `at` along the input dim `dim`,
+    /// whatever the other input dims say. [`Share::Real`] is said exactly where it is so;
+    /// [`Share::Nothing`] where one axis alone shows it.
+    ///
+    /// ```
+    /// use crate::{Dim, Enlarged, LinearLayout, Share};
+    /// let lanes = LinearLayout::identity(4, Dim::LANE, Dim::tensor(0))?;
+    /// let layout = lanes.direct_sum(&LinearLayout::identity(4, Dim::REGISTER, Dim::tensor(0))?)?;
+    /// // Registers hold elements 0 to 3, 4 to 7, ...; the first ten are real.
+    /// let enlarged = Enlarged::of(&[10])?;
+    /// let shares: Vec<_> = (0..4).map(|register| enlarged.share(&layout, Dim::REGISTER, register)).collect();
+    /// assert_eq!(shares, [Share::Real, Share::Real, Share::Mixed, Share::Nothing]);
+    /// # Ok::<(), crate::LayoutError>(())
+    /// ```
+    #[must_use]
+    pub fn share(&self, layout: &LinearLayout, dim: Dim, at: u64) -> Share {
+        let own = columns_at(layout.columns_of(dim), at);
+        let mut others: Vec<u64> = Vec::new();
+        for other in layout.ins().dims().filter(|&other| other != dim) {
+            others.extend(layout.columns_of(other));
+        }
+        let mut share = Share::Real;
+        for (axis, bound) in self.bounds() {
+            let along = |packed: u64| layout.outs().coordinate(packed, axis);
+            let (least, most) = extremes(along(own), others.iter().map(|&column| along(column)));
+            if least >= bound {
+                return Share::Nothing;
+            }
+            if most >= bound {
+                share = Share::Mixed;
+            }
+        }
+        share
+    }
+}
+
+/// The sum of the columns whose bits are set in `at`.
+fn columns_at(columns: &[u64], at: u64) -> u64 {
+    let taken = columns.iter().enumerate().filter(|(bit, _)| at.checked_shr(*bit as u32).unwrap_or(0) & 1 == 1);
+    taken.fold(0, |sum, (_, column)| sum ^ column)
+}
+
+/// The least and the largest of `start` xored with all sums of `steps`.
+fn extremes(start: u64, steps: impl Iterator<Item = u64>) -> (u64, u64) {
+    // With distinct leading bits, each bit that can be chosen is chosen from the top down.
+    let mut basis: Vec<u64> = Vec::new();
+    for step in steps {
+        let reduced = basis.iter().fold(step, |step, &other| step.min(step ^ other));
+        if reduced != 0 {
+            basis.push(reduced);
+            basis.sort_unstable_by(|a, b| b.cmp(a));
+        }
+    }
+    let least = basis.iter().fold(start, |value, &step| value.min(value ^ step));
+    let most = basis.iter().fold(start, |value, &step| value.max(value ^ step));
+    (least, most)
+}

@@ -1,0 +1,10 @@
+//! Linear algebra over F2 on machine words.
+//!
+//! A vector is a `u64`, bit `i` being its `i`-th component; a matrix is a slice of columns.
+//! Nothing here knows what the bits stand for. Imports nothing.
+
+mod matrix;
+mod subspace;
+
+pub use matrix::{Columns, Solver, multiply, multiply_columns, rank};
+pub use subspace::Subspace;

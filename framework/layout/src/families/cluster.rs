@@ -1,0 +1,188 @@
+//! From one block's tile to the layout of a whole tensor over a cluster.
+
+use smallvec::SmallVec;
+
+use crate::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers, Space};
+
+use super::tile::sum_of;
+pub use super::tile::{Part, identity_but, identity_nd, layout_of, row_major, spread, tile_of, tile_of_parts};
+
+/// The tensor dims of a shape, `dim0` first.
+#[must_use]
+pub fn tensor_dims(rank: usize) -> SmallVec<[Dim; 8]> {
+    (0..rank).map(Dim::tensor).collect()
+}
+
+/// The space of a tensor's elements, `dim0` the most minor.
+///
+/// # Errors
+/// A size that is no power of two, or more than 64 bits.
+pub(super) fn tensor_space(shape: &[u64]) -> Result<Space, LayoutError> {
+    let mut space = Space::default();
+    for (axis, &size) in shape.iter().enumerate() {
+        let dim = Dim::tensor(axis);
+        if !size.is_power_of_two() {
+            return Err(LayoutError::NotPowerOfTwo { dim, size });
+        }
+        space.push_new(dim, size.trailing_zeros())?;
+    }
+    Ok(space)
+}
+
+/// Checks what every family needs of a shape: axes that are powers of two, 64 bits at most.
+///
+/// # Errors
+/// [`FamilyError::Shape`].
+pub fn check_shape(spec: &FamilySpec, shape: &[u64]) -> Result<(), FamilyError> {
+    let wrong = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
+    if shape.is_empty() || shape.len() > 16 {
+        return Err(wrong(format!("a tensor has 1 to 16 axes, not {}", shape.len())));
+    }
+    let mut bits = 0;
+    for (axis, &size) in shape.iter().enumerate() {
+        if !size.is_power_of_two() {
+            let message = format!("axis {axis} has {size} elements, which is no power of two: enlarge it and mask");
+            return Err(wrong(message));
+        }
+        bits += size.trailing_zeros();
+    }
+    if bits > 64 {
+        return Err(wrong(format!("{bits} bits of coordinates: at most 64 fit a layout")));
+    }
+    Ok(())
+}
+
+/// The part of the cluster in a spec: `cga_layout`, from bits of the block index to units of the
+/// grid of blocks; without it, one block.
+///
+/// # Errors
+/// [`FamilyError::Parameter`] where a basis has the wrong length, or no block has some unit.
+pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Result<LinearLayout, FamilyError> {
+    let wrong = |message: String| FamilyError::Parameter {
+        family: spec.name.clone(),
+        parameter: "cga_layout".to_owned(),
+        message,
+    };
+    if let Some(basis) = bases.iter().find(|basis| basis.len() != rank) {
+        return Err(wrong(format!("a basis has {} coordinates, expected {rank}", basis.len())));
+    }
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let mut outs = Space::default();
+        if bases.is_empty() {
+            let ins = Space::of_sizes(&[(Dim::BLOCK, 1)])?;
+            return Ok(LinearLayout {
+                ins,
+                outs: tensor_space(&Numbers::from_elem(1, rank))?,
+                ..LinearLayout::empty()
+            });
+        }
+        for axis in 0..rank {
+            let extent = bases.iter().fold(0, |all, basis| all | basis[axis]);
+            outs.push_new(Dim::tensor(axis), 64 - extent.leading_zeros())?;
+        }
+        let lists = bases.iter().map(|basis| basis.iter().copied());
+        LinearLayout::from_lists([(Dim::BLOCK, lists)].into_iter(), outs)?.require_surjective()
+    };
+    build().map_err(|error| wrong(error.to_string()))
+}
+
+/// The layout of a tensor of `shape` from one block's `tile` and the `cluster`: the tile is cut to
+/// the block's share or repeated over it, axes in the order in which `tile` lists them, registers
+/// taking the repetitions.
+///
+/// # Errors
+/// More than 64 bits.
+pub fn over_tensor(tile: &LinearLayout, cluster: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+    repeated_by(Dim::REGISTER, tile, cluster, shape)
+}
+
+/// As [`over_tensor`], `input` taking the repetitions.
+///
+/// # Errors
+/// More than 64 bits.
+pub fn repeated_by(
+    input: Dim,
+    tile: &LinearLayout,
+    cluster: &LinearLayout,
+    shape: &[u64],
+) -> Result<LinearLayout, LayoutError> {
+    if cluster.outs.bits() == 0 {
+        return with_cluster(tile.fitted(tensor_space(shape)?, input)?, cluster);
+    }
+    let cluster = no_larger_than(cluster, shape)?;
+    let share = share_of(shape, &cluster);
+    with_cluster(tile.fitted(tensor_space(&share)?, input)?, &cluster)
+}
+
+/// The layout of a tensor over the blocks of a cluster, from that of one block's share of it.
+///
+/// # Errors
+/// What `block` and [`cluster_layout`] say, or more than 64 bits.
+pub fn over_blocks(
+    spec: &FamilySpec,
+    cluster: &[Vec<u64>],
+    shape: &[u64],
+    block: impl FnOnce(&[u64]) -> Result<LinearLayout, FamilyError>,
+) -> Result<LinearLayout, FamilyError> {
+    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    if cluster.is_empty() {
+        let mut whole = block(shape)?;
+        whole.ins.push(Dim::BLOCK, 0).map_err(failed)?;
+        return Ok(whole);
+    }
+    let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
+    with_cluster(block(&share_of(shape, &cluster))?, &cluster).map_err(failed)
+}
+
+/// `layout` over exactly the given shape, its out dims listed from `dim0` on: cut as
+/// [`no_larger_than`] cuts it, and repeated as [`no_smaller_than`] repeats it.
+///
+/// # Errors
+/// Where the layout's out dims are not the axes of the shape, or more than 64 bits.
+pub fn fitted(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
+    layout.fitted(tensor_space(shape)?, input)
+}
+
+/// One block's layout and those of the other blocks of the cluster, which lists the same axes.
+pub(super) fn with_cluster(mut block: LinearLayout, cluster: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+    if !cluster.columns.is_empty() || cluster.outs.bits() > 0 {
+        return block.direct_sum(cluster);
+    }
+    for dim in cluster.ins.dims() {
+        if !block.ins.contains(dim) {
+            block.ins.push_new(dim, 0)?;
+        }
+    }
+    Ok(block)
+}
+
+/// One block's share of a tensor of `shape`, by axis; the cluster is no larger than the tensor.
+#[must_use]
+pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> Numbers {
+    let part = |(axis, &size): (usize, &u64)| size.checked_shr(cluster.out_bits(Dim::tensor(axis))).unwrap_or(0).max(1);
+    shape.iter().enumerate().map(part).collect()
+}
+
+/// Cuts out dims that are larger than the shape: coordinates beyond it become replication.
+///
+/// # Errors
+/// A size that is no power of two.
+pub fn no_larger_than(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+    let sizes: SmallVec<[(Dim, u64); 8]> =
+        shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
+    layout.no_larger_than(&sizes)
+}
+
+/// Repeats a layout over out dims that are smaller than the shape, in the layout's order of out
+/// dims, by more positions of `input`, which the result has even where nothing is repeated.
+///
+/// # Errors
+/// More than 64 bits.
+pub fn no_smaller_than(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
+    let missing = layout.outs().iter().filter_map(|(dim, have)| {
+        let axis = dim.tensor_axis()?;
+        let size = shape.get(axis)?;
+        Some(Part::from((input, 1 << size.trailing_zeros().saturating_sub(have), axis)))
+    });
+    layout.direct_sum(&sum_of(missing)?)
+}

@@ -1,0 +1,38 @@
+//! `dot_operand` of a blocked parent: the operand of a product computed by plain multiply-adds.
+//! Every lane holds all of K for its rows or columns; lanes and warps along K are replicas.
+//! Registers that move nothing are kept, unlike those of `blocked` itself.
+
+use crate::{Dim, FamilyError, FamilySpec, LinearLayout};
+
+use super::tile::{layout_of, spread};
+
+pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let read = spec.parameters();
+    let operand = read.number(&["operand_index", "op_idx"])?;
+    let _ = read.number_or(&["k_width"], 0)?;
+    let parent = read.parent()?;
+    read.finish()?;
+    let rank = shape.len();
+    if operand > 1 || rank < 2 {
+        return Err(read.wrong("operand_index", "must be 0 or 1, of a tensor of two or more axes"));
+    }
+    if parent.name != "blocked" {
+        return Err(read.wrong("parent", &format!("`{}` has no dot operands here", parent.name)));
+    }
+    let of = parent.parameters();
+    let k_axis = if operand == 0 { rank - 1 } else { rank - 2 };
+    let mut per_lane = of.powers(&["size_per_thread"], rank)?;
+    let per_warp = of.powers(&["threads_per_warp"], rank)?;
+    let per_block = of.powers(&["warps_per_cta"], rank)?;
+    let order = of.order(&["order"], rank)?;
+    let mut cluster = of.bases_or_none(&["cga_layout"])?;
+    of.finish()?;
+    for basis in cluster.iter_mut().filter(|basis| basis.len() == rank) {
+        basis[k_axis] = 0;
+    }
+    per_lane[k_axis] = shape[k_axis];
+    let parts = spread(Dim::REGISTER, &per_lane, &order, None)
+        .chain(spread(Dim::LANE, &per_warp, &order, Some(k_axis)))
+        .chain(spread(Dim::WARP, &per_block, &order, Some(k_axis)));
+    layout_of(parent, parts, &order, &cluster, shape)
+}

@@ -1,0 +1,76 @@
+//! `linear`: a distributed layout given by its bases, resized where the tensor has another shape.
+
+use smallvec::SmallVec;
+
+use crate::f2::Columns;
+use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space};
+
+use super::cluster::{no_larger_than, no_smaller_than, tensor_dims, tensor_space};
+
+pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let read = spec.parameters();
+    let bases = [
+        (Dim::REGISTER, read.listed_bases(&["reg_bases", "register"])?),
+        (Dim::LANE, read.listed_bases(&["lane_bases", "lane"])?),
+        (Dim::WARP, read.listed_bases(&["warp_bases", "warp"])?),
+        (Dim::BLOCK, read.listed_bases(&["block_bases", "block"])?),
+    ];
+    let own_shape = read.optional(&["shape"]).map(|_| read.powers(&["shape"], shape.len())).transpose()?;
+    read.finish()?;
+    let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
+    let own_shape = own_shape.unwrap_or_else(|| least_shape(&bases, shape.len()));
+    let layout = from_given(&bases, &own_shape).and_then(LinearLayout::require_surjective).map_err(failed)?;
+    if own_shape[..] == *shape {
+        return Ok(layout);
+    }
+    resized(&layout, shape).map_err(failed)
+}
+
+/// The layout of the given bases onto a tensor of `shape`.
+pub(super) fn from_given(bases: &[(Dim, GivenBases<'_>)], shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+    LinearLayout::from_lists(bases.iter().map(|&(dim, given)| (dim, given.iter())), tensor_space(shape)?)
+}
+
+/// The least shape that holds all coordinates of the bases.
+fn least_shape(bases: &[(Dim, GivenBases<'_>)], rank: usize) -> Numbers {
+    let mut highest = Numbers::from_elem(0, rank);
+    for basis in bases.iter().flat_map(|(_, given)| given.iter()) {
+        for (all, coordinate) in highest.iter_mut().zip(basis) {
+            *all |= coordinate;
+        }
+    }
+    highest.iter().map(|all| all.checked_add(1).and_then(u64::checked_next_power_of_two).unwrap_or(1 << 63)).collect()
+}
+
+/// Repeats over the axes in the order in which registers first move along them, then cuts.
+fn resized(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+    let dims = tensor_dims(shape.len());
+    let mut order = SmallVec::<[Dim; 8]>::new();
+    let moved = layout.columns_of(Dim::REGISTER).iter().flat_map(|&column| layout.outs().unpack(column));
+    let moved = moved.filter(|&(_, by)| by != 0).map(|(dim, _)| dim);
+    for dim in moved.chain(dims.iter().rev().copied()) {
+        if !order.contains(&dim) {
+            order.push(dim);
+        }
+    }
+    let repeated = no_smaller_than(&layout.transpose_outs(&order)?, shape, Dim::REGISTER)?;
+    let cut = no_larger_than(&repeated, shape)?;
+    if cut == repeated {
+        return cut.transpose_outs(&dims);
+    }
+    without_cut_registers(&repeated, &cut)?.transpose_outs(&dims)
+}
+
+/// `cut` without the registers that moved in `whole` and move no more; those that never moved stay.
+fn without_cut_registers(whole: &LinearLayout, cut: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+    let mut ins = Space::default();
+    let mut columns = Columns::new();
+    for dim in cut.ins().dims() {
+        let pairs = whole.columns_of(dim).iter().zip(cut.columns_of(dim));
+        let kept = pairs.filter(|&(&before, &after)| dim != Dim::REGISTER || before == 0 || after != 0);
+        let before = columns.len();
+        columns.extend(kept.map(|(_, &after)| after));
+        ins.push(dim, (columns.len() - before) as u32)?;
+    }
+    LinearLayout::from_columns(ins, cut.outs().clone(), &columns)
+}

@@ -1,0 +1,142 @@
+//! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear` (seed 002).
+
+use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding};
+
+use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, over_blocks, share_of, tensor_space};
+use super::linear::from_given;
+
+/// Rows of the fastest axis, row `r` xor-swizzled by `vec * ((r / per_phase) % max_phase)`.
+pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
+    let read = spec.parameters();
+    let vec = read.power(&["vec"])?;
+    let per_phase = read.power(&["per_phase"])?;
+    let max_phase = read.power(&["max_phase"])?;
+    let order = read.order(&["order"], shape.len())?;
+    let cluster = read.bases_or_none(&["cga_layout"])?;
+    read.finish()?;
+    let block = |share: &[u64]| {
+        swizzled_block(share, &order, vec, per_phase, max_phase)
+            .map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    };
+    Ok(MemoryLayout { linear: over_blocks(spec, &cluster, shape, block)?, padding: Vec::new(), alignment: Some(16) })
+}
+
+fn swizzled_block(
+    share: &[u64],
+    order: &[usize],
+    vec: u64,
+    per_phase: u64,
+    max_phase: u64,
+) -> Result<LinearLayout, LayoutError> {
+    let mut layout = LinearLayout { outs: tensor_space(share)?, ..LinearLayout::empty() };
+    let LinearLayout { ins, outs, columns } = &mut layout;
+    ins.push_new(Dim::OFFSET, outs.bits())?;
+    let shift = |axis: usize| outs.place_at(axis).0;
+    for (place, &axis) in order.iter().enumerate() {
+        for bit in 0..share[axis].trailing_zeros() {
+            let row = 1u64 << bit;
+            let moved = if place == 1 { vec.wrapping_mul(row / per_phase % max_phase) % share[order[0]] } else { 0 };
+            // Only a column of the fastest axis is moved; where that has one position, none is.
+            columns.push(row << shift(axis) | moved.checked_shl(shift(order[0])).unwrap_or(0));
+        }
+    }
+    Ok(layout)
+}
+
+/// A linear part with gaps after every so many elements.
+pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
+    let read = spec.parameters();
+    let pairs = read.bases(&["interval_padding_pairs", "0"])?;
+    let cluster = read.bases_or_none(&["cga_layout"])?;
+    let offsets = read.optional(&["offset_bases", "offset"]).is_some();
+    let linear = if offsets {
+        let offsets = read.listed_bases(&["offset_bases", "offset"])?;
+        let blocks = read.listed_bases(&["block_bases", "block"])?;
+        let own = read.optional(&["shape"]).map(|_| read.powers(&["shape"], shape.len())).transpose()?;
+        read.finish()?;
+        let own = own.as_deref().unwrap_or(shape);
+        if cluster.is_empty() {
+            explicit(spec, &[(Dim::OFFSET, offsets), (Dim::BLOCK, blocks)], own, shape)?
+        } else if blocks.is_empty() {
+            over_cluster(spec, offsets, &cluster, own, shape)?
+        } else {
+            return Err(read.wrong("cga_layout", "says again what `block_bases` says: give one of them"));
+        }
+    } else {
+        let order = read.order(&["order"], shape.len())?;
+        let _ = read.optional(&["shape"]);
+        read.finish()?;
+        over_blocks(spec, &cluster, shape, |share| {
+            swizzled_block(share, &order, 1, 1, 1).map_err(|error| FamilyError::of_layout(&spec.name, &error))
+        })?
+    };
+    let mut padding = Vec::new();
+    for pair in &pairs {
+        let [interval, gap] = pair[..] else {
+            return Err(read.wrong("interval_padding_pairs", "each entry must be [interval, padding]"));
+        };
+        if !interval.is_power_of_two() {
+            let message = format!("interval {interval} is no power of two");
+            return Err(read.wrong("interval_padding_pairs", &message));
+        }
+        padding.push(Padding { interval, padding: gap });
+    }
+    padding.sort_by_key(|p| p.interval);
+    if !is_addressable(&linear, &padding) {
+        return Err(read.wrong("interval_padding_pairs", "physical offsets exceed 62 bits"));
+    }
+    Ok(MemoryLayout { linear, padding, alignment: None })
+}
+
+/// Whether every physical offset stays below 2^62.
+fn is_addressable(linear: &LinearLayout, padding: &[Padding]) -> bool {
+    let last = 1u128.checked_shl(linear.in_bits(Dim::OFFSET)).map_or(u128::MAX, |size| size - 1);
+    let gap = |p: &Padding| (last / u128::from(p.interval)).checked_mul(u128::from(p.padding));
+    padding.iter().try_fold(last, |sum, p| sum.checked_add(gap(p)?)).is_some_and(|physical| physical < 1 << 62)
+}
+
+/// One block's bases, and the blocks of the cluster side by side; `own` is the shape of both.
+fn over_cluster(
+    spec: &FamilySpec,
+    offsets: GivenBases<'_>,
+    cluster: &[Vec<u64>],
+    own: &[u64],
+    shape: &[u64],
+) -> Result<LinearLayout, FamilyError> {
+    let cluster = cluster_layout(spec, cluster, shape.len())?;
+    let build = || -> Result<LinearLayout, LayoutError> {
+        let cluster = no_larger_than(&cluster, own)?;
+        let block = from_given(&[(Dim::OFFSET, offsets)], &share_of(own, &cluster))?;
+        let whole = block.direct_sum(&cluster)?.require_surjective()?;
+        no_larger_than(&no_smaller_than(&whole, shape, Dim::OFFSET)?, shape)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+}
+
+/// Bases given one by one.
+pub(super) fn linear(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
+    let read = spec.parameters();
+    let _ = read.required(&["offset_bases", "offset"])?;
+    let bases = [
+        (Dim::OFFSET, read.listed_bases(&["offset_bases", "offset"])?),
+        (Dim::BLOCK, read.listed_bases(&["block_bases", "block"])?),
+    ];
+    let alignment = read.optional(&["alignment"]).map(|_| read.power(&["alignment"])).transpose()?;
+    read.finish()?;
+    let narrow = |bytes| u32::try_from(bytes).map_err(|_| read.wrong("alignment", "is more than 2 GiB"));
+    let alignment = alignment.map(narrow).transpose()?;
+    let linear = explicit(spec, &bases, shape, shape)?;
+    Ok(MemoryLayout { alignment, ..MemoryLayout::linear(linear) })
+}
+
+fn explicit(
+    spec: &FamilySpec,
+    bases: &[(Dim, GivenBases<'_>)],
+    own: &[u64],
+    shape: &[u64],
+) -> Result<LinearLayout, FamilyError> {
+    let build = || -> Result<LinearLayout, LayoutError> {
+        from_given(bases, own)?.require_surjective()?.fitted(tensor_space(shape)?, Dim::OFFSET)
+    };
+    build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
+}

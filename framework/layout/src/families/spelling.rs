@@ -1,0 +1,139 @@
+//! How attribute text spells the neutral families: the words of Triton's `ttg` dialect.
+
+use std::collections::BTreeSet;
+
+use super::cluster::{cluster_layout, row_major, share_of};
+use crate::{Attribute, Dim, FamilySpec, Numbers, Omitted, ParameterSpelling, Place, Spelling};
+
+pub(super) fn all() -> Vec<Spelling> {
+    vec![blocked(), slice(), linear(), dot_operand(), swizzled_shared(), padded_shared(), shared_linear()]
+}
+
+fn ttg(family: &str) -> Spelling {
+    Spelling::new(family, "ttg", family)
+}
+
+fn blocked() -> Spelling {
+    let words = [
+        ("size_per_thread", "sizePerThread"),
+        ("threads_per_warp", "threadsPerWarp"),
+        ("warps_per_cta", "warpsPerCTA"),
+        ("order", "order"),
+    ];
+    ttg("blocked").with_words(&words).with(ParameterSpelling::cluster())
+}
+
+fn slice() -> Spelling {
+    ttg("slice").with_words(&[("dim", "dim"), ("parent", "parent")])
+}
+
+/// The shape follows from the bases, which reach every element.
+fn linear() -> Spelling {
+    let words = [("reg_bases", "register"), ("lane_bases", "lane"), ("warp_bases", "warp"), ("block_bases", "block")];
+    ttg("linear").with_words(&words).with(ParameterSpelling::new("shape", &["shape"]).omitted(Omitted::Always))
+}
+
+fn dot_operand() -> Spelling {
+    Spelling::new("dot_operand", "ttg", "dot_op")
+        .with_words(&[("operand_index", "opIdx"), ("parent", "parent")])
+        .with(ParameterSpelling::new("k_width", &["kWidth"]).omitted_at(0))
+}
+
+fn swizzled_shared() -> Spelling {
+    let words = [("vec", "vec"), ("per_phase", "perPhase"), ("max_phase", "maxPhase"), ("order", "order")];
+    ttg("swizzled_shared").with_words(&words).with(ParameterSpelling::cluster())
+}
+
+fn padded_shared() -> Spelling {
+    let words = [("offset_bases", "offset"), ("block_bases", "block"), ("order", "order")];
+    ttg("padded_shared")
+        .with(ParameterSpelling::new("interval_padding_pairs", &["intervals"]).at(Place::Before))
+        .with_words(&words)
+        .with(ParameterSpelling::new("shape", &["shape"]).implied_by("offset_bases"))
+        .with(ParameterSpelling::cluster())
+}
+
+fn shared_linear() -> Spelling {
+    let no_bases = Attribute::List(Vec::new());
+    ttg("shared_linear")
+        .with_words(&[("offset_bases", "offset")])
+        .with(ParameterSpelling::new("block_bases", &["block"]).omitted_at(no_bases))
+        .with(ParameterSpelling::new("alignment", &["alignment"]).at(Place::Behind))
+}
+
+/// A padded layout in the words that its text has: the blocks of a cluster by their bases, and
+/// offsets that follow the axes one after the other by the order of the axes.
+pub(super) fn padded_in_words(mut spec: FamilySpec) -> FamilySpec {
+    let Some(InElements { offsets, blocks, shape }) = in_elements(&spec) else { return spec };
+    spec.attributes.remove("cga_layout");
+    // Beside bases a shape says nothing, whatever it is.
+    let shape = shape.filter(|_| offsets.is_empty()).unwrap_or_else(|| reached(&offsets));
+    if let Some(order) = order_of(&offsets, &shape).filter(|_| blocks.is_empty()) {
+        spec.attributes.remove("offset_bases");
+        spec.attributes.remove("block_bases");
+        return spec.with("order", numbers(order.iter().map(|&axis| axis as u64))).with("shape", numbers(shape));
+    }
+    spec.with("block_bases", Attribute::List(blocks.into_iter().map(numbers).collect()))
+}
+
+/// What a padded layout of bases says, its blocks in elements too.
+struct InElements {
+    offsets: Vec<Vec<u64>>,
+    blocks: Vec<Vec<u64>>,
+    shape: Option<Numbers>,
+}
+
+fn in_elements(spec: &FamilySpec) -> Option<InElements> {
+    let read = spec.parameters();
+    let offsets = read.bases(&["offset_bases"]).ok()?;
+    let own_blocks = read.bases_or_none(&["block_bases"]).ok();
+    let cluster = read.bases_or_none(&["cga_layout"]).unwrap_or_default();
+    let shape = read.numbers(&["shape"]).ok();
+    let blocks = match (&shape, own_blocks) {
+        (_, Some(blocks)) if cluster.is_empty() => blocks,
+        (Some(shape), Some(blocks)) if blocks.is_empty() => block_bases(spec, &cluster, shape)?,
+        _ => return None,
+    };
+    Some(InElements { offsets, blocks, shape })
+}
+
+/// The bases of the blocks in elements, from those in units of one block's share.
+fn block_bases(spec: &FamilySpec, cluster: &[Vec<u64>], shape: &[u64]) -> Option<Vec<Vec<u64>>> {
+    let layout = cluster_layout(spec, cluster, shape.len()).ok()?;
+    let fits =
+        (0..shape.len()).all(|axis| layout.out_bits(Dim::tensor(axis)) <= shape[axis].checked_ilog2().unwrap_or(0));
+    let share = share_of(shape, &layout);
+    let scaled = |basis: &Vec<u64>| basis.iter().zip(&share).map(|(unit, share)| unit.checked_mul(*share)).collect();
+    fits.then(|| cluster.iter().map(scaled).collect()).flatten()
+}
+
+/// The shape that bases reach, axis by axis.
+fn reached(bases: &[Vec<u64>]) -> Numbers {
+    let rank = bases.iter().map(Vec::len).max().unwrap_or(0);
+    let all = |axis: usize| bases.iter().fold(0, |all, basis| all | basis.get(axis).copied().unwrap_or(0));
+    (0..rank).map(|axis| all(axis).checked_add(1).and_then(u64::checked_next_power_of_two).unwrap_or(0)).collect()
+}
+
+/// The order of the axes, the fastest first, in which the bases fill the shape.
+fn order_of(offsets: &[Vec<u64>], shape: &[u64]) -> Option<Vec<usize>> {
+    let moved = |basis: &Vec<u64>| (0..shape.len()).find(|&axis| basis.get(axis).is_some_and(|&by| by != 0));
+    let mut order: Vec<usize> = Vec::new();
+    for axis in offsets.iter().filter_map(moved) {
+        if !order.contains(&axis) {
+            order.push(axis);
+        }
+    }
+    let named: BTreeSet<_> = order.iter().copied().collect();
+    order.extend(row_major(shape.len()).into_iter().filter(|axis| !named.contains(axis)));
+    let bits = |axis: usize| shape[axis].checked_ilog2().unwrap_or(0);
+    let unit =
+        |axis: usize, bit: u32| (0..shape.len()).map(|a| if a == axis { 1 << bit } else { 0 }).collect::<Vec<u64>>();
+    let filled = order.iter().flat_map(|&axis| (0..bits(axis)).map(move |bit| (axis, bit)));
+    let fits = shape.iter().all(|size| size.is_power_of_two());
+    (fits && filled.map(|(axis, bit)| unit(axis, bit)).eq(offsets.iter().cloned())).then_some(order)
+}
+
+fn numbers(values: impl IntoIterator<Item = u64>) -> Attribute {
+    let whole = values.into_iter().map(|value| Attribute::Int(i64::try_from(value).unwrap_or(i64::MAX)));
+    Attribute::List(whole.collect())
+}

@@ -1,0 +1,47 @@
+//! Tensor layouts as linear maps over F2.
+//!
+//! A *distributed layout* maps (register, lane, warp, block) to elements of a tensor; a *memory
+//! layout* maps (offset, block) to elements. Both are [`LinearLayout`]s; bases are listed least
+//! significant bit first, and the first dim listed is the most minor. A *family* builds layouts
+//! from parameters and a shape; [`FamilySpec`] names one, [`Families`] resolves it.
+//!
+//! [`f2`] is the linear algebra on machine words beneath; [`cute`] is CuTe's notation and algebra, with the bridge to linear
+//! layouts.
+
+mod affine;
+mod algebra;
+mod column_action;
+mod contiguity;
+mod coordinates;
+pub mod cute;
+mod dim;
+mod enlarge;
+mod error;
+pub mod f2;
+pub mod families;
+mod family;
+mod fit;
+mod linear;
+mod memory;
+mod notation;
+mod parameters;
+mod shape;
+mod space;
+
+pub use affine::AffineLayout;
+pub use column_action::ColumnAction;
+pub use coordinates::Coordinates;
+pub use dim::Dim;
+pub use enlarge::{Enlarged, Share};
+pub use error::LayoutError;
+pub use family::{Attribute, Families, FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleOperand, SampleUse};
+pub use fit::solve;
+pub use linear::{Bases, LinearLayout};
+pub use memory::{MemoryLayout, Padding};
+pub use notation::{LayoutNames, quoted};
+pub use notation::{
+    NotationError, Omitted, ParameterSpelling, Place, Spelling, Spellings, layout_from_json, layout_to_json,
+    parse_definitions, parse_spec, spec_from_json, spec_to_json,
+};
+pub use parameters::{Axes, Basis, GivenBases, Numbers, Parameters};
+pub use space::Space;

@@ -1,0 +1,101 @@
+//! JSON forms, which also cross the plugin boundary.
+
+use std::collections::BTreeMap;
+
+use serde::de::Error as _;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::NotationError;
+use crate::{Bases, Dim, FamilySpec, LinearLayout};
+
+#[derive(Serialize)]
+struct Written<'a> {
+    in_dims: Vec<(String, u64)>,
+    out_dims: Vec<(String, u64)>,
+    bases: WrittenBases<'a>,
+}
+
+struct WrittenBases<'a>(&'a LinearLayout);
+
+impl Serialize for WrittenBases<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(self.0.ins().len()))?;
+        for dim in self.0.ins().dims() {
+            map.serialize_entry(&dim.to_string(), &self.0.bases_of(dim))?;
+        }
+        map.end()
+    }
+}
+
+#[derive(Deserialize)]
+struct Read {
+    in_dims: Vec<(String, u64)>,
+    out_dims: Vec<(String, u64)>,
+    bases: BTreeMap<String, Bases>,
+}
+
+impl Serialize for LinearLayout {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let sized = |(dim, bits): (Dim, u32)| (dim.to_string(), 1u64.checked_shl(bits).unwrap_or(0));
+        Written {
+            in_dims: self.ins().iter().map(sized).collect(),
+            out_dims: self.outs().iter().map(sized).collect(),
+            bases: WrittenBases(self),
+        }
+        .serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for LinearLayout {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut read = Read::deserialize(from)?;
+        let mut bases = Vec::new();
+        for (name, size) in &read.in_dims {
+            let own = read.bases.remove(name).unwrap_or_default();
+            if 1u64.checked_shl(own.len() as u32) != Some(*size) {
+                let message = format!("{name} has size {size} and {} bases", own.len());
+                return Err(D::Error::custom(message));
+            }
+            bases.push((Dim::named(name), own));
+        }
+        if let Some(name) = read.bases.keys().next() {
+            return Err(D::Error::custom(format!("bases of {name}, which in_dims does not list")));
+        }
+        let outs: Vec<_> = read.out_dims.iter().map(|(name, size)| (Dim::named(name), *size)).collect();
+        Self::from_bases(&bases, &outs).map_err(D::Error::custom)
+    }
+}
+
+/// A linear layout from its JSON form.
+///
+/// # Errors
+/// [`NotationError`] that says what is wrong with it.
+pub fn layout_from_json(value: &serde_json::Value) -> Result<LinearLayout, NotationError> {
+    LinearLayout::deserialize(value).map_err(|error| NotationError::of_value(&error))
+}
+
+/// The JSON form of a linear layout.
+#[must_use]
+pub fn layout_to_json(layout: &LinearLayout) -> serde_json::Value {
+    serde_json::to_value(layout).unwrap_or(serde_json::Value::Null)
+}
+
+/// A family from its JSON form.
+///
+/// # Errors
+/// [`NotationError`] that says what is wrong with it.
+pub fn spec_from_json(value: &serde_json::Value) -> Result<FamilySpec, NotationError> {
+    FamilySpec::deserialize(value).map_err(|error| NotationError::of_value(&error))
+}
+
+/// The JSON form of a family.
+#[must_use]
+pub fn spec_to_json(spec: &FamilySpec) -> serde_json::Value {
+    serde_json::to_value(spec).unwrap_or(serde_json::Value::Null)
+}
+
+/// A family from JSON text.
+pub(super) fn spec_from_text(text: &str) -> Result<FamilySpec, NotationError> {
+    serde_json::from_str(text).map_err(|error| NotationError::of_json(text, &error))
+}

@@ -1,0 +1,156 @@
+//! Writes families as attribute text.
+
+use super::case::{camel_case, is_word};
+use super::parse::UNNAMED;
+use super::{ParameterSpelling, Place, Spelling, Spellings};
+use crate::{Attribute, FamilySpec};
+
+/// The dialect of families that have no spelling.
+const DIALECT: &str = "tw";
+
+/// The text of a spec in its canonical form.
+pub(super) fn text(spec: &FamilySpec, spellings: &Spellings) -> String {
+    let writer = Writer { spellings };
+    match spellings.of(&spec.name) {
+        Some(spelling) => writer.spelled(spec, spelling),
+        None => writer.by_rule(spec),
+    }
+}
+
+struct Writer<'a> {
+    spellings: &'a Spellings,
+}
+
+impl Writer<'_> {
+    /// All parameters in `camelCase`, in alphabetical order.
+    fn by_rule(&self, spec: &FamilySpec) -> String {
+        let mut entries: Vec<_> = spec.attributes.iter().map(|(name, value)| self.entry(name, value)).collect();
+        entries.extend(spec.parent.iter().map(|parent| format!("parent = {}", text(parent, self.spellings))));
+        format!("#{DIALECT}.{}<{{{}}}>", in_quotes_unless_word(&spec.name), entries.join(", "))
+    }
+
+    fn spelled(&self, spec: &FamilySpec, spelling: &Spelling) -> String {
+        let mut rest: Vec<&String> = spec.attributes.keys().collect();
+        rest.retain(|name| !spelling.parameters.iter().any(|parameter| parameter.name == **name));
+        let (mut inside, mut behind) = (Vec::new(), Vec::new());
+        let mut before = String::new();
+        for parameter in &spelling.parameters {
+            match parameter.place {
+                Place::Before => match self.before(spec, parameter) {
+                    Some(list) => before = list,
+                    None => self.parameter(spec, parameter, spelling, &mut inside),
+                },
+                Place::Inside => self.parameter(spec, parameter, spelling, &mut inside),
+                Place::Behind => self.parameter(spec, parameter, spelling, &mut behind),
+            }
+        }
+        inside.extend(rest.into_iter().map(|name| self.entry(name, &spec.attributes[name])));
+        if let Some(parent) = spec.parent.as_ref().filter(|_| !names_parent(spelling)) {
+            inside.push(format!("parent = {}", text(parent, self.spellings)));
+        }
+        let inside = inside.join(", ");
+        let mut body = if spelling.braces { format!("{before}{{{inside}}}") } else { format!("{before}{inside}") };
+        if !behind.is_empty() {
+            body = [body, behind.join(", ")].join(", ");
+        }
+        format!("#{}.{}<{body}>", spelling.dialect, spelling.attribute)
+    }
+
+    /// The list of a parameter that stands without its word; pairs of numbers as `64:+8`.
+    fn before(&self, spec: &FamilySpec, parameter: &ParameterSpelling) -> Option<String> {
+        let Attribute::List(items) = spec.attributes.get(&parameter.name)? else { return None };
+        let item = |item: &Attribute| match item {
+            Attribute::List(pair) => match pair[..] {
+                [Attribute::Int(first), Attribute::Int(second)] => format!("{first}:+{second}"),
+                _ => self.value(item),
+            },
+            _ => self.value(item),
+        };
+        Some(format!("[{}] ", items.iter().map(item).collect::<Vec<_>>().join(", ")))
+    }
+
+    /// Adds the entries of a parameter, as far as it is given.
+    fn parameter(
+        &self,
+        spec: &FamilySpec,
+        parameter: &ParameterSpelling,
+        spelling: &Spelling,
+        entries: &mut Vec<String>,
+    ) {
+        if let Some(group) = parameter.words.first().and_then(|word| word.split_once('.')).map(|(group, _)| group) {
+            if self.begins_group(parameter, spelling, group) {
+                entries.push(format!("{group} = {{{}}}", self.group(spec, spelling, group).join(", ")));
+            }
+        } else if parameter.name == "parent" {
+            let word = parameter.words.first().map_or("parent", String::as_str);
+            entries.extend(spec.parent.iter().map(|parent| format!("{word} = {}", text(parent, self.spellings))));
+        } else if let Some(value) = spec.attributes.get(&parameter.name) {
+            match (value, &parameter.words[..]) {
+                (_, [word]) => entries.push(format!("{word} = {}", self.value(value))),
+                (Attribute::List(items), words) if items.len() == words.len() => {
+                    entries
+                        .extend(words.iter().zip(items).map(|(word, item)| format!("{word} = {}", self.value(item))));
+                }
+                _ => entries.push(self.entry(&parameter.name, value)),
+            }
+        }
+    }
+
+    /// Whether this is the first parameter of its group, where the group is written.
+    fn begins_group(&self, parameter: &ParameterSpelling, spelling: &Spelling, group: &str) -> bool {
+        let in_group = |other: &&ParameterSpelling| member(other, group).is_some();
+        spelling.parameters.iter().find(in_group).is_some_and(|first| first == parameter)
+    }
+
+    fn group(&self, spec: &FamilySpec, spelling: &Spelling, group: &str) -> Vec<String> {
+        let members = spelling.parameters.iter().filter_map(|other| Some((member(other, group)?, other)));
+        let given = members.filter_map(|(word, other)| Some((word, spec.attributes.get(&other.name)?)));
+        given.map(|(word, value)| format!("{word} = {}", self.value(value))).collect()
+    }
+
+    fn entry(&self, name: &str, value: &Attribute) -> String {
+        // The unnamed list has no word, and a layout called `parent` is what a spec derives from.
+        let by_rule = camel_case(name).filter(|_| name != UNNAMED);
+        format!("{} = {}", by_rule.unwrap_or_else(|| in_quotes(name)), self.value(value))
+    }
+
+    fn value(&self, value: &Attribute) -> String {
+        match value {
+            Attribute::Bool(value) => value.to_string(),
+            Attribute::Int(value) => value.to_string(),
+            Attribute::Text(value) => in_quotes(value),
+            Attribute::List(items) => {
+                format!("[{}]", items.iter().map(|item| self.value(item)).collect::<Vec<_>>().join(", "))
+            }
+            Attribute::Spec(spec) => text(spec, self.spellings),
+        }
+    }
+}
+
+/// The word of a parameter within a group.
+fn member<'a>(parameter: &'a ParameterSpelling, group: &str) -> Option<&'a str> {
+    parameter.words.first()?.split_once('.').filter(|(name, _)| *name == group).map(|(_, word)| word)
+}
+
+fn names_parent(spelling: &Spelling) -> bool {
+    spelling.parameters.iter().any(|parameter| parameter.name == "parent")
+}
+
+fn in_quotes_unless_word(text: &str) -> String {
+    if is_word(text) { text.to_owned() } else { in_quotes(text) }
+}
+
+fn in_quotes(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            _ if c.is_ascii_control() => out.push_str(&format!("\\{:02X}", u32::from(c))),
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

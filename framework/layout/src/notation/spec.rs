@@ -1,0 +1,80 @@
+//! Layouts that no family built, as specs of the families that take bases.
+
+use crate::{Attribute, Dim, FamilySpec, Layout, LinearLayout, MemoryLayout};
+
+impl Layout {
+    /// The layout as a spec of `linear`, `shared_linear` or `padded_shared`, by its bases: resolved
+    /// for the same shape, it is the same map, with all in dims that the family has. `None` for
+    /// tensor memory, which has no such family, and for dims that those families do not have.
+    ///
+    /// ```
+    /// use crate::{Families, Layout, families::Neutral, parse_spec};
+    /// let blocked = parse_spec("#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>")?;
+    /// let layout = Neutral.resolve(&blocked, &[8], &Neutral)?;
+    /// let spec = layout.to_spec().expect("a distributed layout");
+    /// assert_eq!(spec.name, "linear");
+    /// assert_eq!(Neutral.resolve(&spec, &[8], &Neutral)?, layout);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn to_spec(&self) -> Option<FamilySpec> {
+        match self {
+            Self::Distributed(linear) => distributed(linear),
+            Self::Memory(memory) => in_memory(memory),
+            Self::TensorMemory(_) => None,
+        }
+    }
+}
+
+fn distributed(linear: &LinearLayout) -> Option<FamilySpec> {
+    let names = [
+        (Dim::REGISTER, "reg_bases"),
+        (Dim::LANE, "lane_bases"),
+        (Dim::WARP, "warp_bases"),
+        (Dim::BLOCK, "block_bases"),
+    ];
+    of_bases("linear", linear, &names)?.with_shape(linear)
+}
+
+fn in_memory(memory: &MemoryLayout) -> Option<FamilySpec> {
+    let names = [(Dim::OFFSET, "offset_bases"), (Dim::BLOCK, "block_bases")];
+    if memory.padding.is_empty() {
+        let spec = of_bases("shared_linear", &memory.linear, &names)?;
+        return Some(match memory.alignment {
+            Some(alignment) => spec.with("alignment", i64::from(alignment)),
+            None => spec,
+        });
+    }
+    let pairs: Option<Vec<_>> =
+        memory.padding.iter().map(|padding| numbers(&[padding.interval, padding.padding])).collect();
+    let spec = of_bases("padded_shared", &memory.linear, &names)?;
+    spec.with("interval_padding_pairs", Attribute::List(pairs?)).with_shape(&memory.linear)
+}
+
+/// A spec with the bases of each dim; the layout must have no others, and tensor axes in order.
+fn of_bases(family: &str, linear: &LinearLayout, names: &[(Dim, &str)]) -> Option<FamilySpec> {
+    let axes = (0..linear.outs().len()).map(Dim::tensor);
+    let known = linear.ins().dims().all(|dim| names.iter().any(|(name, _)| *name == dim));
+    if !known || !linear.outs().dims().eq(axes) {
+        return None;
+    }
+    names.iter().try_fold(FamilySpec::new(family), |spec, (dim, name)| {
+        let bases: Option<Vec<_>> = linear.bases_of(*dim).iter().map(|basis| numbers(basis)).collect();
+        Some(spec.with(name, Attribute::List(bases?)))
+    })
+}
+
+impl FamilySpec {
+    fn with_shape(self, linear: &LinearLayout) -> Option<Self> {
+        let sizes: Option<Vec<u64>> = linear.outs().iter().map(|(_, bits)| 1u64.checked_shl(bits)).collect();
+        Some(self.with("shape", numbers(&sizes?)?))
+    }
+}
+
+fn numbers(values: &[u64]) -> Option<Attribute> {
+    values
+        .iter()
+        .map(|&value| Some(Attribute::Int(i64::try_from(value).ok()?)))
+        .collect::<Option<_>>()
+        .map(Attribute::List)
+}

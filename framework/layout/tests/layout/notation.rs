@@ -1,0 +1,174 @@
+//! Notations: attribute text as the Triton compiler (version 3.9.0) prints it, JSON, and the laws
+//! that join them. Vendors' families are held to the same in their own crates.
+
+use tilewright_testkit::known_answers;
+use tilewright_testkit::notation;
+
+use known_answers::{all_agree, chain, sample_and_full};
+use notation::check_round_trip;
+use serde_json::Value;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{
+    Attribute, Families, FamilyError, FamilySpec, Layout, ParameterSpelling, Place, Spelling, Spellings,
+    parse_definitions, parse_spec, spec_to_json,
+};
+
+const LAYOUTS: &str = include_str!("../data/layouts.jsonl");
+/// Rows of `params`, `shape` and the `text` that Triton's own printer gives for them.
+const TEXTS: &str = include_str!("../data/attribute_text.jsonl");
+
+fn neutral(row: &Value) -> bool {
+    let names = ["blocked", "slice", "linear", "dot_operand", "swizzled_shared", "padded_shared", "shared_linear"];
+    chain(&row["params"]).iter().all(|name| names.contains(&name.as_str()))
+}
+
+#[test]
+fn text_is_what_triton_prints() {
+    notation::all_texts_are_as_printed(TEXTS, &Neutral);
+}
+
+#[test]
+fn every_layout_comes_back_from_its_text() {
+    all_agree(&sample_and_full(LAYOUTS, "oracle/layouts.jsonl"), neutral, |row| check_round_trip(row, &Neutral));
+}
+
+#[test]
+fn a_family_without_a_spelling_is_written_by_rule() {
+    let spec = FamilySpec::new("striped")
+        .with("warps_per_group", 4)
+        .with("fp4_k_pack", true)
+        .with("Odd name", [1, -2])
+        .with("word", Attribute::Text("16x\"64\\b\n".to_owned()))
+        .of(FamilySpec::new("plain"));
+    let text = Spellings::of_families(&Neutral).text(&spec);
+    let expected = r##"#tw.striped<{"Odd name" = [1, -2], fp4KPack = true, warpsPerGroup = 4, word = "16x\"64\\b\n", parent = #tw.plain<{}>}>"##;
+    assert_eq!(text, expected);
+    assert_eq!(parse_spec(&text).as_ref(), Ok(&spec));
+}
+
+/// What the text leaves out says nothing: the spec means the same without it.
+#[test]
+fn a_spec_is_what_is_read_from_its_text() {
+    let spellings = Spellings::of_families(&Neutral);
+    for text in [
+        "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = []}>",
+        "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = [8, 8]}>",
+        "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], block = [[1, 0]], shape = [2, 4]}>",
+    ] {
+        let spec = spellings.canonical(&parse_spec(text).expect("text"));
+        assert_eq!(spellings.canonical(&spec), spec, "{text}");
+        let written = spellings.text(&spec);
+        assert_eq!(spellings.canonical(&parse_spec(&written).expect("text")), spec, "{text}: {written}");
+    }
+}
+
+#[test]
+fn the_head_of_a_file_defines_layouts() {
+    let text = "// a file of Triton's IR\n\
+        #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>\n\
+        #rows = #ttg.slice<{dim = 1, parent = #blocked}>\n\
+        #smem = #ttg.shared_memory\n";
+    let layouts = parse_definitions(text).expect("definitions");
+    let names: Vec<_> = layouts.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["blocked", "rows", "smem"]);
+    assert_eq!(layouts[1].1.parent.as_deref(), Some(&layouts[0].1));
+    let whole = format!("{text}#ttg.slice<{{dim = 0, parent = #rows}}>");
+    assert_eq!(parse_spec(&whole).expect("a layout").parent.as_deref(), Some(&layouts[1].1));
+}
+
+/// Text, the character that is wrong, and what is said of it.
+const WRONG: [(&str, (usize, usize), &str); 19] = [
+    ("#ttg.blocked<{order = [1, 0}>", (1, 28), "expected `]`, found `}`"),
+    ("#ttg.blocked<{order = [1, 0]}", (1, 30), "expected `>`, found the end"),
+    ("#ttg.blocked<{\n  order = [1, 0],\n  vec == 2}>", (3, 8), "expected a value, found `=`"),
+    ("#ttg.blocked<{order = [1, é]}>", (1, 27), "expected a value, found `é`"),
+    ("#ttg.blocked<{order = [1, 0], order = [0, 1]}>", (1, 31), "`order` is given twice"),
+    ("#ttg.slice<{dim = 1, parent = 1}>", (1, 22), "`parent` must be a layout"),
+    ("#ttg.blocked<{order = [1, 99999999999999999999]}>", (1, 27), "expected a whole number of 64 bits"),
+    ("#ttg.blocked<{order = [1, -]}>", (1, 28), "expected a whole number, found `]`"),
+    ("#ttg.blocked<{7 = 3}>", (1, 15), "expected a name, found `7`"),
+    ("#ttg.<{}>", (1, 6), "expected a name, found `<`"),
+    ("#rows", (1, 1), "`#rows` is not defined before, nor does `<` follow"),
+    ("rows", (1, 5), "expected `<`, found the end"),
+    ("", (1, 1), "expected a layout, found the end"),
+    ("#a = #ttg.x<{}>\n#a = #ttg.y<{}>\n#a", (2, 1), "`#a` is defined twice"),
+    ("#ttg.x<{}> #ttg.y<{}>", (1, 12), "expected the end of the text after the layout, found `#`"),
+    ("#ttg.x<{word = \"16x64}>", (1, 16), "this quote is never closed"),
+    (
+        "#ttg.x<{word = \"a\\q\"}>",
+        (1, 18),
+        "expected `\\\"`, `\\\\`, `\\n`, `\\t` or two hexadecimal digits after `\\`",
+    ),
+    ("{\"kind\": \"blocked\",\n \"order\": [1, }", (2, 15), "expected value"),
+    ("{\"order\": [1]}", (1, 14), "missing field `kind`"),
+];
+
+#[test]
+fn errors_point_at_the_character_and_say_what_was_expected() {
+    for (text, place, message) in WRONG {
+        let error = parse_spec(text).expect_err("wrong text");
+        assert_eq!(((error.line, error.column), error.message.as_str()), (place, message), "{text}");
+        assert!(text.is_char_boundary(error.at), "{text}");
+    }
+}
+
+/// Names stand for layouts; a short text must not stand for an endless one.
+#[test]
+fn nesting_and_size_are_bounded() {
+    let deep = "#ttg.x<{p = ".repeat(1000);
+    assert_eq!(parse_spec(&deep).expect_err("too deep").message, "nested deeper than 64");
+    let chain: String = (1..200).map(|i| format!("#a{i} = #ttg.x<{{p = #a{}}}>\n", i - 1)).collect();
+    let error = parse_definitions(&format!("#a0 = #ttg.x<{{}}>\n{chain}")).expect_err("too deep by names");
+    assert_eq!((error.line, error.message.as_str()), (65, "nested deeper than 64"));
+    let doubling: String = (1..60).map(|i| format!("#a{i} = #ttg.x<{{p = #a{0}, q = #a{0}}}>\n", i - 1)).collect();
+    let error = parse_definitions(&format!("#a0 = #ttg.x<{{}}>\n{doubling}")).expect_err("too much");
+    assert_eq!(error.message, "more than 65536 values");
+}
+
+#[test]
+fn json_and_text_say_the_same() {
+    let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [32, 64]}>";
+    let spec = Spellings::of_families(&Neutral).canonical(&parse_spec(text).expect("text"));
+    let json = serde_json::json!({
+        "kind": "padded_shared", "interval_padding_pairs": [[64, 8]], "order": [1, 0], "shape": [32, 64]
+    });
+    assert_eq!(spec_to_json(&spec), json);
+}
+
+/// Spellings come from plugins; whatever they say, a spec is written as some text.
+#[test]
+fn no_spelling_makes_the_printer_panic() {
+    let parameter = |words: &[&str]| ParameterSpelling::new("p", words);
+    let parameters = [
+        parameter(&[]),
+        parameter(&["."]),
+        parameter(&["a.b", "c"]),
+        parameter(&["p", "p"]),
+        parameter(&["p"]).at(Place::Before),
+        ParameterSpelling { name: "parent".to_owned(), ..parameter(&[]) },
+    ];
+    let values = [Attribute::Int(1), Attribute::List(vec![Attribute::Int(1)]), Attribute::Text("é".to_owned())];
+    for (parameter, value) in parameters.iter().flat_map(|parameter| values.iter().map(move |value| (parameter, value)))
+    {
+        let odd = Odd(Spelling::new("odd", "", "two words").with(parameter.clone()));
+        let spec = FamilySpec::new("odd").with("p", value.clone()).of(FamilySpec::new("odd"));
+        assert!(Spellings::of_families(&odd).text(&spec).starts_with("#.two words<"));
+    }
+}
+
+/// Families with one spelling.
+struct Odd(Spelling);
+
+impl Families for Odd {
+    fn names(&self) -> Vec<String> {
+        vec![self.0.family.clone()]
+    }
+
+    fn resolve(&self, spec: &FamilySpec, _: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
+        Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() })
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        vec![self.0.clone()]
+    }
+}

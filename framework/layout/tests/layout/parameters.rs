@@ -1,0 +1,155 @@
+//! Parameters of the neutral families: what is wrong is said by name, and nothing panics.
+
+use tilewright_testkit::any_parameters;
+
+use any_parameters::{Kind, Signature};
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Dim, Families, Layout, parse_spec};
+
+const BLOCKED: Signature = Signature {
+    name: "blocked",
+    parameters: &[
+        ("size_per_thread", Kind::PerAxis),
+        ("threads_per_warp", Kind::PerAxis),
+        ("warps_per_cta", Kind::PerAxis),
+        ("order", Kind::Order),
+        ("cga_layout", Kind::Bases),
+    ],
+    parents: &[],
+};
+const LINEAR: Signature = Signature {
+    name: "linear",
+    parameters: &[
+        ("register", Kind::Bases),
+        ("lane", Kind::Bases),
+        ("warp", Kind::Bases),
+        ("block", Kind::Bases),
+        ("shape", Kind::PerAxis),
+    ],
+    parents: &[],
+};
+const FAMILIES: [Signature; 7] = [
+    BLOCKED,
+    LINEAR,
+    Signature { name: "slice", parameters: &[("dim", Kind::Number)], parents: &[BLOCKED, LINEAR] },
+    Signature {
+        name: "dot_operand",
+        parameters: &[("operand_index", Kind::Number), ("k_width", Kind::Number)],
+        parents: &[BLOCKED],
+    },
+    Signature {
+        name: "swizzled_shared",
+        parameters: &[
+            ("vec", Kind::Number),
+            ("per_phase", Kind::Number),
+            ("max_phase", Kind::Number),
+            ("order", Kind::Order),
+            ("cga_layout", Kind::Bases),
+        ],
+        parents: &[],
+    },
+    Signature {
+        name: "padded_shared",
+        parameters: &[
+            ("interval_padding_pairs", Kind::Pairs),
+            ("offset_bases", Kind::Bases),
+            ("order", Kind::Order),
+            ("cga_layout", Kind::Bases),
+            ("shape", Kind::PerAxis),
+        ],
+        parents: &[],
+    },
+    Signature {
+        name: "shared_linear",
+        parameters: &[("offset", Kind::Bases), ("block", Kind::Bases), ("alignment", Kind::Number)],
+        parents: &[],
+    },
+];
+
+#[test]
+fn no_parameters_panic() {
+    any_parameters::ask(4000, &FAMILIES, &Neutral, |layout| {
+        assert!(layout.linear().is_surjective());
+        if let Layout::Memory(memory) = layout {
+            let last = u64::MAX.checked_shr(64 - memory.linear.in_bits(Dim::OFFSET)).unwrap_or(0);
+            assert!(memory.allocated_elements() > last || last == u64::MAX);
+        }
+    });
+}
+
+/// All 64 bits of a layout can be offsets: their number is the one that no `u64` holds.
+#[test]
+fn memory_of_all_offsets_is_counted_without_overflow() {
+    let spec =
+        parse_spec("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>").expect("a spec");
+    let elements = |shape: &[u64]| match Neutral.resolve(&spec, shape, &Neutral).expect("64 bits fit a layout") {
+        Layout::Memory(memory) => memory.allocated_elements(),
+        _ => panic!("a layout of shared memory is asked for"),
+    };
+    assert_eq!(elements(&[1, 1]), 1);
+    assert_eq!(elements(&[1 << 31, 1 << 32]), 1 << 63);
+    assert_eq!(elements(&[1 << 32, 1 << 32]), u64::MAX);
+}
+
+fn error(text: &str, shape: &[u64]) -> String {
+    let spec = parse_spec(text).expect("the text is well formed");
+    Neutral.resolve(&spec, shape, &Neutral).expect_err("the parameters are wrong").to_string()
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let blocked = |size: &str, order: &str| {
+        format!(
+            "#ttg.blocked<{{sizePerThread = {size}, threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = {order}}}>"
+        )
+    };
+    let of = |size, order| error(&blocked(size, order), &[64, 64]);
+    assert_eq!(of("[1, 3]", "[1, 0]"), "family `blocked`, parameter `size_per_thread`: 3 is no power of two");
+    assert_eq!(of("[1]", "[1, 0]"), "family `blocked`, parameter `size_per_thread`: has 1 entries, expected 2");
+    assert!(of("[1, 4]", "[1, 1]").contains("`order`: [1, 1] must list each of the 2 axes once"));
+    assert!(error(&blocked("[1, 4]", "[1, 0]"), &[64, 48]).contains("axis 1 has 48 elements"));
+    let slice = format!("#ttg.slice<{{dim = 3, parent = {}}}>", blocked("[1, 4]", "[1, 0]"));
+    assert!(error(&slice, &[64]).contains("`dim`: 3 is no axis of the parent"));
+    let misspelt = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhases = 8, order = [1, 0]}>";
+    assert!(error(misspelt, &[64, 64]).contains("`max_phase`: is missing"));
+    assert!(error("#ttg.blokced<{order = [0]}>", &[64]).contains("did you mean `blocked`?"));
+}
+
+#[test]
+fn attribute_text_and_json_name_the_same_layouts() {
+    let parent = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[0, 1]]}>";
+    let json = |rest: &str| {
+        let blocked = r#"{"kind": "blocked", "size_per_thread": [1, 4], "threads_per_warp": [8, 4], "warps_per_cta": [4, 1], "order": [1, 0], "cga_layout": [[0, 1]]}"#;
+        format!("{{{rest}, \"parent\": {blocked}}}")
+    };
+    let pairs: [(String, String, Vec<u64>); 5] = [
+        (format!("#ttg.slice<{{dim = 1, parent = {parent}}}>"), json(r#""kind": "slice", "dim": 1"#), vec![64]),
+        (
+            format!("#ttg.dot_op<{{opIdx = 1, parent = {parent}}}>"),
+            json(r#""kind": "dot_operand", "operand_index": 1, "k_width": 0"#),
+            vec![32, 64],
+        ),
+        (
+            "#ttg.padded_shared<[64:+8, 256:+16] {order = [1, 0], shape = [32, 64]}>".to_owned(),
+            r#"{"kind": "padded_shared", "interval_padding_pairs": [[64, 8], [256, 16]], "order": [1, 0]}"#.to_owned(),
+            vec![32, 64],
+        ),
+        (
+            "#ttg.shared_linear<{offset = [[0, 1], [1, 1]], block = [[2, 0]]}, alignment = 32>".to_owned(),
+            r#"{"kind": "shared_linear", "offset_bases": [[0, 1], [1, 1]], "block_bases": [[2, 0]], "alignment": 32}"#.to_owned(),
+            vec![4, 2],
+        ),
+        (
+            "#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [2, 0]], warp = [], block = []}>".to_owned(),
+            r#"{"kind": "linear", "reg_bases": [[0, 1]], "lane_bases": [[1, 0], [2, 0]], "warp_bases": [], "block_bases": [], "shape": [4, 2]}"#.to_owned(),
+            vec![4, 2],
+        ),
+    ];
+    for (text, json, shape) in pairs {
+        let layout = |spec: &str| {
+            let spec = parse_spec(spec).unwrap_or_else(|error| panic!("{error} in {spec}"));
+            Neutral.resolve(&spec, &shape, &Neutral).unwrap_or_else(|error| panic!("{error} in {spec:?}"))
+        };
+        assert_eq!(layout(&text), layout(&json));
+    }
+}

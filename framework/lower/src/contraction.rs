@@ -1,0 +1,140 @@
+//! A kernel around one contraction: a dot of two matrices in global memory.
+
+use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
+use tilewright_plan::contract::{Contraction, Feed, MatrixPart, Sums};
+use tilewright_plan::movement::{GlobalTensor, Means, MovementError, access_global};
+use tilewright_target::{Direction, Number, Queue};
+
+use super::registers::{begin, integer, row_major_places};
+
+/// A kernel of one block that multiplies two matrices by `plan` and writes `d = a * b`, or where it accumulates
+/// `d = c + a * b`.
+///
+/// Parameters are pointers to global memory, at multiples of 16 bytes, of factors that are loaded by blocks of 64: `a` (M x K), `b` (K x N), of factors with
+/// scales `scale_a` (M x blocks of K) and `scale_b` (N x blocks of K), where it accumulates `c` (M x N), and `d`
+/// (M x N), all row-major without gaps. Elements narrower than a byte lie side by side along K in bytes, the first in
+/// the low bits, those of six bits each in its own; `b` of these is column-major. K is gone through a chunk of the
+/// plan at a time, in a loop where there are several.
+///
+/// # Errors
+/// [`MovementError`]: elements that cannot be loaded, layouts that the target cannot hold.
+pub fn contraction_kernel(
+    name: &str,
+    plan: &Contraction,
+    accumulates: bool,
+    means: Means<'_>,
+) -> Result<Kernel, MovementError> {
+    let [of_a, of_b] = plan.feeds(means)?;
+    let [scale_a, scale_b] = plan.scale_feeds(means)?;
+    let feeds = [("a", Some(of_a)), ("b", Some(of_b)), ("scale_a", scale_a), ("scale_b", scale_b)];
+    let mut parameters: Vec<&str> = feeds.iter().filter(|(_, feed)| feed.is_some()).map(|&(name, _)| name).collect();
+    let inputs = parameters.len() as u32;
+    parameters.extend(accumulates.then_some("c").into_iter().chain(["d"]));
+    let mut builder = begin(name, &plan.c, &parameters);
+    let feeds = feeds.map(|(_, feed)| feed);
+    let given = accumulates.then(|| initial(&mut builder, plan, inputs, means)).transpose()?;
+    let mut sums = plan.begin(&mut builder, given.as_deref());
+    if plan.chunks() == 1 {
+        let whole = |parameter| {
+            let matrix = builder.parameter(parameter);
+            MatrixPart { base: matrix, matrix, number: None }
+        };
+        let parts: Vec<MatrixPart> = (0..inputs).map(whole).collect();
+        sums = chunk(&mut builder, plan, &feeds, &parts, &sums);
+    } else {
+        let (from, to, step) = (builder.i32(0), builder.i32(plan.chunks() as u32), builder.i32(1));
+        let types: Vec<Type> = sums.carried().iter().map(|&sum| builder.type_of(sum)).collect();
+        let inside = builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
+        let mut parts = Vec::with_capacity(inputs as usize);
+        for (parameter, step) in (0..).zip(steps(plan)) {
+            let offset = match &step {
+                Step::Bytes(bytes) => builder.binary_const(Binary::Mul, inside[0], *bytes),
+                Step::Turns(turns) => builder.binary_const(Binary::ShrU, inside[0], turns.trailing_zeros()),
+            };
+            let matrix = builder.parameter(parameter);
+            // Scales of blocks longer than a chunk are parts of one each.
+            let number = if matches!(step, Step::Turns(_)) { offset } else { inside[0] };
+            parts.push(MatrixPart { base: builder.advance(matrix, offset), matrix, number: Some(number) });
+        }
+        let new = chunk(&mut builder, plan, &feeds, &parts, &sums.with(&inside[1..]));
+        if feeds.iter().flatten().any(Feed::uses_shared) {
+            // What this turn reads from shared memory, the next one overwrites.
+            builder.barrier(Scope::Block);
+        }
+        let body = builder.end_region(new.carried());
+        let values = builder.for_loop(from, to, step, sums.carried(), body);
+        sums = sums.with(&values);
+    }
+    let sums = plan.end(&mut builder, sums);
+    let (memory, bits) = result(plan);
+    let access = access_global(&plan.c, &memory, bits, Direction::Store, means.target)?;
+    let last = parameters.len() as u32 - 1;
+    let mut places = row_major_places(&mut builder, last, &plan.c, integer(bits)?);
+    access.emit_store(&mut builder, &sums, &mut places);
+    Ok(builder.finish())
+}
+
+/// How far a parameter moves from chunk to chunk.
+enum Step {
+    /// So many bytes.
+    Bytes(u32),
+    /// One byte in so many turns: scales of blocks longer than a chunk.
+    Turns(u64),
+}
+
+/// The steps of the factors and of the scales that there are.
+fn steps(plan: &Contraction) -> Vec<Step> {
+    let (question, chunk) = (&plan.question, plan.chunk());
+    let bytes = |number: Number, elements: u64| Step::Bytes((elements * u64::from(number.stored_bits()) / 8) as u32);
+    let of_b = if question.b.bits() < 8 { chunk } else { chunk * question.shape[1] };
+    let scales = question.scales.iter().flatten().map(|scale| {
+        if chunk >= scale.block { Step::Bytes((chunk / scale.block) as u32) } else { Step::Turns(scale.block / chunk) }
+    });
+    [bytes(question.a, chunk), bytes(question.b, of_b)].into_iter().chain(scales).collect()
+}
+
+/// Loads both factors of a chunk and their scales, and contracts them.
+fn chunk(
+    builder: &mut Builder,
+    plan: &Contraction,
+    feeds: &[Option<Feed>; 4],
+    parts: &[MatrixPart],
+    sums: &Sums,
+) -> Sums {
+    let mut parts = parts.iter().copied();
+    let parts = feeds.each_ref().map(|feed| feed.as_ref().and_then(|_| parts.next()));
+    let mut load = |at: usize, scales: &[Value]| match (&feeds[at], parts[at]) {
+        (Some(feed), Some(part)) => feed.emit(builder, part, scales),
+        _ => Vec::new(),
+    };
+    // What is scaled before it is stored needs its scales first.
+    let scales = [load(2, &[]), load(3, &[])];
+    let factors = [load(0, &scales[0]), load(1, &scales[1])];
+    if feeds.iter().flatten().any(|feed| feed.store.is_some()) {
+        if plan.queue().is_some_and(Queue::reads_by_proxy) {
+            builder.proxy_fence();
+        }
+        builder.barrier(Scope::Block);
+    }
+    plan.emit(builder, factors.each_ref().map(Vec::as_slice), scales.each_ref().map(Vec::as_slice), sums)
+}
+
+/// What the sums begin with, from a parameter.
+fn initial(
+    builder: &mut Builder,
+    plan: &Contraction,
+    parameter: u32,
+    means: Means<'_>,
+) -> Result<Vec<Value>, MovementError> {
+    let (memory, bits) = result(plan);
+    let element = integer(bits)?;
+    let access = access_global(&plan.c, &memory, bits, Direction::Load, means.target)?;
+    let mut places = row_major_places(builder, parameter, &plan.c, element);
+    Ok(access.emit_load(builder, &mut places))
+}
+
+/// The memory of the result, and the width of its elements.
+fn result(plan: &Contraction) -> (GlobalTensor, u32) {
+    let [m, n, _] = plan.question.shape;
+    (GlobalTensor::row_major(&[m, n], 16), plan.question.accumulator.bits())
+}

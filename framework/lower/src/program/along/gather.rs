@@ -1,0 +1,34 @@
+//! Gathers along an axis.
+
+use tilewright_kernel::{Cast, Element, Type, Value};
+use tilewright_layout::Dim;
+use tilewright_plan::movement;
+use tilewright_tile::Op;
+
+use super::super::error::{Lowered, Reason};
+use super::super::lowering::Lowering;
+use super::super::types::stored;
+
+/// The elements of lines that indices name.
+pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let (source, indices) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
+    let axis = Dim::tensor(lowering.number(op, "axis")? as usize);
+    let layout = lowering.result_layout(op)?;
+    let tensor = lowering.tensor(source)?;
+    let first = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
+    let ty = lowering.builder.type_of(first);
+    let plan = movement::gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.machine.means.target)?;
+    let numbers = lowering.spread(indices, &layout)?;
+    let word = Type::Scalar(Element::I32);
+    let numbers: Vec<Value> = numbers
+        .iter()
+        .map(|&number| {
+            let cast = if lowering.builder.type_of(number).bits() < 32 { Cast::ExtendU } else { Cast::Truncate };
+            lowering.builder.cast(cast, number, word)
+        })
+        .collect();
+    let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.as_word(value)).collect();
+    let moved = plan.emit(&mut lowering.builder, &words, &numbers);
+    let values = moved.into_iter().map(|value| lowering.typed_word(value, ty)).collect();
+    lowering.give_tensor(op, layout, values)
+}

@@ -1,0 +1,80 @@
+//! Histograms: counters in shared memory that lanes add to.
+
+use tilewright_kernel::{
+    Atomic, Binary, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value,
+};
+use tilewright_tile::Op;
+
+use super::super::error::{Lowered, Reason};
+use super::super::lowering::Lowering;
+use super::super::places::idle_registers;
+
+const WORD: Type = Type::Scalar(Element::I32);
+
+/// How often each number below the result's size is among the elements that a mask leaves.
+pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let source = lowering.operand(op, 0)?;
+    let mask = lowering.optional(op, "mask");
+    let bins = lowering.body.ty(lowering.result(op, 0)?).shape().and_then(|shape| shape.first().copied());
+    let bins = bins.ok_or_else(|| Reason::malformed("the result has no axis"))? as u32;
+    let tensor = lowering.tensor(source)?;
+    let masks = mask.map(|mask| lowering.spread(mask, &tensor.layout)).transpose()?;
+    let counters = lowering.builder.shared_buffer(4 * bins, 4);
+    cleared(lowering, counters, bins);
+    lowering.builder.barrier(Scope::Block);
+    let acts = lowering.acts(&tensor.layout);
+    let idle = idle_registers(&tensor.layout) as usize;
+    let one = lowering.builder.i32(1);
+    for (register, &value) in tensor.values.iter().enumerate().filter(|(register, _)| register & idle == 0) {
+        let builder = &mut lowering.builder;
+        let ty = builder.type_of(value);
+        let limit = builder.constant(ty, u64::from(bins).min(u64::MAX >> (64 - ty.bits())));
+        let below = if ty.bits() >= 32 || bins >> ty.bits() == 0 {
+            Some(builder.compare(Compare::LtU, value, limit))
+        } else {
+            None
+        };
+        let number = builder.cast(if ty.bits() < 32 { Cast::ExtendU } else { Cast::Truncate }, value, WORD);
+        let mut predicate = acts;
+        for more in below.into_iter().chain(masks.as_ref().map(|masks| masks[register])) {
+            predicate = super::super::memory::both(builder, predicate, Some(more));
+        }
+        let bytes = builder.binary_const(Binary::Shl, number, 2);
+        let pointer = builder.advance(counters, bytes);
+        let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Block);
+        builder.value(WORD, KernelOp::AtomicRmw { op: Atomic::Add, pointer, value: one, predicate, order, scope });
+    }
+    lowering.builder.barrier(Scope::Block);
+    let layout = lowering.result_layout(op)?;
+    let ty = lowering.carrier(lowering.result(op, 0)?)?;
+    let places = lowering.coordinate(&layout, 0);
+    let values = places
+        .into_iter()
+        .map(|place| {
+            let builder = &mut lowering.builder;
+            let bytes = builder.binary_const(Binary::Shl, place, 2);
+            let pointer = builder.advance(counters, bytes);
+            let count = builder.load(WORD, pointer, 0, None);
+            builder.cast(if ty.bits() < 32 { Cast::Truncate } else { Cast::ExtendU }, count, ty)
+        })
+        .collect();
+    lowering.give_tensor(op, layout, values)
+}
+
+/// Stores zeros, each thread its share.
+fn cleared(lowering: &mut Lowering<'_>, counters: Value, bins: u32) {
+    let threads = lowering.launch.lanes * lowering.launch.warps;
+    let columns: Vec<u64> = (0..threads.trailing_zeros()).map(|bit| 1u64 << bit).collect();
+    let thread = lowering.thread();
+    let builder = &mut lowering.builder;
+    let own = thread.product(builder, &columns);
+    let zero = builder.i32(0);
+    for first in (0..bins).step_by(threads as usize) {
+        let number = builder.binary_const(Binary::Add, own, first);
+        let limit = builder.i32(bins);
+        let predicate = (first + threads > bins).then(|| builder.compare(Compare::LtU, number, limit));
+        let bytes = builder.binary_const(Binary::Shl, number, 2);
+        let pointer = builder.advance(counters, bytes);
+        builder.store(pointer, 0, zero, predicate);
+    }
+}

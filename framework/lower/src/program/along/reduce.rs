@@ -1,0 +1,55 @@
+//! Reductions.
+
+use std::sync::Arc;
+
+use tilewright_layout::Dim;
+use tilewright_plan::movement;
+use tilewright_tile::Op;
+
+use super::super::error::{LowerError, Lowered, Reason};
+use super::super::held::{Held, Registers};
+use super::super::lowering::Lowering;
+use super::combine::Tuples;
+
+/// Reduces tensors together along an axis; of tensors of one axis to scalars.
+pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
+    let body = lowering.body;
+    let at = |reason: Reason| reason.at(body, op);
+    let tuples = Tuples::of(lowering, op).map_err(at)?;
+    let layout = tuples.tensors[0].layout.clone();
+    let planned = movement::reduce(&layout, tuples.axis, &tuples.bits, lowering.machine.means.target);
+    let mut plan = planned.map_err(|error| at(error.into()))?;
+    if tuples.depends_on_order(lowering.body) {
+        plan = plan.in_order();
+    }
+    let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
+    let from = Arc::new(without(&plan.result, tuples.axis).map_err(at)?);
+    for (number, values) in results.into_iter().enumerate() {
+        let result = lowering.result(op, number).map_err(at)?;
+        if body.ty(result).as_tensor().is_none() {
+            lowering.hold_found(result, values[0]);
+            continue;
+        }
+        let wanted = lowering.layout_of(result).map_err(at)?;
+        let values = lowering.convert(&Registers::new(from.clone(), values), &wanted).map_err(at)?;
+        lowering.hold(result, Held::Tensor(Registers::new(wanted, values)));
+    }
+    Ok(())
+}
+
+/// A layout of which an axis is left out; those above it move down.
+fn without(layout: &tilewright_layout::LinearLayout, axis: Dim) -> Lowered<tilewright_layout::LinearLayout> {
+    let outs = layout.outs();
+    let mut kept: Vec<(Dim, u64)> =
+        outs.iter().filter(|&(dim, _)| dim != axis).map(|(dim, bits)| (dim, 1u64 << bits)).collect();
+    kept.sort_by_key(|&(dim, _)| dim);
+    let named: Vec<(Dim, u64)> =
+        kept.iter().enumerate().map(|(number, &(_, size))| (Dim::tensor(number), size)).collect();
+    let space = tilewright_layout::Space::of_sizes(&named)?;
+    let moved = |&column: &u64| {
+        let place = kept.iter().zip(&named).map(|(&(old, _), &(new, _))| (new, outs.coordinate(column, old)));
+        space.pack(&place.collect::<Vec<_>>())
+    };
+    let columns = layout.columns().iter().map(moved).collect::<Result<Vec<_>, _>>()?;
+    Ok(tilewright_layout::LinearLayout::from_columns(layout.ins().clone(), space, &columns)?)
+}

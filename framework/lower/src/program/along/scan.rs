@@ -1,0 +1,29 @@
+//! Scans.
+
+use tilewright_plan::movement::{self, ScanDirection};
+use tilewright_tile::{Attribute, Op};
+
+use super::super::error::{LowerError, Reason};
+use super::super::held::{Held, Registers};
+use super::super::lowering::Lowering;
+use super::combine::Tuples;
+
+/// Inclusive scans of tensors together along an axis.
+pub(in super::super) fn scanned(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
+    let body = lowering.body;
+    let at = |reason: Reason| reason.at(body, op);
+    let tuples = Tuples::of(lowering, op).map_err(at)?;
+    let layout = tuples.tensors[0].layout.clone();
+    let reversed = lowering.attribute(op, "reverse").is_some_and(|value| *value == Attribute::Bool(true));
+    let direction = if reversed { ScanDirection::Down } else { ScanDirection::Up };
+    let planned = movement::scan(&layout, tuples.axis, &tuples.bits, direction, lowering.machine.means.target);
+    let plan = planned.map_err(|error| at(error.into()))?;
+    let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
+    for (number, values) in results.into_iter().enumerate() {
+        let result = lowering.result(op, number).map_err(at)?;
+        let wanted = lowering.layout_of(result).map_err(at)?;
+        let values = lowering.convert(&Registers::new(layout.clone(), values), &wanted).map_err(at)?;
+        lowering.hold(result, Held::Tensor(Registers::new(wanted, values)));
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Text of a vendor's assembler in programs.
+
+use smallvec::SmallVec;
+
+use tilewright_kernel::{Cast, Element, Op as KernelOp, Type, Value};
+use tilewright_layout::Dim;
+use tilewright_tile::Op;
+
+use super::error::Lowered;
+use super::held::{Held, Registers};
+use super::lowering::Lowering;
+use super::types::carrier;
+
+/// A vendor's assembly text, for as many elements at a time as it says; narrow ones share 32-bit words.
+pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let body = lowering.body;
+    let operation = body.op(op);
+    let text = lowering.word(op, "asm_string").unwrap_or_default().to_owned();
+    let constraints = lowering.word(op, "constraints").unwrap_or_default().to_owned();
+    let pack = lowering.number(op, "packed_element")?.max(1) as usize;
+    let shaped =
+        operation.results.iter().chain(&operation.operands).find(|&&value| body.ty(value).as_tensor().is_some());
+    let layout = shaped.map(|&value| lowering.layout_of(value)).transpose()?;
+    let registers = layout.as_ref().map_or(1, |layout| 1usize << layout.in_bits(Dim::REGISTER));
+    let mut operands = Vec::new();
+    for &value in &operation.operands {
+        operands.push(match &layout {
+            Some(layout) => lowering.spread(value, layout)?,
+            None => vec![lowering.scalar(value)?].into(),
+        });
+    }
+    let types = operation.results.iter().map(|&value| carrier(body.ty(value).element()));
+    let types: Vec<Type> = types.collect::<Lowered<_>>()?;
+    let mut results: Vec<Vec<Value>> = vec![Vec::new(); types.len()];
+    for first in (0..registers).step_by(pack) {
+        let mut words = Vec::new();
+        for operand in &operands {
+            // Where a lane holds fewer than are taken, its last one fills up.
+            let taken: Vec<Value> =
+                (first..first + pack).map(|register| operand[register.min(registers - 1)]).collect();
+            words.extend(packed(lowering, &taken));
+        }
+        let of_words: SmallVec<[Type; 4]> = types.iter().flat_map(|&ty| word_types(ty, pack)).collect();
+        let given = lowering.builder.values(
+            &of_words,
+            KernelOp::Assembly { text: text.clone(), constraints: constraints.clone(), operands: words },
+        );
+        let mut given = given.into_iter();
+        for (all, &ty) in results.iter_mut().zip(&types) {
+            let own: Vec<Value> = given.by_ref().take(word_types(ty, pack).len()).collect();
+            let elements = unpacked(lowering, &own, ty);
+            all.extend(elements.into_iter().take(pack.min(registers - first)));
+        }
+    }
+    for (&result, values) in operation.results.iter().zip(results) {
+        match &layout {
+            Some(layout) => lowering.hold(result, Held::Tensor(Registers::new(layout.clone(), values))),
+            None => lowering.hold(result, Held::Scalar(values[0])),
+        }
+    }
+    Ok(())
+}
+
+/// How many elements of a type share a word.
+fn together(ty: Type, pack: usize) -> usize {
+    match ty {
+        Type::Scalar(Element::I1) | Type::Pointer(_) => 1,
+        _ => (32 / ty.bits() as usize).clamp(1, pack),
+    }
+}
+
+fn word_types(ty: Type, pack: usize) -> Vec<Type> {
+    let together = together(ty, pack);
+    let word = if together == 1 {
+        ty
+    } else {
+        Type::Scalar(Element::integer(ty.bits() * together as u32).unwrap_or(Element::I32))
+    };
+    vec![word; pack.div_ceil(together)]
+}
+
+fn packed(lowering: &mut Lowering<'_>, values: &[Value]) -> Vec<Value> {
+    let Some(&first) = values.first() else { return Vec::new() };
+    let ty = lowering.builder.type_of(first);
+    let together = together(ty, values.len());
+    if together == 1 {
+        return values.to_vec();
+    }
+    let word = word_types(ty, values.len())[0];
+    values
+        .chunks(together)
+        .map(|group| {
+            let vector = lowering.builder.pack(group);
+            lowering.builder.cast(Cast::Bits, vector, word)
+        })
+        .collect()
+}
+
+fn unpacked(lowering: &mut Lowering<'_>, words: &[Value], ty: Type) -> Vec<Value> {
+    let mut elements = Vec::new();
+    for &word in words {
+        let have = lowering.builder.type_of(word);
+        let (count, Some(element)) = (have.bits() / ty.bits().max(1), ty.element()) else {
+            elements.push(word);
+            continue;
+        };
+        if count <= 1 {
+            elements.push(word);
+            continue;
+        }
+        let vector = lowering.builder.cast(Cast::Bits, word, Type::Vector(element, count));
+        elements.extend((0..count).map(|index| lowering.builder.extract(vector, index)).collect::<Vec<_>>());
+    }
+    elements
+}

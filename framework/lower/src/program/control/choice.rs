@@ -1,0 +1,98 @@
+//! Choices between regions.
+
+use tilewright_kernel::{Compare, Region, Value};
+use tilewright_tile::{self as tile, Attribute, Op};
+
+use super::super::error::{LowerError, Lowered, Reason};
+use super::super::lowering::Lowering;
+
+/// `scf.if`.
+pub(in super::super) fn chosen(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
+    let body = lowering.body;
+    let at = |reason: Reason| reason.at(body, op);
+    let operation = body.op(op);
+    let condition = lowering.operand(op, 0).and_then(|value| lowering.scalar(value)).map_err(at)?;
+    let regions: Vec<tile::Region> = operation.regions.to_vec();
+    let then = arm(lowering, op, regions.first().copied())?;
+    let otherwise = arm(lowering, op, regions.get(1).copied())?;
+    let types = lowering.flat_types(&operation.results).map_err(at)?;
+    let values = lowering.builder.if_else(condition, then, otherwise, &types);
+    lowering.hold_flat(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
+}
+
+/// `scf.index_switch`: one choice after the other.
+pub(in super::super) fn switched(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
+    let body = lowering.body;
+    let at = |reason: Reason| reason.at(body, op);
+    let operation = body.op(op);
+    let number = lowering.operand(op, 0).and_then(|value| lowering.scalar(value)).map_err(at)?;
+    let cases = match lowering.attribute(op, "cases") {
+        Some(Attribute::Array(_, cases)) => cases.clone(),
+        _ => Vec::new(),
+    };
+    let values = case(lowering, op, number, &cases, 0)?;
+    lowering.hold_flat(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
+}
+
+/// The choice of a case, and of those behind it; the first region is the one that is left when none is.
+fn case(
+    lowering: &mut Lowering<'_>,
+    op: Op,
+    number: Value,
+    cases: &[u64],
+    first: usize,
+) -> Result<Vec<Value>, LowerError> {
+    let body = lowering.body;
+    let at = |reason: Reason| reason.at(body, op);
+    let operation = body.op(op);
+    let Some(&bits) = cases.get(first) else {
+        let block = operation.regions.first().map(|&region| lowering.only_block(region));
+        let block = block.transpose().map_err(at)?;
+        return block.map_or_else(|| Ok(Vec::new()), |block| yielded(lowering, op, block));
+    };
+    let ty = lowering.builder.type_of(number);
+    let own = lowering.builder.constant(ty, bits);
+    let condition = lowering.builder.compare(Compare::Eq, number, own);
+    let then = arm(lowering, op, operation.regions.get(first + 1).copied())?;
+    lowering.builder.begin_region(&[]);
+    let others = case(lowering, op, number, cases, first + 1)?;
+    let otherwise = lowering.builder.end_region(&others);
+    let types = lowering.flat_types(&operation.results).map_err(at)?;
+    Ok(lowering.builder.if_else(condition, then, otherwise, &types))
+}
+
+/// `scf.execute_region`, which runs its only block.
+pub(in super::super) fn inlined(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
+    let body = lowering.body;
+    let at = |reason: Reason| reason.at(body, op);
+    let operation = body.op(op);
+    let region = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no body")))?;
+    let block = lowering.only_block(region).map_err(at)?;
+    let values = yielded(lowering, op, block)?;
+    lowering.hold_flat(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
+}
+
+/// A region of the kernel that gives what one of the program yields; nothing of one that is not there.
+pub(in super::super) fn arm(
+    lowering: &mut Lowering<'_>,
+    op: Op,
+    region: Option<tile::Region>,
+) -> Result<Region, LowerError> {
+    let body = lowering.body;
+    lowering.builder.begin_region(&[]);
+    let block = region.filter(|&region| !body.blocks(region).is_empty()).map(|region| lowering.only_block(region));
+    let block = block.transpose().map_err(|reason| reason.at(body, op))?;
+    let values = match block {
+        Some(block) => yielded(lowering, op, block)?,
+        None => Vec::new(),
+    };
+    Ok(lowering.builder.end_region(&values))
+}
+
+/// The kernel values of what a block ends with, in the layouts of the operation's results.
+fn yielded(lowering: &mut Lowering<'_>, op: Op, block: tile::Block) -> Result<Vec<Value>, LowerError> {
+    let body = lowering.body;
+    let Some(end) = lowering.block(block)? else { return Ok(Vec::new()) };
+    let given: Lowered<Vec<Value>> = lowering.flat(&body.op(end).operands, &body.op(op).results);
+    given.map_err(|reason| reason.at(body, end))
+}

@@ -1,0 +1,54 @@
+//! Numbers of four bits that share bytes.
+
+use std::sync::Arc;
+
+use tilewright_kernel::{Binary, Cast, Element, Type, Value};
+use tilewright_layout::Dim;
+use tilewright_math::casts;
+use tilewright_target::Number;
+use tilewright_tile::{self as tile, Op};
+
+use super::error::{Lowered, Reason};
+use super::lowering::Lowering;
+use super::places::mapped;
+use super::types::native;
+
+/// `ttg.fp4_to_fp`: two numbers of `e2m1` in each byte, neighbours along an axis, the first in the low half.
+pub(super) fn widened(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let axis = lowering.number(op, "axis")? as usize;
+    let operand = lowering.operand(op, 0)?;
+    let shape = lowering.body.ty(operand).shape().unwrap_or_default().to_vec();
+    let layout = lowering.result_layout(op)?;
+    let bytes = mapped(&layout, &shape, |place| {
+        place.iter().enumerate().map(|(number, &at)| if number == axis { at >> 1 } else { at }).collect()
+    })?;
+    let tensor = lowering.tensor(operand)?;
+    let bytes = lowering.convert(&tensor, &Arc::new(bytes))?;
+    let outs = layout.outs().clone();
+    let halves = lowering.numbers(&layout, |column| (outs.coordinate(column, Dim::tensor(axis)) & 1) << 2);
+    let element = match lowering.body.ty(lowering.result(op, 0)?).element() {
+        tile::Type::Float(float) => native(*float),
+        _ => None,
+    };
+    let element = element.ok_or_else(|| Reason::unsupported("there are no casts to this type"))?;
+    let Some(Number::Float(format)) = Number::named("e2m1") else {
+        return Err(Reason::unsupported("there are no numbers of four bits"));
+    };
+    let values: Vec<Value> = bytes
+        .iter()
+        .zip(halves)
+        .map(|(&byte, shift)| {
+            let builder = &mut lowering.builder;
+            let word = builder.cast(Cast::ExtendU, byte, Type::Scalar(Element::I32));
+            let half = builder.binary(Binary::ShrU, word, shift);
+            let half = builder.binary_const(Binary::And, half, 0xf);
+            let single = casts::decoded(builder, half, format);
+            match element.bits() {
+                64 => builder.cast(Cast::ExtendF, single, Type::Scalar(element)),
+                32 => single,
+                _ => builder.cast(Cast::RoundF, single, Type::Scalar(element)),
+            }
+        })
+        .collect();
+    lowering.give_tensor(op, layout, values)
+}

@@ -1,0 +1,66 @@
+//! Stores.
+
+use tilewright_kernel::{Binary, Builder, Cast, Element, Op as KernelOp, Type, Value};
+use tilewright_tile::Op;
+
+use super::super::error::Lowered;
+use super::super::lowering::Lowering;
+use super::super::places::idle_registers;
+use super::super::types::stored;
+use super::Groups;
+
+/// Stores through a pointer, or a tensor of them: each element once, however many lanes hold it.
+pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let (pointer, value) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
+    let mask = lowering.optional(op, "mask");
+    let ty = lowering.carrier(value)?;
+    if lowering.body.ty(value).as_tensor().is_none() {
+        let (address, value) = (lowering.scalar(pointer)?, lowering.scalar(value)?);
+        let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
+        let first = lowering.is_first();
+        let predicate = both(&mut lowering.builder, first, mask);
+        let value = to_memory(&mut lowering.builder, value);
+        one(&mut lowering.builder, address, value, predicate);
+        return Ok(());
+    }
+    let layout = lowering.layout_of(value)?;
+    let addresses = lowering.spread(pointer, &layout)?;
+    let values = lowering.spread(value, &layout)?;
+    let predicates = mask.map(|mask| lowering.spread(mask, &layout)).transpose()?;
+    let element = stored(ty);
+    let masks: Vec<_> = mask.into_iter().collect();
+    let widths = &lowering.machine.means.target.global.access_bits;
+    let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, widths);
+    let idle = idle_registers(&layout) as usize;
+    let acts = lowering.acts(&layout);
+    for group in groups.iter().filter(|group| group[0] & idle == 0) {
+        let builder = &mut lowering.builder;
+        let elements: Vec<Value> = group.iter().map(|&register| to_memory(builder, values[register])).collect();
+        let vector = builder.pack(&elements);
+        let predicate = both(builder, acts, predicates.as_ref().map(|all| all[group[0]]));
+        one(builder, addresses[group[0]], vector, predicate);
+    }
+    Ok(())
+}
+
+fn one(builder: &mut Builder, pointer: Value, value: Value, predicate: Option<Value>) {
+    let alignment = builder.type_of(value).bits().div_ceil(8);
+    builder.effect(KernelOp::Store { pointer, value, predicate, offset: 0, alignment });
+}
+
+/// An element as memory has it.
+pub(in super::super) fn to_memory(builder: &mut Builder, value: Value) -> Value {
+    match builder.type_of(value) {
+        Type::Scalar(Element::I1) => builder.cast(Cast::ExtendU, value, Type::Scalar(Element::I8)),
+        ty @ Type::Pointer(_) => builder.cast(Cast::Bits, value, stored(ty)),
+        _ => value,
+    }
+}
+
+/// Both conditions, as far as there are any.
+pub(in super::super) fn both(builder: &mut Builder, a: Option<Value>, b: Option<Value>) -> Option<Value> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(builder.binary(Binary::And, a, b)),
+        (one, None) | (None, one) => one,
+    }
+}

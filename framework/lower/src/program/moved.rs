@@ -1,0 +1,75 @@
+//! Tensor descriptors that move: a later one begins elsewhere, has other sizes, or stands for no copies at all.
+
+use tilewright_kernel::{Binary, Cast, Compare, Element, Type, Value};
+use tilewright_tile::Op;
+
+use super::descriptor::{described, divisor, scalars};
+use super::error::{Lowered, Reason};
+use super::held::{Described, Held};
+use super::lowering::Lowering;
+use super::types::{carrier, stored};
+
+const WIDE: Type = Type::Scalar(Element::I64);
+
+/// `tw.moved_descriptor`: its tensor begins `offsets` elements further along each axis; sizes are the old ones, or `bounds`, or, where it
+/// says `clamp_bounds`, what is left of the old ones. Where `acts` is zero it copies nothing.
+pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let of = described(lowering, op)?;
+    let (offsets, bounds) = (scalars(lowering, op, "offsets")?, scalars(lowering, op, "bounds")?);
+    for given in [&offsets, &bounds] {
+        if !given.is_empty() && given.len() != of.sizes.len() {
+            let message = format!("{} numbers for a descriptor of {} axes", given.len(), of.sizes.len());
+            return Err(Reason::malformed(message));
+        }
+    }
+    let pointer = begins_at(lowering, op, &of, &offsets)?;
+    let sizes = if !bounds.is_empty() {
+        bounds.into()
+    } else if lowering.attribute(op, "clamp_bounds").is_some() {
+        of.sizes.iter().zip(&offsets).map(|(&size, &offset)| left(lowering, size, offset)).collect()
+    } else {
+        of.sizes.clone()
+    };
+    let acts = match scalars(lowering, op, "acts")?.first() {
+        Some(&acts) => {
+            let zero = lowering.builder.i32(0);
+            lowering.builder.compare(Compare::Ne, acts, zero)
+        }
+        None => of.acts,
+    };
+    let operation = lowering.body.op(op);
+    let last = |group: usize| operation.operand_group(group).last().map(|&value| divisor(lowering, value));
+    let last_multiple = [last(1), last(2)].into_iter().flatten().fold(of.last_multiple, u64::min);
+    lowering.give(op, Held::Descriptor(Described { pointer, sizes, acts, last_multiple, ..of }))
+}
+
+/// The address of the first element, some elements further along each axis.
+fn begins_at(lowering: &mut Lowering<'_>, op: Op, of: &Described, offsets: &[Value]) -> Lowered<Value> {
+    let element = lowering.body.ty(lowering.result(op, 0)?).element().clone();
+    let bytes = u64::from(stored(carrier(&element)?).bits() / 8);
+    let builder = &mut lowering.builder;
+    let bytes = builder.constant(WIDE, bytes);
+    let mut pointer = of.pointer;
+    for (&offset, &stride) in offsets.iter().zip(&of.strides) {
+        let offset = builder.cast(Cast::ExtendS, offset, WIDE);
+        let step = builder.binary(Binary::Mul, offset, stride);
+        let step = builder.binary(Binary::Mul, step, bytes);
+        pointer = builder.advance(pointer, step);
+    }
+    Ok(pointer)
+}
+
+/// What is left of a size behind an offset; nothing where it is beyond.
+fn left(lowering: &mut Lowering<'_>, size: Value, offset: Value) -> Value {
+    let builder = &mut lowering.builder;
+    let rest = builder.binary(Binary::Sub, size, offset);
+    let zero = builder.i32(0);
+    let is_beyond = builder.compare(Compare::LtS, rest, zero);
+    builder.select(is_beyond, zero, rest)
+}
+
+/// `tw.descriptor_acts`: whether a descriptor copies anything.
+pub(super) fn acts(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let of = described(lowering, op)?;
+    lowering.give(op, Held::Scalar(of.acts))
+}

@@ -1,0 +1,43 @@
+//! What a program says to the one who watches it: assertions and prints.
+
+use tilewright_kernel::{Op as KernelOp, Value};
+use tilewright_tile::{Attribute, Op};
+
+use super::error::{Lowered, Reason};
+use super::held::Held;
+use super::lowering::Lowering;
+
+/// Every element is true, or the run ends.
+pub(super) fn assert(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let value = lowering.operand(op, 0)?;
+    let message = lowering.word(op, "message").or(lowering.word(op, "msg")).unwrap_or_default().to_owned();
+    let conditions: Vec<Value> = match lowering.held(value)? {
+        Held::Scalar(condition) => vec![*condition],
+        Held::Tensor(tensor) => tensor.values.to_vec(),
+        _ => return Err(Reason::malformed("a truth value is expected")),
+    };
+    let mut done: Vec<Value> = Vec::new();
+    for condition in conditions {
+        if !done.contains(&condition) {
+            lowering.builder.effect(KernelOp::Assert { condition, message: message.clone(), predicate: None });
+            done.push(condition);
+        }
+    }
+    Ok(())
+}
+
+/// Every element that a lane holds, in the order of its registers.
+pub(super) fn print(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let prefix = lowering.word(op, "prefix").unwrap_or_default().to_owned();
+    let hex = lowering.attribute(op, "hex").is_some_and(|hex| *hex == Attribute::Bool(true));
+    let mut values = Vec::new();
+    for &operand in &lowering.body.op(op).operands {
+        match lowering.held(operand)? {
+            Held::Scalar(value) => values.push(*value),
+            Held::Tensor(tensor) => values.extend(tensor.values.iter().copied()),
+            _ => return Err(Reason::unsupported("only numbers and tensors of them are printed")),
+        }
+    }
+    lowering.builder.effect(KernelOp::Print { prefix, hex, values });
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! Changes of type.
+
+use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
+use tilewright_tile::{self as tile, Float};
+
+use super::super::error::{Lowered, Reason};
+use super::super::types::{carrier, integer, native};
+use super::integer::{resized_signed, widened};
+use super::narrow;
+use super::{Results, Scalar, one};
+
+pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
+    let &[value] = scalar.values else { return None };
+    let (from, to) = (scalar.from.first()?.clone(), scalar.to.first()?.clone());
+    let to_zero = matches!(scalar.word("rounding"), "rtz") || scalar.word("roundingmode") == "toward_zero";
+    let mode = scalar.word("roundingmode").to_owned();
+    let builder = &mut *scalar.builder;
+    Some(
+        match name {
+            "arith.extf" | "arith.truncf" | "arith.convertf" | "tt.fp_to_fp" => match mode.as_str() {
+                "downward" => rounded_away(builder, value, (&from, &to), false),
+                "upward" => rounded_away(builder, value, (&from, &to), true),
+                "to_nearest_away" => Err(Reason::unsupported("nothing here rounds ties away from zero; round to even")),
+                _ => between_floats(builder, value, (&from, &to), to_zero),
+            },
+            "arith.sitofp" => from_integer(builder, value, &to, true),
+            "arith.uitofp" => from_integer(builder, value, &to, false),
+            "arith.fptosi" => to_integer(builder, value, (&from, &to), Cast::IntS),
+            "arith.fptoui" => to_integer(builder, value, (&from, &to), Cast::IntU),
+            "arith.extui" | "arith.index_castui" => resized(builder, value, &to, Cast::ExtendU),
+            "arith.extsi" | "arith.trunci" | "arith.index_cast" => resized(builder, value, &to, Cast::ExtendS),
+            "arith.bitcast" | "tt.bitcast" | "tt.int_to_ptr" | "tt.ptr_to_int" => bits(builder, value, &to),
+            _ => return None,
+        }
+        .map(one),
+    )
+}
+
+fn resized(builder: &mut Builder, value: Value, to: &tile::Type, extend: Cast) -> Lowered<Value> {
+    let ty = carrier(to)?;
+    let op = if builder.type_of(value).bits() < ty.bits() { extend } else { Cast::Truncate };
+    Ok(builder.cast(op, value, ty))
+}
+
+/// The same bits; between addresses and integers of other widths, their low bits.
+fn bits(builder: &mut Builder, value: Value, to: &tile::Type) -> Lowered<Value> {
+    let ty = carrier(to)?;
+    let from = builder.type_of(value);
+    if from == ty {
+        return Ok(value);
+    }
+    let is_address = |ty: Type| matches!(ty, Type::Pointer(_));
+    if is_address(from) && is_address(ty) && from.bits() != ty.bits() {
+        return Err(Reason::unsupported("an address of one memory means nothing in another"));
+    }
+    let address = if is_address(from) { builder.cast(Cast::Bits, value, integer(from.bits())) } else { value };
+    let address = if is_address(ty) || is_address(from) {
+        let wide = integer(ty.bits());
+        let have = builder.type_of(address);
+        let word = builder.cast(Cast::Bits, address, integer(have.bits()));
+        let op = if have.bits() < wide.bits() { Cast::ExtendU } else { Cast::Truncate };
+        builder.cast(op, word, wide)
+    } else {
+        address
+    };
+    Ok(builder.cast(Cast::Bits, address, ty))
+}
+
+fn from_integer(builder: &mut Builder, value: Value, to: &tile::Type, signed: bool) -> Lowered<Value> {
+    let value = match builder.type_of(value) {
+        Type::Scalar(Element::I1) => widened(builder, value, signed),
+        _ => value,
+    };
+    let float = as_float(to)?;
+    let op = if signed { Cast::FloatS } else { Cast::FloatU };
+    match native(float) {
+        // Hardware that rounds to binary32 first would round twice; binary64 has all integers of 32 bits.
+        Some(Element::Bf16) if builder.type_of(value) == Type::Scalar(Element::I32) => {
+            let double = builder.cast(op, value, Type::Scalar(Element::F64));
+            Ok(narrow::by_odd_single(builder, double, Element::Bf16))
+        }
+        Some(element) => Ok(builder.cast(op, value, Type::Scalar(element))),
+        // Of integers so wide that binary32 rounds them, those that are no powers of two are beyond narrow types.
+        None => {
+            let single = builder.cast(op, value, Type::Scalar(Element::F32));
+            narrow::rounded(builder, single, Float::F32, float, false)
+        }
+    }
+}
+
+fn to_integer(builder: &mut Builder, value: Value, (from, to): (&tile::Type, &tile::Type), op: Cast) -> Lowered<Value> {
+    let (float, ty) = (as_float(from)?, carrier(to)?);
+    let value = match native(float) {
+        Some(_) => value,
+        None => narrow::widened(builder, value, float)?,
+    };
+    if ty.bits() >= 32 {
+        return Ok(builder.cast(op, value, ty));
+    }
+    // What does not fit a narrow integer, but a word, leaves its low bits, as it does in Triton's code.
+    let word = builder.cast(Cast::IntS, value, Type::Scalar(Element::I32));
+    Ok(resized_signed(builder, word, ty))
+}
+
+/// A number rounded down or up: toward zero, then to the next one of greater size where that is not yet beyond the number.
+fn rounded_away(
+    builder: &mut Builder,
+    value: Value,
+    (from, to): (&tile::Type, &tile::Type),
+    up: bool,
+) -> Lowered<Value> {
+    let (have, want) = (native(as_float(from)?), native(as_float(to)?));
+    let (Some(have), Some(want)) = (have, want) else {
+        return Err(Reason::unsupported(format!("`{from}` to `{to}` is rounded to nearest or toward zero alone")));
+    };
+    if have.bits() == want.bits() && have != want {
+        return Err(Reason::unsupported(format!("`{from}` to `{to}` is rounded to nearest or toward zero alone")));
+    }
+    if have.bits() <= want.bits() {
+        // Wider types have all values of narrower ones.
+        return between_floats(builder, value, (from, to), true);
+    }
+    let inner = between_floats(builder, value, (from, to), true)?;
+    let again = builder.cast(Cast::ExtendF, inner, Type::Scalar(have));
+    let (less, greater) = if up { (again, value) } else { (value, again) };
+    let is_beyond = builder.compare(Compare::FLt, less, greater);
+    let word = integer(want.bits());
+    let bits = builder.cast(Cast::Bits, inner, word);
+    let one = builder.constant(word, 1);
+    let next = builder.binary(Binary::Add, bits, one);
+    let next = builder.cast(Cast::Bits, next, Type::Scalar(want));
+    Ok(builder.select(is_beyond, next, inner))
+}
+
+fn as_float(ty: &tile::Type) -> Lowered<Float> {
+    match ty {
+        tile::Type::Float(float) => Ok(*float),
+        other => Err(Reason::malformed(format!("`{other}` is no floating-point type"))),
+    }
+}
+
+/// A floating-point number in another type, rounded to nearest even or toward zero.
+fn between_floats(
+    builder: &mut Builder,
+    value: Value,
+    (from, to): (&tile::Type, &tile::Type),
+    to_zero: bool,
+) -> Lowered<Value> {
+    let (from, to) = (as_float(from)?, as_float(to)?);
+    if from == to {
+        return Ok(value);
+    }
+    match (native(from), native(to)) {
+        (None, _) => {
+            let single = narrow::widened(builder, value, from)?;
+            if to == Float::F32 {
+                return Ok(single);
+            }
+            let [single_type, wanted] = [Float::F32, to].map(tile::Type::Float);
+            between_floats(builder, single, (&single_type, &wanted), to_zero)
+        }
+        (Some(_), None) => narrow::rounded(builder, value, from, to, to_zero),
+        (Some(have), Some(want)) if have.bits() < want.bits() => {
+            Ok(builder.cast(Cast::ExtendF, value, Type::Scalar(want)))
+        }
+        (Some(have), Some(want)) if have.bits() > want.bits() => {
+            if to_zero {
+                return Ok(narrow::toward_zero(builder, value, want));
+            }
+            if have == Element::F64 && want == Element::Bf16 {
+                return Ok(narrow::by_odd_single(builder, value, want));
+            }
+            Ok(builder.cast(Cast::RoundF, value, Type::Scalar(want)))
+        }
+        // binary16 and its rival of the same width; `tf32` is held as binary32.
+        (Some(have), Some(want)) if have != want => {
+            let single = builder.cast(Cast::ExtendF, value, Type::Scalar(Element::F32));
+            if to_zero {
+                return Ok(narrow::toward_zero(builder, single, want));
+            }
+            Ok(builder.cast(Cast::RoundF, single, Type::Scalar(want)))
+        }
+        _ => Ok(value),
+    }
+}

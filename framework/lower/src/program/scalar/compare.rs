@@ -1,0 +1,84 @@
+//! Comparisons.
+
+use tilewright_kernel::{Binary, Builder, Compare, Element, Type, Value};
+use tilewright_tile as tile;
+
+use super::super::error::{Lowered, Reason};
+use super::super::types::native;
+use super::integer::widened;
+use super::narrow::widened as widened_float;
+use super::{Results, Scalar, one};
+
+pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
+    let &[a, b] = scalar.values else { return None };
+    let predicate = scalar.word("predicate").to_owned();
+    let builder = &mut *scalar.builder;
+    let found = match (name, scalar.from.first()) {
+        ("arith.cmpi", _) => of_integers(builder, &predicate, a, b),
+        // Those without arithmetic are compared as what they are exactly.
+        ("arith.cmpf", Some(tile::Type::Float(float))) if native(*float).is_none() => {
+            match (widened_float(builder, a, *float), widened_float(builder, b, *float)) {
+                (Ok(a), Ok(b)) => of_floats(builder, &predicate, a, b),
+                (Err(reason), _) | (_, Err(reason)) => return Some(Err(reason)),
+            }
+        }
+        ("arith.cmpf", _) => of_floats(builder, &predicate, a, b),
+        _ => return None,
+    };
+    Some(found.map(one).ok_or_else(|| Reason::malformed(format!("there is no predicate `{predicate}`"))))
+}
+
+fn of_integers(builder: &mut Builder, predicate: &str, a: Value, b: Value) -> Option<Value> {
+    let (op, swapped) = match predicate {
+        "eq" => (Compare::Eq, false),
+        "ne" => (Compare::Ne, false),
+        "slt" => (Compare::LtS, false),
+        "sle" => (Compare::LeS, false),
+        "sgt" => (Compare::LtS, true),
+        "sge" => (Compare::LeS, true),
+        "ult" => (Compare::LtU, false),
+        "ule" => (Compare::LeU, false),
+        "ugt" => (Compare::LtU, true),
+        "uge" => (Compare::LeU, true),
+        _ => return None,
+    };
+    let is_truth = builder.type_of(a) == Type::Scalar(Element::I1);
+    let signed = matches!(op, Compare::LtS | Compare::LeS);
+    let (a, b) = if is_truth { (widened(builder, a, signed), widened(builder, b, signed)) } else { (a, b) };
+    Some(if swapped { builder.compare(op, b, a) } else { builder.compare(op, a, b) })
+}
+
+/// The kernel IR has four comparisons, by which all others are expressed: a predicate that holds of what has no order is the
+/// opposite of another.
+fn of_floats(builder: &mut Builder, predicate: &str, a: Value, b: Value) -> Option<Value> {
+    let truth = Type::Scalar(Element::I1);
+    Some(match predicate {
+        "false" | "true" => builder.constant(truth, u64::from(predicate == "true")),
+        "oeq" => builder.compare(Compare::FEq, a, b),
+        "olt" => builder.compare(Compare::FLt, a, b),
+        "ole" => builder.compare(Compare::FLe, a, b),
+        "ogt" => builder.compare(Compare::FLt, b, a),
+        "oge" => builder.compare(Compare::FLe, b, a),
+        "uno" => builder.compare(Compare::FUnordered, a, b),
+        "one" => {
+            let less = builder.compare(Compare::FLt, a, b);
+            let greater = builder.compare(Compare::FLt, b, a);
+            builder.binary(Binary::Or, less, greater)
+        }
+        _ => {
+            let opposite = match predicate {
+                "ord" => "uno",
+                "ueq" => "one",
+                "une" => "oeq",
+                "ult" => "oge",
+                "ule" => "ogt",
+                "ugt" => "ole",
+                "uge" => "olt",
+                _ => return None,
+            };
+            let opposite = of_floats(builder, opposite, a, b)?;
+            let yes = builder.constant(truth, 1);
+            builder.binary(Binary::Xor, opposite, yes)
+        }
+    })
+}

@@ -1,0 +1,189 @@
+//! Arithmetic of floating-point numbers.
+
+use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
+use tilewright_tile::{self as tile, Float};
+
+use super::super::error::{Lowered, Reason};
+use super::super::types::integer;
+use super::{Results, Scalar, one};
+
+pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
+    let propagates = scalar.word("propagateNan") == "all";
+    if let Some(result) = sign_of_byte(scalar, name) {
+        return Some(Ok(one(result)));
+    }
+    let values = scalar.values;
+    let builder = &mut *scalar.builder;
+    let is_float = values.first().is_some_and(|&value| builder.type_of(value).element().is_some_and(Element::is_float));
+    let result = match (name, values) {
+        ("math.fma", &[a, b, c]) => multiply_add(builder, a, b, c),
+        ("tt.clampf" | "math.clampf", &[x, least, greatest]) => clamp(builder, x, [least, greatest], propagates),
+        ("math.copysign", &[a, b]) => with_sign_of(builder, a, b),
+        (_, &[a, b]) => on_two(builder, name, a, b)?,
+        (_, &[a]) => on_one(builder, name, a)?,
+        _ => return None,
+    };
+    Some(if is_float {
+        Ok(one(result))
+    } else {
+        Err(Reason::unsupported(format!("there is no arithmetic of `{}`", scalar.element())))
+    })
+}
+
+/// What only concerns the sign, of numbers of eight bits that have one and both zeros: their highest bit.
+fn sign_of_byte(scalar: &mut Scalar<'_>, name: &str) -> Option<Value> {
+    if !matches!(scalar.from.first(), Some(tile::Type::Float(Float::F8E4M3Fn | Float::F8E5M2))) {
+        return None;
+    }
+    let builder = &mut *scalar.builder;
+    match (name, scalar.values) {
+        ("arith.negf", &[a]) => {
+            let sign = builder.constant(Type::Scalar(Element::I8), 0x80);
+            Some(builder.binary(Binary::Xor, a, sign))
+        }
+        ("math.absf", &[a]) => {
+            let others = builder.constant(Type::Scalar(Element::I8), 0x7F);
+            Some(builder.binary(Binary::And, a, others))
+        }
+        ("math.copysign", &[a, b]) => Some(with_sign_of(builder, a, b)),
+        _ => None,
+    }
+}
+
+/// Does something in binary32 for numbers of 16 bits, and rounds once. What has 24 bits of precision at the least rounds sums,
+/// products, quotients and roots of numbers of 11 bits as if there were no rounding before.
+pub(in super::super) fn in_single(
+    builder: &mut Builder,
+    values: &[Value],
+    act: impl FnOnce(&mut Builder, &[Value]) -> Value,
+) -> Value {
+    let ty = values.first().map_or(Type::Scalar(Element::F32), |&value| builder.type_of(value));
+    if ty.bits() >= 32 {
+        return act(builder, values);
+    }
+    let single = Type::Scalar(Element::F32);
+    let wide: Vec<Value> = values.iter().map(|&value| builder.cast(Cast::ExtendF, value, single)).collect();
+    let result = act(builder, &wide);
+    match builder.type_of(result) {
+        found if found == single => builder.cast(Cast::RoundF, result, ty),
+        _ => result,
+    }
+}
+
+fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value> {
+    let plain = match name {
+        "arith.addf" => Some(Binary::FAdd),
+        "arith.subf" => Some(Binary::FSub),
+        "arith.mulf" => Some(Binary::FMul),
+        _ => None,
+    };
+    if let Some(op) = plain {
+        return Some(builder.binary(op, a, b));
+    }
+    let op = match name {
+        "arith.divf" | "tt.precise_divf" | "tt.approx_divf" => Binary::FDiv,
+        "arith.maxnumf" => Binary::FMaxNumber,
+        "arith.minnumf" => Binary::FMinNumber,
+        "arith.maximumf" => Binary::FMaximum,
+        "arith.minimumf" => Binary::FMinimum,
+        _ => return None,
+    };
+    Some(in_single(builder, &[a, b], |builder, values| builder.binary(op, values[0], values[1])))
+}
+
+fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {
+    let op = match name {
+        "arith.negf" => return Some(builder.unary(Unary::FNeg, a)),
+        "math.absf" => return Some(builder.unary(Unary::FAbs, a)),
+        "math.round" => return Some(in_single(builder, &[a], |builder, values| half_away(builder, values[0]))),
+        "math.isnan" => return Some(builder.compare(Compare::FUnordered, a, a)),
+        "math.isinf" | "math.isfinite" | "math.isnormal" => return Some(class(builder, name, a)),
+        "math.sqrt" | "tt.precise_sqrt" => Unary::FSqrt,
+        "math.floor" => Unary::FFloor,
+        "math.ceil" => Unary::FCeil,
+        "math.trunc" => Unary::FTrunc,
+        "math.roundeven" => Unary::FNearest,
+        _ => return None,
+    };
+    Some(in_single(builder, &[a], |builder, values| builder.unary(op, values[0])))
+}
+
+fn multiply_add(builder: &mut Builder, a: Value, b: Value, c: Value) -> Value {
+    if builder.type_of(a) == Type::Scalar(Element::Bf16) {
+        return in_single(builder, &[a, b, c], |builder, v| builder.f_mul_add(v[0], v[1], v[2]));
+    }
+    builder.f_mul_add(a, b, c)
+}
+
+fn clamp(builder: &mut Builder, x: Value, limits: [Value; 2], propagates: bool) -> Value {
+    in_single(builder, &[x, limits[0], limits[1]], |builder, values| {
+        let least = builder.binary(Binary::FMaxNumber, values[0], values[1]);
+        let result = builder.binary(Binary::FMinNumber, least, values[2]);
+        if !propagates {
+            return result;
+        }
+        let is_nan = builder.compare(Compare::FUnordered, values[0], values[0]);
+        builder.select(is_nan, values[0], result)
+    })
+}
+
+/// The bits of a number as an integer, and the bit of the sign.
+fn bits_of(builder: &mut Builder, value: Value) -> (Value, u64) {
+    let ty = integer(builder.type_of(value).bits());
+    (builder.cast(Cast::Bits, value, ty), 1 << (ty.bits() - 1))
+}
+
+pub(super) fn with_sign_of(builder: &mut Builder, a: Value, b: Value) -> Value {
+    let ty = builder.type_of(a);
+    let ((a, sign), (b, _)) = (bits_of(builder, a), bits_of(builder, b));
+    let word = builder.type_of(a);
+    let (sign, others) = (builder.constant(word, sign), builder.constant(word, sign - 1));
+    let magnitude = builder.binary(Binary::And, a, others);
+    let sign = builder.binary(Binary::And, b, sign);
+    let both = builder.binary(Binary::Or, magnitude, sign);
+    builder.cast(Cast::Bits, both, ty)
+}
+
+/// The nearest whole number, of two the one farther from zero. What is left after the whole part is exact.
+fn half_away(builder: &mut Builder, x: Value) -> Value {
+    let ty = builder.type_of(x);
+    let whole = builder.unary(Unary::FTrunc, x);
+    let rest = builder.binary(Binary::FSub, x, whole);
+    let rest = builder.unary(Unary::FAbs, rest);
+    let (half, one) = match ty.bits() {
+        64 => (0.5f64.to_bits(), 1f64.to_bits()),
+        _ => (u64::from(0.5f32.to_bits()), u64::from(1f32.to_bits())),
+    };
+    let (half, one) = (builder.constant(ty, half), builder.constant(ty, one));
+    let step = with_sign_of(builder, one, x);
+    let next = builder.binary(Binary::FAdd, whole, step);
+    let moves = builder.compare(Compare::FLe, half, rest);
+    let rounded = builder.select(moves, next, whole);
+    with_sign_of(builder, rounded, x)
+}
+
+/// Whether a number is of a class, by its exponent.
+fn class(builder: &mut Builder, name: &str, x: Value) -> Value {
+    let mantissa = match builder.type_of(x).element() {
+        Some(Element::F64) => 52,
+        Some(Element::F16) => 10,
+        Some(Element::Bf16) => 7,
+        _ => 23,
+    };
+    let (bits, sign) = bits_of(builder, x);
+    let word = builder.type_of(bits);
+    let (others, infinity) = (sign - 1, (sign - 1) >> mantissa << mantissa);
+    let others = builder.constant(word, others);
+    let magnitude = builder.binary(Binary::And, bits, others);
+    let infinity = builder.constant(word, infinity);
+    match name {
+        "math.isinf" => builder.compare(Compare::Eq, magnitude, infinity),
+        "math.isfinite" => builder.compare(Compare::LtU, magnitude, infinity),
+        _ => {
+            let least = builder.constant(word, 1 << mantissa);
+            let finite = builder.compare(Compare::LtU, magnitude, infinity);
+            let normal = builder.compare(Compare::LeU, least, magnitude);
+            builder.binary(Binary::And, finite, normal)
+        }
+    }
+}

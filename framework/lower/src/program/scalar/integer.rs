@@ -1,0 +1,226 @@
+//! Arithmetic of integers and of addresses.
+
+use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
+use tilewright_tile as tile;
+
+use super::super::error::{Lowered, Reason};
+use super::super::types::stored;
+use super::{Results, Scalar, one, power};
+
+const BYTE: Type = Type::Scalar(Element::I8);
+
+pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
+    let values = scalar.values;
+    let result = match (name, values) {
+        ("tt.addptr", &[pointer, offset]) => return Some(moved(scalar, pointer, offset)),
+        ("arith.select", &[condition, a, b]) => scalar.builder.select(condition, a, b),
+        (_, &[a, b]) if name.ends_with("_extended") && is_truth(scalar.builder, a) => {
+            return Some(Ok(extended_truths(scalar.builder, name, a, b)));
+        }
+        ("arith.addui_extended", &[a, b]) => return Some(Ok(sum_with_carry(scalar.builder, a, b))),
+        ("arith.subui_extended", &[a, b]) => return Some(Ok(difference_with_borrow(scalar.builder, a, b))),
+        ("arith.mulsi_extended", &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighS, a, b))),
+        ("arith.mului_extended", &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighU, a, b))),
+        (_, &[a, b]) => on_two(scalar.builder, name, a, b)?,
+        ("tw.math.bitreverse", &[a]) => bits_reversed(scalar.builder, a),
+        (_, &[a]) => on_one(scalar.builder, name, a)?,
+        _ => return None,
+    };
+    Some(Ok(one(result)))
+}
+
+/// An address moved by elements.
+fn moved(scalar: &mut Scalar<'_>, pointer: Value, offset: Value) -> Lowered<Results> {
+    let tile::Type::Pointer(to) = scalar.element() else {
+        return Err(Reason::malformed("an address is expected"));
+    };
+    let bits = to.pointee.element_bits().ok_or_else(|| Reason::malformed("what is pointed to has no width"))?;
+    let bytes = u64::from(bits.div_ceil(8));
+    let builder = &mut *scalar.builder;
+    let wide = stored(builder.type_of(pointer));
+    let offset = resized_signed(builder, offset, wide);
+    let scaled = if bytes == 1 {
+        offset
+    } else {
+        let bytes = builder.constant(wide, bytes);
+        builder.binary(Binary::Mul, offset, bytes)
+    };
+    Ok(one(builder.advance(pointer, scaled)))
+}
+
+/// An integer with sign in another width.
+pub(super) fn resized_signed(builder: &mut Builder, value: Value, ty: Type) -> Value {
+    let (from, to) = (builder.type_of(value).bits(), ty.bits());
+    let op = if from < to { Cast::ExtendS } else { Cast::Truncate };
+    builder.cast(op, value, ty)
+}
+
+/// Which operation of the kernel IR is one of the program, on integers of eight bits and more.
+fn binary(name: &str) -> Option<Binary> {
+    Some(match name {
+        "arith.addi" => Binary::Add,
+        "arith.subi" => Binary::Sub,
+        "arith.muli" => Binary::Mul,
+        "arith.andi" => Binary::And,
+        "arith.ori" => Binary::Or,
+        "arith.xori" => Binary::Xor,
+        "arith.shli" => Binary::Shl,
+        "arith.shrsi" => Binary::ShrS,
+        "arith.shrui" => Binary::ShrU,
+        "arith.divsi" => Binary::DivS,
+        "arith.divui" => Binary::DivU,
+        "arith.remsi" => Binary::RemS,
+        "arith.remui" => Binary::RemU,
+        "tt.mulhiui" => Binary::MulHighU,
+        _ => return None,
+    })
+}
+
+/// The bits of an integer, the last one first: halves change places, then halves of those.
+fn bits_reversed(builder: &mut Builder, value: Value) -> Value {
+    let ty = builder.type_of(value);
+    let mut half = ty.bits() / 2;
+    let mut reversed = value;
+    // Bits of the lower halves.
+    let mut lower = u64::MAX >> (64 - ty.bits());
+    while half > 0 {
+        lower ^= lower << half;
+        let (by, mask) =
+            (builder.constant(ty, u64::from(half)), builder.constant(ty, lower & (u64::MAX >> (64 - ty.bits()))));
+        let upper = builder.binary(Binary::ShrU, reversed, by);
+        let upper = builder.binary(Binary::And, upper, mask);
+        let below = builder.binary(Binary::And, reversed, mask);
+        let below = builder.binary(Binary::Shl, below, by);
+        reversed = builder.binary(Binary::Or, upper, below);
+        half /= 2;
+    }
+    reversed
+}
+
+/// Whether a value is a truth value, which is an integer of one bit.
+fn is_truth(builder: &Builder, value: Value) -> bool {
+    builder.type_of(value) == Type::Scalar(Element::I1)
+}
+
+fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value> {
+    if is_truth(builder, a) && !binary(name).is_some_and(Binary::is_bitwise) {
+        let signed = name.ends_with("si");
+        let (left, right) = (widened(builder, a, signed), widened(builder, b, signed));
+        let result = on_two(builder, name, left, right)?;
+        return Some(builder.cast(Cast::Truncate, result, Type::Scalar(Element::I1)));
+    }
+    let extreme = |signed: bool, greatest: bool| Some((signed, greatest));
+    let found = match name {
+        "arith.maxsi" => extreme(true, true),
+        "arith.maxui" => extreme(false, true),
+        "arith.minsi" => extreme(true, false),
+        "arith.minui" => extreme(false, false),
+        _ => None,
+    };
+    if let Some((signed, greatest)) = found {
+        let less = builder.compare(if signed { Compare::LtS } else { Compare::LtU }, a, b);
+        return Some(if greatest { builder.select(less, b, a) } else { builder.select(less, a, b) });
+    }
+    match name {
+        "math.ipowi" => return Some(power::of_integers(builder, a, b)),
+        "arith.ceildivsi" => return Some(rounded_quotient(builder, a, b, true)),
+        "arith.floordivsi" => return Some(rounded_quotient(builder, a, b, false)),
+        "arith.ceildivui" => return Some(ceiling_unsigned(builder, a, b)),
+        _ => {}
+    }
+    Some(builder.binary(binary(name)?, a, b))
+}
+
+/// Both results of sums, differences and products of truth values.
+fn extended_truths(builder: &mut Builder, name: &str, a: Value, b: Value) -> Results {
+    let both = builder.binary(Binary::And, a, b);
+    let (low, high) = match name {
+        "arith.addui_extended" => (builder.binary(Binary::Xor, a, b), both),
+        "arith.subui_extended" => (builder.binary(Binary::Xor, a, b), builder.binary(Binary::Xor, both, b)),
+        // One or minus one: in two bits both squares are one.
+        _ => (both, builder.constant(Type::Scalar(Element::I1), 0)),
+    };
+    Results::from_slice(&[low, high])
+}
+
+/// A truth value as a byte.
+pub(super) fn widened(builder: &mut Builder, value: Value, signed: bool) -> Value {
+    builder.cast(if signed { Cast::ExtendS } else { Cast::ExtendU }, value, BYTE)
+}
+
+/// A quotient of integers with sign, rounded up or down.
+fn rounded_quotient(builder: &mut Builder, a: Value, b: Value, up: bool) -> Value {
+    let ty = builder.type_of(a);
+    let quotient = builder.binary(Binary::DivS, a, b);
+    let rest = builder.binary(Binary::RemS, a, b);
+    let zero = builder.constant(ty, 0);
+    let is_inexact = builder.compare(Compare::Ne, rest, zero);
+    // The rest has the sign of the dividend: beside a divisor of the same sign the quotient was rounded down.
+    let signs = builder.binary(Binary::Xor, rest, b);
+    let differ = builder.compare(Compare::LtS, signs, zero);
+    let agree = builder.compare(Compare::LeS, zero, signs);
+    let moves = builder.binary(Binary::And, is_inexact, if up { agree } else { differ });
+    let one = builder.constant(ty, 1);
+    let next = builder.binary(if up { Binary::Add } else { Binary::Sub }, quotient, one);
+    builder.select(moves, next, quotient)
+}
+
+fn ceiling_unsigned(builder: &mut Builder, a: Value, b: Value) -> Value {
+    let ty = builder.type_of(a);
+    let quotient = builder.binary(Binary::DivU, a, b);
+    let rest = builder.binary(Binary::RemU, a, b);
+    let (zero, one) = (builder.constant(ty, 0), builder.constant(ty, 1));
+    let is_inexact = builder.compare(Compare::Ne, rest, zero);
+    let next = builder.binary(Binary::Add, quotient, one);
+    builder.select(is_inexact, next, quotient)
+}
+
+fn sum_with_carry(builder: &mut Builder, a: Value, b: Value) -> Results {
+    let sum = builder.binary(Binary::Add, a, b);
+    let carry = builder.compare(Compare::LtU, sum, a);
+    Results::from_slice(&[sum, carry])
+}
+
+fn difference_with_borrow(builder: &mut Builder, a: Value, b: Value) -> Results {
+    let difference = builder.binary(Binary::Sub, a, b);
+    let borrow = builder.compare(Compare::LtU, a, b);
+    Results::from_slice(&[difference, borrow])
+}
+
+fn whole_product(builder: &mut Builder, high: Binary, a: Value, b: Value) -> Results {
+    let low = builder.binary(Binary::Mul, a, b);
+    let high = builder.binary(high, a, b);
+    Results::from_slice(&[low, high])
+}
+
+fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {
+    let ty = builder.type_of(a);
+    if is_truth(builder, a) {
+        let one = builder.constant(ty, 1);
+        return match name {
+            // The size of minus one is no number of one bit, and wraps around.
+            "math.absi" | "math.ctpop" => Some(a),
+            "math.ctlz" | "math.cttz" => Some(builder.binary(Binary::Xor, a, one)),
+            _ => None,
+        };
+    }
+    Some(match name {
+        "math.absi" => {
+            let zero = builder.constant(ty, 0);
+            let negated = builder.binary(Binary::Sub, zero, a);
+            let is_negative = builder.compare(Compare::LtS, a, zero);
+            builder.select(is_negative, negated, a)
+        }
+        "math.ctlz" => builder.unary(Unary::LeadingZeros, a),
+        "math.ctpop" => builder.unary(Unary::PopCount, a),
+        "math.cttz" => {
+            // The zeros below the lowest one, as ones.
+            let minus_one = builder.constant(ty, u64::MAX >> (64 - ty.bits()));
+            let below = builder.binary(Binary::Add, a, minus_one);
+            let inverted = builder.binary(Binary::Xor, a, minus_one);
+            let zeros = builder.binary(Binary::And, below, inverted);
+            builder.unary(Unary::PopCount, zeros)
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,58 @@
+//! `tt.map_elementwise`: a region of scalar operations for each element.
+
+use tilewright_kernel::Value;
+use tilewright_layout::Dim;
+use tilewright_tile::Op;
+
+use super::super::error::{LowerError, Lowered, Reason};
+use super::super::held::{Held, Registers};
+use super::super::lowering::Lowering;
+
+/// Runs the region for each register, or for `pack` of them at a time: then it takes that many elements of the first
+/// operand, then of the next, and gives its results likewise.
+pub(in super::super) fn mapped(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
+    let body = lowering.body;
+    let at = |reason: Reason| reason.at(body, op);
+    let operation = body.op(op);
+    let layout = lowering.result_layout(op).map_err(at)?;
+    let operands = operation.operands.iter().map(|&value| lowering.spread(value, &layout));
+    let operands = operands.collect::<Lowered<Vec<_>>>().map_err(at)?;
+    let pack = lowering.number(op, "pack").map_err(at)?.max(1) as usize;
+    let registers = 1usize << layout.in_bits(Dim::REGISTER);
+    if !registers.is_multiple_of(pack) {
+        let message = format!("{pack} elements are taken at a time, and a lane holds {registers}");
+        return Err(at(Reason::unsupported(message)));
+    }
+    let block = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no region")))?;
+    let block = lowering.only_block(block).map_err(at)?;
+    let mut results: Vec<Vec<Value>> = vec![Vec::with_capacity(registers); operation.results.len()];
+    for first in (0..registers).step_by(pack) {
+        let taken = operands.iter().flat_map(|operand| operand[first..first + pack].to_vec());
+        let taken: Vec<Value> = taken.collect();
+        let given = lowering.scalars_through(block, &taken)?;
+        for (all, own) in results.iter_mut().zip(given.chunks(pack)) {
+            all.extend_from_slice(own);
+        }
+    }
+    for (&result, values) in operation.results.iter().zip(results) {
+        lowering.hold(result, Held::Tensor(Registers::new(layout.clone(), values)));
+    }
+    Ok(())
+}
+
+impl Lowering<'_> {
+    /// What a block of scalar operations ends with, where it begins with these values.
+    pub(in super::super) fn scalars_through(
+        &mut self,
+        block: tilewright_tile::Block,
+        values: &[Value],
+    ) -> Result<Vec<Value>, LowerError> {
+        let body = self.body;
+        for (&argument, &value) in body.arguments(block).iter().zip(values) {
+            self.hold(argument, Held::Scalar(value));
+        }
+        let Some(end) = self.block(block)? else { return Ok(Vec::new()) };
+        let given = body.op(end).operands.iter().map(|&value| self.scalar(value)).collect::<Lowered<Vec<_>>>();
+        given.map_err(|reason| reason.at(body, end))
+    }
+}

@@ -1,0 +1,63 @@
+//! Floating-point types that the kernel IR has no arithmetic for, and roundings that it has no casts for.
+
+use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
+use tilewright_math::casts::{self, Overflow, Rounding};
+use tilewright_target::{Format, Number};
+use tilewright_tile::Float;
+
+use super::super::error::{Lowered, Reason};
+use super::super::types::{integer, native};
+
+/// A number of eight bits or fewer as binary32, exactly.
+pub(super) fn widened(builder: &mut Builder, value: Value, from: Float) -> Lowered<Value> {
+    let word = builder.cast(Cast::ExtendU, value, Type::Scalar(Element::I32));
+    Ok(casts::decoded(builder, word, readable(from)?))
+}
+
+/// A number as one of eight bits or fewer; what is above the greatest becomes that, as of PTX's conversions.
+pub(super) fn rounded(builder: &mut Builder, value: Value, from: Float, to: Float, to_zero: bool) -> Lowered<Value> {
+    let rounding = if to_zero { Rounding::TowardZero } else { Rounding::NearestEven };
+    let single = match native(from) {
+        Some(Element::F64) => casts::odd_single(builder, value),
+        _ => builder.cast(Cast::ExtendF, value, Type::Scalar(Element::F32)),
+    };
+    Ok(casts::rounded(builder, single, format(to)?, rounding, Overflow::Saturate))
+}
+
+fn format(float: Float) -> Lowered<Format> {
+    let found = readable(float)?;
+    if found.widths()[1] > 0 && found.is_signed() { Ok(found) } else { Err(no_casts(float)) }
+}
+
+/// A format that can be read; some cannot be written.
+fn readable(float: Float) -> Lowered<Format> {
+    match Number::named(float.number_name()) {
+        Some(Number::Float(format)) => Ok(format),
+        _ => Err(no_casts(float)),
+    }
+}
+
+fn no_casts(float: Float) -> Reason {
+    Reason::unsupported(format!("there are no casts of `{}`", float.name()))
+}
+
+/// A number in a narrower type, toward zero: the nearest one, or where that is farther from zero, the one before it.
+pub(super) fn toward_zero(builder: &mut Builder, value: Value, to: Element) -> Value {
+    let (wide, narrow) = (builder.type_of(value), Type::Scalar(to));
+    let nearest = builder.cast(Cast::RoundF, value, narrow);
+    let back = builder.cast(Cast::ExtendF, nearest, wide);
+    let [back, magnitude] = [back, value].map(|value| builder.unary(Unary::FAbs, value));
+    let is_farther = builder.compare(Compare::FLt, magnitude, back);
+    let word = integer(to.bits());
+    let bits = builder.cast(Cast::Bits, nearest, word);
+    let one = builder.constant(word, 1);
+    let before = builder.binary(Binary::Sub, bits, one);
+    let chosen = builder.select(is_farther, before, bits);
+    builder.cast(Cast::Bits, chosen, narrow)
+}
+
+/// A binary64 number in a type of 16 bits by way of binary32, rounded once.
+pub(super) fn by_odd_single(builder: &mut Builder, value: Value, to: Element) -> Value {
+    let single = casts::odd_single(builder, value);
+    builder.cast(Cast::RoundF, single, Type::Scalar(to))
+}

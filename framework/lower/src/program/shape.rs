@@ -1,0 +1,183 @@
+//! Operations that change the shape of tensors, or where their elements are.
+//!
+//! Each says in which layout its operand must be so that every register of the result is one of its own (seed 000, appendix,
+//! Theorem 9.3); where the operand is in that layout nothing is done.
+
+use std::sync::Arc;
+
+use tilewright_kernel::{Binary, Cast, Compare, Element, Type};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_tile::{Attribute, Op};
+
+use super::error::{Lowered, Reason};
+use super::held::{Held, Registers};
+use super::lowering::Lowering;
+use super::places::{mapped, of_row_major, row_major, thread_columns};
+
+pub(super) fn splat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let value = lowering.scalar(lowering.operand(op, 0)?)?;
+    let layout = lowering.result_layout(op)?;
+    let registers = 1 << layout.in_bits(Dim::REGISTER);
+    lowering.give_tensor(op, layout, vec![value; registers])
+}
+
+/// The only element: every lane holds it.
+pub(super) fn unsplat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let tensor = lowering.tensor(lowering.operand(op, 0)?)?;
+    let value = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
+    let result = lowering.result(op, 0)?;
+    lowering.hold_found(result, value);
+    Ok(())
+}
+
+pub(super) fn range(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let start = lowering.number(op, "start")?;
+    let layout = lowering.result_layout(op)?;
+    let mut values = lowering.coordinate(&layout, 0);
+    if start != 0 {
+        for value in &mut values {
+            *value = lowering.builder.binary_const(Binary::Add, *value, start as u32);
+        }
+    }
+    let ty = lowering.carrier(lowering.result(op, 0)?)?;
+    if ty != Type::Scalar(Element::I32) {
+        let cast = if ty.bits() < 32 { Cast::Truncate } else { Cast::ExtendS };
+        values = values.into_iter().map(|value| lowering.builder.cast(cast, value, ty)).collect();
+    }
+    lowering.give_tensor(op, layout, values)
+}
+
+/// Gives the result the registers of the operand in the layout that has, at each position of the result's, the element
+/// with the coordinates that `source` gives for the result's own.
+fn viewed(lowering: &mut Lowering<'_>, op: Op, source: impl Fn(&[u64]) -> Vec<u64>) -> Lowered<()> {
+    let operand = lowering.operand(op, 0)?;
+    let shape = shape_of(lowering, operand)?;
+    let layout = lowering.result_layout(op)?;
+    let wanted = Arc::new(mapped(&layout, &shape, source)?);
+    let tensor = lowering.tensor(operand)?;
+    let values = lowering.convert(&tensor, &wanted)?;
+    lowering.give(op, Held::Tensor(Registers::new(layout, values)))
+}
+
+fn shape_of(lowering: &Lowering<'_>, value: tilewright_tile::Value) -> Lowered<Vec<u64>> {
+    let shape = lowering.body.ty(value).shape();
+    shape.map(<[u64]>::to_vec).ok_or_else(|| Reason::malformed("a tensor is expected"))
+}
+
+pub(super) fn converted(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    viewed(lowering, op, <[u64]>::to_vec)
+}
+
+pub(super) fn expanded(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let axis = lowering.number(op, "axis")? as usize;
+    viewed(lowering, op, |place| {
+        let others = place.iter().enumerate().filter(|(number, _)| *number != axis);
+        others.map(|(_, &at)| at).collect()
+    })
+}
+
+pub(super) fn broadcast(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let shape = shape_of(lowering, lowering.operand(op, 0)?)?;
+    viewed(lowering, op, |place| place.iter().zip(&shape).map(|(&at, &size)| if size == 1 { 0 } else { at }).collect())
+}
+
+/// Where elements may be reordered, none is: the result is right in row-major order too.
+pub(super) fn reshaped(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let from = shape_of(lowering, lowering.operand(op, 0)?)?;
+    let to = shape_of(lowering, lowering.result(op, 0)?)?;
+    viewed(lowering, op, |place| of_row_major(&from, row_major(&to, place)))
+}
+
+pub(super) fn transposed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let order = match lowering.attribute(op, "order") {
+        Some(Attribute::Array(_, order)) => order.iter().map(|&axis| axis as usize).collect::<Vec<_>>(),
+        _ => return Err(Reason::malformed("it has no `order`")),
+    };
+    viewed(lowering, op, |place| {
+        let mut source = vec![0; place.len()];
+        for (&at, &axis) in place.iter().zip(&order) {
+            source[axis] = at;
+        }
+        source
+    })
+}
+
+/// Both operands side by side along a new last axis.
+pub(super) fn joined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let axis = shape_of(lowering, lowering.operand(op, 0)?)?.len();
+    of_two(lowering, op, axis, 0, |place| place[..axis].to_vec())
+}
+
+/// The second operand behind the first along the first axis.
+pub(super) fn concatenated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let size = shape_of(lowering, lowering.operand(op, 0)?)?.first().copied().unwrap_or(1);
+    of_two(lowering, op, 0, size.trailing_zeros(), |place| {
+        let mut source = place.to_vec();
+        source[0] &= size - 1;
+        source
+    })
+}
+
+/// A result whose bit `bit` along `axis` says from which operand an element is.
+fn of_two(
+    lowering: &mut Lowering<'_>,
+    op: Op,
+    axis: usize,
+    bit: u32,
+    source: impl Fn(&[u64]) -> Vec<u64>,
+) -> Lowered<()> {
+    let layout = lowering.result_layout(op)?;
+    let shape = shape_of(lowering, lowering.operand(op, 0)?)?;
+    let wanted = Arc::new(mapped(&layout, &shape, source)?);
+    let mut sides = Vec::new();
+    for number in 0..2 {
+        let tensor = lowering.tensor(lowering.operand(op, number)?)?;
+        sides.push(lowering.convert(&tensor, &wanted)?);
+    }
+    let outs = layout.outs().clone();
+    let side = |column: u64| outs.coordinate(column, Dim::tensor(axis)) >> bit & 1;
+    let by_thread = thread_columns(&layout, side).iter().any(|&side| side != 0);
+    if !by_thread {
+        let columns: Vec<u64> = layout.columns_of(Dim::REGISTER).iter().map(|&column| side(column)).collect();
+        let of = |register: usize| sides[tilewright_layout::f2::multiply(&columns, register as u64) as usize][register];
+        let values = (0..sides[0].len()).map(of).collect();
+        return lowering.give_tensor(op, layout, values);
+    }
+    let numbers = lowering.numbers(&layout, side);
+    let zero = lowering.builder.i32(0);
+    let mut values = Vec::with_capacity(numbers.len());
+    for (register, number) in numbers.into_iter().enumerate() {
+        let is_first = lowering.builder.compare(Compare::Eq, number, zero);
+        values.push(lowering.builder.select(is_first, sides[0][register], sides[1][register]));
+    }
+    lowering.give_tensor(op, layout, values)
+}
+
+/// The halves of a pair along the last axis: the operand with the pair in its last register bit.
+pub(super) fn split(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let operand = lowering.operand(op, 0)?;
+    let shape = shape_of(lowering, operand)?;
+    let layout = lowering.result_layout(op)?;
+    let wanted = Arc::new(paired(&layout, &shape)?);
+    let tensor = lowering.tensor(operand)?;
+    let values = lowering.convert(&tensor, &wanted)?;
+    for (number, half) in values.chunks(values.len() / 2).enumerate() {
+        let result = lowering.result(op, number)?;
+        lowering.hold(result, Held::Tensor(Registers::new(layout.clone(), half)));
+    }
+    Ok(())
+}
+
+/// The layout of a tensor of pairs whose halves are in `half`: one more register bit, the highest, says which.
+fn paired(half: &LinearLayout, shape: &[u64]) -> Lowered<LinearLayout> {
+    let pair = Dim::tensor(shape.len().saturating_sub(1));
+    let within = mapped(half, shape, |place| [place, &[0]].concat())?;
+    let mut bases: Vec<_> = within.ins().dims().map(|dim| (dim, within.bases_of(dim))).collect();
+    let outs: Vec<(Dim, u64)> = within.outs().iter().map(|(dim, bits)| (dim, 1u64 << bits)).collect();
+    let step: Vec<u64> = outs.iter().map(|&(dim, _)| u64::from(dim == pair)).collect();
+    match bases.iter_mut().find(|(dim, _)| *dim == Dim::REGISTER) {
+        Some((_, registers)) => registers.push(step),
+        None => bases.insert(0, (Dim::REGISTER, vec![step])),
+    }
+    Ok(LinearLayout::from_bases(&bases, &outs)?)
+}

@@ -1,0 +1,204 @@
+//! Elements of one type as another that has all their values, as kernel IR.
+//!
+//! Types of eight bits and fewer have no casts in the kernel IR: they become binary32 by integer arithmetic, and each
+//! other by arithmetic on their fields and a small table of what has the least exponent. Of what is above a narrow
+//! element in its byte nothing is read.
+
+use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
+use tilewright_target::{Format, Number};
+
+const WORD: Type = Type::Scalar(Element::I32);
+const SINGLE_TYPE: Type = Type::Scalar(Element::F32);
+
+/// Whether elements can be cast: exactly, or where even binary64 has not all integers, rounded to it.
+#[must_use]
+pub fn is_possible(from: Number, to: Number) -> bool {
+    let widest = matches!(from, Number::Integer { bits: 64, .. }) && element(to) == Some(Element::F64);
+    let is_cast = !to.is_float() || element(to).is_some() || is_by_fields(from, to);
+    from == to || widest || from.is_exact_in(to) && is_cast
+}
+
+/// Operations that multiplying an element by its scale takes besides, about.
+pub const SCALING: u64 = 3;
+
+/// Operations that casting an element takes, about.
+#[must_use]
+pub fn operations(from: Number, to: Number) -> u64 {
+    match from {
+        _ if from == to => 0,
+        Number::Float(_) if element(from).is_none() => 12,
+        _ if from.bits() < 8 => 3,
+        _ => 1,
+    }
+}
+
+/// Whether a type narrower than a byte becomes another of at most eight bits.
+fn is_by_fields(from: Number, to: Number) -> bool {
+    from.is_float() && to.is_float() && from.bits() < 8 && to.bits() <= 8
+}
+
+/// The element of the kernel IR whose bits the type has; `tf32` has those of binary32.
+#[must_use]
+pub fn element(number: Number) -> Option<Element> {
+    let Number::Float(format) = number else { return Element::integer(number.bits()) };
+    match format.widths() {
+        [11, 52, 0] => Some(Element::F64),
+        [8, 23 | 10, _] => Some(Element::F32),
+        [8, 7, 0] => Some(Element::Bf16),
+        [5, 10, 0] => Some(Element::F16),
+        _ => None,
+    }
+}
+
+/// The integer type as wide as elements of a type, or a byte.
+#[must_use]
+pub fn carrier(number: Number) -> Type {
+    Type::Scalar(Element::integer(number.bits().next_power_of_two().max(8)).unwrap_or(Element::I32))
+}
+
+/// An element's bits, as an integer at least a byte wide, cast from one type to another.
+pub fn cast(builder: &mut Builder, value: Value, from: Number, to: Number) -> Value {
+    match (from, to) {
+        _ if from == to => value,
+        (Number::Integer { bits, signed }, _) if bits < 8 => {
+            let word = builder.cast(Cast::ExtendU, value, WORD);
+            let high = builder.binary_const(Binary::Shl, word, 32 - bits);
+            let shift = if signed { Binary::ShrS } else { Binary::ShrU };
+            let word = builder.binary_const(shift, high, 32 - bits);
+            cast(builder, word, Number::Integer { bits: 32, signed: true }, to)
+        }
+        (Number::Integer { bits, .. }, Number::Integer { bits: wide, .. }) if bits > wide => {
+            builder.cast(Cast::Truncate, value, carrier(to))
+        }
+        (Number::Integer { signed, .. }, Number::Integer { .. }) => {
+            builder.cast(if signed { Cast::ExtendS } else { Cast::ExtendU }, value, carrier(to))
+        }
+        (Number::Integer { signed, .. }, _) => {
+            // Types of 16 bits have all values of integers that are cast to them, and binary32 has theirs.
+            let first = if element(to) == Some(Element::F64) { Element::F64 } else { Element::F32 };
+            let number = builder.cast(if signed { Cast::FloatS } else { Cast::FloatU }, value, Type::Scalar(first));
+            resized(builder, number, to)
+        }
+        (Number::Float(format), Number::Float(wide)) if is_by_fields(from, to) => {
+            let word = builder.cast(Cast::ExtendU, value, WORD);
+            let word = by_fields(builder, word, format, wide);
+            builder.cast(Cast::Truncate, word, carrier(to))
+        }
+        (Number::Float(format), _) => {
+            let number = match element(from) {
+                Some(element) => builder.cast(Cast::Bits, value, Type::Scalar(element)),
+                None => {
+                    let word = builder.cast(Cast::ExtendU, value, WORD);
+                    decoded(builder, word, format)
+                }
+            };
+            resized(builder, number, to)
+        }
+    }
+}
+
+/// A floating-point number of at most 32 bits as binary32.
+pub fn as_single(builder: &mut Builder, value: Value, from: Number) -> Value {
+    match (from, element(from)) {
+        (Number::Float(format), None) => {
+            let word = builder.cast(Cast::ExtendU, value, WORD);
+            decoded(builder, word, format)
+        }
+        (_, element) => {
+            let number = builder.cast(Cast::Bits, value, Type::Scalar(element.unwrap_or(Element::F32)));
+            builder.cast(Cast::ExtendF, number, SINGLE_TYPE)
+        }
+    }
+}
+
+/// A floating-point number as the bits of another type, which has it.
+pub fn resized(builder: &mut Builder, value: Value, to: Number) -> Value {
+    let ty = Type::Scalar(element(to).unwrap_or(Element::F32));
+    let have = builder.type_of(value).bits();
+    let value = match ty.bits() {
+        bits if bits > have => builder.cast(Cast::ExtendF, value, ty),
+        bits if bits < have => builder.cast(Cast::RoundF, value, ty),
+        _ => value,
+    };
+    builder.cast(Cast::Bits, value, carrier(to))
+}
+
+/// A number narrower than a byte, in a word, as one of another type that has it: fields moved, or of a subnormal one
+/// the entry of a table.
+fn by_fields(builder: &mut Builder, word: Value, from: Format, to: Format) -> Value {
+    let ([exponent, mantissa, _], [to_exponent, to_mantissa, _]) = (from.widths(), to.widths());
+    let top = 1u32 << (exponent + mantissa);
+    let magnitude = builder.binary_const(Binary::And, word, top - 1);
+    let fields = builder.binary_const(Binary::Shl, magnitude, to_mantissa - mantissa);
+    let normal = builder.binary_const(Binary::Add, fields, ((to.bias() - from.bias()) as u32) << to_mantissa);
+    let same = |bits: u64| (0..1u64 << (to_exponent + to_mantissa)).find(|&wide| to.decode(wide) == from.decode(bits));
+    let table = (0..1u64 << mantissa).rev().fold(0, |table, bits| table << 8 | same(bits).unwrap_or(0));
+    let at = builder.binary_const(Binary::And, magnitude, (1 << mantissa) - 1);
+    let at = builder.binary_const(Binary::Shl, at, 3);
+    let wide = Type::Scalar(Element::I64);
+    let (table, at) = (builder.constant(wide, table), builder.cast(Cast::ExtendU, at, wide));
+    let entry = builder.binary(Binary::ShrU, table, at);
+    let entry = builder.cast(Cast::Truncate, entry, WORD);
+    let entry = builder.binary_const(Binary::And, entry, 0xff);
+    let least = builder.i32(1 << mantissa);
+    let is_small = builder.compare(Compare::LtU, magnitude, least);
+    let number = builder.select(is_small, entry, normal);
+    let sign = builder.binary_const(Binary::And, word, top);
+    let sign = builder.binary_const(Binary::Shl, sign, to_exponent + to_mantissa - exponent - mantissa);
+    builder.binary(Binary::Or, number, sign)
+}
+
+/// A number of at most eight bits, in a word, as binary32: its fields moved, or of a subnormal one the mantissa as an
+/// integer times a power of two.
+pub fn decoded(builder: &mut Builder, word: Value, format: Format) -> Value {
+    let [exponent, mantissa, _] = format.widths();
+    if mantissa == 0 {
+        return power_of_two(builder, word);
+    }
+    let top = 1u32 << (exponent + mantissa);
+    let magnitude = builder.binary_const(Binary::And, word, top - 1);
+    let fields = builder.binary_const(Binary::Shl, magnitude, 23 - mantissa);
+    let normal = builder.binary_const(Binary::Add, fields, ((127 - format.bias()) as u32) << 23);
+    let whole = builder.cast(Cast::FloatU, magnitude, Type::Scalar(Element::F32));
+    let step = (127 + 1 - format.bias() - mantissa as i32) as u64;
+    let step = builder.constant(Type::Scalar(Element::F32), step << 23);
+    let small = builder.binary(Binary::FMul, whole, step);
+    let small = builder.cast(Cast::Bits, small, WORD);
+    let least = builder.i32(1 << mantissa);
+    let is_small = builder.compare(Compare::LtU, magnitude, least);
+    let mut number = builder.select(is_small, small, normal);
+    if format.has_infinity() {
+        let special = builder.binary_const(Binary::Or, fields, 0x7f80_0000);
+        let greatest = builder.i32(top - (1 << mantissa));
+        let is_finite = builder.compare(Compare::LtU, magnitude, greatest);
+        number = builder.select(is_finite, number, special);
+    }
+    if let Some((bits, seen)) = format.only_nan() {
+        let looked_at = builder.binary_const(Binary::And, word, seen as u32);
+        let expected = builder.i32(bits as u32);
+        let is_nan = builder.compare(Compare::Eq, looked_at, expected);
+        let nan = builder.i32(0x7fc0_0000);
+        number = builder.select(is_nan, nan, number);
+    }
+    if format.is_signed() {
+        let sign = builder.binary_const(Binary::And, word, top);
+        let sign = builder.binary_const(Binary::Shl, sign, 31 - exponent - mantissa);
+        number = builder.binary(Binary::Or, number, sign);
+    }
+    builder.cast(Cast::Bits, number, SINGLE_TYPE)
+}
+
+/// The power of two that a number without a mantissa is (E8M0, OCP MX specification, section 5.4.1): its bits are the exponent
+/// of binary32, where that of 0 is a subnormal number, and the last one is NaN.
+fn power_of_two(builder: &mut Builder, word: Value) -> Value {
+    let exponent = builder.binary_const(Binary::Shl, word, 23);
+    let zero = builder.i32(0);
+    let is_least = builder.compare(Compare::Eq, word, zero);
+    let least = builder.i32(1 << 22);
+    let power = builder.select(is_least, least, exponent);
+    let last = builder.i32(0xff);
+    let is_nan = builder.compare(Compare::Eq, word, last);
+    let nan = builder.i32(0x7fc0_0000);
+    let bits = builder.select(is_nan, nan, power);
+    builder.cast(Cast::Bits, bits, SINGLE_TYPE)
+}

@@ -1,0 +1,82 @@
+//! Which formula is a function's.
+
+use super::bessel::{self, Order};
+use super::place::Place;
+use super::real::Real;
+use super::{
+    bessel_orders, error_function, exact, exponential, gamma, hyperbolic, inverse_error_function, inverse_hyperbolic,
+    inverse_trigonometric, logarithm, power, remainder, root, trigonometric,
+};
+use tilewright_kernel::Rounding;
+use tilewright_kernel::{Builder, Element, MathFunction, Value};
+
+/// Appends a function of scalars, of which as many count as it takes; the last operation defines the result.
+pub(super) fn append(builder: &mut Builder, element: Element, function: MathFunction, operands: [Value; 3]) -> Value {
+    let place = Place::new(builder, element);
+    formula(function, operands.map(|operand| place.real(operand))).value
+}
+
+fn formula<'p>(function: MathFunction, [x, y, z]: [Real<'p>; 3]) -> Real<'p> {
+    match function {
+        MathFunction::Exp => exponential::exp(x),
+        MathFunction::Exp2 => exponential::exp2(x),
+        MathFunction::Exp10 => exponential::exp10(x),
+        MathFunction::Expm1 => exponential::expm1(x),
+        MathFunction::Log => logarithm::log(x),
+        MathFunction::Log2 => logarithm::log2(x),
+        MathFunction::Log10 => logarithm::log10(x),
+        MathFunction::Log1p => logarithm::log1p(x),
+        MathFunction::Sin => trigonometric::sin(x),
+        MathFunction::Cos => trigonometric::cos(x),
+        MathFunction::Tan => trigonometric::tan(x),
+        MathFunction::Asin => inverse_trigonometric::asin(x),
+        MathFunction::Acos => inverse_trigonometric::acos(x),
+        MathFunction::Atan => inverse_trigonometric::atan(x),
+        MathFunction::Atan2 => inverse_trigonometric::atan2(x, y),
+        MathFunction::Sinh => hyperbolic::sinh(x),
+        MathFunction::Cosh => hyperbolic::cosh(x),
+        MathFunction::Tanh => hyperbolic::tanh(x),
+        MathFunction::Asinh => inverse_hyperbolic::asinh(x),
+        MathFunction::Acosh => inverse_hyperbolic::acosh(x),
+        MathFunction::Atanh => inverse_hyperbolic::atanh(x),
+        MathFunction::Erf => error_function::erf(x),
+        MathFunction::Erfc => error_function::erfc(x),
+        MathFunction::Pow => power::pow(x, y),
+        MathFunction::Cbrt => root::cbrt(x),
+        MathFunction::Rsqrt => root::rsqrt(x),
+        MathFunction::Hypot => root::hypot(x, y),
+        MathFunction::Fmod => remainder::fmod(x, y),
+        MathFunction::Lgamma => gamma::lgamma(x),
+        MathFunction::Tgamma => gamma::tgamma(x),
+        MathFunction::Erfinv => inverse_error_function::erfinv(x),
+        MathFunction::Erfcinv => inverse_error_function::erfcinv(x),
+        MathFunction::Erfcx => inverse_error_function::erfcx(x),
+        MathFunction::BesselJ0 => bessel::first(x, Order::Zero),
+        MathFunction::BesselJ1 => bessel::first(x, Order::One),
+        MathFunction::BesselJn => bessel_orders::first_of(x, y),
+        MathFunction::BesselY0 => bessel::second(x, Order::Zero),
+        MathFunction::BesselY1 => bessel::second(x, Order::One),
+        MathFunction::BesselYn => bessel_orders::second_of(x, y),
+        MathFunction::BesselI0 => bessel::modified(x, Order::Zero),
+        MathFunction::BesselI1 => bessel::modified(x, Order::One),
+        MathFunction::Logb => exact::logb(x),
+        MathFunction::NextAfter => exact::next_after(x, y),
+        MathFunction::Scalbn => exact::scaled_by(x, y),
+        MathFunction::Remainder => remainder::remainder(x, y),
+        MathFunction::AddDown => exact::add(x, y, Rounding::Down),
+        MathFunction::AddUp => exact::add(x, y, Rounding::Up),
+        MathFunction::AddZero => exact::add(x, y, Rounding::Zero),
+        MathFunction::MulDown => exact::multiply(x, y, Rounding::Down),
+        MathFunction::MulUp => exact::multiply(x, y, Rounding::Up),
+        MathFunction::MulZero => exact::multiply(x, y, Rounding::Zero),
+        MathFunction::DivDown => exact::divide(x, y, Rounding::Down),
+        MathFunction::DivUp => exact::divide(x, y, Rounding::Up),
+        MathFunction::DivZero => exact::divide(x, y, Rounding::Zero),
+        MathFunction::SqrtDown => exact::root(x, Rounding::Down),
+        MathFunction::SqrtUp => exact::root(x, Rounding::Up),
+        MathFunction::SqrtZero => exact::root(x, Rounding::Zero),
+        MathFunction::FmaDown => exact::fused([x, y, z], Rounding::Down),
+        MathFunction::FmaUp => exact::fused([x, y, z], Rounding::Up),
+        MathFunction::FmaZero => exact::fused([x, y, z], Rounding::Zero),
+    }
+}

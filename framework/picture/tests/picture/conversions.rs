@@ -1,0 +1,223 @@
+//! Pictures of conversions and of instructions, read back cell by cell.
+
+use crate::samples;
+
+use samples::{grid, linear};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_picture::view::{self, ConversionView};
+use tilewright_picture::{Cell, Content, Fill, Picture, Tone};
+use tilewright_plan::movement;
+use tilewright_plan::movement::{Path, Plan};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+
+fn machine() -> TargetDescription {
+    let text = tilewright_testkit::machines::SMALL;
+    TargetDescription::from_toml("small.toml", text).expect("the machine is sound")
+}
+
+/// 8 lanes over 8x8: a row, or a column, to each.
+fn rows_and_columns() -> (LinearLayout, LinearLayout) {
+    let (along, across) = ([vec![0, 1], vec![0, 2], vec![0, 4]], [vec![1, 0], vec![2, 0], vec![4, 0]]);
+    let layout = |registers: &[Vec<u64>; 3], lanes: &[Vec<u64>; 3]| {
+        linear(&[(Dim::REGISTER, registers.to_vec()), (Dim::LANE, lanes.to_vec())], &[8, 8])
+    };
+    (layout(&along, &across), layout(&across, &along))
+}
+
+fn plan(src: &LinearLayout, dst: &LinearLayout, path: Path) -> Plan {
+    let (plans, closed) = movement::candidates(src, dst, 32, &machine()).expect("a sound question");
+    plans.into_iter().find(|plan| plan.path == path).unwrap_or_else(|| panic!("{path} is closed: {closed:?}"))
+}
+
+fn drawn(src: &LinearLayout, dst: &LinearLayout, plan: &Plan) -> Picture {
+    let target = machine();
+    let view = ConversionView { name: "conversion", src, dst, element_bits: 32, target: &target, plan };
+    view::conversion(&view).expect("a picture")
+}
+
+/// The numbers after words of a cell's hover lines: `lane 3`.
+fn number_after(cell: &Cell, word: &str) -> Option<u64> {
+    let said = cell.hover.join(" ").replace([',', ':'], " ");
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let at = words.windows(word.split(' ').count()).position(|w| w.join(" ") == word)?;
+    words.get(at + word.split(' ').count())?.parse().ok()
+}
+
+fn element_of(layout: &LinearLayout, lane: u64, register: u64) -> String {
+    let at = layout.apply(&[(Dim::LANE, lane), (Dim::REGISTER, register)]).expect("a position");
+    format!("{},{}", at[0].1, at[1].1)
+}
+
+#[test]
+fn every_register_says_where_its_element_was_and_how_far_that_is() {
+    let (src, dst) = rows_and_columns();
+    let picture = drawn(&src, &dst, &plan(&src, &dst, Path::Shuffle));
+    let hardware = grid(&picture, "after: hardware");
+    for lane in 0..8 {
+        for register in 0..8 {
+            let cell = hardware.cell(lane, register).expect("a cell");
+            assert_eq!(cell.text(), element_of(&dst, lane as u64, register as u64));
+            let from = (number_after(cell, "from lane"), number_after(cell, &format!("from lane {register} register")));
+            // The transpose: what lane l wants in register r, lane r has in register l.
+            assert_eq!(from, (Some(register as u64), Some(lane as u64)), "{:?}", cell.hover);
+            let stays = lane == register;
+            assert_eq!(cell.fill, Fill::tone(if stays { Tone::Good } else { Tone::Warn }));
+        }
+    }
+    let counts: Vec<_> = picture.legend.iter().map(|(_, said)| said.as_str()).collect();
+    assert_eq!(counts, ["not moved: 8 of 64", "to another lane of its warp: 56 of 64"]);
+}
+
+#[test]
+fn every_round_brings_a_lane_what_the_other_lane_had() {
+    let (src, dst) = rows_and_columns();
+    let plan = plan(&src, &dst, Path::Shuffle);
+    let picture = drawn(&src, &dst, &plan);
+    let rounds = grid(&picture, "rounds of the exchange");
+    assert_eq!((rounds.rows(), rounds.columns()), (8, 8));
+    let mut arrived = 0;
+    for round in 0..8 {
+        for lane in 0..8 {
+            let cell = rounds.cell(round, lane).expect("a cell");
+            let from: u64 = cell.text().parse().expect("a lane");
+            for element in &cell.links {
+                let had = (0..8).any(|register| format!("element {}", element_of(&src, from, register)) == *element);
+                assert!(had, "lane {from} never had {element}");
+                arrived += 1;
+            }
+        }
+    }
+    assert_eq!(arrived, 64);
+    let moving = (0..8).filter(|&round| rounds.cell(round, 0).is_some_and(|c| c.fill != Fill::tone(Tone::Good)));
+    assert_eq!(moving.count() as u64, plan.counts.exchanges);
+}
+
+#[test]
+fn scratch_memory_is_drawn_with_the_wavefronts_that_the_plan_counts() {
+    let (src, dst) = rows_and_columns();
+    let plan = plan(&src, &dst, Path::Shared);
+    let picture = drawn(&src, &dst, &plan);
+    let scratch = grid(&picture, "scratch memory");
+    assert_eq!(scratch.rows() * scratch.columns(), 64);
+    for (title, total, accesses) in [
+        ("stores", plan.counts.wavefronts_stored, plan.counts.shared_stores),
+        ("loads", plan.counts.wavefronts_loaded, plan.counts.shared_loads),
+    ] {
+        assert_eq!(grid(&picture, title).rows() as u64 * accesses, total, "{title}");
+    }
+}
+
+#[test]
+fn a_conversion_across_blocks_says_from_which_block_elements_come() {
+    // Two blocks of eight lanes: a register and the block change places.
+    let layout = |register: Vec<u64>, block: Vec<u64>| {
+        let lanes = vec![vec![0, 1], vec![0, 2], vec![0, 4]];
+        let bases =
+            [(Dim::REGISTER, vec![register]), (Dim::LANE, lanes), (Dim::WARP, vec![]), (Dim::BLOCK, vec![block])];
+        linear(&bases, &[4, 8])
+    };
+    let (src, dst) = (layout(vec![1, 0], vec![2, 0]), layout(vec![2, 0], vec![1, 0]));
+    let picture = drawn(&src, &dst, &plan(&src, &dst, Path::Cluster));
+    let through = "through the shared memory of the cluster's blocks";
+    assert!(picture.caption.iter().any(|line| line == through), "{:?}", picture.caption);
+    let notes = picture.panels().filter_map(|panel| match &panel.content {
+        Content::Note(lines) => Some(lines.join(" ")),
+        _ => None,
+    });
+    let said: Vec<String> = notes.collect();
+    assert!(said.iter().any(|note| note.contains("in each of 2 blocks")), "{said:?}");
+    let counts: Vec<_> = picture.legend.iter().map(|(_, said)| said.as_str()).collect();
+    assert!(counts.iter().any(|said| said.contains("block") && said.ends_with("16 of 32")), "{counts:?}");
+}
+
+#[test]
+fn a_conversion_to_itself_stays() {
+    let (src, _) = rows_and_columns();
+    let plan = movement::convert(&src, &src, 32, &machine()).expect("a plan");
+    let picture = drawn(&src, &src, &plan);
+    assert!(picture.caption.iter().any(|line| line == "every element is in its place"), "{:?}", picture.caption);
+    assert_eq!(picture.legend, [(Fill::tone(Tone::Good), "not moved: 64 of 64".to_owned())]);
+}
+
+fn operand(role: &str, registers: Vec<Vec<u64>>, lanes: Vec<Vec<u64>>, shape: &[u64]) -> Operand {
+    let layout = linear(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], shape);
+    Operand::Register { role: role.to_owned(), element: "f32".to_owned(), bits: 32, layout }
+}
+
+/// A product of 4x2 and 2x2 by four lanes, B held twice.
+fn product() -> Instruction {
+    let rows = || vec![vec![1, 0], vec![2, 0]];
+    Instruction {
+        name: "product".to_owned(),
+        kind: InstructionKind::Matrix,
+        operands: vec![
+            operand("d", vec![vec![0, 1]], rows(), &[4, 2]),
+            operand("a", vec![vec![0, 1]], rows(), &[4, 2]),
+            operand("b", vec![vec![1, 0]], vec![vec![0, 1], vec![0, 0]], &[2, 2]),
+            operand("c", vec![vec![0, 1]], rows(), &[4, 2]),
+        ],
+        cycles: None,
+        semantics: Semantics::Contract,
+        completion: Completion::AtOnce,
+        numerics: None,
+        source: "invented".to_owned(),
+    }
+}
+
+#[test]
+fn a_tableau_has_a_at_the_left_b_on_top_and_the_result_at_the_lower_right() {
+    let picture = view::instruction(&product()).expect("a picture");
+    let panel = picture.panels().next().expect("a panel");
+    let Content::Grid(tableau) = &panel.content else { panic!("no grid") };
+    assert_eq!((tableau.rows(), tableau.columns()), (2 + 1 + 4, 2 + 1 + 2));
+    let text = |row, column| tableau.cell(row, column).expect("a cell").text();
+    for m in 0..4 {
+        for index in 0..2 {
+            assert_eq!(text(3 + m, index), format!("T{m}:{index}"), "A {m},{index}");
+            assert_eq!(text(3 + m, 3 + index), format!("T{m}:{index}"), "D {m},{index}");
+        }
+    }
+    for k in 0..2 {
+        for n in 0..2 {
+            assert_eq!(text(k, 3 + n), format!("T{n},{}:{k}", n + 2), "B {k},{n}");
+        }
+    }
+    for row in 0..7 {
+        assert!(tableau.cell(row, 2).is_some_and(Cell::is_absent));
+        assert_eq!(tableau.cell(row, 0).is_some_and(Cell::is_absent), row < 3);
+    }
+}
+
+#[test]
+fn operands_that_are_no_product_are_refused() {
+    let mut wrong = product();
+    wrong.operands[2] = operand("b", vec![vec![1, 0], vec![2, 0]], vec![vec![0, 1], vec![0, 0]], &[4, 2]);
+    let message = view::instruction(&wrong).expect_err("no picture").to_string();
+    assert!(message.contains("A 4x2 f32, B 4x2 f32 and D 4x2 f32 are no product"), "{message}");
+}
+
+#[test]
+fn a_move_shows_who_gives_the_address_of_each_slot() {
+    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+    // Two slots of 8 bytes; each of four lanes gets four bytes.
+    let data = LinearLayout::from_bases(
+        &[(Dim::REGISTER, vec![]), (Dim::LANE, vec![vec![0, 4], vec![1, 0]]), (byte, vec![vec![0, 1], vec![0, 2]])],
+        &[(slot, 2), (byte, 8)],
+    );
+    let address = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![1], vec![0]])], &[(slot, 2)]);
+    let registers = operand("d", vec![], vec![vec![0, 1], vec![1, 0]], &[2, 2]);
+    let (data, address) = (data.expect("a layout"), address.expect("a layout"));
+    let row = Instruction {
+        kind: InstructionKind::SharedMove,
+        operands: vec![registers, Operand::Access { data, address, alignment: 8 }],
+        semantics: Semantics::Move,
+        completion: Completion::AtOnce,
+        numerics: None,
+        ..product()
+    };
+    let picture = view::instruction(&row).expect("a picture");
+    let memory = grid(&picture, "shared memory");
+    assert_eq!(memory.row_headings, ["0 at T0,2", "1 at T1,3"]);
+    let texts: Vec<_> = (0..2).flat_map(|row| memory.row(row)).map(Cell::text).collect();
+    assert_eq!(texts, ["T0:0.0", "T1:0.0", "T2:0.0", "T3:0.0"]);
+}

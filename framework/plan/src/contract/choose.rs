@@ -1,0 +1,279 @@
+//! The candidates for a contraction, and the best of them.
+//!
+//! Weighed are all rows of the instruction table, each as it is and with the factors exchanged, and plain
+//! multiply-adds with lanes side by side in every way; each with the warps shared out in every way.
+//! The least cycles win; among those as good ([`AS_GOOD`]) the fewest issues, then the fewest registers, then, in a chain of
+//! products, a result whose lanes are those of a factor, then one that is not transposed. Then, among the orders of K and the ways that are still equal, that whose factors reach their layouts in the
+//! fewest wavefront slots wins; among equals the first in the table, in the order in which the unit counts.
+
+use std::cmp::Ordering;
+
+use crate::movement::{Means, TensorTable, check_block, convert};
+use tilewright_layout::{Dim, LinearLayout};
+
+use super::plan::Contraction;
+use super::unit::Unit;
+use super::{ContractError, ContractionCost, Question};
+
+/// Cycles up to so many times the least are as good as these: the least part that is one over a power of two within which the
+/// figures give what is published. Products of four warps, at the full rate, are to win wherever they fit (Linear Layouts,
+/// 6.1; a warp's own reach 62.9 % of the peak, Luo et al.); where half of the warps make copies they come to 560 cycles by h100's
+/// figures, a warp's own to 553.4: 1.2 % less, and 1/64 is 1.6 %.
+const AS_GOOD: f64 = 1.0 + 1.0 / 64.0;
+
+/// A way to multiply, with the warps shared out best.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The instruction's row, or what else multiplies.
+    pub unit: String,
+    /// Whether its first factor is `b`.
+    pub transposed: bool,
+    /// Warps along M and N.
+    pub warps: [u64; 2],
+    /// Elements of K at a time.
+    pub chunk: u64,
+    /// What it costs.
+    pub cost: ContractionCost,
+}
+
+/// A unit that cannot do it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The instruction's row, or what else multiplies.
+    pub unit: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The best plan for a question.
+///
+/// # Errors
+/// [`ContractError`]: sizes that no layout has; a product that no unit of the target can do.
+pub fn plan<'a>(question: &Question, means: impl Into<Means<'a>>) -> Result<Contraction, ContractError> {
+    let means = means.into();
+    let (mut weighed, refused) = weigh(question, means)?;
+    if let Some(wanted) = &question.wanted {
+        weighed = best_of_each_side(weighed);
+        for plan in &mut weighed {
+            let way = convert(&plan.c, wanted, question.accumulator.bits(), means)?;
+            plan.cost.conversion_cycles = way.cost;
+        }
+        sort(&mut weighed);
+    }
+    let Some(best) = weighed.first() else {
+        return Err(ContractError::Impossible { reasons: reasons(&refused) });
+    };
+    let equals = weighed.iter().take_while(|plan| compare(plan, best).is_eq());
+    let mut chosen: Option<(f64, Contraction)> = None;
+    for plan in equals {
+        let (slots, plan) = with_best_width(plan, means)?;
+        if chosen.as_ref().is_none_or(|(least, _)| slots < *least) {
+            chosen = Some((slots, plan));
+        }
+    }
+    Ok(chosen.map_or_else(|| best.clone(), |(_, plan)| plan))
+}
+
+/// The ways that [`plan`] weighs, the best first, and those that are closed.
+///
+/// # Errors
+/// [`ContractError::Shape`], [`ContractError::Threads`], [`ContractError::Layout`].
+pub fn candidates<'a>(
+    question: &Question,
+    means: impl Into<Means<'a>>,
+) -> Result<(Vec<Candidate>, Vec<Refused>), ContractError> {
+    let (weighed, refused) = weigh(question, means.into())?;
+    let candidate = |plan: &Contraction| Candidate {
+        unit: plan.unit_name().to_owned(),
+        transposed: plan.is_transposed(),
+        warps: plan.warps(),
+        chunk: plan.chunk(),
+        cost: plan.cost,
+    };
+    Ok((weighed.iter().map(candidate).collect(), refused))
+}
+
+fn weigh(question: &Question, means: Means<'_>) -> Result<(Vec<Contraction>, Vec<Refused>), ContractError> {
+    question.check()?;
+    let target = means.target;
+    check_block(question.lanes.into(), question.warps.into(), target)?;
+    let (mut plans, mut refused) = (Vec::new(), Vec::new());
+    let mut table = TensorTable::of(means.instructions, target);
+    let asked = |name: &str| question.unit.as_deref().is_none_or(|unit| unit == name);
+    for row in means.instructions.iter().filter(|row| asked(&row.name)) {
+        let mut refuse = |reason| refused.push(Refused { unit: row.name.clone(), reason });
+        let units = match Unit::of_row(row, question, target, &mut table) {
+            // Ways to registers differ only for what wants the sums there.
+            Ok(mut units) if question.wanted.is_none() => {
+                units.truncate(1);
+                units
+            }
+            Ok(units) => units,
+            Err(reason) => {
+                refuse(reason);
+                continue;
+            }
+        };
+        let mut reason = None;
+        let units = units.into_iter().flat_map(|unit| unit.exchanged().into_iter().chain([unit]));
+        for unit in units.filter(|unit| unit.is_so(question)) {
+            let way = unit.fits(question).and_then(|()| best_split(question, &unit, least_of(&plans), means));
+            match way {
+                Ok(plan) => plans.push(plan),
+                // One reason a row is enough.
+                Err(why) if !unit.transposed && reason.is_none() => reason = Some(why),
+                Err(_) => {}
+            }
+        }
+        reason.into_iter().for_each(&mut refuse);
+    }
+    for rows in (0..=question.lanes.trailing_zeros()).rev() {
+        let unit = Unit::plain(question, rows, target);
+        if !asked(unit.name()) || !unit.is_so(question) {
+            continue;
+        }
+        match unit.fits(question).and_then(|()| best_split(question, &unit, least_of(&plans), means)) {
+            Ok(plan) => plans.push(plan),
+            Err(reason) if rows == 0 => refused.push(Refused { unit: unit.name().to_owned(), reason }),
+            Err(_) => {}
+        }
+    }
+    sort(&mut plans);
+    Ok((plans, refused))
+}
+
+/// Each reason once, with the first unit that it closes and how many more.
+pub fn reasons(refused: &[Refused]) -> String {
+    let mut each: Vec<(&Refused, usize)> = Vec::new();
+    for one in refused {
+        match each.iter_mut().find(|(first, _)| first.reason == one.reason) {
+            Some((_, more)) => *more += 1,
+            None => each.push((one, 0)),
+        }
+    }
+    let said = |(Refused { unit, reason }, more): &(&Refused, usize)| match more {
+        0 => format!("{unit}: {reason}"),
+        more => format!("{unit} and {more} more: {reason}"),
+    };
+    each.iter().map(said).collect::<Vec<_>>().join("; ")
+}
+
+/// The least cycles of these plans, with what is as good.
+fn least_of(plans: &[Contraction]) -> f64 {
+    plans.iter().map(|plan| plan.cost.cycles() * AS_GOOD).fold(f64::INFINITY, f64::min)
+}
+
+/// The best way to share out the warps; all along M where the result is another product's factor. The ways of factors that another
+/// product has made are looked at where the plan may still be the best, of less than so many cycles.
+fn best_split(question: &Question, unit: &Unit, most: f64, means: Means<'_>) -> Result<Contraction, String> {
+    // Warps that issue together are along M.
+    let warps = question.warps.trailing_zeros().saturating_sub(unit.group);
+    let least = if question.chained { warps } else { 0 };
+    let (mut best, mut reason): (Option<Contraction>, _) = (None, String::new());
+    let said = question.shared_out.map(|shared| shared.warps[0].trailing_zeros().saturating_sub(unit.group));
+    let ways = said.map_or(least..=warps, |rows| rows.min(warps)..=rows.min(warps));
+    for rows in ways.rev() {
+        let plan = Contraction::new(question, unit, [rows, warps - rows], means.target);
+        let plan = plan.and_then(|plan| {
+            let beaten = plan.cost.cycles() > most || best.as_ref().is_some_and(|best| compare(best, &plan).is_lt());
+            Ok(if beaten { plan } else { plan.with_ways(means)? })
+        });
+        match plan {
+            Ok(plan) if best.as_ref().is_none_or(|best| compare(&plan, best).is_lt()) => best = Some(plan),
+            Ok(_) => {}
+            Err(ContractError::Impossible { reasons }) => reason = reasons,
+            Err(other) => reason = other.to_string(),
+        }
+    }
+    best.ok_or(reason)
+}
+
+/// The best first.
+fn sort(plans: &mut [Contraction]) {
+    plans.sort_by(compare);
+    let most = plans.first().map_or(0.0, |best| best.cost.cycles() * AS_GOOD);
+    let as_good = plans.partition_point(|plan| plan.cost.cycles() <= most);
+    plans[..as_good].sort_by(compare_as_good);
+}
+
+fn compare(a: &Contraction, b: &Contraction) -> Ordering {
+    a.cost.cycles().total_cmp(&b.cost.cycles()).then_with(|| compare_as_good(a, b))
+}
+
+/// Ways whose cycles are as good.
+fn compare_as_good(a: &Contraction, b: &Contraction) -> Ordering {
+    let by_issues = a.cost.issues.cmp(&b.cost.issues);
+    by_issues
+        .then(a.cost.registers.cmp(&b.cost.registers))
+        .then(goes_on(b).cmp(&goes_on(a)))
+        .then(a.is_transposed().cmp(&b.is_transposed()))
+        .then(a.unit.scales.is_some().cmp(&b.unit.scales.is_some()))
+}
+
+/// Whether the next product of a chain, by the same unit, finds its first factor where the sums are: lanes that differ in the
+/// row differ there in the row, and those that differ in the column along K.
+fn goes_on(plan: &Contraction) -> bool {
+    let axes = |layout: &LinearLayout| -> Vec<Vec<Dim>> {
+        let moved = |basis: &u64| layout.outs().unpack(*basis).filter(|(_, at)| *at != 0).map(|(dim, _)| dim).collect();
+        layout.columns_of(Dim::LANE).iter().map(moved).collect()
+    };
+    plan.question.linked && axes(&plan.c) == axes(&plan.a)
+}
+
+/// Of the ways as they are and of those with the factors exchanged the best one each, and its equals that have the sums
+/// in other registers.
+fn best_of_each_side(weighed: Vec<Contraction>) -> Vec<Contraction> {
+    let mut kept: Vec<Contraction> = Vec::new();
+    for plan in weighed {
+        let side = || kept.iter().filter(|known| known.is_transposed() == plan.is_transposed());
+        if side().all(|known| compare(known, &plan).is_eq() && known.c != plan.c) {
+            kept.push(plan);
+        }
+    }
+    kept
+}
+
+/// The same plan in the order of K whose factors are the cheapest to bring, with the slots of that.
+fn with_best_width(best: &Contraction, means: Means<'_>) -> Result<(f64, Contraction), ContractError> {
+    let slots = |plan: &Contraction| -> Result<f64, ContractError> { Ok(plan.feeding_slots(means)?) };
+    let of_width = |width: u32| -> Result<Contraction, ContractError> {
+        Ok(keep_conversion(best.with_width(width, means.target)?, best).with_ways(means)?)
+    };
+    let widths = best.widths();
+    if let Some(wanted) = best.question.k_width {
+        let width = wanted.trailing_zeros();
+        if !widths.contains(&width) {
+            let most = widths.iter().max().map_or(1, |&width| 1u64 << width);
+            let reasons = format!("{}: a lane holds {most} elements of K at most, not {wanted}", best.unit_name());
+            return Err(ContractError::Impossible { reasons });
+        }
+        let plan = of_width(width)?;
+        // Where all is said, there is nothing to compare it with.
+        return Ok((if plan.question.shared_out.is_some() { 0.0 } else { slots(&plan)? }, plan));
+    }
+    let widest = means.target.global.access_bits.iter().copied().max().unwrap_or(8);
+    let narrow = best.question.a.bits().min(best.question.b.bits());
+    let mut chosen: Option<(f64, Contraction)> = None;
+    for (number, width) in widths.into_iter().enumerate() {
+        if number > 0 && narrow << width > widest {
+            continue;
+        }
+        let plan = of_width(width)?;
+        if number > 0 && plan.order == best.order {
+            continue;
+        }
+        let slots = slots(&plan)?;
+        if chosen.as_ref().is_none_or(|(least, _)| slots < *least) {
+            chosen = Some((slots, plan));
+        }
+    }
+    match chosen {
+        Some(chosen) => Ok(chosen),
+        None => Ok((slots(best)?, best.clone())),
+    }
+}
+
+fn keep_conversion(mut plan: Contraction, from: &Contraction) -> Contraction {
+    plan.cost.conversion_cycles = from.cost.conversion_cycles;
+    plan
+}

@@ -1,0 +1,92 @@
+//! The ways of both factors of a plan, and of their scales, from global memory.
+
+use crate::movement::{Means, MovementError};
+use tilewright_layout::LinearLayout;
+use tilewright_target::{Number, TargetDescription};
+
+use super::elements::{Making, in_byte};
+use super::feed::{Feed, Matrix, stored_bytes, stored_from};
+use super::plan::Contraction;
+use super::scale;
+
+/// A byte of memory, whatever it holds.
+const BYTE: Number = Number::Integer { bits: 8, signed: false };
+
+impl Contraction {
+    /// How both factors reach their layouts a chunk at a time from global memory, where they lie as
+    /// [`super::Question::a`] and [`super::Question::b`] say; of elements narrower than a byte, how their bytes do.
+    ///
+    /// # Errors
+    /// [`MovementError`].
+    pub fn feeds(&self, means: Means<'_>) -> Result<[Feed; 2], MovementError> {
+        let means = self.share(means);
+        Ok([self.feed(0, means)?, self.feed(1, means)?])
+    }
+
+    /// How factor 0 or 1 does.
+    pub(super) fn feed_of(&self, side: usize, means: Means<'_>) -> Result<Feed, MovementError> {
+        self.feed(side, self.share(means))
+    }
+
+    /// How scales, rows x blocks of K and row-major in global memory, reach their layouts a chunk at a time.
+    ///
+    /// # Errors
+    /// [`MovementError`].
+    pub fn scale_feeds(&self, means: Means<'_>) -> Result<[Option<Feed>; 2], MovementError> {
+        let means = self.share(means);
+        let of = |side: usize| -> Result<Option<Feed>, MovementError> {
+            let (Some(layout), Some(scale)) = (&self.scales[side], self.question.scales[side]) else {
+                return Ok(None);
+            };
+            let blocks = (self.chunk() / scale.block).max(1);
+            let stride = (self.question.shape[2] / scale.block).max(1);
+            let matrix = Matrix {
+                shape: [self.question.shape[side], blocks],
+                strides: [stride, 1],
+                grain: blocks,
+                whole: [self.question.shape[side], stride],
+            };
+            Feed::new(layout, matrix, scale.number.bits(), means).map(Some)
+        };
+        Ok([of(0)?, of(1)?])
+    }
+
+    /// How elements of a factor become those of the unit.
+    pub(super) fn making(&self, side: usize) -> Making {
+        let operands = [&self.unit.a, &self.unit.b][side];
+        if operands.in_byte() > 0 {
+            // Bytes as they lie in memory.
+            return Making { from: BYTE, to: BYTE, scale: None, k_axis: 1 - side };
+        }
+        let to = operands.number;
+        let scale = self.question.scales[side].filter(|_| self.unit.scales.is_none());
+        Making { from: self.question.factors()[side], to, scale, k_axis: 1 - side }
+    }
+
+    /// The elements of the registers from which a factor is stored to shared memory: the unit's, or the bytes that hold them.
+    pub(super) fn stored_from(&self, side: usize, target: &TargetDescription) -> Result<LinearLayout, MovementError> {
+        let in_bytes = [&self.unit.a, &self.unit.b][side].in_byte() > 0;
+        let stored = if in_bytes { stored_bytes } else { stored_from };
+        stored(&self.question, self.tiling.chunk, side, target)
+    }
+
+    /// Each way has its part of the scratch memory.
+    fn share<'a>(&self, means: Means<'a>) -> Means<'a> {
+        let parts = 2 + self.scales.iter().flatten().count() as u64;
+        means.with_scratch(means.scratch_bytes / parts.next_power_of_two())
+    }
+
+    /// The way of a factor; of elements narrower than a byte that of their bytes.
+    fn feed(&self, side: usize, means: Means<'_>) -> Result<Feed, MovementError> {
+        let (layout, operands) = [(&self.a, &self.unit.a), (&self.b, &self.unit.b)][side];
+        let chunk = self.tiling.chunk;
+        let matrix = Matrix::of_factor(&self.question, chunk, side);
+        let number = self.question.factors()[side];
+        if let Some(memory) = &operands.memory {
+            let elements = self.stored_from(side, means.target)?;
+            return Feed::stored((layout, memory), matrix, (elements, self.making(side)), means);
+        }
+        let layout = scale::grouped(layout, 1 - side, in_byte(number))?;
+        Feed::new(&layout, matrix, number.stored_bits().max(8), means)
+    }
+}

@@ -1,0 +1,60 @@
+//! Contractions: a matrix product of a whole tile, made of a target's instructions.
+//!
+//! A [`Question`] names the shape, the types, and the warps; [`plan`] answers with a [`Contraction`]: which
+//! unit multiplies (a row of the instruction table, or plain multiply-adds), how warps share the tile,
+//! how registers repeat the unit, the layouts of both factors and of the sums, and what all that costs.
+//! Everything follows from the rows' operand layouts; no name is looked at.
+//!
+//! **Layouts.** A warp's tile is the direct sum of the unit's operand layout, of warps, and of registers
+//! that repeat it. A tile larger than the matrix holds copies along M and N, and zeros along K, in both
+//! factors, so that nothing that is no number is multiplied by a zero.
+//!
+//! **Factors in shared memory.** Where a unit reads a factor from shared memory by itself, the factor has a memory
+//! layout that the unit reads ([`crate::movement::Reading`]): the block stores it there, all warps meet, and each
+//! issue is told its tile by a descriptor.
+//!
+//! **Factors of another product.** Where registers hold a factor since another product has made it, what counts is the
+//! conversion to where the unit takes it (`made`), for each way to share out the warps and each order of K.
+//!
+//! **Sums in tensor memory.** Where a unit has its sums there, they stay there from chunk to chunk ([`Sums`]), and reach
+//! registers at the end by the rows that move ([`crate::movement::TensorMoves`]): each such way is a unit of its own, whose
+//! sums have the layout of the registers.
+//!
+//! **Order of K.** A sum has no order, so both factors may be read in any one order of K (`order`): the
+//! bits of K that a lane holds in registers of both come first, as many as make accesses wide.
+
+mod choose;
+mod cost;
+mod described;
+mod elements;
+mod emit;
+mod feed;
+mod feeds;
+mod made;
+mod operands;
+mod order;
+mod pending;
+mod plan;
+mod question;
+mod row_sums;
+mod scale;
+mod sums;
+mod tiling;
+mod unit;
+mod ways;
+mod whole;
+
+use tilewright_math::casts as cast;
+
+pub use choose::reasons;
+pub use choose::{Candidate, Refused, candidates, plan};
+pub use cost::ContractionCost;
+pub use emit::fuses;
+pub use feed::places as matrix_places;
+pub use feed::{Feed, Matrix, MatrixPart, Store};
+pub use plan::Contraction;
+pub use question::{ContractError, Question, SharedOut};
+pub use scale::Scale;
+pub use sums::Sums;
+pub use ways::ways;
+pub use whole::FactorStore;

@@ -1,0 +1,10 @@
+//! Plans: how data moves between layouts and how matrices are multiplied, from target data alone.
+//!
+//! [`movement`] plans conversions, reductions, scans, gathers, accesses of memory and copies. [`contract`] plans matrix
+//! multiplication with a target's instructions. [`constraint`] solves for layouts in registers, and [`memory_synthesis`]
+//! for layouts in shared memory, from the operations that use them.
+
+pub mod constraint;
+pub mod contract;
+pub mod memory_synthesis;
+pub mod movement;

@@ -1,0 +1,75 @@
+//! Elements narrower than a byte: the tensor of bytes, and the way back.
+
+use tilewright_layout::cute::Swizzle;
+use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout, Space};
+
+/// Which bits of a coordinate tell apart what lies in one byte.
+#[derive(Debug, Clone)]
+pub(super) struct Packing {
+    /// Log2 of the sizes of the axes.
+    axes: Vec<u32>,
+    /// Coordinate bits of the elements of a byte, the lowest of the offset first.
+    within: Vec<u32>,
+}
+
+impl Packing {
+    pub(super) fn new(axes: &[u32], within: &[u32]) -> Self {
+        Self { axes: axes.to_vec(), within: within.to_vec() }
+    }
+
+    /// The coordinate bits that tell bytes apart.
+    fn kept(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.axes.iter().sum()).filter(|bit| !self.within.contains(bit))
+    }
+
+    /// A coordinate of the tensor of bytes.
+    pub(super) fn narrow(&self, column: u64) -> u64 {
+        self.kept().enumerate().fold(0, |all, (at, bit)| all | (column >> bit & 1) << at)
+    }
+
+    fn widen(&self, column: u64) -> u64 {
+        self.kept().enumerate().fold(0, |all, (at, bit)| all | (column >> at & 1) << bit)
+    }
+
+    fn outs(&self, of: impl Fn(u32, u32) -> u32) -> Result<Space, LayoutError> {
+        let mut outs = Space::default();
+        let mut first = 0;
+        for (axis, &size) in self.axes.iter().enumerate() {
+            outs.push(Dim::tensor(axis), of(first, size))?;
+            first += size;
+        }
+        Ok(outs)
+    }
+
+    /// The layout of the tensor of bytes.
+    pub(super) fn registers(&self, layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+        if self.within.is_empty() {
+            return Ok(layout.clone());
+        }
+        let left =
+            |first: u32, size: u32| (first..first + size).filter(|bit| !self.within.contains(bit)).count() as u32;
+        let columns: Vec<u64> = layout.columns().iter().map(|&column| self.narrow(column)).collect();
+        let all = LinearLayout::from_columns(layout.ins().clone(), self.outs(left)?, &columns)?;
+        Ok(all.remove_zero_bases(Dim::REGISTER))
+    }
+
+    /// The memory of the tensor, from that of bytes.
+    pub(super) fn memory(&self, bytes: &MemoryLayout) -> Result<MemoryLayout, LayoutError> {
+        if self.within.is_empty() {
+            return Ok(bytes.clone());
+        }
+        let within = self.within.iter().map(|&bit| 1u64 << bit);
+        let columns: Vec<u64> =
+            within.chain(bytes.linear.columns_of(Dim::OFFSET).iter().map(|&column| self.widen(column))).collect();
+        let mut ins = Space::default();
+        ins.push(Dim::OFFSET, columns.len() as u32)?;
+        ins.push(Dim::BLOCK, 0)?;
+        let linear = LinearLayout::from_columns(ins, self.outs(|_, size| size)?, &columns)?;
+        Ok(MemoryLayout { linear, padding: Vec::new(), alignment: bytes.alignment })
+    }
+
+    /// The swizzle of elements, from that of bytes.
+    pub(super) fn swizzle(&self, bytes: Swizzle) -> Option<Swizzle> {
+        Swizzle::new(bytes.bits(), bytes.base() + self.within.len() as u32, bytes.shift()).ok()
+    }
+}

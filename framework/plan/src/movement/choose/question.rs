@@ -1,0 +1,197 @@
+//! The question, checked, and in the coordinates in which layouts are searched.
+
+use smallvec::SmallVec;
+
+use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
+use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout, Padding, Space};
+use tilewright_target::{BankRow, Direction, TargetDescription};
+
+use super::super::conversion::Side as Columned;
+use super::super::tile::Located;
+use super::super::{Conversion, Means, MovementError};
+use super::accessor::{Accessor, Begin, ConsecutiveCopy};
+use super::copies::Copied;
+use super::side::Side;
+
+/// A checked question. Coordinates number the elements of one block: `bits` of them.
+pub(super) struct Question<'a> {
+    pub(super) target: &'a TargetDescription,
+    pub(super) element_bits: u32,
+    pub(super) sides: Vec<Side<'a>>,
+    pub(super) bits: u32,
+    copy: Option<(usize, &'a ConsecutiveCopy)>,
+    basis: Columns,
+    solver: Solver,
+    blocks: Columns,
+    outs: Space,
+}
+
+impl<'a> Question<'a> {
+    /// `means` are those of each accessor.
+    pub(super) fn new(
+        accessors: &'a [Accessor],
+        element_bits: u32,
+        target: &'a TargetDescription,
+        means: &[Means<'a>],
+    ) -> Result<Self, MovementError> {
+        let refused = |reason: &str| MovementError::Memory { reason: reason.to_owned() };
+        let first = accessors.first().ok_or_else(|| refused("nobody accesses it: name at least one accessor"))?;
+        let outs = first.layout.outs().clone();
+        let conversions = accessors.iter().map(|a| Conversion::new(&first.layout, &a.layout, element_bits, target));
+        let conversions = conversions.collect::<Result<Vec<_>, _>>()?;
+        let of_block = |side: &Columned| Subspace::span(side.registers.iter().chain(&side.threads).copied());
+        let all = of_block(&conversions[0].dst);
+        if conversions.iter().any(|c| c.dst.blocks != conversions[0].dst.blocks || of_block(&c.dst) != all) {
+            return Err(refused("the accessors have different elements in a block"));
+        }
+        let copies: Vec<_> = accessors.iter().enumerate().filter_map(|(at, a)| Some((at, a.copy.as_ref()?))).collect();
+        if copies.len() > 1 || copies.iter().any(|&(at, _)| accessors[at].direction == Direction::Load) {
+            return Err(refused("one accessor at most can be a copy from global memory, and it stores"));
+        }
+        let basis: Columns = all.basis().iter().copied().collect();
+        let solver = Solver::new(&basis);
+        let order: Vec<Dim> = outs.dims().collect();
+        let sides = accessors.iter().zip(&conversions).zip(means).map(|((accessor, conversion), means)| {
+            let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect() };
+            let kind = (conversion.element, accessor.direction, conversion.lane_bits);
+            let (registers, threads) = (of(&conversion.dst.registers), of(&conversion.dst.threads));
+            let located = Located::new(kind, registers, threads, (basis.len() as u32, 0));
+            Ok(Side::new(accessor, accessor.layout.transpose_outs(&order)?, located, means))
+        });
+        Ok(Self {
+            target,
+            element_bits,
+            sides: sides.collect::<Result<_, LayoutError>>()?,
+            bits: basis.len() as u32,
+            copy: copies.first().copied(),
+            blocks: conversions[0].dst.blocks.clone(),
+            basis,
+            solver,
+            outs,
+        })
+    }
+
+    /// Whether an accessor is a copy that writes consecutively.
+    pub(super) fn is_copied(&self) -> bool {
+        self.copy.is_some()
+    }
+
+    /// The copy that writes consecutively, where an accessor is one.
+    pub(super) fn copy(&self) -> Option<Result<Copied, MovementError>> {
+        self.copy.map(|(at, copy)| Copied::new(self, at, copy))
+    }
+
+    pub(super) fn element_bytes(&self) -> u64 {
+        u64::from(self.element_bits / 8)
+    }
+
+    /// Log2 of the most elements that an access takes.
+    pub(super) fn widest(&self) -> u32 {
+        let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0);
+        (widest / self.element_bits).max(1).ilog2()
+    }
+
+    /// The row of a side's accesses of `2^width` elements, where it has them.
+    pub(super) fn row(&self, side: &Side<'a>, width: u32) -> Option<&'a BankRow> {
+        let (bits, target) = (self.element_bits << width, side.means.target);
+        target.bank_row(side.direction(), bits).filter(|_| target.shared.access_bits.contains(&bits))
+    }
+
+    /// The different numbers of elements that the banks give at once, as log2.
+    pub(super) fn lines(&self) -> SmallVec<[u32; 4]> {
+        let elements = |row: &BankRow| (row.wavefront_bytes() / self.element_bytes()).max(1).ilog2();
+        let mut lines: SmallVec<[u32; 4]> = self.target.shared.banks.iter().map(elements).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+
+    /// Log2 of the elements of the widest bank.
+    pub(super) fn word(&self) -> u32 {
+        let widest = self.target.shared.banks.iter().map(|row| u64::from(row.bank_bytes)).max().unwrap_or(1);
+        (widest / self.element_bytes()).max(1).ilog2()
+    }
+
+    /// The elements one after the other, once for each order of the axes, the last axis fastest first.
+    pub(super) fn bases(&self) -> Vec<Columns> {
+        let mut axes: Vec<Dim> = self.outs.iter().filter(|(_, bits)| *bits > 0).map(|(dim, _)| dim).collect();
+        axes.sort_unstable_by(|a, b| b.cmp(a));
+        // The orders of many axes are too many; those that put one axis first matter most.
+        let orders = if axes.len() <= 3 { permutations(&axes) } else { rotations(&axes) };
+        orders.iter().map(|axes| self.ordered(axes)).collect()
+    }
+
+    /// The elements that a beginning names, in the question's coordinates.
+    pub(super) fn begun(&self, begin: &Begin) -> Result<Columns, MovementError> {
+        let refused = |reason: &str| MovementError::Memory { reason: reason.to_owned() };
+        let mut space = Subspace::zero();
+        let known = begin.order.iter().map(|&element| self.solver.solve(element).filter(|&own| space.insert(own)));
+        let known: Option<Columns> = known.collect();
+        let columns = known.ok_or_else(|| refused("what memory is to begin with is not in it, or is there twice"))?;
+        if begin.kept.max(begin.together) > columns.len() {
+            return Err(refused("more bits of the offset are to be kept than memory begins with"));
+        }
+        Ok(columns)
+    }
+
+    /// What memory begins with, then the other elements one after the other, once for each order of the axes.
+    pub(super) fn bases_from(&self, low: &[u64]) -> Vec<Columns> {
+        let taken = Subspace::span(low.iter().copied());
+        let mut all: Vec<Columns> = Vec::new();
+        for order in self.bases() {
+            let rest = taken.extend(self.bits, &order);
+            let columns: Columns = low.iter().chain(&rest).copied().collect();
+            if !all.contains(&columns) {
+                all.push(columns);
+            }
+        }
+        all
+    }
+
+    /// The elements of the block along the axes, the first fastest.
+    fn ordered(&self, axes: &[Dim]) -> Columns {
+        let units = axes.iter().flat_map(|&dim| {
+            let shift = self.outs.shift_of(dim).unwrap_or(0);
+            (0..self.outs.bits_of(dim)).map(move |bit| 1u64 << (shift + bit))
+        });
+        let own = units.filter_map(|unit| self.solver.solve(unit));
+        let mut space = Subspace::zero();
+        let mut columns: Columns = own.filter(|&unit| space.insert(unit)).collect();
+        columns.extend(space.extend(self.bits, &[]));
+        columns
+    }
+
+    /// The same elements in the tensor's packed coordinates.
+    pub(super) fn shown(&self, column: u64) -> u64 {
+        multiply(&self.basis, column)
+    }
+
+    pub(super) fn blocks(&self) -> &[u64] {
+        &self.blocks
+    }
+
+    /// The memory whose offset bits stand for these elements.
+    pub(super) fn memory(&self, columns: &[u64], padding: &[Padding]) -> Result<MemoryLayout, LayoutError> {
+        let mut ins = Space::default();
+        ins.push(Dim::OFFSET, self.bits)?;
+        ins.push(Dim::BLOCK, self.blocks.len() as u32)?;
+        let columns: Columns = columns.iter().map(|&c| self.shown(c)).chain(self.blocks.iter().copied()).collect();
+        let linear = LinearLayout::from_columns(ins, self.outs.clone(), &columns)?;
+        Ok(MemoryLayout { linear, padding: padding.to_vec(), alignment: None })
+    }
+}
+
+fn permutations(axes: &[Dim]) -> Vec<Vec<Dim>> {
+    if axes.len() < 2 {
+        return vec![axes.to_vec()];
+    }
+    let led_by = |at: usize| {
+        let rest: Vec<Dim> = axes[..at].iter().chain(&axes[at + 1..]).copied().collect();
+        permutations(&rest).into_iter().map(move |rest| [vec![axes[at]], rest].concat())
+    };
+    (0..axes.len()).flat_map(led_by).collect()
+}
+
+fn rotations(axes: &[Dim]) -> Vec<Vec<Dim>> {
+    (0..axes.len()).map(|at| [&axes[at..], &axes[..at]].concat()).collect()
+}

@@ -1,0 +1,50 @@
+//! A conversion across the blocks of a cluster as kernel IR.
+
+use tilewright_kernel::{Binary, Builder, Scope, SpecialRegister, Value};
+
+use super::super::super::address::{ClusterBits, Thread};
+use super::super::super::tile::Loads;
+use super::Exchanged;
+
+impl Exchanged {
+    pub(in super::super) fn emit(&self, builder: &mut Builder, registers: &[Value]) -> Vec<Value> {
+        builder.in_clusters_of(self.blocks());
+        let buffer = self.scratch.buffer(builder);
+        let thread = Thread::new(builder, self.lane_bits);
+        let block = builder.special(SpecialRegister::Block);
+        let stores = self.scratch.stores(builder, thread, buffer);
+        let mut loads = self.loads(builder, thread, block, buffer);
+        let scope = if self.leaves { Scope::Cluster } else { Scope::Block };
+        self.scratch.filled(builder, scope, registers, stores, &mut loads);
+        if self.leaves {
+            // Others may still read what this block holds.
+            builder.barrier(scope);
+        }
+        let groups: Vec<Vec<Value>> = loads.into_iter().map(Loads::finish).collect();
+        let of = |register| {
+            let (group, number) = self.groups.of(register);
+            groups[group as usize][number as usize]
+        };
+        (0..1u64 << self.register_bits).map(of).collect()
+    }
+
+    /// The loads of each group of registers.
+    fn loads<'a>(&'a self, builder: &mut Builder, thread: Thread, block: Value, buffer: Value) -> Vec<Loads<'a>> {
+        let (warp_bits, block_bits) = (self.warp_bits, self.block_bits);
+        let of_group = |group| thread.in_cluster(ClusterBits { warp_bits, block, block_bits, group });
+        let moves = self.distances.iter().any(|&distance| distance != 0);
+        let distance = moves.then(|| of_group(0).product(builder, &self.distances));
+        let first = distance.map(|distance| builder.binary(Binary::Xor, block, distance));
+        let mut loads = Vec::new();
+        for group in 0..1u64 << self.groups.bits() {
+            let away = self.groups.distance(group);
+            let asked = match (first, away) {
+                (asked, 0) => asked,
+                (asked, away) => Some(builder.binary_const(Binary::Xor, asked.unwrap_or(block), away as u32)),
+            };
+            let memory = asked.map_or(buffer, |asked| builder.cluster_address(buffer, asked));
+            loads.push(self.scratch.loads(builder, of_group(group), memory));
+        }
+        loads
+    }
+}

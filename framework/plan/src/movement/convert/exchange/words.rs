@@ -1,0 +1,125 @@
+//! Words: which registers travel together, and where each word comes from.
+
+use super::super::super::Conversion;
+use super::super::super::conversion::{Origin, Position};
+use super::WORD_BITS;
+use super::moves::Moves;
+use tilewright_kernel::Element;
+
+/// How registers make up words, on each side.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Words {
+    /// Source register bits inside a word, the lowest element bit first.
+    pub(super) src_inner: Vec<u32>,
+    /// Source register bits that number words: those that are read, and past the source's those that
+    /// tell copies of words apart.
+    pub(super) src_outer: Vec<u32>,
+    /// The source's register bits.
+    src_mask: u64,
+    /// Destination register bits inside a word.
+    pub(super) dst_inner: Vec<u32>,
+    /// Destination register bits that number words.
+    pub(super) dst_outer: Vec<u32>,
+    /// Destination register bits that only replicate.
+    pub(super) dst_copies: Vec<u32>,
+}
+
+impl Words {
+    /// Words for what is taken from `origin` after `moves`, which say of some bits whether they are
+    /// inside; `None` where a bit that must be inside does not stay there.
+    pub(super) fn new(conversion: &Conversion, origin: &Origin, moves: &Moves) -> Option<Self> {
+        let room = room(conversion.element) as usize;
+        let homely = homely(origin);
+        if moves.inner & !homely != 0 || moves.inner.count_ones() > room as u32 {
+            return None;
+        }
+        let copies = |p: &Position| *p == Position::default();
+        let bits = || (0u32..).zip(&origin.of_registers);
+        let dst_copies: Vec<u32> = bits().filter(|(_, p)| copies(p)).map(|(bit, _)| bit).collect();
+        let stays = |within: u64| bits().filter(move |(_, p)| p.thread == 0 && p.register & within != 0);
+        let inner = stays(homely & moves.inner).chain(stays(homely & !moves.inner & !moves.outer)).take(room);
+        let (src_inner, dst_inner): (Vec<u32>, Vec<u32>) =
+            inner.map(|(bit, p)| (p.register.trailing_zeros(), bit)).unzip();
+        let read = bits().map(|(_, p)| p).chain(&origin.of_threads).fold(moves.outer, |sum, p| sum | p.register);
+        let others = |bits: u32, taken: &[&[u32]]| -> Vec<u32> {
+            (0..bits).filter(|bit| !taken.iter().any(|t| t.contains(bit))).collect()
+        };
+        let mut src_outer = others(u64::BITS - read.leading_zeros(), &[&src_inner]);
+        src_outer.retain(|bit| read >> bit & 1 == 1);
+        Some(Self {
+            src_outer,
+            src_mask: (1 << conversion.src.registers.len()) - 1,
+            dst_outer: others(conversion.dst.registers.len() as u32, &[&dst_inner, &dst_copies]),
+            src_inner,
+            dst_inner,
+            dst_copies,
+        })
+    }
+
+    pub(super) fn src_register(&self, word: u64, element: u64) -> u64 {
+        (spread(word, &self.src_outer) | spread(element, &self.src_inner)) & self.src_mask
+    }
+
+    /// The same registers of the destination in words that hold as many, up to 2^`room`, of those that
+    /// follow each other.
+    pub(super) fn in_register_order(&self, room: u32) -> Self {
+        let mut bits = [&self.dst_inner[..], &self.dst_outer].concat();
+        bits.sort_unstable();
+        let outer = bits.split_off(bits.len().min(room as usize));
+        Self { dst_inner: bits, dst_outer: outer, ..self.clone() }
+    }
+
+    pub(in super::super) fn dst_word(&self, register: u64) -> (u64, u64) {
+        (gather(register, &self.dst_outer), gather(register, &self.dst_inner))
+    }
+}
+
+/// Log2 of the elements that a word has room for.
+pub(super) fn room(element: Element) -> u32 {
+    (WORD_BITS / element.bits()).max(1).trailing_zeros()
+}
+
+/// Source register bits, as a mask, each of which becomes one register bit of the destination and
+/// nothing else.
+pub(super) fn homely(origin: &Origin) -> u64 {
+    let (mut once, mut often) = (0, 0);
+    for p in &origin.of_registers {
+        let alone = p.thread == 0 && p.register.is_power_of_two();
+        often |= once & p.register | if alone { 0 } else { p.register };
+        once |= p.register;
+    }
+    once & !origin.of_threads.iter().fold(often, |sum, p| sum | p.register)
+}
+
+pub(super) fn spread(packed: u64, bits: &[u32]) -> u64 {
+    bits.iter().enumerate().fold(0, |sum, (at, &bit)| sum | (packed >> at & 1) << bit)
+}
+
+pub(super) fn gather(spread: u64, bits: &[u32]) -> u64 {
+    bits.iter().enumerate().fold(0, |sum, (at, &bit)| sum | (spread >> bit & 1) << at)
+}
+
+/// Where words come from: the origin of positions, registers counted in words.
+pub(super) struct WordMap {
+    pub(super) of_words: Vec<Position>,
+    pub(super) of_threads: Vec<Position>,
+}
+
+impl WordMap {
+    pub(super) fn new(origin: &Origin, words: &Words) -> Self {
+        let counted = |p: Position| Position { register: gather(p.register, &words.src_outer), thread: p.thread };
+        let of_words = words.dst_outer.iter().map(|&bit| counted(origin.of_registers[bit as usize]));
+        Self { of_words: of_words.collect(), of_threads: origin.of_threads.iter().map(|&p| counted(p)).collect() }
+    }
+
+    pub(super) fn of_word(&self, word: u64) -> Position {
+        let images = self.of_words.iter().enumerate().filter(|(bit, _)| word >> bit & 1 == 1);
+        images.fold(Position::default(), |sum, (_, image)| sum.plus(*image))
+    }
+}
+
+impl Position {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { register: self.register ^ other.register, thread: self.thread ^ other.thread }
+    }
+}

@@ -1,0 +1,43 @@
+//! Conversions in which no element leaves its lane and no lane differs from another: registers are
+//! renamed.
+
+use tilewright_kernel::{Counts, Value};
+use tilewright_target::TargetDescription;
+
+use super::super::{Bound, Conversion, cost};
+use super::plan::{Path, Plan, Steps};
+
+/// For every destination register the source register that it is.
+#[derive(Debug, Clone)]
+pub(super) struct Renaming {
+    source: Vec<usize>,
+}
+
+pub(super) fn plan(conversion: &Conversion, target: &TargetDescription) -> Result<Plan, String> {
+    let origin = conversion.origin.as_ref().ok_or("elements cross blocks")?;
+    if origin.of_registers.iter().any(|p| p.thread != 0) {
+        return Err("a lane needs elements of other lanes".to_owned());
+    }
+    if origin.of_threads.iter().enumerate().any(|(bit, p)| p.thread != 1 << bit || p.register != 0) {
+        return Err("lanes need elements of other lanes, or different registers in different lanes".to_owned());
+    }
+    let registers = 1u64 << conversion.dst.registers.len();
+    let source: Vec<_> = (0..registers).map(|register| origin.of(register, 0).register as usize).collect();
+    let same = conversion.src.registers == conversion.dst.registers;
+    let counts = Counts::default();
+    Ok(Plan {
+        path: if same { Path::None } else { Path::Register },
+        counts,
+        shared_bytes: 0,
+        cost: cost(&counts, conversion.warps(), 0, target),
+        bound: Bound::default(),
+        above_bound: None,
+        steps: Steps::Renaming(Renaming { source }),
+    })
+}
+
+impl Renaming {
+    pub(super) fn emit(&self, registers: &[Value]) -> Vec<Value> {
+        self.source.iter().map(|&register| registers[register]).collect()
+    }
+}

@@ -1,0 +1,52 @@
+//! A round trip through scratch memory as kernel IR.
+
+use tilewright_kernel::{Builder, Scope, Value};
+
+use super::super::super::address::Thread;
+use super::super::super::tile::{Loads, Stores};
+use super::Scratch;
+
+impl Scratch {
+    pub(in super::super) fn emit(&self, builder: &mut Builder, registers: &[Value]) -> Vec<Value> {
+        let buffer = self.buffer(builder);
+        let thread = Thread::new(builder, self.lane_bits);
+        let stores = self.stores(builder, thread, buffer);
+        let mut loads = self.loads(builder, thread, buffer);
+        self.filled(builder, self.scope, registers, stores, std::slice::from_mut(&mut loads));
+        loads.finish()
+    }
+
+    /// The memory, as a buffer of the kernel.
+    pub(in super::super) fn buffer(&self, builder: &mut Builder) -> Value {
+        builder.shared_buffer(self.bytes as u32, 16)
+    }
+
+    /// The stores, by a thread of the source.
+    pub(in super::super) fn stores(&self, builder: &mut Builder, thread: Thread, buffer: Value) -> Stores<'_> {
+        Stores::new(builder, &self.store, thread, buffer, &[])
+    }
+
+    /// The loads from a memory, by a thread of the destination.
+    pub(in super::super) fn loads(&self, builder: &mut Builder, thread: Thread, memory: Value) -> Loads<'_> {
+        Loads::new(builder, &self.load, thread, memory, &[])
+    }
+
+    /// Writes all rounds, with barriers of the scope between stores and loads.
+    pub(in super::super) fn filled(
+        &self,
+        builder: &mut Builder,
+        scope: Scope,
+        registers: &[Value],
+        mut stores: Stores<'_>,
+        loads: &mut [Loads<'_>],
+    ) {
+        for round in 0..self.rounds() {
+            if round > 0 {
+                builder.barrier(scope);
+            }
+            stores.round(builder, round, registers);
+            builder.barrier(scope);
+            loads.iter_mut().for_each(|loads| loads.round(builder, round));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The layouts of scratch memory that are worth trying.
+
+use tilewright_layout::f2::{Columns, Subspace};
+use tilewright_target::{BankRow, TargetDescription};
+
+use super::super::super::tile::{Located, Tile, slot};
+use super::super::swizzle::{self, Swizzle};
+use super::Sides;
+
+/// What a layout is chosen from.
+struct Shape {
+    writer: Columns,
+    reader: Columns,
+    vector: Columns,
+    bank_first: Columns,
+    bank_bits: u32,
+}
+
+impl Sides<'_> {
+    /// Layouts for plain accesses: every vector width, the widest first, each filled up so that one side
+    /// can go wider or not. Made as they are asked for.
+    pub(super) fn plain_layouts(&self) -> impl Iterator<Item = Swizzle> {
+        let (src, dst, conversion) = (self.src, self.dst, self.conversion);
+        let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0) / conversion.element.bits();
+        let widest = widest.max(1).ilog2() as usize;
+        let common = src.span.intersection(&dst.span);
+        let lines = lines(self.target);
+        let mut shapes = Vec::new();
+        for vector_bits in (0..=widest.min(common.dimension() as usize)).rev() {
+            let vector = &common.basis()[..vector_bits];
+            for (src_extra, dst_extra, first) in fills(vector, src, dst, widest - vector_bits) {
+                let phase = |side: &Located, extra: usize| {
+                    let bits = conversion.element.bits() << (vector_bits + extra);
+                    side.phase(bits, self.target)
+                };
+                let (Some(writer), Some(reader)) = (phase(src, src_extra), phase(dst, dst_extra)) else { continue };
+                shapes.extend(lines.iter().map(|line| {
+                    let vector_bytes = conversion.element_bytes() << vector_bits;
+                    let bank_bits = (line / vector_bytes).max(1).ilog2().max(first.len() as u32);
+                    let (writer, reader) = (writer.clone(), reader.clone());
+                    Shape { writer, reader, vector: vector.into(), bank_first: first.clone(), bank_bits }
+                }));
+            }
+        }
+        let kept = self.coordinates.kept;
+        shapes.into_iter().map(move |shape| shape.layout(kept))
+    }
+
+    /// Layouts whose vector is the slot of an instruction of one side or of both.
+    pub(super) fn tiled_layouts(&self, tiles: &[Tile<'_>]) -> Vec<Swizzle> {
+        let of = |side: &Located| -> Vec<Option<&Tile<'_>>> {
+            let mut kinds = Tile::kinds(tiles, side.direction);
+            kinds.retain(|tile| tile.is_none_or(|tile| side.reach.allows(tile)));
+            kinds
+        };
+        let (stores, loads) = (of(self.src), of(self.dst));
+        let pairs = stores.iter().flat_map(|&store| loads.iter().map(move |&load| (store, load)));
+        let shapes = pairs.filter_map(|(store, load)| self.tiled(store, load));
+        shapes.flatten().map(|shape| shape.layout(self.coordinates.kept)).collect()
+    }
+
+    /// The layouts for instructions on either side; `None` where both are plain or cannot be together.
+    fn tiled(&self, store: Option<&Tile<'_>>, load: Option<&Tile<'_>>) -> Option<Vec<Shape>> {
+        let slot_bits = store.or(load)?.slot_bits();
+        let vector = slot(&[(self.src, store), (self.dst, load)])?;
+        let phase = |side: &Located, tile: Option<&Tile<'_>>| match tile {
+            Some(tile) => tile.phase(side, &vector, self.target),
+            None => {
+                let held = vector.iter().take_while(|&&column| side.span.contains(column)).count();
+                side.phase(self.conversion.element.bits() << held, self.target)
+            }
+        };
+        let (writer, reader) = (phase(self.src, store)?, phase(self.dst, load)?);
+        let shapes = lines(self.target).into_iter().map(|line| Shape {
+            writer: writer.clone(),
+            reader: reader.clone(),
+            vector: vector.clone(),
+            bank_first: Columns::new(),
+            bank_bits: (line >> slot_bits).max(1).ilog2(),
+        });
+        Some(shapes.collect())
+    }
+}
+
+impl Shape {
+    fn layout(self, kept: u32) -> Swizzle {
+        swizzle::choose(&self.writer, &self.reader, &self.vector, &self.bank_first, kept, self.bank_bits)
+    }
+}
+
+/// What may fill the banks first: nothing, or up to `most` more registers of one side, so that it can
+/// go wider; with their numbers on either side.
+fn fills(vector: &[u64], src: &Located, dst: &Located, most: usize) -> Vec<(usize, usize, Columns)> {
+    let mut fills = vec![(0, 0, Columns::new())];
+    for extra in 1..=most {
+        fills.extend(fill(vector, &src.kept, extra).map(|fill| (extra, 0, fill)));
+        fills.extend(fill(vector, &dst.kept, extra).map(|fill| (0, extra, fill)));
+    }
+    fills
+}
+
+/// `extra` register vectors that are independent of the vector.
+fn fill(vector: &[u64], registers: &[u64], extra: usize) -> Option<Columns> {
+    let mut space = Subspace::span(vector.iter().copied());
+    let fill: Columns = registers.iter().copied().filter(|&column| space.insert(column)).take(extra).collect();
+    (fill.len() == extra).then_some(fill)
+}
+
+/// The different numbers of bytes that a wavefront moves.
+fn lines(target: &TargetDescription) -> Vec<u64> {
+    let mut lines: Vec<_> = target.shared.banks.iter().map(BankRow::wavefront_bytes).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}

@@ -1,0 +1,101 @@
+//! Gathers in which lanes read from registers of other lanes of their warp.
+
+use tilewright_kernel::{Binary, Builder, Compare, Counts, Value};
+use tilewright_layout::f2::{Subspace, multiply};
+use tilewright_target::TargetDescription;
+
+use super::super::address::{Thread, product};
+use super::super::conversion::Position;
+use super::super::source::Source;
+use super::super::tuples::{exchanged, words};
+use super::super::{Path, cost};
+use super::{Gather, Origin, Question, Steps};
+
+/// Reading from registers of lanes of the same warp.
+#[derive(Debug, Clone)]
+pub(super) struct Exchanges {
+    lane_bits: u32,
+    origin: Origin,
+    /// Source registers among which the index and the thread choose, as a difference from the one that
+    /// the result's register says.
+    choices: Vec<u64>,
+    result_bits: u32,
+}
+
+/// The gather by exchanges; closed where warps want elements of others, or lanes cannot exchange.
+pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<Gather, String> {
+    target.index_exchange_bits().filter(|&bits| bits == u32::BITS).ok_or("lanes cannot exchange words")?;
+    let origin = question.origin().ok_or("a block wants elements that it does not hold")?;
+    let lanes = (1u64 << question.lane_bits) - 1;
+    let crosses = |p: &Position, own: u64| p.thread & !lanes != own & !lanes;
+    let threads = origin.threads.iter().enumerate().any(|(bit, p)| crosses(p, 1 << bit));
+    if threads || origin.registers.iter().chain(&origin.index).any(|p| crosses(p, 0)) {
+        return Err("warps want elements of other warps".to_owned());
+    }
+    let chosen = origin.threads.iter().chain(&origin.index).map(|p| p.register);
+    let choices = Subspace::span(chosen);
+    let choices: Vec<u64> = (0..1u64 << choices.dimension()).map(|at| multiply(choices.basis(), at)).collect();
+    let results = 1u64 << question.registers.len();
+    let rounds = choices.len() as u64;
+    let counts = Counts {
+        exchanges: results * rounds * words(question.element.bits(), 1),
+        selects: results * (rounds - 1),
+        ..Counts::default()
+    };
+    Ok(Gather {
+        path: Path::Shuffle,
+        cost: cost(&counts, 1 << question.warp_bits, 1, target),
+        counts,
+        expected_wavefronts: 0.0,
+        shared_bytes: 0,
+        steps: Steps::Exchanges(Exchanges {
+            lane_bits: question.lane_bits,
+            origin,
+            choices,
+            result_bits: question.registers.len() as u32,
+        }),
+    })
+}
+
+impl Exchanges {
+    pub(super) fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {
+        let lanes = (1u64 << self.lane_bits) - 1;
+        let thread = Thread::new(builder, self.lane_bits);
+        let of = |positions: &[Position], part: fn(&Position) -> u64| positions.iter().map(part).collect::<Vec<_>>();
+        let own_lane = thread
+            .product(builder, &of(&self.origin.threads, |p| p.thread).iter().map(|t| t & lanes).collect::<Vec<_>>());
+        let own_register = thread.product(builder, &of(&self.origin.threads, |p| p.register));
+        let (index_lane, index_register) =
+            (of(&self.origin.index, |p| p.thread), of(&self.origin.index, |p| p.register));
+        (0..1u64 << self.result_bits)
+            .map(|result| {
+                let fixed = Position {
+                    register: multiply(&of(&self.origin.registers, |p| p.register), result),
+                    thread: multiply(&of(&self.origin.registers, |p| p.thread), result),
+                };
+                let index = indices[result as usize];
+                let along = product(builder, index, &index_lane);
+                let lane = builder.binary(Binary::Xor, own_lane, along);
+                let lane = builder.binary_const(Binary::Xor, lane, fixed.thread as u32);
+                let along = product(builder, index, &index_register);
+                let register = builder.binary(Binary::Xor, own_register, along);
+                self.chosen(builder, src, fixed.register, register, lane)
+            })
+            .collect()
+    }
+
+    /// The value of the lane's register whose difference from `fixed` is `register`.
+    fn chosen(&self, builder: &mut Builder, src: &[Value], fixed: u64, register: Value, lane: Value) -> Value {
+        let fetched = |builder: &mut Builder, choice: u64| {
+            exchanged(builder, Source::Lane(lane), &[vec![src[(fixed ^ choice) as usize]]])[0][0]
+        };
+        let mut value = fetched(builder, self.choices[0]);
+        for &choice in &self.choices[1..] {
+            let candidate = fetched(builder, choice);
+            let wanted = builder.i32(choice as u32);
+            let here = builder.compare(Compare::Eq, register, wanted);
+            value = builder.select(here, candidate, value);
+        }
+        value
+    }
+}

@@ -1,0 +1,149 @@
+//! Gathers through shared memory.
+
+use tilewright_kernel::{Binary, Builder, Counts, Element, Scope, Type, Value};
+use tilewright_layout::f2::{Solver, multiply};
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
+use tilewright_target::{Direction, TargetDescription, wavefronts};
+
+use super::super::address::{Thread, product};
+use super::super::{MovementError, Path, SharedAccess, SharedBits, cost, slots, store_shared};
+use super::{Gather, Question, Steps};
+
+/// Reading from shared memory.
+#[derive(Debug, Clone)]
+pub(super) struct Shared {
+    store: SharedAccess,
+    element: Element,
+    bytes: u64,
+    lane_bits: u32,
+    /// What each register bit, thread bit and index bit of a result adds to the offset, in elements.
+    registers: Vec<u64>,
+    threads: Vec<u64>,
+    index: Vec<u64>,
+}
+
+/// The gather through shared memory, in the order of axes that is stored the cheapest.
+pub(super) fn plan(question: &Question, target: &TargetDescription) -> Result<Gather, String> {
+    let dims: Vec<Dim> = question.src.outs().dims().collect();
+    let mut best: Option<Gather> = None;
+    for first in 0..dims.len() {
+        let mut order = dims.clone();
+        order.rotate_left(first);
+        let candidate = in_order(question, &order, target).map_err(|error| error.to_string())?;
+        let rank = |gather: &Gather| slots(&gather.counts) + gather.expected_wavefronts;
+        if best.as_ref().is_none_or(|known| rank(&candidate) < rank(known)) {
+            best = Some(candidate);
+        }
+    }
+    best.ok_or_else(|| "the tensor has no axes".to_owned())
+}
+
+fn in_order(question: &Question, order: &[Dim], target: &TargetDescription) -> Result<Gather, MovementError> {
+    let outs = question.src.outs();
+    let units: Vec<u64> = order
+        .iter()
+        .flat_map(|&dim| {
+            let shift = outs.shift_of(dim).unwrap_or(0);
+            (0..outs.bits_of(dim)).map(move |bit| 1u64 << (shift + bit))
+        })
+        .collect();
+    let mut ins = Space::default();
+    ins.push(Dim::OFFSET, units.len() as u32)?;
+    let memory = MemoryLayout::linear(LinearLayout::from_columns(ins, outs.clone(), &units)?);
+    let bits = question.element.bits();
+    let bytes = u64::from(bits / 8) << units.len();
+    if bytes > u64::from(target.shared.static_bytes) {
+        let have = target.shared.static_bytes;
+        return Err(MovementError::Impossible {
+            reasons: format!("{bytes} bytes of shared memory are needed and {have} are there"),
+        });
+    }
+    let store = store_shared(&question.src, &memory, bits, target)?;
+    let solver = Solver::new(&units);
+    let offsets = |columns: &[u64]| columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect::<Vec<_>>();
+    let shared = Shared {
+        element: question.element,
+        bytes,
+        lane_bits: question.lane_bits,
+        registers: offsets(&question.registers),
+        threads: offsets(&question.threads),
+        index: offsets(&question.axis_units()),
+        store,
+    };
+    let loads = 1u64 << question.registers.len();
+    let (least, mean) = shared.wavefronts(target).ok_or_else(|| MovementError::Impossible {
+        reasons: format!("target {} has no load of {bits} bits from shared memory", target.name),
+    })?;
+    let loaded = Counts { shared_loads: loads, wavefronts_loaded: loads * least, barriers: 1, ..Counts::default() };
+    let counts = shared.store.counts.plus(loaded);
+    Ok(Gather {
+        path: Path::Shared,
+        cost: cost(&counts, 1 << question.warp_bits, 1, target),
+        counts,
+        expected_wavefronts: mean * loads as f64,
+        shared_bytes: bytes,
+        steps: Steps::Shared(Box::new(shared)),
+    })
+}
+
+impl Shared {
+    /// Wavefronts of one load: the least, and the mean over indices drawn evenly.
+    fn wavefronts(&self, target: &TargetDescription) -> Option<(u64, f64)> {
+        const DRAWS: u64 = 64;
+        let row = target.bank_row(Direction::Load, self.element.bits())?;
+        let bytes = self.element.bits() / 8;
+        let lanes = 1u64 << self.lane_bits;
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut draw = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state >> 20
+        };
+        let drawn = |draw: &mut dyn FnMut() -> u64| {
+            let address = |lane: u64, index: u64| {
+                Some((multiply(&self.threads, lane) ^ multiply(&self.index, index)) * u64::from(bytes))
+            };
+            let mask = (1u64 << self.index.len()) - 1;
+            let addresses: Vec<_> = (0..lanes).map(|lane| address(lane, draw() & mask)).collect();
+            wavefronts(row, &addresses, bytes)
+        };
+        let least = lanes.div_ceil(1 << row.phase.len().min(63));
+        let sum: u64 = (0..DRAWS).map(|_| drawn(&mut draw)).sum();
+        Some((least, sum as f64 / DRAWS as f64))
+    }
+
+    /// What a lane stores and loads.
+    pub(super) fn shared_bits(&self) -> SharedBits {
+        let loaded = u64::from(self.element.bits()) << self.registers.len();
+        SharedBits { loaded, ..self.store.shared_bits() }
+    }
+
+    pub(super) fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {
+        let buffer = builder.shared_buffer(self.bytes as u32, 16);
+        self.store.emit_store(builder, buffer, src);
+        builder.barrier(Scope::Block);
+        let bytes = u64::from(self.element.bits() / 8);
+        let scaled = |columns: &[u64]| columns.iter().map(|column| column * bytes).collect::<Vec<_>>();
+        let thread = Thread::new(builder, self.lane_bits).product(builder, &scaled(&self.threads));
+        let index_columns = scaled(&self.index);
+        (indices.iter().enumerate())
+            .map(|(register, &index)| {
+                let along = product(builder, index, &index_columns);
+                // Lines and places in them share no bit of the offset.
+                let offset = builder.binary(Binary::Xor, thread, along);
+                let pointer = builder.advance(buffer, offset);
+                let line = multiply(&self.registers, register as u64) * bytes;
+                let apart = self.threads.iter().chain(&self.index).fold(0, |all, c| all | (c * bytes)) & line == 0;
+                match apart {
+                    true => builder.load(Type::Scalar(self.element), pointer, line as i32, None),
+                    false => {
+                        let moved = builder.binary_const(Binary::Xor, offset, line as u32);
+                        let pointer = builder.advance(buffer, moved);
+                        builder.load(Type::Scalar(self.element), pointer, 0, None)
+                    }
+                }
+            })
+            .collect()
+    }
+}

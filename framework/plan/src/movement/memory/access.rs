@@ -1,0 +1,234 @@
+//! Accesses of registers to shared memory of a given layout: local stores and loads.
+//!
+//! The plain accesses of every width and the rows of an instruction table are weighed as tiles that
+//! divide the map from positions to offsets, up to a permutation of registers; padding, copies and
+//! sub-word elements are regarded. Constants that share no bit with the thread's part of the offset are
+//! immediates.
+
+use tilewright_kernel::{Builder, Counts, Element, Value};
+use tilewright_layout::f2::{Columns, Subspace};
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Padding};
+use tilewright_target::{Direction, TargetDescription};
+
+use super::super::address::Thread;
+use super::super::tile::{Accesses, Loads, Located, Memory, Placed, Stores, Tile};
+use super::super::{Bound, Means, MovementError, SharedBits, bound, cost, slots};
+
+/// How a tensor in registers is stored to shared memory, or loaded from it.
+#[derive(Debug, Clone)]
+pub struct SharedAccess {
+    /// What a warp executes; where warps differ, the most.
+    pub counts: Counts,
+    /// Cycles of the block by the target's table.
+    pub cost: f64,
+    /// What no accesses between these layouts can go below.
+    pub bound: Bound,
+    /// Why the counts are above the bound, where they are.
+    pub above_bound: Option<String>,
+    /// How many elements of each lane an access moves.
+    pub vector_elements: u64,
+    shared_bits: SharedBits,
+    padding: Vec<Padding>,
+    lane_bits: u32,
+    accesses: Accesses,
+}
+
+/// The cheapest stores of a tensor in layout `registers` to shared memory of layout `memory`, each
+/// element once, by the given means, such as `&TargetDescription`: plain stores of any width, or a row
+/// of the instruction table. Fewest wavefront [`slots`] win, then fewest cycles, then fewest accesses.
+///
+/// # Errors
+/// [`MovementError`]: layouts of different tensors, memory of other blocks, elements that no access
+/// of the target carries, more memory than a block of the target has.
+pub fn store_shared<'a>(
+    registers: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    means: impl Into<Means<'a>>,
+) -> Result<SharedAccess, MovementError> {
+    plan(registers, memory, element_bits, Direction::Store, &means.into())
+}
+
+/// The cheapest loads of a tensor into layout `registers` from shared memory of layout `memory`.
+///
+/// # Errors
+/// As [`store_shared`].
+pub fn load_shared<'a>(
+    registers: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    means: impl Into<Means<'a>>,
+) -> Result<SharedAccess, MovementError> {
+    plan(registers, memory, element_bits, Direction::Load, &means.into())
+}
+
+fn plan(
+    registers: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    direction: Direction,
+    means: &Means<'_>,
+) -> Result<SharedAccess, MovementError> {
+    let side = located(registers, memory, element_bits, direction)?;
+    let (needed, have) = (memory.allocated_bytes(element_bits), u64::from(means.target.shared.bytes));
+    if needed > have {
+        let reasons = format!("{needed} bytes of shared memory are needed and {have} are there");
+        return Err(MovementError::Impossible { reasons });
+    }
+    let units: Columns = (0..memory.linear.in_bits(Dim::OFFSET)).map(|bit| 1 << bit).collect();
+    let offsets = Memory::new(&units, &memory.padding);
+    let placed = Placed::new(&side, &offsets, means.target);
+    let bound = bound(&side, means);
+    let mut tiles = Tile::plain(means.target, direction, side.element, side.lane_bits).into_vec();
+    let rows = Tile::of_rows(means.instructions, side.lane_bits);
+    tiles.extend(rows.into_iter().filter(|row| row.direction == direction));
+    let plans = tiles.iter().filter_map(|tile| {
+        let accesses = Accesses::new(placed.best_by(tile)?, &placed)?;
+        let wavefronts = placed.wavefronts_of(&accesses, tile);
+        Some(priced(accesses, wavefronts, &side, bound, &memory.padding, means.target))
+    });
+    let cheapest = plans.min_by(|a, b| {
+        let by_slots = slots(&a.counts).total_cmp(&slots(&b.counts));
+        by_slots.then(a.cost.total_cmp(&b.cost)).then(a.issued().cmp(&b.issued()))
+    });
+    cheapest.ok_or_else(|| MovementError::Impossible {
+        reasons: format!("target {} has no access of {element_bits} bits to shared memory", means.target.name),
+    })
+}
+
+/// What registers and threads hold, by offset in a block's memory.
+pub(in super::super) fn located(
+    registers: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    direction: Direction,
+) -> Result<Located, MovementError> {
+    let element = Element::integer(element_bits).filter(|element| element.bits() >= 8);
+    let element = element.ok_or(MovementError::ElementBits(element_bits))?;
+    let refused = |reason: String| MovementError::Memory { reason };
+    let known = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
+    if let Some(dim) = registers.ins().dims().find(|dim| !known.contains(dim)) {
+        return Err(MovementError::NotDistributed { side: "registers'", dim });
+    }
+    let places = registers.invert_and_compose(&memory.linear).map_err(|error| refused(error.to_string()))?;
+    let offsets = |dim: Dim| -> Result<Columns, MovementError> {
+        let columns = places.columns_of(dim).iter().enumerate();
+        columns
+            .map(|(bit, &column)| {
+                let block = places.outs().coordinate(column, Dim::BLOCK);
+                let own = if dim == Dim::BLOCK { 1 << bit } else { 0 };
+                match block == own || (dim == Dim::BLOCK && block == 0) {
+                    true => Ok(places.outs().coordinate(column, Dim::OFFSET)),
+                    false => Err(refused(format!("basis {bit} of {dim} leads to block {block}"))),
+                }
+            })
+            .collect()
+    };
+    if offsets(Dim::BLOCK)?.iter().any(|&offset| offset != 0) {
+        return Err(refused("blocks hold different offsets of one memory".to_owned()));
+    }
+    let lane_bits = registers.in_bits(Dim::LANE);
+    let mut threads = offsets(Dim::LANE)?;
+    threads.extend(offsets(Dim::WARP)?);
+    let kept = (memory.linear.in_bits(Dim::OFFSET), 0);
+    Ok(Located::new((element, direction, lane_bits), offsets(Dim::REGISTER)?, threads, kept))
+}
+
+/// Stores: the different elements of a block, shared evenly by its warps. Loads: those of a warp.
+fn bound(side: &Located, means: &Means<'_>) -> Bound {
+    let bits = u64::from(side.element.bits());
+    let dimension = |columns: &[u64]| Subspace::span(columns.iter().copied()).dimension();
+    let most = bound::most_at_once(means, side.direction, bits, bits << side.span.dimension());
+    match side.direction {
+        Direction::Store => {
+            let all = bits << dimension(&[&side.registers[..], &side.threads].concat());
+            Bound { wavefronts_stored: all.div_ceil(most * side.warps()), ..Bound::default() }
+        }
+        Direction::Load => {
+            let lanes = &side.threads[..side.lane_bits as usize];
+            let all = bits << dimension(&[&side.registers[..], lanes].concat());
+            Bound { wavefronts_loaded: all.div_ceil(most), ..Bound::default() }
+        }
+    }
+}
+
+fn priced(
+    accesses: Accesses,
+    wavefronts: u64,
+    side: &Located,
+    bound: Bound,
+    padding: &[Padding],
+    target: &TargetDescription,
+) -> SharedAccess {
+    let issued = accesses.figures.issued();
+    let (plain, by_row) = if accesses.instruction().is_some() { (0, issued) } else { (issued, 0) };
+    let bits = accesses.figures.elements() * u64::from(side.element.bits());
+    let shared_bits = match side.direction {
+        Direction::Store => SharedBits { stored: bits, loaded: 0 },
+        Direction::Load => SharedBits { stored: 0, loaded: bits },
+    };
+    let (counts, what, least) = match side.direction {
+        Direction::Store => {
+            let counts = Counts { shared_stores: plain, matrix_stores: by_row, ..Counts::default() };
+            (Counts { wavefronts_stored: wavefronts, ..counts }, "stores", bound.wavefronts_stored)
+        }
+        Direction::Load => {
+            let counts = Counts { shared_loads: plain, matrix_loads: by_row, ..Counts::default() };
+            (Counts { wavefronts_loaded: wavefronts, ..counts }, "loads", bound.wavefronts_loaded)
+        }
+    };
+    let why = || format!("{}, as the memory layout lets it", accesses.why_above(what, wavefronts, least));
+    SharedAccess {
+        cost: cost(&counts, side.warps(), 1, target),
+        above_bound: (!bound.is_met(&counts)).then(why),
+        bound,
+        counts,
+        vector_elements: accesses.vector_elements(),
+        shared_bits,
+        padding: padding.to_vec(),
+        lane_bits: side.lane_bits,
+        accesses,
+    }
+}
+
+impl SharedAccess {
+    /// The row of the instruction table by which registers move; plain accesses where there is none.
+    #[must_use]
+    pub fn instruction(&self) -> Option<&str> {
+        self.accesses.instruction()
+    }
+
+    /// Bytes of which the addresses of accesses are multiples, if that of the memory is.
+    #[must_use]
+    pub fn alignment(&self) -> u64 {
+        self.accesses.alignment()
+    }
+
+    /// What a lane stores to shared memory, or loads from it.
+    #[must_use]
+    pub fn shared_bits(&self) -> SharedBits {
+        self.shared_bits
+    }
+
+    fn issued(&self) -> u64 {
+        self.accesses.figures.issued()
+    }
+
+    /// Writes the stores' kernel IR: `registers` holds one scalar integer of the element's width for
+    /// each register, `buffer` is the address of the memory.
+    ///
+    /// # Panics
+    /// Where `registers` has not as many values as the layout has registers.
+    pub fn emit_store(&self, builder: &mut Builder, buffer: Value, registers: &[Value]) {
+        let thread = Thread::new(builder, self.lane_bits);
+        Stores::new(builder, &self.accesses, thread, buffer, &self.padding).round(builder, 0, registers);
+    }
+
+    /// Writes the loads' kernel IR; the result holds one scalar integer for each register.
+    pub fn emit_load(&self, builder: &mut Builder, buffer: Value) -> Vec<Value> {
+        let thread = Thread::new(builder, self.lane_bits);
+        let mut loads = Loads::new(builder, &self.accesses, thread, buffer, &self.padding);
+        loads.round(builder, 0);
+        loads.finish()
+    }
+}

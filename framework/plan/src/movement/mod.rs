@@ -1,0 +1,59 @@
+//! Plans for moving data, from target data alone.
+//!
+//! A [`Plan`] is a value: what to do, what it costs, and why no plan can do better. [`convert`]
+//! weighs the candidates for a conversion between two distributed layouts and gives the cheapest;
+//! [`Plan::emit`] writes the kernel IR. The counts come from the layouts alone, before anything is
+//! emitted; those of the emulator come from the addresses that were executed, and must be equal.
+
+mod address;
+mod block_begins;
+mod block_load;
+mod bound;
+mod choose;
+mod conversion;
+mod convert;
+mod copy;
+mod gather;
+mod means;
+mod memory;
+mod prefetch;
+mod price;
+mod reading;
+mod reduce;
+mod scan;
+mod source;
+mod tensor_allotment;
+mod tensor_memory;
+mod tile;
+mod tuples;
+mod wide;
+
+pub use address::product;
+pub use address::{ClusterBits, LinearAddress, Thread};
+pub use block_load::{BlockLoads, BlockSource};
+pub use bound::Bound;
+pub use choose::{
+    Accessor, AccessorFigures, Begin, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,
+    choose_memory, choose_memory_begun, least_wavefronts,
+};
+pub use conversion::{Conversion, MovementError, check_block};
+pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
+pub use copy::{
+    BoxCopy, BoxSource, ClosedCopy, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, boxed, boxes_in,
+    consecutive_copy, copy_boxes, copy_from_shared, copy_pointed, copy_to_shared,
+};
+pub use gather::{Gather, gather, gathers};
+pub use means::Means;
+pub use memory::{
+    AccessWay, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalTensor, Place, SharedAccess, SlotBit, Stride,
+    access_global, coalesced_layout, conflicts, load_shared, store_shared,
+};
+pub use prefetch::{Prefetch, PrefetchQuestion, prefetch};
+pub use price::{cost, slots};
+pub use price::{slots_with_accesses, waited};
+pub use reading::{Reading, arranged};
+pub use reduce::{Reduction, reduce, reductions};
+pub use scan::{Scan, ScanDirection, scan};
+pub use tensor_allotment::{TensorAllotment, first_warp};
+pub use tensor_memory::{TensorMoves, TensorTable};
+pub use tuples::Combine;

@@ -1,0 +1,51 @@
+//! Tensor memory for a block, as kernel IR: its first warp allots it, makes the mbarrier at which products arrive, and
+//! gives it back at the end.
+
+use tilewright_kernel::{Binary, Builder, Compare, Element, Op, Scope, SpecialRegister, Type, Value};
+
+/// Columns that a block has, and an mbarrier.
+#[derive(Debug, Clone, Copy)]
+pub struct TensorAllotment {
+    /// The address of the first column, an `i32`.
+    pub address: Value,
+    /// A pointer to the mbarrier.
+    pub mbarrier: Value,
+    columns: u32,
+}
+
+impl TensorAllotment {
+    /// Writes the kernel IR that allots columns, and an mbarrier of so many arrivals, for all warps.
+    pub fn new(builder: &mut Builder, columns: u32, arrivals: u32) -> Self {
+        let (word, mbarrier) = (builder.shared_buffer(4, 4), builder.shared_buffer(8, 8));
+        first_warp(builder, None, |builder| {
+            builder.tensor_allocate(word, columns);
+            builder.effect(Op::MbarrierInit { pointer: mbarrier, arrivals });
+            builder.proxy_fence();
+        });
+        builder.barrier(Scope::Block);
+        let address = builder.load(Type::Scalar(Element::I32), word, 0, None);
+        Self { address, mbarrier, columns }
+    }
+
+    /// Writes the kernel IR that gives the columns back when all warps have done with them.
+    pub fn free(self, builder: &mut Builder) {
+        builder.barrier(Scope::Block);
+        first_warp(builder, None, |builder| builder.tensor_free(self.address, self.columns));
+    }
+}
+
+/// Writes what only the first warp of the block does, or the first of each so many, a power of two.
+pub fn first_warp(builder: &mut Builder, of: Option<u32>, body: impl FnOnce(&mut Builder)) {
+    let mut warp = builder.special(SpecialRegister::Warp);
+    if let Some(warps) = of {
+        warp = builder.binary_const(Binary::And, warp, warps - 1);
+    }
+    let zero = builder.i32(0);
+    let is_first = builder.compare(Compare::Eq, warp, zero);
+    builder.begin_region(&[]);
+    body(builder);
+    let then = builder.end_region(&[]);
+    builder.begin_region(&[]);
+    let otherwise = builder.end_region(&[]);
+    builder.if_else(is_first, then, otherwise, &[]);
+}

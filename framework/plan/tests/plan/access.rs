@@ -1,0 +1,89 @@
+//! Stores to and loads from shared memory of a given layout on an invented machine: memory and
+//! registers hold what both layouts say, and what was executed is what the plan counted.
+
+use tilewright_testkit::machines;
+
+use machines::accesses::{distributed, memory, questions};
+use machines::machine;
+use proptest::prelude::*;
+use tilewright_kernel::Counts;
+use tilewright_layout::{LinearLayout, MemoryLayout};
+use tilewright_plan::movement::{MovementError, SharedAccess, load_shared, store_shared};
+use tilewright_verify::{prove_load, prove_store};
+
+fn check(registers: &LinearLayout, memory: &MemoryLayout, bits: u32) -> (SharedAccess, SharedAccess) {
+    let target = machine();
+    let store = store_shared(registers, memory, bits, &target).expect("the question is sound");
+    let load = load_shared(registers, memory, bits, &target).expect("the question is sound");
+    let shown = || format!("{bits} bits, {:?}\nregisters\n{registers}\nmemory\n{}", memory.padding, memory.linear);
+    prove_store(registers, memory, bits, &store, &target).unwrap_or_else(|wrong| panic!("store: {wrong}\n{}", shown()));
+    prove_load(registers, memory, bits, &load, &target).unwrap_or_else(|wrong| panic!("load: {wrong}\n{}", shown()));
+    (store, load)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn memory_and_registers_hold_what_their_layouts_say(question in questions()) {
+        check(&question.registers, &question.memory, question.bits);
+    }
+}
+
+#[test]
+fn registers_in_any_order_make_a_vector() {
+    // The two low offset bits are register bits 2 and 0: four words at a time.
+    let registers = distributed(&[2, 32, 1, 4, 8, 16], 0, 6);
+    let (store, load) = check(&registers, &memory(&[1, 2, 4, 8, 16, 32], &[]), 32);
+    assert_eq!((store.vector_elements, load.vector_elements), (4, 4));
+    assert_eq!(store.counts, Counts { shared_stores: 2, wavefronts_stored: 8, ..Counts::default() });
+    assert_eq!(store.above_bound, None);
+}
+
+#[test]
+fn a_column_of_a_plain_layout_conflicts_and_padding_cures_it() {
+    // 8x8 words, row after row: lanes go down a column, warps along a row.
+    let columns = distributed(&[4, 8, 16, 32, 1, 2], 2, 6);
+    let offsets = [1, 2, 4, 8, 16, 32];
+    let (plain, _) = check(&columns, &memory(&offsets, &[]), 32);
+    assert_eq!(plain.counts.wavefronts_stored, 2 * 8);
+    assert!(plain.above_bound.is_some());
+    let (padded, _) = check(&columns, &memory(&offsets, &[(8, 1)]), 32);
+    assert_eq!(padded.counts.wavefronts_stored, 2);
+    assert_eq!(padded.above_bound, None);
+    // Or a swizzle: the row is added to the column.
+    let (swizzled, _) = check(&columns, &memory(&[1, 2, 4, 8 ^ 1, 16 ^ 2, 32 ^ 4], &[]), 32);
+    assert_eq!((swizzled.counts, swizzled.above_bound), (padded.counts, None));
+}
+
+#[test]
+fn copies_are_stored_once_and_loaded_by_all() {
+    let copies = distributed(&[0, 1, 2, 0, 0], 1, 2);
+    let (store, load) = check(&copies, &memory(&[1, 2], &[]), 32);
+    assert_eq!(store.counts, Counts { shared_stores: 1, wavefronts_stored: 1, ..Counts::default() });
+    assert_eq!(load.counts, Counts { shared_loads: 1, wavefronts_loaded: 1, ..Counts::default() });
+}
+
+#[test]
+fn bad_questions_are_errors() {
+    let target = machine();
+    let registers = distributed(&[1, 2, 4], 0, 3);
+    let error = store_shared(&registers, &memory(&[1, 2], &[]), 32, &target).expect_err("other tensors");
+    assert!(matches!(error, MovementError::Memory { .. }), "{error}");
+    let error = load_shared(&registers, &memory(&[1, 2, 4], &[]), 4, &target).expect_err("half bytes");
+    assert!(matches!(error, MovementError::ElementBits(4)), "{error}");
+}
+
+#[test]
+fn memory_that_no_block_has_is_refused() {
+    // 2048 words fill the 8 KiB of a block; padded they do not fit.
+    let columns: Vec<u64> = (0..11).map(|bit| 1 << bit).collect();
+    let registers = distributed(&columns, 0, 11);
+    check(&registers, &memory(&columns, &[]), 32);
+    let padded = memory(&columns, &[(1024, 1)]);
+    for refused in [store_shared(&registers, &padded, 32, &machine()), load_shared(&registers, &padded, 32, &machine())]
+    {
+        let error = refused.expect_err("a word more than there is");
+        assert_eq!(error.to_string(), "no way to convert: 8196 bytes of shared memory are needed and 8192 are there");
+    }
+}

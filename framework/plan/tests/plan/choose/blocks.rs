@@ -1,0 +1,46 @@
+//! Blocks of a cluster that each hold a part of the tensor: the memory of each holds its own part, and
+//! the elements of one block are chosen for as if they were all.
+
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement::{Accessor, Constraints, choose_memory};
+
+use tilewright_testkit::machines::machine;
+
+/// 8x8 words for each of two blocks, below each other.
+fn in_blocks(registers: usize, lanes: usize) -> LinearLayout {
+    let bases = |axis: usize| (0..3).map(|bit| if axis == 0 { vec![1 << bit, 0] } else { vec![0, 1 << bit] }).collect();
+    let bases = [
+        (Dim::REGISTER, bases(registers)),
+        (Dim::LANE, bases(lanes)),
+        (Dim::WARP, vec![]),
+        (Dim::BLOCK, vec![vec![8, 0]]),
+    ];
+    LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 16), (Dim::tensor(1), 8)]).expect("sizes fit")
+}
+
+#[test]
+fn each_block_keeps_its_own_part() {
+    let accessors = [Accessor::store(in_blocks(0, 1)), Accessor::load(in_blocks(1, 0))];
+    let choice = choose_memory(&accessors, 32, &Constraints::default(), &machine()).expect("a choice");
+    let chosen = choice.chosen();
+    assert_eq!((chosen.wavefronts(), chosen.excess(), choice.gap()), (16, 0, 0));
+    let linear = &chosen.memory.linear;
+    assert_eq!((linear.bases_of(Dim::BLOCK), linear.in_bits(Dim::OFFSET)), (vec![vec![8, 0]], 6));
+    assert!(linear.is_invertible() && linear.bases_of(Dim::OFFSET).iter().all(|basis| basis[0] < 8));
+}
+
+#[test]
+fn accessors_of_other_tensors_or_blocks_are_refused() {
+    let refused = |accessors: &[Accessor]| {
+        choose_memory(accessors, 32, &Constraints::default(), &machine()).expect_err("a refusal").to_string()
+    };
+    assert!(refused(&[]).contains("name at least one accessor"));
+    let alone = LinearLayout::from_bases(
+        &[(Dim::LANE, vec![vec![1, 0], vec![2, 0], vec![4, 0]])],
+        &[(Dim::tensor(0), 8), (Dim::tensor(1), 1)],
+    );
+    let alone = alone.expect("sizes fit");
+    assert!(refused(&[Accessor::store(in_blocks(0, 1)), Accessor::load(alone.clone())]).contains("along block"));
+    let other = choose_memory(&[Accessor::store(alone)], 4, &Constraints::default(), &machine());
+    assert!(other.expect_err("half bytes").to_string().contains("4 bits"));
+}

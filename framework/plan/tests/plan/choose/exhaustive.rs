@@ -1,0 +1,227 @@
+//! No linear layout of a small machine is better than the chosen one: all are tried, unless counting
+//! alone says that none can be. A layout is, as far as wavefronts go, the flag of what its low offset bits
+//! span (vectors and words) and what its high ones span (the index subspace, or segments); the bits
+//! between are the banks.
+
+use std::collections::HashSet;
+
+use tilewright_layout::LinearLayout;
+use tilewright_layout::f2::Subspace;
+use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_memory};
+use tilewright_target::{Direction, TargetDescription};
+
+use super::brute::Accesses;
+use super::layouts::{Random, random};
+use tilewright_testkit::machines::machine;
+
+/// The invented machine with other numbers of lanes and banks, a phase being as many lanes as fill the
+/// banks.
+pub fn small(lane_bits: u32, bank_bits: u32) -> TargetDescription {
+    let mut target = machine();
+    (target.lanes.default, target.lanes.choices) = (1 << lane_bits, vec![1 << lane_bits]);
+    for row in &mut target.shared.banks {
+        row.banks = 1 << bank_bits;
+        let lanes = (4u32 << bank_bits) * 8 / row.access_bits.iter().max().expect("a width");
+        row.phase = (0..lanes.ilog2().min(lane_bits)).map(|bit| 1 << bit).collect();
+    }
+    target
+}
+
+/// Every subspace of F2^`bits` of a dimension, from all reduced bases.
+fn subspaces(bits: u32, dimension: usize) -> Vec<Subspace> {
+    let mut found: HashSet<Subspace> = HashSet::from([Subspace::zero()]);
+    for _ in 0..dimension {
+        let mut larger = HashSet::new();
+        for space in &found {
+            for vector in (1..1u64 << bits).filter(|&vector| !space.contains(vector)) {
+                let mut space = space.clone();
+                space.insert(vector);
+                larger.insert(space);
+            }
+        }
+        found = larger;
+    }
+    found.into_iter().collect()
+}
+
+/// What low offset bits can be, by what each prefix spans: within a word anything, beyond it what some
+/// accessor holds in registers.
+fn beginnings(bits: u32, word: usize, widest: usize, held: &[Subspace]) -> Vec<Vec<u64>> {
+    let mut all = vec![Vec::new()];
+    let mut latest: Vec<Vec<u64>> = vec![Vec::new()];
+    let mut seen: HashSet<Vec<Subspace>> = HashSet::new();
+    for length in 0..widest.max(word) {
+        let mut next = Vec::new();
+        for low in &latest {
+            let span = Subspace::span(low.iter().copied());
+            for vector in (1..1u64 << bits).filter(|&vector| !span.contains(vector)) {
+                let longer: Vec<u64> = low.iter().copied().chain([vector]).collect();
+                let useful = held.iter().any(|space| longer.iter().all(|&vector| space.contains(vector)));
+                let prefixes = (1..=longer.len()).map(|end| Subspace::span(longer[..end].iter().copied())).collect();
+                if (length < word || useful) && seen.insert(prefixes) {
+                    next.push(longer);
+                }
+            }
+        }
+        all.extend(next.iter().filter(|low| low.len() >= word).cloned());
+        latest = next;
+    }
+    all.retain(|low| low.len() >= word.min(bits as usize));
+    all
+}
+
+/// The fewest wavefronts of all accessors over all linear layouts.
+fn fewest(
+    accessors: &[(LinearLayout, Direction, u64)],
+    bits: u32,
+    element_bits: u32,
+    target: &TargetDescription,
+) -> u64 {
+    let accesses: Vec<(Accesses, u64)> =
+        accessors.iter().map(|(layout, direction, weight)| (Accesses::of(layout, *direction), *weight)).collect();
+    let registers =
+        |layout: &LinearLayout| Subspace::span(layout.columns_of(tilewright_layout::Dim::REGISTER).iter().copied());
+    let held: Vec<Subspace> = accessors.iter().map(|(layout, _, _)| registers(layout)).collect();
+    let word = (32 / element_bits).ilog2() as usize;
+    let line = (target.shared.banks[0].banks * 32 / element_bits).ilog2();
+    let segments = subspaces(bits, bits.saturating_sub(line) as usize);
+    let widest = ((128 / element_bits).ilog2() as usize).min(bits as usize);
+    let mut least = u64::MAX;
+    for low in beginnings(bits, word, widest, &held) {
+        let span = Subspace::span(low.iter().copied());
+        for segment in segments.iter().filter(|segment| segment.intersection(&span).dimension() == 0) {
+            let taken = Subspace::span(low.iter().chain(segment.basis()).copied());
+            let columns: Vec<u64> =
+                low.iter().chain(&taken.extend(bits, &[])).chain(segment.basis()).copied().collect();
+            least = least.min(wavefronts(&accesses, &columns, element_bits, target));
+        }
+    }
+    least
+}
+
+fn wavefronts(accesses: &[(Accesses, u64)], columns: &[u64], element_bits: u32, target: &TargetDescription) -> u64 {
+    let mut place = vec![0; 1 << columns.len()];
+    for offset in 0..1u64 << columns.len() {
+        let set = columns.iter().enumerate().filter(|(bit, _)| offset >> bit & 1 == 1);
+        place[set.fold(0, |sum, (_, column)| sum ^ column) as usize] = offset;
+    }
+    accesses.iter().map(|(accesses, weight)| weight * accesses.wavefronts(&place, element_bits, target)).sum()
+}
+
+struct Case {
+    lane_bits: u32,
+    bank_bits: u32,
+    warp_bits: usize,
+    bits: u32,
+    element_bits: u32,
+    accessors: usize,
+    copies: usize,
+    mixes: usize,
+}
+
+fn check(case: &Case, source: &mut Random) {
+    let target = small(case.lane_bits, case.bank_bits);
+    let accessors: Vec<(LinearLayout, Direction, u64)> = (0..case.accessors)
+        .map(|at| {
+            let direction = if at == 0 { Direction::Store } else { Direction::Load };
+            let spare = if at == 1 { case.copies } else { 0 };
+            let layout = random(source, case.lane_bits as usize, case.warp_bits, case.bits, spare, case.mixes);
+            (layout, direction, if case.accessors > 2 { 1 + source.below(3) } else { 1 })
+        })
+        .collect();
+    let asked: Vec<Accessor> = (accessors.iter())
+        .map(|(layout, direction, weight)| Accessor {
+            direction: *direction,
+            ..Accessor::store(layout.clone()).times(*weight)
+        })
+        .collect();
+    let choice =
+        choose_memory(&asked, case.element_bits, &Constraints::only(Kind::Swizzle), &target).expect("a choice");
+    let chosen = choice.chosen();
+    let accesses: Vec<(Accesses, u64)> =
+        accessors.iter().map(|(layout, direction, weight)| (Accesses::of(layout, *direction), *weight)).collect();
+    let counted = wavefronts(&accesses, chosen.memory.linear.columns(), case.element_bits, &target);
+    let shown =
+        || accessors.iter().map(|(layout, _, weight)| format!("{weight} times\n{layout}\n")).collect::<String>();
+    assert_eq!(chosen.wavefronts(), counted, "{}", shown());
+    assert!(choice.lower_bound <= counted, "{} {}", choice.lower_bound, shown());
+    let by_counting: u64 =
+        accesses.iter().map(|(one, weight)| weight * one.fewest_by_counting(case.element_bits, &target)).sum();
+    assert!(by_counting <= counted, "{by_counting} of {counted}: {}", shown());
+    if by_counting == counted {
+        // No layout is better, whatever it is.
+        return;
+    }
+    let least = fewest(&accessors, case.bits, case.element_bits, &target);
+    assert_eq!(
+        counted,
+        least,
+        "{:?} {:?}\n{} lanes, {} banks, elements of {} bits\n{}",
+        chosen.memory.linear.columns(),
+        chosen.accessors,
+        1 << case.lane_bits,
+        1 << case.bank_bits,
+        case.element_bits,
+        shown()
+    );
+}
+
+fn check_all(cases: &[Case], rounds: usize) {
+    let mut source = Random(7);
+    for case in cases {
+        for _ in 0..rounds {
+            check(case, &mut source);
+        }
+    }
+}
+
+const WORDS: Case =
+    Case { lane_bits: 3, bank_bits: 3, warp_bits: 0, bits: 6, element_bits: 32, accessors: 2, copies: 0, mixes: 0 };
+
+const OF_TWO: [Case; 5] = [
+    Case { bits: 5, ..WORDS },
+    Case { bits: 5, mixes: 4, ..WORDS },
+    Case { lane_bits: 2, bank_bits: 2, bits: 5, mixes: 3, ..WORDS },
+    Case { lane_bits: 2, bank_bits: 3, bits: 5, copies: 1, ..WORDS },
+    Case { lane_bits: 3, bank_bits: 2, bits: 5, ..WORDS },
+];
+
+const OF_SEVERAL: [Case; 2] =
+    [Case { accessors: 3, bits: 5, mixes: 3, ..WORDS }, Case { accessors: 4, bits: 5, ..WORDS }];
+
+const NARROW: [Case; 3] = [
+    Case { element_bits: 16, bits: 5, ..WORDS },
+    Case { element_bits: 16, bits: 5, mixes: 4, lane_bits: 2, bank_bits: 2, ..WORDS },
+    Case { element_bits: 8, bits: 5, lane_bits: 2, bank_bits: 2, ..WORDS },
+];
+
+#[test]
+fn one_writer_and_one_reader_of_words() {
+    check_all(&OF_TWO, 2);
+}
+
+#[test]
+fn several_readers_of_words() {
+    check_all(&OF_SEVERAL, 2);
+}
+
+#[test]
+fn elements_narrower_than_a_bank() {
+    check_all(&NARROW, 2);
+}
+
+#[test]
+fn all_of_six_bits() {
+    check_all(&OF_TWO, 4);
+    check_all(&NARROW, 4);
+    check_all(&OF_SEVERAL, 3);
+    check_all(&[Case { ..WORDS }, Case { mixes: 5, ..WORDS }, Case { warp_bits: 1, copies: 1, ..WORDS }], 2);
+    check_all(&[Case { accessors: 3, mixes: 3, ..WORDS }], 1);
+}
+
+#[test]
+fn all_of_eight_bits() {
+    let large = Case { bits: 8, warp_bits: 1, lane_bits: 3, ..WORDS };
+    check_all(&[Case { ..large }, Case { mixes: 5, ..large }, Case { bits: 7, accessors: 3, ..large }], 1);
+    check_all(&[Case { element_bits: 16, bits: 6, mixes: 3, ..large }, Case { element_bits: 8, bits: 6, ..large }], 1);
+}

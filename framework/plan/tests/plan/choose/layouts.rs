@@ -1,0 +1,69 @@
+//! Layouts in which every register, lane and warp moves by a vector of its own, or by none.
+
+use tilewright_layout::{Dim, LinearLayout, Space};
+
+/// Numbers that look random and are always the same.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(0xd129_42b6_a5e5_1fd5).wrapping_add(1);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// The layout of a tensor of one axis with these columns: registers, lanes, then warps.
+pub fn layout(columns: &[u64], lane_bits: usize, warp_bits: usize, bits: u32) -> LinearLayout {
+    let registers = columns.len() - lane_bits - warp_bits;
+    let mut ins = Space::default();
+    for (dim, bits) in [(Dim::REGISTER, registers), (Dim::LANE, lane_bits), (Dim::WARP, warp_bits)] {
+        ins.push(dim, bits as u32).expect("another dim");
+    }
+    let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << bits)]).expect("a size");
+    LinearLayout::from_columns(ins, outs, columns).expect("columns fit")
+}
+
+/// A layout whose columns are the images of single bits under an invertible map, in any order; `spare`
+/// positions hold copies.
+pub fn random(
+    random: &mut Random,
+    lane_bits: usize,
+    warp_bits: usize,
+    bits: u32,
+    spare: usize,
+    mixes: usize,
+) -> LinearLayout {
+    let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
+    columns.resize(bits as usize + spare, 0);
+    for at in (1..columns.len()).rev() {
+        columns.swap(at, random.below(at as u64 + 1) as usize);
+    }
+    for _ in 0..mixes {
+        let (a, b) = (random.below(columns.len() as u64) as usize, random.below(columns.len() as u64) as usize);
+        if a != b && columns[a] != 0 && columns[b] != 0 {
+            columns[a] ^= columns[b];
+        }
+    }
+    layout(&columns, lane_bits, warp_bits, bits)
+}
+
+/// The layout of a matrix whose positions move by one step each, `(axis, bit)`: 1 along a row.
+pub fn plane(
+    sizes: [u32; 2],
+    registers: &[(usize, u32)],
+    lanes: &[(usize, u32)],
+    warps: &[(usize, u32)],
+) -> LinearLayout {
+    let bases = |steps: &[(usize, u32)]| {
+        let basis = |&(axis, bit): &(usize, u32)| if axis == 0 { vec![1u64 << bit, 0] } else { vec![0, 1u64 << bit] };
+        steps.iter().map(basis).collect::<Vec<_>>()
+    };
+    let bases = [(Dim::REGISTER, bases(registers)), (Dim::LANE, bases(lanes)), (Dim::WARP, bases(warps))];
+    let outs = [(Dim::tensor(0), 1 << sizes[0]), (Dim::tensor(1), 1 << sizes[1])];
+    LinearLayout::from_bases(&bases, &outs).expect("steps fit")
+}
+
+/// Steps along an axis, from one bit to another.
+pub fn along(axis: usize, bits: std::ops::Range<u32>) -> Vec<(usize, u32)> {
+    bits.map(|bit| (axis, bit)).collect()
+}

@@ -1,0 +1,285 @@
+//! Conversions on an invented machine: every candidate plan of every pair of layouts moves every
+//! element to where the destination layout says, replicas included, and does exactly what the plan
+//! counted, never less than the plan's bound. The machine has instructions that move tiles between
+//! registers and shared memory.
+
+use tilewright_testkit::machines;
+
+use machines::tiles::rows;
+use machines::{machine, machine_that_crosses, machine_that_swaps};
+use proptest::prelude::*;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement;
+use tilewright_plan::movement::{Means, Path, Plan};
+use tilewright_verify::prove_conversion;
+
+/// Checks every candidate, with and without instructions; the plans of the machine as it is.
+fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Plan> {
+    let (target, instructions) = (machine(), rows());
+    for lanes in [&[2][..], &[1, 4]] {
+        let swapping = machine_that_swaps(lanes);
+        check_candidates(src, dst, bits, &[Means::of(&swapping)]);
+    }
+    check_candidates(src, dst, bits, &[Means::of(&machine_that_crosses(&[1, 2, 3, 7]))]);
+    check_candidates(src, dst, bits, &[Means::of(&target), Means::of(&target).with_instructions(&instructions)])
+}
+
+fn check_candidates(src: &LinearLayout, dst: &LinearLayout, bits: u32, all_means: &[Means<'_>]) -> Vec<Plan> {
+    let mut all = Vec::new();
+    for &means in all_means {
+        let (plans, _) = movement::candidates(src, dst, bits, means).expect("the question is sound");
+        for plan in plans {
+            if let Err(wrong) = prove_conversion(src, dst, bits, &plan, means) {
+                panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
+            }
+            check_rounds(src, dst, &plan);
+            all.push(plan);
+        }
+    }
+    all
+}
+
+/// Where a plan says that a thread receives an element from another, that other thread has it; and
+/// as many rounds leave their threads as exchanges are counted.
+fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &Plan) {
+    let Some(rounds) = plan.rounds() else { return };
+    let threads = 1u64 << (LANE_BITS as u32 + src.in_bits(Dim::WARP));
+    let element = |layout: &LinearLayout, register: u64, thread: u64| {
+        layout.apply_packed(register | thread << layout.in_bits(Dim::REGISTER))
+    };
+    for thread in 0..threads {
+        for register in 0..1u64 << dst.in_bits(Dim::REGISTER) {
+            let round = rounds.of(register, thread);
+            let giver = rounds.source(round, thread);
+            assert!(round < rounds.count() && giver >> LANE_BITS == thread >> LANE_BITS);
+            assert!(!rounds.stays(round) || giver == thread);
+            let wanted = element(dst, register, thread);
+            let given = (0..1u64 << src.in_bits(Dim::REGISTER)).any(|r| element(src, r, giver) == wanted);
+            assert!(given, "round {round}: thread {giver} has not what {thread} wants in {register}");
+        }
+    }
+    let moving = (0..rounds.count()).filter(|&round| !rounds.stays(round)).count() as u64;
+    assert!([moving, 2 * moving].contains(&plan.counts.exchanges), "{moving} rounds, {:?}", plan.counts);
+}
+
+const LANE_BITS: usize = 3;
+
+/// Columns over `bits` bits of tensor: each unit vector (or its image under `mix`) somewhere, zeros
+/// elsewhere.
+fn layout(bits: usize, warp_bits: usize, order: &[usize], mix: &[u64]) -> LinearLayout {
+    let slots = order.len();
+    let mut columns = vec![0u64; slots];
+    for (bit, &slot) in order.iter().take(bits).enumerate() {
+        columns[slot] = mix[bit];
+    }
+    let threads = LANE_BITS + warp_bits;
+    let bases = |columns: &[u64]| columns.iter().map(|&c| vec![c & 3, c >> 2]).collect::<Vec<_>>();
+    let (threads, registers) = columns.split_at(threads);
+    let (lanes, warps) = threads.split_at(LANE_BITS);
+    let bases =
+        [(Dim::REGISTER, bases(registers)), (Dim::LANE, bases(lanes)), (Dim::WARP, bases(warps)), (Dim::BLOCK, vec![])];
+    LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 4), (Dim::tensor(1), 1 << (bits - 2))]).expect("sizes fit")
+}
+
+/// An invertible matrix: the identity with some columns added to others.
+fn mixed(bits: usize, steps: &[(usize, usize)]) -> Vec<u64> {
+    let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
+    for &(from, to) in steps {
+        let (from, to) = (from % bits, to % bits);
+        if from != to {
+            columns[to] ^= columns[from];
+        }
+    }
+    columns
+}
+
+#[derive(Debug, Clone)]
+struct Pair {
+    src: LinearLayout,
+    dst: LinearLayout,
+    bits: u32,
+}
+
+/// Two layouts of one tensor, with replication, for one or more warps.
+fn pairs(mix_steps: usize) -> impl Strategy<Value = Pair> {
+    (2usize..9, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(move |(bits, warp_bits, spare_src, spare_dst)| {
+        let slots = |spare: usize| (bits + spare).max(LANE_BITS + warp_bits);
+        let order = |count: usize| Just((0..count).collect::<Vec<_>>()).prop_shuffle();
+        let steps = || prop::collection::vec((0usize..9, 0usize..9), 0..=mix_steps);
+        let widths = prop::sample::select(vec![8u32, 16, 32, 64]);
+        (order(slots(spare_src)), order(slots(spare_dst)), steps(), steps(), widths).prop_map(
+            move |(src, dst, src_steps, dst_steps, element_bits)| Pair {
+                src: layout(bits, warp_bits, &src, &mixed(bits, &src_steps)),
+                dst: layout(bits, warp_bits, &dst, &mixed(bits, &dst_steps)),
+                bits: element_bits,
+            },
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn distributed_layouts_convert(pair in pairs(0)) {
+        check_all(&pair.src, &pair.dst, pair.bits);
+    }
+
+    #[test]
+    fn layouts_that_mix_bits_convert(pair in pairs(6)) {
+        check_all(&pair.src, &pair.dst, pair.bits);
+    }
+}
+
+#[test]
+fn a_layout_converts_to_itself_by_doing_nothing() {
+    let a = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let plan = movement::convert(&a, &a, 16, &machine()).expect("possible");
+    assert_eq!((plan.path, plan.counts, plan.shared_bytes), (Path::None, Default::default(), 0));
+    check_all(&a, &a, 16);
+}
+
+#[test]
+fn renamed_registers_cost_nothing() {
+    let src = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let dst = layout(6, 1, &[0, 1, 2, 3, 5, 4], &mixed(6, &[]));
+    let plan = movement::convert(&src, &dst, 32, &machine()).expect("possible");
+    assert_eq!((plan.path, plan.counts), (Path::Register, Default::default()));
+    assert!(check_all(&src, &dst, 32).iter().any(|plan| plan.path == Path::Register));
+}
+
+#[test]
+fn a_permutation_of_lanes_is_one_exchange_a_word() {
+    // Four registers of 16 bits are two words.
+    let src = layout(5, 0, &[0, 1, 2, 3, 4], &mixed(5, &[]));
+    let dst = layout(5, 0, &[1, 2, 0, 3, 4], &mixed(5, &[]));
+    let plans = movement::candidates(&src, &dst, 16, &machine()).expect("sound").0;
+    let exchange = plans.iter().find(|plan| plan.path == Path::Shuffle).expect("possible");
+    assert_eq!((exchange.counts.exchanges, exchange.counts.selects, exchange.bound.exchanges), (2, 0, 2));
+    check_all(&src, &dst, 16);
+}
+
+#[test]
+fn the_transpose_of_seed_figure_5_needs_no_conflicts() {
+    // A square tensor of 32-bit elements, rows in the lanes of one layout, columns in the other's.
+    let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let dst = layout(6, 0, &[3, 4, 5, 0, 1, 2], &mixed(6, &[]));
+    let plans = movement::candidates(&src, &dst, 32, &machine()).expect("sound").0;
+    let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+    // 64 elements of 4 bytes are 8 wavefronts of 32 bytes each way, and no more are taken.
+    assert_eq!((shared.counts.wavefronts_stored, shared.counts.wavefronts_loaded), (8, 8));
+    assert_eq!((shared.bound.wavefronts_stored, shared.bound.wavefronts_loaded), (8, 8));
+    check_all(&src, &dst, 32);
+}
+
+#[test]
+fn columns_of_narrow_elements_are_moved_as_tiles() {
+    // A square tensor of 16-bit elements, rows in the lanes of one layout, columns in the other's: no
+    // two elements of a lane on one side are together on the other.
+    let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let dst = layout(6, 0, &[3, 4, 5, 0, 1, 2], &mixed(6, &[]));
+    let by = |matrix: bool| {
+        let tiled = |plan: &Plan| plan.counts.matrix_stores + plan.counts.matrix_loads > 0;
+        let plans = check_all(&src, &dst, 16).into_iter();
+        plans.filter(|plan| plan.path == Path::Shared).find(|plan| tiled(plan) == matrix).expect("a plan")
+    };
+    // 1024 bits are 4 wavefronts of 32 bytes each way; elements one by one are twice as many.
+    let wavefronts = |plan: Plan| (plan.counts.wavefronts_stored + plan.counts.wavefronts_loaded, plan.above_bound);
+    assert_eq!(wavefronts(by(true)), (8, None));
+    assert_eq!(wavefronts(by(false)).0, 12);
+}
+
+#[test]
+fn scratch_that_does_not_fit_is_used_in_rounds() {
+    // 512 elements of 8 bytes are 4096 bytes; the machine has 2048.
+    let src = layout(9, 0, &[0, 1, 2, 3, 4, 5, 6, 7, 8], &mixed(9, &[]));
+    let dst = layout(9, 0, &[3, 4, 5, 0, 1, 2, 6, 7, 8], &mixed(9, &[]));
+    let plans = movement::candidates(&src, &dst, 64, &machine()).expect("sound").0;
+    let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+    assert_eq!(shared.shared_bytes, 2048);
+    // Store, wait, load, wait, store, wait, load.
+    assert_eq!(shared.counts.warp_barriers, 3);
+    check_all(&src, &dst, 64);
+}
+
+#[test]
+fn warps_that_hold_the_same_store_a_share_each() {
+    // Four warps hold all 64 elements each and want a quarter.
+    let bases = |lanes: [u64; 3], warps: [u64; 2], registers: &[u64]| {
+        let bases = |columns: &[u64]| columns.iter().map(|&c| vec![c & 3, c >> 2]).collect::<Vec<_>>();
+        let dims = [(Dim::REGISTER, registers), (Dim::LANE, &lanes[..]), (Dim::WARP, &warps[..]), (Dim::BLOCK, &[])];
+        let dims = dims.map(|(dim, columns)| (dim, bases(columns)));
+        LinearLayout::from_bases(&dims, &[(Dim::tensor(0), 4), (Dim::tensor(1), 16)]).expect("sizes fit")
+    };
+    let (src, dst) = (bases([1, 2, 4], [0, 0], &[8, 16, 32]), bases([8, 16, 32], [1, 2], &[4]));
+    let plans = check_all(&src, &dst, 32);
+    let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+    // A quarter of 256 bytes is two wavefronts a warp.
+    assert_eq!((shared.counts.wavefronts_stored, shared.counts.selects), (2, 0));
+    assert_eq!(shared.bound.wavefronts_stored, 2);
+}
+
+#[test]
+fn a_plan_is_held_to_the_scratch_that_it_may_use() {
+    let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let dst = layout(6, 0, &[1, 0, 3, 2, 5, 4], &mixed(6, &[]));
+    let target = machine();
+    for bytes in [64, 128, 256] {
+        let means = Means::of(&target).with_scratch(bytes);
+        let (plans, _) = movement::candidates(&src, &dst, 32, means).expect("sound");
+        let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+        // 64 elements of 4 bytes.
+        assert_eq!((shared.shared_bytes, shared.counts.warp_barriers), (bytes, 2 * 256 / bytes - 1));
+        prove_conversion(&src, &dst, 32, shared, means).expect("the plan is right");
+    }
+}
+
+#[test]
+fn blocks_keep_their_own_elements() {
+    let base = |lanes: [u64; 3], registers: [u64; 2]| {
+        let bases = |columns: &[u64]| columns.iter().map(|&c| vec![c & 3, c >> 2]).collect::<Vec<_>>();
+        LinearLayout::from_bases(
+            &[
+                (Dim::REGISTER, bases(&registers)),
+                (Dim::LANE, bases(&lanes)),
+                (Dim::WARP, vec![]),
+                (Dim::BLOCK, vec![vec![0, 8]]),
+            ],
+            &[(Dim::tensor(0), 4), (Dim::tensor(1), 16)],
+        )
+        .expect("sizes fit")
+    };
+    check_all(&base([1, 2, 4], [8, 16]), &base([8, 16, 1], [2, 4]), 32);
+}
+
+#[test]
+fn bad_questions_are_errors() {
+    let target = machine();
+    let a = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let b = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
+    let c = layout(5, 1, &[0, 1, 2, 3, 4], &mixed(5, &[]));
+    let message = |src, dst, bits| movement::convert(src, dst, bits, &target).expect_err("no plan").to_string();
+    assert_eq!(message(&a, &b, 16), "the source has 2^1 positions along warp, the destination 2^0");
+    assert_eq!(message(&a, &c, 16), "dim dim1 has 2^4 positions on the left and 2^3 on the right");
+    assert_eq!(message(&a, &a, 80), "elements of 80 bits cannot be moved: 8, 16, 32 and 64 can");
+    let wide = LinearLayout::identity(16, Dim::LANE, Dim::tensor(0)).expect("sizes fit");
+    assert_eq!(message(&wide, &wide, 16), "target small has no warps of 16 lanes; it has [8]");
+}
+
+/// Where no lane holds the same bytes together before and after, one side moves them one by one. Lanes
+/// that swap two lane bits for two register bits move words on both sides.
+#[test]
+fn bytes_are_exchanged_so_that_words_cross_memory() {
+    let unmixed = mixed(10, &[]);
+    let src = layout(10, 2, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], &unmixed);
+    let dst = layout(10, 2, &[5, 6, 7, 8, 9, 0, 1, 2, 3, 4], &unmixed);
+    check_all(&src, &dst, 8);
+    let best = movement::convert(&src, &dst, 8, &machine()).expect("a plan");
+    let (plans, _) = movement::candidates(&src, &dst, 8, &machine()).expect("plans");
+    let of = |path: Path| plans.iter().find(|plan| plan.path == path).expect("a plan on this path");
+    assert_eq!(best.path, Path::Mixed);
+    let wavefronts = |plan: &Plan| plan.counts.wavefronts_stored + plan.counts.wavefronts_loaded;
+    assert_eq!(wavefronts(of(Path::Shared)), 8 + 32, "four bytes a lane on one side");
+    assert_eq!(wavefronts(&best), 8 + 8, "four bytes a lane on both");
+    assert!(best.counts.exchanges > 0 && movement::slots(&best.counts) < movement::slots(&of(Path::Shared).counts));
+}

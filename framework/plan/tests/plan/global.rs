@@ -1,0 +1,143 @@
+//! Global memory: widths found across dims, units of memory counted, copies stored once.
+
+use proptest::prelude::*;
+
+use tilewright_layout::{Dim, LinearLayout, Space};
+use tilewright_plan::movement::{GlobalTensor, MovementError, Stride, access_global, coalesced_layout};
+use tilewright_target::{Direction, TargetDescription};
+use tilewright_verify::prove_copy;
+
+/// The invented machine, with warps of 32 lanes.
+fn machine() -> TargetDescription {
+    let text = tilewright_testkit::machines::SMALL.replace("default = 8", "default = 32");
+    let text =
+        text.replace("choices = [8]", "choices = [32]").replace("lanes_per_block = 64", "lanes_per_block = 1024");
+    TargetDescription::from_toml("small.toml", &text).expect("the machine is sound")
+}
+
+/// Bits of one access, accesses of a warp, and units of memory, after the copy was run and compared.
+fn access(registers: &LinearLayout, memory: &GlobalTensor, bits: u32) -> (u64, u64, u64) {
+    let target = machine();
+    let plan = |direction| access_global(registers, memory, bits, direction, &target).expect("the question is sound");
+    let (load, store) = (plan(Direction::Load), plan(Direction::Store));
+    prove_copy(registers, bits, &load, &store, &target).unwrap_or_else(|wrong| panic!("{wrong}\n{registers}"));
+    (load.vector_elements * u64::from(bits), load.accesses, load.transactions)
+}
+
+#[test]
+fn seed_table_3_widths_cross_dims() {
+    // Tensors of 512 rows, 4 warps. 1024 bytes over 128 lanes are 8 bytes each: where the table has 128
+    // bits for [512, 2] x f8, half of the lanes would be idle for the same units and accesses.
+    let rows = [
+        (1, 8, 32),
+        (2, 8, 64),
+        (4, 8, 128),
+        (8, 8, 128),
+        (16, 8, 128),
+        (1, 16, 64),
+        (2, 16, 128),
+        (4, 16, 128),
+        (8, 16, 128),
+        (16, 16, 128),
+    ];
+    for (columns, bits, width) in rows {
+        let memory = GlobalTensor::row_major(&[512, columns], 16);
+        let layout = coalesced_layout(&memory, bits, 32, 4, &machine()).expect("a layout");
+        let (found, accesses, units) = access(&layout, &memory, bits);
+        let bytes = 512 * columns * u64::from(bits) / 8;
+        assert_eq!(found, width, "[512, {columns}] x {bits} bits");
+        assert_eq!((accesses, units), (bytes.div_ceil(128 * 16), bytes / 32), "[512, {columns}] x {bits} bits");
+    }
+}
+
+#[test]
+fn warps_do_not_share_units_of_memory_where_one_can_have_them() {
+    // A unit is 32 bytes: eight lanes of a warp with a byte each would have a quarter of one.
+    let text = tilewright_testkit::machines::SMALL;
+    let target = TargetDescription::from_toml("small.toml", text).expect("the machine is sound");
+    let memory = GlobalTensor::row_major(&[1, 32], 16);
+    let layout = coalesced_layout(&memory, 8, 8, 4, &target).expect("a layout");
+    let store = access_global(&layout, &memory, 8, Direction::Store, &target).expect("a plan");
+    assert_eq!((store.vector_elements, store.transactions), (4, 1));
+}
+
+fn tensor_2d(rows: u64, columns: u64) -> Space {
+    Space::of_sizes(&[(Dim::tensor(0), rows), (Dim::tensor(1), columns)]).expect("sizes")
+}
+
+/// A layout of 8 rows and 4 columns: the columns in registers, the rows in lanes.
+fn rows_in_lanes() -> LinearLayout {
+    let mut ins = Space::default();
+    for (dim, bits) in [(Dim::REGISTER, 2), (Dim::LANE, 5)] {
+        ins.push(dim, bits).expect("another dim");
+    }
+    LinearLayout::from_columns(ins, tensor_2d(8, 4), &[8, 16, 1, 2, 4, 0, 0]).expect("columns fit")
+}
+
+#[test]
+fn what_is_not_known_is_not_assumed() {
+    let layout = rows_in_lanes();
+    let width = |axes: [(u64, Stride); 2], alignment| {
+        let axes = (0..).zip(axes).map(|(axis, (size, stride))| (Dim::tensor(axis), size, stride)).collect();
+        let memory = GlobalTensor { axes, alignment };
+        let plan = access_global(&layout, &memory, 32, Direction::Load, &machine()).expect("a plan");
+        (plan.vector_elements, plan.limited_by)
+    };
+    let unit = (4, Stride::Elements(1));
+    assert_eq!(width([(8, Stride::Elements(4)), unit], 16).0, 4);
+    assert_eq!(width([(8, Stride::MultipleOf(4)), unit], 16).0, 4);
+    // A row pitch of 6 words keeps pairs aligned, one that nothing divides keeps nothing.
+    assert_eq!(width([(8, Stride::Elements(6)), unit], 16).0, 2);
+    let (one, why) = width([(8, Stride::MultipleOf(1)), unit], 16);
+    assert_eq!((one, why.as_str()), (1, "wider vectors are not known to be aligned"));
+    assert_eq!(width([(8, Stride::Elements(4)), unit], 8).0, 2);
+    let (one, why) = width([(8, Stride::Elements(1)), (4, Stride::Elements(8))], 16);
+    assert_eq!((one, why.as_str()), (1, "a lane holds no more elements that follow each other in memory"));
+}
+
+#[test]
+fn copies_are_stored_once_and_loaded_by_all() {
+    let (layout, memory) = (rows_in_lanes(), GlobalTensor::row_major(&[8, 4], 16));
+    let plan = |direction| access_global(&layout, &memory, 32, direction, &machine()).expect("a plan");
+    assert!(plan(Direction::Store).leaves_out_copies());
+    assert!(!plan(Direction::Load).leaves_out_copies());
+    assert_eq!(access(&layout, &memory, 32), (128, 1, 4));
+}
+
+#[test]
+fn bad_questions_are_errors() {
+    let layout = rows_in_lanes();
+    let ask = |shape: &[u64], bits| {
+        access_global(&layout, &GlobalTensor::row_major(shape, 16), bits, Direction::Load, &machine())
+            .expect_err("wrong")
+    };
+    assert!(matches!(ask(&[8], 32), MovementError::Layout(_)));
+    assert!(matches!(ask(&[8, 8], 32), MovementError::Layout(_)));
+    assert!(matches!(ask(&[8, 4], 7), MovementError::ElementBits(7)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    /// Any layout: the copy is right, the units are those that the emulator saw, and no vector is wider
+    /// than the elements that follow each other in every lane.
+    #[test]
+    fn any_layout_copies_what_it_says(
+        (order, spare) in (0usize..4).prop_flat_map(|spare| (Just((0..10 + spare).collect::<Vec<_>>()).prop_shuffle(), Just(spare))),
+        bits in prop::sample::select(vec![8u32, 16, 32, 64]),
+    ) {
+        let mut columns = vec![0u64; 10 + spare];
+        order.iter().take(10).enumerate().for_each(|(bit, &slot)| columns[slot] = 1 << bit);
+        let mut ins = Space::default();
+        for (dim, bits) in [(Dim::REGISTER, 3 + spare as u32), (Dim::LANE, 5), (Dim::WARP, 2)] {
+            ins.push(dim, bits).expect("another dim");
+        }
+        let layout = LinearLayout::from_columns(ins, tensor_2d(16, 64), &columns).expect("columns fit");
+        let memory = GlobalTensor::row_major(&[16, 64], 16);
+        let (width, _, _) = access(&layout, &memory, bits);
+        let contiguous = layout.columns_of(Dim::REGISTER);
+        // Columns of dim1 are packed above those of dim0: 16, 32, 64, ... are neighbours in memory.
+        let run = (4..10).take_while(|bit| contiguous.contains(&(1 << bit))).count() as u32;
+        prop_assert_eq!(width, (u64::from(bits) << run).min(128));
+    }
+}

@@ -1,0 +1,344 @@
+//! Dots of elements narrower than a byte and of elements with scales, on the invented machine: every cast by every
+//! element, every scale by the product that it stands for.
+
+use crate::possible_dots;
+use tilewright_testkit::machines;
+
+use machines::machine;
+use possible_dots::planned_if_possible;
+use proptest::prelude::*;
+use tilewright_emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings};
+use tilewright_layout::{Bases, Dim, LinearLayout};
+use tilewright_lower::contraction_kernel;
+use tilewright_plan::contract;
+use tilewright_plan::contract::{Contraction, Question, Scale};
+use tilewright_plan::movement::Means;
+use tilewright_target::{Completion, Instruction, InstructionKind, Number, Operand, Semantics};
+use tilewright_verify::prove_contraction;
+
+fn number(name: &str) -> Number {
+    Number::named(name).unwrap_or_else(|| panic!("{name} is a type"))
+}
+
+fn scale(name: &str) -> Option<Scale> {
+    (!name.is_empty()).then(|| Scale::named(name).unwrap_or_else(|| panic!("{name} is a type of scales")))
+}
+
+fn register(role: &str, element: &str, bits: u32, registers: Bases, lanes: Bases, sizes: [u64; 2]) -> Operand {
+    let outs = [(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])];
+    let layout = LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &outs);
+    Operand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout: layout.expect("bases fit") }
+}
+
+fn row(name: String, operands: Vec<Operand>) -> Instruction {
+    let (kind, semantics, source) = (InstructionKind::Matrix, Semantics::Contract, "invented".to_owned());
+    Instruction {
+        name,
+        kind,
+        operands,
+        cycles: Some(0.01),
+        semantics,
+        completion: Completion::AtOnce,
+        numerics: None,
+        source,
+    }
+}
+
+/// 4 x 4 x 4 by eight lanes with two registers each: of K the upper bit is in registers, the lower one in lanes.
+fn product([d, a, b]: [&str; 3]) -> Instruction {
+    let sums = |role| {
+        let lanes = vec![vec![1, 0], vec![2, 1], vec![0, 1]];
+        register(role, d, number(d).bits(), vec![vec![0, 2]], lanes, [4, 4])
+    };
+    let bits = |name| number(name).stored_bits();
+    let operands = vec![
+        sums("d"),
+        register("a", a, bits(a), vec![vec![0, 2]], vec![vec![1, 0], vec![2, 1], vec![0, 1]], [4, 4]),
+        register("b", b, bits(b), vec![vec![2, 0]], vec![vec![1, 1], vec![0, 2], vec![1, 0]], [4, 4]),
+        sums("c"),
+    ];
+    row(format!("multiply.{d}.{a}.{b}"), operands)
+}
+
+/// 4 x 2 x 64 with a scale for each 32 elements of K: lanes 0 to 3 are the rows of `a`, the others hold the other half
+/// of K; columns of `b` are two lanes apart.
+fn scaling([a, b, s]: [&str; 3]) -> Instruction {
+    let along = |count: u32, axis: usize, first: u32| -> Bases {
+        (first..first + count).map(|bit| if axis == 0 { vec![1 << bit, 0] } else { vec![0, 1 << bit] }).collect()
+    };
+    let lanes_a = vec![vec![1, 0], vec![2, 0], vec![0, 32]];
+    let lanes_b = vec![vec![16, 0], vec![0, 1], vec![32, 0]];
+    let sums = |role| register(role, "f32", 32, vec![], vec![vec![1, 0], vec![2, 0], vec![0, 1]], [4, 2]);
+    let bits = |name| number(name).stored_bits();
+    let operands = vec![
+        sums("d"),
+        register("a", a, bits(a), along(5, 1, 0), lanes_a, [4, 64]),
+        register("b", b, bits(b), along(4, 0, 0), lanes_b, [64, 2]),
+        sums("c"),
+        register("scale_a", s, 8, vec![], vec![vec![1, 0], vec![2, 0], vec![0, 1]], [4, 2]),
+        register("scale_b", s, 8, vec![vec![0, 1]], vec![vec![0, 0], vec![1, 0], vec![0, 0]], [2, 2]),
+    ];
+    row(format!("scale.{a}.{b}.{s}"), operands)
+}
+
+fn question(shape: [u64; 3], types: [&str; 3], scales: [&str; 2], warps: u32) -> Question {
+    Question::new(shape, types.map(number), 8, warps).with_scales(scales.map(scale))
+}
+
+fn planned(question: &Question, rows: &[Instruction]) -> Contraction {
+    let machine = machine();
+    contract::plan(question, Means::of(&machine).with_instructions(rows)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn proven(plan: &Contraction, rows: &[Instruction]) {
+    let machine = machine();
+    let means = Means::of(&machine).with_instructions(rows);
+    prove_contraction(plan, means).unwrap_or_else(|error| panic!("{:?}: {error}", plan.question));
+}
+
+/// The result of a plan's kernel on memory of these contents.
+fn result(plan: &Contraction, rows: &[Instruction], inputs: &[Vec<u8>]) -> Vec<f32> {
+    let machine = machine();
+    let kernel = contraction_kernel("dot", plan, false, Means::of(&machine).with_instructions(rows));
+    let kernel = kernel.expect("it is lowered");
+    let mut memory = GlobalMemory::new();
+    let inputs: Vec<_> = inputs.iter().map(|bytes| Argument::Buffer(memory.allocate_with(bytes))).collect();
+    let [m, n, _] = plan.question.shape;
+    let output = memory.allocate((m * n * 4) as usize);
+    let arguments = [inputs, vec![Argument::Buffer(output)]].concat();
+    let meanings = Meanings::of_rows(rows);
+    let emulator = Emulator::new(&kernel, &machine).expect("it fits").with_meanings(&meanings);
+    emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()).unwrap_or_else(|fault| panic!("{fault}"));
+    let bytes = memory.read_all(output).expect("all is written");
+    bytes.chunks_exact(4).map(|word| f32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}
+
+/// The value of an element, from the definition of its type.
+fn value(number: Number, bits: u64) -> f64 {
+    match number {
+        Number::Float(format) => format.decode(bits),
+        Number::Integer { bits: width, signed: true } => ((bits << (64 - width)) as i64 >> (64 - width)) as f64,
+        Number::Integer { .. } => bits as f64,
+    }
+}
+
+/// Lines of elements in memory: side by side in bytes, or in as many bytes as they have, `above` what is unused.
+fn memory(number: Number, lines: &[Vec<u64>], above: u8) -> Vec<u8> {
+    let bits = number.stored_bits() as usize;
+    let unused = if number.bits() < 8 { u64::from(above) << number.bits() & 0xff } else { 0 };
+    let line = |elements: &Vec<u64>| -> Vec<u8> {
+        if bits >= 8 {
+            return elements.iter().flat_map(|bits_of| (bits_of | unused).to_le_bytes()[..bits / 8].to_vec()).collect();
+        }
+        let byte = |own: &[u64]| {
+            let used = (0..).zip(own).fold(0, |byte, (index, element)| byte | element << (index * bits));
+            (used | u64::from(above) << (own.len() * bits)) as u8
+        };
+        elements.chunks(8 / bits).map(byte).collect()
+    };
+    lines.iter().flat_map(line).collect()
+}
+
+fn one(number: Number) -> u64 {
+    if let Number::Float(format) = number { format.one() } else { 1 }
+}
+
+/// The unit matrix of four rows: what is multiplied by it stays.
+fn unit_matrix(number: Number) -> Vec<u8> {
+    let line = |row: usize| (0..4).map(|column| if row == column { one(number) } else { 0 }).collect();
+    memory(number, &(0..4).map(line).collect::<Vec<_>>(), 0)
+}
+
+#[test]
+fn every_element_is_what_it_was_after_its_cast() {
+    for (from, units) in [
+        ("e2m1", ["f16", "bf16", "tf32", "e4m3", "e5m2", "e2m3", "e3m2", "e2m1"].as_slice()),
+        ("e2m3", &["f16", "bf16", "f32", "e4m3", "e2m3"]),
+        ("e3m2", &["f16", "bf16", "f32", "e4m3", "e5m2", "e3m2"]),
+        ("s4", &["f16", "bf16", "tf32"]),
+        ("u4", &["f16", "bf16", "f32"]),
+        ("s2", &["f16"]),
+        ("u2", &["bf16"]),
+        ("u1", &["f16"]),
+    ] {
+        let (number, count) = (number(from), 1u64 << number(from).bits());
+        let elements: Vec<Vec<u64>> = (0..16).map(|row| (0..4).map(|k| (4 * row + k) % count).collect()).collect();
+        let expected: Vec<f32> = elements.iter().flatten().map(|&bits| value(number, bits) as f32).collect();
+        for unit in units {
+            let rows = [product(["f32", unit, unit])];
+            let plan = planned(&question([16, 4, 4], [from, unit, "f32"], ["", ""], 1), &rows);
+            assert_eq!(plan.row(), Some(rows[0].name.as_str()), "{from} by {unit}");
+            // Nothing that lies above an element is read.
+            for above in [0, 0xff, 0x55] {
+                let inputs = [memory(number, &elements, above), unit_matrix(self::number(unit))];
+                assert_eq!(result(&plan, &rows, &inputs), expected, "{from} by {unit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn small_integers_stay_integers() {
+    for (from, to) in [("s4", "s8"), ("u4", "s8"), ("s2", "s8"), ("u1", "u8"), ("s4", "s4")] {
+        let rows = [product(["s32", to, to])];
+        let plan = planned(&question([16, 8, 8], [from, to, "s32"], ["", ""], 1), &rows);
+        assert_eq!(plan.row(), Some(rows[0].name.as_str()));
+        proven(&plan, &rows);
+    }
+}
+
+#[test]
+fn every_scale_multiplies_every_element() {
+    for (element, scales) in
+        [("e2m1", "e8m0"), ("e3m2", "e8m0"), ("e2m1", "ue4m3"), ("e4m3", "ue4m3"), ("e5m2", "e8m0")]
+    {
+        for unit in ["f32", "bf16"] {
+            let rows = [product(["f32", unit, unit])];
+            let number = number(element);
+            let plan = planned(&question([256, 4, 4], [element, unit, "f32"], [scales, ""], 4), &rows);
+            assert_eq!(plan.row(), Some(rows[0].name.as_str()));
+            for first in (0..1u64 << number.bits()).step_by(4) {
+                let line: Vec<u64> = (first..first + 4).collect();
+                let of_rows: Vec<u8> = (0..=255).collect();
+                let inputs = [memory(number, &vec![line.clone(); 256], 0), unit_matrix(self::number(unit)), of_rows];
+                for (at, found) in result(&plan, &rows, &inputs).into_iter().enumerate() {
+                    let scale = value(self::number(scales), at as u64 / 4);
+                    let scaled = line.iter().map(|&bits| value(number, bits) * scale);
+                    // Beyond the range of the unit's type products round as its do.
+                    let scaled = scaled.map(|exact| if unit == "bf16" { bf16(exact) } else { exact as f32 });
+                    let expected: f32 = scaled.enumerate().map(|(k, x)| if k == at % 4 { x } else { 0.0 * x }).sum();
+                    let same = found == expected || found.is_nan() && expected.is_nan();
+                    assert!(same, "{element} x {scales} by {unit}, {line:x?} at {at}: {found}, expected {expected}");
+                }
+            }
+        }
+    }
+}
+
+/// With one element of K nothing else is added: an infinity would stay one.
+#[test]
+fn a_scale_that_is_no_number_makes_none_of_what_it_scales() {
+    for (scales, of_rows, expected) in [
+        ("e8m0", [0xff, 0x7f, 0xfe, 0x00], [f32::NAN, 1.0, 2f32.powi(127), 2f32.powi(-127)]),
+        ("ue4m3", [0x7f, 0x38, 0x7e, 0x01], [f32::NAN, 1.0, 448.0, 2f32.powi(-9)]),
+    ] {
+        let plan = planned(&question([4, 1, 1], ["e2m1", "f32", "f32"], [scales, ""], 1), &[]);
+        let ones = memory(number("e2m1"), &vec![vec![one(number("e2m1"))]; 4], 0);
+        let found = result(&plan, &[], &[ones, 1f32.to_le_bytes().to_vec(), of_rows.to_vec()]);
+        let same = |(found, expected): (&f32, &f32)| found == expected || found.is_nan() && expected.is_nan();
+        assert!(found.iter().zip(&expected).all(same), "{scales}: {found:?}, expected {expected:?}");
+    }
+}
+
+fn bf16(value: f64) -> f32 {
+    half::bf16::from_f64(value).to_f32()
+}
+
+/// Types of `a`, `b` and the sums with scales of `a` and `b`.
+const QUESTIONS: [([&str; 3], [&str; 2]); 16] = [
+    (["s4", "s4", "s32"], ["", ""]),
+    (["u4", "s8", "s32"], ["", ""]),
+    (["s4", "f16", "f32"], ["", ""]),
+    (["f16", "u2", "f32"], ["", ""]),
+    (["u1", "u1", "s32"], ["", ""]),
+    (["e2m1", "bf16", "f32"], ["", ""]),
+    (["e2m3", "e3m2", "f32"], ["", ""]),
+    (["e2m1", "f16", "f32"], ["e8m0", ""]),
+    (["bf16", "e2m1", "f32"], ["", "e8m0"]),
+    (["e2m1", "e2m1", "f32"], ["e8m0", "e8m0"]),
+    (["e4m3", "e5m2", "f32"], ["e8m0", "e8m0"]),
+    (["e2m3", "e4m3", "f32"], ["", "e8m0"]),
+    (["e2m1", "e2m1", "f32"], ["ue4m3", "ue4m3"]),
+    (["e3m2", "bf16", "f32"], ["e8m0", ""]),
+    (["e2m1", "e5m2", "f32"], ["ue4m3", "e8m0"]),
+    (["e5m2", "e2m1", "f32"], ["", "e8m0"]),
+];
+
+fn rows() -> Vec<Instruction> {
+    let plain = [
+        ["f32", "f16", "f16"],
+        ["f32", "bf16", "bf16"],
+        ["f32", "tf32", "tf32"],
+        ["s32", "s8", "s8"],
+        ["s32", "s4", "s4"],
+        ["f32", "e4m3", "e5m2"],
+    ];
+    let scaled = [["e4m3", "e5m2", "e8m0"], ["e2m1", "e2m1", "e8m0"], ["e2m3", "e3m2", "e8m0"]];
+    plain.map(product).into_iter().chain(scaled.map(scaling)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(160))]
+
+    #[test]
+    fn every_dot_is_a_product_of_scaled_matrices(
+        bits in [0u32..5, 0u32..5, 0u32..8],
+        which in 0..QUESTIONS.len(),
+        warp_bits in 0u32..3,
+        with_rows: bool,
+        width in proptest::option::of(0u32..4),
+        shuffled in [any::<bool>(), any::<bool>()],
+    ) {
+        let (types, scales) = QUESTIONS[which];
+        let mut question = question(bits.map(|bits| 1 << bits), types, scales, 1 << warp_bits);
+        question.k_width = width.map(|width| 1 << width);
+        question.shuffled = shuffled;
+        let (machine, rows) = (machine(), if with_rows { rows() } else { Vec::new() });
+        let means = Means::of(&machine).with_instructions(&rows);
+        let Some(plan) = planned_if_possible(&question, means)? else { return Ok(()) };
+        prove_contraction(&plan, means).map_err(|error| TestCaseError::fail(format!("{question:?}: {error}")))?;
+    }
+}
+
+#[test]
+fn a_row_that_scales_is_used_where_types_scales_and_blocks_fit() {
+    let rows = rows();
+    let by = |types, scales: [Option<Scale>; 2]| {
+        let asked = Question::new([8, 8, 128], types, 8, 1).with_scales(scales);
+        let plan = planned(&asked, &rows);
+        proven(&plan, &rows);
+        (plan.unit_name().to_owned(), plan.is_transposed())
+    };
+    let mx = scale("e8m0");
+    let types = |a, b| [a, b, "f32"].map(number);
+    assert_eq!(by(types("e4m3", "e5m2"), [mx, mx]), ("scale.e4m3.e5m2.e8m0".to_owned(), false));
+    assert_eq!(by(types("e5m2", "e4m3"), [mx, mx]), ("scale.e4m3.e5m2.e8m0".to_owned(), true));
+    assert_eq!(by(types("e2m1", "e2m1"), [mx, None]).0, "scale.e2m1.e2m1.e8m0", "without scales all are one");
+    // A narrower type becomes the row's, exactly.
+    assert_eq!(by(types("e2m1", "e3m2"), [mx, mx]).0, "scale.e2m3.e3m2.e8m0");
+    // Other scales, or other blocks, do not fit: factors are scaled before they are multiplied.
+    let short = Some(Scale { block: 16, ..mx.expect("a scale") });
+    // Making them takes nearly all of the time, so that rows are as good; the one of the fewest registers wins.
+    assert_eq!(by(types("e2m1", "e2m1"), [short, short]).0, "multiply.f32.tf32.tf32");
+    assert_eq!(by(types("e2m1", "e2m1"), [scale("ue4m3"); 2]).0, "multiply.f32.tf32.tf32");
+}
+
+#[test]
+fn scales_lie_where_their_elements_do() {
+    let rows = [product(["f32", "bf16", "bf16"])];
+    let asked = Question { k_width: Some(2), ..question([4, 4, 64], ["e2m1", "bf16", "f32"], ["e8m0", ""], 1) };
+    let plan = planned(&asked, &rows);
+    assert_eq!(plan.chunk(), 64);
+    let scales = plan.scales[0].as_ref().expect("scales of a");
+    // Rows stay; of K what is below 32 is gone.
+    for dim in [Dim::REGISTER, Dim::LANE, Dim::WARP] {
+        let of_element = plan.a.bases_of(dim).into_iter();
+        let expected: Bases = of_element.map(|basis| vec![basis[0], basis[1] / 32]).collect();
+        assert_eq!(scales.bases_of(dim), expected, "{dim}");
+    }
+    assert!(plan.scales[1].is_none());
+}
+
+#[test]
+fn refusals_say_why() {
+    let machine = machine();
+    let of = |types, scales| {
+        let question = question([4, 4, 32], types, scales, 1);
+        let plan = contract::plan(&question, Means::of(&machine));
+        plan.map(|plan| plan.unit_name().to_owned()).expect_err("it is refused").to_string()
+    };
+    assert!(of(["f16", "f16", "f32"], ["e8m0", ""]).contains("floating-point elements of at most eight bits"));
+    assert!(of(["s4", "f16", "f32"], ["e8m0", ""]).contains("factors of s4 with scales of e8m0"));
+    let message = of(["e2m1", "e2m1", "f16"], ["e8m0", "e8m0"]);
+    assert!(message.contains("has not all products of e2m1 and scales"), "{message}");
+}

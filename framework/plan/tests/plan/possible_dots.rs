@@ -1,0 +1,20 @@
+//! Dots drawn at random: some cannot be had, and say so.
+
+use proptest::test_runner::TestCaseError;
+use tilewright_plan::contract;
+use tilewright_plan::contract::{ContractError, Contraction, Question};
+use tilewright_plan::movement::Means;
+
+/// The plan; none where a lane of one warp cannot hold the matrices, or not the width along K that is asked for. That
+/// both say so, other tests tell.
+pub fn planned_if_possible(question: &Question, means: Means<'_>) -> Result<Option<Contraction>, TestCaseError> {
+    match contract::plan(question, means) {
+        Err(ContractError::Impossible { reasons })
+            if reasons.contains("elements of K at most") || reasons.ends_with("registers of 256") =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(TestCaseError::fail(format!("{question:?}: {error}"))),
+        Ok(plan) => Ok(Some(plan)),
+    }
+}

@@ -1,0 +1,108 @@
+//! Scans on an invented machine: every element is combined with all that lie before it, in order, and
+//! what was executed is what the plan counted.
+
+use tilewright_testkit::machines;
+
+use machines::{LANE_BITS, layout, machine, machine_that_crosses};
+use proptest::prelude::*;
+use tilewright_kernel::Counts;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement::{MovementError, Scan, ScanDirection, scan};
+use tilewright_target::TargetDescription;
+use tilewright_verify::prove_scan;
+
+fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
+    check_on(&machine_that_crosses(&[1, 4]), src, axis, bits, direction);
+    check_on(&machine(), src, axis, bits, direction)
+}
+
+fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
+    let plan = scan(src, axis, bits, direction, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
+    if let Err(wrong) = prove_scan(src, axis, bits, direction, &plan, target) {
+        panic!("{wrong}\n{direction:?} along {axis} of\n{src}");
+    }
+    plan
+}
+
+#[derive(Debug, Clone)]
+struct Question {
+    src: LinearLayout,
+    axis: Dim,
+    bits: Vec<u32>,
+    direction: ScanDirection,
+}
+
+/// Layouts of three axes: each unit of each axis somewhere, zeros elsewhere.
+fn questions() -> impl Strategy<Value = Question> {
+    let sizes = (0u32..5, 0u32..4, 0u32..3);
+    (sizes, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(|(sizes, warp_bits, spare, axis)| {
+        let sizes = [sizes.0, sizes.1, sizes.2];
+        let units: Vec<(usize, u64)> =
+            (0..3).flat_map(|axis| (0..sizes[axis]).map(move |bit| (axis, 1u64 << bit))).collect();
+        let slots = (units.len() + spare).max(LANE_BITS + warp_bits);
+        let order = Just((0..slots).collect::<Vec<_>>()).prop_shuffle();
+        let width = prop::sample::select(vec![8u32, 16, 32, 64]);
+        let direction = prop::sample::select(vec![ScanDirection::Up, ScanDirection::Down]);
+        (order, width, 1usize..3, direction).prop_map(move |(order, width, tensors, direction)| {
+            let mut columns = vec![(0usize, 0u64); slots];
+            order.iter().zip(&units).for_each(|(&slot, &unit)| columns[slot] = unit);
+            let bits = vec![width; tensors];
+            Question { src: layout(&columns, sizes, warp_bits), axis: Dim::tensor(axis), bits, direction }
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_element_holds_all_before_it(question in questions()) {
+        check(&question.src, question.axis, &question.bits, question.direction);
+    }
+}
+
+/// A line of `2^bits` elements: registers first, then lanes, then warps.
+fn line(registers: usize, warp_bits: usize) -> LinearLayout {
+    let bits = registers + LANE_BITS + warp_bits;
+    let unit = |bit: usize| (0, 1u64 << bit);
+    let threads = (registers..bits).map(unit);
+    let columns: Vec<_> = threads.chain((0..registers).map(unit)).collect();
+    layout(&columns, [bits as u32, 0, 0], warp_bits)
+}
+
+#[test]
+fn a_line_of_lanes_takes_one_exchange_a_doubling() {
+    let plan = check(&line(0, 0), Dim::tensor(0), &[32], ScanDirection::Up);
+    assert_eq!(plan.counts, Counts { exchanges: 3, selects: 3, ..Counts::default() });
+    assert_eq!(plan.above_bound, None);
+    // Registers below lanes add selects, no exchanges: one total is fetched for all of them.
+    let plan = check(&line(2, 0), Dim::tensor(0), &[32], ScanDirection::Down);
+    assert_eq!((plan.counts.exchanges, plan.counts.wavefronts_stored), (3, 0));
+}
+
+#[test]
+fn the_first_step_of_a_line_of_lanes_is_by_a_constant() {
+    for direction in [ScanDirection::Up, ScanDirection::Down] {
+        let plan = check_on(&machine_that_crosses(&[1, 2, 4]), &line(0, 0), Dim::tensor(0), &[32], direction);
+        assert_eq!(plan.counts, Counts { exchanges: 3, exchanges_xor: 1, selects: 3, ..Counts::default() });
+    }
+}
+
+#[test]
+fn warps_meet_once() {
+    let plan = check(&line(1, 2), Dim::tensor(0), &[32], ScanDirection::Up);
+    assert_eq!(plan.counts.barriers, 1);
+    assert_eq!(plan.counts.wavefronts_stored, 1);
+}
+
+#[test]
+fn bad_questions_are_errors() {
+    let target = machine();
+    let ask = |src: &LinearLayout, axis, bits: &[u32]| {
+        scan(src, Dim::tensor(axis), bits, ScanDirection::Up, &target).expect_err("wrong")
+    };
+    assert!(matches!(ask(&line(1, 0), 5, &[32]), MovementError::Layout(_)));
+    assert!(matches!(ask(&line(1, 0), 0, &[]), MovementError::NoTensors));
+    let twice = layout(&[(0, 1), (0, 2), (0, 1)], [2, 0, 0], 0);
+    assert!(matches!(ask(&twice, 0, &[32]), MovementError::MixedAxis { .. }));
+}

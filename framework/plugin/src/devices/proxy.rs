@@ -1,0 +1,125 @@
+//! A device behind a channel: looks like any other.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::de::DeserializeOwned;
+
+use super::call::{DeviceCall, DeviceNames, Number};
+use crate::channel::Call;
+use crate::proxy::Remote;
+use crate::wire;
+use crate::{Artifact, Buffer, Device, DeviceError, LaunchRequest, Launched, LoadedCode};
+
+/// Memory crosses in pieces of at most so many bytes.
+const PIECE: usize = 16 << 20;
+
+/// Numbers sets of devices in this process.
+static NEXT_SET: AtomicU64 = AtomicU64::new(1);
+
+/// A set of devices in the plugin; closed with its last user.
+struct OpenSet {
+    remote: Arc<Remote>,
+    number: u64,
+}
+
+impl Drop for OpenSet {
+    fn drop(&mut self) {
+        // Nobody is left who could be told of a failure.
+        let _ = self.remote.call(Call::CloseDevices { devices: self.number });
+    }
+}
+
+/// One device of a set.
+struct ProxyDevice {
+    set: Arc<OpenSet>,
+    device: u32,
+    name: String,
+}
+
+/// Opens the devices of a target of a plugin.
+pub(crate) fn open(remote: &Arc<Remote>) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+    let number = NEXT_SET.fetch_add(1, Ordering::Relaxed);
+    let answer = remote.call(Call::OpenDevices { target: remote.target(), devices: number });
+    let answer = answer.map_err(|failure| failure.into_device_error(&remote.plugin()))?;
+    let set = Arc::new(OpenSet { remote: Arc::clone(remote), number });
+    let DeviceNames { names } = read(remote, "names of devices", &answer)?;
+    let device = |(device, name)| Box::new(ProxyDevice { set: Arc::clone(&set), device, name }) as Box<dyn Device>;
+    Ok((0..).zip(names).map(device).collect())
+}
+
+fn read<T: DeserializeOwned>(remote: &Remote, what: &str, bytes: &[u8]) -> Result<T, DeviceError> {
+    wire::read(bytes).map_err(|error| DeviceError::Plugin(remote.nonsense(what, &error)))
+}
+
+impl ProxyDevice {
+    fn call(&self, call: DeviceCall) -> Result<Vec<u8>, DeviceError> {
+        let remote = &self.set.remote;
+        let call = Call::Device { devices: self.set.number, device: self.device, call };
+        remote.call(call).map_err(|failure| failure.into_device_error(&remote.plugin()))
+    }
+
+    fn number(&self, call: DeviceCall) -> Result<u64, DeviceError> {
+        let answer = self.call(call)?;
+        read(&self.set.remote, "a number", &answer).map(|Number { number }| number)
+    }
+}
+
+impl Device for ProxyDevice {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+        self.number(DeviceCall::Allocate { bytes }).map(Buffer)
+    }
+
+    fn free(&mut self, buffer: Buffer) {
+        // What is not freed goes with its device.
+        let _ = self.call(DeviceCall::Free { buffer: buffer.0 });
+    }
+
+    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        let mut at = offset;
+        // Nothing is a piece too: the buffer is looked at.
+        for piece in bytes.chunks(PIECE).chain(bytes.is_empty().then_some(bytes)) {
+            self.call(DeviceCall::Write { buffer: buffer.0, offset: at, bytes: piece.to_vec() })?;
+            at = at.saturating_add(piece.len() as u64);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+        let mut all = Vec::new();
+        loop {
+            let read = all.len() as u64;
+            let piece = (bytes - read).min(PIECE as u64);
+            let got =
+                self.call(DeviceCall::Read { buffer: buffer.0, offset: offset.saturating_add(read), bytes: piece })?;
+            if got.len() as u64 != piece {
+                let message = format!("{}: gave {} bytes of {piece}", self.set.remote.plugin(), got.len());
+                return Err(DeviceError::Plugin(message));
+            }
+            all.extend(got);
+            if all.len() as u64 == bytes {
+                return Ok(all);
+            }
+        }
+    }
+
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+        let artifact = wire::write(artifact).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
+        self.number(DeviceCall::Load { artifact }).map(LoadedCode)
+    }
+
+    fn unload(&mut self, code: LoadedCode) {
+        // As of memory.
+        let _ = self.call(DeviceCall::Unload { code: code.0 });
+    }
+
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+        let request = wire::write(launch).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
+        let answer = self.call(DeviceCall::Launch { request })?;
+        read(&self.set.remote, "what is known of a launch", &answer)
+    }
+}

@@ -1,0 +1,166 @@
+//! The plugin's side: the shims behind the extension's slots.
+
+#![allow(unsafe_code)]
+
+use std::sync::{Mutex, PoisonError};
+
+use super::table::{DEVICES, DeviceTable, DevicesHandle};
+use crate::abi::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
+use crate::bytes::read_slice;
+use crate::export::{answered, destroyed, given, served};
+use crate::{Buffer, Device, LaunchRequest, LoadedCode};
+use crate::{Code, Failure, message, wire};
+
+/// The extension of every plugin that `export_plugin!` makes.
+pub(crate) static TABLE: DeviceTable = DeviceTable {
+    extension: Extension {
+        struct_size: size_of::<DeviceTable>(),
+        next: std::ptr::null(),
+        name: Slice::of(DEVICES.as_bytes()),
+    },
+    open: Some(open),
+    close: Some(close),
+    device_name: Some(device_name),
+    allocate: Some(allocate),
+    free: Some(free),
+    write: Some(write),
+    read: Some(read),
+    load: Some(load),
+    unload: Some(unload),
+    launch: Some(launch),
+};
+
+/// A set behind a handle: each device with its name.
+struct Opened(Vec<(String, Mutex<Box<dyn Device>>)>);
+
+unsafe extern "C" fn open(target: *const TargetHandle, out: *mut *mut DevicesHandle) -> *mut ErrorHandle {
+    let work = || {
+        // SAFETY: the host's contract.
+        let devices = unsafe { served(target) }?.devices()?;
+        Ok(Opened(devices.into_iter().map(|device| (device.name(), Mutex::new(device))).collect()))
+    };
+    // SAFETY: the host's contract.
+    unsafe { answered(out, work) }
+}
+
+unsafe extern "C" fn close(devices: *mut DevicesHandle) {
+    // SAFETY: the host's contract.
+    unsafe { destroyed(devices.cast::<Opened>()) }
+}
+
+unsafe extern "C" fn device_name(devices: *const DevicesHandle, device: u32) -> Slice {
+    // SAFETY: the host's contract; handles are made by `open` from an `Opened`.
+    let opened = unsafe { devices.cast::<Opened>().as_ref() };
+    let named = opened.and_then(|opened| opened.0.get(device as usize));
+    named.map_or(Slice::EMPTY, |(name, _)| Slice::of(name.as_bytes()))
+}
+
+/// Does something with a device of a set.
+///
+/// # Safety
+/// `devices` must be null or a live handle of this table.
+unsafe fn with<T>(
+    devices: *const DevicesHandle,
+    device: u32,
+    work: impl FnOnce(&mut dyn Device) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    // SAFETY: the caller's contract.
+    let opened = unsafe { devices.cast::<Opened>().as_ref() };
+    let found = opened.and_then(|opened| opened.0.get(device as usize));
+    let (_, found) = found.ok_or_else(|| Failure::new(Code::MALFORMED, [format!("there is no device {device}")]))?;
+    // A device whose call panicked says itself what it still can do.
+    work(&mut **found.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+unsafe extern "C" fn allocate(
+    devices: *const DevicesHandle,
+    device: u32,
+    bytes: u64,
+    buffer: *mut u64,
+) -> *mut ErrorHandle {
+    // SAFETY: the host's contract, here and in the slots below.
+    unsafe { given(buffer, || with(devices, device, |device| Ok(device.allocate(bytes)?.0))) }
+}
+
+unsafe extern "C" fn free(devices: *const DevicesHandle, device: u32, buffer: u64) {
+    // SAFETY: the host's contract.
+    unsafe { told(devices, device, |device| device.free(Buffer(buffer))) }
+}
+
+unsafe extern "C" fn write(
+    devices: *const DevicesHandle,
+    device: u32,
+    buffer: u64,
+    offset: u64,
+    bytes: Slice,
+) -> *mut ErrorHandle {
+    let mut nothing = ();
+    let work = || {
+        let bytes = read_slice(bytes)?;
+        unsafe { with(devices, device, |device| Ok(device.write(Buffer(buffer), offset, bytes)?)) }
+    };
+    unsafe { given(&raw mut nothing, work) }
+}
+
+unsafe extern "C" fn read(
+    devices: *const DevicesHandle,
+    device: u32,
+    buffer: u64,
+    offset: u64,
+    bytes: u64,
+    out: *mut *mut BlobHandle,
+) -> *mut ErrorHandle {
+    unsafe { answered(out, || with(devices, device, |device| Ok(device.read(Buffer(buffer), offset, bytes)?))) }
+}
+
+unsafe extern "C" fn load(
+    devices: *const DevicesHandle,
+    device: u32,
+    artifact: Slice,
+    code: *mut u64,
+) -> *mut ErrorHandle {
+    let work = || {
+        let artifact = message::read_artifact(read_slice(artifact)?)
+            .map_err(|error| Failure::malformed("the artifact", &error))?;
+        unsafe { with(devices, device, |device| Ok(device.load(&artifact)?.0)) }
+    };
+    unsafe { given(code, work) }
+}
+
+unsafe extern "C" fn unload(devices: *const DevicesHandle, device: u32, code: u64) {
+    // SAFETY: the host's contract.
+    unsafe { told(devices, device, |device| device.unload(LoadedCode(code))) }
+}
+
+unsafe extern "C" fn launch(
+    devices: *const DevicesHandle,
+    device: u32,
+    request: Slice,
+    out: *mut *mut BlobHandle,
+) -> *mut ErrorHandle {
+    let work = || {
+        let request: LaunchRequest =
+            wire::read(read_slice(request)?).map_err(|error| Failure::malformed("the launch", &error))?;
+        let launched = unsafe { with(devices, device, |device| Ok(device.launch(&request)?)) }?;
+        wire::write(&launched).map_err(|error| Failure::malformed("what is known of the launch", &error))
+    };
+    unsafe { answered(out, work) }
+}
+
+/// Tells a device something; nobody waits for what comes of it.
+///
+/// # Safety
+/// As of [`with`].
+unsafe fn told(devices: *const DevicesHandle, device: u32, work: impl FnOnce(&mut dyn Device)) {
+    let mut nothing = ();
+    // SAFETY: the caller's contract; the error, where there is one, was just made here.
+    unsafe {
+        let error = given(&raw mut nothing, || {
+            with(devices, device, |device| {
+                work(device);
+                Ok(())
+            })
+        });
+        destroyed(error.cast::<Failure>());
+    }
+}

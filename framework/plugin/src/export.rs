@@ -1,0 +1,259 @@
+//! The plugin's side: the entry symbol and the shims behind its table.
+//!
+//! The shims serve the factories that are registered in this image. They catch panics and hand
+//! them out as errors; nothing unwinds across the boundary.
+
+#![allow(unsafe_code)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::abi::{ABI_MAJOR, ABI_MINOR, BlobHandle, ErrorHandle, HostTable, PluginTable, Slice, TargetHandle};
+use super::bytes::read_slice;
+use super::devices;
+use super::factory::TargetFactory;
+use super::failure::{Code, Failure};
+use super::listener::keep_host;
+use super::message::{self, FamilyAnswer, FamilyRequest, TargetInfo};
+use super::wire;
+use crate::Target;
+use tilewright_kernel as kernel;
+use tilewright_layout::FamilySet;
+use tilewright_layout::families::Neutral;
+
+/// Exports the targets that a library crate registers as a plugin: call it once, in a crate of
+/// type `cdylib` that holds nothing else, with the name of the library crate.
+///
+/// ```text
+/// tilewright::export_plugin!(acme_targets);
+/// ```
+///
+/// Without a name it exports the targets of the crate itself: for a plugin that is one crate, which nothing but its own
+/// tests may link, since two images' worth of the entry symbol cannot be in one.
+#[macro_export]
+macro_rules! export_plugin {
+    ($library:ident) => {
+        // An unreferenced library would be left out of the image, and its registrations with it.
+        #[allow(unused_extern_crates)]
+        extern crate $library as _;
+        $crate::export_plugin!();
+    };
+    () => {
+        /// The entry symbol of the plugin; see `tilewright_plugin.h`.
+        ///
+        /// # Safety
+        /// `host` must be null or point to a host table that lives until the process ends.
+        #[allow(unsafe_code)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn tilewright_plugin_query(
+            host_major: u32,
+            host_minor: u32,
+            host: *const $crate::abi::HostTable,
+        ) -> *const $crate::abi::PluginTable {
+            // SAFETY: passed on with the same contract.
+            unsafe { $crate::query(host_major, host_minor, host) }
+        }
+    };
+}
+
+static TABLE: PluginTable = PluginTable {
+    struct_size: size_of::<PluginTable>(),
+    extensions: &raw const devices::serve::TABLE.extension,
+    abi_major: ABI_MAJOR,
+    abi_minor: ABI_MINOR,
+    name: Some(name),
+    version: Some(version),
+    architecture: Some(architecture),
+    target_create: Some(target_create),
+    target_destroy: Some(target_destroy),
+    target_info: Some(target_info),
+    resolve_family: Some(resolve_family),
+    compile: Some(compile),
+    blob_bytes: Some(blob_bytes),
+    blob_destroy: Some(blob_destroy),
+    error_code: Some(error_code),
+    error_message: Some(error_message),
+    error_destroy: Some(error_destroy),
+};
+
+/// What the entry symbol that [`export_plugin!`](crate::export_plugin) makes does.
+///
+/// # Safety
+/// `host` must be null or point to a host table that lives until the process ends.
+#[must_use]
+pub unsafe fn query(host_major: u32, _host_minor: u32, host: *const HostTable) -> *const PluginTable {
+    if host_major != ABI_MAJOR {
+        return std::ptr::null();
+    }
+    // SAFETY: not null, and every host's table begins with its size.
+    let covered = !host.is_null() && unsafe { (&raw const (*host).struct_size).read() } >= size_of::<HostTable>();
+    if covered {
+        keep_host(host);
+    }
+    &raw const TABLE
+}
+
+/// A target behind a handle.
+struct Served(Box<dyn Target>);
+
+extern "C" fn name() -> Slice {
+    TargetFactory::all().next().map_or(Slice::EMPTY, |factory| Slice::of(factory.plugin.as_bytes()))
+}
+
+extern "C" fn version() -> Slice {
+    TargetFactory::all().next().map_or(Slice::EMPTY, |factory| Slice::of(factory.version.as_bytes()))
+}
+
+extern "C" fn architecture(index: u32) -> Slice {
+    let mut all = TargetFactory::all().flat_map(|factory| factory.architectures);
+    all.nth(index as usize).map_or(Slice::EMPTY, |name| Slice::of(name.as_bytes()))
+}
+
+/// Runs `work`, writes what it gives to `out`, or returns its error or panic as a handle.
+///
+/// # Safety
+/// `out` must be valid for a write.
+pub(super) unsafe fn answered<Work, Handle, Value>(out: *mut *mut Handle, work: Work) -> *mut ErrorHandle
+where
+    Work: FnOnce() -> Result<Value, Failure>,
+{
+    // SAFETY: the caller's contract. The handle is only ever cast back to a `Value`.
+    unsafe { given(out, || work().map(|value| Box::into_raw(Box::new(value)).cast())) }
+}
+
+/// Runs `work`, writes what it gives to `out` as it is, or returns its error or panic as a handle.
+///
+/// # Safety
+/// `out` must be valid for a write.
+pub(super) unsafe fn given<Value>(out: *mut Value, work: impl FnOnce() -> Result<Value, Failure>) -> *mut ErrorHandle {
+    let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let failure = Failure::panicked(&*payload);
+        // Dropping a payload may panic again.
+        std::mem::forget(payload);
+        Err(failure)
+    });
+    match outcome {
+        Ok(value) => {
+            // SAFETY: the caller's contract.
+            unsafe { out.write(value) };
+            std::ptr::null_mut()
+        }
+        Err(failure) => Box::into_raw(Box::new(failure)).cast(),
+    }
+}
+
+/// Drops what `answered` made.
+///
+/// # Safety
+/// `handle` must be null or come from `answered` with the same `Value`, and be dropped once.
+pub(super) unsafe fn destroyed<Value>(handle: *mut Value) {
+    let drop_it = AssertUnwindSafe(|| {
+        if !handle.is_null() {
+            // SAFETY: the caller's contract.
+            drop(unsafe { Box::from_raw(handle) });
+        }
+    });
+    if let Err(payload) = catch_unwind(drop_it) {
+        std::mem::forget(payload);
+    }
+}
+
+/// The target behind a handle.
+///
+/// # Safety
+/// `target` must be null or a live handle of this table.
+pub(super) unsafe fn served<'a>(target: *const TargetHandle) -> Result<&'a dyn Target, Failure> {
+    // SAFETY: the caller's contract; handles are made by `target_create` from a `Served`.
+    let served = unsafe { target.cast::<Served>().as_ref() };
+    served.map(|served| &*served.0).ok_or_else(|| Failure::new(Code::MALFORMED, ["the target handle is null"]))
+}
+
+unsafe extern "C" fn target_create(description: Slice, out: *mut *mut TargetHandle) -> *mut ErrorHandle {
+    let work = || {
+        let description = message::read_description(read_slice(description)?)
+            .map_err(|error| Failure::malformed("the target description", &error))?;
+        let factory = TargetFactory::of(&description.architecture)
+            .ok_or_else(|| Failure::new(Code::ARCHITECTURE, [description.architecture.as_str()]))?;
+        Ok(Served((factory.create)(description)?))
+    };
+    // SAFETY: the host's contract.
+    unsafe { answered(out, work) }
+}
+
+unsafe extern "C" fn target_destroy(target: *mut TargetHandle) {
+    // SAFETY: the host's contract.
+    unsafe { destroyed(target.cast::<Served>()) }
+}
+
+unsafe extern "C" fn target_info(target: *const TargetHandle, out: *mut *mut BlobHandle) -> *mut ErrorHandle {
+    // SAFETY: the host's contract.
+    unsafe { answered(out, || info_bytes(served(target)?)) }
+}
+
+unsafe extern "C" fn resolve_family(
+    target: *const TargetHandle,
+    request: Slice,
+    out: *mut *mut BlobHandle,
+) -> *mut ErrorHandle {
+    // SAFETY: the host's contract.
+    unsafe { answered(out, || family_bytes(served(target)?, read_slice(request)?)) }
+}
+
+unsafe extern "C" fn compile(
+    target: *const TargetHandle,
+    module: Slice,
+    options: Slice,
+    out: *mut *mut BlobHandle,
+) -> *mut ErrorHandle {
+    // SAFETY: the host's contract.
+    unsafe { answered(out, || artifact_bytes(served(target)?, read_slice(module)?, read_slice(options)?)) }
+}
+
+fn info_bytes(target: &dyn Target) -> Result<Vec<u8>, Failure> {
+    written("the target's families and instructions", &TargetInfo::of(target))
+}
+
+fn family_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, Failure> {
+    let request: FamilyRequest =
+        wire::read(request).map_err(|error| Failure::malformed("the layout family request", &error))?;
+    // What the family derives from is the target's own or neutral: nobody else is on this side.
+    let all = FamilySet::new(vec![target.families(), &Neutral]);
+    let layout = target.families().resolve(&request.spec, &request.shape, &all)?;
+    written("the layout", &FamilyAnswer { layout })
+}
+
+fn artifact_bytes(target: &dyn Target, module: &[u8], options: &[u8]) -> Result<Vec<u8>, Failure> {
+    let module = kernel::decode(module)?;
+    let options = message::read_options(options).map_err(|error| Failure::malformed("the compile options", &error))?;
+    written("the compiled code", &target.compile(&module, &options)?)
+}
+
+fn written<T: serde::Serialize>(what: &str, value: &T) -> Result<Vec<u8>, Failure> {
+    wire::write(value).map_err(|error| Failure::internal(format!("{what} cannot be sent: {error}")))
+}
+
+unsafe extern "C" fn blob_bytes(blob: *const BlobHandle) -> Slice {
+    // SAFETY: the host's contract; every blob is a `Vec<u8>`.
+    unsafe { blob.cast::<Vec<u8>>().as_ref() }.map_or(Slice::EMPTY, |bytes| Slice::of(bytes))
+}
+
+unsafe extern "C" fn blob_destroy(blob: *mut BlobHandle) {
+    // SAFETY: the host's contract.
+    unsafe { destroyed(blob.cast::<Vec<u8>>()) }
+}
+
+unsafe extern "C" fn error_code(error: *const ErrorHandle) -> u32 {
+    // SAFETY: the host's contract; every error is a `Failure`.
+    unsafe { error.cast::<Failure>().as_ref() }.map_or(0, |failure| failure.code.0)
+}
+
+unsafe extern "C" fn error_message(error: *const ErrorHandle, index: u32) -> Slice {
+    // SAFETY: the host's contract.
+    let failure = unsafe { error.cast::<Failure>().as_ref() };
+    let message = failure.and_then(|failure| failure.chain.get(index as usize));
+    message.map_or(Slice::EMPTY, |message| Slice::of(message.as_bytes()))
+}
+
+unsafe extern "C" fn error_destroy(error: *mut ErrorHandle) {
+    // SAFETY: the host's contract.
+    unsafe { destroyed(error.cast::<Failure>()) }
+}

@@ -1,0 +1,231 @@
+//! Errors as they cross the boundary: a code from a fixed list and a chain of messages.
+//!
+//! Each code says what its chain holds, so that a host's typed error survives the way there and
+//! back. Imports `layout` and `vendor` for those errors.
+
+use std::any::Any;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::FactoryError;
+use super::wire::WireError;
+use crate::CompileError;
+use tilewright_kernel::DecodeError;
+use tilewright_layout::FamilyError;
+
+/// The kind of an error. Codes of a later version, unknown to this one, count as
+/// [`Code::INTERNAL`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Code(pub u32);
+
+impl Code {
+    /// The plugin broke: a panic, or a state that it holds impossible. Chain: messages.
+    pub const INTERNAL: Self = Self(1);
+    /// Bytes from the host cannot be read. Chain: what they should have been, what is wrong.
+    pub const MALFORMED: Self = Self(2);
+    /// The target has no way to do this. Chain: what.
+    pub const UNSUPPORTED: Self = Self(3);
+    /// The module breaks a rule. Chain: messages.
+    pub const INVALID: Self = Self(4);
+    /// An option cannot be taken. Chain: the option, what is wrong.
+    pub const OPTION: Self = Self(5);
+    /// The code generator failed. Chain: messages.
+    pub const BACKEND: Self = Self(6);
+    /// The plugin does not serve the architecture. Chain: the architecture.
+    pub const ARCHITECTURE: Self = Self(7);
+    /// The plugin cannot use the target's description. Chain: what is wrong.
+    pub const DESCRIPTION: Self = Self(8);
+    /// The target has no such layout family. Chain: the family, then those that there are.
+    pub const FAMILY: Self = Self(9);
+    /// A family's parameter is wrong. Chain: the family, the parameter, what is wrong.
+    pub const FAMILY_PARAMETER: Self = Self(10);
+    /// The shape does not fit the family. Chain: the family, the shape's sizes with commas, what is wrong.
+    pub const FAMILY_SHAPE: Self = Self(11);
+    /// A family's construction is no layout. Chain: the family, what is wrong.
+    pub const FAMILY_LAYOUT: Self = Self(12);
+    /// A vendor's runtime is missing. Chain: what is, and how to get it.
+    pub const NO_RUNTIME: Self = Self(13);
+    /// A device has not enough memory left. Chain: the bytes asked for.
+    pub const OUT_OF_MEMORY: Self = Self(14);
+    /// A buffer is not the device's, or too small. Chain: messages.
+    pub const BUFFER: Self = Self(15);
+    /// An artifact or a launch does not fit the device. Chain: messages.
+    pub const LAUNCH: Self = Self(16);
+    /// A kernel did something wrong. Chain: messages.
+    pub const FAULT: Self = Self(17);
+    /// A driver failed. Chain: messages.
+    pub const DRIVER: Self = Self(18);
+}
+
+/// An error on its way across the boundary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Its kind.
+    pub code: Code,
+    /// Messages, outermost first; what they hold, the code says.
+    pub chain: Vec<String>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.chain.join(": "))
+    }
+}
+
+impl Failure {
+    pub(super) fn new(code: Code, chain: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { code, chain: chain.into_iter().map(Into::into).collect() }
+    }
+
+    /// A plugin's own fault, told with what the reader can do.
+    pub(super) fn internal(message: impl Into<String>) -> Self {
+        Self::new(Code::INTERNAL, [message])
+    }
+
+    /// Bytes that cannot be read, by what they should have been.
+    pub(super) fn malformed(what: &str, error: &WireError) -> Self {
+        Self::new(Code::MALFORMED, [what.to_owned(), error.to_string()])
+    }
+
+    /// A caught panic, by its payload.
+    pub(super) fn panicked(payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or("without a message");
+        Self::internal(format!("panicked: {text}; report this with its input to the plugin's author"))
+    }
+
+    fn at(&self, index: usize) -> String {
+        self.chain.get(index).cloned().unwrap_or_default()
+    }
+
+    /// All messages from one on, as one.
+    fn tail(&self, index: usize) -> String {
+        self.chain.get(index..).unwrap_or_default().join(": ")
+    }
+
+    /// As an error of compiling by the plugin that `plugin` names.
+    pub(super) fn into_compile_error(self, plugin: &str) -> CompileError {
+        match self.code {
+            Code::UNSUPPORTED => CompileError::Unsupported(self.tail(0)),
+            Code::INVALID => CompileError::Invalid(self.tail(0)),
+            Code::OPTION => CompileError::Option { option: self.at(0), message: self.tail(1) },
+            Code::BACKEND => CompileError::Backend(self.tail(0)),
+            _ => CompileError::Plugin(format!("{plugin}: {self}")),
+        }
+    }
+
+    /// As an error of resolving a family by the plugin that `plugin` names.
+    pub(super) fn into_family_error(self, plugin: &str) -> FamilyError {
+        match self.code {
+            Code::FAMILY => {
+                FamilyError::Unknown { name: self.at(0), known: self.chain.get(1..).unwrap_or_default().to_vec() }
+            }
+            Code::FAMILY_PARAMETER => {
+                FamilyError::Parameter { family: self.at(0), parameter: self.at(1), message: self.tail(2) }
+            }
+            Code::FAMILY_SHAPE => FamilyError::Shape {
+                family: self.at(0),
+                shape: self.at(1).split(',').filter_map(|size| size.trim().parse().ok()).collect(),
+                message: self.tail(2),
+            },
+            Code::FAMILY_LAYOUT => FamilyError::Layout { family: self.at(0), message: self.tail(1) },
+            _ => FamilyError::Plugin(format!("{plugin}: {self}")),
+        }
+    }
+}
+
+impl From<CompileError> for Failure {
+    fn from(error: CompileError) -> Self {
+        match error {
+            CompileError::Unsupported(message) => Self::new(Code::UNSUPPORTED, [message]),
+            CompileError::Invalid(message) => Self::new(Code::INVALID, [message]),
+            CompileError::Option { option, message } => Self::new(Code::OPTION, [option, message]),
+            CompileError::Backend(message) => Self::new(Code::BACKEND, [message]),
+            CompileError::Plugin(message) => Self::new(Code::INTERNAL, [message]),
+        }
+    }
+}
+
+impl From<FamilyError> for Failure {
+    fn from(error: FamilyError) -> Self {
+        match error {
+            FamilyError::Unknown { name, known } => Self::new(Code::FAMILY, std::iter::once(name).chain(known)),
+            FamilyError::Parameter { family, parameter, message } => {
+                Self::new(Code::FAMILY_PARAMETER, [family, parameter, message])
+            }
+            FamilyError::Shape { family, shape, message } => {
+                let sizes: Vec<_> = shape.iter().map(u64::to_string).collect();
+                Self::new(Code::FAMILY_SHAPE, [family, sizes.join(","), message])
+            }
+            FamilyError::Layout { family, message } => Self::new(Code::FAMILY_LAYOUT, [family, message]),
+            FamilyError::Plugin(message) => Self::new(Code::INTERNAL, [message]),
+        }
+    }
+}
+
+impl From<DecodeError> for Failure {
+    fn from(error: DecodeError) -> Self {
+        match error {
+            DecodeError::UnknownOperation(name) => {
+                Self::new(Code::UNSUPPORTED, [format!("kernel operation `{name}`, which this plugin does not know")])
+            }
+            other => Self::new(Code::MALFORMED, ["the module".to_owned(), other.to_string()]),
+        }
+    }
+}
+
+impl From<FactoryError> for Failure {
+    fn from(error: FactoryError) -> Self {
+        match error {
+            FactoryError::Architecture(name) => Self::new(Code::ARCHITECTURE, [name]),
+            FactoryError::Description(message) => Self::new(Code::DESCRIPTION, [message]),
+            FactoryError::Failed(message) => Self::new(Code::INTERNAL, [message]),
+        }
+    }
+}
+
+impl Failure {
+    /// As an error of making a target by the plugin that `plugin` names.
+    pub(super) fn into_factory_error(self, plugin: &str) -> FactoryError {
+        match self.code {
+            Code::ARCHITECTURE => FactoryError::Architecture(self.tail(0)),
+            Code::DESCRIPTION => FactoryError::Description(self.tail(0)),
+            _ => FactoryError::Failed(format!("{plugin}: {self}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_operation_is_unsupported_and_named() {
+        let failure = Failure::from(DecodeError::UnknownOperation("warp_drive".to_owned()));
+        match failure.into_compile_error("libplugin.so") {
+            CompileError::Unsupported(message) => assert!(message.contains("`warp_drive`"), "{message}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_code_of_a_later_version_is_the_plugins_failure() {
+        let failure = Failure::new(Code(4711), ["first", "second"]);
+        let expected = "libplugin.so: first: second".to_owned();
+        assert_eq!(failure.clone().into_compile_error("libplugin.so"), CompileError::Plugin(expected.clone()));
+        assert_eq!(failure.into_family_error("libplugin.so"), FamilyError::Plugin(expected));
+    }
+
+    #[test]
+    fn a_chain_that_is_too_short_is_no_fault_of_the_reader() {
+        for code in 0..16 {
+            let failure = Failure { code: Code(code), chain: Vec::new() };
+            let _ = failure.clone().into_compile_error("libplugin.so");
+            let _ = failure.clone().into_family_error("libplugin.so");
+            let _ = failure.into_factory_error("libplugin.so");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What a device has given out: memory and code, by numbers that only it can read.
+
+use std::collections::HashMap;
+
+use tilewright_kernel::{MappedTensor, TensorMap};
+
+use super::{Artifact, Buffer, DeviceError, KernelMetadata, LaunchArgument, LaunchRequest, LoadedCode};
+
+/// A device's buffers and loaded code. Numbers are never given twice, so that one that is no longer good is told from
+/// all others; what is dropped here is released by its own `drop`.
+#[derive(Debug)]
+pub struct Ledger<Memory, Code> {
+    buffers: HashMap<u64, (Memory, u64)>,
+    codes: HashMap<u64, (Code, Vec<KernelMetadata>)>,
+    next: u64,
+}
+
+impl<Memory, Code> Default for Ledger<Memory, Code> {
+    fn default() -> Self {
+        Self { buffers: HashMap::new(), codes: HashMap::new(), next: 1 }
+    }
+}
+
+impl<Memory, Code> Ledger<Memory, Code> {
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// Enters memory of so many bytes.
+    pub fn lend(&mut self, memory: Memory, bytes: u64) -> Buffer {
+        let number = self.number();
+        self.buffers.insert(number, (memory, bytes));
+        Buffer(number)
+    }
+
+    /// Strikes out a buffer and gives its memory; nothing where it is not here.
+    pub fn take_back(&mut self, buffer: Buffer) -> Option<Memory> {
+        self.buffers.remove(&buffer.0).map(|(memory, _)| memory)
+    }
+
+    /// The memory of a buffer of which `bytes` bytes from `offset` on are to be used.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadBuffer`] where there is no such buffer, or it ends before.
+    pub fn memory(&self, buffer: Buffer, offset: u64, bytes: u64) -> Result<&Memory, DeviceError> {
+        let missing = || DeviceError::BadBuffer(format!("there is no buffer {} here", buffer.0));
+        let (memory, size) = self.buffers.get(&buffer.0).ok_or_else(missing)?;
+        match offset.checked_add(bytes).is_some_and(|end| end <= *size) {
+            true => Ok(memory),
+            false => Err(DeviceError::BadBuffer(format!("{bytes} bytes from {offset} on of a buffer of {size}"))),
+        }
+    }
+
+    /// The memory of a tensor that a map is made of, all of whose elements must be there.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadLaunch`] where there is no such tensor, else as [`Self::memory`].
+    pub fn tensor(&self, given: &MappedTensor<Buffer>, map: &TensorMap) -> Result<&Memory, DeviceError> {
+        let end = given.end(map).map_err(DeviceError::BadLaunch)?;
+        self.memory(given.buffer, 0, end)
+    }
+
+    /// Enters the code of an artifact.
+    pub fn keep(&mut self, code: Code, artifact: &Artifact) -> LoadedCode {
+        let number = self.number();
+        self.codes.insert(number, (code, artifact.kernels.clone()));
+        LoadedCode(number)
+    }
+
+    /// Strikes out code and gives it; nothing where it is not here.
+    pub fn forget(&mut self, code: LoadedCode) -> Option<Code> {
+        self.codes.remove(&code.0).map(|(code, _)| code)
+    }
+
+    /// The code that a launch asks for, and what is known of its kernel.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadLaunch`] where there is no such code or kernel, the grid has no blocks, or the arguments are not
+    /// those that the kernel takes.
+    pub fn launched(&self, launch: &LaunchRequest) -> Result<(&Code, &KernelMetadata), DeviceError> {
+        let bad = |message: String| DeviceError::BadLaunch(message);
+        let entry = self.codes.get(&launch.code.0);
+        let (code, kernels) = entry.ok_or_else(|| bad(format!("no code {} is loaded here", launch.code.0)))?;
+        let kernel = kernels.iter().find(|kernel| kernel.name == launch.kernel);
+        let kernel = kernel.ok_or_else(|| bad(format!("the code has no kernel `{}`", launch.kernel)))?;
+        if launch.grid.contains(&0) {
+            return Err(bad(format!("a grid of {:?} blocks", launch.grid)));
+        }
+        // Some runtimes would read arguments that are not there.
+        let unknown = || bad("the artifact does not say what its kernels take; compile it again".to_owned());
+        let parameters = kernel.parameters.as_ref().ok_or_else(unknown)?;
+        fit(parameters, &launch.arguments).map_err(|what| bad(format!("kernel `{}` {what}", kernel.name)))?;
+        Ok((code, kernel))
+    }
+}
+
+/// Whether there is an argument for each parameter, as wide as it. Which are addresses, a width does not tell.
+fn fit(parameters: &[u32], arguments: &[LaunchArgument]) -> Result<(), String> {
+    if parameters.len() != arguments.len() {
+        return Err(format!("takes {} arguments, {} are given", parameters.len(), arguments.len()));
+    }
+    for (number, (&bits, argument)) in parameters.iter().zip(arguments).enumerate() {
+        let given = match *argument {
+            LaunchArgument::Buffer(_) => 64,
+            LaunchArgument::Scalar { width, .. } => width,
+            LaunchArgument::Tensor(_) if bits == 0 => continue,
+            LaunchArgument::Tensor(_) => {
+                return Err(format!("takes {bits} bits as argument {number}, a tensor is given"));
+            }
+        };
+        if bits == 0 {
+            return Err(format!("takes a tensor as argument {number}, {given} bits are given"));
+        }
+        // A truth is one bit to programs and a byte to kernels.
+        if given.div_ceil(8) != bits.div_ceil(8) {
+            return Err(format!("takes {bits} bits as argument {number}, {given} are given"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(parameters: Option<Vec<u32>>) -> KernelMetadata {
+        let (name, maps) = ("add".to_owned(), Vec::new());
+        KernelMetadata { name, lanes: 32, warps: 1, blocks: 1, shared_bytes: 0, maps, parameters }
+    }
+
+    fn ledger(parameters: Option<Vec<u32>>) -> (Ledger<&'static str, &'static str>, LoadedCode, Buffer) {
+        let mut ledger = Ledger::default();
+        let artifact = Artifact { payloads: Vec::new(), kernels: vec![metadata(parameters)], taken_by: None };
+        let (code, buffer) = (ledger.keep("code", &artifact), ledger.lend("memory", 16));
+        (ledger, code, buffer)
+    }
+
+    #[test]
+    fn ranges_are_of_their_buffer() {
+        let (mut ledger, _, buffer) = ledger(None);
+        assert_eq!(ledger.memory(buffer, 0, 16), Ok(&"memory"));
+        assert_eq!(ledger.memory(buffer, 16, 0), Ok(&"memory"));
+        for (offset, bytes) in [(0, 17), (16, 1), (u64::MAX, 1), (1, u64::MAX)] {
+            assert!(
+                matches!(ledger.memory(buffer, offset, bytes), Err(DeviceError::BadBuffer(_))),
+                "{offset}, {bytes}"
+            );
+        }
+        ledger.take_back(buffer);
+        assert!(matches!(ledger.memory(buffer, 0, 0), Err(DeviceError::BadBuffer(_))));
+        assert_ne!(ledger.lend("again", 16), buffer, "a number that was good once is good for nothing else");
+    }
+
+    #[test]
+    fn launches_are_of_a_kernel_and_its_arguments() {
+        let (mut ledger, code, buffer) = ledger(Some(vec![64, 32]));
+        let good = LaunchRequest {
+            code,
+            kernel: "add".to_owned(),
+            grid: [1, 2, 3],
+            arguments: vec![LaunchArgument::Buffer(buffer), LaunchArgument::Scalar { bits: 7, width: 32 }],
+        };
+        assert_eq!(ledger.launched(&good).map(|(code, kernel)| (*code, kernel.lanes)), Ok(("code", 32)));
+        let wrong = [
+            LaunchRequest { code: LoadedCode(99), ..good.clone() },
+            LaunchRequest { kernel: "sub".to_owned(), ..good.clone() },
+            LaunchRequest { grid: [1, 0, 1], ..good.clone() },
+            LaunchRequest { arguments: good.arguments[..1].to_vec(), ..good.clone() },
+            LaunchRequest { arguments: good.arguments.iter().rev().copied().collect(), ..good.clone() },
+        ];
+        for launch in wrong {
+            assert!(matches!(ledger.launched(&launch), Err(DeviceError::BadLaunch(_))), "{launch:?}");
+        }
+        ledger.forget(code);
+        assert!(matches!(ledger.launched(&good), Err(DeviceError::BadLaunch(_))));
+    }
+
+    #[test]
+    fn code_of_unknown_arguments_is_not_launched() {
+        let (ledger, code, _) = ledger(None);
+        let launch = LaunchRequest { code, kernel: "add".to_owned(), grid: [1, 1, 1], arguments: Vec::new() };
+        assert!(matches!(ledger.launched(&launch), Err(DeviceError::BadLaunch(_))));
+    }
+}

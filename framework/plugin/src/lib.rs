@@ -1,0 +1,64 @@
+//! The traits behind which vendors' code lives, and the plugin boundary.
+//!
+//! A plugin is a shared library that serves targets behind a table of C functions ([`abi`]). Its
+//! author writes a library crate that registers a [`TargetFactory`] with
+//! [`register_targets!`](crate::register_targets), and beside it a crate of type `cdylib` that
+//! calls [`export_plugin!`](crate::export_plugin); or writes it in C, from
+//! `include/tilewright_plugin.h`. A host asks a [`Registry`] for targets and cannot tell plugins
+//! that are linked in from those that were loaded, here or in a process of their own ([`serve`]).
+//! Their devices come the same ways.
+//! `docs/plugin-abi.md` has the rules.
+//!
+//! Contract: a plugin that panics, lies or is of another version gives an error, and so does one
+//! that aborts or hangs where it is isolated. Nothing unwinds across the boundary, and no library
+//! is ever closed.
+
+pub mod abi;
+mod artifact;
+mod bytes;
+mod channel;
+mod claims;
+mod device;
+mod devices;
+mod discovery;
+mod export;
+mod factory;
+mod failure;
+mod frame;
+mod host;
+mod image;
+mod isolated;
+mod issue;
+mod ledger;
+mod lenient;
+mod library;
+mod listener;
+mod load_error;
+mod manifest;
+mod message;
+mod plugin_slots;
+mod proxy;
+mod registry;
+mod slots;
+mod target;
+pub mod wire;
+
+pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, Payload};
+pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode};
+pub use discovery::{DEBUG_VARIABLE, Discovery, PATH_VARIABLE};
+pub use export::query;
+pub use factory::{FactoryError, TargetFactory};
+pub use failure::{Code, Failure};
+pub use host::{serve, serve_streams};
+pub use isolated::HostCommand;
+pub use issue::{check_maps, issued_row};
+pub use ledger::Ledger;
+pub use listener::{Level, Listener, listen, listening, log, progress};
+pub use load_error::LoadError;
+pub use manifest::{MANIFEST_SUFFIX, Manifest};
+pub use message::read_every_message;
+pub use registry::{Duplicate, Origin, Plugin, Refusal, Registry, RegistryError};
+pub use target::{CompileError, Target};
+
+/// The crate behind [`register_targets!`](crate::register_targets), so that plugins need not name it.
+pub use inventory;

@@ -1,0 +1,339 @@
+//! The structured values that cross, each with the function that writes and the one that reads it.
+//!
+//! Rows and list items with variants of a later version are skipped, as far as the rest makes
+//! sense without them. Imports `layout`, `target`, `vendor`.
+
+use ciborium::Value;
+use serde::{Deserialize, Serialize};
+
+use super::wire::{self, WireError};
+use crate::{Artifact, CompileOptions, Emit, Payload, Target};
+use tilewright_layout::{FamilySpec, Layout, Sample, SampleUse, Spelling};
+use tilewright_target::{BankRow, ExchangeRow, Instruction, TargetDescription, UnusedInstruction};
+
+/// What a plugin says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PluginInfo {
+    pub name: String,
+    pub version: String,
+    pub abi_minor: u32,
+    pub architectures: Vec<String>,
+}
+
+/// What a target has besides its description.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct TargetInfo {
+    /// Names of the layout families.
+    pub families: Vec<String>,
+    /// The instruction table.
+    pub instructions: Vec<Instruction>,
+    /// Samples of the families, for each use that [`uses`] lists; a plugin need not have any.
+    #[serde(default)]
+    pub samples: Vec<SamplesOfUse>,
+    /// How attribute text spells the families; those without a spelling are written by rule.
+    #[serde(default)]
+    pub spellings: Vec<Spelling>,
+    /// What the table knows and nothing uses; a plugin need not say.
+    #[serde(default)]
+    pub unused: Vec<UnusedInstruction>,
+}
+
+/// The samples of a target's families for one use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SamplesOfUse {
+    #[serde(rename = "use")]
+    pub use_case: SampleUse,
+    pub samples: Vec<Sample>,
+}
+
+/// The uses whose samples cross: every choice of lanes, blocks of up to 16 warps, elements of 8 to
+/// 64 bits.
+fn uses(description: &TargetDescription) -> impl Iterator<Item = SampleUse> + '_ {
+    description.lanes.choices.iter().flat_map(|&lanes| {
+        let most = description.limits.lanes_per_block / lanes.max(1);
+        let warps = [1, 2, 4, 8, 16].into_iter().filter(move |&warps| warps <= most);
+        warps.flat_map(move |warps| [8, 16, 32, 64].map(|element_bits| SampleUse { lanes, warps, element_bits }))
+    })
+}
+
+impl TargetInfo {
+    pub(super) fn of(target: &dyn Target) -> Self {
+        let families = target.families();
+        let samples = uses(target.description())
+            .map(|use_case| SamplesOfUse { use_case, samples: families.samples(use_case) })
+            .filter(|of_use| !of_use.samples.is_empty());
+        Self {
+            families: families.names(),
+            instructions: target.instructions().to_vec(),
+            samples: samples.collect(),
+            spellings: families.spellings(),
+            unused: target.unused_instructions().to_vec(),
+        }
+    }
+}
+
+/// A question about a layout family.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FamilyRequest {
+    pub spec: FamilySpec,
+    pub shape: Vec<u64>,
+}
+
+/// The answer to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FamilyAnswer {
+    pub layout: Layout,
+}
+
+fn read_without<T: serde::de::DeserializeOwned>(bytes: &[u8], skip: impl Fn(&mut Value)) -> Result<T, WireError> {
+    let mut value = wire::read_value(bytes)?;
+    // Most often there is nothing to skip, and each row is read once.
+    match super::lenient::from_value(&value) {
+        Err(error) if error.unknown_variant => {
+            skip(&mut value);
+            Ok(super::lenient::from_value(&value)?)
+        }
+        read => Ok(read?),
+    }
+}
+
+pub(super) fn read_description(bytes: &[u8]) -> Result<TargetDescription, WireError> {
+    read_without(bytes, |value| {
+        wire::skip_unknown_rows::<ExchangeRow>(value, &["exchanges"]);
+        wire::skip_unknown_rows::<BankRow>(value, &["shared", "banks"]);
+    })
+}
+
+pub(super) fn read_target_info(bytes: &[u8]) -> Result<TargetInfo, WireError> {
+    read_without(bytes, |value| {
+        wire::skip_unknown_rows::<Instruction>(value, &["instructions"]);
+        wire::skip_unknown_rows::<Spelling>(value, &["spellings"]);
+        wire::skip_unknown_rows::<UnusedInstruction>(value, &["unused"]);
+    })
+}
+
+pub(super) fn read_options(bytes: &[u8]) -> Result<CompileOptions, WireError> {
+    read_without(bytes, |value| wire::skip_unknown_rows::<Emit>(value, &["emit"]))
+}
+
+pub(super) fn read_artifact(bytes: &[u8]) -> Result<Artifact, WireError> {
+    read_without(bytes, |value| wire::skip_unknown_rows::<Payload>(value, &["payloads"]))
+}
+
+/// Reads bytes as every message that crosses, for tests of what anybody may send: an answer or an error,
+/// never a panic.
+pub fn read_every_message(bytes: &[u8]) {
+    use super::devices::call::{DeviceNames, Number};
+    use super::frame::{self, Answer, Request};
+    use crate::{LaunchRequest, Launched};
+    let _ = read_description(bytes);
+    let _ = read_target_info(bytes);
+    let _ = read_options(bytes);
+    let _ = read_artifact(bytes);
+    let _ = wire::read::<FamilyRequest>(bytes);
+    let _ = wire::read::<FamilyAnswer>(bytes);
+    let _ = wire::read::<PluginInfo>(bytes);
+    let _ = wire::read::<DeviceNames>(bytes);
+    let _ = wire::read::<Number>(bytes);
+    let _ = wire::read::<LaunchRequest>(bytes);
+    let _ = wire::read::<Launched>(bytes);
+    let _ = frame::read::<Request>(&mut &*bytes);
+    let _ = frame::read::<Answer>(&mut &*bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use ciborium::value::Value;
+    use proptest::prelude::*;
+
+    use super::super::frame::{self, Request};
+    use super::super::wire::{MAX_DEPTH, WIRE_VERSION, read, write};
+    use super::*;
+
+    fn description() -> TargetDescription {
+        let text = include_str!("../tests/fixtures/targets/src/fixture.toml");
+        TargetDescription::from_toml("fixture.toml", text).expect("the fixture's description")
+    }
+
+    /// What `change` makes of the CBOR of a value.
+    fn changed<T: Serialize>(value: &T, change: impl FnOnce(&mut Value)) -> Vec<u8> {
+        let mut body = wire::read_value(&write(value).expect("bytes")).expect("CBOR");
+        change(&mut body);
+        write(&body).expect("bytes")
+    }
+
+    fn field<'a>(value: &'a mut Value, name: &str) -> &'a mut Value {
+        let Value::Map(map) = value else { panic!("a map with {name}") };
+        &mut map.iter_mut().find(|(key, _)| key.as_text() == Some(name)).expect("the field").1
+    }
+
+    fn set(value: &mut Value, name: &str, to: Value) {
+        *field(value, name) = to;
+    }
+
+    fn push(value: &mut Value, item: Value) {
+        value.as_array_mut().expect("a list").push(item);
+    }
+
+    fn add_field(value: &mut Value) {
+        value.as_map_mut().expect("a map").insert(0, ("later".into(), Value::Array(vec![1.into()])));
+    }
+
+    #[test]
+    fn descriptions_cross_unchanged() {
+        assert_eq!(read_description(&write(&description()).expect("bytes")), Ok(description()));
+    }
+
+    #[test]
+    fn fields_of_a_later_version_are_skipped_at_every_depth() {
+        let bytes = changed(&description(), |value| {
+            add_field(value);
+            add_field(field(value, "shared"));
+            field(field(value, "shared"), "banks").as_array_mut().expect("rows").iter_mut().for_each(add_field);
+            add_field(field(field(value, "costs"), "exchange"));
+        });
+        assert_eq!(read_description(&bytes), Ok(description()));
+    }
+
+    #[test]
+    fn rows_with_variants_of_a_later_version_are_skipped() {
+        let bytes = changed(&description(), |value| {
+            for (list, name, variant) in [("exchanges", "kind", "teleport"), ("exchanges", "evidence", "dreamt")] {
+                let rows = field(value, list);
+                let mut row = rows.as_array().expect("rows")[0].clone();
+                set(&mut row, name, variant.into());
+                push(rows, row);
+            }
+            let banks = field(field(value, "shared"), "banks");
+            let mut row = banks.as_array().expect("rows")[0].clone();
+            push(field(&mut row, "directions"), "sideways".into());
+            push(banks, row);
+        });
+        assert_eq!(read_description(&bytes), Ok(description()));
+    }
+
+    #[test]
+    fn rows_that_are_wrong_are_no_rows_of_a_later_version() {
+        let bytes = changed(&description(), |value| {
+            let row = &mut field(value, "exchanges").as_array_mut().expect("rows")[0];
+            set(row, "bits", "many".into());
+        });
+        assert!(matches!(read_description(&bytes), Err(WireError::Malformed(_))));
+    }
+
+    #[test]
+    fn an_instruction_with_an_operand_of_a_later_version_is_skipped_as_a_whole() {
+        let row = |operand: Value| {
+            let text = |text: &str| Value::from(text);
+            Value::Map(vec![
+                (text("name"), text("move")),
+                (text("kind"), text("shared_move")),
+                (text("operands"), Value::Array(vec![text("uniform"), operand])),
+                (text("cycles"), Value::Null),
+                (text("semantics"), text("move")),
+                (text("source"), text("made up")),
+            ])
+        };
+        let families = vec!["striped".to_owned()];
+        let info = TargetInfo {
+            families,
+            instructions: Vec::new(),
+            samples: Vec::new(),
+            spellings: Vec::new(),
+            unused: Vec::new(),
+        };
+        let with_rows = |rows: Vec<Value>| changed(&info, |value| set(value, "instructions", Value::Array(rows)));
+        let read_rows = |rows| read_target_info(&with_rows(rows)).map(|info| info.instructions.len());
+        assert_eq!(read_rows(vec![row("uniform".into())]), Ok(1));
+        let later = Value::Map(vec![("holographic".into(), Value::Map(vec![]))]);
+        assert_eq!(read_rows(vec![row("uniform".into()), row(later)]), Ok(1));
+        assert!(matches!(read_rows(vec![row(7.into())]), Err(WireError::Malformed(_))));
+    }
+
+    #[test]
+    fn unused_instructions_cross_and_a_plugin_need_not_list_any() {
+        let unused = vec![UnusedInstruction {
+            name: "mad.sparse".to_owned(),
+            shapes: vec![[16, 8, 32], [16, 8, 64]],
+            types: vec![("d".to_owned(), "f32".to_owned()), ("a".to_owned(), "f16".to_owned())],
+            reason: "its first factor has zeros by structure".to_owned(),
+            source: "made up".to_owned(),
+        }];
+        let info = TargetInfo {
+            families: Vec::new(),
+            instructions: Vec::new(),
+            samples: Vec::new(),
+            spellings: Vec::new(),
+            unused,
+        };
+        let bytes = changed(&info, |value| {
+            field(value, "unused").as_array_mut().expect("rows").iter_mut().for_each(add_field);
+        });
+        assert_eq!(read_target_info(&bytes), Ok(info.clone()));
+        let of_an_earlier_version = changed(&info, |value| {
+            value.as_map_mut().expect("a map").retain(|(key, _)| key.as_text() != Some("unused"));
+        });
+        assert_eq!(read_target_info(&of_an_earlier_version), Ok(TargetInfo { unused: Vec::new(), ..info }));
+    }
+
+    #[test]
+    fn forms_of_a_later_version_are_skipped() {
+        let options = CompileOptions::default();
+        let bytes = changed(&options, |value| push(field(value, "emit"), "hologram".into()));
+        assert_eq!(read_options(&bytes), Ok(options));
+        let payload = Payload { form: Emit::Assembly, format: "s".to_owned(), bytes: vec![0, 255], may_differ: false };
+        let artifact = Artifact { payloads: vec![payload], kernels: Vec::new(), taken_by: None };
+        let bytes = changed(&artifact, |value| {
+            let mut payload = field(value, "payloads").as_array().expect("payloads")[0].clone();
+            set(&mut payload, "form", "hologram".into());
+            push(field(value, "payloads"), payload);
+        });
+        assert_eq!(read_artifact(&bytes), Ok(artifact));
+    }
+
+    #[test]
+    fn a_later_envelope_is_refused_by_its_number() {
+        #[derive(Serialize)]
+        struct Later {
+            version: u32,
+            body: u32,
+        }
+        let mut bytes = Vec::new();
+        ciborium::into_writer(&Later { version: WIRE_VERSION + 1, body: 0 }, &mut bytes).expect("CBOR");
+        assert_eq!(read::<u32>(&bytes), Err(WireError::Version { found: WIRE_VERSION + 1 }));
+    }
+
+    #[test]
+    fn depth_and_length_are_bounded_and_nothing_may_follow() {
+        let nested = |depth: usize| (0..depth).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        let too_deep = write(&nested(MAX_DEPTH + 1)).expect("bytes");
+        assert!(matches!(read::<Value>(&too_deep), Err(WireError::Malformed(_))));
+        let mut followed = write(&1u32).expect("bytes");
+        assert_eq!(read::<u32>(&followed), Ok(1));
+        followed.push(0);
+        assert!(matches!(read::<u32>(&followed), Err(WireError::Malformed(_))));
+        // Four bytes of length and nothing else: an error, and no memory of that length.
+        let huge = u32::MAX.to_le_bytes();
+        assert!(frame::read::<Request>(&mut huge.as_slice()).is_err());
+        let cut_off = [100, 0, 0, 0, 1, 2, 3];
+        assert!(frame::read::<Request>(&mut cut_off.as_slice()).is_err());
+        assert!(matches!(frame::read::<Request>(&mut [].as_slice()), Ok(None)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            read_every_message(&bytes);
+        }
+
+        #[test]
+        fn no_damage_makes_a_reader_panic(damage in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..6)) {
+            let mut bytes = write(&description()).expect("bytes");
+            for (at, byte) in damage {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+            }
+            read_every_message(&bytes);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A target behind a channel: looks like any other.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::FactoryError;
+use super::channel::{Call, Channel};
+use super::claims::{check_instructions, check_layout};
+use super::devices;
+use super::failure::Failure;
+use super::message::{self, FamilyAnswer, FamilyRequest, TargetInfo};
+use super::wire::{self, WireError};
+use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+use tilewright_kernel as kernel;
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
+use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
+
+/// Layouts kept for each target; when there are more, all are forgotten.
+const MOST_LAYOUTS: usize = 1 << 14;
+
+/// Numbers targets in this process.
+static NEXT_TARGET: AtomicU64 = AtomicU64::new(1);
+
+/// A target of a plugin.
+pub(super) struct Proxy {
+    description: TargetDescription,
+    families: ProxyFamilies,
+    instructions: Vec<Instruction>,
+    unused: Vec<UnusedInstruction>,
+    remote: Arc<Remote>,
+}
+
+/// The plugin's end of a target; ended with its last user.
+pub(super) struct Remote {
+    channel: Arc<dyn Channel>,
+    target: u64,
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        // Nobody is left who could be told of a failure.
+        let _ = self.channel.call(Call::Destroy { target: self.target });
+    }
+}
+
+impl Remote {
+    pub(super) fn target(&self) -> u64 {
+        self.target
+    }
+
+    pub(super) fn call(&self, call: Call) -> Result<Vec<u8>, Failure> {
+        self.channel.call(call)
+    }
+
+    pub(super) fn plugin(&self) -> String {
+        self.channel.file().display().to_string()
+    }
+
+    pub(super) fn nonsense(&self, what: &str, error: &WireError) -> String {
+        format!("{}: answered {what} that cannot be read: {error}; report this to the plugin's author", self.plugin())
+    }
+
+    fn lie(&self, reason: &str) -> String {
+        format!("{}: answered {reason}; report this to the plugin's author", self.plugin())
+    }
+}
+
+impl Proxy {
+    /// Makes the target in the plugin, and asks what it has.
+    pub(super) fn open(channel: Arc<dyn Channel>, description: &TargetDescription) -> Result<Self, FactoryError> {
+        let plugin = channel.file().display().to_string();
+        let failed = |failure: Failure| failure.into_factory_error(&plugin);
+        let bytes = wire::write(description).map_err(|error| FactoryError::Description(error.to_string()))?;
+        let target = NEXT_TARGET.fetch_add(1, Ordering::Relaxed);
+        channel.call(Call::Create { target, description: bytes }).map_err(failed)?;
+        let remote = Arc::new(Remote { channel, target });
+        let info = remote.channel.call(Call::Info { target }).map_err(failed)?;
+        let TargetInfo { families, instructions, samples, spellings, unused } = message::read_target_info(&info)
+            .map_err(|error| FactoryError::Failed(remote.nonsense("families and instructions", &error)))?;
+        check_instructions(&instructions, description).map_err(|reason| FactoryError::Failed(remote.lie(&reason)))?;
+        let samples = samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect();
+        let families = ProxyFamilies {
+            names: families,
+            samples,
+            spellings,
+            remote: Arc::clone(&remote),
+            known: RwLock::default(),
+        };
+        Ok(Self { description: description.clone(), families, instructions, unused, remote })
+    }
+}
+
+impl Target for Proxy {
+    fn description(&self) -> &TargetDescription {
+        &self.description
+    }
+
+    fn families(&self) -> &dyn Families {
+        &self.families
+    }
+
+    fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    fn unused_instructions(&self) -> &[UnusedInstruction] {
+        &self.unused
+    }
+
+    fn compile(&self, module: &kernel::Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
+        let options = wire::write(options).map_err(|error| CompileError::Invalid(error.to_string()))?;
+        let call = Call::Compile { target: self.remote.target, module: kernel::encode(module), options };
+        let answer =
+            self.remote.channel.call(call).map_err(|failure| failure.into_compile_error(&self.remote.plugin()))?;
+        message::read_artifact(&answer)
+            .map_err(|error| CompileError::Plugin(self.remote.nonsense("compiled code", &error)))
+    }
+
+    fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+        devices::proxy::open(&self.remote)
+    }
+}
+
+/// Families of a target of a plugin; layouts are kept by value.
+struct ProxyFamilies {
+    names: Vec<String>,
+    samples: HashMap<SampleUse, Vec<Sample>>,
+    spellings: Vec<Spelling>,
+    remote: Arc<Remote>,
+    known: RwLock<HashMap<FamilySpec, HashMap<Vec<u64>, Layout>>>,
+}
+
+impl Families for ProxyFamilies {
+    fn names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
+        {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(layout) = known.get(spec).and_then(|shapes| shapes.get(shape)) {
+                return Ok(layout.clone());
+            }
+        }
+        let layout = self.ask(spec, shape)?;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.values().map(HashMap::len).sum::<usize>() >= MOST_LAYOUTS {
+            known.clear();
+        }
+        known.entry(spec.clone()).or_default().insert(shape.to_vec(), layout.clone());
+        Ok(layout)
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        self.samples.get(&use_case).cloned().unwrap_or_default()
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        self.spellings.clone()
+    }
+}
+
+impl ProxyFamilies {
+    fn ask(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
+        let remote = &self.remote;
+        let request = FamilyRequest { spec: spec.clone(), shape: shape.to_vec() };
+        let request = wire::write(&request).map_err(|error| FamilyError::Shape {
+            family: spec.name.clone(),
+            shape: shape.to_vec(),
+            message: error.to_string(),
+        })?;
+        let answer = remote
+            .channel
+            .call(Call::Resolve { target: remote.target, request })
+            .map_err(|failure| failure.into_family_error(&remote.plugin()))?;
+        let FamilyAnswer { layout } =
+            wire::read(&answer).map_err(|error| FamilyError::Plugin(remote.nonsense("a layout", &error)))?;
+        check_layout(&layout, shape).map_err(|reason| FamilyError::Plugin(remote.lie(&reason)))?;
+        Ok(layout)
+    }
+}

@@ -1,0 +1,101 @@
+//! The committed corpus of a fuzz target: a file `framework/fuzz/corpus/NAME.txt` with one input in each line.
+//!
+//! Printable characters of ASCII stand for themselves, but for `\`, which begins `\\`, `\n`, `\r`, `\t` and
+//! `\xNN`, a byte. So texts can be read where they are kept, and bytes are kept in the same way.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+/// The folder in which the fuzz target of that name finds its inputs and adds to them; not committed.
+#[must_use]
+pub fn folder(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name)
+}
+
+/// The file that keeps the inputs of the fuzz target of that name.
+#[must_use]
+pub fn file(name: &str) -> PathBuf {
+    folder(name).with_extension("txt")
+}
+
+/// The committed inputs of the fuzz target of that name.
+///
+/// # Errors
+/// Where there is no such file, or a line of it is no input.
+pub fn read(name: &str) -> io::Result<Vec<Vec<u8>>> {
+    let lines = fs::read_to_string(file(name))?;
+    lines.lines().enumerate().map(|(line, text)| parse(text).ok_or_else(|| wrong(name, line + 1))).collect()
+}
+
+/// Keeps `inputs` as the corpus of the fuzz target of that name.
+///
+/// # Errors
+/// Where the file cannot be written.
+pub fn write(name: &str, inputs: &[Vec<u8>]) -> io::Result<()> {
+    let lines: String = inputs.iter().map(|input| format!("{}\n", print(input))).collect();
+    fs::write(file(name), lines)
+}
+
+/// An input as a line.
+#[must_use]
+pub fn print(input: &[u8]) -> String {
+    let of = |&byte: &u8| match byte {
+        b'\\' => "\\\\".to_owned(),
+        b'\n' => "\\n".to_owned(),
+        b'\r' => "\\r".to_owned(),
+        b'\t' => "\\t".to_owned(),
+        b' '..=b'~' => char::from(byte).to_string(),
+        _ => format!("\\x{byte:02x}"),
+    };
+    input.iter().map(of).collect()
+}
+
+/// The input of a line, where it is one.
+#[must_use]
+pub fn parse(line: &str) -> Option<Vec<u8>> {
+    let mut bytes = line.bytes();
+    let mut input = Vec::with_capacity(line.len());
+    while let Some(byte) = bytes.next() {
+        let plain = match (byte, byte == b'\\') {
+            (_, true) => escaped(&mut bytes)?,
+            (b' '..=b'~', false) => byte,
+            _ => return None,
+        };
+        input.push(plain);
+    }
+    Some(input)
+}
+
+fn escaped(bytes: &mut impl Iterator<Item = u8>) -> Option<u8> {
+    match bytes.next()? {
+        b'\\' => Some(b'\\'),
+        b'n' => Some(b'\n'),
+        b'r' => Some(b'\r'),
+        b't' => Some(b'\t'),
+        b'x' => {
+            let mut digit = || char::from(bytes.next()?).to_digit(16);
+            u8::try_from(digit()? * 16 + digit()?).ok()
+        }
+        _ => None,
+    }
+}
+
+fn wrong(name: &str, line: usize) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("corpus/{name}.txt, line {line}: no input"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_comes_back() {
+        let every: Vec<u8> = (0..=255).collect();
+        assert_eq!(parse(&print(&every)), Some(every));
+        assert_eq!(print(b"a\\\n\x00\xff"), "a\\\\\\n\\x00\\xff");
+        for line in ["\\", "\\q", "\\x1", "\\xgg", "\u{e9}", "\u{1}"] {
+            assert_eq!(parse(line), None, "{line}");
+        }
+    }
+}

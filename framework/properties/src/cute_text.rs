@@ -1,0 +1,38 @@
+//! CuTe's notation: what is read is written as text that is read as the same, and the bridge to
+//! linear layouts agrees with evaluation.
+
+use tilewright_layout::Dim;
+use tilewright_layout::cute::{ComposedLayout, CuteError, IntTuple, Layout, Swizzle, coalesce, from_linear, to_linear};
+
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn check(bytes: &[u8]) {
+    let text = crate::text(bytes);
+    let _ = text.parse::<IntTuple>().map(|tuple| assert_eq!(tuple.to_string().parse(), Ok(tuple)));
+    let _ = text.parse::<Swizzle>().map(|swizzle| assert_eq!(swizzle.to_string().parse(), Ok(swizzle)));
+    let _ = text.parse::<Layout>().map(|layout| {
+        assert_eq!(layout.to_string().parse().as_ref(), Ok(&layout));
+        let _ = coalesce(&layout);
+    });
+    match text.parse::<ComposedLayout>() {
+        Err(CuteError::Syntax { at, .. }) => assert!(at <= text.chars().count()),
+        Err(_) => {}
+        Ok(layout) => {
+            assert_eq!(layout.to_string().parse().as_ref(), Ok(&layout));
+            bridge(&layout);
+        }
+    }
+}
+
+fn bridge(layout: &ComposedLayout) {
+    let Ok(linear) = to_linear(layout, Dim::LANE, Dim::OFFSET) else { return };
+    let size = layout.layout().size();
+    for index in [0, 1, 2, 3, size / 2, size - 1].into_iter().filter(|&index| index < size) {
+        assert_eq!(layout.at(index), Ok(linear.apply_packed(index)), "{layout} at {index}");
+    }
+    if let Ok(back) = from_linear(&linear) {
+        assert_eq!(to_linear(&back, Dim::LANE, Dim::OFFSET).as_ref(), Ok(&linear), "{layout}");
+    }
+}

@@ -1,0 +1,38 @@
+//! JSON of layouts and of families: reading never fails but by an error; what is read comes back from
+//! its JSON, and the operations on it give layouts or errors.
+
+use tilewright::LayoutQuestion;
+use tilewright_layout::{LinearLayout, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};
+
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn check(bytes: &[u8]) {
+    let text = crate::text(bytes);
+    let _ = LayoutQuestion::from_text(text);
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else {
+        let _ = parse_spec(text);
+        return;
+    };
+    if let Ok(spec) = spec_from_json(&value) {
+        assert_eq!(spec_from_json(&spec_to_json(&spec)).as_ref(), Ok(&spec));
+    }
+    if let Ok(layout) = layout_from_json(&value) {
+        assert_eq!(layout_from_json(&layout_to_json(&layout)).as_ref(), Ok(&layout));
+        operations(&layout);
+    }
+}
+
+fn operations(layout: &LinearLayout) {
+    let _ = layout.to_string();
+    if let Ok(inverse) = layout.invert() {
+        assert_eq!(inverse.invert().as_ref(), Ok(layout));
+    }
+    let _ = layout.pseudoinvert();
+    let _ = layout.invert_and_compose(layout);
+    let _ = layout.direct_sum(layout);
+    let _ = layout.divide_left(layout);
+    let _ = layout.divide_right(layout);
+    assert!(layout.apply_packed(0) == 0);
+}

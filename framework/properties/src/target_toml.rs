@@ -1,0 +1,16 @@
+//! Target files: a description or an error, and a description crosses the plugin boundary unchanged.
+
+use tilewright_plugin::wire;
+use tilewright_target::TargetDescription;
+
+/// Checks it.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn check(bytes: &[u8]) {
+    let text = crate::text(bytes);
+    if let Ok(target) = TargetDescription::from_toml("fuzz.toml", text) {
+        let bytes = wire::write(&target).expect("a description has bytes");
+        assert_eq!(wire::read::<TargetDescription>(&bytes), Ok(target));
+    }
+}

@@ -1,0 +1,177 @@
+//! The operations on CuTe layouts: a list of inputs in, a layout as text or numbers out.
+
+use serde_json::{Value as Json, json};
+
+use super::{OperationError, find, wrong};
+use tilewright_layout::cute::{self, CuteError, IntTuple, Layout, Swizzle, Tiler};
+
+/// A table lists so many values at most.
+const LONGEST_TABLE: u64 = 1 << 16;
+/// Tilers nest so deep at most.
+const DEEPEST: usize = cute::MAX_DEPTH;
+
+type One = fn(&Layout) -> Result<Layout, CuteError>;
+type Two = fn(&Layout, &Layout) -> Result<Layout, CuteError>;
+type Cut = fn(&Layout, &Tiler) -> Result<Layout, CuteError>;
+type Count = fn(&Layout, u64) -> Result<Layout, CuteError>;
+
+enum Operation {
+    One(One),
+    Two(Two),
+    Cut(Cut),
+    Count(Count),
+    CoalesceByMode,
+    CommonVector,
+    TileToShape,
+    Table,
+    Swizzle,
+}
+
+impl Operation {
+    fn most_inputs(&self) -> usize {
+        match self {
+            Self::One(_) | Self::Table => 1,
+            Self::TileToShape => 3,
+            _ => 2,
+        }
+    }
+}
+
+const OPERATIONS: [(&str, Operation); 31] = [
+    ("blocked_product", Operation::Two(cute::blocked_product)),
+    ("coalesce", Operation::One(cute::coalesce)),
+    ("coalesce_by_mode", Operation::CoalesceByMode),
+    ("complement", Operation::Count(cute::complement)),
+    ("composition", Operation::Two(cute::composition)),
+    ("composition_extended", Operation::Two(cute::composition)),
+    ("composition_tiler", Operation::Cut(cute::composition_by)),
+    ("downcast", Operation::Count(cute::downcast)),
+    ("filter", Operation::One(cute::filter)),
+    ("filter_zeros", Operation::One(cute::filter_zeros)),
+    ("flat_divide", Operation::Cut(cute::flat_divide)),
+    ("flat_product", Operation::Cut(cute::flat_product)),
+    ("flatten", Operation::One(Layout::flatten)),
+    ("left_inverse", Operation::One(cute::left_inverse)),
+    ("logical_divide", Operation::Cut(cute::logical_divide)),
+    ("logical_divide_tiler", Operation::Cut(cute::logical_divide)),
+    ("logical_product", Operation::Cut(cute::logical_product)),
+    ("logical_product_tiler", Operation::Cut(cute::logical_product)),
+    ("max_common_layout", Operation::Two(cute::max_common_layout)),
+    ("max_common_vector", Operation::CommonVector),
+    ("nullspace", Operation::One(cute::nullspace)),
+    ("raked_product", Operation::Two(cute::raked_product)),
+    ("right_inverse", Operation::One(cute::right_inverse)),
+    ("swizzle", Operation::Swizzle),
+    ("table", Operation::Table),
+    ("tile_to_shape", Operation::TileToShape),
+    ("tiled_divide", Operation::Cut(cute::tiled_divide)),
+    ("tiled_product", Operation::Cut(cute::tiled_product)),
+    ("upcast", Operation::Count(cute::upcast)),
+    ("zipped_divide", Operation::Cut(cute::zipped_divide)),
+    ("zipped_product", Operation::Cut(cute::zipped_product)),
+];
+
+/// Performs the operation `name` on `inputs`: layouts and shapes as text in CuTe's notation, tilers (a
+/// layout, or a list of tilers), and numbers, in the order in which CuTe's functions take them.
+///
+/// # Errors
+/// [`OperationError`]; where no layout is the result, [`OperationError::Undefined`] with the first
+/// coordinate at which every candidate is wrong.
+///
+/// ```
+/// use serde_json::json;
+/// use crate::operations::cute;
+/// assert_eq!(cute("composition", &[json!("(4,8):(8,1)"), json!("8:2")])?, json!("(2,4):(16,1)"));
+/// assert!(cute("composition", &[json!("(6,4):(4,1)"), json!("(2,3):(4,1)")]).is_err());
+/// # Ok::<(), crate::operations::OperationError>(())
+/// ```
+pub fn cute(name: &str, inputs: &[Json]) -> Result<Json, OperationError> {
+    let operation = find(&OPERATIONS, name)?;
+    let most = operation.most_inputs();
+    if inputs.len() > most {
+        return Err(wrong(format!("`{name}` takes {most} inputs at most, not {}", inputs.len())));
+    }
+    let first = || layout(inputs, 0);
+    let second = || layout(inputs, 1);
+    let result = match operation {
+        Operation::One(one) => one(&first()?),
+        Operation::Two(two) => two(&first()?, &second()?),
+        Operation::Cut(cut) => cut(&first()?, &tiler(input(inputs, 1)?, 0)?),
+        Operation::Count(count) => count(&first()?, number(inputs)?),
+        Operation::CoalesceByMode => cute::coalesce_by(&first()?, &tuple(inputs, 1)?),
+        Operation::TileToShape => {
+            let order = inputs.get(2).map(|_| tuple(inputs, 2)).transpose()?;
+            cute::tile_to_shape(&first()?, &tuple(inputs, 1)?, order.as_ref())
+        }
+        Operation::CommonVector => {
+            return cute::max_common_vector(&first()?, &second()?).map(|size| json!(size)).map_err(no_result);
+        }
+        Operation::Table => return table(&first()?),
+        Operation::Swizzle => return swizzled(inputs),
+    };
+    result.map(|layout| json!(layout.to_string())).map_err(no_result)
+}
+
+fn table(layout: &Layout) -> Result<Json, OperationError> {
+    if layout.size() > LONGEST_TABLE {
+        return Err(wrong(format!("a table of {} values; {LONGEST_TABLE} are listed at most", layout.size())));
+    }
+    Ok(layout.values().collect())
+}
+
+fn swizzled(inputs: &[Json]) -> Result<Json, OperationError> {
+    let given = input(inputs, 0)?;
+    let part = |name: &str| given.get(name).and_then(Json::as_i64);
+    let swizzle = match (given.as_str(), part("B"), part("M"), part("S")) {
+        (Some(text), ..) => text.parse().map_err(no_layout)?,
+        (None, Some(bits), Some(base), Some(shift)) => {
+            let word = |part: i64| u32::try_from(part).map_err(|_| wrong("`B` and `M` must be small whole numbers"));
+            let shift = i32::try_from(shift).map_err(|_| wrong("`S` must be a small integer"))?;
+            Swizzle::new(word(bits)?, word(base)?, shift).map_err(no_layout)?
+        }
+        _ => return Err(wrong("the first input must be a swizzle: text, or an object with `B`, `M` and `S`")),
+    };
+    let numbers =
+        input(inputs, 1)?.as_array().and_then(|list| list.iter().map(Json::as_u64).collect::<Option<Vec<_>>>());
+    let numbers = numbers.ok_or_else(|| wrong("the second input must be a list of whole numbers"))?;
+    Ok(numbers.into_iter().map(|number| swizzle.apply(number)).collect())
+}
+
+fn input(inputs: &[Json], at: usize) -> Result<&Json, OperationError> {
+    inputs.get(at).ok_or_else(|| wrong(format!("`inputs` has {} values: value {at} is missing", inputs.len())))
+}
+
+fn text(inputs: &[Json], at: usize) -> Result<&str, OperationError> {
+    input(inputs, at)?.as_str().ok_or_else(|| wrong(format!("input {at} must be text")))
+}
+
+fn layout(inputs: &[Json], at: usize) -> Result<Layout, OperationError> {
+    text(inputs, at)?.parse().map_err(no_layout)
+}
+
+fn tuple(inputs: &[Json], at: usize) -> Result<IntTuple, OperationError> {
+    text(inputs, at)?.parse().map_err(no_layout)
+}
+
+fn number(inputs: &[Json]) -> Result<u64, OperationError> {
+    input(inputs, 1)?.as_u64().ok_or_else(|| wrong("input 1 must be a whole number"))
+}
+
+fn tiler(given: &Json, depth: usize) -> Result<Tiler, OperationError> {
+    match given {
+        Json::String(text) => Ok(Tiler::Layout(text.parse().map_err(no_layout)?)),
+        Json::Array(modes) if depth < DEEPEST => {
+            Ok(Tiler::Modes(modes.iter().map(|mode| tiler(mode, depth + 1)).collect::<Result<_, _>>()?))
+        }
+        _ => Err(wrong("a tiler is a layout as text or a list of tilers")),
+    }
+}
+
+fn no_layout(error: CuteError) -> OperationError {
+    OperationError::Layout(error.to_string())
+}
+
+/// An operation that is not defined on what was given.
+fn no_result(error: CuteError) -> OperationError {
+    OperationError::Undefined(error.to_string())
+}

@@ -1,0 +1,142 @@
+//! Programs whose tiles have sizes yet to be chosen: the model of synthesis says which, among those that give programs.
+
+use std::fmt;
+
+use super::{ProgramCompiler, ProgramError, ProgramOptions, machine_of};
+use tilewright_assign::synthesis::{SynthesisError, Synthesized, Tiled, TiledProgram, is_explicit, synthesize_tiled};
+use tilewright_layout::FamilySet;
+use tilewright_layout::families::Neutral;
+use tilewright_tile::text::SizedText;
+
+/// Programs that are solved at most for one choice of sizes.
+const MOST: usize = 64;
+
+/// The sizes that were chosen, and how many were looked at.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChosenSizes {
+    /// Each size with its name.
+    pub sizes: Vec<(String, u64)>,
+    /// Programs that were solved.
+    pub solved: usize,
+    /// Sizes that have no solution, each with the reason.
+    pub unsatisfied: Vec<(Vec<u64>, String)>,
+    /// Sizes that give no program, each with the reason.
+    pub refused: Vec<(Vec<u64>, String)>,
+    /// Sizes that were not looked at, since others had used up what may be.
+    pub left_out: usize,
+    /// What the model says of each that was solved, in cycles of a launch.
+    pub predicted: Vec<(Vec<u64>, f64)>,
+}
+
+/// The choice, and the program with it.
+pub(super) struct Sized {
+    pub chosen: ChosenSizes,
+    pub text: String,
+    /// What was found for it, where several were looked at.
+    pub found: Option<Synthesized>,
+}
+
+impl ProgramCompiler<'_> {
+    /// Chooses the sizes of a text that names some; none of other texts.
+    pub(super) fn sized(&self, text: &str, options: &ProgramOptions) -> Result<Option<Sized>, ProgramError> {
+        let Some(mut sized) = SizedText::read(text)? else {
+            let Some((name, _)) = options.sizes.first() else { return Ok(None) };
+            return Err(ProgramError::Sizes(format!("the program has no `tw.size {name} = ...`")));
+        };
+        for (name, size) in &options.sizes {
+            let known: Vec<&str> = sized.parameters().iter().map(|own| &*own.name).collect();
+            let unknown = ProgramError::Sizes(format!("there is no size `{name}`, there are {}", known.join(", ")));
+            sized = sized.pinned(name, *size).ok_or(unknown)?;
+        }
+        let alone: Option<Vec<u64>> =
+            sized.parameters().iter().map(|own| <[u64; 1]>::try_from(&*own.sizes).ok().map(|[s]| s)).collect();
+        match alone {
+            Some(sizes) => {
+                let text = sized.with(&sizes).map_err(|error| ProgramError::Sizes(error.to_string()))?;
+                let chosen = ChosenSizes { sizes: named(&sized, &sizes), ..ChosenSizes::default() };
+                Ok(Some(Sized { chosen, text, found: None }))
+            }
+            None => self.searched(&sized, options).map(Some),
+        }
+    }
+
+    fn searched(&self, sized: &SizedText, options: &ProgramOptions) -> Result<Sized, ProgramError> {
+        let families = FamilySet::new(vec![&Neutral, self.target.families()]);
+        let mut refused: Vec<(Vec<u64>, String)> = Vec::new();
+        let mut first = None;
+        let mut make = |sizes: &[u64]| match self.program_with(sized, sizes, options) {
+            Ok(program) => Some(program),
+            Err(error) => {
+                refused.push((sizes.to_vec(), error.to_string()));
+                first.get_or_insert(error);
+                None
+            }
+        };
+        let parameters: Vec<&[u64]> = sized.parameters().iter().map(|own| &own.sizes[..]).collect();
+        // Warps and lanes are those of all.
+        let begin: Vec<u64> = parameters.iter().map(|sizes| sizes[0]).collect();
+        let module = make(&begin).map(|program| program.module);
+        let machine = machine_of(self.target, module.as_ref(), options, &families)?;
+        let found = synthesize_tiled(&parameters, &mut make, &machine, (options.synthesis, MOST));
+        refused.dedup();
+        match found {
+            Ok(Tiled { sizes, found, solved, unsatisfied, left_out, predicted }) => {
+                let text = sized.with(&sizes).map_err(|error| ProgramError::Sizes(error.to_string()))?;
+                let unsatisfied = unsatisfied.into_iter().map(|(sizes, error)| (sizes, error.to_string())).collect();
+                let sizes = named(sized, &sizes);
+                let chosen = ChosenSizes { sizes, solved, unsatisfied, refused, left_out, predicted };
+                Ok(Sized { chosen, text, found: Some(found) })
+            }
+            // No sizes give a program: what is wrong with the first.
+            Err(SynthesisError::NoSizes) => Err(first.unwrap_or(ProgramError::Synthesis(SynthesisError::NoSizes))),
+            Err(error) => Err(ProgramError::Synthesis(error)),
+        }
+    }
+
+    fn program_with(
+        &self,
+        sized: &SizedText,
+        sizes: &[u64],
+        options: &ProgramOptions,
+    ) -> Result<TiledProgram, ProgramError> {
+        let wrong = |error: &dyn fmt::Display| ProgramError::Sizes(error.to_string());
+        let text = sized.with(sizes).map_err(|error| wrong(&error))?;
+        let blocks = sized.blocks(sizes).map_err(|error| wrong(&error))?.filter(|blocks| *blocks > 0);
+        let blocks = blocks.ok_or_else(|| {
+            wrong(&"sizes are compared by the time of a launch: say how many blocks it has by a line `tw.blocks ...`")
+        })?;
+        let module = self.neutral(&text, options.entry.as_deref(), &mut |_| {})?;
+        match is_explicit(&module) {
+            true => Ok(TiledProgram { module, blocks }),
+            false => Err(wrong(&"sizes are chosen for programs that say where tiles lie: give each size one number")),
+        }
+    }
+}
+
+fn named(sized: &SizedText, sizes: &[u64]) -> Vec<(String, u64)> {
+    sized.parameters().iter().map(|own| own.name.clone()).zip(sizes.iter().copied()).collect()
+}
+
+/// The sizes, and how they were found.
+impl fmt::Display for ChosenSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listed = |sizes: &[u64]| {
+            let named = self.sizes.iter().zip(sizes).map(|((name, _), size)| format!("{name} = {size}"));
+            named.collect::<Vec<_>>().join(", ")
+        };
+        let own: Vec<u64> = self.sizes.iter().map(|(_, size)| *size).collect();
+        write!(f, "sizes: {}", listed(&own))?;
+        if self.solved == 0 {
+            return writeln!(f, ", as given");
+        }
+        let looked_at = self.solved + self.unsatisfied.len() + self.refused.len();
+        writeln!(f, ", of {looked_at} that were looked at ({} left out)", self.left_out)?;
+        for (sizes, cycles) in &self.predicted {
+            writeln!(f, "  {}: {cycles:.0} cycles", listed(sizes))?;
+        }
+        for (sizes, reason) in self.unsatisfied.iter().chain(&self.refused) {
+            writeln!(f, "  {}: {reason}", listed(sizes))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,247 @@
+//! Banks of shared memory, and the one place where addresses become wavefronts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::Evidence;
+use tilewright_layout::f2::Subspace;
+
+/// Whether data goes to memory or comes from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// From registers to memory.
+    Store,
+    /// From memory to registers.
+    Load,
+}
+
+/// How shared memory serves accesses of one direction and some widths.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BankRow {
+    /// The directions that this row is for.
+    #[schemars(length(min = 1))]
+    pub directions: Vec<Direction>,
+    /// The access widths that this row is for, in bits per lane.
+    #[schemars(length(min = 1), inner(range(min = 8, max = 8192)))]
+    pub access_bits: Vec<u32>,
+    /// The instruction that this row is for; absent for plain loads and stores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<String>,
+    /// Number of banks, a power of two.
+    #[schemars(range(min = 1, max = 1024))]
+    pub banks: u32,
+    /// Bytes that a bank gives in one wavefront, a power of two.
+    #[schemars(range(min = 1, max = 1024))]
+    pub bank_bytes: u32,
+    /// Basis of the group of lanes served together (a phase): lane numbers as vectors over F2. The
+    /// phases are the cosets of its span.
+    #[schemars(inner(range(min = 1)))]
+    pub phase: Vec<u64>,
+    /// How this is known.
+    pub evidence: Evidence,
+    /// Where it comes from.
+    #[schemars(regex(pattern = r"\S"))]
+    pub source: String,
+}
+
+impl BankRow {
+    /// Bytes that one wavefront can move.
+    #[must_use]
+    pub fn wavefront_bytes(&self) -> u64 {
+        u64::from(self.banks) * u64::from(self.bank_bytes)
+    }
+
+    /// The bank that gives the byte at an address.
+    #[must_use]
+    pub fn bank(&self, address: u64) -> u64 {
+        (address >> self.bank_shift()) & self.bank_mask()
+    }
+
+    /// The lanes of each phase of a warp of 2^`lane_bits` lanes, in ascending order; the phases by
+    /// their first lanes.
+    #[must_use]
+    pub fn phases(&self, lane_bits: u32) -> Vec<Vec<u64>> {
+        let phase = Phase::of(self, lane_bits);
+        let lanes = |first| {
+            let mut lanes: Vec<u64> = phase.lanes(first).collect();
+            lanes.sort_unstable();
+            lanes
+        };
+        let mut phases: Vec<Vec<u64>> = phase.first_lanes().map(lanes).collect();
+        phases.sort_unstable();
+        phases
+    }
+
+    /// Bits of an address within a word.
+    fn bank_shift(&self) -> u32 {
+        self.bank_bytes.max(1).ilog2()
+    }
+
+    /// Bits of a word's number that say its bank.
+    fn bank_mask(&self) -> u64 {
+        (1 << self.banks.max(1).ilog2()) - 1
+    }
+}
+
+/// The number of wavefronts that one access of a warp takes.
+///
+/// `addresses[lane]` is the byte address at which the lane accesses `bytes` bytes; lanes that take
+/// no part are `None`. The lanes of a phase are served together. Each bank gives one word of
+/// `bank_bytes` in a wavefront, to all lanes that want it; a phase takes as many wavefronts as its
+/// busiest bank has different words, and phases follow each other.
+#[must_use]
+pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
+    let bits = addresses.len().next_power_of_two().trailing_zeros();
+    let phase = Phase::of(row, bits);
+    let mut load = BankLoad::new(row);
+    let mut total = 0;
+    for first in phase.first_lanes() {
+        load.clear();
+        for lane in phase.lanes(first) {
+            if let Some(Some(address)) = addresses.get(lane as usize) {
+                load.access(*address, bytes);
+            }
+        }
+        total += u64::from(load.busiest);
+    }
+    total
+}
+
+/// The number of wavefronts of an access by all lanes of a warp whose addresses are linear over F2:
+/// the lane whose bits are set in `i` accesses the sum (xor) of `lanes[i]`.
+#[must_use]
+pub fn linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
+    linear_wavefronts_without(row, lanes, 0, bytes)
+}
+
+/// As [`linear_wavefronts`], of the lanes that have no bit of `idle`; the others take no part.
+///
+/// Always what [`wavefronts`] says of these addresses. Where the accesses are aligned and their
+/// width is a power of two it takes no address in hand: the words that a phase touches are then a
+/// subspace (or, shifted by an aligned offset, a coset of one), and each bank that has any of them
+/// has as many as the subspace has vectors in bank zero.
+#[must_use]
+pub fn linear_wavefronts_without(row: &BankRow, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
+    let bits = lanes.len() as u32;
+    let aligned = bytes.is_power_of_two() && lanes.iter().all(|address| address & u64::from(bytes - 1) == 0);
+    if !aligned {
+        let address = |lane: u64| (lane & idle == 0).then(|| image(lanes, lane));
+        let addresses: SmallVec<[Option<u64>; 64]> = (0..1 << bits).map(address).collect();
+        return wavefronts(row, &addresses, bytes);
+    }
+    let mut phase = Phase::of(row, bits).space;
+    let mut active = bits;
+    if idle & ((1 << bits) - 1) != 0 {
+        let units = Subspace::span((0..bits).map(|bit| 1 << bit).filter(|unit| idle & unit == 0));
+        active = units.dimension();
+        phase = phase.intersection(&units);
+    }
+    let shift = row.bank_shift();
+    let words_of_lane = bytes.trailing_zeros().saturating_sub(shift);
+    let touched = phase.basis().iter().map(|&lane| image(lanes, lane) >> shift);
+    let words = Subspace::span(touched.chain((0..words_of_lane).map(|bit| 1 << bit)));
+    let banks = Subspace::span(words.basis().iter().map(|word| word & row.bank_mask()));
+    let each = words.dimension() - banks.dimension();
+    1 << (active - phase.dimension() + each)
+}
+
+/// The sum of the vectors whose bits are set in `lane`.
+fn image(vectors: &[u64], lane: u64) -> u64 {
+    vectors.iter().enumerate().filter(|(bit, _)| lane >> bit & 1 == 1).fold(0, |sum, (_, vector)| sum ^ vector)
+}
+
+/// The phases of a warp of some number of lanes.
+struct Phase {
+    space: Subspace,
+    bits: u32,
+}
+
+impl Phase {
+    fn of(row: &BankRow, bits: u32) -> Self {
+        let mut space = Subspace::span(row.phase.iter().copied());
+        // A row may be for several sizes of warp: of its phases count the lanes that there are.
+        if row.phase.iter().any(|vector| vector >> bits != 0) {
+            space = space.intersection(&Subspace::span((0..bits).map(|bit| 1 << bit)));
+        }
+        Phase { space, bits }
+    }
+
+    /// One lane of each phase: those without the pivots of the phase's reduced basis.
+    fn first_lanes(&self) -> impl Iterator<Item = u64> + use<> {
+        let pivots = self.space.basis().iter().fold(0, |mask, vector| mask | (vector & vector.wrapping_neg()));
+        (0..1u64 << self.bits).filter(move |lane| lane & pivots == 0)
+    }
+
+    /// All lanes of the phase of `first`, each a step along one basis vector from the one before.
+    fn lanes(&self, first: u64) -> impl Iterator<Item = u64> {
+        let mut lane = first;
+        (0..1u64 << self.space.dimension()).map(move |step| {
+            if step != 0 {
+                lane ^= self.space.basis()[step.trailing_zeros() as usize];
+            }
+            lane
+        })
+    }
+}
+
+/// How many different words each bank has to give in one phase.
+///
+/// The words of a bank are a chain through `words`, from `newest[bank]` on; zero ends it.
+struct BankLoad {
+    shift: u32,
+    mask: u64,
+    newest: SmallVec<[u32; 64]>,
+    counts: SmallVec<[u32; 64]>,
+    words: SmallVec<[(u64, u32); 64]>,
+    busiest: u32,
+}
+
+impl BankLoad {
+    fn new(row: &BankRow) -> Self {
+        let banks = row.bank_mask() as usize + 1;
+        BankLoad {
+            shift: row.bank_shift(),
+            mask: row.bank_mask(),
+            newest: SmallVec::from_elem(0, banks),
+            counts: SmallVec::from_elem(0, banks),
+            words: SmallVec::new(),
+            busiest: 0,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.newest.fill(0);
+        self.counts.fill(0);
+        self.words.clear();
+        self.busiest = 0;
+    }
+
+    fn access(&mut self, address: u64, bytes: u32) {
+        if bytes == 0 {
+            return;
+        }
+        let last = address.saturating_add(u64::from(bytes - 1));
+        for word in address >> self.shift..=last >> self.shift {
+            self.want(word);
+        }
+    }
+
+    fn want(&mut self, word: u64) {
+        let bank = (word & self.mask) as usize;
+        let mut link = self.newest[bank];
+        while link != 0 {
+            let (other, next) = self.words[link as usize - 1];
+            if other == word {
+                return;
+            }
+            link = next;
+        }
+        self.words.push((word, self.newest[bank]));
+        self.newest[bank] = self.words.len() as u32;
+        self.counts[bank] += 1;
+        self.busiest = self.busiest.max(self.counts[bank]);
+    }
+}

@@ -1,0 +1,118 @@
+//! Wavefronts of machines that nobody built: the definition by bytes, against any row.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use tilewright_target::{BankRow, Direction, Evidence, linear_wavefronts_without, wavefronts};
+
+fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
+    BankRow {
+        directions: vec![Direction::Load],
+        access_bits: vec![32],
+        instruction: None,
+        banks,
+        bank_bytes,
+        phase: phase.to_vec(),
+        evidence: Evidence::Assumed,
+        source: "made up".to_owned(),
+    }
+}
+
+/// All sums of the phase's vectors.
+fn span(phase: &[u64]) -> BTreeSet<u64> {
+    phase.iter().fold(BTreeSet::from([0]), |space, vector| space.iter().flat_map(|v| [*v, v ^ vector]).collect())
+}
+
+/// The definition: lanes that differ by a vector of the phase are served together; byte by byte,
+/// each bank collects the words wanted of it.
+fn by_bytes(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
+    let space = span(&row.phase);
+    let mut wanted: BTreeMap<u64, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
+    for (lane, address) in addresses.iter().enumerate() {
+        let Some(address) = *address else { continue };
+        let phase = space.iter().map(|v| v ^ lane as u64).min().unwrap_or(0);
+        for byte in address..address + u64::from(bytes) {
+            let word = byte / u64::from(row.bank_bytes);
+            wanted.entry(phase).or_default().entry(word % u64::from(row.banks)).or_default().insert(word);
+        }
+    }
+    wanted.values().map(|banks| banks.values().map(BTreeSet::len).max().unwrap_or(0) as u64).sum()
+}
+
+fn any_row() -> impl Strategy<Value = BankRow> {
+    (0..7u32, 0..5u32, prop::collection::vec(0..64u64, 0..6))
+        .prop_map(|(banks, bytes, phase)| row(1 << banks, 1 << bytes, &phase))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// Every lane is in one phase, and lanes are together where they differ by a vector of the row's
+    /// span; a row may speak of more lanes than there are.
+    #[test]
+    fn phases_are_cosets(row in any_row(), bits in 0..7u32) {
+        let phases = row.phases(bits);
+        let of = |lane: u64| phases.iter().position(|phase| phase.contains(&lane));
+        prop_assert_eq!(phases.iter().map(Vec::len).sum::<usize>(), 1 << bits);
+        let space = span(&row.phase);
+        for lane in 0..1u64 << bits {
+            prop_assert!(of(lane).is_some());
+            for other in 0..1u64 << bits {
+                prop_assert_eq!(of(lane) == of(other), space.contains(&(lane ^ other)));
+            }
+        }
+    }
+
+    /// Also with fewer lanes than the phase speaks of, numbers of lanes that are no power of two, and
+    /// accesses of any width at any address.
+    #[test]
+    fn wavefronts_follow_the_definition(
+        row in any_row(),
+        addresses in prop::collection::vec(prop::option::weighted(0.8, 0..600u64), 0..70),
+        bytes in 0..40u32,
+    ) {
+        prop_assert_eq!(wavefronts(&row, &addresses, bytes), by_bytes(&row, &addresses, bytes));
+    }
+
+    #[test]
+    fn linear_accesses_have_the_wavefronts_of_their_addresses(
+        row in any_row(),
+        slots in prop::collection::vec(0..128u64, 0..7),
+        bytes in 1..24u32,
+        aligned in any::<bool>(),
+        idle in prop_oneof![Just(0u64), 0..128u64],
+    ) {
+        let bases: Vec<u64> = slots.iter().map(|slot| if aligned { slot * u64::from(bytes) } else { *slot }).collect();
+        let address = |lane: usize| {
+            let set = bases.iter().enumerate().filter(|(bit, _)| lane >> bit & 1 == 1);
+            set.fold(0, |sum, (_, basis)| sum ^ basis)
+        };
+        let addresses: Vec<_> = (0..1 << bases.len()).map(|lane| (lane as u64 & idle == 0).then(|| address(lane))).collect();
+        prop_assert_eq!(linear_wavefronts_without(&row, &bases, idle, bytes), by_bytes(&row, &addresses, bytes));
+    }
+}
+
+/// All machines of two banks and two lanes, all pairs of byte addresses: small enough to be listed.
+#[test]
+fn two_banks_two_lanes() {
+    let (together, apart) = (row(2, 1, &[1]), row(2, 1, &[]));
+    for (first, second) in (0..4u64).flat_map(|a| (0..4u64).map(move |b| (a, b))) {
+        let conflict = first != second && first % 2 == second % 2;
+        let addresses = [Some(first), Some(second)];
+        assert_eq!(wavefronts(&together, &addresses, 1), if conflict { 2 } else { 1 }, "{first} {second}");
+        assert_eq!(wavefronts(&apart, &addresses, 1), 2, "{first} {second}");
+    }
+}
+
+#[test]
+fn an_access_across_words_counts_both() {
+    let machine = row(4, 4, &[1]);
+    assert_eq!(wavefronts(&machine, &[Some(2)], 4), 1, "two words, two banks");
+    assert_eq!(wavefronts(&machine, &[Some(2), Some(16)], 4), 2, "the second lane's word is in the first one's bank");
+    assert_eq!(wavefronts(&machine, &[Some(2), Some(4)], 4), 1, "the word in common is given once");
+}
+
+#[test]
+fn addresses_at_the_end_of_the_number_range_are_counted() {
+    assert_eq!(wavefronts(&row(32, 4, &[1]), &[Some(u64::MAX), Some(u64::MAX - 1)], 8), 1);
+}

@@ -1,0 +1,120 @@
+//! Published thread-value layouts through the bridge between CuTe's notation and linear layouts.
+//! Needs `thread_value` beside it, which evaluates the same text independently of the library.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use serde_json::Value;
+use tilewright_layout::cute::{ComposedLayout, CuteError, from_linear, to_linear_modes};
+use tilewright_layout::{Dim, LinearLayout};
+
+use crate::known_answers::{full_text, numbers};
+use crate::thread_value::ThreadValue;
+
+/// The entries of a list in a file, of the committed excerpt and, where it is there, of all of it.
+pub fn entries(excerpt: &str, file: &str, list: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    for text in std::iter::once(excerpt).chain(full_text(file).as_deref()) {
+        let file: Value = serde_json::from_str(text).expect("a table is JSON");
+        all.extend(file[list].as_array().expect("a list").iter().cloned());
+    }
+    all
+}
+
+/// The layouts of A, B and C of an atom as linear layouts from (register, lane) to rows and columns
+/// of A (M x K), B (K x N) and C (M x N), and to the number of independent blocks where there are
+/// several. None where a layout is none over F2.
+pub fn operands(atom: &Value) -> [Option<LinearLayout>; 3] {
+    let shape = numbers(&atom["shape_mnk"]);
+    let [m, n, k] = shape[..] else { panic!("three sizes: {atom}") };
+    let (rows, columns, block) = (Dim::tensor(0), Dim::tensor(1), Dim::tensor(2));
+    let blocks = atom["blocks"].as_u64().filter(|&blocks| blocks > 1).map(|blocks| (block, blocks));
+    // Published tiles are M x K, N x K and M x N, the first axis the fastest.
+    let tiles = [[(rows, m), (columns, k)], [(columns, n), (rows, k)], [(rows, m), (columns, n)]];
+    let mut names = ["ALayout", "BLayout", "CLayout"].into_iter();
+    tiles.map(|tile| {
+        let text = atom[names.next().expect("three tiles")].as_str().expect("a layout");
+        bridged(text, &tile.into_iter().chain(blocks).collect::<Vec<_>>())
+    })
+}
+
+/// The linear layout of a published one, checked point by point, there and back; `tile` lists the
+/// axes of its elements, the fastest first. None where it is no map over F2, which the bridge must
+/// say.
+pub fn bridged(text: &str, tile: &[(Dim, u64)]) -> Option<LinearLayout> {
+    static KNOWN: Mutex<BTreeMap<String, Option<LinearLayout>>> = Mutex::new(BTreeMap::new());
+    let name = format!("{text} {tile:?}");
+    if let Some(known) = KNOWN.lock().expect("no test panics here").get(&name) {
+        return known.clone();
+    }
+    let linear = checked(text, tile);
+    KNOWN.lock().expect("no test panics here").insert(name, linear.clone());
+    linear
+}
+
+fn checked(text: &str, tile: &[(Dim, u64)]) -> Option<LinearLayout> {
+    let published = ThreadValue::parse(text);
+    let own: ComposedLayout = plain(text).parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+    let table = table(&published);
+    for (at, &element) in (0..).zip(&table) {
+        assert_eq!(own.at(at).expect("a place"), element, "{text} at {at}");
+    }
+    assert_eq!(own.to_string().parse(), Ok(own.clone()), "{text}");
+    let ins = [Dim::LANE, Dim::REGISTER];
+    if !is_linear(&published, &table, tile) {
+        let error = to_linear_modes(&own, &ins, tile).expect_err(text);
+        assert!(matches!(error, CuteError::NotLinear { .. }), "{text}: {error}");
+        return None;
+    }
+    let linear = to_linear_modes(&own, &ins, tile).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let back = from_linear(&linear).unwrap_or_else(|error| panic!("{text}: {error}"));
+    for (at, &element) in (0..).zip(&table) {
+        assert_eq!(linear.apply_packed(at), element, "{text} at {at}");
+        assert_eq!(back.at(at).expect("a place"), element, "{text} as {back} at {at}");
+    }
+    assert_eq!(to_linear_modes(&back, &ins, tile).expect("it came from one"), linear, "{text} as {back}");
+    let mut outs: Vec<_> = tile.iter().map(|&(dim, _)| dim).collect();
+    outs.sort_by_key(|dim| dim.tensor_axis());
+    let ordered = linear.transpose_ins(&[Dim::REGISTER, Dim::LANE]).expect("both dims");
+    Some(ordered.transpose_outs(&outs).expect("all dims"))
+}
+
+/// Without spaces, without Python's comma after a single element, and without the second of two
+/// parentheses around the same, which some publications write around a stride.
+fn plain(text: &str) -> String {
+    let mut plain: Vec<char> = text.replace(' ', "").replace(",)", ")").chars().collect();
+    while let Some((open, close)) = doubled(&plain) {
+        plain.remove(close);
+        plain.remove(open);
+    }
+    plain.into_iter().collect()
+}
+
+/// Where parentheses are that hold nothing but another pair of parentheses.
+fn doubled(text: &[char]) -> Option<(usize, usize)> {
+    let mut open = Vec::new();
+    let mut pairs = Vec::new();
+    for (at, &c) in text.iter().enumerate() {
+        match c {
+            '(' => open.push(at),
+            ')' => pairs.push((open.pop()?, at)),
+            _ => {}
+        }
+    }
+    pairs.iter().copied().find(|&(from, to)| pairs.contains(&(from + 1, to - 1)))
+}
+
+/// The elements of all threads' first values, then of their second ones, and so on.
+fn table(published: &ThreadValue) -> Vec<u64> {
+    let values = (0..published.size(1)).flat_map(|value| (0..published.size(0)).map(move |thread| (thread, value)));
+    values.map(|(thread, value)| published.index(thread, value)).collect()
+}
+
+/// By brute force: powers of two, inside the tile, and each element the xor of those of its bits.
+fn is_linear(published: &ThreadValue, table: &[u64], tile: &[(Dim, u64)]) -> bool {
+    let sizes = [published.size(0), published.size(1)].into_iter().chain(tile.iter().map(|&(_, size)| size));
+    let elements: u64 = tile.iter().map(|&(_, size)| size).product();
+    let of_bits = |at: usize| (0..32).filter(|bit| at >> bit & 1 == 1).fold(0, |sum, bit| sum ^ table[1 << bit]);
+    sizes.into_iter().all(u64::is_power_of_two)
+        && table.iter().enumerate().all(|(at, &element)| element < elements && of_bits(at) == element)
+}

@@ -1,0 +1,68 @@
+//! A kernel that computes one value of each argument, on the emulator.
+
+use tilewright_emulator::{Argument, GlobalMemory, Limits, run};
+use tilewright_kernel::{
+    Binary, Builder, Element, Kernel, Launch, Module, Space, SpecialRegister, Type, Value, verify,
+};
+
+use crate::emulator_target::target;
+
+const LANES: u32 = 8;
+const WARPS: u32 = 8;
+
+/// One value: its type, its place in a buffer.
+fn place(builder: &mut Builder, parameter: u32, element: Element, index: Value) -> Value {
+    let bytes = builder.binary_const(Binary::Mul, index, element.bits() / 8);
+    let pointer = builder.parameter(parameter);
+    builder.advance(pointer, bytes)
+}
+
+/// A kernel from buffers of the given elements to one: each lane takes the elements of its number.
+pub fn kernel(from: &[Element], to: Element, body: impl FnOnce(&mut Builder, &[Value]) -> Value) -> Kernel {
+    let mut parameters =
+        ["a", "b", "c"][..from.len()].iter().map(|name| (*name, Type::Pointer(Space::Global))).collect::<Vec<_>>();
+    parameters.push(("to", Type::Pointer(Space::Global)));
+    let mut builder = Builder::new("elementwise", Launch::new(LANES, WARPS), &parameters);
+    let lane = builder.special(SpecialRegister::Lane);
+    let warp = builder.special(SpecialRegister::Warp);
+    let block = builder.special(SpecialRegister::Program(0));
+    let warps = builder.binary_const(Binary::Mul, block, WARPS);
+    let warps = builder.binary(Binary::Add, warps, warp);
+    let lanes = builder.binary_const(Binary::Mul, warps, LANES);
+    let index = builder.binary(Binary::Add, lanes, lane);
+    let mut values = Vec::new();
+    for (parameter, &element) in (0..).zip(from) {
+        let pointer = place(&mut builder, parameter, element, index);
+        values.push(builder.load(Type::Scalar(element), pointer, 0, None));
+    }
+    let value = body(&mut builder, &values);
+    let pointer = place(&mut builder, from.len() as u32, to, index);
+    builder.store(pointer, 0, value, None);
+    builder.finish()
+}
+
+/// Runs such a kernel on arguments, given as bits: one list for each buffer. Gives the bits of the results.
+pub fn results(kernel: &Kernel, from: &[Element], to: Element, arguments: &[Vec<u64>]) -> Vec<u64> {
+    let module = Module { kernels: vec![kernel.clone()] };
+    verify(&module).unwrap_or_else(|error| panic!("{error}"));
+    let count = arguments[0].len();
+    let blocks = count.div_ceil((LANES * WARPS) as usize);
+    let whole = blocks * (LANES * WARPS) as usize;
+    let mut memory = GlobalMemory::new();
+    let mut buffers = Vec::new();
+    for (own, element) in arguments.iter().zip(from) {
+        let bytes = (element.bits() / 8) as usize;
+        let mut data: Vec<u8> = own.iter().flat_map(|bits| bits.to_le_bytes()[..bytes].to_vec()).collect();
+        data.resize(whole * bytes, 0);
+        buffers.push(Argument::Buffer(memory.allocate_with(&data)));
+    }
+    let bytes = (to.bits() / 8) as usize;
+    let result = memory.allocate(whole * bytes);
+    buffers.push(Argument::Buffer(result));
+    let limits = Limits::default();
+    run(kernel, &target(true), [blocks as u32, 1, 1], &buffers, &mut memory, &limits)
+        .unwrap_or_else(|fault| panic!("{fault}"));
+    let data = memory.read_all(result).expect("every lane wrote");
+    let word = |own: &[u8]| own.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    data.chunks(bytes).take(count).map(word).collect()
+}

@@ -1,0 +1,15 @@
+//! Small targets, known answers and generators that the tests of several crates share.
+
+#![allow(clippy::unwrap_used)]
+
+pub mod any_parameters;
+pub mod bridged;
+pub mod elementwise;
+pub mod emulator_target;
+pub mod known_answers;
+pub mod long_program;
+pub mod machines;
+pub mod notation;
+pub mod plugin_fixtures;
+pub mod tensor_rows;
+pub mod thread_value;

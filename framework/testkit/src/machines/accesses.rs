@@ -1,0 +1,73 @@
+//! Layouts of registers and of shared memory on the invented machine.
+
+use proptest::prelude::*;
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Padding, Space};
+
+const LANE_BITS: u32 = super::LANE_BITS as u32;
+
+fn tensor(bits: u32) -> Space {
+    Space::of_sizes(&[(Dim::tensor(0), 1 << bits)]).expect("a size")
+}
+
+/// Registers, lanes and warps by columns of a tensor's packed coordinates.
+pub fn distributed(columns: &[u64], warp_bits: u32, bits: u32) -> LinearLayout {
+    let registers = columns.len() as u32 - LANE_BITS - warp_bits;
+    let mut ins = Space::default();
+    for (dim, bits) in [(Dim::REGISTER, registers), (Dim::LANE, LANE_BITS), (Dim::WARP, warp_bits)] {
+        ins.push(dim, bits).expect("another dim");
+    }
+    LinearLayout::from_columns(ins, tensor(bits), columns).expect("columns fit")
+}
+
+/// Offsets by the elements that their bits stand for, with padding.
+pub fn memory(columns: &[u64], padding: &[(u64, u64)]) -> MemoryLayout {
+    let bits = columns.len() as u32;
+    let mut ins = Space::default();
+    ins.push(Dim::OFFSET, bits).expect("a dim");
+    let linear = LinearLayout::from_columns(ins, tensor(bits), columns).expect("columns fit");
+    let padding = padding.iter().map(|&(interval, padding)| Padding { interval, padding }).collect();
+    MemoryLayout { linear, padding, alignment: None }
+}
+
+/// What is to be stored or loaded.
+#[derive(Debug, Clone)]
+pub struct Question {
+    pub registers: LinearLayout,
+    pub memory: MemoryLayout,
+    pub bits: u32,
+}
+
+/// Any layouts, with copies, swizzles and padding.
+pub fn questions() -> impl Strategy<Value = Question> {
+    (1u32..8, 0u32..3, 0usize..3).prop_flat_map(|(bits, warp_bits, spare)| {
+        let slots = (bits as usize + spare).max((LANE_BITS + warp_bits) as usize);
+        let copies = prop::collection::vec(prop::option::weighted(0.4, 0..bits), slots);
+        let order = Just((0..slots).collect::<Vec<_>>()).prop_shuffle();
+        let swizzle = prop::collection::vec((0..bits, 0..bits), 0..5);
+        let padding = prop::collection::btree_map(2u32..7, 1u64..4, 0..3);
+        let widths = prop::sample::select(vec![8u32, 16, 32, 64]);
+        (order, copies, swizzle, padding, widths, any::<bool>()).prop_map(
+            move |(order, copies, swizzle, padding, element_bits, even)| {
+                let mut columns = vec![0u64; slots];
+                for (at, &slot) in order.iter().enumerate() {
+                    columns[slot] = match at < bits as usize {
+                        true => 1 << at,
+                        false => copies[slot].map_or(0, |bit| 1 << bit),
+                    };
+                }
+                let mut offsets: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
+                for (from, to) in swizzle.into_iter().filter(|(from, to)| from != to) {
+                    offsets[to as usize] ^= offsets[from as usize];
+                }
+                // Even padding keeps vectors whole, odd padding does not.
+                let grain = if even { 4 } else { 1 };
+                let padding: Vec<_> = padding.into_iter().map(|(bit, size)| (1u64 << bit, size * grain)).collect();
+                Question {
+                    registers: distributed(&columns, warp_bits, bits),
+                    memory: memory(&offsets, &padding),
+                    bits: element_bits,
+                }
+            },
+        )
+    })
+}

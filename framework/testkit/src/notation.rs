@@ -1,0 +1,60 @@
+//! What every notation of a family must keep: attribute text, JSON, and the layout itself.
+
+use serde_json::Value;
+use tilewright_layout::{Families, FamilyError, FamilySpec, Spellings, parse_spec, spec_from_json, spec_to_json};
+
+use crate::known_answers::{all_agree, numbers, resolve, rows, sample_and_full};
+
+/// The spec of a row, and its text.
+fn written(row: &Value, families: &dyn Families) -> (FamilySpec, String) {
+    let spec = spec_from_json(&row["params"]).expect("params name a family");
+    let text = Spellings::of_families(families).text(&spec);
+    (spec, text)
+}
+
+/// Text that is written is read as the same layout, and written the same again; so is JSON.
+pub fn check_round_trip(row: &Value, families: &dyn Families) -> Result<(), String> {
+    let spellings = Spellings::of_families(families);
+    let (spec, text) = written(row, families);
+    let read = parse_spec(&text).map_err(|error| format!("{error} in {text}"))?;
+    let canonical = spellings.canonical(&spec);
+    if spellings.canonical(&read) != canonical || spellings.text(&read) != text {
+        return Err(format!("{text} is read as {read:?}, which should be {canonical:?}"));
+    }
+    if spec_from_json(&spec_to_json(&canonical)).as_ref() != Ok(&canonical) {
+        return Err(format!("{canonical:?} does not come back from JSON"));
+    }
+    let shape = numbers(&row["shape"]);
+    let resolved = |spec: &FamilySpec| families.resolve(spec, &shape, families);
+    let expected = resolved(&spec).map_err(|error| error.to_string())?;
+    for (form, spec) in [("text", &read), ("canonical form", &canonical)] {
+        let found = resolved(spec).map_err(|error| format!("{text}: {error}"))?;
+        if found != expected {
+            return Err(format!("the {form} of {text} is another layout"));
+        }
+    }
+    let by_bases = expected.to_spec().map(|spec| resolved(&spec));
+    match by_bases {
+        Some(Ok(found)) if found.linear() != expected.linear() => Err(format!("{text}: its bases give another layout")),
+        Some(Err(error)) => Err(format!("{text}: its bases give no layout: {error}")),
+        _ => Ok(()),
+    }
+}
+
+/// The text is the one that the Triton compiler prints for these parameters.
+pub fn check_text(row: &Value, families: &dyn Families) -> Result<(), String> {
+    let (_, text) = written(row, families);
+    if row["text"] == text.as_str() { Ok(()) } else { Err(format!("{text}\nshould be {}", row["text"])) }
+}
+
+/// Rows of `params`, `shape` and the `text` that Triton's own printer gives for them.
+pub fn all_texts_are_as_printed(texts: &str, families: &dyn Families) {
+    all_agree(&rows(texts), |_| true, |row| check_text(row, families));
+    all_agree(&rows(texts), |_| true, |row| check_round_trip(row, families));
+}
+
+/// Every layout of the sample, and of the full data where it is at hand, that the families serve.
+pub fn all_layouts_come_back(sample: &str, families: &dyn Families) {
+    let served = |row: &Value| !matches!(resolve(row, families), Err(FamilyError::Unknown { .. }));
+    all_agree(&sample_and_full(sample, "oracle/layouts.jsonl"), served, |row| check_round_trip(row, families));
+}

@@ -1,0 +1,95 @@
+//! Builds and finds the plugins that the tests load.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tilewright_kernel::{Kernel, Launch, Module, Region};
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A path for a file of this test run.
+pub fn scratch(name: &str) -> PathBuf {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let directory = libraries().with_file_name("tmp").join(format!("{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("the test's directory");
+    directory.join(name)
+}
+
+/// The folder of the crate that has the header of the plugin interface and the sources of the fixtures.
+fn plugin_crate() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../plugin"))
+}
+
+/// Runs the C compiler on files of the fixtures' folder.
+pub fn cc(compiler: &str, arguments: &[&str]) -> std::process::Output {
+    let root = plugin_crate();
+    Command::new(compiler)
+        .current_dir(root.join("tests/fixtures"))
+        .args(arguments)
+        .arg("-I")
+        .arg(root.join("include"))
+        .output()
+        .unwrap_or_else(|error| panic!("{compiler}, which linking Rust programs needs too: {error}"))
+}
+
+fn built(name: &str, arguments: &[&str]) -> PathBuf {
+    let out = scratch(name);
+    let mut all = arguments.to_vec();
+    let path = out.to_str().expect("a path in UTF-8").to_owned();
+    all.extend(["-o", &path]);
+    let output = cc("cc", &all);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    out
+}
+
+/// A shared library of one C file.
+pub fn c_library(source: &str, defines: &[&str]) -> PathBuf {
+    let mut arguments = vec!["-shared", "-fPIC", "-D_POSIX_C_SOURCE=200809L", source];
+    arguments.extend(defines);
+    built("libplugin.so", &arguments)
+}
+
+/// A program of one C file.
+pub fn c_program(source: &str) -> PathBuf {
+    built("program", &[source, "-ldl"])
+}
+
+/// The plugin that breaks the interface in this way.
+pub fn hostile(case: &str) -> PathBuf {
+    c_library("hostile.c", &[&format!("-DCASE={case}")])
+}
+
+/// The plugin in plain C.
+pub fn plain() -> PathBuf {
+    c_library("plain.c", &[])
+}
+
+/// The same as somebody built it with the header of version 1.0, which is kept as it was and never changed.
+pub fn plain_of_1_0() -> PathBuf {
+    c_library("plain.c", &["-I", "abi-1.0"])
+}
+
+/// The directory where cargo puts libraries: that of this test's executable.
+pub fn libraries() -> PathBuf {
+    let executable = std::env::current_exe().expect("this test's executable");
+    executable.parent().expect("its directory").to_owned()
+}
+
+/// The plugin in Rust.
+pub fn fixture() -> PathBuf {
+    libraries().join(format!("libtilewright_fixture_plugin{}", std::env::consts::DLL_SUFFIX))
+}
+
+/// A module of one kernel that does nothing.
+pub fn module(kernel: &str) -> Module {
+    Module {
+        kernels: vec![Kernel {
+            name: kernel.to_owned(),
+            launch: Launch::new(32, 4),
+            parameters: Vec::new(),
+            shared: Vec::new(),
+            body: Region::default(),
+        }],
+    }
+}

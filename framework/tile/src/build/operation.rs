@@ -1,0 +1,234 @@
+//! One operation, as it is being made.
+
+use std::sync::Arc;
+
+use super::{BuildError, FunctionBuilder};
+use crate::attribute::{Attribute, Attributes};
+use crate::body::{Block, Body, Op, Operation, Region, Successor, Value, Values};
+use crate::op::{Count, Definition, Expression, Group, GroupTypes};
+use crate::types::Type;
+
+/// Makes one operation.
+#[derive(Debug)]
+pub struct OperationBuilder<'b, 'd> {
+    function: &'b mut FunctionBuilder<'d>,
+    definition: Result<Arc<Definition>, BuildError>,
+    operands: Vec<Vec<Value>>,
+    results: Option<Vec<Type>>,
+    attributes: Attributes,
+    regions: Vec<Region>,
+    successors: Vec<(Block, Vec<Value>)>,
+    error: Option<BuildError>,
+}
+
+impl<'b, 'd> OperationBuilder<'b, 'd> {
+    pub(super) fn new(function: &'b mut FunctionBuilder<'d>, definition: Result<Arc<Definition>, BuildError>) -> Self {
+        let groups = definition.as_ref().map_or(0, |definition| definition.operands.len());
+        Self {
+            definition,
+            operands: vec![Vec::new(); groups],
+            results: None,
+            attributes: Attributes::default(),
+            regions: Vec::new(),
+            successors: Vec::new(),
+            error: None,
+            function,
+        }
+    }
+
+    /// The next operand: of the first group that has none, or may have more.
+    #[must_use]
+    pub fn operand(mut self, value: Value) -> Self {
+        let Ok(definition) = &self.definition else { return self };
+        let rows = definition.operands.iter().zip(&mut self.operands);
+        let last = rows.enumerate().find(|(_, (row, given))| given.is_empty() || row.count == Count::Many);
+        match last {
+            Some((_, (_, given))) => given.push(value),
+            None => self.error = Some(BuildError::TooManyOperands(Arc::clone(&definition.name))),
+        }
+        self
+    }
+
+    /// The operands of a group.
+    #[must_use]
+    pub fn operands(mut self, group: &str, values: &[Value]) -> Self {
+        let Ok(definition) = &self.definition else { return self };
+        match definition.operand_group(group) {
+            Some(place) => self.operands[place].extend(values),
+            None => {
+                let operation = Arc::clone(&definition.name);
+                self.error = Some(BuildError::UnknownGroup { operation, group: group.to_owned() });
+            }
+        }
+        self
+    }
+
+    /// An attribute.
+    #[must_use]
+    pub fn attribute(mut self, name: &str, value: impl Into<Attribute>) -> Self {
+        self.attributes.set(name, value);
+        self
+    }
+
+    /// The type of the next result, where it does not follow from other types.
+    #[must_use]
+    pub fn result(mut self, ty: Type) -> Self {
+        self.results.get_or_insert_default().push(ty);
+        self
+    }
+
+    /// A region of one block with arguments of these types, which `fill` adds operations to.
+    #[must_use]
+    pub fn region(
+        mut self,
+        arguments: Vec<Type>,
+        fill: impl FnOnce(&mut FunctionBuilder<'d>, &[Value]) -> Result<(), BuildError>,
+    ) -> Self {
+        let body = &mut self.function.body;
+        let region = body.add_region();
+        let block = body.add_block();
+        body.append_block(region, block);
+        let arguments: Values = arguments.into_iter().map(|ty| body.add_argument(block, ty)).collect();
+        let around = std::mem::replace(&mut self.function.block, block);
+        if let Err(error) = fill(self.function, &arguments) {
+            self.error.get_or_insert(error);
+        }
+        self.function.block = around;
+        self.regions.push(region);
+        self
+    }
+
+    /// A region that was made before.
+    #[must_use]
+    pub(crate) fn made_region(mut self, region: Region) -> Self {
+        self.regions.push(region);
+        self
+    }
+
+    /// A region without blocks.
+    #[must_use]
+    pub fn empty_region(mut self) -> Self {
+        self.regions.push(self.function.body.add_region());
+        self
+    }
+
+    /// A block that it goes to, with the values that it takes along.
+    #[must_use]
+    pub fn successor(mut self, block: Block, along: &[Value]) -> Self {
+        self.successors.push((block, along.to_vec()));
+        self
+    }
+
+    /// Adds the operation to the block.
+    ///
+    /// # Errors
+    /// [`BuildError`]; whether the operation keeps the rules is for [`crate::verify`].
+    pub fn done(self) -> Result<Op, BuildError> {
+        self.added().map(|(op, _)| op)
+    }
+
+    /// Adds the operation to the block, and gives its results.
+    ///
+    /// # Errors
+    /// As [`OperationBuilder::done`].
+    pub fn values(self) -> Result<Values, BuildError> {
+        self.added().map(|(op, body)| body.op(op).results.clone())
+    }
+
+    /// The same of an operation with one result.
+    ///
+    /// # Errors
+    /// As [`OperationBuilder::done`], and where it has not one.
+    pub fn value(self) -> Result<Value, BuildError> {
+        let (op, body) = self.added()?;
+        let operation = body.op(op);
+        match operation.results[..] {
+            [value] => Ok(value),
+            _ => {
+                let count = operation.results.len();
+                Err(BuildError::NotOneResult { operation: Arc::clone(&operation.definition.name), count })
+            }
+        }
+    }
+
+    fn added(self) -> Result<(Op, &'b Body), BuildError> {
+        let Self { function, definition, mut operands, results, attributes, regions, successors, error } = self;
+        let definition = definition?;
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let types = result_types(&function.body, &definition, &operands, results)?;
+        let mut operation = Operation::new(Arc::clone(&definition));
+        // What goes along with jumps is in groups of its own, the last ones.
+        let first = operands.len().saturating_sub(successors.len());
+        for (group, (_, along)) in operands.iter_mut().skip(first).zip(&successors) {
+            group.extend(along);
+        }
+        operation.groups = operands.iter().map(|group| group.len() as u32).collect();
+        operation.operands = operands.into_iter().flatten().collect();
+        let along: usize = successors.iter().map(|(_, along)| along.len()).sum();
+        let mut start = operation.operands.len() - along;
+        for (block, along) in successors {
+            operation.successors.push(Successor { block, operands: start..start + along.len() });
+            start += along.len();
+        }
+        operation.result_groups = types.iter().map(|group| group.len() as u32).collect();
+        operation.attributes = attributes;
+        operation.regions = regions.into();
+        operation.location = function.location.clone();
+        for row in &definition.attributes {
+            if row.default.is_some() && operation.attributes.get(&row.name) == row.default.as_ref() {
+                operation.attributes.remove(&row.name);
+            }
+        }
+        let op = function.body.add_op(operation, types.into_iter().flatten());
+        function.body.append_op(function.block, op);
+        Ok((op, &function.body))
+    }
+}
+
+/// The types of each group of results: as given, else as they follow from the operands'.
+fn result_types(
+    body: &Body,
+    definition: &Definition,
+    operands: &[Vec<Value>],
+    given: Option<Vec<Type>>,
+) -> Result<Vec<Vec<Type>>, BuildError> {
+    if let Some(given) = given {
+        let count = given.len();
+        let sizes = Group::divide(&definition.results, count);
+        let sizes = sizes.ok_or_else(|| BuildError::WrongResults { operation: Arc::clone(&definition.name), count })?;
+        let mut given = given.into_iter();
+        return Ok(sizes.into_iter().map(|size| given.by_ref().take(size).collect()).collect());
+    }
+    let mut types = GroupTypes::new(definition);
+    for (types, values) in types.operands.iter_mut().zip(operands) {
+        *types = Some(values.iter().map(|value| body.ty(*value).clone()).collect());
+    }
+    let counts: Vec<usize> = operands.iter().map(Vec::len).collect();
+    types.infer(definition, &counts);
+    complete(definition, types).ok_or_else(|| unknown(definition))
+}
+
+/// The results' types, where they are known; those that are the operands' the other way round among them.
+fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<Type>>> {
+    let groups = definition.results.iter().zip(types.results);
+    groups
+        .map(|(group, known)| match known {
+            Some(known) => Some(known),
+            None if group.count.holds(0) => Some(Vec::new()),
+            None => {
+                // `lhs = result` also says what the result is.
+                let rule =
+                    definition.types.iter().find(|rule| rule.expression == Expression::Same(group.name.clone()))?;
+                let source = definition.operand_group(&rule.target)?;
+                types.operands[source].clone()
+            }
+        })
+        .collect()
+}
+
+fn unknown(definition: &Definition) -> BuildError {
+    let result = definition.results.first().map_or_else(String::new, |group| group.name.clone());
+    BuildError::UnknownType { operation: Arc::clone(&definition.name), result }
+}

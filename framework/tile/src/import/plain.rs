@@ -1,0 +1,54 @@
+//! A layout for what a program reads from memory of the block and has no layout for: any would do.
+
+use crate::{Attribute, Attributes, Body, LayoutName, Memory, Op, Type};
+use tilewright_layout::parse_spec;
+
+/// The tensor that is read from a memory: without a layout where the module says nothing of warps and lanes, else
+/// neighbours along the last axis to a lane, lanes along the last axes first, all warps along the first.
+pub(crate) fn tensor(memory: &Memory, module: &Attributes) -> Type {
+    of_shape(&memory.shape, &memory.element, module)
+}
+
+/// The same for a shape and an element.
+pub(crate) fn of_shape(shape: &[u64], element: &Type, module: &Attributes) -> Type {
+    let count = |name| module.get(name).and_then(Attribute::as_integer).and_then(|count| u64::try_from(count).ok());
+    let layout = match (count("ttg.num-warps"), count("ttg.threads-per-warp")) {
+        (Some(warps), Some(lanes)) => layout(shape, element, warps, lanes),
+        _ => None,
+    };
+    Type::tensor(shape.to_vec(), element.clone(), layout)
+}
+
+fn layout(shape: &[u64], element: &Type, warps: u64, lanes: u64) -> Option<LayoutName> {
+    let axes = shape.len();
+    let (mut sizes, mut threads) = (vec![1; axes], vec![1; axes]);
+    // Sixteen bytes of a lane at a time.
+    let wide = (128 / u64::from(element.element_bits()?)).max(1);
+    *sizes.last_mut()? = wide.min(*shape.last()?).max(1);
+    let mut left = lanes;
+    for axis in (0..axes).rev() {
+        threads[axis] = if axis == 0 { left } else { left.min((shape[axis] / sizes[axis]).max(1)) };
+        left /= threads[axis];
+    }
+    let mut of_warps = vec![1; axes];
+    of_warps[0] = warps;
+    let order: Vec<_> = (0..axes).rev().collect();
+    let text = format!(
+        "#ttg.blocked<{{sizePerThread = {sizes:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {of_warps:?}, order = {order:?}}}>"
+    );
+    parse_spec(&text).ok().map(|spec| LayoutName::new(spec, text))
+}
+
+/// What the module says of warps and lanes, where an operation stands: a group of warps has fewer or more of them.
+pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
+    let mut own = module.clone();
+    for groups in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == "ttg.warp_specialize") {
+        let operation = body.op(groups);
+        let Some(Attribute::Array(_, warps)) = operation.attributes.get("partitionNumWarps") else { continue };
+        let partitions = operation.regions.iter().skip(1).zip(warps);
+        if let Some((_, &warps)) = partitions.into_iter().find(|(region, _)| body.walk(**region).contains(&op)) {
+            own.set("ttg.num-warps", Attribute::integer(warps as i64, Type::integer(32)));
+        }
+    }
+    own
+}

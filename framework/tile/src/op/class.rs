@@ -1,0 +1,164 @@
+//! Which types an operand or a result may have.
+
+use std::fmt;
+
+use crate::types::Type;
+
+/// A set of types, by a word of a dialect file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Class {
+    holder: Holder,
+    element: Element,
+}
+
+/// What holds the elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// Anything.
+    Any,
+    /// A scalar or a tensor.
+    ScalarOrTensor,
+    /// A tensor.
+    Tensor,
+    /// A scalar.
+    Scalar,
+    /// A tensor in memory.
+    Memory,
+    /// A tensor or one in memory.
+    TensorOrMemory,
+    /// A tensor descriptor.
+    Descriptor,
+    /// A tensor in global memory, seen through a layout.
+    View,
+    /// A tensor in registers, in memory of the block, or in global memory.
+    Place,
+    /// A token.
+    Token,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Element {
+    Any,
+    Number,
+    Integer,
+    IntegerOrIndex,
+    Float,
+    FloatOrByte,
+    Bits(u32),
+    Pointer,
+}
+
+impl Class {
+    /// All types.
+    pub const ANY: Self = Self { holder: Holder::Any, element: Element::Any };
+
+    /// The class of a word: `int`, `float`, `number`, `integer_or_index`, `float_or_byte`, `i1` to `i64`, `pointer`, `value`, each a
+    /// scalar or a tensor, alone with `scalar.` or `tensor.` before it; `tensor`, `memory`, `operand` (a tensor or one
+    /// in memory), `descriptor`, `token`, `any`.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        let whole = |holder| Some(Self { holder, element: Element::Any });
+        match word {
+            "any" => return Some(Self::ANY),
+            "tensor" => return whole(Holder::Tensor),
+            "memory" => return whole(Holder::Memory),
+            "operand" => return whole(Holder::TensorOrMemory),
+            "descriptor" => return whole(Holder::Descriptor),
+            "token" => return whole(Holder::Token),
+            "view" => return whole(Holder::View),
+            "place" => return whole(Holder::Place),
+            _ => {}
+        }
+        let (holder, element) = match word.split_once('.') {
+            Some(("scalar", element)) => (Holder::Scalar, element),
+            Some(("tensor", element)) => (Holder::Tensor, element),
+            Some(_) => return None,
+            None => (Holder::ScalarOrTensor, word),
+        };
+        let element = match element {
+            "value" => Element::Any,
+            "number" => Element::Number,
+            "int" => Element::Integer,
+            "integer_or_index" => Element::IntegerOrIndex,
+            "float" => Element::Float,
+            "float_or_byte" => Element::FloatOrByte,
+            "pointer" => Element::Pointer,
+            bits => Element::Bits(bits.strip_prefix('i')?.parse().ok()?),
+        };
+        Some(Self { holder, element })
+    }
+
+    /// Whether a type is in it.
+    #[must_use]
+    pub fn holds(self, ty: &Type) -> bool {
+        let is_tensor = matches!(ty, Type::Tensor(_));
+        let is_scalar = matches!(ty, Type::Integer(..) | Type::Float(_) | Type::Index | Type::Pointer(_));
+        let held = match self.holder {
+            Holder::Any => true,
+            Holder::ScalarOrTensor => is_tensor || is_scalar,
+            Holder::Tensor => is_tensor,
+            Holder::Scalar => is_scalar,
+            Holder::Memory => matches!(ty, Type::Memory(_)),
+            Holder::TensorOrMemory => is_tensor || matches!(ty, Type::Memory(_)),
+            // Vendors' descriptors are types of their own.
+            Holder::Descriptor => matches!(ty, Type::Descriptor(_) | Type::Foreign(_)),
+            Holder::View => matches!(ty, Type::View(_)),
+            Holder::Place => is_tensor || matches!(ty, Type::Memory(_) | Type::View(_)),
+            Holder::Token => matches!(ty, Type::Token),
+        };
+        held && self.element.holds(ty.element())
+    }
+
+    /// The word before `<` that a type of this class may be written without.
+    #[must_use]
+    pub fn constructor(self) -> Option<&'static str> {
+        match self.holder {
+            Holder::Memory => Some("!ttg.memdesc"),
+            Holder::Descriptor => Some("!tt.tensordesc"),
+            Holder::Scalar if self.element == Element::Pointer => Some("!tt.ptr"),
+            _ => None,
+        }
+    }
+}
+
+impl Element {
+    fn holds(self, ty: &Type) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Number => matches!(ty, Type::Integer(..) | Type::Float(_)),
+            Self::Integer => matches!(ty, Type::Integer(..)),
+            Self::IntegerOrIndex => matches!(ty, Type::Integer(..) | Type::Index),
+            Self::Float => matches!(ty, Type::Float(_)),
+            Self::FloatOrByte => matches!(ty, Type::Float(_) | Type::Integer(8, _)),
+            Self::Bits(bits) => matches!(ty, Type::Integer(width, _) if *width == bits),
+            Self::Pointer => matches!(ty, Type::Pointer(_)),
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let element = match self.element {
+            Element::Any => "values".to_owned(),
+            Element::Number => "numbers".to_owned(),
+            Element::Integer => "integers".to_owned(),
+            Element::IntegerOrIndex => "integers or `index`".to_owned(),
+            Element::Float => "floating-point numbers".to_owned(),
+            Element::FloatOrByte => "floating-point numbers or `i8`".to_owned(),
+            Element::Bits(bits) => format!("`i{bits}`"),
+            Element::Pointer => "pointers".to_owned(),
+        };
+        match self.holder {
+            Holder::Any => f.write_str("any type"),
+            Holder::ScalarOrTensor => write!(f, "a scalar or tensor of {element}"),
+            Holder::Tensor => write!(f, "a tensor of {element}"),
+            Holder::Scalar => write!(f, "a scalar of {element}"),
+            Holder::Memory => f.write_str("a tensor in memory"),
+            Holder::TensorOrMemory => f.write_str("a tensor, in registers or in memory"),
+            Holder::Descriptor => f.write_str("a tensor descriptor"),
+            Holder::View => f.write_str("a view of global memory"),
+            Holder::Place => f.write_str("a tensor in registers or memory, or a view of global memory"),
+            Holder::Token => f.write_str("a token"),
+        }
+    }
+}

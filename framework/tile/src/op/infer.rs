@@ -1,0 +1,46 @@
+//! Types of an operation's groups, as far as they are known, and what follows from them.
+
+use super::{Definition, Expression};
+use crate::types::Type;
+
+/// By group, its types; none where nothing is known yet.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupTypes {
+    pub operands: Vec<Option<Vec<Type>>>,
+    pub results: Vec<Option<Vec<Type>>>,
+}
+
+impl GroupTypes {
+    pub fn new(definition: &Definition) -> Self {
+        Self { operands: vec![None; definition.operands.len()], results: vec![None; definition.results.len()] }
+    }
+
+    fn known(&self, definition: &Definition, name: &str) -> Option<&[Type]> {
+        let operands = definition.operand_group(name).and_then(|group| self.operands[group].as_deref());
+        operands.or_else(|| self.results[definition.result_group(name)?].as_deref())
+    }
+
+    /// Gives groups without types those that follow by the definition's rules; there are so many operands of each.
+    pub fn infer(&mut self, definition: &Definition, counts: &[usize]) {
+        for rule in &definition.types {
+            if let Some(group) = definition.operand_group(&rule.target) {
+                if self.operands[group].is_none() {
+                    self.operands[group] = self.by_rule(definition, &rule.expression, Some(counts[group]));
+                }
+            } else if let Some(group) = definition.result_group(&rule.target)
+                && self.results[group].is_none()
+            {
+                self.results[group] = self.by_rule(definition, &rule.expression, None);
+            }
+        }
+    }
+
+    /// The types of another group as they are, or one for all.
+    fn by_rule(&self, definition: &Definition, expression: &Expression, count: Option<usize>) -> Option<Vec<Type>> {
+        if let (Expression::Same(name), None) = (expression, count) {
+            return self.known(definition, name).map(<[Type]>::to_vec);
+        }
+        let ty = expression.evaluate(&|name| self.known(definition, name)?.first().cloned())?;
+        Some(vec![ty; count.unwrap_or(1)])
+    }
+}

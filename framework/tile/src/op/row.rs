@@ -1,0 +1,185 @@
+//! The rows of a dialect file, as they are written.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::{AttributeKind, AttributeRow, Class, Count, Definition, Flags, Group, Piece, Rule, Traits};
+use crate::attribute::Attribute;
+
+/// A dialect file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    /// What names begin with.
+    pub dialect: String,
+    /// Words that attributes may be, with their numbers.
+    #[serde(default)]
+    pub words: BTreeMap<String, BTreeMap<String, u32>>,
+    /// Flags that attributes may be.
+    #[serde(default)]
+    pub flags: BTreeMap<String, Flags>,
+    /// Rows that others begin with.
+    #[serde(default)]
+    pub forms: BTreeMap<String, Row>,
+    /// Operations by name, without the dialect.
+    pub operations: BTreeMap<String, Row>,
+}
+
+/// A row; what it leaves out is the form's.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Row {
+    form: Option<String>,
+    operands: Option<String>,
+    results: Option<String>,
+    attributes: Option<String>,
+    format: Option<String>,
+    types: Option<String>,
+    regions: Option<String>,
+    traits: Option<String>,
+}
+
+impl Row {
+    /// The row with what it leaves out of its form.
+    fn whole(&self, file: &File) -> Result<Self, String> {
+        let Some(name) = &self.form else { return Ok(self.clone()) };
+        let form = file.forms.get(name).ok_or_else(|| format!("there is no form `{name}`"))?;
+        if form.form.is_some() {
+            return Err(format!("the form `{name}` begins with another"));
+        }
+        let of = |own: &Option<String>, forms: &Option<String>| own.clone().or_else(|| forms.clone());
+        Ok(Self {
+            form: None,
+            operands: of(&self.operands, &form.operands),
+            results: of(&self.results, &form.results),
+            attributes: of(&self.attributes, &form.attributes),
+            format: of(&self.format, &form.format),
+            types: of(&self.types, &form.types),
+            regions: of(&self.regions, &form.regions),
+            traits: of(&self.traits, &form.traits),
+        })
+    }
+
+    /// What the row defines.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub(super) fn definition(&self, name: &str, file: &File) -> Result<Definition, String> {
+        let row = self.whole(file)?;
+        let text = |part: &Option<String>| part.clone().unwrap_or_default();
+        let attributes = text(&row.attributes);
+        let attributes = attributes.split_whitespace().map(|word| attribute(word, file));
+        let mut definition = Definition {
+            name: format!("{}.{name}", file.dialect).into(),
+            operands: groups(&text(&row.operands))?,
+            results: groups(&text(&row.results))?,
+            attributes: attributes.collect::<Result<_, _>>()?,
+            format: None,
+            types: Rule::list(&text(&row.types))?,
+            regions: regions(&text(&row.regions))?,
+            traits: traits(&text(&row.traits))?,
+        };
+        if let Some(unknown) = unknown_group(&definition) {
+            return Err(format!("`types` speak of `{unknown}`, which is no operand and no result"));
+        }
+        definition.format = row.format.map(|format| Piece::list(&format, &definition)).transpose()?;
+        Ok(definition)
+    }
+}
+
+/// A group that rules speak of and that is not there.
+fn unknown_group(definition: &Definition) -> Option<&str> {
+    let mut spoken = definition.types.iter().flat_map(|rule| [Some(&*rule.target), rule.expression.groups()]).flatten();
+    spoken.find(|name| definition.operand_group(name).or(definition.result_group(name)).is_none())
+}
+
+/// `ptr:pointer mask?:i1 rest*`: names, how many, and the class, which is `any` where none is said.
+fn groups(text: &str) -> Result<Vec<Group>, String> {
+    text.split_whitespace()
+        .map(|word| {
+            let (name, class) = word.split_once(':').unwrap_or((word, "any"));
+            let class = Class::named(class).ok_or_else(|| format!("`{class}` in `{word}` is no class of types"))?;
+            let (name, count) = counted(name);
+            Ok(Group { name: name.to_owned(), count, class })
+        })
+        .collect()
+}
+
+fn counted(name: &str) -> (&str, Count) {
+    if let Some(name) = name.strip_suffix('?') {
+        (name, Count::Optional)
+    } else if let Some(name) = name.strip_suffix('*') {
+        (name, Count::Many)
+    } else {
+        (name, Count::One)
+    }
+}
+
+/// `axis:i32 rounding?:rounding isVolatile:bool=false`.
+fn attribute(word: &str, file: &File) -> Result<AttributeRow, String> {
+    let (word, default) = word.split_once('=').map_or((word, None), |(word, default)| (word, Some(default)));
+    let (name, kind) = word.split_once(':').unwrap_or((word, "any"));
+    let (name, count) = counted(name);
+    let kind = attribute_kind(kind, file).ok_or_else(|| format!("`{kind}` in `{word}` is no kind of attribute"))?;
+    let default = default.map(|default| default_value(default, &kind)).transpose()?;
+    let required = count == Count::One && default.is_none() && kind != AttributeKind::Unit;
+    Ok(AttributeRow { name: name.to_owned(), required, kind, default })
+}
+
+fn attribute_kind(kind: &str, file: &File) -> Option<AttributeKind> {
+    Some(match kind {
+        "any" => AttributeKind::Any,
+        "unit" => AttributeKind::Unit,
+        "bool" => AttributeKind::Bool,
+        "i32" => AttributeKind::Integer(32),
+        "i16" => AttributeKind::Integer(16),
+        "i64" => AttributeKind::Integer(64),
+        "i32s" => AttributeKind::Integers,
+        "text" => AttributeKind::Text,
+        "symbol" => AttributeKind::Symbol,
+        "words" => AttributeKind::Words,
+        name => match file.flags.get(name) {
+            Some(flags) => AttributeKind::Flags(Arc::new(flags.clone())),
+            None => AttributeKind::Word(Arc::new(file.words.get(name)?.clone())),
+        },
+    })
+}
+
+fn default_value(text: &str, kind: &AttributeKind) -> Result<Attribute, String> {
+    let value = match kind {
+        AttributeKind::Bool => text.parse().ok().map(Attribute::Bool),
+        AttributeKind::Integer(bits) => {
+            let ty = crate::types::Type::integer(*bits);
+            text.parse().ok().map(|value| Attribute::integer(value, ty))
+        }
+        AttributeKind::Word(words) => words.contains_key(text).then(|| Attribute::Word(text.into())),
+        AttributeKind::Flags(flags) => Some(flags.attribute(&format!("<{text}>"))),
+        _ => None,
+    };
+    value.ok_or_else(|| format!("`{text}` is no value of its attribute"))
+}
+
+fn regions(text: &str) -> Result<Count, String> {
+    match text {
+        "" | "0" => Ok(Count::Zero),
+        "1" => Ok(Count::One),
+        "2" => Ok(Count::Two),
+        "*" => Ok(Count::Many),
+        other => Err(format!("`{other}` is no number of regions: expected `0`, `1`, `2` or `*`")),
+    }
+}
+
+fn traits(text: &str) -> Result<Traits, String> {
+    text.split_whitespace().try_fold(Traits::default(), |mut traits, word| {
+        match word {
+            "pure" => traits.pure = true,
+            "elementwise" => traits.elementwise = true,
+            "commutative" => traits.commutative = true,
+            "terminator" => traits.terminator = true,
+            other => return Err(format!("`{other}` is no trait")),
+        }
+        Ok(traits)
+    })
+}

@@ -1,0 +1,119 @@
+//! Reads attributes.
+
+use super::{Parsed, Parser};
+use crate::types::LayoutName;
+use crate::{Attribute, Attributes};
+
+impl<'a> Parser<'a> {
+    pub(super) fn attribute(&mut self) -> Parsed<Attribute> {
+        self.nested(Self::any_attribute)
+    }
+
+    fn any_attribute(&mut self) -> Parsed<Attribute> {
+        match self.cursor.peek() {
+            Some('"') => Ok(Attribute::Text(self.cursor.quoted("a text")?.into())),
+            Some('@') => self.symbol().map(Attribute::Symbol),
+            Some('#') => self.marked_attribute(),
+            Some('{') => self.dictionary().map(Attribute::Dictionary),
+            Some('[') => {
+                self.cursor.expect("[")?;
+                self.list("]", Self::attribute).map(Attribute::List)
+            }
+            Some(c) if c.is_ascii_digit() || c == '-' => self.number(),
+            _ => self.worded_attribute(),
+        }
+    }
+
+    fn worded_attribute(&mut self) -> Parsed<Attribute> {
+        if self.cursor.sees("true") || self.cursor.sees("false") {
+            let literal = self.literal()?;
+            // `true : i1` says no more than `true`.
+            if self.cursor.takes(":") {
+                let ty = self.ty()?;
+                return self.typed(literal, ty);
+            }
+            return Ok(Attribute::Bool(literal.is_true()));
+        }
+        if self.cursor.takes("unit") {
+            return Ok(Attribute::Unit);
+        }
+        if self.cursor.takes("array") {
+            return self.array();
+        }
+        if self.cursor.takes("dense") {
+            return self.dense().map(Attribute::Dense);
+        }
+        if self.cursor.takes("loc") {
+            let at = self.cursor.at;
+            let text = self.cursor.balanced("(")?;
+            return Ok(Attribute::Foreign(format!("loc{}", self.expanded(text, at)?).into()));
+        }
+        if self.cursor.sees("affine_map") || self.cursor.sees("dense_resource") || self.cursor.sees("sparse") {
+            return Err(self.cursor.expected("an attribute that tile programs have"));
+        }
+        self.ty().map(Attribute::Type)
+    }
+
+    /// `@name`, or `@module::@name`.
+    pub(super) fn symbol(&mut self) -> Parsed<std::sync::Arc<str>> {
+        self.cursor.expect("@")?;
+        let mut name = self.symbol_name()?;
+        while self.cursor.takes("::") {
+            self.cursor.expect("@")?;
+            name = format!("{name}::{}", self.symbol_name()?);
+        }
+        Ok(name.into())
+    }
+
+    fn symbol_name(&mut self) -> Parsed<String> {
+        if self.cursor.rest().starts_with('"') {
+            return self.cursor.quoted("a name");
+        }
+        Ok(self.cursor.suffix("a name")?.to_owned())
+    }
+
+    /// `#name`, which stands for something, or `#dialect.name<...>`.
+    fn marked_attribute(&mut self) -> Parsed<Attribute> {
+        let start = self.cursor.at;
+        self.cursor.at += 1;
+        let name = self.cursor.suffix("the name of an attribute")?;
+        if self.cursor.rest().starts_with('<') {
+            self.cursor.balanced("<")?;
+        }
+        let end = self.cursor.at;
+        let text = self.expanded(&self.cursor.text()[start..end], start)?;
+        let is_name = !name.contains('.');
+        if is_name && !text.starts_with('#') {
+            // The name of an attribute of another kind: it is read where it is used.
+            let mut aside = Parser { depth: self.depth, ..Parser::new(&text, self.dialects) };
+            let value = aside.attribute().map_err(|error| self.cursor.error(start, error.message))?;
+            return Ok(value);
+        }
+        match self.layouts.read(self.cursor.text(), start) {
+            Ok((spec, read)) if read == end => Ok(Attribute::Layout(LayoutName::new(spec, text))),
+            _ => Ok(Attribute::Foreign(text.into())),
+        }
+    }
+
+    /// `{name = value, "other name", ...}`.
+    pub(super) fn dictionary(&mut self) -> Parsed<Attributes> {
+        self.cursor.expect("{")?;
+        let entries = self.list("}", |parser| {
+            parser.cursor.skip_blanks();
+            let at = parser.cursor.at;
+            let name = match parser.cursor.peek() {
+                Some('"') => parser.cursor.quoted("the name of an attribute")?,
+                _ => parser.cursor.word("the name of an attribute")?.to_owned(),
+            };
+            let value = if parser.cursor.takes("=") { parser.attribute()? } else { Attribute::Unit };
+            Ok((at, name, value))
+        })?;
+        let mut attributes = Attributes::default();
+        for (at, name, value) in entries {
+            if attributes.set(&name, value).is_some() {
+                return Err(self.cursor.error(at, format!("`{name}` is given twice")));
+            }
+        }
+        Ok(attributes)
+    }
+}

@@ -1,0 +1,118 @@
+//! Reads the elements of arrays and of constant tensors.
+
+use super::numbers::Literal;
+use super::{Parsed, Parser};
+use crate::types::Type;
+use crate::{Attribute, Dense};
+
+/// A constant may give at most this many elements one by one.
+const MAX_ELEMENTS: u64 = 1 << 24;
+
+impl Parser<'_> {
+    /// After `array`: `<i32: 1, 0>`.
+    pub(super) fn array(&mut self) -> Parsed<Attribute> {
+        self.cursor.expect("<")?;
+        let ty = self.ty()?;
+        let mut values = Vec::new();
+        if self.cursor.takes(":") {
+            values = self.list(">", |parser| {
+                let literal = parser.literal()?;
+                parser.bits(literal, &ty)
+            })?;
+        } else {
+            self.cursor.expect(">")?;
+        }
+        Ok(Attribute::Array(ty, values))
+    }
+
+    /// After `dense`: `<1.0> : tensor<4xf32>`, `<[1, 2]> : tensor<2xi32>`, `<"0x...">` with the bytes of all elements.
+    pub(super) fn dense(&mut self) -> Parsed<Dense> {
+        self.cursor.expect("<")?;
+        self.cursor.skip_blanks();
+        let at = self.cursor.at;
+        let mut literals = Vec::new();
+        let mut shape = None;
+        let mut raw = None;
+        match self.cursor.peek() {
+            Some('"') => raw = Some(self.cursor.quoted("the bytes of the elements")?),
+            Some('[') => shape = Some(self.nested_literals(&mut literals)?),
+            Some('>') => shape = Some(vec![0]),
+            _ => literals.push(self.literal()?),
+        }
+        self.cursor.expect(">")?;
+        self.cursor.expect(":")?;
+        let ty = self.ty()?;
+        let Some(sizes) = ty.shape() else { return Err(self.cursor.error(at, format!("`{ty}` is no tensor"))) };
+        let count = sizes.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
+        if let Some(raw) = raw {
+            let count = count.filter(|count| *count <= MAX_ELEMENTS);
+            let count = count.ok_or_else(|| self.cursor.error(at, format!("more than {MAX_ELEMENTS} elements")))?;
+            let elements = raw_elements(&raw, &ty, count).map_err(|message| self.cursor.error(at, message))?;
+            return Ok(Dense { ty, elements: shortened(elements) });
+        }
+        if let Some(shape) = shape.filter(|shape| shape.iter().map(|size| *size as u64).ne(sizes.iter().copied())) {
+            let message = format!("the elements are {shape:?}, and the type says {sizes:?}");
+            return Err(self.cursor.error(at, message));
+        }
+        let elements = literals.iter().map(|literal| self.bits(*literal, ty.element())).collect::<Parsed<Vec<_>>>()?;
+        Ok(Dense { ty, elements: shortened(elements) })
+    }
+
+    /// Numbers in brackets within brackets: how many there are along each axis.
+    fn nested_literals(&mut self, literals: &mut Vec<Literal>) -> Parsed<Vec<usize>> {
+        self.nested(|parser| {
+            let at = parser.cursor.at;
+            parser.cursor.expect("[")?;
+            let parts = parser.list("]", |parser| match parser.cursor.peek() {
+                Some('[') => parser.nested_literals(literals),
+                _ => {
+                    literals.push(parser.literal()?);
+                    Ok(Vec::new())
+                }
+            })?;
+            let mut shape = vec![parts.len()];
+            if let Some(first) = parts.first() {
+                if parts.iter().any(|part| part != first) {
+                    return Err(parser.cursor.error(at, "the parts of this list are not equally long"));
+                }
+                shape.extend(first);
+            }
+            Ok(shape)
+        })
+    }
+}
+
+/// One element for all, where all are the same.
+fn shortened(elements: Vec<u64>) -> std::sync::Arc<[u64]> {
+    match elements.split_first() {
+        Some((first, rest)) if rest.iter().all(|bits| bits == first) => [*first].into(),
+        _ => elements.into(),
+    }
+}
+
+/// The elements whose bytes a text gives in hexadecimal, low ones first; truth values lie in bits.
+fn raw_elements(raw: &str, ty: &Type, count: u64) -> Result<Vec<u64>, String> {
+    let digits = raw.strip_prefix("0x").unwrap_or(raw);
+    let pairs = digits.as_bytes().chunks(2);
+    let bytes: Option<Vec<u8>> =
+        pairs.map(|pair| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok())).collect();
+    let bytes = bytes
+        .filter(|_| digits.len().is_multiple_of(2))
+        .ok_or("expected `0x` and two hexadecimal digits for each byte")?;
+    let bits =
+        ty.element_bits().filter(|bits| *bits <= 64).ok_or_else(|| format!("`{ty}` has no elements of bytes"))?;
+    if bits == 1 {
+        let bit = |index: u64| bytes.get((index / 8) as usize).map(|byte| u64::from(byte >> (index % 8) & 1));
+        // All bits of one byte say that all are the same.
+        if bytes.len() == 1 && count > 8 && matches!(bytes[0], 0 | 0xff) {
+            return Ok(vec![u64::from(bytes[0] & 1)]);
+        }
+        return (0..count).map(bit).collect::<Option<_>>().ok_or_else(|| "too few bytes".to_owned());
+    }
+    let width = bits.div_ceil(8) as usize;
+    if bytes.len() != width && bytes.len() as u64 != count * width as u64 {
+        return Err(format!("{} bytes for {count} elements of {width}", bytes.len()));
+    }
+    let element = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+    Ok(bytes.chunks(width).map(element).collect())
+}

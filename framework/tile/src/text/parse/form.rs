@@ -1,0 +1,118 @@
+//! Reads operations that have a form of their own.
+
+use super::draft::Draft;
+use super::{Parsed, Parser};
+use crate::op::Special;
+use crate::{Attribute, Type};
+
+impl Parser<'_> {
+    pub(super) fn special(&mut self, draft: &mut Draft, special: Special) -> Parsed<()> {
+        match special {
+            Special::Token(operand, result) => self.token(draft, operand, result),
+            Special::Barriers(barriers, predicates) => self.barriers(draft, barriers, predicates),
+            Special::Constant => self.constant(draft),
+            Special::Choice => self.choice(draft),
+            Special::For => self.counted_loop(draft),
+            Special::If => self.branches(draft),
+            Special::While => self.conditional_loop(draft),
+            Special::Switch => self.region_switch(draft),
+            Special::Execute => self.execute(draft),
+            Special::Branch => self.jump(draft),
+            Special::ConditionalBranch => self.conditional_jump(draft),
+            Special::SwitchBranch => self.switch_jump(draft),
+            Special::WarpSpecialize => self.warp_specialize(draft),
+        }
+    }
+
+    /// `[%dependency]`, `[]`, or nothing.
+    fn token(&mut self, draft: &mut Draft, operand: usize, result: usize) -> Parsed<()> {
+        draft.types.results[result] = Some(Vec::new());
+        if !self.cursor.takes("[") {
+            return Ok(());
+        }
+        if !self.cursor.sees("]") {
+            draft.operands[operand] = vec![self.used()?];
+        }
+        draft.types.operands[operand] = Some(vec![Type::Token; draft.operands[operand].len()]);
+        draft.types.results[result] = Some(vec![Type::Token]);
+        self.cursor.expect("]")
+    }
+
+    /// `, %barrier[%predicate]`, any number of times.
+    fn barriers(&mut self, draft: &mut Draft, barriers: usize, predicates: usize) -> Parsed<()> {
+        while self.cursor.takes(",") {
+            draft.operands[barriers].push(self.used()?);
+            self.cursor.expect("[")?;
+            draft.operands[predicates].push(self.used()?);
+            self.cursor.expect("]")?;
+        }
+        draft.types.operands[predicates] = Some(vec![Type::BOOLEAN; draft.operands[predicates].len()]);
+        Ok(())
+    }
+
+    /// `{...} value : type`.
+    fn constant(&mut self, draft: &mut Draft) -> Parsed<()> {
+        let given = self.attributes_if_any()?;
+        self.add_attributes(draft, given)?;
+        self.cursor.skip_blanks();
+        let at = self.cursor.at;
+        let value = self.attribute()?;
+        let ty = match value.value_type() {
+            Some(ty) => ty,
+            None if self.cursor.takes(":") => self.ty()?,
+            None => return Err(self.cursor.error(at, "expected a number, or `dense<...>` and the type of a tensor")),
+        };
+        draft.attributes.set("value", value);
+        draft.types.results[0] = Some(vec![ty]);
+        Ok(())
+    }
+
+    /// `%condition, %a, %b {...} : type`, before it the condition's type where that is a tensor.
+    fn choice(&mut self, draft: &mut Draft) -> Parsed<()> {
+        for group in 0..3 {
+            if group > 0 {
+                self.cursor.expect(",")?;
+            }
+            draft.operands[group] = vec![self.used()?];
+        }
+        let given = self.attributes_if_any()?;
+        self.add_attributes(draft, given)?;
+        self.cursor.expect(":")?;
+        let first = self.ty()?;
+        let (condition, result) = if self.cursor.takes(",") { (first, self.ty()?) } else { (Type::BOOLEAN, first) };
+        draft.types.operands[0] = Some(vec![condition]);
+        draft.types.results[0] = Some(vec![result]);
+        Ok(())
+    }
+
+    /// `(%captures) attributes {...} default {...} partition0(%argument: type) num_warps(4) {...} : (types) -> types`.
+    fn warp_specialize(&mut self, draft: &mut Draft) -> Parsed<()> {
+        self.cursor.expect("(")?;
+        draft.operands[0] = self.list(")", Self::used)?;
+        let given = self.attributes_after_word()?;
+        self.add_attributes(draft, given)?;
+        self.cursor.expect("default")?;
+        draft.regions.push(self.region(&[])?);
+        let mut warps = Vec::new();
+        while self.cursor.takes(&format!("partition{}", warps.len())) {
+            self.cursor.expect("(")?;
+            let arguments = self.list(")", |parser| {
+                parser.cursor.skip_blanks();
+                let at = parser.cursor.at;
+                let name = parser.value_name()?;
+                parser.cursor.expect(":")?;
+                Ok(((name, at), parser.ty()?))
+            })?;
+            self.cursor.expect("num_warps")?;
+            self.cursor.expect("(")?;
+            warps.push(self.cursor.take_decimal("how many warps")?);
+            self.cursor.expect(")")?;
+            draft.regions.push(self.region(&arguments)?);
+        }
+        draft.attributes.set("partitionNumWarps", Attribute::Array(Type::integer(32), warps));
+        self.cursor.expect(":")?;
+        let signature = self.signature()?;
+        self.distribute_operands(draft, signature.arguments)?;
+        self.distribute_results(draft, signature.results)
+    }
+}

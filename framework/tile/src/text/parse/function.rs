@@ -1,0 +1,94 @@
+//! Reads functions.
+
+use super::{Parsed, Parser};
+use crate::{Attributes, Body, Function, Location, Signature, Type, Visibility};
+
+/// An argument as it is declared; without a name where there is no body.
+struct Argument<'a> {
+    name: Option<(&'a str, usize)>,
+    ty: Type,
+    attributes: Attributes,
+}
+
+impl<'a> Parser<'a> {
+    /// After `tt.func`.
+    pub(super) fn function(&mut self) -> Parsed<()> {
+        let visibility = [Visibility::Public, Visibility::Private, Visibility::Nested];
+        let visibility = visibility.into_iter().find(|visibility| self.cursor.takes(visibility.word()));
+        self.cursor.skip_blanks();
+        let at = self.cursor.at;
+        let name = self.symbol()?;
+        self.cursor.expect("(")?;
+        let arguments = self.list(")", Self::argument)?;
+        let results = if self.cursor.takes("->") { self.function_results()? } else { Vec::new() };
+        let attributes = self.attributes_after_word()?;
+        let body = if self.cursor.sees("{") { Some(self.body(&arguments)?) } else { None };
+        let location = self.location()?;
+        let signature = Signature {
+            arguments: arguments.iter().map(|argument| argument.ty.clone()).collect(),
+            results: results.iter().map(|(ty, _)| ty.clone()).collect(),
+        };
+        self.add_function(
+            at,
+            Function {
+                name,
+                visibility: visibility.unwrap_or_default(),
+                signature,
+                arguments: arguments.into_iter().map(|argument| argument.attributes).collect(),
+                results: results.into_iter().map(|(_, attributes)| attributes).collect(),
+                attributes,
+                body,
+                location: Location { at: u32::try_from(at).ok(), ..location },
+            },
+        )
+    }
+
+    /// Adds a function whose name stands at `at`.
+    pub(super) fn add_function(&mut self, at: usize, function: Function) -> Parsed<()> {
+        let name = &function.name;
+        if self.functions.iter().any(|known| known.name == *name) {
+            return Err(self.cursor.error(at, format!("`@{name}` is defined twice")));
+        }
+        self.functions.push(function);
+        Ok(())
+    }
+
+    /// `%name: type {attributes} loc(...)`, or the type alone.
+    fn argument(&mut self) -> Parsed<Argument<'a>> {
+        let mut name = None;
+        if self.cursor.peek() == Some('%') {
+            let at = self.cursor.at;
+            name = Some((self.value_name()?, at));
+            self.cursor.expect(":")?;
+        }
+        let ty = self.ty()?;
+        let attributes = self.attributes_if_any()?;
+        // Where an argument comes from is said by its name.
+        self.location()?;
+        Ok(Argument { name, ty, attributes })
+    }
+
+    fn function_results(&mut self) -> Parsed<Vec<(Type, Attributes)>> {
+        if !self.cursor.takes("(") {
+            return Ok(vec![(self.ty()?, Attributes::default())]);
+        }
+        self.list(")", |parser| Ok((parser.ty()?, parser.attributes_if_any()?)))
+    }
+
+    fn body(&mut self, arguments: &[Argument<'a>]) -> Parsed<Body> {
+        self.body = Body::default();
+        self.scopes.enter(true);
+        let entry = self.body.add_block();
+        for argument in arguments {
+            let Some((name, at)) = argument.name else {
+                return Err(self.cursor.expected("no body, since the arguments have no names"));
+            };
+            let value = self.body.add_argument(entry, argument.ty.clone());
+            self.name_value(name, at, value)?;
+        }
+        let root = self.body.root();
+        self.blocks(root, Some(entry))?;
+        self.settle_late()?;
+        Ok(std::mem::take(&mut self.body))
+    }
+}

@@ -1,0 +1,104 @@
+//! Reads modules and functions in MLIR's generic form.
+
+use super::{Parsed, Parser};
+use crate::{Attribute, Attributes, Body, Function, Location, Type, Visibility};
+
+impl Parser<'_> {
+    /// After `"builtin.module"`: `() <{...}> ({...}) {...} : () -> ()`.
+    pub(super) fn generic_module(&mut self) -> Parsed<(Attributes, Location)> {
+        self.cursor.expect("(")?;
+        self.cursor.expect(")")?;
+        let mut attributes = self.properties()?;
+        attributes.remove("sym_name");
+        self.cursor.expect("(")?;
+        self.cursor.expect("{")?;
+        if self.cursor.takes("^") {
+            self.cursor.suffix("the name of a block")?;
+            self.cursor.expect(":")?;
+        }
+        self.functions_in_braces()?;
+        self.cursor.expect(")")?;
+        for (name, value) in self.attributes_if_any()?.iter() {
+            attributes.set(name, value.clone());
+        }
+        self.no_types()?;
+        Ok((attributes, self.location()?))
+    }
+
+    /// After `"tt.func"`: `() <{function_type = ..., sym_name = ...}> ({...}) {...} : () -> ()`.
+    pub(super) fn generic_function(&mut self) -> Parsed<()> {
+        let at = self.cursor.at;
+        self.cursor.expect("(")?;
+        self.cursor.expect(")")?;
+        let mut told = self.properties()?;
+        self.cursor.expect("(")?;
+        let body = self.generic_body()?;
+        self.cursor.expect(")")?;
+        for (name, value) in self.attributes_if_any()?.iter() {
+            told.set(name, value.clone());
+        }
+        self.no_types()?;
+        let location = self.location()?;
+        let missing = |what: &str| self.cursor.error(at, format!("`tt.func` lacks its attribute `{what}`"));
+        let Some(Attribute::Type(Type::Function(signature))) = told.remove("function_type") else {
+            return Err(missing("function_type"));
+        };
+        let Some(Attribute::Text(name)) = told.remove("sym_name") else { return Err(missing("sym_name")) };
+        let visibility = told.remove("sym_visibility");
+        let visibility = [Visibility::Public, Visibility::Private, Visibility::Nested]
+            .into_iter()
+            .find(|known| visibility.as_ref().and_then(Attribute::as_text) == Some(known.word()));
+        let arguments = dictionaries(told.remove("arg_attrs"), signature.arguments.len());
+        let results = dictionaries(told.remove("res_attrs"), signature.results.len());
+        let function = Function {
+            name,
+            visibility: visibility.unwrap_or_default(),
+            signature: (*signature).clone(),
+            arguments,
+            results,
+            attributes: told,
+            body,
+            location: Location { at: u32::try_from(at).ok(), ..location },
+        };
+        self.add_function(at, function)
+    }
+
+    /// `<{...}>`, where it is there.
+    fn properties(&mut self) -> Parsed<Attributes> {
+        if !self.cursor.takes("<") {
+            return Ok(Attributes::default());
+        }
+        let properties = self.dictionary()?;
+        self.cursor.expect(">")?;
+        Ok(properties)
+    }
+
+    /// A region in braces; nothing where it is empty, of a function that is only declared.
+    fn generic_body(&mut self) -> Parsed<Option<Body>> {
+        self.body = Body::default();
+        self.scopes.enter(true);
+        let root = self.body.root();
+        self.blocks(root, None)?;
+        self.settle_late()?;
+        let body = std::mem::take(&mut self.body);
+        Ok(Some(body).filter(|body| !body.blocks(body.root()).is_empty()))
+    }
+
+    /// `: () -> ()`.
+    fn no_types(&mut self) -> Parsed<()> {
+        ["(", ")", "->", "(", ")"].into_iter().try_fold(self.cursor.expect(":")?, |(), token| self.cursor.expect(token))
+    }
+}
+
+/// A list of dictionaries, one for each of so many.
+fn dictionaries(list: Option<Attribute>, count: usize) -> Vec<Attributes> {
+    let mut all = vec![Attributes::default(); count];
+    if let Some(Attribute::List(items)) = list {
+        for (place, item) in all.iter_mut().zip(items) {
+            if let Attribute::Dictionary(attributes) = item {
+                *place = attributes;
+            }
+        }
+    }
+    all
+}

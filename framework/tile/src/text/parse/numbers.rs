@@ -1,0 +1,159 @@
+//! Reads numbers, and gives the bits that they are in a type.
+
+use super::{Parsed, Parser};
+use crate::types::{Float, Signedness, Type};
+use crate::{Attribute, Number};
+
+/// A number without its type.
+#[derive(Clone, Copy)]
+pub(super) struct Literal {
+    at: usize,
+    negative: bool,
+    kind: LiteralKind,
+}
+
+#[derive(Clone, Copy)]
+enum LiteralKind {
+    /// A whole number in decimal.
+    Whole(u128),
+    /// Bits in hexadecimal.
+    Bits(u128),
+    Fraction(f64),
+    Bool(bool),
+}
+
+impl Literal {
+    /// Whether it is `true`.
+    pub fn is_true(self) -> bool {
+        matches!(self.kind, LiteralKind::Bool(true))
+    }
+}
+
+impl Parser<'_> {
+    /// A number with its type: 64 bits wide where none is said.
+    pub(super) fn number(&mut self) -> Parsed<Attribute> {
+        let literal = self.literal()?;
+        let ty = if self.cursor.takes(":") {
+            self.ty()?
+        } else if matches!(literal.kind, LiteralKind::Fraction(_)) {
+            Type::Float(Float::F64)
+        } else {
+            Type::integer(64)
+        };
+        self.typed(literal, ty)
+    }
+
+    /// A number of a type that is known.
+    pub(super) fn typed(&self, literal: Literal, ty: Type) -> Parsed<Attribute> {
+        let bits = self.bits(literal, &ty)?;
+        Ok(if ty == Type::BOOLEAN { Attribute::Bool(bits == 1) } else { Attribute::Number(Number { bits, ty }) })
+    }
+
+    pub(super) fn literal(&mut self) -> Parsed<Literal> {
+        self.cursor.skip_blanks();
+        let at = self.cursor.at;
+        for (word, value) in [("true", true), ("false", false)] {
+            if self.cursor.takes(word) {
+                return Ok(Literal { at, negative: false, kind: LiteralKind::Bool(value) });
+            }
+        }
+        let negative = self.cursor.takes("-");
+        let rest = self.cursor.rest();
+        if let Some(digits) = rest.strip_prefix("0x") {
+            let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+            if end > 0 {
+                let value = u128::from_str_radix(&digits[..end], 16);
+                let value = value.map_err(|_| self.cursor.error(at, "expected a number of at most 128 bits"))?;
+                self.cursor.at += 2 + end;
+                return Ok(Literal { at, negative, kind: LiteralKind::Bits(value) });
+            }
+        }
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        if digits == 0 {
+            return Err(self.cursor.expected("a number"));
+        }
+        let end = fraction_end(rest, digits);
+        self.cursor.at += end;
+        let wrong = |_| self.cursor.error(at, format!("`{}` is no number that fits here", &rest[..end]));
+        let kind = if end == digits {
+            LiteralKind::Whole(rest[..end].parse().map_err(|_| wrong(()))?)
+        } else {
+            LiteralKind::Fraction(rest[..end].parse().map_err(|_| wrong(()))?)
+        };
+        Ok(Literal { at, negative, kind })
+    }
+
+    /// The bits of a number of a type.
+    pub(super) fn bits(&self, literal: Literal, ty: &Type) -> Parsed<u64> {
+        let wrong = |what: String| self.cursor.error(literal.at, what);
+        match ty {
+            Type::Float(float) => self.float_bits(literal, *float),
+            Type::Integer(..) | Type::Index => {
+                let (bits, sign) = match ty {
+                    Type::Integer(bits, sign) => (*bits, *sign),
+                    _ => (64, Signedness::Signless),
+                };
+                if bits > 64 {
+                    return Err(wrong(format!("constants of `{ty}` are not supported: expected at most 64 bits")));
+                }
+                let magnitude = match literal.kind {
+                    LiteralKind::Whole(value) | LiteralKind::Bits(value) => value,
+                    LiteralKind::Bool(value) => u128::from(value),
+                    LiteralKind::Fraction(_) => return Err(wrong(format!("expected a whole number of type `{ty}`"))),
+                };
+                let range = 1u128 << bits;
+                // Without a sign of its own a type takes what is in range with or without one.
+                let most = match (literal.negative, sign) {
+                    (false, Signedness::Signed) => range / 2 - 1,
+                    (false, _) => range - 1,
+                    (true, Signedness::Unsigned) => 0,
+                    (true, _) => range / 2,
+                };
+                if magnitude > most {
+                    return Err(wrong(format!("the number is out of the range of `{ty}`")));
+                }
+                let value = if literal.negative { (range - magnitude) % range } else { magnitude };
+                Ok(value as u64)
+            }
+            other => Err(wrong(format!("`{other}` has no numbers: expected an integer or floating-point type"))),
+        }
+    }
+
+    fn float_bits(&self, literal: Literal, float: Float) -> Parsed<u64> {
+        let wrong = |what: String| self.cursor.error(literal.at, what);
+        let value = match literal.kind {
+            LiteralKind::Bits(bits) if literal.negative || bits >> float.bits() != 0 => {
+                return Err(wrong(format!("expected the {} bits of a `{float}`", float.bits())));
+            }
+            LiteralKind::Bits(bits) => return Ok(bits as u64),
+            LiteralKind::Fraction(value) => value,
+            LiteralKind::Whole(_) => {
+                return Err(wrong(format!("expected a number with a point, since it is a `{float}`: `1.0`")));
+            }
+            LiteralKind::Bool(_) => return Err(wrong(format!("expected a number, since it is a `{float}`"))),
+        };
+        let value = if literal.negative { -value } else { value };
+        float.encode(value).ok_or_else(|| wrong(format!("the number is out of the range of `{float}`")))
+    }
+}
+
+/// Where a number ends that begins with so many digits: after a point with digits, or none, and an exponent.
+fn fraction_end(text: &str, digits: usize) -> usize {
+    let bytes = text.as_bytes();
+    let skip = |mut at: usize| {
+        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        at
+    };
+    if bytes.get(digits) != Some(&b'.') {
+        return digits;
+    }
+    let end = skip(digits + 1);
+    if !matches!(bytes.get(end), Some(b'e' | b'E')) {
+        return end;
+    }
+    let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+    let exponent = skip(end + 1 + sign);
+    if exponent > end + 1 + sign { exponent } else { end }
+}

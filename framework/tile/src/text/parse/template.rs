@@ -1,0 +1,228 @@
+//! Reads an operation by the template of its row.
+
+use super::draft::Draft;
+use super::{Parsed, Parser};
+use crate::op::{AttributeKind, Count, Group, Piece};
+use crate::{Attribute, Type};
+
+impl Parser<'_> {
+    /// The operation's text after its name.
+    pub(super) fn formatted(&mut self, mut draft: Draft, format: &[Piece]) -> Parsed<Draft> {
+        for piece in format {
+            self.piece(&mut draft, piece)?;
+        }
+        Ok(draft)
+    }
+
+    fn piece(&mut self, draft: &mut Draft, piece: &Piece) -> Parsed<()> {
+        match piece {
+            Piece::Literal(token) => self.cursor.expect(token),
+            Piece::Operands(group) => self.operands(draft, *group),
+            Piece::Attribute(number) => self.attribute_place(draft, *number),
+            Piece::OperandTypes { group, .. } => {
+                let count = draft.operands[*group].len();
+                let class = draft.definition.operands[*group].class;
+                let types = (0..count).map(|index| {
+                    if index > 0 {
+                        self.cursor.expect(",")?;
+                    }
+                    self.type_of_class(class)
+                });
+                draft.types.operands[*group] = Some(types.collect::<Parsed<_>>()?);
+                Ok(())
+            }
+            Piece::ResultTypes { group, .. } => self.result_place(draft, *group),
+            Piece::AllOperandTypes => {
+                let types = if draft.operands.iter().all(Vec::is_empty) { Vec::new() } else { self.type_list()? };
+                self.distribute_operands(draft, types)
+            }
+            Piece::FunctionType => {
+                let signature = self.signature()?;
+                self.distribute_operands(draft, signature.arguments)?;
+                self.distribute_results(draft, signature.results)
+            }
+            Piece::Attributes => {
+                let given = self.attributes_if_any()?;
+                self.add_attributes(draft, given)
+            }
+            Piece::Optional(pieces) => match pieces.first() {
+                Some(first) if self.begins(draft, first) => {
+                    pieces.iter().try_for_each(|piece| self.piece(draft, piece))
+                }
+                _ => Ok(()),
+            },
+            Piece::Special(special) => self.special(draft, *special),
+        }
+    }
+
+    /// Whether a piece that may be left out is here.
+    fn begins(&mut self, draft: &Draft, piece: &Piece) -> bool {
+        match piece {
+            Piece::Literal(token) => self.cursor.sees(token),
+            Piece::Operands(_) => self.cursor.peek() == Some('%'),
+            Piece::Attribute(number) => match &draft.definition.attributes[*number].kind {
+                AttributeKind::Word(words) => words.keys().any(|word| self.cursor.sees(word)),
+                AttributeKind::Text => self.cursor.peek() == Some('"'),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn operands(&mut self, draft: &mut Draft, group: usize) -> Parsed<()> {
+        draft.operands[group] = match draft.definition.operands[group].count {
+            Count::Many => self.used_list()?,
+            _ => vec![self.used()?],
+        };
+        Ok(())
+    }
+
+    fn result_place(&mut self, draft: &mut Draft, group: usize) -> Parsed<()> {
+        let row = &draft.definition.results[group];
+        let mut types = vec![self.type_of_class(row.class)?];
+        while row.count == Count::Many && self.cursor.takes(",") {
+            types.push(self.ty()?);
+        }
+        draft.types.results[group] = Some(types);
+        Ok(())
+    }
+
+    /// An attribute where the format has it.
+    fn attribute_place(&mut self, draft: &mut Draft, number: usize) -> Parsed<()> {
+        let row = &draft.definition.attributes[number];
+        let (name, kind) = (row.name.clone(), row.kind.clone());
+        let value = match &kind {
+            AttributeKind::Unit => Attribute::Unit,
+            AttributeKind::Text => Attribute::Text(self.cursor.quoted("a text")?.into()),
+            AttributeKind::Symbol => Attribute::Symbol(self.symbol()?),
+            AttributeKind::Integer(bits) => {
+                let literal = self.literal()?;
+                let value = self.typed(literal, Type::integer(*bits))?;
+                // Its type may be said though it is known.
+                if self.cursor.sees(": i") && self.cursor.takes(":") {
+                    self.ty()?;
+                }
+                value
+            }
+            AttributeKind::Integers => {
+                let mut values = Vec::new();
+                while !self.cursor.sees("]") {
+                    let literal = self.literal()?;
+                    match self.typed(literal, Type::integer(32))? {
+                        Attribute::Number(number) => values.push(number.bits),
+                        _ => return Err(self.cursor.expected("a whole number")),
+                    }
+                    if !self.cursor.takes(",") {
+                        break;
+                    }
+                }
+                Attribute::Array(Type::integer(32), values)
+            }
+            AttributeKind::Word(words) => {
+                self.cursor.skip_blanks();
+                let at = self.cursor.at;
+                let word = self.cursor.word(&format!("`{name}`"))?;
+                if !words.contains_key(word) {
+                    return Err(self.unknown_word(at, &name, word, words.keys()));
+                }
+                Attribute::Word(word.into())
+            }
+            AttributeKind::Words => {
+                let mut words = vec![self.cursor.word(&format!("`{name}`"))?];
+                while self.cursor.takes("|") {
+                    words.push(self.cursor.word(&format!("`{name}`"))?);
+                }
+                Attribute::Word(words.join("|").into())
+            }
+            AttributeKind::Flags(flags) => flags.attribute(self.cursor.balanced("<")?),
+            AttributeKind::Bool | AttributeKind::Any => self.attribute()?,
+        };
+        draft.attributes.set(&name, value);
+        Ok(())
+    }
+
+    fn unknown_word<'w>(
+        &self,
+        at: usize,
+        name: &str,
+        word: &str,
+        known: impl Iterator<Item = &'w String>,
+    ) -> super::super::TextError {
+        let known: Vec<_> = known.map(|known| format!("`{known}`")).collect();
+        self.cursor.error(at, format!("`{word}` is no `{name}`: expected one of {}", known.join(", ")))
+    }
+
+    /// Attributes in braces: those that the row knows are of the kind that it says.
+    pub(super) fn add_attributes(&mut self, draft: &mut Draft, given: crate::Attributes) -> Parsed<()> {
+        for (name, value) in given.iter() {
+            let value = match draft.definition.attribute(name) {
+                Some(row) => self.of_kind(draft.at, name, &row.kind, value)?,
+                None => value.clone(),
+            };
+            if draft.attributes.set(name, value).is_some() {
+                return Err(self.cursor.error(draft.at, format!("`{name}` is given twice")));
+            }
+        }
+        Ok(())
+    }
+
+    fn of_kind(&self, at: usize, name: &str, kind: &AttributeKind, value: &Attribute) -> Parsed<Attribute> {
+        let wrong = |expected: &str| self.cursor.error(at, format!("`{name} = {value}`: expected {expected}"));
+        let kept = |holds: bool, expected: &str| if holds { Ok(value.clone()) } else { Err(wrong(expected)) };
+        match kind {
+            AttributeKind::Any | AttributeKind::Words => Ok(value.clone()),
+            AttributeKind::Unit => kept(matches!(value, Attribute::Unit | Attribute::Bool(_)), "its name alone"),
+            AttributeKind::Bool => kept(matches!(value, Attribute::Bool(_)), "`true` or `false`"),
+            AttributeKind::Text => kept(matches!(value, Attribute::Text(_)), "a text in quotes"),
+            AttributeKind::Symbol => kept(matches!(value, Attribute::Symbol(_)), "`@` and a name"),
+            AttributeKind::Integer(bits) => match value.as_integer() {
+                Some(number) if value.value_type() == Some(Type::integer(*bits)) => {
+                    Ok(Attribute::integer(number, Type::integer(*bits)))
+                }
+                _ => Err(wrong(&format!("an integer of type `i{bits}`"))),
+            },
+            AttributeKind::Integers => kept(matches!(value, Attribute::Array(..)), "`array<i32: ...>`"),
+            AttributeKind::Flags(flags) => match value.to_string().strip_prefix(&flags.name) {
+                Some(words) => Ok(flags.attribute(words)),
+                None => Err(wrong(&format!("`{}<...>`", flags.name))),
+            },
+            // The generic form has the number of the word.
+            AttributeKind::Word(words) => {
+                let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
+                let word =
+                    words.iter().find(|(word, code)| value.as_text() == Some(word.as_str()) || number == Some(**code));
+                match word {
+                    Some((word, _)) => Ok(Attribute::Word(word.as_str().into())),
+                    None => Err(self.unknown_word(at, name, &value.to_string(), words.keys())),
+                }
+            }
+        }
+    }
+
+    /// Gives all operands, in order, these types.
+    pub(super) fn distribute_operands(&mut self, draft: &mut Draft, types: Vec<Type>) -> Parsed<()> {
+        let count: usize = draft.operands.iter().map(Vec::len).sum();
+        if types.len() != count {
+            let message = format!("{} types for the {count} operands of `{}`", types.len(), draft.definition.name);
+            return Err(self.cursor.error(draft.at, message));
+        }
+        let mut types = types.into_iter();
+        for (used, place) in draft.operands.iter().zip(&mut draft.types.operands) {
+            *place = Some(types.by_ref().take(used.len()).collect());
+        }
+        Ok(())
+    }
+
+    /// Gives the results these types: a group that may have none or many takes what the others leave.
+    pub(super) fn distribute_results(&mut self, draft: &mut Draft, types: Vec<Type>) -> Parsed<()> {
+        let Some(sizes) = Group::divide(&draft.definition.results, types.len()) else {
+            let message = format!("`{}` does not have {} results", draft.definition.name, types.len());
+            return Err(self.cursor.error(draft.at, message));
+        };
+        let mut types = types.into_iter();
+        for (size, place) in sizes.into_iter().zip(&mut draft.types.results) {
+            *place = Some(types.by_ref().take(size).collect());
+        }
+        Ok(())
+    }
+}

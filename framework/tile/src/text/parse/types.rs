@@ -1,0 +1,293 @@
+//! Reads types.
+
+use std::sync::Arc;
+
+use super::{Parsed, Parser};
+use crate::op::Class;
+use crate::types::{
+    CONSTANT, Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View,
+};
+
+/// The most axes a tensor may have.
+const MAX_RANK: usize = 64;
+
+impl<'a> Parser<'a> {
+    pub(super) fn ty(&mut self) -> Parsed<Type> {
+        self.nested(Self::any_type)
+    }
+
+    fn any_type(&mut self) -> Parsed<Type> {
+        let start = {
+            self.cursor.skip_blanks();
+            self.cursor.at
+        };
+        match self.cursor.peek() {
+            Some('(') => return Ok(Type::Function(Arc::new(self.signature()?))),
+            Some('!') => {
+                self.cursor.at += 1;
+                return self.named_type(start);
+            }
+            _ => {}
+        }
+        let word = self.cursor.word("a type")?;
+        if word == "tensor" {
+            return self.tensor(start);
+        }
+        if let Some(ty) = scalar(word) {
+            return Ok(ty);
+        }
+        if matches!(word, "vector" | "tuple" | "memref" | "complex") && self.cursor.sees("<") {
+            let body = self.cursor.balanced("<")?;
+            return Ok(Type::Foreign(format!("{word}{body}").into()));
+        }
+        if word == "none" {
+            return Ok(Type::Foreign("none".into()));
+        }
+        Err(self.cursor.error(start, format!("expected a type, found `{word}`")))
+    }
+
+    /// A type of a class, which may be written without what its class says.
+    pub(super) fn type_of_class(&mut self, class: Class) -> Parsed<Type> {
+        match class.constructor() {
+            Some(constructor) if self.cursor.sees("<") => self.nested(|parser| parser.constructed(constructor)),
+            _ => self.ty(),
+        }
+    }
+
+    /// After `!`.
+    fn named_type(&mut self, start: usize) -> Parsed<Type> {
+        let name = self.cursor.suffix("the name of a type")?;
+        let whole = format!("!{name}");
+        match name {
+            "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" => self.constructed(&whole),
+            "ttg.async.token" => Ok(Type::Token),
+            "tw.view" => self.view(),
+            _ if name.contains('.') => {
+                let body = if self.cursor.rest().starts_with('<') { self.cursor.balanced("<")? } else { "" };
+                let body = self.expanded(body, start)?;
+                Ok(Type::Foreign(format!("!{name}{body}").into()))
+            }
+            _ => match self.type_names.get(name) {
+                Some(ty) => Ok(ty.clone()),
+                None => Err(self.cursor.error(start, format!("`!{name}` is not defined before"))),
+            },
+        }
+    }
+
+    /// After the word before `<`.
+    fn constructed(&mut self, constructor: &str) -> Parsed<Type> {
+        self.cursor.expect("<")?;
+        let ty = match constructor {
+            "!tt.ptr" => self.pointer(),
+            "!ttg.memdesc" => self.memory(),
+            _ => self.descriptor(),
+        }?;
+        self.cursor.expect(">")?;
+        Ok(ty)
+    }
+
+    fn pointer(&mut self) -> Parsed<Type> {
+        let pointee = self.ty()?;
+        let (mut space, mut constant) = (GLOBAL, false);
+        if self.cursor.takes(",") {
+            constant = self.cursor.takes(CONSTANT);
+            if !constant {
+                space = self.cursor.take_decimal("the number of a memory")?;
+            }
+        }
+        Ok(Type::Pointer(Arc::new(Pointer { pointee, space, constant })))
+    }
+
+    fn tensor(&mut self, start: usize) -> Parsed<Type> {
+        let open = self.cursor.at;
+        let body = self.cursor.balanced("<")?;
+        let whole = &self.cursor.text()[start..self.cursor.at];
+        if let Some(known) = self.tensors.get(whole) {
+            return Ok(known.clone());
+        }
+        // The end of the bracket is known; now what is in it.
+        let end = self.cursor.at;
+        self.cursor.at = open + body.find('<').map_or(0, |place| place + 1);
+        let shape = self.sizes()?;
+        let element = self.ty()?;
+        let layout = if self.cursor.takes(",") { Some(self.layout()?) } else { None };
+        self.cursor.expect(">")?;
+        if self.cursor.at != end {
+            return Err(self.cursor.expected("the end of the tensor's type"));
+        }
+        let ty = Type::Tensor(Arc::new(Tensor { shape, element, layout }));
+        self.tensors.insert(whole, ty.clone());
+        Ok(ty)
+    }
+
+    /// `4x8x` before the type of the elements.
+    fn sizes(&mut self) -> Parsed<Vec<u64>> {
+        let mut shape = Vec::new();
+        while let Some(c) = self.cursor.peek() {
+            if c == '?' || c == '*' {
+                let message = "sizes are known in tile programs: expected a number";
+                return Err(self.cursor.error(self.cursor.at, message));
+            }
+            if !c.is_ascii_digit() {
+                break;
+            }
+            shape.push(self.cursor.take_decimal("a size")?);
+            // The type of the elements follows the last `x` without a blank: `4xf32`.
+            if !self.cursor.rest().starts_with('x') {
+                return Err(self.cursor.expected("`x` after a size"));
+            }
+            self.cursor.at += 1;
+            if shape.len() > MAX_RANK {
+                return Err(self.cursor.error(self.cursor.at, format!("more than {MAX_RANK} axes")));
+            }
+        }
+        Ok(shape)
+    }
+
+    /// `<4x?xf32>`: sizes that the launch alone knows are `?`.
+    fn view(&mut self) -> Parsed<Type> {
+        self.cursor.expect("<")?;
+        let mut shape = Vec::new();
+        while let Some(c) = self.cursor.peek() {
+            let size = match c {
+                '?' => {
+                    self.cursor.at += 1;
+                    None
+                }
+                c if c.is_ascii_digit() => Some(self.cursor.take_decimal("a size")?),
+                _ => break,
+            };
+            if !self.cursor.rest().starts_with('x') {
+                return Err(self.cursor.expected("`x` after a size"));
+            }
+            self.cursor.at += 1;
+            shape.push(size);
+            if shape.len() > MAX_RANK {
+                return Err(self.cursor.error(self.cursor.at, format!("more than {MAX_RANK} axes")));
+            }
+        }
+        let element = self.ty()?;
+        self.cursor.expect(">")?;
+        Ok(Type::View(Arc::new(View { shape, element })))
+    }
+
+    fn memory(&mut self) -> Parsed<Type> {
+        let shape = self.sizes()?;
+        let element = self.ty()?;
+        self.cursor.expect(",")?;
+        let layout = self.layout()?;
+        self.cursor.expect(",")?;
+        let space = self.layout()?;
+        let (mut mutable, mut allocation) = (false, None);
+        while self.cursor.takes(",") {
+            if self.cursor.takes("mutable") {
+                mutable = true;
+            } else {
+                allocation = Some(self.allocation()?);
+            }
+        }
+        Ok(Type::Memory(Arc::new(Memory { shape, element, layout, space, mutable, allocation })))
+    }
+
+    /// `4x8`, without a type after it.
+    fn allocation(&mut self) -> Parsed<Vec<u64>> {
+        let mut shape = vec![self.cursor.take_decimal("`mutable` or the shape of the allocation")?];
+        while self.cursor.rest().starts_with('x') {
+            self.cursor.at += 1;
+            shape.push(self.cursor.take_decimal("a size")?);
+        }
+        Ok(shape)
+    }
+
+    /// `4x8xf32`, or as it was written before: `tensor<4x8xf32>`.
+    fn descriptor(&mut self) -> Parsed<Type> {
+        if self.cursor.sees("tensor") {
+            let block = self.ty()?;
+            let Some(Tensor { shape, element, layout }) = block.as_tensor().cloned() else {
+                return Err(self.cursor.expected("a tensor"));
+            };
+            return Ok(Type::Descriptor(Arc::new(Descriptor { shape, element, layout })));
+        }
+        let shape = self.sizes()?;
+        let element = self.ty()?;
+        let layout = if self.cursor.takes(",") { Some(self.layout()?) } else { None };
+        Ok(Type::Descriptor(Arc::new(Descriptor { shape, element, layout })))
+    }
+
+    /// The name of a layout.
+    pub(super) fn layout(&mut self) -> Parsed<LayoutName> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.at;
+        let (spec, end) = self.layouts.read(self.cursor.text(), start)?;
+        self.cursor.at = end;
+        let text = self.expanded(&self.cursor.text()[start..end], start)?;
+        Ok(LayoutName::new(spec, text))
+    }
+
+    /// `(types) -> types`.
+    pub(super) fn signature(&mut self) -> Parsed<Signature> {
+        self.cursor.expect("(")?;
+        let arguments = self.list(")", Self::ty)?;
+        self.cursor.expect("->")?;
+        Ok(Signature { arguments, results: self.result_types()? })
+    }
+
+    /// One type, or several in brackets.
+    pub(super) fn result_types(&mut self) -> Parsed<Vec<Type>> {
+        if !self.cursor.takes("(") {
+            return Ok(vec![self.ty()?]);
+        }
+        self.list(")", Self::ty)
+    }
+
+    /// The text with what its names stand for in their place, and one blank for several.
+    pub(super) fn expanded(&self, text: &str, at: usize) -> Parsed<String> {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(place) = rest.find('#') {
+            let (before, after) = rest.split_at(place);
+            push_with_single_blanks(&mut out, before);
+            let is_name = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
+            let end = after[1..].find(|c| !is_name(c)).map_or(after.len(), |end| end + 1);
+            let name = &after[1..end];
+            match self.attribute_names.get(name) {
+                _ if name.contains('.') => out.push_str(&after[..end]),
+                Some(definition) => out.push_str(definition),
+                None => return Err(self.cursor.error(at, format!("`#{name}` is not defined before"))),
+            }
+            rest = &after[end..];
+            if out.len() > MAX_EXPANDED {
+                return Err(self.cursor.error(at, format!("more than {MAX_EXPANDED} bytes with all names replaced")));
+            }
+        }
+        push_with_single_blanks(&mut out, rest);
+        Ok(out)
+    }
+}
+
+/// An attribute with all names in it replaced is at most this long.
+const MAX_EXPANDED: usize = 1 << 16;
+
+fn push_with_single_blanks(out: &mut String, text: &str) {
+    for c in text.chars() {
+        let blank = c.is_whitespace();
+        if !(blank && out.ends_with(' ')) {
+            out.push(if blank { ' ' } else { c });
+        }
+    }
+}
+
+fn scalar(word: &str) -> Option<Type> {
+    if word == "index" {
+        return Some(Type::Index);
+    }
+    let integer = |prefix: &str, sign| {
+        let digits = word.strip_prefix(prefix)?;
+        let bits = digits.parse::<u32>().ok().filter(|bits| (1..=1 << 12).contains(bits))?;
+        (!digits.starts_with('0')).then_some(Type::Integer(bits, sign))
+    };
+    integer("si", Signedness::Signed)
+        .or_else(|| integer("ui", Signedness::Unsigned))
+        .or_else(|| integer("i", Signedness::Signless))
+        .or_else(|| Float::named(word).map(Type::Float))
+}

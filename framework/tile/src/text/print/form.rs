@@ -1,0 +1,265 @@
+//! Writes operations that have a form of their own.
+
+use std::fmt;
+
+use super::Printer;
+use super::line::Line;
+use crate::op::Special;
+use crate::{Attribute, Operation, Region, Successor, Type, Value};
+
+impl Printer<'_> {
+    pub(super) fn special(
+        &mut self,
+        operation: &Operation,
+        special: Special,
+        line: &mut Line,
+        within: Region,
+    ) -> fmt::Result {
+        match special {
+            Special::Token(operand, result) => {
+                if !operation.result_group(result).is_empty() || !operation.operand_group(operand).is_empty() {
+                    line.push_close(&format!("[{}]", self.used(operation.operand_group(operand))));
+                }
+                Ok(())
+            }
+            Special::Barriers(barriers, predicates) => {
+                let pairs = operation.operand_group(barriers).iter().zip(operation.operand_group(predicates));
+                for (barrier, predicate) in pairs {
+                    line.push_close(&format!(", {}[{}]", self.names.of(*barrier), self.names.of(*predicate)));
+                }
+                Ok(())
+            }
+            Special::Constant => {
+                self.other_attributes(operation, line)?;
+                let value = operation.attributes.get("value");
+                line.push(&value.map(|value| self.attribute(value)).unwrap_or_default());
+                Ok(())
+            }
+            Special::Choice => self.choice(operation, line),
+            Special::For => self.counted_loop(operation, line),
+            Special::If => self.branches(operation, line),
+            Special::While => self.conditional_loop(operation, line),
+            Special::Switch => self.region_switch(operation, line),
+            Special::Execute => self.execute(operation, line),
+            Special::Branch | Special::ConditionalBranch | Special::SwitchBranch => {
+                self.jump(operation, special, line, within)
+            }
+            Special::WarpSpecialize => self.warp_specialize(operation, line),
+        }
+    }
+
+    fn choice(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        line.push(&self.used(&operation.operands));
+        self.other_attributes(operation, line)?;
+        line.push(":");
+        let condition = operation.operands.first().map(|value| self.body.ty(*value));
+        if let Some(condition) = condition.filter(|ty| **ty != Type::BOOLEAN) {
+            line.push(&self.ty(condition));
+            line.push(",");
+        }
+        line.push(&self.types_of(&operation.results));
+        Ok(())
+    }
+
+    /// Names the arguments of a region's first block, which stand before it: `%a = %b`.
+    fn initialised(&mut self, arguments: &[Value], initial: &[Value]) -> String {
+        let initial: Vec<_> = initial.iter().map(|value| self.names.of(*value)).collect();
+        let pairs = arguments.iter().zip(initial);
+        let pairs =
+            pairs.map(|(argument, initial)| format!("{} = {initial}", self.names.define(self.body, &[*argument])));
+        format!("({})", pairs.collect::<Vec<_>>().join(", "))
+    }
+
+    fn entry_arguments(&self, region: Region) -> &[Value] {
+        self.body.blocks(region).first().map_or(&[], |entry| self.body.arguments(*entry))
+    }
+
+    fn counted_loop(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        let Some(region) = operation.regions.first().copied() else { return Ok(()) };
+        if operation.attributes.get("unsignedCmp").is_some() {
+            line.push("unsigned");
+        }
+        let body = self.body;
+        let bounds: Vec<_> = (0..3).map(|group| self.used(operation.operand_group(group))).collect();
+        self.names.enter();
+        let arguments: Vec<Value> = self.entry_arguments(region).to_vec();
+        let counter = arguments.first().map(|counter| self.names.define(body, &[*counter])).unwrap_or_default();
+        line.push(&format!("{counter} = {} to {} step {}", bounds[0], bounds[1], bounds[2]));
+        let initial = operation.operand_group(3);
+        if !initial.is_empty() {
+            line.push("iter_args");
+            line.push_close(&self.initialised(arguments.get(1..).unwrap_or_default(), initial));
+            line.push("->");
+            line.push(&format!("({})", self.types_of(&operation.results)));
+        }
+        let counted = operation.operands.first().map(|value| self.body.ty(*value));
+        if let Some(counted) = counted.filter(|ty| **ty != Type::Index) {
+            line.push(":");
+            line.push(&self.ty(counted));
+        }
+        self.region(region, false, initial.is_empty(), line)?;
+        self.names.leave();
+        self.other_attributes(operation, line)
+    }
+
+    fn arrow(&mut self, operation: &Operation, line: &mut Line, bracketed: bool) {
+        if operation.results.is_empty() {
+            return;
+        }
+        line.push("->");
+        let types = self.types_of(&operation.results);
+        line.push(&if bracketed { format!("({types})") } else { types });
+    }
+
+    fn branches(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        line.push(&self.used(&operation.operands));
+        self.arrow(operation, line, true);
+        let implied = operation.results.is_empty();
+        for (number, region) in operation.regions.iter().enumerate() {
+            if number > 0 {
+                if self.body.blocks(*region).is_empty() {
+                    break;
+                }
+                line.push("else");
+            }
+            self.region(*region, false, implied, line)?;
+        }
+        self.other_attributes(operation, line)
+    }
+
+    fn conditional_loop(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        let [before, after] = operation.regions[..] else { return Ok(()) };
+        self.names.enter();
+        if !operation.operands.is_empty() {
+            let arguments = self.entry_arguments(before).to_vec();
+            line.push(&self.initialised(&arguments, &operation.operands));
+        }
+        line.push(":");
+        line.push(&self.function_type(operation));
+        self.region(before, false, false, line)?;
+        self.names.leave();
+        line.push("do");
+        let labelled = !self.entry_arguments(after).is_empty();
+        self.region(after, labelled, false, line)?;
+        if !operation.attributes.is_empty() {
+            line.push("attributes");
+        }
+        self.other_attributes(operation, line)
+    }
+
+    fn region_switch(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        line.push(&self.used(&operation.operands));
+        self.other_attributes(operation, line)?;
+        self.arrow(operation, line, false);
+        let Some((default, regions)) = operation.regions.split_first() else { return Ok(()) };
+        let cases = match operation.attributes.get("cases") {
+            Some(Attribute::Array(_, cases)) => &cases[..],
+            _ => &[],
+        };
+        for (case, region) in cases.iter().zip(regions) {
+            line.push_close(&self.next_line());
+            line.push_close(&format!("case {}", *case as i64));
+            self.region(*region, false, false, line)?;
+        }
+        line.push_close(&self.next_line());
+        line.push_close("default");
+        self.region(*default, false, false, line)
+    }
+
+    fn execute(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        self.arrow(operation, line, false);
+        if operation.attributes.get("no_inline").is_some() {
+            line.push("no_inline");
+        }
+        if let Some(region) = operation.regions.first() {
+            self.region(*region, false, false, line)?;
+        }
+        self.other_attributes(operation, line)
+    }
+
+    fn next_line(&self) -> String {
+        format!("\n{}", self.indentation())
+    }
+
+    fn indentation(&self) -> String {
+        "  ".repeat(self.depth)
+    }
+
+    fn jump(&mut self, operation: &Operation, special: Special, line: &mut Line, within: Region) -> fmt::Result {
+        let targets: Vec<_> = operation.successors.iter().map(|to| self.successor(operation, to, within)).collect();
+        match special {
+            Special::Branch => line.push(&targets.join(", ")),
+            Special::ConditionalBranch => {
+                line.push(&self.used(operation.operand_group(0)));
+                if let Some(Attribute::Array(_, weights)) = operation.attributes.get("branch_weights") {
+                    let weights: Vec<_> = weights.iter().map(u64::to_string).collect();
+                    line.push(&format!("weights([{}])", weights.join(", ")));
+                }
+                line.push(",");
+                line.push(&targets.join(", "));
+            }
+            _ => {
+                line.push(&self.used(operation.operand_group(0)));
+                line.push(":");
+                line.push(&self.types_of(operation.operand_group(0)));
+                line.push(",");
+                let (open, close) = (format!("\n{}  ", self.indentation()), format!("\n{}", self.indentation()));
+                line.push(&format!("[{open}{}{close}]", self.cases(operation, &targets).join(&format!(",{open}"))));
+            }
+        }
+        self.other_attributes(operation, line)
+    }
+
+    fn cases(&self, operation: &Operation, targets: &[String]) -> Vec<String> {
+        let values = match operation.attributes.get("case_values") {
+            Some(Attribute::List(values)) => &values[..],
+            _ => &[],
+        };
+        let words = std::iter::once("default".to_owned()).chain(values.iter().map(|value| match value {
+            Attribute::Number(number) => number.as_integer().map(|value| value.to_string()).unwrap_or_default(),
+            other => self.attribute(other),
+        }));
+        words.zip(targets).map(|(word, target)| format!("{word}: {target}")).collect()
+    }
+
+    fn successor(&self, operation: &Operation, to: &Successor, within: Region) -> String {
+        let name = self.block_name(to.block, within);
+        let along = operation.operands.get(to.operands.clone()).unwrap_or_default();
+        if along.is_empty() { name } else { format!("{name}({} : {})", self.used(along), self.types_of(along)) }
+    }
+
+    fn warp_specialize(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        line.push_close(&format!("({})", self.used(&operation.operands)));
+        let others = operation.attributes.iter().any(|(name, _)| name != "partitionNumWarps");
+        if others {
+            line.push("attributes");
+            self.other_attributes(operation, line)?;
+        }
+        let warps = match operation.attributes.get("partitionNumWarps") {
+            Some(Attribute::Array(_, warps)) => &warps[..],
+            _ => &[],
+        };
+        let Some((default, partitions)) = operation.regions.split_first() else { return Ok(()) };
+        line.push_close(&self.next_line());
+        line.push_close("default");
+        self.region(*default, false, false, line)?;
+        for (number, (region, warps)) in partitions.iter().zip(warps).enumerate() {
+            line.push_close(&self.next_line());
+            self.names.enter();
+            let arguments = self.entry_arguments(*region).to_vec();
+            let arguments: Vec<_> = arguments
+                .iter()
+                .map(|argument| {
+                    let name = self.names.define(self.body, &[*argument]);
+                    format!("{name}: {}", self.ty(self.body.ty(*argument)))
+                })
+                .collect();
+            line.push_close(&format!("partition{number}({}) num_warps({warps})", arguments.join(", ")));
+            self.region(*region, false, false, line)?;
+            self.names.leave();
+        }
+        line.push(":");
+        line.push(&self.function_type(operation));
+        Ok(())
+    }
+}

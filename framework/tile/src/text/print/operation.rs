@@ -1,0 +1,172 @@
+//! Writes an operation: the names of its results, its name, and what follows.
+
+use std::fmt::{self, Write as _};
+
+use super::Printer;
+use super::line::Line;
+use crate::attribute::write_entries;
+use crate::op::AttributeKind;
+use crate::{Attribute, Op, Operation, Region, Type, Value};
+
+impl Printer<'_> {
+    /// An operation of a block of `within`, on lines of its own.
+    pub(super) fn operation(&mut self, op: Op, within: Region) -> fmt::Result {
+        let body = self.body;
+        let operation = body.op(op);
+        self.indent();
+        // Regions are written before names are given: within, a result's name may be something else's.
+        let start = self.out.len();
+        match &operation.definition.format {
+            Some(format) => {
+                let mut line = Line::default();
+                line.push(operation.name());
+                self.formatted(operation, format, &mut line, within)?;
+                self.out.push_str(line.text());
+            }
+            None => self.generic(operation, within)?,
+        }
+        self.out.push_str(&operation.location.suffix());
+        self.out.push('\n');
+        let results = self.result_names(&operation.results);
+        if !results.is_empty() {
+            self.out.insert_str(start, &format!("{results} = "));
+        }
+        Ok(())
+    }
+
+    /// Results of one name stand together.
+    fn result_names(&mut self, results: &[Value]) -> String {
+        let same = |a: &Value, b: &Value| self.body.name(*a) == self.body.name(*b);
+        let groups: Vec<&[Value]> = results.chunk_by(same).collect();
+        groups.into_iter().map(|group| self.names.define(self.body, group)).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn used(&self, values: &[Value]) -> String {
+        values.iter().map(|value| self.names.of(*value)).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn types_of(&self, values: &[Value]) -> String {
+        self.types(values.iter().map(|value| self.body.ty(*value)))
+    }
+
+    /// `(types) -> types` of operands and results.
+    pub(super) fn function_type(&self, operation: &Operation) -> String {
+        let results = operation.results.iter().map(|value| self.body.ty(*value));
+        format!("({}) -> {}", self.types_of(&operation.operands), self.result_types(results))
+    }
+
+    /// A region in braces, added to a line.
+    pub(super) fn region(&mut self, region: Region, labelled: bool, implied: bool, line: &mut Line) -> fmt::Result {
+        line.push("{");
+        self.region_after_brace(region, labelled, implied, line)
+    }
+
+    /// The same after a brace that is there.
+    pub(super) fn region_after_brace(
+        &mut self,
+        region: Region,
+        labelled: bool,
+        implied: bool,
+        line: &mut Line,
+    ) -> fmt::Result {
+        line.push_close("\n");
+        // What the line has so far goes out, so that the region's lines follow it.
+        let mut inner = std::mem::take(self.out);
+        self.names.enter();
+        let result = self.blocks(region, labelled, implied);
+        self.names.leave();
+        std::mem::swap(self.out, &mut inner);
+        line.push_close(&inner);
+        for _ in 0..self.depth {
+            line.push_close("  ");
+        }
+        line.push_close("}");
+        result
+    }
+
+    /// `"name"(%a)[^block] <{...}> ({...}) {...} : (types) -> types`.
+    fn generic(&mut self, operation: &Operation, within: Region) -> fmt::Result {
+        let mut line = Line::default();
+        line.push(&format!("\"{}\"({})", operation.name(), self.used(&operation.operands)));
+        if !operation.successors.is_empty() {
+            let blocks: Vec<_> = operation.successors.iter().map(|to| self.block_name(to.block, within)).collect();
+            line.push_close(&format!("[{}]", blocks.join(", ")));
+        }
+        self.properties(operation, &mut line)?;
+        if !operation.regions.is_empty() {
+            line.push_close(" (");
+            for (index, region) in operation.regions.iter().enumerate() {
+                line.push_close(if index > 0 { ", {" } else { "{" });
+                let labelled =
+                    self.body.blocks(*region).first().is_some_and(|block| !self.body.arguments(*block).is_empty());
+                self.region_after_brace(*region, labelled, false, &mut line)?;
+            }
+            line.push_close(")");
+        }
+        let others: Vec<_> =
+            operation.attributes.iter().filter(|(name, _)| operation.definition.attribute(name).is_none()).collect();
+        if !others.is_empty() {
+            line.push(&self.entries(others.into_iter())?);
+        }
+        line.push(":");
+        line.push(&self.function_type(operation));
+        self.out.push_str(line.text());
+        Ok(())
+    }
+
+    /// What the definition knows, in `<{...}>`; words by their numbers.
+    fn properties(&self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        let known = operation.attributes.iter().filter_map(|(name, value)| {
+            operation.definition.attribute(name)?;
+            Some((name, numbered(operation, name, value)))
+        });
+        let mut known: Vec<_> = known.collect();
+        let divided = operation.definition.operands.iter().filter(|group| group.count != crate::op::Count::One);
+        if divided.count() > 1 {
+            let sizes = operation.groups.iter().map(|size| u64::from(*size)).collect();
+            known.push(("operandSegmentSizes", Attribute::Array(Type::integer(32), sizes)));
+        }
+        if !known.is_empty() {
+            let entries = self.entries(known.iter().map(|(name, value)| (*name, value)))?;
+            line.push(&format!("<{entries}>"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn entries<'e>(
+        &self,
+        entries: impl Iterator<Item = (&'e str, &'e Attribute)>,
+    ) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        write_entries(&mut text, entries, &|layout, f| self.layouts.write(layout, f))?;
+        Ok(text)
+    }
+
+    pub(super) fn attribute(&self, value: &Attribute) -> String {
+        let mut text = String::new();
+        let _ = value.write(&mut text, &|layout, f| self.layouts.write(layout, f));
+        text
+    }
+
+    /// The name of a block of a region.
+    pub(super) fn block_name(&self, block: crate::Block, within: Region) -> String {
+        let mut name = String::new();
+        let place = self.body.blocks(within).iter().position(|other| *other == block);
+        let _ = match place {
+            Some(place) => write!(name, "^bb{place}"),
+            None => write!(name, "^<block {} is elsewhere>", block.index()),
+        };
+        name
+    }
+}
+
+/// A word as its number, as it stands in braces.
+pub(super) fn numbered(operation: &Operation, name: &str, value: &Attribute) -> Attribute {
+    match (operation.definition.attribute(name).map(|row| &row.kind), value) {
+        (Some(AttributeKind::Word(words)), Attribute::Word(word)) => match words.get(&**word) {
+            Some(code) => Attribute::integer(i64::from(*code), Type::integer(32)),
+            None => value.clone(),
+        },
+        _ => value.clone(),
+    }
+}

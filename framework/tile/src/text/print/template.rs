@@ -1,0 +1,124 @@
+//! Writes an operation by the template of its row.
+
+use std::fmt;
+
+use super::Printer;
+use super::line::Line;
+use super::operation::numbered;
+use crate::attribute::write_bits;
+use crate::op::{AttributeKind, Piece, Special};
+use crate::{Attribute, Operation, Region, Value};
+
+impl Printer<'_> {
+    pub(super) fn formatted(
+        &mut self,
+        operation: &Operation,
+        format: &[Piece],
+        line: &mut Line,
+        within: Region,
+    ) -> fmt::Result {
+        for piece in format {
+            self.piece(operation, piece, line, within)?;
+        }
+        Ok(())
+    }
+
+    fn piece(&mut self, operation: &Operation, piece: &Piece, line: &mut Line, within: Region) -> fmt::Result {
+        match piece {
+            Piece::Literal(token) => line.push(token),
+            Piece::Operands(group) => line.push(&self.used(operation.operand_group(*group))),
+            Piece::Attribute(number) => self.attribute_place(operation, *number, line)?,
+            Piece::OperandTypes { group, short } => self.types_place(operation.operand_group(*group), *short, line),
+            Piece::ResultTypes { group, short } => self.types_place(operation.result_group(*group), *short, line),
+            Piece::AllOperandTypes => line.push(&self.types_of(&operation.operands)),
+            Piece::FunctionType => line.push(&self.function_type(operation)),
+            Piece::Attributes => self.other_attributes(operation, line)?,
+            Piece::Optional(pieces) => {
+                if pieces.iter().find_map(|piece| is_there(operation, piece)).unwrap_or(false) {
+                    pieces.iter().try_for_each(|piece| self.piece(operation, piece, line, within))?;
+                }
+            }
+            Piece::Special(special) => self.special(operation, *special, line, within)?,
+        }
+        Ok(())
+    }
+
+    fn types_place(&self, values: &[Value], short: bool, line: &mut Line) {
+        let types: Vec<_> = values.iter().map(|value| self.body.ty(*value)).collect();
+        let written = types.iter().map(|ty| if short { self.short_type(ty) } else { self.ty(ty) });
+        line.push(&written.collect::<Vec<_>>().join(", "));
+    }
+
+    /// The attributes that stand nowhere else, in braces.
+    pub(super) fn other_attributes(&self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        let format = operation.definition.format.as_deref().unwrap_or_default();
+        let written = |name: &str| {
+            let number = operation.definition.attributes.iter().position(|row| row.name == name);
+            number.is_some_and(|number| format.iter().any(|piece| piece.writes_attribute(number)))
+                || format.iter().any(|piece| matches!(piece, Piece::Special(special) if special.writes(name)))
+        };
+        let others = operation.attributes.iter().filter(|(name, _)| !written(name));
+        // Words stand for themselves in places of their own alone.
+        let others: Vec<_> = others.map(|(name, value)| (name, numbered(operation, name, value))).collect();
+        if !others.is_empty() {
+            line.push(&self.entries(others.iter().map(|(name, value)| (*name, value)))?);
+        }
+        Ok(())
+    }
+
+    fn attribute_place(&self, operation: &Operation, number: usize, line: &mut Line) -> fmt::Result {
+        let row = &operation.definition.attributes[number];
+        let Some(value) = operation.attributes.get(&row.name).or(row.default.as_ref()) else { return Ok(()) };
+        match (&row.kind, value) {
+            (AttributeKind::Unit, _) => {}
+            (AttributeKind::Flags(flags), _) => {
+                let text = self.attribute(value);
+                line.push_close(text.strip_prefix(&flags.name).unwrap_or(&text));
+            }
+            (AttributeKind::Integer(_), Attribute::Number(number)) => {
+                let mut text = String::new();
+                write_bits(&mut text, number.bits, &number.ty)?;
+                line.push(&text);
+            }
+            (AttributeKind::Integers, Attribute::Array(ty, values)) => {
+                for (index, bits) in values.iter().enumerate() {
+                    let mut text = String::new();
+                    write_bits(&mut text, *bits, ty)?;
+                    line.push(if index > 0 { "," } else { "" });
+                    line.push(&text);
+                }
+            }
+            _ => line.push(&self.attribute(value)),
+        }
+        Ok(())
+    }
+}
+
+/// Whether what a place names is there; nothing where it is no place.
+fn is_there(operation: &Operation, piece: &Piece) -> Option<bool> {
+    match piece {
+        Piece::Operands(group) | Piece::OperandTypes { group, .. } => Some(!operation.operand_group(*group).is_empty()),
+        Piece::ResultTypes { group, .. } => Some(!operation.result_group(*group).is_empty()),
+        Piece::Attribute(number) => {
+            let row = &operation.definition.attributes[*number];
+            Some(operation.attributes.get(&row.name).is_some())
+        }
+        _ => None,
+    }
+}
+
+impl Special {
+    /// Whether the form has the attribute of this name in a place of its own.
+    fn writes(self, name: &str) -> bool {
+        match self {
+            Self::Constant => name == "value",
+            Self::For => name == "unsignedCmp",
+            Self::Switch => name == "cases",
+            Self::Execute => name == "no_inline",
+            Self::ConditionalBranch => name == "branch_weights",
+            Self::SwitchBranch => name == "case_values",
+            Self::WarpSpecialize => name == "partitionNumWarps",
+            _ => false,
+        }
+    }
+}

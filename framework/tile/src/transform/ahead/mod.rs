@@ -1,0 +1,61 @@
+//! Loads of a loop that go ahead of what uses them.
+//!
+//! In a loop whose layouts are assigned, what is loaded is brought to another layout, or to the memory that a unit reads,
+//! through shared memory: it waits for global memory in every turn. [`loops`] finds the loads of which that is so, and what
+//! they follow from; [`write`] writes the loop anew: a load is issued for a turn to come, to one of several buffers in shared
+//! memory, and a turn reads the buffer that was filled for it.
+//!
+//! A load goes by a copy past the registers ([`Way::Copy`]), as many turns ahead as there are buffers less one, or by
+//! registers ([`Way::Registers`]), one turn ahead: it is issued when the turn begins and stored when it ends. The block meets
+//! once a turn. What is chosen is given ([`Staged`]): who chooses is the engine.
+//!
+//! - `found`: the loads;
+//! - `follows`: what a load follows from, which is done ahead too;
+//! - `kept`: what is left of a turn;
+//! - `turn`: the state of a turn that is ahead;
+//! - `written`: the loop.
+
+mod follows;
+mod found;
+mod kept;
+mod turn;
+mod written;
+
+pub use found::{Asks, Load, Loop, Reader, loops};
+pub use written::write;
+
+use crate::{LayoutName, Op};
+
+/// How a load goes ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// By a copy from global to shared memory that is waited for.
+    Copy,
+    /// By registers, which are stored at the end of the turn.
+    Registers,
+}
+
+/// A loop with the loads that go ahead in it.
+#[derive(Debug, Clone)]
+pub struct Staged {
+    /// The `scf.for`.
+    pub op: Op,
+    /// Buffers of what copies bring; what goes by registers has two.
+    pub stages: u32,
+    /// The loads.
+    pub loads: Vec<Fetch>,
+}
+
+/// A load that goes ahead.
+#[derive(Debug, Clone)]
+pub struct Fetch {
+    /// What is loaded and read.
+    pub load: Load,
+    /// How.
+    pub way: Way,
+    /// Where the elements of a buffer lie.
+    pub memory: LayoutName,
+}
+
+/// Buffers of what goes by registers: one is read while the other is filled.
+pub const REGISTER_BUFFERS: u32 = 2;

@@ -1,0 +1,76 @@
+//! What groups of warps take from outside their regions, said as operands: `ttg.warp_specialize` names it, and the regions behind
+//! the first have an argument for each.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::{Block, Body, Function, Op, Origin, Region, Value};
+
+const GROUPS: &str = "ttg.warp_specialize";
+
+/// The function with all that its groups of warps take from outside among their operands.
+#[must_use]
+pub fn captured(function: &Function) -> Function {
+    let mut function = function.clone();
+    if let Some(body) = &mut function.body {
+        let groups = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
+        for op in groups.collect::<Vec<_>>() {
+            capture(body, op);
+        }
+    }
+    function
+}
+
+/// What a value was outside, where it is an argument of a region of a group of warps; else the value.
+#[must_use]
+pub fn outside(body: &Body, value: Value) -> Value {
+    let Origin::Argument(block, number) = body.origin(value) else { return value };
+    let groups = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
+    let of = |op: &Op| body.op(*op).regions.iter().skip(1).any(|region| body.blocks(*region).first() == Some(&block));
+    let given = groups.into_iter().find(of).and_then(|op| body.op(op).operands.get(number as usize).copied());
+    given.map_or(value, |given| outside(body, given))
+}
+
+fn capture(body: &mut Body, op: Op) {
+    let regions: Vec<Region> = body.op(op).regions.iter().skip(1).copied().collect();
+    let taken: BTreeSet<Value> = regions.iter().flat_map(|region| from_outside(body, *region)).collect();
+    let known = body.op(op).operands.to_vec();
+    let taken: Vec<Value> = taken.into_iter().collect();
+    for &region in &regions {
+        let Some(&entry) = body.blocks(region).first() else { continue };
+        let own = body.arguments(entry).to_vec();
+        let mut inside: HashMap<Value, Value> = known.iter().copied().zip(own).collect();
+        for &value in &taken {
+            inside.entry(value).or_insert_with(|| named_like(body, entry, value));
+        }
+        for op in body.walk(region) {
+            for operand in &mut body.op_mut(op).operands {
+                *operand = inside.get(operand).copied().unwrap_or(*operand);
+            }
+        }
+    }
+    let operation = body.op_mut(op);
+    operation.operands.extend(taken.into_iter().filter(|value| !known.contains(value)));
+    let count = operation.operands.len() as u32;
+    operation.groups = smallvec::smallvec![count];
+}
+
+/// One more argument of a block, of the type and name of a value.
+fn named_like(body: &mut Body, block: Block, value: Value) -> Value {
+    let argument = body.add_argument(block, body.ty(value).clone());
+    if let Some(name) = body.name(value).map(str::to_owned) {
+        body.set_name(argument, name);
+    }
+    argument
+}
+
+/// The values that a region's operations take and that none of them, nor a block of it, gives.
+fn from_outside(body: &Body, region: Region) -> BTreeSet<Value> {
+    let inner = body.walk(region);
+    let nested = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
+    let blocks = std::iter::once(region).chain(nested).flat_map(|region| body.blocks(region));
+    let arguments = blocks.flat_map(|block| body.arguments(*block).iter().copied());
+    let results = inner.iter().flat_map(|op| body.op(*op).results.iter().copied());
+    let own: BTreeSet<Value> = arguments.chain(results).collect();
+    let used = inner.iter().flat_map(|op| body.op(*op).operands.iter().copied());
+    used.filter(|value| !own.contains(value)).collect()
+}

@@ -1,0 +1,216 @@
+//! Copies between global memory, shared memory and registers.
+
+use std::sync::Arc;
+
+use super::view::mask;
+use super::{Expander, Maker, violation};
+use crate::marks::{AHEAD, APART};
+use crate::{Attribute, Op, Type, Value, Violation};
+
+use super::super::Copier;
+
+impl Expander<'_> {
+    pub(super) fn copy(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let operation = copier.from.op(op);
+        let source = operation.operands[0];
+        let target = copier.from.operand(op, "dst");
+        let is_view = |value: Value| matches!(copier.from.ty(value), Type::View(_));
+        let is_memory = |value: Value| matches!(copier.from.ty(value), Type::Memory(_));
+        match target {
+            None if is_view(source) => self.load(op, copier),
+            None => self.load_shared(op, source, copier),
+            Some(target) if is_view(source) => {
+                let waits = self.fill(op, target, copier)?;
+                if waits { wait(op, copier, 0) } else { Ok(()) }
+            }
+            Some(target) => {
+                let value = match is_memory(source) {
+                    true => self.out_of_shared(op, source, copier)?,
+                    false => self.whole(op, source, target, copier)?,
+                };
+                self.write(op, value, target, copier).map(drop)
+            }
+        }
+    }
+
+    /// From global memory to registers.
+    fn load(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let (source, result) = (copier.from.op(op).operands[0], copier.from.op(op).results[0]);
+        let loaded = self.loaded(op, source, copier)?;
+        self.give(op, result, loaded, copier)
+    }
+
+    /// What a tile of global memory holds, as memory has it; zeros where it is not there.
+    pub(super) fn loaded(
+        &mut self,
+        op: Op,
+        source: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<Value, Violation> {
+        let (pointers, mask) = self.places(op, source, copier)?;
+        let mut maker = Maker { copier, at: op };
+        let pointee = maker.copier.to.ty(pointers).pointee();
+        let ty = pointee.ok_or_else(|| violation(maker.copier, op, "a view is no memory"))?;
+        let other = mask.map(|_| maker.zeros(&ty)).transpose()?;
+        let load = maker.copier.to.op("tt.load").operands("ptr", &[pointers]);
+        let load = load.operands("mask", mask.as_slice()).operands("other", other.as_slice()).result(ty);
+        // What goes to shared memory by way of registers is loaded before it is wanted.
+        let goes_ahead = self.choices.copies.get(&op).is_some_and(|choice| choice.through_registers);
+        let load = if goes_ahead { load.attribute(AHEAD, Attribute::Unit) } else { load };
+        let made = load.value();
+        let made = maker.checked(made)?;
+        self.made_copy(op, made, copier);
+        Ok(made)
+    }
+
+    /// Where the elements of a tile are, and which are there.
+    fn places(
+        &mut self,
+        op: Op,
+        view: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<(Value, Option<Value>), Violation> {
+        let tile = self.tile(view, op, copier)?;
+        let in_unit = tile.in_unit;
+        let along = self.packed_axes.get(&view).copied().filter(|_| in_unit > 1);
+        let bounds = copier.all(copier.from.operands(op, "bounds"));
+        let mut maker = Maker { copier, at: op };
+        let pointers = tile.pointers(&mut maker, along)?;
+        let shape = maker.copier.to.ty(pointers).shape().unwrap_or_default().to_vec();
+        let mask = mask(&mut maker, &shape, &bounds, along.map(|axis| (axis, in_unit)))?;
+        Ok((pointers, mask))
+    }
+
+    /// From global to shared memory; says whether it goes on while the program does.
+    pub(super) fn fill(&mut self, op: Op, target: Value, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+        let source = copier.from.op(op).operands[0];
+        let choice = self.choices.copies.get(&op).cloned().unwrap_or_default();
+        if choice.through_registers {
+            let loaded = self.loaded(op, source, copier)?;
+            let store = self.write(op, loaded, target, copier)?;
+            if self.is_later {
+                copier.to.body_mut().op_mut(store).attributes.set(APART, Attribute::Unit);
+            }
+            return Ok(false);
+        }
+        let (pointers, mask) = self.places(op, source, copier)?;
+        if let Some(layout) = choice.layout {
+            for value in [Some(pointers), mask].into_iter().flatten() {
+                let ty = copier.to.ty(value).with_layout(Some(layout.clone()));
+                copier.to.body_mut().set_type(value, ty);
+            }
+        }
+        let buffer = self.buffer(target, op, copier)?;
+        let copy = copier.to.op("ttg.async_copy_global_to_local").operands("src", &[pointers]);
+        let copy = copy.operands("result", &[buffer]).operands("mask", mask.as_slice()).result(Type::Token).done();
+        let made = Maker { copier, at: op }.checked(copy)?;
+        self.made.copies.push((op, made));
+        Ok(true)
+    }
+
+    /// From shared memory to registers.
+    fn load_shared(&mut self, op: Op, source: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let result = copier.from.op(op).results[0];
+        let loaded = self.out_of_shared(op, source, copier)?;
+        self.give(op, result, loaded, copier)
+    }
+
+    pub(super) fn out_of_shared(
+        &mut self,
+        op: Op,
+        source: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<Value, Violation> {
+        let buffer = self.buffer(source, op, copier)?;
+        let ty = copier.to.ty(buffer);
+        let ty = Type::tensor(ty.shape().unwrap_or_default(), ty.element().clone(), None);
+        let loaded = Maker { copier, at: op }.unary("ttg.local_load", buffer, ty)?;
+        self.made_copy(op, loaded, copier);
+        Ok(loaded)
+    }
+
+    /// From registers to global or shared memory.
+    pub(super) fn write(
+        &mut self,
+        op: Op,
+        value: Value,
+        target: Value,
+        copier: &mut Copier<'_, '_, '_>,
+    ) -> Result<Op, Violation> {
+        let made = if matches!(copier.from.ty(target), Type::View(_)) {
+            let (pointers, mask) = self.places(op, target, copier)?;
+            let store = copier.to.op("tt.store").operands("ptr", &[pointers]).operands("value", &[value]);
+            store.operands("mask", mask.as_slice()).done()
+        } else {
+            let buffer = self.buffer(target, op, copier)?;
+            copier.to.op("ttg.local_store").operand(value).operand(buffer).done()
+        };
+        let made = Maker { copier, at: op }.checked(made)?;
+        self.made.copies.push((op, made));
+        Ok(made)
+    }
+
+    /// What registers hold, for memory of whole bytes: elements in registers are not packed.
+    fn whole(&self, op: Op, source: Value, target: Value, copier: &Copier<'_, '_, '_>) -> Result<Value, Violation> {
+        let element = copier.from.ty(target).element();
+        match self.packed_axes.contains_key(&target) {
+            false => Ok(copier.value(source)),
+            true => {
+                Err(violation(copier, op, format!("registers of `{element}` are not packed into bytes: cast them")))
+            }
+        }
+    }
+
+    /// What a copy gives, of narrow elements each in a byte of its own.
+    fn give(&mut self, op: Op, result: Value, loaded: Value, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let ty = copier.from.ty(result).clone();
+        let given = match self.packed_axes.get(&result) {
+            Some(&axis) => Maker { copier, at: op }.unpacked(loaded, ty.element(), axis)?,
+            None => loaded,
+        };
+        // What the program says of the layout stays said.
+        if let Some(layout) = ty.layout() {
+            let said = copier.to.ty(given).with_layout(Some(layout.clone()));
+            copier.to.body_mut().set_type(given, said);
+        }
+        copier.bind(result, given);
+        Ok(())
+    }
+
+    fn made_copy(&mut self, op: Op, value: Value, copier: &Copier<'_, '_, '_>) {
+        if let crate::Origin::Result(made, _) = copier.to.body().origin(value) {
+            self.made.copies.push((op, made));
+        }
+    }
+}
+
+/// Closes the copies that were issued, and waits until at most so many groups are under way.
+pub(super) fn wait(op: Op, copier: &mut Copier<'_, '_, '_>, outstanding: i32) -> Result<(), Violation> {
+    commit(op, copier)?;
+    wait_for(op, copier, outstanding)
+}
+
+/// Closes the group of the copies that were issued.
+pub(in crate::transform) fn commit(op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+    let made = copier.to.op("ttg.async_commit_group").result(Type::Token).done();
+    Maker { copier, at: op }.checked(made).map(drop)
+}
+
+/// Waits until at most so many groups are under way.
+pub(in crate::transform) fn wait_for(
+    op: Op,
+    copier: &mut Copier<'_, '_, '_>,
+    outstanding: i32,
+) -> Result<(), Violation> {
+    let made = copier.to.op("ttg.async_wait").attribute("num", outstanding).result(Type::Token).done();
+    Maker { copier, at: op }.checked(made).map(drop)
+}
+
+impl Maker<'_, '_, '_, '_> {
+    /// A tensor of zeros.
+    pub(in crate::transform) fn zeros(&mut self, ty: &Type) -> Result<Value, Violation> {
+        let dense = crate::Dense { ty: ty.clone(), elements: Arc::from([0]) };
+        let made = self.copier.to.constant(Attribute::Dense(dense));
+        self.checked(made)
+    }
+}

@@ -1,0 +1,143 @@
+//! Loops whose copies from global to shared memory can go ahead of what uses them.
+
+use std::collections::BTreeSet;
+
+use crate::{Block, Body, Function, Op, Origin, Type, Value};
+
+/// A loop that fills tensors in shared memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loop {
+    /// The `scf.for`.
+    pub op: Op,
+    /// Its copies from global to shared memory.
+    pub copies: Vec<Op>,
+    /// The `tw.shared_tensor` that each fills.
+    pub tensors: Vec<Op>,
+    /// What the copies of a turn follow from, in the order of the text, they themselves last of each.
+    pub ahead: Vec<Op>,
+    /// Why copies cannot go ahead, where they cannot.
+    pub closed: Option<String>,
+    /// Its products whose results nothing takes but the same product of the next turn, and what follows the loop: they may go on
+    /// while the next turn begins.
+    pub sums: Vec<Op>,
+}
+
+/// The loops of a function that fill tensors in shared memory, the innermost first of what contains another.
+#[must_use]
+pub fn loops(function: &Function) -> Vec<Loop> {
+    let Some(body) = &function.body else { return Vec::new() };
+    let all = body.walk(body.root()).into_iter().rev().filter(|op| body.op(*op).name() == "scf.for");
+    all.filter_map(|op| of_loop(body, op)).collect()
+}
+
+fn of_loop(body: &Body, op: Op) -> Option<Loop> {
+    let block = *body.blocks(*body.op(op).regions.first()?).first()?;
+    let copies: Vec<Op> = body.ops(block).iter().copied().filter(|copy| fills(body, *copy).is_some()).collect();
+    if copies.is_empty() {
+        return None;
+    }
+    let filled: Vec<Value> = copies.iter().filter_map(|copy| fills(body, *copy)).collect();
+    let tensors: Vec<Op> = filled.iter().filter_map(|value| maker(body, *value)).collect();
+    let (ahead, closed) =
+        match ahead(body, block, &copies).and_then(|ahead| used_here(body, block, &copies, &filled).map(|()| ahead)) {
+            Ok(ahead) => (ahead, None),
+            Err(reason) => (Vec::new(), Some(reason)),
+        };
+    let closed =
+        closed.or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is not made here".to_owned()));
+    let products = body.ops(block).iter().copied().filter(|product| carried(body, block, *product).is_some());
+    let sums = products.collect();
+    Some(Loop { op, copies, tensors, ahead, closed, sums })
+}
+
+/// The number, among what a loop carries, of the sums that a product of its turn does nothing but add to.
+pub(super) fn carried(body: &Body, block: Block, product: Op) -> Option<usize> {
+    let operation = body.op(product);
+    let sums = operation.operands.get(2).copied().filter(|_| operation.name() == "tw.mma")?;
+    let Origin::Argument(of, number @ 1..) = body.origin(sums) else { return None };
+    let number = number as usize;
+    let result = operation.results[0];
+    let all = body.walk(body.root());
+    let users = |value: Value| all.iter().copied().filter(move |op| body.op(*op).operands.contains(&value));
+    let last = *body.ops(block).last()?;
+    let given = &body.op(last).operands;
+    let is_carried = of == block
+        && given.get(number - 1) == Some(&result)
+        && given.iter().filter(|value| **value == result).count() == 1
+        && users(result).eq([last])
+        && users(sums).eq([product]);
+    is_carried.then_some(number - 1)
+}
+
+/// The tensor in shared memory that a copy fills from global memory.
+fn fills(body: &Body, op: Op) -> Option<Value> {
+    let operation = body.op(op);
+    let target = body.operand(op, "dst").filter(|_| operation.name() == "tw.copy")?;
+    let from_global = matches!(body.ty(operation.operands[0]), Type::View(_));
+    (from_global && matches!(body.ty(target), Type::Memory(_))).then_some(target)
+}
+
+fn maker(body: &Body, value: Value) -> Option<Op> {
+    match body.origin(value) {
+        Origin::Result(op, _) if body.op(op).name() == "tw.shared_tensor" => Some(op),
+        _ => None,
+    }
+}
+
+/// The operations of a turn that its copies follow from, and the copies.
+fn ahead(body: &Body, block: Block, copies: &[Op]) -> Result<Vec<Op>, String> {
+    let own: BTreeSet<Op> = body.ops(block).iter().copied().collect();
+    let mut wanted: BTreeSet<Op> = copies.iter().copied().collect();
+    let mut open: Vec<Op> = copies.to_vec();
+    while let Some(op) = open.pop() {
+        for &value in &body.op(op).operands {
+            match body.origin(value) {
+                Origin::Argument(of, number) if of == block && number > 0 => {
+                    return Err("where it copies from follows from what the loop carries".to_owned());
+                }
+                Origin::Result(made, _) if own.contains(&made) && !wanted.contains(&made) => {
+                    let operation = body.op(made);
+                    if !operation.definition.traits.pure || !operation.regions.is_empty() {
+                        let name = operation.name();
+                        return Err(format!("where it copies from follows from `{name}`, which is not done again"));
+                    }
+                    wanted.insert(made);
+                    open.push(made);
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(body.ops(block).iter().copied().filter(|op| wanted.contains(op)).collect())
+}
+
+/// Whether the tensors are used in this turn alone, each filled once and then read.
+fn used_here(body: &Body, block: Block, copies: &[Op], filled: &[Value]) -> Result<(), String> {
+    let distinct: BTreeSet<Value> = filled.iter().copied().collect();
+    if distinct.len() < filled.len() {
+        return Err("a tensor is filled by several copies".to_owned());
+    }
+    let within: BTreeSet<Op> =
+        body.ops(block).iter().flat_map(|op| std::iter::once(*op).chain(inner(body, *op))).collect();
+    for op in body.walk(body.root()) {
+        let uses = body.op(op).operands.iter().any(|operand| distinct.contains(operand));
+        if uses && !within.contains(&op) {
+            return Err("a tensor that it fills is used outside of it".to_owned());
+        }
+    }
+    for (copy, value) in copies.iter().zip(filled) {
+        let first = body.ops(block).iter().find(|op| {
+            let own = body.op(**op).operands.iter();
+            let inner: Vec<Op> = inner(body, **op);
+            own.chain(inner.iter().flat_map(|op| &body.op(*op).operands)).any(|operand| operand == value)
+        });
+        if first != Some(copy) {
+            return Err("a tensor is used before it is filled".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn inner(body: &Body, op: Op) -> Vec<Op> {
+    body.op(op).regions.iter().flat_map(|region| body.walk(*region)).collect()
+}

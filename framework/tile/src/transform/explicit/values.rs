@@ -1,0 +1,228 @@
+//! What is done in registers: products, casts, reductions.
+
+use std::sync::Arc;
+
+use super::{Expander, Maker, packed, violation};
+use crate::marks::{IN_PLACE, INSTRUCTION, K_WIDTH, N_WIDTH, PENDING, WHOLE_ROWS};
+use crate::{Attribute, Float, Op, Origin, Type, Value, Violation};
+
+use super::super::{Copier, unmade};
+
+impl Expander<'_> {
+    pub(super) fn register_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let result = copier.from.op(op).results[0];
+        let ty = copier.from.ty(result).clone();
+        let initial = copier.value(copier.from.op(op).operands[0]);
+        let made = Maker { copier, at: op }.unary("tt.splat", initial, ty)?;
+        copier.bind(result, made);
+        Ok(())
+    }
+
+    /// In another layout, which the result names or which is left to be found.
+    pub(super) fn rearrange(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let result = copier.from.op(op).results[0];
+        let ty = copier.from.ty(result).clone();
+        let source = copier.value(copier.from.op(op).operands[0]);
+        // Narrow elements have bytes.
+        let ty = ty.with_element(copier.to.ty(source).element().clone());
+        let made = Maker { copier, at: op }.unary("ttg.convert_layout", source, ty)?;
+        copier.bind(result, made);
+        Ok(())
+    }
+
+    /// Factors in shared memory are loaded first.
+    pub(super) fn mma(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let operands = copier.from.op(op).operands.clone();
+        let mut factors = Vec::new();
+        for &factor in &operands[..2] {
+            factors.push(match copier.from.ty(factor) {
+                Type::Memory(_) => self.out_of_shared(op, factor, copier)?,
+                _ => copier.value(factor),
+            });
+        }
+        let sums = copier.value(operands[2]);
+        let ty = copier.to.ty(sums).clone();
+        let said = |name: &str| copier.from.op(op).attributes.get(name).cloned();
+        let choice = self.choices.products.get(&op).cloned().unwrap_or_default();
+        for (factor, _) in factors.iter().zip(choice.in_place).filter(|(_, in_place)| *in_place) {
+            if let Origin::Result(load, _) = copier.to.body().origin(*factor) {
+                copier.to.body_mut().op_mut(load).attributes.set(IN_PLACE, Attribute::Unit);
+            }
+        }
+        let instruction = said("instruction").or_else(|| choice.instruction.map(Attribute::Text));
+        let rows = choice.whole_rows.then_some(Attribute::Unit);
+        let number = |width: u64| Attribute::integer(width as i64, Type::integer(32));
+        let width = choice.k_width.map(number);
+        let columns = choice.n_width.map(number);
+        let width = said("kWidth").or(width);
+        let columns = said("nWidth").or(columns);
+        let mut made = copier.to.op("tt.dot").operand(factors[0]).operand(factors[1]).operand(sums);
+        if let Some(instruction) = instruction {
+            made = made.attribute(INSTRUCTION, instruction);
+        }
+        if let Some(width) = width {
+            made = made.attribute(K_WIDTH, width);
+        }
+        if let Some(columns) = columns {
+            made = made.attribute(N_WIDTH, columns);
+        }
+        if let Some(rows) = rows {
+            made = made.attribute(WHOLE_ROWS, rows);
+        }
+        if self.pending.contains(&op) {
+            made = made.attribute(PENDING, Attribute::Unit);
+        }
+        let made = made.result(ty).done().map_err(unmade(copier.function, copier.from.op(op)))?;
+        let result = copier.to.body().op(made).results[0];
+        self.made.products.push((op, made));
+        copier.bind(copier.from.op(op).results[0], result);
+        Ok(())
+    }
+
+    pub(super) fn cast(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let operation = copier.from.op(op);
+        let (source, result) = (operation.operands[0], operation.results[0]);
+        let (from, to) = (copier.from.ty(source).clone(), copier.from.ty(result).clone());
+        let signed = operation.attributes.get("unsigned").is_none();
+        let mut value = copier.value(source);
+        let mut maker = Maker { copier, at: op };
+        if packed::is_narrow(to.element()) {
+            return Err(violation(
+                maker.copier,
+                op,
+                format!("registers are not packed into `{}`: elements of a byte and more are cast to", to.element()),
+            ));
+        }
+        let narrow = self.packed_axes.contains_key(&source);
+        let mut known = from.element().clone();
+        let mut bits = from.element_bits().unwrap_or(32);
+        match (narrow, from.element()) {
+            (false, _) => {}
+            (true, Type::Float(float)) => {
+                let wide = maker.widened(value, *float)?;
+                let wide = wide.ok_or_else(|| violation(maker.copier, op, format!("`{from}` has no cast")))?;
+                (value, known, bits) = (wide, Type::Float(Float::F16), 16);
+            }
+            (true, _) => {
+                if signed {
+                    value = maker.sign_extended(value, bits)?;
+                }
+                bits = 8;
+            }
+        }
+        let name = cast_name(&known, bits, to.element(), signed);
+        let made = match name {
+            Some(name) => maker.rounded(name, value, to)?,
+            None => value,
+        };
+        copier.bind(result, made);
+        Ok(())
+    }
+
+    pub(super) fn reduce(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
+        let operation = copier.from.op(op);
+        let (source, result) = (copier.value(operation.operands[0]), operation.results[0]);
+        let to = copier.from.ty(result).clone();
+        let element = to.element().clone();
+        let kind = operation.attributes.get("kind").and_then(Attribute::as_text).unwrap_or("add").to_owned();
+        let Some(name) = combination(&kind, &element) else {
+            return Err(violation(copier, op, format!("elements of `{element}` are not reduced by `{kind}`")));
+        };
+        let axis = operation.attributes.get("axis").cloned().unwrap_or_else(|| 0.into());
+        // Along the only axis a single element is left.
+        let given = if to.shape().is_some_and(<[u64]>::is_empty) { element.clone() } else { to };
+        let of = element.clone();
+        let made = copier.to.op("tt.reduce").operand(source).attribute("axis", axis).result(given);
+        let made = made.region(vec![element.clone(), element], |inner, arguments| {
+            let sum = inner.op(name).operand(arguments[0]).operand(arguments[1]).result(of).value()?;
+            inner.op("tt.reduce.return").operand(sum).done().map(drop)
+        });
+        let made = made.value().map_err(unmade(copier.function, copier.from.op(op)))?;
+        copier.bind(result, made);
+        Ok(())
+    }
+}
+
+impl Maker<'_, '_, '_, '_> {
+    /// A cast; of one to narrow floating-point numbers it is said how it rounds.
+    fn rounded(&mut self, name: &str, value: Value, to: Type) -> Result<Value, Violation> {
+        let narrows = self.copier.to.ty(value).element_bits() > to.element_bits();
+        let mut made = self.copier.to.op(name).operand(value);
+        if name == "tt.fp_to_fp" && narrows {
+            made = made.attribute("rounding", Attribute::Word("rtne".into()));
+        }
+        let made = made.result(to).value();
+        self.checked(made)
+    }
+
+    /// Codes of floating-point numbers of four and six bits as numbers of sixteen: sign, exponent and mantissa go where those
+    /// have theirs, and the difference of the biases is multiplied, which is exact, that of the numbers below the least normal
+    /// one too.
+    fn widened(&mut self, codes: Value, float: Float) -> Result<Option<Value>, Violation> {
+        // Bits of the exponent, those of the mantissa, and the bias (OCP MX specification, section 5.3).
+        let (exponent, mantissa, bias) = match float {
+            Float::F4E2M1Fn => (2, 1, 1),
+            Float::F6E2M3Fn => (2, 3, 1),
+            Float::F6E3M2Fn => (3, 2, 3),
+            _ => return Ok(None),
+        };
+        let ty = self.copier.to.ty(codes).with_element(Type::integer(16));
+        let wide = self.unary("arith.extui", codes, ty.clone())?;
+        let below = exponent + mantissa;
+        let mut parts = Vec::new();
+        for (mask, shift) in [(1i64 << below, 15 - below), ((1i64 << below) - 1, 10 - mantissa)] {
+            let [mask, shift] = [self.integer(mask, &ty)?, self.integer(shift, &ty)?];
+            let part = self.binary("arith.andi", wide, mask)?;
+            parts.push(self.binary("arith.shli", part, shift)?);
+        }
+        let bits = self.binary("arith.ori", parts[0], parts[1])?;
+        let ty = ty.with_element(Type::Float(Float::F16));
+        let number = self.unary("tt.bitcast", bits, ty.clone())?;
+        // 2^(15 - bias), as numbers of sixteen bits have it.
+        let scale = crate::Dense { ty, elements: Arc::from([(15u64 + 15 - bias) << 10]) };
+        let scale = self.copier.to.constant(Attribute::Dense(scale));
+        let scale = self.checked(scale)?;
+        self.binary("arith.mulf", number, scale).map(Some)
+    }
+
+    /// The lowest bits of each byte, read as a signed number.
+    fn sign_extended(&mut self, value: Value, bits: u32) -> Result<Value, Violation> {
+        let ty = self.copier.to.ty(value).clone();
+        let sign = self.integer(1 << (bits - 1), &ty)?;
+        let flipped = self.binary("arith.xori", value, sign)?;
+        self.binary("arith.subi", flipped, sign)
+    }
+}
+
+/// The operation that casts; none where nothing changes.
+fn cast_name(from: &Type, from_bits: u32, to: &Type, signed: bool) -> Option<&'static str> {
+    let to_bits = to.element_bits().unwrap_or(32);
+    let narrow_float = |ty: &Type| matches!(ty, Type::Float(float) if float.bits() <= 8);
+    match (from, to) {
+        (Type::Float(a), Type::Float(b)) if a == b => None,
+        (Type::Float(_), Type::Float(_)) if narrow_float(from) || narrow_float(to) => Some("tt.fp_to_fp"),
+        (Type::Float(a), Type::Float(b)) if a.bits() == b.bits() => Some("tt.fp_to_fp"),
+        (Type::Float(_), Type::Float(_)) => Some(if to_bits > from_bits { "arith.extf" } else { "arith.truncf" }),
+        (Type::Float(_), _) => Some(if signed { "arith.fptosi" } else { "arith.fptoui" }),
+        (_, Type::Float(_)) => Some(if signed { "arith.sitofp" } else { "arith.uitofp" }),
+        _ if to_bits > from_bits => Some(if signed { "arith.extsi" } else { "arith.extui" }),
+        _ if to_bits < from_bits => Some("arith.trunci"),
+        _ => None,
+    }
+}
+
+/// The operation by which two elements become one.
+fn combination(kind: &str, element: &Type) -> Option<&'static str> {
+    let is_float = matches!(element, Type::Float(_));
+    Some(match (kind, is_float) {
+        ("add", true) => "arith.addf",
+        ("mul", true) => "arith.mulf",
+        ("max", true) => "arith.maxnumf",
+        ("min", true) => "arith.minnumf",
+        ("add", false) => "arith.addi",
+        ("mul", false) => "arith.muli",
+        ("max", false) => "arith.maxsi",
+        ("min", false) => "arith.minsi",
+        _ => return None,
+    })
+}

@@ -1,0 +1,36 @@
+//! Transformations of tile programs, which mean the same before and after.
+//!
+//! [`at_once`] does copies of boxes when they are issued, [`scaled_before`] multiplies factors by scales that no unit applies,
+//! [`inline_calls`] puts what is called where it is called, [`structure`] makes regions of jumps, [`remove_unused`] takes out what
+//! nobody needs, [`ahead`] issues loads of a loop before the turn that uses them, [`captured`] says what groups of warps take from
+//! outside. After the first four a program is one function for each entry, of single blocks in nested regions. Whatever a
+//! transformation cannot do it says with the operation and its place.
+
+pub mod ahead;
+mod at_once;
+mod captured;
+mod carried;
+mod copy;
+pub mod explicit;
+mod graph;
+mod inline;
+mod jumps;
+mod repeated;
+mod scaled;
+mod structure;
+mod unused;
+
+pub use at_once::at_once;
+pub use captured::{captured, outside};
+pub(crate) use copy::{Copier, Rewrite, rewritten};
+pub use inline::inline_calls;
+pub use scaled::scaled_before;
+pub use structure::structure;
+pub use unused::remove_unused;
+
+use super::{BuildError, Function, Operation, Violation};
+
+/// An operation that a transformation could not make, at the one that it was to stand for.
+pub(crate) fn unmade<'a>(function: &'a Function, operation: &'a Operation) -> impl Fn(BuildError) -> Violation + 'a {
+    move |error| Violation::of(function, operation, error.to_string())
+}

@@ -1,0 +1,85 @@
+//! Regions in the place of jumps.
+//!
+//! Jumps that go forward become choices: early returns, branches that meet again, and every mixture of both. Jumps back become
+//! loops, where each loop is entered at the block that is jumped back to. No operation is written twice. [`super::graph`] knows
+//! the jumps, [`super::jumps`] writes them as choices, [`super::repeated`] as loops.
+
+use super::copy::{Copier, Rewrite};
+use super::jumps::Jumps;
+use super::unmade;
+use crate::op::Dialects;
+use crate::{Block, FunctionBuilder, Module, Op, Region, Values, Violation};
+
+/// The same functions, in which every region has one block. Regions that run once (`scf.execute_region`) become part of what is
+/// around them.
+///
+/// # Errors
+/// A [`Violation`] at the jump: of a jump back into what is entered elsewhere too, of a loop that nothing leaves, or where too many
+/// are within each other.
+pub fn structure(module: &Module, dialects: &Dialects) -> Result<Module, Violation> {
+    let mut functions = Vec::with_capacity(module.functions.len());
+    for function in &module.functions {
+        let Some(from) = &function.body else {
+            functions.push(function.clone());
+            continue;
+        };
+        let mut to = FunctionBuilder::like(dialects, function);
+        let mut copier = Copier::new(function, from, &mut to);
+        let entry = from.blocks(from.root()).first().map_or(&[][..], |entry| from.arguments(*entry));
+        let arguments = copier.to.arguments().to_vec();
+        copier.bind_all(entry, &arguments);
+        let given = Jumps::write(&mut copier, from.root(), &function.signature.results, &mut Structure)?;
+        let last = from.blocks(from.root()).last().and_then(|block| from.ops(*block).last());
+        let returned = copier.to.op("tt.return").operands("srcs", &given).done();
+        if let (Err(error), Some(last)) = (returned, last) {
+            return Err(unmade(function, from.op(*last))(error));
+        }
+        functions.push(to.finish());
+    }
+    Ok(Module { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+}
+
+/// Puts regions that run once where they stand, and makes one block of those with jumps.
+struct Structure;
+
+impl Rewrite for Structure {
+    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
+        let operation = copier.from.op(op);
+        if let (Some(region), "scf.execute_region") = (operation.regions.first(), operation.name()) {
+            let types = copier.types(&operation.results);
+            let given = Jumps::write(copier, *region, &types, self)?;
+            copier.bind_all(&operation.results, &given);
+            return Ok(true);
+        }
+        if operation.regions.iter().all(|region| copier.from.blocks(*region).len() < 2) {
+            return Ok(false);
+        }
+        let regions = operation.regions.iter().map(|region| self.region(*region, copier));
+        let regions = regions.collect::<Result<Vec<_>, _>>()?;
+        let operands = copier.all(&operation.operands);
+        copier.add(op, operands, regions);
+        Ok(true)
+    }
+}
+
+impl Structure {
+    /// A region of one block.
+    fn region(&mut self, region: Region, copier: &mut Copier<'_, '_, '_>) -> Result<Region, Violation> {
+        let from = copier.from;
+        let blocks = from.blocks(region);
+        let arguments = blocks.first().map_or(&[][..], |entry| from.arguments(*entry));
+        let (made, around) = copier.to.enter_region(copier.types(arguments));
+        let own: Values = copier.to.body().arguments(copier.to.block()).into();
+        copier.bind_all(arguments, &own);
+        // What a block ends with that goes nowhere else ends the region.
+        let last = |block: &Block| from.ops(*block).last().copied();
+        let ends = |op: &Op| from.op(*op).successors.is_empty() && from.op(*op).name() != "ub.unreachable";
+        if let Some(end) = blocks.iter().filter_map(last).find(ends) {
+            let types = copier.types(&from.op(end).operands);
+            let given = Jumps::write(copier, region, &types, self)?;
+            copier.add(end, given, Vec::new());
+        }
+        copier.to.at(around);
+        Ok(made)
+    }
+}

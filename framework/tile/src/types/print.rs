@@ -1,0 +1,153 @@
+//! How types are written.
+
+use std::fmt;
+
+use super::{CONSTANT, Descriptor, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View};
+
+/// Writes a layout's name: as it is, or as a name that stands for it.
+pub(crate) type WriteLayout<'a> = dyn Fn(&LayoutName, &mut dyn fmt::Write) -> fmt::Result + 'a;
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, &in_full)
+    }
+}
+
+/// Every layout as it is.
+fn in_full(layout: &LayoutName, f: &mut dyn fmt::Write) -> fmt::Result {
+    f.write_str(layout.text())
+}
+
+impl Type {
+    pub(crate) fn write(&self, f: &mut dyn fmt::Write, layouts: &WriteLayout<'_>) -> fmt::Result {
+        match self {
+            Self::Index => f.write_str("index"),
+            Self::Integer(bits, sign) => {
+                let sign = match sign {
+                    Signedness::Signless => "i",
+                    Signedness::Signed => "si",
+                    Signedness::Unsigned => "ui",
+                };
+                write!(f, "{sign}{bits}")
+            }
+            Self::Float(float) => f.write_str(float.name()),
+            Self::Token => f.write_str("!ttg.async.token"),
+            Self::Foreign(text) => f.write_str(text),
+            Self::Function(signature) => write_signature(f, signature, layouts),
+            Self::Tensor(tensor) => {
+                f.write_str("tensor")?;
+                write_tensor(f, tensor, layouts)
+            }
+            Self::View(view) => write_view(f, view, layouts),
+            Self::Pointer(_) => {
+                f.write_str("!tt.ptr")?;
+                self.write_short(f, layouts)
+            }
+            Self::Memory(_) => {
+                f.write_str("!ttg.memdesc")?;
+                self.write_short(f, layouts)
+            }
+            Self::Descriptor(_) => {
+                f.write_str("!tt.tensordesc")?;
+                self.write_short(f, layouts)
+            }
+        }
+    }
+
+    /// Without the name of the constructor, where an operation's format leaves it out: `<f32>`.
+    pub(crate) fn write_short(&self, f: &mut dyn fmt::Write, layouts: &WriteLayout<'_>) -> fmt::Result {
+        match self {
+            Self::Pointer(pointer) => write_pointer(f, pointer, layouts),
+            Self::Memory(memory) => write_memory(f, memory, layouts),
+            Self::Descriptor(descriptor) => write_descriptor(f, descriptor, layouts),
+            other => other.write(f, layouts),
+        }
+    }
+}
+
+fn write_shape(f: &mut dyn fmt::Write, shape: &[u64]) -> fmt::Result {
+    shape.iter().try_for_each(|size| write!(f, "{size}x"))
+}
+
+fn write_pointer(f: &mut dyn fmt::Write, pointer: &Pointer, layouts: &WriteLayout<'_>) -> fmt::Result {
+    f.write_str("<")?;
+    pointer.pointee.write(f, layouts)?;
+    if pointer.constant {
+        write!(f, ", {CONSTANT}")?;
+    } else if pointer.space != GLOBAL {
+        write!(f, ", {}", pointer.space)?;
+    }
+    f.write_str(">")
+}
+
+fn write_tensor(f: &mut dyn fmt::Write, tensor: &Tensor, layouts: &WriteLayout<'_>) -> fmt::Result {
+    f.write_str("<")?;
+    write_shape(f, &tensor.shape)?;
+    tensor.element.write(f, layouts)?;
+    write_layout(f, tensor.layout.as_ref(), layouts)?;
+    f.write_str(">")
+}
+
+fn write_layout(f: &mut dyn fmt::Write, layout: Option<&LayoutName>, layouts: &WriteLayout<'_>) -> fmt::Result {
+    let Some(layout) = layout else { return Ok(()) };
+    f.write_str(", ")?;
+    layouts(layout, f)
+}
+
+fn write_memory(f: &mut dyn fmt::Write, memory: &Memory, layouts: &WriteLayout<'_>) -> fmt::Result {
+    f.write_str("<")?;
+    write_shape(f, &memory.shape)?;
+    memory.element.write(f, layouts)?;
+    write_layout(f, Some(&memory.layout), layouts)?;
+    write_layout(f, Some(&memory.space), layouts)?;
+    if memory.mutable {
+        f.write_str(", mutable")?;
+    }
+    if let Some(allocation) = &memory.allocation {
+        let sizes: Vec<_> = allocation.iter().map(u64::to_string).collect();
+        write!(f, ", {}", sizes.join("x"))?;
+    }
+    f.write_str(">")
+}
+
+fn write_descriptor(f: &mut dyn fmt::Write, descriptor: &Descriptor, layouts: &WriteLayout<'_>) -> fmt::Result {
+    f.write_str("<")?;
+    write_shape(f, &descriptor.shape)?;
+    descriptor.element.write(f, layouts)?;
+    write_layout(f, descriptor.layout.as_ref(), layouts)?;
+    f.write_str(">")
+}
+
+fn write_view(f: &mut dyn fmt::Write, view: &View, layouts: &WriteLayout<'_>) -> fmt::Result {
+    f.write_str("!tw.view<")?;
+    view.shape.iter().try_for_each(|size| match size {
+        Some(size) => write!(f, "{size}x"),
+        None => f.write_str("?x"),
+    })?;
+    view.element.write(f, layouts)?;
+    f.write_str(">")
+}
+
+fn write_signature(f: &mut dyn fmt::Write, signature: &Signature, layouts: &WriteLayout<'_>) -> fmt::Result {
+    f.write_str("(")?;
+    write_types(f, &signature.arguments, layouts)?;
+    f.write_str(") -> ")?;
+    match &signature.results[..] {
+        [result] if !matches!(result, Type::Function(_)) => result.write(f, layouts),
+        results => {
+            f.write_str("(")?;
+            write_types(f, results, layouts)?;
+            f.write_str(")")
+        }
+    }
+}
+
+/// Types, commas between.
+pub(crate) fn write_types(f: &mut dyn fmt::Write, types: &[Type], layouts: &WriteLayout<'_>) -> fmt::Result {
+    types.iter().enumerate().try_for_each(|(index, ty)| {
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        ty.write(f, layouts)
+    })
+}

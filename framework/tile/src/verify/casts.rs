@@ -1,0 +1,58 @@
+//! Which types may become which.
+
+use super::{Check, Checked, ensure};
+use crate::{Attribute, Type};
+
+/// How wide the result is beside the operand.
+#[derive(Clone, Copy)]
+enum Width {
+    Wider,
+    Narrower,
+    Same,
+    Any,
+}
+
+/// Operations that cast, and how wide their results are.
+const CASTS: [(&str, Width); 12] = [
+    ("arith.extf", Width::Wider),
+    ("arith.extsi", Width::Wider),
+    ("arith.extui", Width::Wider),
+    ("arith.truncf", Width::Narrower),
+    ("arith.trunci", Width::Narrower),
+    ("arith.bitcast", Width::Same),
+    ("arith.sitofp", Width::Any),
+    ("arith.uitofp", Width::Any),
+    ("arith.fptosi", Width::Any),
+    ("arith.fptoui", Width::Any),
+    ("tt.bitcast", Width::Same),
+    ("tt.fp_to_fp", Width::Any),
+];
+
+impl Check<'_> {
+    pub(super) fn casts(&self) -> Checked {
+        let name = self.operation.name();
+        if name == "arith.constant" {
+            return self.constant();
+        }
+        let Some((_, width)) = CASTS.iter().find(|(known, _)| *known == name) else { return Ok(()) };
+        let (Some(from), Some(to)) = (self.operation.operands.first(), self.result_type()) else { return Ok(()) };
+        let from = self.ty(*from);
+        let (Some(before), Some(after)) = (from.element_bits(), to.element_bits()) else { return Ok(()) };
+        let (holds, expected) = match width {
+            Width::Wider => (after > before, "a wider type"),
+            Width::Narrower => (after < before, "a narrower type"),
+            Width::Same => (after == before, "a type of the same width"),
+            Width::Any => (true, "any type"),
+        };
+        ensure(holds, || format!("`{from}` becomes `{to}`: expected {expected}"))
+    }
+
+    fn constant(&self) -> Checked {
+        let value = self.operation.attributes.get("value").and_then(Attribute::value_type);
+        let result = self.result_type();
+        ensure(value.as_ref() == result, || {
+            let value = value.as_ref().map_or_else(|| "nothing".to_owned(), Type::to_string);
+            format!("the value is a `{value}`, which is not the type of the result")
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! Regions, what they take and give, calls and jumps.
+
+use super::{Check, Checked, ensure, listed};
+use crate::{Region, Type, Value};
+
+impl Check<'_> {
+    pub(super) fn control(&self) -> Checked {
+        self.jumps()?;
+        match self.operation.name() {
+            "tt.reduce" => self.combination("tt.reduce.return", true),
+            "tt.scan" => self.combination("tt.scan.return", false),
+            "tt.map_elementwise" => self.mapped(),
+            "scf.for" => self.counted_loop(),
+            "scf.if" => self.branches(),
+            "scf.while" => self.conditional_loop(),
+            "tt.call" => self.call(),
+            "tt.return" => self.returns(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Jumps bring as many values as the block has arguments, of their types.
+    fn jumps(&self) -> Checked {
+        for successor in &self.operation.successors {
+            let brought = self.types(self.operation.operands.get(successor.operands.clone()).unwrap_or_default());
+            let taken = self.types(self.body.arguments(successor.block));
+            ensure(brought == taken, || {
+                format!("a jump brings {}, and the block takes {}", listed(&brought), listed(&taken))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn entry_types(&self, region: Region) -> Vec<&Type> {
+        self.body.blocks(region).first().map_or_else(Vec::new, |entry| self.types(self.body.arguments(*entry)))
+    }
+
+    /// The operands of what ends the last block of a region, if it is of this name.
+    fn ending(&self, region: Region, name: &str) -> Result<&[Value], String> {
+        let last = self.body.blocks(region).last().and_then(|block| self.body.ops(*block).last());
+        match last.map(|last| self.body.op(*last)).filter(|last| last.name() == name) {
+            Some(last) => Ok(&last.operands),
+            None => Err(format!("a region does not end with `{name}`")),
+        }
+    }
+
+    fn takes(&self, region: Region, expected: &[&Type]) -> Checked {
+        let taken = self.entry_types(region);
+        ensure(taken == expected, || format!("a region takes {}: expected {}", listed(&taken), listed(expected)))
+    }
+
+    fn gives(&self, region: Region, name: &str, expected: &[&Type]) -> Checked {
+        let given = self.types(self.ending(region, name)?);
+        ensure(given == expected, || format!("`{name}` gives {}: expected {}", listed(&given), listed(expected)))
+    }
+
+    /// The region combines two elements of each tensor into one.
+    fn combination(&self, ending: &str, drops_axis: bool) -> Checked {
+        let Some(region) = self.operation.regions.first() else { return Ok(()) };
+        let sources = self.types(&self.operation.operands);
+        ensure(!sources.is_empty(), || "there is nothing to combine".to_owned())?;
+        let elements: Vec<&Type> = sources.iter().map(|ty| ty.element()).collect();
+        let twice: Vec<&Type> = elements.iter().chain(&elements).copied().collect();
+        self.takes(*region, &twice)?;
+        self.gives(*region, ending, &elements)?;
+        let shape = sources[0].shape().unwrap_or_default();
+        ensure(sources.iter().all(|ty| ty.shape() == Some(shape) && ty.layout() == sources[0].layout()), || {
+            format!("the tensors {} differ in shape or layout", listed(&sources))
+        })?;
+        let axis = self.integer("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
+        let Some(axis) = axis else { return Err(format!("a tensor of {shape:?} has no such axis")) };
+        let mut expected = shape.to_vec();
+        if drops_axis {
+            expected.remove(axis);
+        }
+        let results = self.types(&self.operation.results);
+        let fits = results.len() == sources.len()
+            && results.iter().zip(&elements).all(|(result, element)| {
+                // Of a tensor of one axis a single element is left.
+                result.element() == *element && result.shape().unwrap_or_default() == expected
+            });
+        ensure(fits, || format!("{} become {}: expected the shape {expected:?}", listed(&sources), listed(&results)))
+    }
+
+    /// The region takes `pack` elements of each tensor and gives as many of each result.
+    fn mapped(&self) -> Checked {
+        let Some(region) = self.operation.regions.first() else { return Ok(()) };
+        let pack = self.integer("pack").and_then(|pack| usize::try_from(pack).ok()).filter(|pack| *pack > 0);
+        let Some(pack) = pack else { return Err("`pack` is not above zero".to_owned()) };
+        let most = self.body.blocks(*region).first().map_or(0, |block| self.body.arguments(*block).len());
+        ensure(pack <= most.max(1), || {
+            format!("its region takes {most} elements, which are not {pack} of each tensor")
+        })?;
+        let packed = |values: &[Value]| -> Vec<&Type> {
+            let elements = values.iter().map(|value| self.ty(*value).element());
+            elements.flat_map(|element| std::iter::repeat_n(element, pack)).collect()
+        };
+        self.takes(*region, &packed(&self.operation.operands))?;
+        self.gives(*region, "tt.map_elementwise.return", &packed(&self.operation.results))
+    }
+
+    fn counted_loop(&self) -> Checked {
+        let (Some(region), Some(counter)) = (self.operation.regions.first(), self.operand_type("lowerBound")) else {
+            return Ok(());
+        };
+        let bounds = self.types(&self.operation.operands[..3.min(self.operation.operands.len())]);
+        ensure(bounds.iter().all(|ty| *ty == counter), || {
+            format!("bounds and step are {}: expected one type", listed(&bounds))
+        })?;
+        let carried = self.types(self.operation.operand_group(3));
+        let results = self.types(&self.operation.results);
+        ensure(carried == results, || format!("{} are carried, and {} are given", listed(&carried), listed(&results)))?;
+        let all: Vec<&Type> = std::iter::once(counter).chain(carried.iter().copied()).collect();
+        self.takes(*region, &all)?;
+        self.gives(*region, "scf.yield", &carried)
+    }
+
+    fn branches(&self) -> Checked {
+        let results = self.types(&self.operation.results);
+        for (number, region) in self.operation.regions.iter().enumerate() {
+            if number == 1 && self.body.blocks(*region).is_empty() {
+                return ensure(results.is_empty(), || "results need a region for the other case: `else`".to_owned());
+            }
+            self.takes(*region, &[])?;
+            self.gives(*region, "scf.yield", &results)?;
+        }
+        Ok(())
+    }
+
+    fn conditional_loop(&self) -> Checked {
+        let [before, after] = self.operation.regions[..] else { return Ok(()) };
+        let carried = self.types(&self.operation.operands);
+        let results = self.types(&self.operation.results);
+        self.takes(before, &carried)?;
+        let passed = self.ending(before, "scf.condition")?;
+        let passed = self.types(passed.get(1..).unwrap_or_default());
+        ensure(passed == results, || {
+            format!("`scf.condition` passes {}: expected {}", listed(&passed), listed(&results))
+        })?;
+        self.takes(after, &results)?;
+        self.gives(after, "scf.yield", &carried)
+    }
+
+    fn call(&self) -> Checked {
+        let Some(name) = self.operation.attributes.get("callee").and_then(crate::Attribute::as_text) else {
+            return Err("`callee` is missing".to_owned());
+        };
+        let Some(callee) = self.module.function(name) else { return Err(format!("there is no function `@{name}`")) };
+        let operands = self.types(&self.operation.operands);
+        let results = self.types(&self.operation.results);
+        let fits = operands.iter().copied().eq(&callee.signature.arguments)
+            && results.iter().copied().eq(&callee.signature.results);
+        ensure(fits, || {
+            let (takes, gives): (Vec<_>, Vec<_>) =
+                (callee.signature.arguments.iter().collect(), callee.signature.results.iter().collect());
+            format!("`@{name}` takes {} and gives {}", listed(&takes), listed(&gives))
+        })
+    }
+
+    fn returns(&self) -> Checked {
+        let given = self.types(&self.operation.operands);
+        ensure(given.iter().copied().eq(&self.function.signature.results), || {
+            let expected: Vec<_> = self.function.signature.results.iter().collect();
+            format!("{} are returned: expected {}", listed(&given), listed(&expected))
+        })
+    }
+}

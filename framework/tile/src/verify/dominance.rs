@@ -1,0 +1,161 @@
+//! Every value is defined before it is used, on every way there; every block ends as blocks do.
+
+use std::collections::HashMap;
+
+use crate::order::{reachable, targets};
+use crate::{Block, Body, Op, Origin, Region};
+
+/// The operation that breaks the rule, if it is one, and the rule.
+type Broken = (Option<Op>, String);
+
+pub(super) fn check(body: &Body) -> Result<(), Broken> {
+    let mut walk = Walk { body, open: vec![false; body.value_count()] };
+    walk.region(body.root())
+}
+
+struct Walk<'a> {
+    body: &'a Body,
+    /// By number of the value, whether it may be used where the walk is.
+    open: Vec<bool>,
+}
+
+impl Walk<'_> {
+    fn region(&mut self, region: Region) -> Result<(), Broken> {
+        let blocks = self.body.blocks(region);
+        let Some(entry) = blocks.first().copied() else { return Ok(()) };
+        blocks.iter().try_for_each(|block| self.ends(*block, region))?;
+        if blocks.len() == 1 {
+            self.block(entry)?;
+            self.close(entry);
+            return Ok(());
+        }
+        // What a block defines can be used in the blocks that it dominates: they are walked while it is open.
+        let children = dominated(self.body, region);
+        self.subtree(entry, &children)
+    }
+
+    fn subtree(&mut self, entry: Block, children: &HashMap<Block, Vec<Block>>) -> Result<(), Broken> {
+        // Entered, and then left when all below are done.
+        let mut stack = vec![(entry, false)];
+        while let Some((block, done)) = stack.pop() {
+            if done {
+                self.close(block);
+                continue;
+            }
+            self.block(block)?;
+            stack.push((block, true));
+            stack.extend(children.get(&block).into_iter().flatten().map(|child| (*child, false)));
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: Block) -> Result<(), Broken> {
+        for argument in self.body.arguments(block) {
+            self.open[argument.index()] = true;
+        }
+        for op in self.body.ops(block) {
+            let operation = self.body.op(*op);
+            if let Some(value) = operation.operands.iter().find(|value| !self.open[value.index()]) {
+                let name = self.body.name(*value).map(|name| format!(" `%{name}`")).unwrap_or_default();
+                let defined = match self.body.origin(*value) {
+                    Origin::Result(by, _) => format!("by `{}`", self.body.op(by).name()),
+                    Origin::Argument(..) => "as the argument of a block".to_owned(),
+                };
+                return Err((
+                    Some(*op),
+                    format!("it uses a value{name} that is defined {defined}, but not on every way here"),
+                ));
+            }
+            operation.regions.iter().try_for_each(|region| self.region(*region))?;
+            for result in &operation.results {
+                self.open[result.index()] = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, block: Block) {
+        let results = self.body.ops(block).iter().flat_map(|op| &self.body.op(*op).results);
+        for value in self.body.arguments(block).iter().chain(results) {
+            self.open[value.index()] = false;
+        }
+    }
+
+    /// The last operation ends the block, and no other does; jumps stay in the region.
+    fn ends(&self, block: Block, region: Region) -> Result<(), Broken> {
+        let ops = self.body.ops(block);
+        let ends = |op: &Op| self.body.op(*op).definition.traits.terminator;
+        match ops.split_last() {
+            // Regions of one block may go without.
+            Some((last, _)) if !ends(last) && self.body.blocks(region).len() > 1 => {
+                return Err((Some(*last), "a block ends with it, and it is no end of a block".to_owned()));
+            }
+            None if self.body.blocks(region).len() > 1 => return Err((None, "a block is empty".to_owned())),
+            Some((last, _)) if region == self.body.root() && !ends(last) => {
+                return Err((Some(*last), "the function ends with it, and not with `tt.return`".to_owned()));
+            }
+            _ => {}
+        }
+        if let Some(early) = ops.iter().rev().skip(1).find(|op| ends(op)) {
+            return Err((Some(*early), "it ends a block, and others follow it there".to_owned()));
+        }
+        for op in ops {
+            let elsewhere = |block: &Block| !self.body.blocks(region).contains(block);
+            if self.body.op(*op).successors.iter().any(|to| elsewhere(&to.block)) {
+                return Err((Some(*op), "it jumps out of its region".to_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// By block, those that it dominates directly; blocks that cannot be reached stand alone under the entry.
+///
+/// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
+fn dominated(body: &Body, region: Region) -> HashMap<Block, Vec<Block>> {
+    let order = reachable(body, region);
+    let number: HashMap<Block, usize> = order.iter().enumerate().map(|(number, block)| (*block, number)).collect();
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); order.len()];
+    for (from, block) in order.iter().enumerate() {
+        for to in targets(body, *block) {
+            if let Some(to) = number.get(&to) {
+                before[*to].push(from);
+            }
+        }
+    }
+    let mut above: Vec<Option<usize>> = vec![None; order.len()];
+    if let Some(entry) = above.first_mut() {
+        *entry = Some(0);
+    }
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for block in 1..order.len() {
+            let known = before[block].iter().copied().filter(|from| above[*from].is_some());
+            let common = known.reduce(|a, b| meet(&above, a, b));
+            if common.is_some() && above[block] != common {
+                above[block] = common;
+                changed = true;
+            }
+        }
+    }
+    let mut children: HashMap<Block, Vec<Block>> = HashMap::new();
+    for block in 1..order.len() {
+        let parent = above[block].unwrap_or(0);
+        children.entry(order[parent]).or_default().push(order[block]);
+    }
+    let unreached = body.blocks(region).iter().filter(|block| !number.contains_key(block));
+    if let Some(entry) = order.first() {
+        children.entry(*entry).or_default().extend(unreached);
+    }
+    children
+}
+
+/// The nearest block that dominates both.
+fn meet(above: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
+    while a != b {
+        let higher = if a > b { &mut a } else { &mut b };
+        *higher = above[*higher].unwrap_or(0);
+    }
+    a
+}

@@ -1,0 +1,102 @@
+//! What the row of an operation says of it.
+
+use super::{Check, Checked, ensure};
+use crate::Type;
+use crate::op::{Count, Expression, Group};
+
+impl Check<'_> {
+    pub(super) fn row(&self) -> Checked {
+        let definition = &self.operation.definition;
+        self.groups(&definition.operands, &self.operation.groups, "operands", |group| {
+            self.operation.operand_group(group)
+        })?;
+        self.groups(&definition.results, &self.operation.result_groups, "results", |group| {
+            self.operation.result_group(group)
+        })?;
+        ensure(definition.regions.holds(self.operation.regions.len()), || {
+            format!("it has {} regions, which are not as many as it must have", self.operation.regions.len())
+        })?;
+        if let Some(missing) =
+            definition.attributes.iter().find(|row| row.required && self.operation.attributes.get(&row.name).is_none())
+        {
+            return Err(format!("its attribute `{}` is missing", missing.name));
+        }
+        self.rules()?;
+        self.elementwise()
+    }
+
+    fn groups<'v>(
+        &self,
+        rows: &[Group],
+        counts: &[u32],
+        what: &str,
+        values: impl Fn(usize) -> &'v [crate::Value],
+    ) -> Checked {
+        ensure(rows.len() == counts.len(), || {
+            format!("its {what} are {} groups, and must be {}", counts.len(), rows.len())
+        })?;
+        for (number, row) in rows.iter().enumerate() {
+            let values = values(number);
+            ensure(row.count.holds(values.len()) && values.len() == counts[number] as usize, || {
+                let expected = match row.count {
+                    Count::One => "one",
+                    Count::Two => "two",
+                    Count::Zero => "none",
+                    Count::Optional => "at most one",
+                    Count::Many => "as many as are said",
+                };
+                format!("{} {what} `{}`: expected {expected}", values.len(), row.name)
+            })?;
+            for value in values {
+                let ty = self.ty(*value);
+                ensure(row.class.holds(ty), || format!("`{}` is a `{ty}`: expected {}", row.name, row.class))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Types follow from each other as the row says.
+    fn rules(&self) -> Checked {
+        let definition = &self.operation.definition;
+        for rule in &definition.types {
+            let targets = self.group_types(&rule.target);
+            if let Expression::Same(name) = &rule.expression {
+                let sources = self.group_types(name);
+                // Of one value, or value by value.
+                if sources.len() > 1 {
+                    ensure(sources == targets, || format!("the types of `{}` are not those of `{name}`", rule.target))?;
+                    continue;
+                }
+            }
+            let expected = rule.expression.evaluate(&|name| self.group_types(name).first().map(|ty| (*ty).clone()));
+            let Some(expected) = expected else { continue };
+            if let Some(wrong) = targets.iter().find(|ty| ***ty != expected) {
+                return Err(format!("`{}` is a `{wrong}`: expected `{expected}`", rule.target));
+            }
+        }
+        Ok(())
+    }
+
+    fn group_types(&self, name: &str) -> Vec<&Type> {
+        let definition = &self.operation.definition;
+        match (definition.operand_group(name), definition.result_group(name)) {
+            (Some(group), _) => self.types(self.operation.operand_group(group)),
+            (None, Some(group)) => self.types(self.operation.result_group(group)),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// All tensors have one shape and one layout, and scalars stand with scalars.
+    fn elementwise(&self) -> Checked {
+        if !self.operation.definition.traits.elementwise {
+            return Ok(());
+        }
+        let values = self.operation.operands.iter().chain(&self.operation.results);
+        let mut types = values.map(|value| self.ty(*value));
+        let Some(first) = types.next() else { return Ok(()) };
+        match types.find(|ty| ty.shape() != first.shape() || ty.layout() != first.layout()) {
+            None => Ok(()),
+            Some(other) => Err(format!("`{first}` and `{other}` differ in shape or layout, which must be one")),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The shapes of products.
+
+use super::{Check, Checked, ensure};
+use crate::{Attribute, Type};
+
+impl Check<'_> {
+    pub(super) fn products(&self) -> Checked {
+        let name = self.operation.name();
+        let ([a_lines, a_k], [b_lines, b_k]) = match name {
+            "tt.dot" => ([1, 1], [1, 1]),
+            "tt.dot_scaled" => (self.packed("a_elem_type", "lhs_k_pack"), self.packed("b_elem_type", "rhs_k_pack")),
+            _ => return Ok(()),
+        };
+        let shape = |group: &str| self.operand_type(group).and_then(Type::shape).unwrap_or_default();
+        let (a, b, c) = (shape("a"), shape("b"), shape("c"));
+        let rank = a.len();
+        ensure(rank == b.len() && rank == c.len() && (rank == 2 || rank == 3), || {
+            format!("a product of {a:?} and {b:?} added to {c:?}: expected two axes each, or three")
+        })?;
+        let batches = rank - 2;
+        let fits = a[..batches] == b[..batches]
+            && a[..batches] == c[..batches]
+            && a[batches].saturating_mul(a_lines) == c[batches]
+            && b[batches + 1].saturating_mul(b_lines) == c[batches + 1]
+            && a[batches + 1].saturating_mul(a_k) == b[batches].saturating_mul(b_k);
+        ensure(fits, || {
+            let note = match [a_lines, a_k, b_lines, b_k] {
+                [1, 1, 1, 1] => "",
+                [1, _, 1, _] => ", two elements of four bits in a byte along K",
+                _ => ", two elements of four bits in a byte across K",
+            };
+            format!("a product of {a:?} and {b:?} is no {c:?}{note}")
+        })?;
+        self.scales(batches, [c[batches], c[batches + 1]], a[batches + 1].saturating_mul(a_k))
+    }
+
+    /// How many elements of a factor lie in one of its tensor's: of those across K, and of those along it.
+    fn packed(&self, element: &str, along_k: &str) -> [u64; 2] {
+        let narrow = self.operation.attributes.get(element).and_then(Attribute::as_text) == Some("e2m1");
+        let along = self.operation.attributes.get(along_k) != Some(&Attribute::Bool(false));
+        match (narrow, along) {
+            (false, _) => [1, 1],
+            (true, true) => [1, 2],
+            (true, false) => [2, 1],
+        }
+    }
+
+    /// Scales are rows, or columns, by blocks of K.
+    fn scales(&self, batches: usize, [rows, columns]: [u64; 2], k: u64) -> Checked {
+        let sides = [("a_scale", rows, k), ("b_scale", columns, k)];
+        for (group, lines, k) in sides {
+            let Some(scale) = self.operand_type(group).and_then(Type::shape) else { continue };
+            let fits = scale.len() == batches + 2 && scale[batches] == lines && k % scale[batches + 1].max(1) == 0;
+            ensure(fits, || format!("`{group}` is {scale:?}: expected {lines} lines by blocks of K, which is {k}"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! The shapes of what operations on tensors give.
+
+use super::{Check, Checked, ensure};
+use crate::{Attribute, Type};
+
+/// A tensor has at most this many elements.
+const MAX_ELEMENTS: u64 = 1 << 20;
+
+impl Check<'_> {
+    pub(super) fn shapes(&self) -> Checked {
+        self.sizes()?;
+        let name = self.operation.name();
+        let (Some(result), operand) =
+            (self.result_type(), self.operation.operands.first().map(|value| self.ty(*value)))
+        else {
+            return Ok(());
+        };
+        let shapes = (operand.and_then(Type::shape), result.shape());
+        match (name, shapes) {
+            ("tt.expand_dims", (Some(from), Some(to))) => self.expanded(from, to),
+            ("tt.broadcast", (Some(from), Some(to))) => broadcast(from, to),
+            ("tt.reshape" | "ttg.memdesc_reshape", (Some(from), Some(to))) => same_count(from, to),
+            ("tt.trans" | "ttg.memdesc_trans", (Some(from), Some(to))) => self.transposed(from, to),
+            ("tt.cat", (Some(from), Some(to))) => concatenated(from, to),
+            ("arith.select", (Some(_), _)) => self.chosen(operand, result),
+            ("tt.join", (Some(from), Some(to))) => ensure(to.split_last() == Some((&2, from)), || {
+                format!("two tensors of {from:?} are joined to {to:?}: expected {from:?} and an axis of 2 behind it")
+            }),
+            ("tt.split", (Some(from), Some(to))) => ensure(from.split_last() == Some((&2, to)), || {
+                format!("{from:?} is split into {to:?}: expected an axis of 2 at the end, and what is before it")
+            }),
+            ("tt.make_range", (_, Some(to))) => self.range(to),
+            ("tt.unsplat", (Some(from), _)) => {
+                ensure(from.iter().all(|size| *size == 1), || format!("a tensor of {from:?} is no single element"))
+            }
+            ("ttg.convert_layout", (Some(from), Some(to))) => {
+                ensure(from == to, || format!("the shape changes from {from:?} to {to:?}, and only the layout may"))
+            }
+            ("tt.gather", (Some(from), Some(to))) => self.gathered(from, to),
+            ("ttg.fp4_to_fp", (Some(from), Some(to))) => self.unpacked(from, to),
+            ("tt.splat" | "tt.histogram", _) => Ok(()),
+            _ => Ok(()),
+        }?;
+        self.elements(name, operand, result)
+    }
+
+    /// Operations that move elements keep their type.
+    fn elements(&self, name: &str, operand: Option<&Type>, result: &Type) -> Checked {
+        const KEPT: [&str; 12] = [
+            "tt.expand_dims",
+            "tt.broadcast",
+            "tt.reshape",
+            "tt.trans",
+            "tt.cat",
+            "tt.join",
+            "tt.split",
+            "tt.splat",
+            "tt.gather",
+            "ttg.convert_layout",
+            "ttg.memdesc_trans",
+            "ttg.memdesc_reshape",
+        ];
+        let Some(operand) = operand.filter(|_| KEPT.contains(&name)) else { return Ok(()) };
+        ensure(operand.element() == result.element(), || {
+            format!("elements of `{}` become `{}`, and must stay", operand.element(), result.element())
+        })
+    }
+
+    /// A tensor of conditions chooses element by element.
+    fn chosen(&self, condition: Option<&Type>, result: &Type) -> Checked {
+        let Some(condition) = condition else { return Ok(()) };
+        ensure(condition.shape() == result.shape() && condition.layout() == result.layout(), || {
+            format!("`{condition}` chooses a `{result}`: expected one condition, or one for each element in its layout")
+        })
+    }
+
+    /// Of what it gives; where it is used it was given.
+    fn sizes(&self) -> Checked {
+        self.operation.results.iter().try_for_each(|value| sized(self.ty(*value)))
+    }
+
+    fn axis(&self, rank: usize) -> Result<usize, String> {
+        let axis = self.integer("axis").unwrap_or(-1);
+        usize::try_from(axis)
+            .ok()
+            .filter(|axis| *axis < rank)
+            .ok_or_else(|| format!("there is no axis {axis}: expected one from 0 to {}", rank.saturating_sub(1)))
+    }
+
+    fn expanded(&self, from: &[u64], to: &[u64]) -> Checked {
+        let axis = self.axis(to.len())?;
+        let mut expected = from.to_vec();
+        expected.insert(axis.min(from.len()), 1);
+        ensure(expected == to, || format!("{from:?} becomes {to:?}: expected {expected:?}"))
+    }
+
+    fn transposed(&self, from: &[u64], to: &[u64]) -> Checked {
+        let Some(Attribute::Array(_, order)) = self.operation.attributes.get("order") else {
+            return Err("`order` is missing: expected `array<i32: ...>`".to_owned());
+        };
+        let mut seen = order.clone();
+        seen.sort_unstable();
+        ensure(seen.iter().copied().eq(0..from.len() as u64), || {
+            format!("`order` is {order:?}: expected each of the {} axes once", from.len())
+        })?;
+        let expected: Vec<u64> = order.iter().map(|axis| from[*axis as usize]).collect();
+        ensure(expected == to, || format!("{from:?} becomes {to:?}: expected {expected:?}"))
+    }
+
+    fn range(&self, to: &[u64]) -> Checked {
+        let (start, end) = (self.integer("start").unwrap_or(0), self.integer("end").unwrap_or(0));
+        let count = u64::try_from(end.saturating_sub(start)).ok();
+        ensure(to.len() == 1 && Some(to[0]) == count, || {
+            format!("the numbers from {start} up to {end} are no tensor of {to:?}")
+        })
+    }
+
+    fn gathered(&self, from: &[u64], to: &[u64]) -> Checked {
+        let axis = self.axis(from.len())?;
+        let indices = self.operand_type("indices").and_then(Type::shape).unwrap_or_default();
+        ensure(indices == to, || format!("indices of {indices:?} give {to:?}: expected their own shape"))?;
+        let rest = |shape: &[u64]| {
+            let mut shape = shape.to_vec();
+            shape.remove(axis);
+            shape
+        };
+        ensure(from.len() == to.len() && rest(from) == rest(to), || {
+            format!("{from:?} and {to:?} differ beside axis {axis}")
+        })
+    }
+
+    fn unpacked(&self, from: &[u64], to: &[u64]) -> Checked {
+        let axis = self.axis(from.len())?;
+        let mut expected = from.to_vec();
+        expected[axis] = expected[axis].saturating_mul(2);
+        ensure(expected == to, || format!("pairs of {from:?} become {to:?}: expected {expected:?}"))
+    }
+}
+
+/// Tensors have sizes of powers of two, and not too many elements.
+pub(super) fn sized(ty: &Type) -> Checked {
+    let Type::Tensor(tensor) = ty else { return Ok(()) };
+    let odd = tensor.shape.iter().find(|size| !size.is_power_of_two());
+    if let Some(size) = odd {
+        return Err(format!("the size {size} of `{ty}` is no power of two"));
+    }
+    let count = tensor.shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
+    ensure(count.is_some_and(|count| count <= MAX_ELEMENTS), || format!("`{ty}` has more than {MAX_ELEMENTS} elements"))
+}
+
+fn broadcast(from: &[u64], to: &[u64]) -> Checked {
+    let fits = from.len() == to.len() && from.iter().zip(to).all(|(from, to)| from == to || *from == 1);
+    ensure(fits, || format!("{from:?} becomes {to:?}: only axes of size 1 may grow"))
+}
+
+fn same_count(from: &[u64], to: &[u64]) -> Checked {
+    let count = |shape: &[u64]| shape.iter().fold(1u64, |count, size| count.saturating_mul(*size));
+    ensure(count(from) == count(to), || format!("{from:?} has {} elements, and {to:?} has {}", count(from), count(to)))
+}
+
+fn concatenated(from: &[u64], to: &[u64]) -> Checked {
+    let fits = from.len() == to.len() && !from.is_empty() && to[0] == from[0].saturating_mul(2) && to[1..] == from[1..];
+    ensure(fits, || format!("two tensors of {from:?} become {to:?}: expected axis 0 to be twice as long"))
+}

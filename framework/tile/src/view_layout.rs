@@ -1,0 +1,157 @@
+//! The layouts of memory that a program writes itself: CuTe's notation, `(128,32,?):(?,1,32)`, with `?` for what the launch
+//! alone knows.
+//!
+//! An axis is one number or a tuple of them, its modes, the first of which moves fastest. Sizes that are `?` are those of
+//! axes that are sliced; strides that are `?` are operands, in their order.
+
+use thiserror::Error;
+
+use tilewright_layout::cute::{CuteError, Tree, View, open_tuple};
+
+/// How far the next element along a mode is, in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModeStride {
+    /// So many.
+    Elements(u64),
+    /// As many as the operand of this number says.
+    Operand(usize),
+}
+
+/// One mode of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mode {
+    /// Its size; none where the launch alone knows it.
+    pub size: Option<u64>,
+    /// Its stride.
+    pub stride: ModeStride,
+}
+
+/// A layout of memory: for each axis its modes, the fastest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewLayout {
+    /// The axes.
+    pub axes: Vec<Vec<Mode>>,
+    /// How many strides are operands.
+    pub operands: usize,
+}
+
+/// A text that is no layout of memory; its author's fault.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{text}` is no layout, such as `(128,32,?):(?,1,32)`: {message}")]
+pub struct ViewLayoutError {
+    /// The text.
+    pub text: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// A number, `?`, or a tuple of these.
+type Term = Tree<Option<u64>>;
+
+impl ViewLayout {
+    /// Reads a layout.
+    ///
+    /// # Errors
+    /// [`ViewLayoutError`]: other text, shapes and strides that are not of one form, more than one `?` along an axis.
+    pub fn parse(text: &str) -> Result<Self, ViewLayoutError> {
+        let wrong = |message: String| ViewLayoutError { text: text.to_owned(), message };
+        let (shape, strides) =
+            text.split_once(':').ok_or_else(|| wrong("expected `:` before the strides".to_owned()))?;
+        let (shape, strides) = (term(shape).map_err(wrong)?, term(strides).map_err(wrong)?);
+        let (shape, strides) = match (shape.view(), strides.view()) {
+            (View::Tuple(shape), View::Tuple(strides)) => (shape, strides),
+            _ => (std::slice::from_ref(&shape), std::slice::from_ref(&strides)),
+        };
+        if shape.len() != strides.len() {
+            return Err(wrong(format!("{} axes have {} strides", shape.len(), strides.len())));
+        }
+        let mut operands = 0;
+        let mut axes = Vec::new();
+        for (shape, stride) in shape.iter().zip(strides) {
+            let mut modes = Vec::new();
+            paired(shape, stride, &mut operands, &mut modes).map_err(wrong)?;
+            let unknown = modes.iter().rev().skip(1).any(|mode| mode.size.is_none());
+            if unknown {
+                return Err(wrong("only the last mode of an axis may be `?`".to_owned()));
+            }
+            axes.push(modes);
+        }
+        Ok(Self { axes, operands })
+    }
+
+    /// The size of each axis; none where a mode of it is `?`.
+    #[must_use]
+    pub fn shape(&self) -> Vec<Option<u64>> {
+        let size = |modes: &Vec<Mode>| modes.iter().try_fold(1u64, |size, mode| size.checked_mul(mode.size?));
+        self.axes.iter().map(size).collect()
+    }
+}
+
+/// The modes of one axis.
+fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<Mode>) -> Result<(), String> {
+    match (shape.view(), stride.view()) {
+        (View::Leaf(size), View::Leaf(stride)) => {
+            let stride = stride.map_or_else(
+                || {
+                    *operands += 1;
+                    ModeStride::Operand(*operands - 1)
+                },
+                ModeStride::Elements,
+            );
+            if *size == Some(0) {
+                return Err("a size is zero".to_owned());
+            }
+            modes.push(Mode { size: *size, stride });
+            Ok(())
+        }
+        (View::Tuple(shapes), View::Tuple(strides)) if shapes.len() == strides.len() => {
+            shapes.iter().zip(strides).try_for_each(|(shape, stride)| paired(shape, stride, operands, modes))
+        }
+        _ => Err("the strides are not of the shape's form".to_owned()),
+    }
+}
+
+/// What is wrong is shown from where it stands on.
+fn term(text: &str) -> Result<Term, String> {
+    open_tuple(text).map_err(|error| match error {
+        CuteError::Syntax { at, expected, .. } => {
+            format!("expected {expected} at `{}`", text.chars().skip(at).collect::<String>())
+        }
+        error => error.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(size: u64, stride: u64) -> Mode {
+        Mode { size: Some(size), stride: ModeStride::Elements(stride) }
+    }
+
+    #[test]
+    fn axes_have_modes_and_strides_that_the_launch_says_are_numbered() {
+        let layout = ViewLayout::parse("(128, (4,8), ?) : (?, (1, 64), ?)").expect("a layout");
+        assert_eq!(layout.shape(), [Some(128), Some(32), None]);
+        assert_eq!(layout.operands, 2);
+        assert_eq!(layout.axes[0], [Mode { size: Some(128), stride: ModeStride::Operand(0) }]);
+        assert_eq!(layout.axes[1], [known(4, 1), known(8, 64)]);
+        assert_eq!(layout.axes[2], [Mode { size: None, stride: ModeStride::Operand(1) }]);
+        assert_eq!(ViewLayout::parse("64:1").expect("a layout").axes, [[known(64, 1)]]);
+    }
+
+    #[test]
+    fn what_is_no_layout_says_where() {
+        for (text, message) in [
+            ("(4,8)", "`:`"),
+            ("(4,8):(1)", "2 axes have 1 strides"),
+            ("(4,(2,4)):(1,4)", "form"),
+            ("((?,2),4):((1,2),4)", "last mode"),
+            ("(4,x):(1,4)", "`x)`"),
+            ("(4,0):(1,4)", "zero"),
+        ] {
+            let error = ViewLayout::parse(text).expect_err(text).to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}

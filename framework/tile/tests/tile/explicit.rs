@@ -1,0 +1,277 @@
+//! Words that say where tiles lie: what is wrong with them is said at its place.
+
+use std::collections::HashMap;
+
+use tilewright_tile::op::Dialects;
+use tilewright_tile::text::parse;
+use tilewright_tile::transform::explicit::{Choices, Distance, Mapped, Term, expand, loops};
+use tilewright_tile::transform::{captured, outside};
+use tilewright_tile::{Attribute, Function, Origin, verify};
+
+/// A program of these lines, which may use `%p` and `%b`, pointers to `f16` and bytes, the integers `%k` and `%m`, views and tensors.
+fn program(lines: &str) -> String {
+    format!(
+        "!m = !ttg.memdesc<64x32xf16, #tw.auto, #ttg.shared_memory, mutable>
+module {{
+  tt.func public @f(%p: !tt.ptr<f16>, %b: !tt.ptr<i8>, %k: i32, %m: i32) {{
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %g = tw.global_view %p, \"(64,32,?):(?,1,32)\" [%k] : !tt.ptr<f16> -> !tw.view<64x32x?xf16>
+    %t = tw.slice %g[%m] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+    %s = tw.shared_tensor : !m
+    %l = tw.register_tensor %m : tensor<16xi32>
+{lines}
+    tt.return
+  }}
+}}
+"
+    )
+}
+
+fn said(lines: &str) -> String {
+    let text = program(lines);
+    match parse(&text, &Dialects::neutral()) {
+        Ok(module) => verify(&module).map_or_else(|violation| violation.to_string(), |()| "nothing".to_owned()),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_breaks_a_rule_is_told() {
+    let cases = [
+        ("%x = tw.global_view %p, \"(64,32):(?,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "0 strides are given"),
+        ("%x = tw.global_view %p, \"(64,16):(16,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "another shape"),
+        ("%x = tw.global_view %p, \"(64,32\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "expected `:`"),
+        ("%x = tw.global_view %p, \"(64,32):(32,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf32>", "expected these"),
+        ("%x = tw.slice %g[%k, %m] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>", "2 indices"),
+        (
+            "%x = tw.gather %g[%l] {axis = 3 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>",
+            "no such axis",
+        ),
+        (
+            "%x = tw.gather %g[%l] {axis = 0 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<64x32x?xf16>",
+            "16 places",
+        ),
+        (
+            "%x = tw.gather %g[%l] {axis = 0 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>",
+            "nothing",
+        ),
+        ("tw.copy %g to %s : (!tw.view<64x32x?xf16>, !m) -> ()", "slice them"),
+        ("tw.copy %t to %t : (!tw.view<64x32xf16>, !tw.view<64x32xf16>) -> ()", "by way of"),
+        ("%x = tw.copy %s : (!m) -> tensor<32x64xf16>", "the same shape"),
+        ("tw.copy %t to %s within [%k] : (!tw.view<64x32xf16>, !m, i32) -> ()", "1 bounds of 2 axes"),
+        ("%x = tw.copy %s within [%k, %m] : (!m, i32, i32) -> tensor<64x32xf16>", "only what is in global memory"),
+        ("%x = tw.copy %t to %s : (!tw.view<64x32xf16>, !m) -> tensor<64x32xf16>", "gives nothing"),
+        ("%x = tw.shared_tensor {layout = \"(32,64):(64,1)\"} : !m", "not of the shape"),
+        ("%x = tw.shared_tensor {stages = 0 : i32} : !m", "0 stages"),
+        ("tw.copy %t to %s : (!tw.view<64x32xf16>, !m) -> ()", "nothing"),
+    ];
+    for (lines, expected) in cases {
+        let found = said(lines);
+        assert!(found.contains(expected), "{lines}: {found}");
+    }
+}
+
+fn function(lines: &str) -> Function {
+    let module = parse(&program(lines), &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
+    verify(&module).unwrap_or_else(|violation| panic!("{violation}"));
+    module.functions[0].clone()
+}
+
+fn in_a_loop(lines: &str) -> String {
+    format!("scf.for %i = %c0 to %k step %c1 : i32 {{\n{lines}\n}}")
+}
+
+/// Copies go ahead where what they copy follows from the counter, and the tensor is used behind them in the turn alone.
+#[test]
+fn copies_go_ahead_where_nothing_is_in_the_way() {
+    let copy = "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+        tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()";
+    let read = "%r = tw.copy %s : (!m) -> tensor<64x32xf16>";
+    let closed = |lines: &str| loops(&function(lines)).pop().expect("a loop that fills").closed;
+    assert_eq!(closed(&in_a_loop(&format!("{copy}\n{read}"))), None);
+    let before = closed(&in_a_loop(&format!("{read}\n{copy}")));
+    assert!(before.is_some_and(|reason| reason.contains("before it is filled")));
+    let outside = closed(&format!("{}\n{read}", in_a_loop(copy)));
+    assert!(outside.is_some_and(|reason| reason.contains("outside")));
+    let twice = closed(&in_a_loop(&format!("{copy}\n{}", copy.replace("%ti", "%tj"))));
+    assert!(twice.is_some_and(|reason| reason.contains("several copies")));
+}
+
+/// What has no meaning is told where the words are replaced.
+#[test]
+fn what_cannot_be_done_is_told() {
+    let narrow = "%n = tw.global_view %b, \"(64,32):(32,1)\" : !tt.ptr<i8> -> !tw.view<64x32xi1>
+        %r = tw.copy %n : (!tw.view<64x32xi1>) -> tensor<64x32xi1>";
+    let cases = [
+        (format!("{narrow}\n%x = arith.xori %r, %r : tensor<64x32xi1>"), "may be copied, sliced and cast"),
+        (format!("{narrow}\ntw.copy %r to %n : (tensor<64x32xi1>, !tw.view<64x32xi1>) -> ()"), "not packed into bytes"),
+        (format!("{narrow}\n%x = tw.cast %r : tensor<64x32xi1> -> tensor<64x32xi4>"), "not packed into `i4`"),
+        (
+            "%n = tw.global_view %b, \"(64,32):(2,64)\" : !tt.ptr<i8> -> !tw.view<64x32xi4>".to_owned(),
+            "expected a stride of 1",
+        ),
+        (
+            "%n = tw.global_view %b, \"(64,32):(1,64)\" : !tt.ptr<i8> -> !tw.view<64x32xi4>
+            %x = tw.gather %n[%l] {axis = 0 : i32} : !tw.view<64x32xi4>, tensor<16xi32> -> !tw.view<16x32xi4>"
+                .to_owned(),
+            "lie within a byte",
+        ),
+        (
+            "%h = tw.gather %g[%l] {axis = 0 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>
+            %x = tw.gather %h[%l] {axis = 0 : i32} : !tw.view<16x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>"
+                .to_owned(),
+            "listed already",
+        ),
+        (
+            "%h = tw.gather %g[%l] {axis = 2 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<64x32x16xf16>
+            %x = tw.slice %h[%k] : !tw.view<64x32x16xf16> -> !tw.view<64x32xf16>"
+                .to_owned(),
+            "that is sliced are listed",
+        ),
+    ];
+    for (lines, expected) in cases {
+        let found = expand(&function(&lines), &Choices::default(), &Dialects::neutral());
+        let found = found.map_or_else(|violation| violation.to_string(), |_| "nothing".to_owned());
+        assert!(found.contains(expected), "{lines}: {found}");
+    }
+}
+
+/// A loop of two stages fills one buffer before it, and waits once in each turn.
+#[test]
+fn a_loop_of_stages_fills_buffers_before_it() {
+    let lines = in_a_loop(
+        "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+        tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
+        %r = tw.copy %s : (!m) -> tensor<64x32xf16>
+        tw.copy %r to %ti : (tensor<64x32xf16>, !tw.view<64x32xf16>) -> ()",
+    );
+    let function = function(&lines);
+    for stages in 1..=3u32 {
+        let of = loops(&function).pop().expect("a loop that fills");
+        let choices = Choices { stages: [(of.op, stages)].into(), ..Choices::default() };
+        let made = expand(&function, &choices, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
+        let body = made.function.body.as_ref().expect("a body");
+        let count = |name: &str| body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == name).count();
+        assert_eq!(count("ttg.async_copy_global_to_local"), stages as usize);
+        assert_eq!(count("ttg.async_wait"), 1);
+        assert_eq!(count("ttg.barrier"), usize::from(stages > 1));
+        let (_, all) = made.tensors[0];
+        let shape = body.ty(all).shape().expect("a shape");
+        assert_eq!(shape.len(), if stages > 1 { 3 } else { 2 });
+        assert_eq!(shape[0], if stages > 1 { u64::from(stages) } else { 64 });
+    }
+}
+
+/// A product whose sums nothing but its own next turn takes may go on while that begins: its result is marked, and waited for at the
+/// end of the next turn and behind the loop. Copies are then one turn less ahead.
+#[test]
+fn sums_that_turns_hand_on_may_be_waited_for_in_the_next_turn() {
+    let looped = |mma: &str, given: &str| {
+        format!(
+            "%zero = arith.constant 0.000000e+00 : f32
+    %empty = tw.register_tensor %zero : tensor<64x64xf32>
+    %w = tw.register_tensor %half : tensor<32x64xf16>
+    %sums = scf.for %i = %c0 to %k step %c1 iter_args(%sum = %empty) -> (tensor<64x64xf32>) : i32 {{
+      %ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+      tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
+      %r = tw.copy %s : (!m) -> tensor<64x32xf16>
+      %next = tw.mma %r, %w, {mma} : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+      %other = arith.addf %next, %empty : tensor<64x64xf32>
+      scf.yield {given} : tensor<64x64xf32>
+    }}"
+        )
+    };
+    let of = |text: &str| {
+        let function = function(&format!("%half = arith.constant 1.000000e+00 : f16\n{text}"));
+        let of = loops(&function).pop().expect("a loop that fills");
+        (function, of)
+    };
+    // What is added to, or given on, is another value.
+    for (sums, given) in [("%empty", "%next"), ("%sum", "%other")] {
+        assert!(of(&looped(sums, given)).1.sums.is_empty(), "{sums} {given}");
+    }
+    let text = looped("%sum", "%next").replace("      %other = arith.addf %next, %empty : tensor<64x64xf32>\n", "");
+    let (function, of) = of(&text);
+    assert_eq!(of.sums.len(), 1);
+    let expanded = |stages: u32| {
+        let choices = Choices { stages: [(of.op, stages)].into(), pending: [of.op].into(), ..Choices::default() };
+        expand(&function, &choices, &Dialects::neutral())
+    };
+    let refused = expanded(2).expect_err("two buffers are too few").to_string();
+    assert!(refused.contains("that takes three stages"), "{refused}");
+    for stages in [3, 4] {
+        let made = expanded(stages).unwrap_or_else(|violation| panic!("{violation}"));
+        let body = made.function.body.as_ref().expect("a body");
+        let all = body.walk(body.root());
+        let named = |name: &str| all.iter().copied().filter(|op| body.op(*op).name() == name).collect::<Vec<_>>();
+        let [product] = named("tt.dot")[..] else { panic!("one product") };
+        assert!(body.op(product).attributes.get("tw.pending").is_some());
+        let number = |op| body.op(op).attributes.get("outstanding").and_then(Attribute::as_integer);
+        let waits: Vec<_> = named("tw.await_products").into_iter().map(number).collect();
+        assert_eq!(waits, [Some(1), Some(0)]);
+        // Before the loop as many turns are filled as copies are ahead, and one in each turn.
+        assert_eq!(named("ttg.async_copy_global_to_local").len(), stages as usize - 2 + 1);
+    }
+}
+
+/// Boxes that a warp of its own issues: each loop is there for both groups, the one that multiplies waits for bytes and says what it has
+/// read, the other waits for that and issues. What they take from outside can be said.
+#[test]
+fn a_warp_of_its_own_issues_boxes() {
+    let lines = in_a_loop(
+        "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
+        tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
+        %r = tw.copy %s : (!m) -> tensor<64x32xf16>
+        tw.copy %r to %ti : (tensor<64x32xf16>, !tw.view<64x32xf16>) -> ()",
+    );
+    let function = function(&lines);
+    let body = function.body.as_ref().expect("a body");
+    let of = loops(&function).pop().expect("a loop that fills");
+    let base = body.arguments(body.blocks(body.root())[0])[0];
+    let counter = body.arguments(body.blocks(body.op(of.op).regions[0])[0])[0];
+    let strides = [32, 1].map(Distance::Number).to_vec();
+    let begins = vec![vec![], vec![Term { value: counter, times: 32, over: 1 }]];
+    let choices = Choices {
+        stages: [(of.op, 3)].into(),
+        boxes: [(of.copies[0], Mapped { base, strides, begins })].into(),
+        producers: [(of.op, 4)].into(),
+        ..Choices::default()
+    };
+    let made = expand(&function, &choices, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
+    let function = captured(&made.function);
+    let body = function.body.as_ref().expect("a body");
+    let all = body.walk(body.root());
+    let [groups] =
+        all.iter().copied().filter(|op| body.op(*op).name() == "ttg.warp_specialize").collect::<Vec<_>>()[..]
+    else {
+        panic!("one place where warps part")
+    };
+    let [consumers, producer] = body.op(groups).regions[..] else { panic!("two groups") };
+    let names = |region| {
+        let ops = body.walk(region).into_iter().map(|op| body.op(op).name().to_owned());
+        ops.filter(|name| name.starts_with("tw.") || name == "ttg.barrier").collect::<Vec<_>>()
+    };
+    assert_eq!(names(consumers), ["tw.mbarrier_wait", "tw.mbarrier_arrive"]);
+    assert_eq!(names(producer), ["tw.mbarrier_wait", "tw.mbarrier_expect", "tw.load_box"]);
+    // Three buffers: each is full with one arrival, and free with one of each of four warps.
+    let inits = all.iter().filter(|op| body.op(**op).name() == "tw.mbarrier_init");
+    let counts = inits.map(|op| body.op(*op).attributes.get("count").and_then(Attribute::as_integer));
+    assert_eq!(counts.collect::<Vec<_>>(), [[Some(1); 3], [Some(4); 3]].concat());
+    // The producer's region takes nothing but its arguments, which are as many as operands, of the same types.
+    let entry = body.blocks(producer)[0];
+    let given: Vec<_> = body.op(groups).operands.iter().map(|value| body.ty(*value).to_string()).collect();
+    let taken: Vec<_> = body.arguments(entry).iter().map(|value| body.ty(*value).to_string()).collect();
+    assert_eq!(given, taken);
+    let inside = body.walk(producer);
+    let load = inside.iter().find(|op| body.op(**op).name() == "tw.load_box").expect("a copy");
+    let map = body.operand(*load, "desc").expect("a map");
+    assert!(body.arguments(entry).contains(&map), "it is taken from outside");
+    let made = outside(body, map);
+    assert!(matches!(body.origin(made), Origin::Result(op, _) if body.op(op).name() == "tw.mapped"));
+    // A loop that copies otherwise has no such warp.
+    let lanes = Choices { boxes: HashMap::new(), ..choices };
+    let original = self::function(&lines);
+    let refused = expand(&original, &lanes, &Dialects::neutral()).expect_err("nothing but boxes").to_string();
+    assert!(refused.contains("a warp of its own issues boxes"), "{refused}");
+}

@@ -1,0 +1,141 @@
+//! Cases: a tile program with its launch, what its buffers hold before, and what they must hold after.
+//!
+//! A case is a file `NAME.json` with the program and the contents of buffers beside it. `docs/cases.md` has the format.
+//! [`Case::read`] reads one, [`Case::run`] runs a kernel that was made of its program on the emulator, over the whole
+//! grid, and says in which buffers what it left is not what it must be; [`Case::run_on`] does the same on a device.
+
+mod compare;
+mod element;
+mod field;
+mod launch;
+mod program;
+mod read;
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use tilewright_kernel::MappedTensor;
+
+pub use compare::{Difference, Mismatch, Tolerance};
+pub use element::{Element, Value};
+pub use launch::{Ended, LaunchError};
+pub use program::RunError;
+
+/// A program, its launch, and what it must do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// The name, which is also its file's.
+    pub name: String,
+    /// The file of the program.
+    pub program: PathBuf,
+    /// The function that the launch begins with.
+    pub entry: String,
+    /// Programs along x, y and z.
+    pub grid: [u32; 3],
+    /// Warps of a program; its result does not depend on them.
+    pub warps: u32,
+    /// Stages of its loops that the launch asks for; its result does not depend on them.
+    pub stages: Option<u32>,
+    /// Blocks of a program.
+    pub blocks: u32,
+    /// What the function is given, in its order.
+    pub arguments: Vec<Argument>,
+    /// The buffers, by name in the order of their names.
+    pub buffers: Vec<Buffer>,
+}
+
+/// What a function is given for one of its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name.
+    pub name: String,
+    /// What is given.
+    pub given: Given,
+}
+
+/// A buffer or a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Given {
+    /// The address of the buffer of this number.
+    Buffer(usize),
+    /// A number of the type that the function has: its bits.
+    Scalar {
+        /// The bits; those above the type's width are zero.
+        bits: u64,
+        /// How wide the type is.
+        width: u32,
+    },
+    /// A tensor in the buffer of this number, for a parameter that is a map.
+    Tensor(MappedTensor<usize>),
+}
+
+/// A buffer in global memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Buffer {
+    /// Its name.
+    pub name: String,
+    /// What its elements are.
+    pub element: Element,
+    /// Its shape, row-major.
+    pub shape: Vec<u64>,
+    /// Its bytes before the run.
+    pub before: Vec<u8>,
+    /// What it must hold after.
+    pub after: After,
+}
+
+/// What a buffer must hold after a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum After {
+    /// The same bytes as before.
+    Unchanged,
+    /// Numbers that may be off a little.
+    Expected {
+        /// The bytes of the numbers.
+        bytes: Vec<u8>,
+        /// By how much they may be off.
+        tolerance: Tolerance,
+    },
+    /// Numbers that may be off by an amount of their own each.
+    Near {
+        /// The numbers, in the buffer's order; where one is not a number, so must be what is there.
+        values: Vec<f64>,
+        /// By how much each may be off.
+        allowed: Vec<f64>,
+    },
+    /// Anything.
+    Anything,
+}
+
+/// Why a case cannot be read; the fault of who wrote it.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CaseError {
+    /// A file is not there or cannot be read.
+    #[error("{file}: {source}")]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A file holds no JSON.
+    #[error("{file}: {source}")]
+    Json {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, with line and column.
+        source: serde_json::Error,
+    },
+    /// A field is missing or holds what it may not.
+    #[error("{file}: `{field}`: {message}")]
+    Field {
+        /// The file.
+        file: PathBuf,
+        /// The field, from the outermost in.
+        field: String,
+        /// What was expected and what was found.
+        message: String,
+    },
+}

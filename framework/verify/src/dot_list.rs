@@ -1,0 +1,169 @@
+//! The matrix products that the suite checks.
+//!
+//! The pairs of types, and how many cases each has, are those of Table 5 of "Linear Layouts" (2025), which does
+//! not say which shapes they are. Ours: the 125 shapes of 8, 16, 32, 64 and 128 along M, N and K are put in one
+//! order in which every five have each size once along each axis, and the pairs take from it in turn, each both ways round for
+//! each shape that it takes: 392 shapes, so that every shape occurs three times or more, and each that is smaller
+//! than some instruction's tile too.
+
+use std::fmt;
+
+/// One product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dot {
+    /// M, N, K.
+    pub shape: [u64; 3],
+    /// The type of `a`.
+    pub a: &'static str,
+    /// The type of `b`.
+    pub b: &'static str,
+    /// The type of the sums.
+    pub accumulator: &'static str,
+}
+
+impl fmt::Display for Dot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [m, n, k] = self.shape;
+        write!(f, "{}-{}-{}/{m}x{n}x{k}", self.a, self.b, self.accumulator)
+    }
+}
+
+/// An integer type, a floating-point type (`f8` is `e4m3` and `e5m2` in turn), the narrowest of binary32 and
+/// binary64 that has all values of both (binary64 for 64-bit integers, of which no type has all), and the
+/// number of cases.
+pub const PAIRS: [(&str, &str, &str, usize); 14] = [
+    ("i16", "f16", "f32", 64),
+    ("i16", "f32", "f32", 32),
+    ("i16", "f64", "f64", 32),
+    ("i16", "f8", "f32", 96),
+    ("i32", "f16", "f64", 32),
+    ("i32", "f64", "f64", 32),
+    ("i32", "f8", "f64", 48),
+    ("i64", "f16", "f64", 32),
+    ("i64", "f32", "f64", 32),
+    ("i64", "f8", "f64", 48),
+    ("i8", "f16", "f32", 96),
+    ("i8", "f32", "f32", 48),
+    ("i8", "f64", "f64", 48),
+    ("i8", "f8", "f32", 144),
+];
+
+const SIZES: [u64; 5] = [8, 16, 32, 64, 128];
+
+/// The 784 cases of the table.
+#[must_use]
+pub fn table_5() -> Vec<Dot> {
+    let mut shapes = (0..).map(shape);
+    let mut dots = Vec::new();
+    for (integer, float, accumulator, cases) in PAIRS {
+        for (number, shape) in shapes.by_ref().take(cases / 2).enumerate() {
+            let float = if float == "f8" { ["e4m3", "e5m2"][number % 2] } else { float };
+            dots.push(Dot { shape, a: integer, b: float, accumulator });
+            dots.push(Dot { shape, a: float, b: integer, accumulator });
+        }
+    }
+    dots
+}
+
+/// Shape number 25 c + 5 b + a; a, b and c can be told from it.
+fn shape(number: usize) -> [u64; 3] {
+    let [a, b, c] = [number % 5, number / 5 % 5, number / 25 % 5];
+    [a + 2 * b + c, a + b, a].map(|digit| SIZES[digit % 5])
+}
+
+/// Types that units multiply without any cast, where they do.
+const UNCAST: [[&str; 3]; 11] = [
+    ["f16", "f16", "f32"],
+    ["f16", "f16", "f16"],
+    ["bf16", "bf16", "f32"],
+    ["f32", "f32", "f32"],
+    ["f64", "f64", "f64"],
+    ["i8", "i8", "i32"],
+    ["u8", "i8", "i32"],
+    ["e4m3", "e4m3", "f32"],
+    ["e4m3", "e5m2", "f32"],
+    ["fp8_fnuz", "bf8_fnuz", "f32"],
+    ["i8", "u8", "i32"],
+];
+
+/// Products of one kind of number, of usual shapes.
+#[must_use]
+pub fn plain() -> Vec<Dot> {
+    let shapes = [[16, 16, 16], [32, 64, 32], [64, 32, 128], [128, 64, 64]];
+    all(&UNCAST, shapes.into_iter())
+}
+
+/// Products below every tile.
+#[must_use]
+pub fn small() -> Vec<Dot> {
+    let sizes = [1, 2, 4];
+    let shapes = sizes.into_iter().flat_map(|m| sizes.into_iter().flat_map(move |n| sizes.map(|k| [m, n, k])));
+    all(&UNCAST[..6], shapes)
+}
+
+/// Types narrower than a byte, beside themselves and beside wider ones.
+const NARROW: [[&str; 3]; 14] = [
+    ["s4", "s4", "i32"],
+    ["s4", "u4", "i32"],
+    ["u4", "s4", "i32"],
+    ["u4", "u4", "i32"],
+    ["s4", "i8", "i32"],
+    ["u8", "s4", "i32"],
+    ["s4", "f16", "f32"],
+    ["f16", "s4", "f32"],
+    ["u4", "bf16", "f32"],
+    ["bf16", "s4", "f32"],
+    ["s4", "e4m3", "f32"],
+    ["s2", "i8", "i32"],
+    ["u2", "f16", "f32"],
+    ["u1", "u1", "i32"],
+];
+
+/// Products of types narrower than a byte, of usual shapes and below every tile.
+#[must_use]
+pub fn narrow() -> Vec<Dot> {
+    let shapes = [[1, 1, 1], [4, 8, 2], [16, 16, 16], [32, 64, 32], [64, 32, 128], [16, 128, 256], [128, 64, 64]];
+    all(&NARROW, shapes.into_iter())
+}
+
+fn all(types: &[[&'static str; 3]], shapes: impl Iterator<Item = [u64; 3]> + Clone) -> Vec<Dot> {
+    let of =
+        |&[a, b, accumulator]: &[&'static str; 3]| shapes.clone().map(move |shape| Dot { shape, a, b, accumulator });
+    types.iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    #[test]
+    fn the_list_has_the_tables_counts_and_every_shape() {
+        let dots = table_5();
+        // Linear Layouts (2025), Table 5: 784 cases in all.
+        assert_eq!(dots.len(), 784);
+        let distinct: BTreeSet<_> = dots.iter().map(Dot::to_string).collect();
+        assert_eq!(distinct.len(), 784, "no case is there twice");
+        let mut shapes: BTreeMap<[u64; 3], usize> = BTreeMap::new();
+        dots.iter().for_each(|dot| *shapes.entry(dot.shape).or_default() += 1);
+        assert_eq!(shapes.len(), 125);
+        assert!(shapes.values().all(|&count| count >= 6), "both ways round, three times");
+    }
+
+    #[test]
+    fn each_pair_has_small_and_large_sizes_along_every_axis() {
+        for (integer, float, _, cases) in PAIRS {
+            let of_pair = |dot: &Dot| {
+                let narrow = |name: &str| if float == "f8" { name.starts_with('e') } else { name == float };
+                (dot.a == integer && narrow(dot.b)) || (dot.b == integer && narrow(dot.a))
+            };
+            let dots: Vec<_> = table_5().into_iter().filter(of_pair).collect();
+            assert_eq!(dots.len(), cases, "{integer} x {float}");
+            for axis in 0..3 {
+                let sizes: BTreeSet<_> = dots.iter().map(|dot| dot.shape[axis]).collect();
+                assert!(sizes.contains(&8) && sizes.contains(&128), "{integer} x {float}: {sizes:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Showing what a vendor instruction does, as its row has it: one is run on the emulator between
+//! registers whose contents follow from the row's layouts, and the result is compared with a product
+//! of matrices, or a copy of bytes, computed here element by element.
+//!
+//! Matrices have integers from -2 to 2, of which every sum is exact, whatever its order and wherever the row's numerics
+//! cut: a sum of K products is at most 4 K + 2, and no row has more than 128 along K or keeps less than 8 bits. Those of
+//! integers have all values; where sums saturate, the summand is so near the end of its type that they do. Scales are one, two and four. So the result must be exact, and nothing is tolerated.
+
+use super::Disproof;
+use super::exact::{Kind, scrambled};
+use super::proof::Machine;
+use super::tensor_proof::held_bytes;
+use crate::kernels::{LoneTile, issue_kernel, tile_in_tensor_memory};
+use tilewright_emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
+use tilewright_kernel::{self as kernel, Carried, Kernel, Module, is_result};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement::Means;
+use tilewright_plugin::{Device, Target};
+use tilewright_target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription};
+
+/// Runs an instruction once on the emulator and compares everything that it gives.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong, with the row or with the emulator.
+pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Result<Report, Disproof> {
+    prove_instruction_with(row, Means::of(target).with_instructions(std::slice::from_ref(row)))
+}
+
+/// The same with the target's table, whose moves bring tiles to tensor memory and back.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong, with the row, a move, or the emulator.
+pub fn prove_instruction_with(row: &Instruction, means: Means<'_>) -> Result<Report, Disproof> {
+    let (kernel, question) = issue(row, means)?;
+    let mut memory = GlobalMemory::new();
+    let buffers: Vec<_> = question.contents.iter().map(|bytes| memory.allocate_with(bytes)).collect();
+    let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).collect();
+    let meanings = Meanings::of_rows(means.instructions);
+    let emulator = Emulator::new(&kernel, means.target).map(|emulator| emulator.with_meanings(&meanings));
+    let run = emulator.and_then(|emulator| emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()));
+    let report = run.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
+    question.compare(memory.read_all(buffers[question.answer])?)?;
+    Ok(report)
+}
+
+/// Compiles an instruction, runs it once on a device of the target, and compares everything that it gives.
+///
+/// # Errors
+/// [`Disproof`]: the first thing that is wrong, with the row, its code or the device.
+pub fn prove_instruction_on(device: &mut dyn Device, target: &dyn Target, row: &Instruction) -> Result<(), Disproof> {
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let (kernel, question) = issue(row, means)?;
+    let found = Machine::new(target, device).run_on(kernel, &question.contents, 1)?;
+    question.compare(&found[question.answer])
+}
+
+/// A kernel that issues the instruction once, and what its operands are.
+fn issue(row: &Instruction, means: Means<'_>) -> Result<(Kernel, Question), Disproof> {
+    let kernel = issue_kernel("issue", row, means).map_err(Disproof::Row)?;
+    let module = Module { kernels: vec![kernel.clone()] };
+    kernel::verify(&module)?;
+    kernel::verify_instructions(&kernel, means.instructions)?;
+    let question = match row.semantics {
+        Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
+            Question::product(row, means)
+        }
+        Semantics::Move if row.kind == InstructionKind::TensorMove => {
+            let copies = row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_)));
+            if copies { Question::tensor_copy(row, means) } else { Question::tensor_move(row, means) }
+        }
+        Semantics::Move if row.kind == InstructionKind::AsyncCopy => Question::across(row),
+        Semantics::Move => Question::copy(row),
+        Semantics::Prefetch => Err("a prefetch changes no value".to_owned()),
+    };
+    Ok((kernel, question.map_err(Disproof::Row)?))
+}
+
+/// What the operands hold, and what the answer is.
+pub(super) struct Question {
+    /// For each parameter of the kernel, what it finds there.
+    pub(super) contents: Vec<Vec<u8>>,
+    /// Which parameter is the answer.
+    pub(super) answer: usize,
+    /// Of each of its fields: which lane holds it where, bits from the start, width, expected bits.
+    pub(super) expected: Vec<Expected>,
+}
+
+pub(super) struct Expected {
+    pub(super) place: String,
+    pub(super) at: u64,
+    pub(super) bits: u32,
+    pub(super) element: u64,
+    pub(super) value: u64,
+}
+
+impl Question {
+    fn compare(&self, found: &[u8]) -> Result<(), Disproof> {
+        for Expected { place, at, bits, element, value } in &self.expected {
+            let found = field(found, *at, *bits);
+            if found != *value {
+                let place = place.clone();
+                return Err(Disproof::WrongElement { place, found, element: *element, expected: *value });
+            }
+        }
+        Ok(())
+    }
+
+    fn product(row: &Instruction, means: Means<'_>) -> Result<Self, String> {
+        let extent = row.extent().ok_or("a product has two factors")?;
+        let matrix = |role, seed| Matrix::of(row, role, seed);
+        let (a, b, c) = (matrix("a", 1)?, matrix("b", 2)?, matrix("c", 3)?);
+        let scales = if row.takes_scales() { Some([matrix("scale_a", 5)?, matrix("scale_b", 6)?]) } else { None };
+        let of_scales = scales.iter().flatten().zip(["scale_a", "scale_b"]);
+        let given: Vec<(&str, &Matrix)> = [("a", &a), ("b", &b), ("c", &c)]
+            .into_iter()
+            .chain(of_scales.map(|(matrix, role)| (role, matrix)))
+            .collect();
+        let mut contents = Vec::new();
+        let (mut answer, mut expected) = (0, Vec::new());
+        let mut before = None;
+        for (index, operand) in row.operands.iter().enumerate() {
+            if matches!(operand, Operand::Constant { .. } | Operand::Accumulate) {
+                contents.push(vec![0; 4]);
+                continue;
+            }
+            if let Operand::Tensor(tile) = operand {
+                let moves = tile_in_tensor_memory(row, tile, means)?;
+                let kind = Kind::named(&tile.element)?;
+                let mut bytes = vec![0; held_bytes(&moves.registers, tile.bits)];
+                if tile.role != "d" {
+                    let (_, matrix) = given.iter().find(|(name, _)| *name == tile.role).ok_or("a tile is no factor")?;
+                    each_place(&moves.registers, tile.bits, |at, coordinate, _| {
+                        put(&mut bytes, at, kind.bits(), kind.encode(matrix.at(coordinate))?);
+                        Ok(())
+                    })?;
+                    contents.push(bytes);
+                    continue;
+                }
+                contents.push(bytes.clone());
+                each_place(&moves.registers, tile.bits, |at, coordinate, place| {
+                    put(&mut bytes, at, kind.bits(), kind.encode(c.at(coordinate))?);
+                    let element = coordinate[0] << 32 | coordinate[1];
+                    let value = kind.encode(total([&a, &b, &c], scales.as_ref(), extent[2], coordinate))?;
+                    expected.push(Expected { place, at, bits: kind.bits(), element, value });
+                    Ok(())
+                })?;
+                (answer, before) = (index, Some(bytes));
+                continue;
+            }
+            if let Operand::Memory(memory) = operand {
+                let factor = [("a", &a), ("b", &b)].into_iter().find(|(name, _)| *name == memory.role);
+                let (_, factor) = factor.ok_or("a tile in memory is no factor")?;
+                contents.push(in_memory(memory, factor)?);
+                continue;
+            }
+            let Operand::Register { role, element, bits, layout } = operand else {
+                return Err("a product takes operands in registers and tiles in memory only".to_owned());
+            };
+            let mut bytes = vec![0; bytes_of(operand)?];
+            let kind = Kind::named(element)?;
+            let matrix = given.iter().find(|(name, _)| name == role);
+            each_place(layout, *bits, |at, coordinate, place| {
+                let Some((_, matrix)) = matrix else {
+                    if coordinate[0] >= extent[0] || coordinate[1] >= extent[1] {
+                        return Ok(());
+                    }
+                    let total = match row.semantics {
+                        Semantics::CountDifferent => different([&a, &b, &c], extent[2], coordinate),
+                        _ => total([&a, &b, &c], scales.as_ref(), extent[2], coordinate),
+                    };
+                    let element = coordinate[0] << 32 | coordinate[1];
+                    let saturates = row.semantics == Semantics::ContractSaturating;
+                    let value = kind.encode(if saturates { kind.saturated(total) } else { total })?;
+                    expected.push(Expected { place, at, bits: kind.bits().min(*bits), element, value });
+                    return Ok(());
+                };
+                put(&mut bytes, at, kind.bits(), kind.encode(matrix.at(coordinate))?);
+                Ok(())
+            })?;
+            if is_result(operand) {
+                answer = index;
+            }
+            contents.push(bytes);
+        }
+        contents.extend(before);
+        Ok(Self { contents, answer, expected })
+    }
+
+    /// From global to shared memory: each byte of a lane to the place of the same byte.
+    fn across(row: &Instruction) -> Result<Self, String> {
+        let slots = |operand: &Operand| match operand {
+            Operand::Global { data, .. } | Operand::Access { data, .. } => 1 << data.outs().bits(),
+            _ => 0usize,
+        };
+        let mut contents: Vec<Vec<u8>> = row.operands.iter().map(|operand| vec![0; slots(operand)]).collect();
+        let from = row.operands.iter().position(|operand| matches!(operand, Operand::Global { .. }));
+        let to = row.operands.iter().position(|operand| matches!(operand, Operand::Access { .. }));
+        let (Some(from), Some(to)) = (from, to) else {
+            return Err("a copy goes from global to shared memory".to_owned());
+        };
+        let (Operand::Global { data: source, .. }, Operand::Access { data: target, .. }) =
+            (&row.operands[from], &row.operands[to])
+        else {
+            return Err("a copy goes from global to shared memory".to_owned());
+        };
+        for (index, byte) in contents[from].iter_mut().enumerate() {
+            *byte = scrambled(index as u64, 4) as u8;
+        }
+        let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+        let at = |data: &LinearLayout, place: u64| {
+            let image = image(data, place);
+            data.outs().coordinate(image, slot) << data.out_bits(byte) | data.outs().coordinate(image, byte)
+        };
+        let expected = (0..1u64 << source.ins().bits()).map(|place| {
+            let element = at(source, place);
+            let value = contents[from].get(element as usize).copied().ok_or("it reads more than there is")?;
+            let lane = source.ins().coordinate(place, Dim::LANE);
+            let place = (format!("lane {lane}, byte {}", source.ins().coordinate(place, byte)), at(target, place));
+            Ok(Expected { place: place.0, at: 8 * place.1, bits: 8, element, value: u64::from(value) })
+        });
+        let expected = expected.collect::<Result<Vec<_>, String>>()?;
+        Ok(Self { contents, answer: to, expected })
+    }
+
+    fn copy(row: &Instruction) -> Result<Self, String> {
+        let access = row.operands.iter().position(|operand| matches!(operand, Operand::Access { .. }));
+        let register = row.operands.iter().position(|operand| matches!(operand, Operand::Register { .. }));
+        let (Some(access), Some(register)) = (access, register) else {
+            return Err("a move has registers and an access".to_owned());
+        };
+        let Operand::Access { data, .. } = &row.operands[access] else { return Err("no access".to_owned()) };
+        let loads = row.operands.iter().any(is_result);
+        let mut contents = vec![Vec::new(); row.operands.len()];
+        contents[register] = vec![0; bytes_of(&row.operands[register])?];
+        contents[access] = vec![0; 1 << data.outs().bits()];
+        let (from, answer) = if loads { (access, register) } else { (register, access) };
+        for (index, byte) in contents[from].iter_mut().enumerate() {
+            *byte = scrambled(index as u64, 4) as u8;
+        }
+        let lane_bytes = contents[register].len() as u64 >> data.in_bits(Dim::LANE);
+        let mut expected = Vec::new();
+        for place in 0..1u64 << data.ins().bits() {
+            let at = |dim| data.ins().coordinate(place, dim);
+            let byte = Dim::named("byte");
+            let image = image(data, place);
+            let in_lane = at(Dim::REGISTER) << data.in_bits(byte) | at(byte);
+            let in_register = at(Dim::LANE) * lane_bytes + in_lane;
+            let in_slot = data.outs().coordinate(image, Dim::named("slot")) << data.out_bits(byte)
+                | data.outs().coordinate(image, byte);
+            let (source, target) = if loads { (in_slot, in_register) } else { (in_register, in_slot) };
+            let value = contents[from].get(source as usize).copied().ok_or("its access moves more than it holds")?;
+            let place = format!("lane {}, byte {in_lane}", at(Dim::LANE));
+            expected.push(Expected { place, at: 8 * target, bits: 8, element: source, value: u64::from(value) });
+        }
+        Ok(Self { contents, answer, expected })
+    }
+}
+
+/// Bytes that all lanes hold of a register operand.
+pub(super) fn bytes_of(operand: &Operand) -> Result<usize, String> {
+    match (Carried::of(operand), operand) {
+        (Carried::Bits(bits), Operand::Register { layout, .. }) => {
+            Ok(((u64::from(bits) << (layout.in_bits(Dim::LANE) + layout.in_bits(Dim::WARP))) / 8) as usize)
+        }
+        (carried, _) => Err(format!("an operand is {carried}")),
+    }
+}
+
+/// The bytes of a tile in shared memory, as the kernel takes them; those of no element are all ones.
+fn in_memory(memory: &MemoryOperand, factor: &Matrix) -> Result<Vec<u8>, String> {
+    let kind = factor.kind;
+    filled(memory, kind.bits(), |element| kind.encode(factor.at([element[0], element[1], 0])))
+}
+
+/// The same, of elements of so many bits each.
+pub(super) fn filled(
+    memory: &MemoryOperand,
+    bits: u32,
+    element: impl Fn([u64; 2]) -> Result<u64, String>,
+) -> Result<Vec<u8>, String> {
+    let tile = LoneTile::of(memory)?;
+    let mut bytes = vec![0xff; tile.bytes as usize];
+    for at in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
+        put(&mut bytes, tile.bit(at), bits, element(at)?);
+    }
+    Ok(bytes)
+}
+
+/// Calls `visit` for each register of each lane of each warp with the bit at which it begins, counted over all
+/// lanes, the coordinates of its element, and words for the place.
+pub(super) fn each_place(
+    layout: &LinearLayout,
+    bits: u32,
+    mut visit: impl FnMut(u64, [u64; 3], String) -> Result<(), String>,
+) -> Result<(), String> {
+    let registers = layout.in_bits(Dim::REGISTER);
+    let lanes = layout.in_bits(Dim::LANE);
+    for lane in 0..1u64 << (lanes + layout.in_bits(Dim::WARP)) {
+        for register in 0..1u64 << registers {
+            // Lanes of the first warp, then those of the next.
+            let (in_warp, warp) = (lane & ((1 << lanes) - 1), lane >> lanes);
+            let mut place = vec![(Dim::REGISTER, register), (Dim::LANE, in_warp)];
+            if layout.in_bits(Dim::WARP) > 0 {
+                place.push((Dim::WARP, warp));
+            }
+            let image = image(layout, layout.ins().pack(&place).map_err(|error| error.to_string())?);
+            let coordinate = [0, 1, 2].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
+            let at = lane * (u64::from(bits) << registers).next_power_of_two() + register * u64::from(bits);
+            let of_warp = if layout.in_bits(Dim::WARP) > 0 { format!(" of warp {warp}") } else { String::new() };
+            visit(at, coordinate, format!("register {register} of lane {in_warp}{of_warp}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The sum of the columns of a place's bits.
+fn image(layout: &LinearLayout, place: u64) -> u64 {
+    let chosen = layout.columns().iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1);
+    chosen.fold(0, |sum, (_, column)| sum ^ column)
+}
+
+/// A factor or summand: any integers that its elements can be.
+struct Matrix {
+    kind: Kind,
+    seed: u64,
+    /// Size along dim1.
+    second: u64,
+    is_scale: bool,
+    /// Whether integers are near the greatest and the least of their type.
+    is_extreme: bool,
+}
+
+impl Matrix {
+    fn of(row: &Instruction, wanted: &str, seed: u64) -> Result<Self, String> {
+        let found = row.operands.iter().find_map(|operand| match operand {
+            Operand::Register { role, element, layout, .. } if role == wanted => {
+                Some((element, 1 << layout.out_bits(Dim::tensor(1))))
+            }
+            Operand::Memory(memory) if memory.role == wanted => Some((&memory.element, memory.shape[1])),
+            Operand::Tensor(tile) if tile.role == wanted => {
+                Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
+            }
+            // Sums in tensor memory are changed in place.
+            Operand::Tensor(tile) if tile.role == "d" && wanted == "c" => {
+                Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
+            }
+            _ => None,
+        });
+        let (element, second) = found.ok_or_else(|| format!("there is no operand `{wanted}`"))?;
+        let is_extreme = wanted == "c" && row.semantics == Semantics::ContractSaturating;
+        Ok(Self { kind: Kind::named(element)?, seed, second, is_scale: wanted.starts_with("scale"), is_extreme })
+    }
+
+    fn at(&self, [row, column, block]: [u64; 3]) -> i64 {
+        let noise = scrambled((block << 16 | row) << 16 | column, self.seed);
+        match self.kind {
+            kind if self.is_extreme => {
+                let [least, greatest] = [i64::MIN, i64::MAX].map(|end| kind.saturated(end));
+                let near = (noise >> 1 & 0xff) as i64;
+                if noise & 1 == 0 { greatest - near } else { least + near }
+            }
+            Kind::Integer { bits, signed: true } => ((noise << (64 - bits)) as i64) >> (64 - bits),
+            Kind::Integer { bits, signed: false } => (noise & ((1 << bits) - 1)) as i64,
+            Kind::Float { .. } if self.is_scale => 1 << (noise % 3),
+            Kind::Float { .. } => (noise % 5) as i64 - 2,
+        }
+    }
+}
+
+/// One element of the result.
+fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, k: u64, [row, column, block]: [u64; 3]) -> i64 {
+    let depth = k;
+    let scale = |k: u64| match scales {
+        Some([of_a, of_b]) => {
+            let at = k / (depth / of_a.second);
+            of_a.at([row, at, 0]) * of_b.at([column, at, 0])
+        }
+        None => 1,
+    };
+    let products = (0..depth).map(|k| a.at([row, k, block]) * b.at([k, column, block]) * scale(k));
+    products.sum::<i64>() + c.at([row, column, block])
+}
+
+/// How many bits differ, and what that is added to.
+fn different([a, b, c]: [&Matrix; 3], k: u64, [row, column, block]: [u64; 3]) -> i64 {
+    let differ = |k: &u64| a.at([row, *k, block]) != b.at([*k, column, block]);
+    (0..k).filter(differ).count() as i64 + c.at([row, column, block])
+}
+
+/// `bits` bits from bit `at` on.
+fn field(bytes: &[u8], at: u64, bits: u32) -> u64 {
+    let bit = |index: u64| u64::from(bytes[(index / 8) as usize] >> (index % 8) & 1);
+    (0..u64::from(bits)).fold(0, |value, index| value | bit(at + index) << index)
+}
+
+pub(super) fn put(bytes: &mut [u8], at: u64, bits: u32, value: u64) {
+    for index in 0..u64::from(bits) {
+        let (byte, bit) = (((at + index) / 8) as usize, (at + index) % 8);
+        bytes[byte] = bytes[byte] & !(1 << bit) | ((value >> index & 1) as u8) << bit;
+    }
+}

@@ -1,0 +1,92 @@
+//! Kernels that move a tensor within a block many times over, so that the movement can be timed: what one round leaves in
+//! the registers is what the next begins with, whatever layout they then have.
+
+use tilewright_kernel::{Builder, Element, Kernel, Scope, Type, Value};
+use tilewright_layout::{LinearLayout, MemoryLayout};
+use tilewright_plan::movement::{Gather, MovementError, Plan, SharedAccess};
+
+use tilewright_lower::registers::{begin, integer, kernel_around, read_tensor, write_registers};
+
+/// A kernel that converts by `plan` so many times, as [`super::conversion_kernel`] does once: both layouts have as many
+/// registers.
+///
+/// # Errors
+/// [`MovementError::ElementBits`] where no element has this width.
+pub fn repeated_conversion_kernel(
+    [src, dst]: [&LinearLayout; 2],
+    element_bits: u32,
+    plan: &Plan,
+    rounds: u32,
+) -> Result<Kernel, MovementError> {
+    let element = integer(element_bits)?;
+    kernel_around("convert", src, dst, &[element_bits], |builder, tensors| {
+        let shared = plan.shared_bytes > 0;
+        vec![repeat(builder, element, &tensors[0], rounds, shared, |builder, values| plan.emit(builder, values))]
+    })
+}
+
+/// A kernel that brings a tensor from layout `src` to layout `dst` through shared memory of a given layout so many times.
+///
+/// # Errors
+/// [`MovementError::ElementBits`] where no element has this width.
+pub fn repeated_staging_kernel(
+    [src, dst]: [&LinearLayout; 2],
+    element_bits: u32,
+    memory: &MemoryLayout,
+    [store, load]: [&SharedAccess; 2],
+    rounds: u32,
+) -> Result<Kernel, MovementError> {
+    let element = integer(element_bits)?;
+    kernel_around("stage", src, dst, &[element_bits], |builder, tensors| {
+        let bytes = memory.allocated_bytes(element_bits);
+        let buffer = builder.shared_buffer(bytes as u32, 16);
+        vec![repeat(builder, element, &tensors[0], rounds, true, |builder, values| {
+            store.emit_store(builder, buffer, values);
+            builder.barrier(Scope::Block);
+            load.emit_load(builder, buffer)
+        })]
+    })
+}
+
+/// A kernel that gathers by the same indices so many times, as [`super::gather_kernel`] does once.
+///
+/// # Errors
+/// [`MovementError::ElementBits`] where no element has this width.
+pub fn repeated_gather_kernel(
+    layout: &LinearLayout,
+    element_bits: u32,
+    gather: &Gather,
+    rounds: u32,
+) -> Result<Kernel, MovementError> {
+    let element = integer(element_bits)?;
+    let mut builder = begin("gather", layout, &["tensor", "indices", "registers"]);
+    let values = read_tensor(&mut builder, 0, layout, element);
+    let places = read_tensor(&mut builder, 1, layout, Element::I32);
+    let shared = gather.shared_bytes > 0;
+    let gathered =
+        repeat(&mut builder, element, &values, rounds, shared, |builder, values| gather.emit(builder, values, &places));
+    write_registers(&mut builder, 2, layout, element, &gathered);
+    Ok(builder.finish())
+}
+
+/// A loop whose rounds each begin with what the last left. Where shared memory is used, a round waits until all warps have
+/// read what the last one stored.
+fn repeat(
+    builder: &mut Builder,
+    element: Element,
+    values: &[Value],
+    rounds: u32,
+    shared: bool,
+    act: impl FnOnce(&mut Builder, &[Value]) -> Vec<Value>,
+) -> Vec<Value> {
+    let [from, to, step] = [0, rounds, 1].map(|number| builder.i32(number));
+    let mut types = vec![Type::Scalar(Element::I32)];
+    types.extend(values.iter().map(|_| Type::Scalar(element)));
+    let arguments = builder.begin_region(&types);
+    if shared {
+        builder.barrier(Scope::Block);
+    }
+    let left = act(builder, &arguments[1..]);
+    let body = builder.end_region(&left);
+    builder.for_loop(from, to, step, values, body)
+}

@@ -1,0 +1,167 @@
+//! Boxes of tensors and spans of bytes that one issue of a warp copies between global and shared memory: what is outside,
+//! how boxes lie, what is waited for, and who does it wrong.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_testkit::emulator_target;
+
+use tilewright_emulator::FaultKind;
+use tilewright_kernel::{Outside, Queue, TensorMap};
+use tilewright_target::{
+    BoxArrangement, BoxOperand, Completion, Instruction, InstructionKind, Mix, Operand, Semantics, TargetDescription,
+};
+use tilewright_verify::kernels::BulkFlaw;
+use tilewright_verify::{Disproof, box_origins, prove_box_copy, prove_span_copy};
+
+fn target() -> TargetDescription {
+    let mut target = emulator_target::target(true);
+    target.shared.asynchronous_proxy = true;
+    target.shared.bytes = 1 << 16;
+    target
+}
+
+fn row(name: &str, operands: Vec<Operand>, completion: Completion) -> Instruction {
+    Instruction {
+        name: name.to_owned(),
+        kind: InstructionKind::AsyncCopy,
+        operands,
+        cycles: None,
+        semantics: Semantics::Move,
+        completion,
+        numerics: None,
+        source: "made up".to_owned(),
+    }
+}
+
+/// Units of sixteen bytes of rows of 32 change places in every second 64 bytes.
+const MIX: Mix = Mix { shift: 2, mask: 0x10 };
+
+fn operand(rank: u32) -> BoxOperand {
+    let arrangement = |name: &str, mix, row_bytes, alignment| BoxArrangement {
+        name: name.to_owned(),
+        mode: alignment,
+        mix,
+        row_bytes,
+        alignment,
+    };
+    BoxOperand {
+        rank,
+        most: 16,
+        row_grain: 16,
+        global_alignment: 16,
+        arrangements: vec![arrangement("plain", Mix::default(), None, 32), arrangement("mixed", MIX, Some(32), 128)],
+    }
+}
+
+fn boxes(rank: u32) -> [Instruction; 2] {
+    let coordinates = || (0..rank).map(|_| Operand::Coordinate);
+    let start = || [Operand::Box(operand(rank)), Operand::TensorMap].into_iter();
+    let to = start().chain(coordinates()).chain([Operand::Mbarrier]).collect();
+    let from = [Operand::TensorMap].into_iter().chain(coordinates()).chain([Operand::Box(operand(rank))]).collect();
+    [row("fetch", to, Completion::Mbarrier), row("put", from, Completion::Queue(Queue::Bulk))]
+}
+
+fn spans() -> [Instruction; 2] {
+    let (shared, global) = (Operand::SharedSpan { alignment: 16 }, Operand::GlobalSpan { alignment: 16 });
+    let bytes = Operand::SpanBytes { grain: 16 };
+    let to = vec![shared.clone(), global.clone(), bytes.clone(), Operand::Mbarrier];
+    let from = vec![global, shared, bytes];
+    [row("fetch_span", to, Completion::Mbarrier), row("put_span", from, Completion::Queue(Queue::Bulk))]
+}
+
+fn map(bits: u32, sizes: &[u32], mix: Mix) -> TensorMap {
+    TensorMap { element_bits: bits, box_sizes: sizes.to_vec(), mix, outside: Outside::Zeros }
+}
+
+fn maps() -> Vec<TensorMap> {
+    let plain = Mix::default();
+    vec![
+        map(8, &[16], plain),
+        map(64, &[6], plain),
+        map(16, &[8, 3], plain),
+        map(16, &[16, 8], MIX),
+        map(8, &[16, 3, 5], plain),
+        map(32, &[8, 2, 2, 2], MIX),
+        map(64, &[4, 2, 1, 3, 2], MIX),
+    ]
+}
+
+#[test]
+fn boxes_are_brought_wherever_they_begin() {
+    for map in maps() {
+        let rank = map.rank();
+        // Along each axis by itself, and along all.
+        let mut origins: Vec<Vec<i32>> = Vec::new();
+        for which in 0..4 {
+            let at: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
+            origins.push(at.clone());
+            origins.extend((0..rank).map(|axis| (0..rank).map(|own| if own == axis { at[own] } else { 0 }).collect()));
+        }
+        for outside in [Outside::Zeros, Outside::NotANumber] {
+            let map = TensorMap { outside, ..map.clone() };
+            for (row, origin) in boxes(rank as u32).iter().flat_map(|row| origins.iter().map(move |at| (row, at))) {
+                let report = prove_box_copy(row, &map, origin, None, &target());
+                let report = report.unwrap_or_else(|wrong| panic!("{} {map:?} at {origin:?}: {wrong}", row.name));
+                let counts = report.counts;
+                assert_eq!((counts.bulk_copies, counts.bulk_bytes), (1, map.box_bytes()));
+                assert_eq!(counts.mbarrier_arrivals, u64::from(row.name == "fetch"));
+            }
+        }
+    }
+}
+
+#[test]
+fn spans_are_brought() {
+    for row in spans() {
+        for bytes in [16, 48, 4096] {
+            prove_span_copy(&row, bytes, None, &target()).unwrap();
+        }
+    }
+}
+
+/// What the emulator finds.
+fn fault(proof: Result<tilewright_emulator::Report, Disproof>) -> FaultKind {
+    match proof {
+        Err(Disproof::Fault(fault)) => fault.kind,
+        other => panic!("a fault was expected: {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_left_out_is_found() {
+    let target = target();
+    for row in boxes(2).iter().chain(&spans()) {
+        let map = map(16, &[16, 8], MIX);
+        for flaw in BulkFlaw::ALL.into_iter().filter(|flaw| flaw.concerns(row.completion)) {
+            let found = fault(match row.name.ends_with("span") {
+                true => prove_span_copy(row, 256, Some(flaw), &target),
+                false => prove_box_copy(row, &map, &[0, 0], Some(flaw), &target),
+            });
+            let to_shared = row.completion == Completion::Mbarrier;
+            let right = match flaw {
+                BulkFlaw::NoWait if to_shared => matches!(found, FaultKind::InFlight { .. }),
+                BulkFlaw::NoWait => matches!(found, FaultKind::Unfinished { .. }),
+                BulkFlaw::NothingExpected => {
+                    matches!(found, FaultKind::NeverCompletes { .. } | FaultKind::InFlight { .. })
+                }
+                BulkFlaw::OtherPhase => matches!(found, FaultKind::InFlight { .. }),
+                BulkFlaw::NoFence => matches!(found, FaultKind::Unfenced { .. }),
+            };
+            assert!(right, "{} with {flaw:?}: {found}", row.name);
+        }
+    }
+}
+
+#[test]
+fn what_no_row_copies_is_refused_before_it_runs() {
+    let refusal = |map: TensorMap| match prove_box_copy(&boxes(2)[0], &map, &[0, 0], None, &target()) {
+        Err(Disproof::Row(message)) => message,
+        other => panic!("{map:?}: {other:?}"),
+    };
+    let plain = Mix::default();
+    assert!(refusal(map(16, &[24, 8], plain)).contains("24 elements along an axis; it copies 16 at most"));
+    assert!(refusal(map(16, &[4, 8], plain)).contains("rows of a box have 8 bytes; it copies multiples of 16"));
+    assert!(refusal(map(16, &[8, 8], MIX)).contains("rows of a box have 16 bytes; with mixed they have 32"));
+    assert!(refusal(map(16, &[8, 8], Mix { shift: 3, mask: 0x10 })).contains("there are: plain, mixed"));
+    let three = prove_box_copy(&boxes(3)[0], &map(16, &[8, 8], plain), &[0, 0], None, &target());
+    assert!(matches!(three, Err(Disproof::Row(message)) if message.contains("boxes of 3 axes; the map's have 2")));
+}

@@ -1,0 +1,309 @@
+//! Cases: read from their files, run, and held against what their buffers must hold.
+
+use tilewright_testkit::emulator_target;
+
+use std::path::{Path, PathBuf};
+
+use emulator_target::{kernel, target};
+use serde_json::{Value as Json, json};
+use tilewright_emulator::Limits;
+use tilewright_plan::movement::Means;
+use tilewright_tile::Float;
+use tilewright_verify::case::{After, Buffer, Case, CaseError, Element, LaunchError, Tolerance, Value};
+
+/// `c[i] = a[i] * by` for eight `f32`, the first two lanes of each of two programs writing the last place again.
+fn scale() -> Json {
+    json!({
+        "name": "scale", "ttir": "scale.ttir", "entry": "scale", "grid": [2, 1, 1], "num_warps": 1,
+        "args": [
+            {"name": "a", "kind": "pointer", "dtype": "f32", "ir_type": "!tt.ptr<f32>", "buffer": "a"},
+            {"name": "c", "kind": "pointer", "dtype": "f32", "ir_type": "!tt.ptr<f32>", "buffer": "c"},
+            {"name": "by", "kind": "scalar", "dtype": "f32", "ir_type": "f32", "value": 0.5},
+        ],
+        "buffers": {
+            "a": {"dtype": "f32", "shape": [4, 4], "bytes": 64, "role": "input", "input": "scale.in.a.bin"},
+            "c": {"dtype": "f32", "shape": [4, 5], "bytes": 80, "role": "output", "fill": 80,
+                  "expected": "scale.out.c.bin", "tolerance": {"rtol": 0.0, "atol": 0.25}},
+        },
+    })
+}
+
+const KERNEL: &str = "kernel scale(%0 a: ptr.global, %1 c: ptr.global, %2 by: f32) lanes 8 warps 1 {
+  %3: i32 = special program 0
+  %4: i32 = constant 8
+  %5: i32 = binary mul %3, %4
+  %6: i32 = special lane
+  %7: i32 = binary add %5, %6
+  %8: i32 = constant 4
+  %9: i32 = binary mul %7, %8
+  %10: ptr.global = advance %0, %9
+  %11: ptr.global = advance %1, %9
+  %12: f32 = load %10 align 4
+  %13: f32 = binary f_mul %12, %2
+  store %11, %13 align 4
+}";
+
+fn floats(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
+    values.into_iter().flat_map(f32::to_le_bytes).collect()
+}
+
+/// Writes a case and its buffers to a folder of its own; the expected output is `expected` and the fill after it.
+fn write(folder: &str, case: &Json, expected: &[f32]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cases").join(folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let place = |name: &str| folder.join(name);
+    std::fs::write(place("scale.json"), case.to_string()).expect("the case is written");
+    std::fs::write(place("scale.in.a.bin"), floats((0..16).map(|value| value as f32))).expect("the input");
+    let filled = expected.iter().copied().chain(std::iter::repeat(80.0)).take(20);
+    std::fs::write(place("scale.out.c.bin"), floats(filled)).expect("the output");
+    place("scale.json")
+}
+
+fn halves() -> Vec<f32> {
+    (0..16).map(|value| value as f32 / 2.0).collect()
+}
+
+#[test]
+fn a_kernel_that_leaves_what_it_must_has_no_differences() {
+    let case = Case::read(&write("right", &scale(), &halves())).expect("a case");
+    assert_eq!((case.name.as_str(), case.entry.as_str(), case.grid, case.warps), ("scale", "scale", [2, 1, 1], 1));
+    assert!(case.program.ends_with("scale.ttir"));
+    let ended = case.run(&kernel(KERNEL), Means::of(&target(true)), &Limits::default()).expect("it runs");
+    assert_eq!(ended.differences, []);
+    assert!(ended.report.steps > 0);
+}
+
+#[test]
+fn differences_name_the_first_and_the_worst_element() {
+    let mut expected = halves();
+    expected[3] = 1.5 + 0.25; // within the tolerance
+    expected[6] = 4.0;
+    expected[9] = 400.0;
+    let case = Case::read(&write("wrong", &scale(), &expected)).expect("a case");
+    let ended = case.run(&kernel(KERNEL), Means::of(&target(true)), &Limits::default()).expect("it runs");
+    let [difference] = &ended.differences[..] else { panic!("one buffer differs: {:?}", ended.differences) };
+    assert_eq!((difference.elements, difference.wrong), (20, 2));
+    assert_eq!(difference.first.index, [1, 1]);
+    assert_eq!(difference.worst.index, [1, 4]);
+    assert_eq!(
+        difference.to_string(),
+        "buffer `c`: 2 of 20 elements are wrong; the first at [1, 1] is 3.0, expected 4.0 within 2.5e-1; \
+         the worst at [1, 4] is 4.5, expected 400.0 within 2.5e-1"
+    );
+}
+
+#[test]
+fn elements_that_must_not_be_touched_and_inputs_are_compared_too() {
+    let path = write("touched", &scale(), &halves());
+    let case = Case::read(&path).expect("a case");
+    // Lane by lane the same places, but one further on: the first keeps its fill, and the first after the last does not.
+    let beside = KERNEL.replace("%11: ptr.global = advance %1, %9", "%11: ptr.global = advance %14, %9");
+    let beside = beside.replace("%10: ptr", "%14: ptr.global = advance %1, %8\n %10: ptr");
+    let ended = case.run(&kernel(&beside), Means::of(&target(true)), &Limits::default()).expect("it runs");
+    assert_eq!(ended.differences.len(), 1);
+    assert_eq!(ended.differences[0].first.index, [0, 0]);
+    let of_input = KERNEL.replace("store %11", "store %10");
+    let ended = case.run(&kernel(&of_input), Means::of(&target(true)), &Limits::default()).expect("it runs");
+    let names: Vec<_> = ended.differences.iter().map(|difference| difference.buffer.as_str()).collect();
+    assert_eq!(names, ["a", "c"]);
+}
+
+#[test]
+fn what_lies_beyond_a_buffer_is_a_fault() {
+    let mut case = scale();
+    case["grid"] = json!([3, 1, 1]);
+    let case = Case::read(&write("beyond", &case, &halves())).expect("a case");
+    let error = case.run(&kernel(KERNEL), Means::of(&target(true)), &Limits::default()).expect_err("a fault");
+    assert!(matches!(error, LaunchError::Fault(_)), "{error}");
+    assert!(error.to_string().contains("offset 64 of buffer 0, which has 64 bytes"), "{error}");
+}
+
+#[test]
+fn a_kernel_of_other_parameters_is_refused() {
+    let case = Case::read(&write("parameters", &scale(), &halves())).expect("a case");
+    let run = |text: &str| case.run(&kernel(text), Means::of(&target(true)), &Limits::default());
+    let other = KERNEL
+        .replace("%2 by: f32", "%2 by: f64")
+        .replace("%13: f32 = binary f_mul %12, %2", "%13: f32 = binary f_mul %12, %12");
+    let error = run(&other).expect_err("it takes another type").to_string();
+    assert_eq!(error, "argument `by`: the case gives a number of 32 bits, parameter `by` of kernel `scale` is f64");
+    let error = run("kernel scale(%0 a: ptr.global) lanes 8 warps 1 {}").expect_err("it takes less").to_string();
+    assert_eq!(error, "kernel `scale` takes 1 arguments, the case gives 3");
+}
+
+#[test]
+fn what_is_wrong_with_a_case_names_the_file_and_the_field() {
+    let with = |pointer: &str, value: Json| {
+        let mut case = scale();
+        *case.pointer_mut(pointer).expect("a field") = value;
+        case
+    };
+    for (number, (case, field, message)) in [
+        (with("/grid", json!([1, 2])), "grid", "has 2 counts; expected those along x, y and z"),
+        (with("/grid/1", json!(0)), "grid[1]", "expected a count that is not zero, found 0"),
+        (with("/grid", json!([65536, 65536, 1])), "grid", "there are too many programs: expected less than 2^32"),
+        (with("/name", json!(3)), "name", "expected a text, found 3"),
+        (with("/entry", Json::Null), "entry", "is missing"),
+        (with("/args", json!({})), "args", "expected a list, found {}"),
+        (with("/args/0/kind", json!("map")), "args[0].kind", "`map` is neither `pointer` nor `scalar`"),
+        (with("/args/1/buffer", json!("d")), "args[1].buffer", "there is no buffer `d`"),
+        (with("/args/2/ir_type", json!("i128")), "args[2].ir_type", "`i128` is no type of a number"),
+        (with("/args/2/value", json!("x")), "args[2].value", "expected a number, found \"x\""),
+        (
+            with("/args/2", json!({"name": "n", "kind": "scalar", "ir_type": "i8", "value": 256})),
+            "args[2].value",
+            "256 does not fit into 8 bits",
+        ),
+        (
+            with("/args/2", json!({"name": "n", "kind": "scalar", "ir_type": "i8", "value": 0.5})),
+            "args[2].value",
+            "0.5 is no integer",
+        ),
+        (with("/args/2", json!({"name": "n", "kind": "scalar"})), "args[2]", "`ir_type` is missing"),
+        (with("/buffers/a/bytes", json!(60)), "buffers.a.bytes", "is 60, but the shape has 64 bytes"),
+        (with("/buffers/a/shape", json!([1u64 << 40, 1u64 << 40])), "buffers.a.shape", "is too large"),
+        (
+            with("/buffers/a/role", json!("in")),
+            "buffers.a.role",
+            "`in` is none of `input`, `output`, `inout`, `scratch`",
+        ),
+        (with("/buffers/c/tolerance/atol", json!(-1)), "buffers.c.tolerance.atol", "-1.0 is negative"),
+        (with("/buffers/c/tolerance", json!({"rtol": 0})), "buffers.c.tolerance", "`atol` is missing"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = write(&format!("malformed{number}"), &case, &halves());
+        let error = Case::read(&path).expect_err(message);
+        assert_eq!(error.to_string(), format!("{}: `{field}`: {message}", path.display()));
+    }
+    let path = write("dtype", &with("/buffers/a/dtype", json!("f12")), &halves());
+    let error = Case::read(&path).expect_err("no such element").to_string();
+    assert!(error.contains("`buffers.a.dtype`: `f12` is no element; expected one of i1, "), "{error}");
+    let mut case = scale();
+    case["buffers"]["c"].as_object_mut().expect("an object").remove("expected");
+    let error = Case::read(&write("nothing", &case, &halves())).expect_err("nothing is expected").to_string();
+    assert!(error.ends_with("scale.json: `buffers.c`: `expected` is missing"), "{error}");
+}
+
+#[test]
+fn files_that_are_not_there_or_too_short_are_named() {
+    let path = write("short", &scale(), &halves());
+    std::fs::write(path.with_file_name("scale.in.a.bin"), [0; 60]).expect("shorter");
+    let error = Case::read(&path).expect_err("too short").to_string();
+    assert!(error.contains("`buffers.a.input`: ") && error.ends_with("has 60 bytes, but the buffer 64"), "{error}");
+    std::fs::remove_file(path.with_file_name("scale.in.a.bin")).expect("removed");
+    let error = Case::read(&path).expect_err("not there");
+    assert!(matches!(&error, CaseError::File { file, .. } if file.ends_with("scale.in.a.bin")), "{error}");
+    std::fs::write(&path, "{").expect("no JSON");
+    assert!(matches!(Case::read(&path), Err(CaseError::Json { .. })));
+}
+
+#[test]
+fn the_cases_of_a_folder_are_its_files_of_one_name() {
+    let path = write("folder", &scale(), &halves());
+    let folder = path.parent().expect("a folder");
+    for other in ["index.json", "scale.triton.json", "scale.txt", "b.json"] {
+        std::fs::write(folder.join(other), "[]").expect("a file");
+    }
+    assert_eq!(Case::files(folder).expect("files"), [folder.join("b.json"), path.clone()]);
+    assert!(matches!(Case::files(&path), Err(CaseError::File { .. })));
+}
+
+/// Each element's name, some bytes, and the number that they are.
+#[test]
+fn bytes_are_read_as_the_element_says() {
+    let integer = |value: i64| Value::Integer(i128::from(value));
+    for (name, bytes, expected) in [
+        ("i1", &[1][..], integer(1)),
+        ("bool", &[0], integer(0)),
+        ("i8", &[0xff], integer(-1)),
+        ("u8", &[0xff], integer(255)),
+        ("i16", &[0xfe, 0xff], integer(-2)),
+        ("u16", &[0xfe, 0xff], integer(0xfffe)),
+        ("i32", &[0, 0, 0, 0x80], integer(i64::from(i32::MIN))),
+        ("u32", &[0, 0, 0, 0x80], integer(1 << 31)),
+        ("i64", &[0, 0, 0, 0, 0, 0, 0, 0x80], integer(i64::MIN)),
+        ("u64", &[0, 0, 0, 0, 0, 0, 0, 0x80], Value::Integer(1 << 63)),
+        ("f16", &[0x00, 0x3e], Value::Float(1.5)),
+        ("bf16", &[0xc0, 0x3f], Value::Float(1.5)),
+        ("f32", &[0, 0, 0xc0, 0x3f], Value::Float(1.5)),
+        ("f64", &[0, 0, 0, 0, 0, 0, 0xf8, 0x3f], Value::Float(1.5)),
+        ("f8e4m3", &[0x3c], Value::Float(1.5)),
+        ("f8e5m2", &[0x3e], Value::Float(1.5)),
+    ] {
+        let element = Element::named(name).expect(name);
+        assert_eq!(element.value(bytes), expected, "{name}");
+        let encoded = element.encode(expected).expect(name);
+        assert_eq!(&encoded.to_le_bytes()[..element.bytes()], bytes, "{name}");
+        let eighty = element.encode(Value::Integer(80)).expect(name).to_le_bytes();
+        if !matches!(element, Element::Boolean) {
+            let filled = element.value(&eighty[..element.bytes()]);
+            assert!(filled == integer(80) || filled == Value::Float(80.0), "{name}");
+        }
+    }
+    assert_eq!(Element::Float(Float::F16).encode(Value::Float(f64::NEG_INFINITY)), Ok(0xfc00));
+    assert!(Element::Float(Float::F8E4M3Fn).encode(Value::Float(f64::INFINITY)).is_err());
+}
+
+/// The rules of the format, one by one.
+#[test]
+fn numbers_pass_within_their_tolerance() {
+    let exact = Tolerance::default();
+    let loose = Tolerance { relative: 0.1, absolute: 1.0 };
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    for (tolerance, got, expected, passes) in [
+        (exact, -0.0, 0.0, true),
+        (exact, nan, nan, true),
+        (loose, nan, 1.0, false),
+        (loose, 1.0, nan, false),
+        (loose, inf, inf, true),
+        (loose, -inf, inf, false),
+        (loose, f64::MAX, inf, false),
+        (loose, inf, f64::MAX, false),
+        (exact, 1.0, 1.0 + f64::EPSILON, false),
+        (loose, 12.0, 10.0, true),
+        (loose, 12.1, 10.0, false),
+        (loose, -8.0, -10.0, true),
+    ] {
+        assert_eq!(tolerance.allows(Value::Float(got), Value::Float(expected)), passes, "{got} {expected}");
+    }
+    let integer = |value: i128| Value::Integer(value);
+    assert!(loose.allows(integer(12), integer(10)) && !loose.allows(integer(13), integer(10)));
+    assert!(loose.allows(integer(-12), integer(-10)) && !loose.allows(integer(10), integer(-10)));
+    assert!(!exact.allows(integer(u64::MAX.into()), integer(i128::from(u64::MAX) - 1)));
+}
+
+#[test]
+fn a_nan_that_should_not_be_there_is_the_worst() {
+    let bytes = |values: [f32; 3]| floats(values);
+    let after = After::Expected { bytes: bytes([1.0, 2.0, 3.0]), tolerance: Tolerance::default() };
+    let element = Element::Float(Float::F32);
+    let buffer = Buffer { name: "c".into(), element, shape: vec![3], before: bytes([0.0; 3]), after };
+    let difference = buffer.difference(&bytes([5e9, f32::NAN, 3.0])).expect("two are wrong");
+    assert_eq!((difference.wrong, &difference.first.index[..], &difference.worst.index[..]), (2, &[0][..], &[1][..]));
+    assert_eq!(buffer.difference(&bytes([1.0, 2.0, 3.0])), None);
+    let anything = Buffer { after: After::Anything, ..buffer };
+    assert_eq!(anything.difference(&bytes([7.0; 3])), None);
+}
+
+/// Every case of the data, where it is at hand: its buffers and arguments are read, and what must be left is what is left.
+#[test]
+fn the_cases_at_hand_are_read() {
+    let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") else { return };
+    let folder = PathBuf::from(shared).join("kernels/cases");
+    let files = Case::files(&folder).expect("the folder");
+    assert!(files.len() >= 220, "{}", files.len());
+    for file in files {
+        let case = Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
+        assert!(case.program.is_file(), "{}", case.program.display());
+        for buffer in &case.buffers {
+            let right = match &buffer.after {
+                After::Expected { bytes, .. } => bytes,
+                After::Unchanged | After::Anything => &buffer.before,
+                After::Near { .. } => panic!("{}: {}: no file of a case says this", case.name, buffer.name),
+            };
+            assert_eq!(buffer.difference(right), None, "{}: {}", case.name, buffer.name);
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! What rows say of instructions: which values carry their operands, what the emulator makes of them,
+//! and what it refuses. Rows of an invented GPU with eight lanes.
+
+use tilewright_testkit::emulator_target;
+
+use emulator_target::{kernel, target};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings};
+use tilewright_kernel::{Carried, Element, Signature, Space, Type, Violation, verify, verify_instructions};
+use tilewright_layout::{Bases, Dim, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_verify::prove_instruction;
+
+fn row(name: &str, semantics: Semantics, operands: Vec<Operand>) -> Instruction {
+    let (kind, source) = (InstructionKind::Matrix, "invented".to_owned());
+    Instruction {
+        name: name.to_owned(),
+        kind,
+        operands,
+        cycles: None,
+        semantics,
+        completion: Completion::AtOnce,
+        numerics: None,
+        source,
+    }
+}
+
+fn register(role: &str, element: &str, bits: u32, registers: Bases, lanes: Bases, shape: [u64; 2]) -> Operand {
+    let outs = [(Dim::tensor(0), shape[0]), (Dim::tensor(1), shape[1])];
+    let layout = LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &outs);
+    let layout = layout.expect("bases fit");
+    Operand::Register { role: role.to_owned(), element: element.to_owned(), bits, layout }
+}
+
+/// `d` of 4 x 4 is two registers of eight lanes, the factors 4 x 2 and 2 x 4 one register; a narrow
+/// one has two more of K side by side for each register that a byte has room for.
+fn product(name: &str, [d, a, b]: [(&str, u32); 3]) -> Instruction {
+    let together = |bits: u32| if bits < 8 { 8 / bits } else { 1 };
+    let inner = u64::from(together(a.1));
+    let along = |axis: usize| -> Bases {
+        let unit = |k: u64| if axis == 1 { vec![0, k] } else { vec![k, 0] };
+        (0..inner.trailing_zeros()).map(|bit| unit(1 << bit)).collect()
+    };
+    let k = 2 * inner;
+    let left = vec![vec![0, inner], vec![1, 0], vec![2, 0]];
+    let right = vec![vec![inner, 0], vec![0, 1], vec![0, 2]];
+    let sums = |role| register(role, d.0, d.1, vec![vec![0, 2]], vec![vec![0, 1], vec![1, 0], vec![2, 0]], [4, 4]);
+    let operands = vec![
+        sums("d"),
+        register("a", a.0, a.1, along(1), left, [4, k]),
+        register("b", b.0, b.1, along(0), right, [k, 4]),
+        sums("c"),
+    ];
+    row(name, Semantics::Contract, operands)
+}
+
+/// Eight slots of eight bytes; lane l gives the address of slot l and receives that of l's bits reversed.
+fn rows_load(name: &str) -> Instruction {
+    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+    let lanes = vec![vec![4, 0], vec![2, 0], vec![1, 0]];
+    let bytes = vec![vec![0, 1], vec![0, 2], vec![0, 4]];
+    let data = LinearLayout::from_bases(
+        &[(Dim::REGISTER, vec![]), (Dim::LANE, lanes), (byte, bytes)],
+        &[(slot, 8), (byte, 8)],
+    );
+    let address = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![1], vec![2], vec![4]])], &[(slot, 8)]);
+    let access = Operand::Access { data: data.expect("bases fit"), address: address.expect("bases fit"), alignment: 8 };
+    let d = register("d", "b64", 64, vec![], vec![vec![4, 0], vec![2, 0], vec![1, 0]], [8, 1]);
+    row(name, Semantics::Move, vec![d, access])
+}
+
+/// Runs statements in a kernel of eight lanes that has 64 bytes of shared memory at `%2`, this lane's
+/// eight of them at `%5` and of its output at `%6`.
+fn run(rows: &[Instruction], lanes: u32, text: &str) -> Result<Vec<u8>, Fault> {
+    let text = format!(
+        "kernel tested(%0 to: ptr.global) lanes {lanes} warps 1 {{
+           shared 0: 64 bytes align 16
+           %1: i32 = special lane
+           %2: ptr.shared = shared_address 0
+           %3: i32 = constant 8
+           %4: i32 = binary mul %1, %3
+           %5: ptr.shared = advance %2, %4
+           %6: ptr.global = advance %0, %4
+           {text}
+         }}"
+    );
+    let (kernel, target) = (kernel(&text), target(false));
+    let meanings = Meanings::of_rows(rows);
+    let mut memory = GlobalMemory::new();
+    let output = memory.allocate(64);
+    let emulator = Emulator::new(&kernel, &target)?.with_meanings(&meanings);
+    emulator.run([1, 1, 1], &[Argument::Buffer(output)], &mut memory, &Limits::default())?;
+    Ok(memory.read_all(output).expect("all is written").to_vec())
+}
+
+fn fault(rows: &[Instruction], lanes: u32, text: &str) -> (FaultKind, Option<u32>) {
+    let fault = run(rows, lanes, text).expect_err("the kernel does something wrong");
+    let lane = fault.place.as_ref().and_then(|place| place.lane);
+    (fault.kind, lane)
+}
+
+/// Fills shared memory: lane l's eight bytes are l and ten times l.
+const FILL: &str = "%10: i32 = constant 10
+    %11: i32 = binary mul %1, %10
+    %12: 2xi32 = pack %1, %11
+    store %5, %12 align 8
+    barrier warp all\n";
+
+#[test]
+fn values_of_as_many_bits_carry_an_operand() {
+    let row = product("p", [("f32", 32), ("f16", 16), ("f16", 16)]);
+    let signature = Signature::of(&row);
+    assert_eq!(signature.results, [Carried::Bits(64)]);
+    assert_eq!(signature.operands, [Carried::Bits(16), Carried::Bits(16), Carried::Bits(64)]);
+    assert_eq!(signature.lanes, Some(8));
+    let of = |element, count| Type::of(element, count);
+    for (ty, fits) in [
+        (of(Element::F32, 2), true),
+        (of(Element::I32, 2), true),
+        (of(Element::F16, 4), true),
+        (of(Element::F64, 1), true),
+        (of(Element::F32, 1), false),
+        (of(Element::I1, 64), false),
+        (Type::Pointer(Space::Global), false),
+    ] {
+        assert_eq!(Carried::Bits(64).fits(ty), fits, "{ty}");
+    }
+    assert_eq!(Carried::Bits(64).usual_type(), Some(of(Element::I32, 2)));
+    assert_eq!(Carried::Bits(16).usual_type(), Some(of(Element::I16, 1)));
+    let load = Signature::of(&rows_load("l"));
+    assert_eq!((load.operands, load.results), (vec![Carried::SharedAddress], vec![Carried::Bits(64)]));
+}
+
+#[test]
+fn a_kernel_is_checked_against_the_rows() {
+    let rows = [product("p", [("f32", 32), ("f16", 16), ("f16", 16)])];
+    let checked = |lanes: u32, statement: &str| {
+        let text = format!(
+            "kernel k(%0 a: f16, %1 w: i32) lanes {lanes} warps 1 {{
+               %2: 2xi32 = pack %1, %1
+               %3: i1 = constant 1
+               if %3 {{
+                 {statement}
+                 yield
+               }} else {{
+                 yield
+               }}
+             }}"
+        );
+        let module = tilewright_kernel::text::parse(&text).expect("it parses");
+        verify(&module).expect("the kernel by itself is valid");
+        match verify_instructions(&module.kernels[0], &rows).map_err(|error| (error.operation, error.violation)) {
+            Ok(()) => None,
+            Err((Some(3), Violation::Instruction { message, .. })) => Some(message),
+            Err(other) => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(checked(8, "%4: 2xf32 = instruction \"p\" %0, %0, %2"), None);
+    for (lanes, statement, words) in [
+        (8, "%4: 2xf32 = instruction \"q\" %0, %0, %2", "no row"),
+        (8, "%4: 2xf32 = instruction \"p\" %0, %0", "3 operands, 2 are given"),
+        (8, "instruction \"p\" %0, %0, %2", "1 results, 0 are given"),
+        (8, "%4: 2xf32 = instruction \"p\" %0, %1, %2", "operand 1 is i32; expected a scalar or vector of 16 bits"),
+        (8, "%4: f32 = instruction \"p\" %0, %0, %2", "result 0 is f32"),
+        (16, "%4: 2xf32 = instruction \"p\" %0, %0, %2", "warps of 8 lanes"),
+    ] {
+        let message = checked(lanes, statement).expect("it does not fit");
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn products_of_every_type_are_those_of_matrices() {
+    let target = target(false);
+    for types in [
+        [("f32", 32), ("f16", 16), ("f16", 16)],
+        [("f16", 16), ("f16", 16), ("f16", 16)],
+        [("f16", 32), ("f16", 16), ("f16", 16)],
+        [("f32", 32), ("bf16", 16), ("bf16", 16)],
+        [("bf16", 16), ("bf16", 16), ("bf16", 16)],
+        [("f32", 32), ("tf32", 32), ("tf32", 32)],
+        [("f32", 32), ("xf32", 32), ("xf32", 32)],
+        [("f32", 32), ("f32", 32), ("f32", 32)],
+        [("f64", 64), ("f64", 64), ("f64", 64)],
+        [("f32", 32), ("e4m3", 8), ("e5m2", 8)],
+        [("f16", 16), ("e5m2", 8), ("e4m3", 8)],
+        [("f32", 32), ("fp8", 8), ("bf8", 8)],
+        [("f32", 32), ("fp8_fnuz", 8), ("bf8_fnuz", 8)],
+        [("f32", 32), ("fp4", 4), ("fp4", 4)],
+        [("s32", 32), ("s8", 8), ("u8", 8)],
+        [("i32", 32), ("iu8", 8), ("i8", 8)],
+        [("s32", 32), ("u4", 4), ("s4", 4)],
+        [("i32", 32), ("iu4", 4), ("iu4", 4)],
+        [("s32", 32), ("u2", 2), ("s2", 2)],
+    ] {
+        let proved = prove_instruction(&product("p", types), &target);
+        proved.unwrap_or_else(|error| panic!("{types:?}: {error}"));
+    }
+}
+
+#[test]
+fn a_row_that_contradicts_itself_is_refused() {
+    let mut wrong = product("p", [("f32", 32), ("f16", 16), ("f16", 16)]);
+    wrong.operands[1] = register("a", "f16", 16, vec![], vec![vec![0, 1], vec![1, 0], vec![1, 0]], [4, 2]);
+    let error = prove_instruction(&wrong, &target(false)).expect_err("rows 2 and 3 are nowhere");
+    assert!(error.to_string().contains("no lane holds some element"), "{error}");
+}
+
+#[test]
+fn sums_take_one_product_after_the_other_in_the_results_type() {
+    // c = 2048 and two products of one: f16 has no 2049, and a tie goes to the even 2048, twice.
+    let statement = |one: &str, c: u64, ty: &str, scalar: &str| {
+        format!(
+            "%7: {scalar} = constant {one}
+             %8: {ty} = constant {c}
+             %9: {ty} = instruction \"p\" %7, %7, %8
+             store %6, %9 align 4"
+        )
+    };
+    let narrow = product("p", [("f16", 16), ("f16", 16), ("f16", 16)]);
+    let text = statement("0x3c00", 0x6800, "2xf16", "f16") + "\n store %6 + 4, %9 align 4";
+    let halves = run(&[narrow], 8, &text).expect("it runs");
+    assert!(halves.chunks_exact(2).all(|half| half == [0x00, 0x68]), "{halves:?}");
+    // In f32, 2049 and 2050 are numbers.
+    let wide = product("p", [("f32", 32), ("f16", 16), ("f16", 16)]);
+    let text = statement("0x3c00", u64::from(2048f32.to_bits()), "2xf32", "f16");
+    let words = run(&[wide], 8, &text).expect("it runs");
+    assert!(words.chunks_exact(4).all(|word| word == 2050f32.to_le_bytes()), "{words:?}");
+}
+
+#[test]
+fn integer_sums_wrap() {
+    let row = product("p", [("s32", 32), ("s8", 8), ("s8", 8)]);
+    // 2^31 - 1 + 2 * (-128)^2.
+    let text = "%7: i8 = constant 0x80
+        %8: 2xi32 = constant 0x7fffffff
+        %9: 2xi32 = instruction \"p\" %7, %7, %8
+        store %6, %9 align 4";
+    let words = run(&[row], 8, text).expect("it runs");
+    assert!(words.chunks_exact(4).all(|word| word == 0x8000_7fff_u32.to_le_bytes()), "{words:?}");
+}
+
+#[test]
+fn copies_of_an_element_must_agree() {
+    let mut row = product("p", [("s32", 32), ("s8", 8), ("s8", 8)]);
+    // Two rows of two elements in four lanes; lanes 4 to 7 hold them again.
+    row.operands[1] = register("a", "s8", 8, vec![], vec![vec![0, 1], vec![1, 0], vec![0, 0]], [2, 2]);
+    for (index, role) in [(0, "d"), (3, "c")] {
+        row.operands[index] = register(role, "s32", 32, vec![], vec![vec![0, 1], vec![0, 2], vec![1, 0]], [2, 4]);
+    }
+    let text = |mask: u32| {
+        format!(
+            "%7: i32 = constant {mask}
+             %8: i32 = binary and %1, %7
+             %9: i8 = cast truncate %8
+             %10: i32 = instruction \"p\" %9, %9, %1
+             store %6, %10 align 4
+             store %6 + 4, %10 align 4"
+        )
+    };
+    run(&[row.clone()], 8, &text(3)).expect("lanes l and l + 4 hold the same");
+    let (kind, _) = fault(&[row], 8, &text(7));
+    let FaultKind::Instruction { message, .. } = kind else { panic!("{kind}") };
+    assert!(message.contains("lanes 0 and 4 hold different values"), "{message}");
+}
+
+#[test]
+fn a_load_brings_slots_to_the_lanes_that_receive_them() {
+    let text = format!("{FILL} %13: 2xi32 = instruction \"rows\" %5\n store %6, %13 align 8");
+    let bytes = run(&[rows_load("rows")], 8, &text).expect("it runs");
+    let expected: Vec<u8> = [0u32, 4, 2, 6, 1, 5, 3, 7]
+        .iter()
+        .flat_map(|&from| [from.to_le_bytes(), (10 * from).to_le_bytes()].concat())
+        .collect();
+    assert_eq!(bytes, expected);
+}
+
+#[test]
+fn faults_of_an_access_are_those_of_the_lane_that_addresses() {
+    let rows = [rows_load("rows")];
+    // Lane 5's address is moved by so many bytes.
+    let moved = |bytes: u32| {
+        format!(
+            "{FILL} %13: i32 = constant 5
+             %14: i1 = compare eq %1, %13
+             %15: i32 = constant {bytes}
+             %16: i32 = constant 0
+             %17: i32 = select %14, %15, %16
+             %18: ptr.shared = advance %5, %17
+             %19: 2xi32 = instruction \"rows\" %18
+             store %6, %19 align 8"
+        )
+    };
+    run(&rows, 8, &moved(0)).expect("it runs");
+    let (kind, lane) = fault(&rows, 8, &moved(4));
+    assert!(matches!(kind, FaultKind::Misaligned { address: 44, alignment: 8, .. }), "{kind}");
+    assert_eq!(lane, Some(5));
+    let (kind, lane) = fault(&rows, 8, &moved(24));
+    assert!(matches!(kind, FaultKind::OutOfBounds { address: 64, bytes: 8, .. }), "{kind}");
+    assert_eq!(lane, Some(5));
+    let (kind, _) = fault(&rows, 8, "%7: 2xi32 = instruction \"rows\" %5\n store %6, %7 align 8");
+    assert!(matches!(kind, FaultKind::Uninitialised { address: 0, .. }), "{kind}");
+}
+
+#[test]
+fn addresses_that_no_slot_needs_are_not_looked_at() {
+    let mut row = rows_load("rows");
+    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+    // Four slots, of which lanes 4 to 7 get the upper halves and give no address.
+    let lanes = vec![vec![1, 0], vec![2, 0], vec![0, 4]];
+    let bytes = vec![vec![0, 1], vec![0, 2]];
+    let bases = [(Dim::REGISTER, vec![]), (Dim::LANE, lanes), (byte, bytes)];
+    let data = LinearLayout::from_bases(&bases, &[(slot, 4), (byte, 8)]).expect("bases fit");
+    let address = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![1], vec![2], vec![0]])], &[(slot, 4)]);
+    let d = register("d", "b32", 32, vec![], vec![vec![1, 0], vec![2, 0], vec![0, 1]], [4, 2]);
+    row.operands = vec![d, Operand::Access { data, address: address.expect("bases fit"), alignment: 8 }];
+    // Their own addresses, lane times eight, times eight again: beyond the end.
+    let text = format!(
+        "{FILL} %13: i32 = constant 4
+         %14: i1 = compare lt_u %1, %13
+         %15: i32 = constant 1000
+         %16: i32 = select %14, %4, %15
+         %17: ptr.shared = advance %2, %16
+         %18: i32 = instruction \"rows\" %17
+         store %6, %18 align 4
+         store %6 + 4, %18 align 4"
+    );
+    let bytes = run(&[row], 8, &text).expect("it runs");
+    let words: Vec<u32> = (0..4).chain((0..4).map(|lane| 10 * lane)).collect();
+    let expected: Vec<u8> = words.iter().flat_map(|word| [word.to_le_bytes(); 2].concat()).collect();
+    assert_eq!(bytes, expected);
+}
+
+#[test]
+fn an_instruction_that_does_not_fit_its_row_is_a_fault() {
+    let rows = [rows_load("rows"), product("odd", [("f32", 32), ("e3m4", 8), ("e3m4", 8)])];
+    for (lanes, text, words) in [
+        (8, "%7: i32 = instruction \"rows\" %5", "expected a scalar or vector of 64 bits"),
+        (8, "%7: 2xi32 = instruction \"rows\" %1", "expected ptr.shared"),
+        (4, "%7: 2xi32 = instruction \"rows\" %5", "warps of 8 lanes"),
+        (
+            8,
+            "%7: i8 = constant 0\n %8: 2xi32 = constant 0\n %9: 2xi32 = instruction \"odd\" %7, %7, %8",
+            "elements of type `e3m4` are not known",
+        ),
+    ] {
+        let (kind, _) = fault(&rows, lanes, text);
+        let FaultKind::Instruction { message, .. } = kind else { panic!("{kind}") };
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn wavefronts_are_counted_by_the_instructions_own_row_or_that_of_plain_accesses() {
+    // Eight slots of eight bytes fill the eight banks twice: two wavefronts, whichever lanes go together
+    // as long as they are neighbours.
+    let counts = |name: &str| prove_instruction(&rows_load(name), &target(false)).expect("it runs").counts;
+    let plain = counts("rows");
+    assert_eq!((plain.matrix_loads, plain.wavefronts_loaded), (1, 2));
+    // A row of its own serves slots 0, 1, 4 and 5 together, of which two want the same banks.
+    let own = counts("move_rows");
+    assert_eq!((own.matrix_loads, own.wavefronts_loaded), (1, 4));
+}

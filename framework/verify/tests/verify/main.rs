@@ -1,0 +1,6 @@
+//! Tests of `verify`, one module for each subject.
+
+mod bulk_copies;
+mod cases;
+mod instruction_rows;
+mod tensor_maps;

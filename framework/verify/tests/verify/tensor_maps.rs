@@ -1,0 +1,241 @@
+//! Maps of tensors as parameters: what verifies, what is read back, what a launch may give for them.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_testkit::emulator_target;
+
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, MappedTensor, Meanings};
+use tilewright_kernel::{
+    Builder, Element, Extent, Kernel, Launch, MappedRows, Module, Outside, Parameter, Space, TensorMap, Type,
+    Violation, decode, encode, text, verify, verify_instructions,
+};
+use tilewright_plugin::{EncodedMap, KernelMetadata, check_maps};
+use tilewright_target::{
+    BoxArrangement, BoxOperand, Completion, Instruction, InstructionKind, Mix, Operand, Semantics, TargetDescription,
+};
+use tilewright_verify::kernels::{Bulk, bulk_kernel};
+
+const MIX: Mix = Mix { shift: 3, mask: 0x10 };
+
+fn map(mix: Mix) -> TensorMap {
+    TensorMap { element_bits: 16, box_sizes: vec![16, 4], mix, outside: Outside::Zeros }
+}
+
+fn parameters(parameter: Parameter) -> Kernel {
+    Builder::with_parameters("mapped", Launch::new(8, 1), vec![parameter]).finish()
+}
+
+/// What the verifier says of a kernel with one parameter.
+fn violation(parameter: Parameter) -> Violation {
+    verify(&Module { kernels: vec![parameters(parameter)] }).unwrap_err().violation
+}
+
+#[test]
+fn a_map_says_what_it_maps() {
+    let kernel = parameters(Parameter::tensor("tensor", map(MIX)));
+    let module = Module { kernels: vec![kernel] };
+    verify(&module).unwrap();
+    let written = module.to_string();
+    assert!(written.contains("%0 tensor: map 16 bits box 16 x 4 mix 3 0x10 outside zeros)"), "{written}");
+    assert_eq!(text::parse(&written).unwrap(), module);
+    assert_eq!(decode(&encode(&module)).unwrap(), module);
+    let unsaid = text::parse("kernel k(%0 t: map) lanes 8 warps 1 {\n}").unwrap_err();
+    assert!(unsaid.message.contains("expected the width of an element"), "{}", unsaid.message);
+}
+
+#[test]
+fn maps_that_there_cannot_be_are_refused() {
+    let wrong = |change: fn(&mut TensorMap)| {
+        let mut map = map(MIX);
+        change(&mut map);
+        match violation(Parameter::tensor("tensor", map)) {
+            Violation::TensorMap { parameter: 0, message } => message,
+            other => panic!("{other}"),
+        }
+    };
+    assert!(wrong(|map| map.element_bits = 12).contains("expected 8, 16, 32 or 64"));
+    assert!(wrong(|map| map.box_sizes.clear()).contains("a box of 0 axes; expected 1 to 5"));
+    assert!(wrong(|map| map.box_sizes = vec![1; 6]).contains("a box of 6 axes"));
+    assert!(wrong(|map| map.box_sizes[1] = 0).contains("expected one at least along each axis"));
+    assert!(wrong(|map| map.box_sizes = vec![1 << 20; 2]).contains("shared memory has fewer addresses"));
+    assert!(wrong(|map| map.mix.shift = 0).contains("a shift of 0"));
+    let unsaid = Parameter::plain("tensor", Type::TensorMap);
+    assert!(matches!(violation(unsaid), Violation::TensorMap { .. }));
+    let pointer = Parameter { map: Some(map(MIX)), ..Parameter::plain("p", Type::Pointer(Space::Global)) };
+    assert!(matches!(violation(pointer), Violation::TensorMap { .. }));
+}
+
+/// A map of memory behind another parameter: what the launch gives says its sizes.
+#[test]
+fn a_map_follows_from_other_parameters() {
+    let strides = vec![Extent::Number(1), Extent::Parameter(1)];
+    let rows = MappedRows { pointer: 0, strides };
+    let of = |rows: MappedRows| Parameter { rows: Some(rows), ..Parameter::tensor("rows", map(MIX)) };
+    let given = vec![
+        Parameter::plain("p", Type::Pointer(Space::Global)),
+        Parameter::plain("n", Type::Scalar(Element::I32)),
+        of(rows.clone()),
+    ];
+    let kernel = Builder::with_parameters("k", Launch::new(8, 1), given.clone()).finish();
+    let module = Module { kernels: vec![kernel] };
+    verify(&module).unwrap();
+    let written = module.to_string();
+    assert!(written.contains("outside zeros rows of %0 by 1 x %1)"), "{written}");
+    assert_eq!(text::parse(&written).unwrap(), module);
+    assert_eq!(decode(&encode(&module)).unwrap(), module);
+    // 16 bits an element: 640 bytes are 4 rows of 80 elements.
+    let tensor = |n: u64, bytes: u64| rows.tensor(&map(MIX), ((), bytes), |number| (number == 1).then_some(n));
+    let found = tensor(80, 640).unwrap();
+    assert_eq!((&found.sizes[..2], &found.strides[..2]), (&[80, 4][..], &[2, 160][..]));
+    assert_eq!(found.end(&map(MIX)), Ok(640));
+    assert!(tensor(80, 650).unwrap_err().contains("a buffer of 650 bytes"));
+    assert!(tensor(0, 640).unwrap_err().contains("strides [1, 0]"));
+    let wrong = |rows: MappedRows| {
+        let mut given = given.clone();
+        given[2] = of(rows);
+        let kernel = Builder::with_parameters("k", Launch::new(8, 1), given).finish();
+        verify(&Module { kernels: vec![kernel] }).unwrap_err().to_string()
+    };
+    assert!(wrong(MappedRows { pointer: 1, ..rows.clone() }).contains("parameter 1 is no pointer"));
+    let of_pointer = vec![Extent::Number(1), Extent::Parameter(0)];
+    assert!(wrong(MappedRows { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is no number"));
+    assert!(wrong(MappedRows { strides: vec![Extent::Number(1)], ..rows.clone() }).contains("one for each of 2 axes"));
+}
+
+/// Only instructions take maps, and nothing else gives one.
+#[test]
+fn maps_go_nowhere_else() {
+    let refused = |body: &str| {
+        let kernel = format!(
+            "kernel k(%0 t: map 16 bits box 16 x 4 outside zeros) lanes 8 warps 1 {{
+               %1: i1 = constant 1
+               {body}
+             }}"
+        );
+        verify(&text::parse(&kernel).unwrap()).unwrap_err().violation
+    };
+    assert!(matches!(refused("%2: map = select %1, %0, %0"), Violation::MapDefined { .. }));
+    assert!(matches!(refused("%2: map = instruction \"x\" %0"), Violation::MapDefined { .. }));
+    let yielded = refused("%2: map = if %1 {\n yield %0\n } else {\n yield %0\n }");
+    assert!(matches!(yielded, Violation::MapDefined { .. }), "{yielded}");
+    assert!(matches!(refused("%2: i32 = cast bits %0"), Violation::Operand { .. }));
+    assert!(matches!(refused("%2: i32 = load %0 align 4"), Violation::Operand { .. }));
+    assert!(matches!(refused("%2: i1 = compare eq %0, %0"), Violation::Operand { .. }));
+}
+
+fn row() -> Instruction {
+    let arrangement = |name: &str, mode, mix, row_bytes| BoxArrangement {
+        name: name.to_owned(),
+        mode,
+        mix,
+        row_bytes,
+        alignment: 128,
+    };
+    let operand = BoxOperand {
+        rank: 2,
+        most: 64,
+        row_grain: 16,
+        global_alignment: 16,
+        arrangements: vec![arrangement("plain", 0, Mix::default(), None), arrangement("mixed", 7, MIX, Some(32))],
+    };
+    Instruction {
+        name: "fetch".to_owned(),
+        kind: InstructionKind::AsyncCopy,
+        operands: vec![
+            Operand::Box(operand),
+            Operand::TensorMap,
+            Operand::Coordinate,
+            Operand::Coordinate,
+            Operand::Mbarrier,
+        ],
+        cycles: None,
+        semantics: Semantics::Move,
+        completion: Completion::Mbarrier,
+        numerics: None,
+        source: "made up".to_owned(),
+    }
+}
+
+fn fetching(map: &TensorMap) -> Kernel {
+    bulk_kernel("fetching", &row(), 8, Bulk::Box(map), None).unwrap()
+}
+
+#[test]
+fn the_host_is_told_what_to_encode() {
+    let told = |map: TensorMap, mode| vec![EncodedMap { parameter: 0, map, mode, rows: None }];
+    for (mix, mode) in [(MIX, Some(7)), (Mix::default(), Some(0))] {
+        assert_eq!(KernelMetadata::of(&fetching(&map(mix)), 0, &[row()]).maps, told(map(mix), mode));
+    }
+    assert_eq!(KernelMetadata::of(&fetching(&map(MIX)), 0, &[]).maps, told(map(MIX), None));
+}
+
+#[test]
+fn instructions_take_maps_of_boxes_that_they_copy() {
+    let mut kernel = fetching(&map(MIX));
+    verify_instructions(&kernel, &[row()]).unwrap();
+    check_maps(&[row()], &Module { kernels: vec![kernel.clone()] }).unwrap();
+    kernel.parameters[0].map = Some(TensorMap { box_sizes: vec![16, 65], ..map(MIX) });
+    let error = verify_instructions(&kernel, &[row()]).unwrap_err();
+    assert!(
+        matches!(&error.violation, Violation::Instruction { message, .. } if message.contains("65 elements")),
+        "{error}"
+    );
+    let error = check_maps(&[row()], &Module { kernels: vec![kernel] }).unwrap_err().to_string();
+    assert!(
+        error.contains("kernel `fetching`, instruction `fetch`") && error.contains("it copies 64 at most"),
+        "{error}"
+    );
+}
+
+fn target() -> TargetDescription {
+    emulator_target::target(true)
+}
+
+/// Runs the fetch of a box of a tensor that is given otherwise than usual.
+fn fetched(change: impl Fn(&mut GlobalMemory, &mut [Argument; 3])) -> Result<(), Fault> {
+    let (kernel, target) = (fetching(&map(MIX)), target());
+    let meanings = Meanings::of_rows(&[row()]);
+    let mut memory = GlobalMemory::new();
+    let [tensor, origin, held] = [4096, 8, 128].map(|bytes| memory.allocate_with(&vec![0; bytes]));
+    let tensor = MappedTensor::packed(tensor, &[32, 8], 2).unwrap();
+    let mut arguments = [Argument::Tensor(tensor), Argument::Buffer(origin), Argument::Buffer(held)];
+    change(&mut memory, &mut arguments);
+    let emulator = Emulator::new(&kernel, &target)?.with_meanings(&meanings);
+    emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()).map(drop)
+}
+
+fn refusal(change: impl Fn(&mut MappedTensor)) -> String {
+    let changed = fetched(|_, arguments| {
+        if let Argument::Tensor(tensor) = &mut arguments[0] {
+            change(tensor);
+        }
+    });
+    changed.unwrap_err().to_string()
+}
+
+#[test]
+fn a_launch_gives_a_tensor_for_a_map() {
+    fetched(|_, _| {}).unwrap();
+    let error = fetched(|_, arguments| arguments[0] = arguments[1]).unwrap_err();
+    assert!(matches!(error.kind, FaultKind::Argument { index: 0, .. }), "{error}");
+    let error = fetched(|_, arguments| arguments[1] = arguments[0]).unwrap_err();
+    assert!(matches!(error.kind, FaultKind::Argument { index: 1, .. }), "{error}");
+    let error = fetched(|_, arguments| arguments[0] = Argument::Scalar(0)).unwrap_err();
+    assert!(matches!(error.kind, FaultKind::Argument { index: 0, .. }), "{error}");
+    assert!(refusal(|tensor| tensor.sizes[1] = 0).contains("expected 1 to 2^32 along each axis"));
+}
+
+#[test]
+fn tensors_are_aligned_and_there() {
+    assert!(refusal(|tensor| tensor.strides[1] = 72).contains("expected a multiple of 16 bytes"));
+    assert!(refusal(|tensor| tensor.offset = 8).contains("expected a multiple of 16 bytes"));
+    // Rows beyond the buffer.
+    let beyond = refusal(|tensor| tensor.strides[1] = 4096);
+    assert!(beyond.contains("which has 4096 bytes"), "{beyond}");
+    // What the box does not reach is not looked at.
+    fetched(|_, arguments| {
+        if let Argument::Tensor(tensor) = &mut arguments[0] {
+            tensor.sizes[1] = 1 << 20;
+        }
+    })
+    .unwrap();
+}

@@ -1,0 +1,100 @@
+//! Reads AMD's assembly: what a lane stores to shared memory and loads from it, the exchanges and the
+//! barriers.
+
+use tilewright_vendor_testkit::movement::Movement;
+
+/// Bits that an access to shared memory moves for one lane: `ds_read2st64_b32`, on RDNA
+/// `ds_load_2addr_stride64_b32`, moves 64. `None` for a mnemonic of another kind.
+fn bits(mnemonic: &str, access: &str) -> Option<u64> {
+    let rest = mnemonic.strip_prefix(access)?;
+    let pair = rest.strip_prefix('2').or_else(|| rest.strip_prefix("_2addr"));
+    let (accesses, rest) = pair.map_or((1, rest), |rest| (2, rest));
+    let far = rest.strip_prefix("st64").or_else(|| rest.strip_prefix("_stride64"));
+    let rest = far.unwrap_or(rest).strip_prefix('_')?;
+    let width = rest.trim_start_matches(['b', 'u', 'i']).split('_').next()?;
+    Some(accesses * width.parse::<u64>().unwrap_or_else(|_| panic!("a width in {mnemonic}")))
+}
+
+/// Whether lanes get words of others by it: by index, by a swap, from the other row, or, whatever is done
+/// with the word, from within the own row (DPP).
+fn is_exchange(mnemonic: &str) -> bool {
+    let permutes = ["v_permlane16_swap_b32", "v_permlane32_swap_b32", "v_permlanex16_b32", "v_permlane64_b32"];
+    mnemonic == "ds_bpermute_b32"
+        || mnemonic.ends_with("_dpp")
+        || permutes.iter().any(|permute| mnemonic.starts_with(permute))
+}
+
+/// The instructions of a kernel.
+pub fn instructions<'a>(assembly: &'a str, kernel: &str) -> Vec<&'a str> {
+    let body = assembly.split_once(&format!("\n{kernel}:")).unwrap().1.split_once(".section").unwrap().0;
+    let lines = body.lines().map(str::trim).filter(|line| !line.starts_with([';', '.']) && !line.is_empty());
+    lines.filter_map(|line| line.split_whitespace().next()).collect()
+}
+
+/// What a kernel moves, if each of its instructions is issued once.
+///
+/// Barriers of one warp have no instruction here: lanes of a warp run together, and only the order
+/// of instructions is kept.
+pub fn movement(assembly: &str, kernel: &str) -> Movement {
+    let mut movement = Movement::default();
+    for mnemonic in instructions(assembly, kernel) {
+        let of = |cdna, rdna| bits(mnemonic, cdna).or_else(|| bits(mnemonic, rdna));
+        if let Some(bits) = of("ds_write", "ds_store") {
+            movement.stored_bits += bits;
+        } else if let Some(bits) = of("ds_read", "ds_load") {
+            movement.loaded_bits += bits;
+        } else if is_exchange(mnemonic) {
+            movement.exchanges += 1;
+        } else if mnemonic == "s_barrier" || mnemonic == "s_barrier_wait" {
+            movement.block_barriers += 1;
+        } else {
+            // No other way between lanes, to shared memory, or to scratch.
+            for other in ["ds_", "v_permlane", "v_readlane", "scratch_", "buffer_", "flat_"] {
+                assert!(!mnemonic.starts_with(other), "{mnemonic}: {assembly}");
+            }
+        }
+    }
+    movement
+}
+
+/// Every instruction is issued once, so that what is written is what is done: no branch at all,
+/// or, where lanes sit out stores, branches forward around what they sit out.
+pub fn goes_straight(assembly: &str, some_sit_out: bool) {
+    let lines: Vec<&str> = assembly.lines().map(str::trim).collect();
+    let is_branch = |line: &&str| line.starts_with("s_cbranch") || line.starts_with("s_branch");
+    let branches: Vec<(usize, &str)> = lines.iter().copied().enumerate().filter(|(_, line)| is_branch(line)).collect();
+    assert!(some_sit_out || branches.is_empty(), "{assembly}");
+    for (at, branch) in branches {
+        let label = format!("{}:", branch.split_whitespace().nth(1).unwrap());
+        assert!(lines[at..].iter().any(|line| line.starts_with(&label)), "{branch} goes back: {assembly}");
+    }
+}
+
+/// No register of the code's kernels lies in memory.
+pub fn spills_nothing(name: &str, assembly: &str) {
+    for line in [".private_segment_fixed_size: 0", ".sgpr_spill_count: 0", ".vgpr_spill_count: 0"] {
+        assert!(assembly.contains(line), "{name}: no `{line}` in {assembly}");
+    }
+}
+
+/// What is read here reads real assembly.
+#[test]
+fn widths_are_read_from_mnemonics() {
+    for (mnemonic, expected) in [
+        ("ds_write_b128", Some(128)),
+        ("ds_write_b8_d16_hi", Some(8)),
+        ("ds_write2_b64", Some(128)),
+        ("ds_write2st64_b32", Some(64)),
+        ("ds_write_b96", Some(96)),
+        ("ds_bpermute_b32", None),
+    ] {
+        assert_eq!(bits(mnemonic, "ds_write"), expected, "{mnemonic}");
+    }
+    for (mnemonic, expected) in
+        [("ds_store_b128", 128), ("ds_store_2addr_b64", 128), ("ds_store_2addr_stride64_b32", 64), ("ds_store_b8", 8)]
+    {
+        assert_eq!(bits(mnemonic, "ds_store"), Some(expected), "{mnemonic}");
+    }
+    assert_eq!(bits("ds_read_u16_d16_hi", "ds_read"), Some(16));
+    assert_eq!(bits("ds_read_i8", "ds_read"), Some(8));
+}

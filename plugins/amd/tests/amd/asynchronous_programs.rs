@@ -1,0 +1,64 @@
+//! Copies of programs that go on while the program does, by loads to LDS.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::copied_program;
+
+use copied_program::{Copied, text};
+use tilewright_amd::AmdTarget;
+use tilewright_emulator::FaultKind;
+use tilewright_kernel::Module;
+use tilewright_plugin::{CompileOptions, Emit, Target};
+use tilewright_target::TargetDescription;
+
+fn mi300x() -> AmdTarget {
+    let text = include_str!("../../../../targets/mi300x.toml");
+    AmdTarget::new(TargetDescription::from_toml("mi300x.toml", text).unwrap()).unwrap()
+}
+
+/// Lanes follow each other as the tile lies in both memories, and read what others have brought.
+const PROGRAM: Copied = Copied {
+    pointers: "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [2, 32], warpsPerCTA = [4, 1], order = [1, 0]}>",
+    read: "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 2], warpsPerCTA = [1, 4], order = [0, 1]}>",
+    shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>",
+    lanes: 64,
+    other: None,
+    divisibility: 16,
+    outstanding: 1,
+    waits_at_end: true,
+};
+
+fn is_asynchronous(program: &Copied) -> bool {
+    text(&program.kernel(&mi300x())).contains("instruction \"global_load_lds_dword\"")
+}
+
+#[test]
+fn tiles_are_loaded_to_lds_while_others_are_read() {
+    assert!(is_asynchronous(&PROGRAM));
+    PROGRAM.is_right(&mi300x(), 32).unwrap();
+    let module = Module { kernels: vec![PROGRAM.kernel(&mi300x())] };
+    let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+    let artifact = mi300x().compile(&module, &options).unwrap();
+    let assembly = artifact.text(Emit::Assembly).unwrap();
+    assert!(assembly.contains("global_load_lds_dword"), "{assembly}");
+}
+
+#[test]
+fn what_is_read_before_its_wait_is_a_fault() {
+    let fault = Copied { outstanding: 2, ..PROGRAM }.is_right(&mi300x(), 32).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::InFlight { .. }), "{fault}");
+}
+
+/// The instruction leaves nothing out, and writes what its lanes have loaded one after the other.
+#[test]
+fn tiles_that_no_row_copies_are_loaded_and_stored() {
+    let masked = Copied { other: Some(0), ..PROGRAM };
+    let swizzled =
+        Copied { shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 16, order = [1, 0]}>", ..PROGRAM };
+    let across =
+        Copied { shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>", ..PROGRAM };
+    for program in [masked, swizzled, across] {
+        assert!(!is_asynchronous(&program));
+        let rows = if program.other.is_some() { 17 } else { 32 };
+        program.is_right(&mi300x(), rows).unwrap();
+    }
+}

@@ -1,0 +1,346 @@
+//! What comes out for AMD products: instructions and widths in the assembly, metadata, and the
+//! linked code object.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::kernels;
+
+use kernels::{count, lines_of, module, target};
+use object::{Object, ObjectSymbol};
+use tilewright_amd::{ARCHITECTURES, AmdTarget};
+use tilewright_kernel::{Kernel, Launch, Scope};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
+use tilewright_target::TargetDescription;
+
+const LAUNCH: Launch = Launch::new(64, 4);
+
+/// Lanes a warp that kernels of an architecture can have.
+fn lanes(architecture: &str) -> &'static [u32] {
+    match architecture {
+        "gfx1250" => &[32],
+        name if name.starts_with("gfx9") => &[64],
+        _ => &[32, 64],
+    }
+}
+
+fn amd(architecture: &str) -> AmdTarget {
+    AmdTarget::new(target(architecture, lanes(architecture))).unwrap()
+}
+
+fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[Emit]) -> Artifact {
+    let options = CompileOptions { emit: emit.to_vec(), optimisation: 2 };
+    amd(architecture).compile(&module(kernels), &options).unwrap()
+}
+
+fn assembly(architecture: &str, kernel: Kernel) -> String {
+    compiled(architecture, vec![kernel], &[Emit::Assembly]).text(Emit::Assembly).unwrap().to_owned()
+}
+
+fn body<'a>(assembly: &'a str, name: &str) -> Vec<&'a str> {
+    lines_of(assembly, &format!("\n{name}:"), ".section")
+}
+
+#[test]
+fn a_kernel_says_what_launch_it_is_for() {
+    let kernel = kernels::through_shared(LAUNCH, Scope::Block);
+    let artifact = compiled("gfx942", vec![kernel], &[Emit::Intermediate, Emit::Assembly, Emit::Object]);
+    let text = artifact.text(Emit::Assembly).unwrap();
+    for line in [
+        ".amdhsa_kernel through_shared",
+        ".amdhsa_group_segment_fixed_size 8192",
+        ".group_segment_fixed_size: 8192",
+        ".max_flat_workgroup_size: 256",
+        ".wavefront_size: 64",
+        ".protected\tthrough_shared",
+    ] {
+        assert!(text.contains(line), "no `{line}` in:\n{text}");
+    }
+    assert!(artifact.text(Emit::Intermediate).unwrap().contains("amdgpu_kernel void @through_shared(ptr addrspace(1)"));
+    let formats: Vec<_> = artifact.payloads.iter().map(|payload| payload.format.as_str()).collect();
+    assert_eq!(formats, ["ll", "s", "hsaco"]);
+    let kernel = &artifact.kernels[0];
+    assert_eq!((kernel.lanes, kernel.warps, kernel.shared_bytes), (64, 4, 8192));
+}
+
+#[test]
+fn wide_accesses_stay_wide_and_offsets_are_immediates() {
+    for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950"] {
+        let text = assembly(architecture, kernels::through_shared(LAUNCH, Scope::Block));
+        let lines = body(&text, "through_shared");
+        assert_eq!((count(&lines, "ds_write_b128"), count(&lines, "ds_write")), (2, 2), "{text}");
+        assert_eq!((count(&lines, "ds_read_b128"), count(&lines, "ds_read")), (2, 2), "{text}");
+        assert_eq!(lines.iter().filter(|line| line.starts_with("ds_") && line.ends_with("offset:4096")).count(), 2);
+        assert_eq!((count(&lines, "global_load_dwordx4"), count(&lines, "global_store_dwordx4")), (2, 2), "{text}");
+        assert_eq!(lines.iter().filter(|line| line.starts_with("global_") && line.ends_with("offset:16")).count(), 2);
+    }
+}
+
+#[test]
+fn wide_accesses_of_rdna_stay_wide() {
+    for (architecture, lanes) in [("gfx1100", 32), ("gfx1100", 64), ("gfx1201", 32), ("gfx1201", 64)] {
+        let text = assembly(architecture, kernels::through_shared(Launch::new(lanes, 4), Scope::Block));
+        let lines = body(&text, "through_shared");
+        assert_eq!((count(&lines, "ds_store_b128"), count(&lines, "ds_store")), (2, 2), "{text}");
+        assert_eq!((count(&lines, "ds_load_b128"), count(&lines, "ds_load")), (2, 2), "{text}");
+        assert_eq!((count(&lines, "global_load_b128"), count(&lines, "global_store_b128")), (2, 2), "{text}");
+    }
+}
+
+#[test]
+fn a_block_barrier_waits_for_shared_memory_and_flushes_no_cache() {
+    for (architecture, barrier) in [
+        ("gfx908", "s_barrier"),
+        ("gfx90a", "s_barrier"),
+        ("gfx942", "s_barrier"),
+        ("gfx950", "s_barrier"),
+        ("gfx1100", "s_barrier"),
+        ("gfx1200", "s_barrier_wait"),
+        ("gfx1201", "s_barrier_wait"),
+    ] {
+        let launch = Launch::new(lanes(architecture)[0], 4);
+        let text = assembly(architecture, kernels::through_shared(launch, Scope::Block));
+        let lines = body(&text, "through_shared");
+        assert_eq!(count(&lines, barrier), 1, "{text}");
+        let arrival = lines.iter().position(|line| line.starts_with("s_barrier")).unwrap();
+        let stored =
+            lines.iter().rposition(|line| line.starts_with("ds_write") || line.starts_with("ds_store")).unwrap();
+        assert!(lines[stored..arrival].iter().any(|line| line.starts_with("s_wait")), "{text}");
+        for cache in ["buffer_wbl2", "buffer_inv", "buffer_gl0_inv", "buffer_wbinvl1", "global_inv", "global_wb"] {
+            assert_eq!(count(&lines, cache), 0, "{architecture} {cache}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_warp_barrier_is_no_block_barrier_and_keeps_stores_before_loads() {
+    for architecture in ["gfx908", "gfx942", "gfx950", "gfx1100", "gfx1201"] {
+        let launch = Launch::new(lanes(architecture)[0], 4);
+        let text = assembly(architecture, kernels::through_shared(launch, Scope::Warp));
+        let lines = body(&text, "through_shared");
+        assert_eq!(count(&lines, "s_barrier"), 0, "{text}");
+        let is = |line: &str, cdna, rdna| line.starts_with(cdna) || line.starts_with(rdna);
+        let stored = lines.iter().rposition(|line| is(line, "ds_write", "ds_store")).unwrap();
+        let loaded = lines.iter().position(|line| is(line, "ds_read", "ds_load")).unwrap();
+        assert!(stored < loaded, "{text}");
+    }
+}
+
+#[test]
+fn exchanges_are_indexed_permutes_by_four_times_the_lane() {
+    let text = assembly("gfx942", kernels::exchange(LAUNCH, 1));
+    let lines = body(&text, "exchange");
+    assert_eq!(count(&lines, "ds_bpermute_b32"), 2, "{text}");
+    // The neighbour's lane number differs in bit 0, its address in bit 2.
+    assert!(lines.iter().any(|line| line.starts_with("v_xor_b32") && line.contains(" 4,")), "{text}");
+}
+
+#[test]
+fn warps_of_64_on_processors_of_32_lanes_exchange_across_their_halves() {
+    // A read within the half is one permute; one across it swaps the halves first.
+    for architecture in ["gfx1100", "gfx1201"] {
+        for (lanes, mask, swaps) in [(64, 1, 0), (64, 33, 2), (32, 1, 0)] {
+            let text = assembly(architecture, kernels::exchange(Launch::new(lanes, 1), mask));
+            let lines = body(&text, "exchange");
+            assert_eq!(count(&lines, "ds_bpermute_b32"), 2, "{text}");
+            assert_eq!(count(&lines, "v_permlane64_b32"), swaps, "{text}");
+        }
+    }
+}
+
+/// Numbers by which lanes differ, and what the assembly of an exchange by them shows.
+type Shown = &'static [(u32, &'static str)];
+
+/// Products with the lanes of a warp.
+const ACROSS: &[(&str, &str, u32, Shown)] = &[
+    (
+        "mi300x.toml",
+        include_str!("../../../../targets/mi300x.toml"),
+        64,
+        &[
+            (1, "quad_perm:[1,0,3,2]"),
+            (2, "quad_perm:[2,3,0,1]"),
+            (3, "quad_perm:[3,2,1,0]"),
+            (7, "row_half_mirror"),
+            (8, "row_ror:8"),
+            (15, "row_mirror"),
+            (4, "ds_bpermute_b32"),
+            (16, "ds_bpermute_b32"),
+        ],
+    ),
+    (
+        "rx7900xtx.toml",
+        include_str!("../../../../targets/rx7900xtx.toml"),
+        64,
+        &[
+            (3, "quad_perm:[3,2,1,0]"),
+            (4, "row_xmask:4"),
+            (15, "row_xmask:15"),
+            (16, "v_permlanex16_b32"),
+            (32, "v_permlane64_b32"),
+            (17, "ds_bpermute_b32"),
+        ],
+    ),
+    (
+        "rx9070xt.toml",
+        include_str!("../../../../targets/rx9070xt.toml"),
+        32,
+        &[(2, "quad_perm:[2,3,0,1]"), (12, "row_xmask:12"), (16, "v_permlanex16_b32"), (24, "ds_bpermute_b32")],
+    ),
+];
+
+#[test]
+fn exchanges_by_a_constant_are_moves_within_rows_where_there_are_such() {
+    for &(file, text, lanes, shown) in ACROSS {
+        let target = AmdTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap();
+        for &(mask, shows) in shown {
+            let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+            let launch = Launch::new(lanes, 1);
+            let code = target.compile(&module(vec![kernels::exchange_xor(launch, mask)]), &options).unwrap();
+            let text = code.text(Emit::Assembly).unwrap();
+            let lines = body(text, "exchange_xor");
+            assert_eq!(lines.iter().filter(|line| line.contains(shows)).count(), 2, "{mask}: {text}");
+            let indexed = count(&lines, "ds_bpermute_b32");
+            assert_eq!(indexed, if shows.starts_with("ds_") { 2 } else { 0 }, "{mask}: {text}");
+        }
+    }
+}
+
+#[test]
+fn kernels_of_one_module_choose_their_lanes() {
+    for (architecture, choice) in [("gfx1100", 32), ("gfx1100", 64), ("gfx1201", 32), ("gfx1201", 64)] {
+        let text = assembly(architecture, kernels::copy(Launch::new(choice, 2)));
+        assert!(text.contains(&format!(".wavefront_size: {choice}")), "{text}");
+        assert!(text.contains(&format!(".amdhsa_wavefront_size32 {}", u32::from(choice == 32))), "{text}");
+        assert!(text.contains(&format!(".max_flat_workgroup_size: {}", 2 * choice)), "{text}");
+    }
+}
+
+#[test]
+fn a_byte_permute_is_one_instruction() {
+    let text = assembly("gfx942", kernels::permute(LAUNCH));
+    let lines = body(&text, "permute");
+    assert_eq!(count(&lines, "v_perm_b32"), 1, "{text}");
+    // The kernel's selector 0x7421, one byte for each of its nibbles.
+    assert!(lines.iter().any(|line| line.contains("0x7040201")), "{text}");
+    // Both words come in one load: first word in the lower register, which supplies bytes 0 to 3 and
+    // so stands second.
+    let perm = lines.iter().find(|line| line.starts_with("v_perm_b32")).unwrap();
+    let operands: Vec<&str> =
+        perm.split([' ', '\t', ',']).filter(|part| part.starts_with('v') && part.len() < 5).collect();
+    let load = lines.iter().find(|line| line.starts_with("global_load_dwordx2")).unwrap();
+    let range = load.split(['[', ']']).nth(1).unwrap();
+    let (low, high) = range.split_once(':').unwrap();
+    assert_eq!(&operands[1..3], [format!("v{high}"), format!("v{low}")], "{text}");
+}
+
+#[test]
+fn lanes_that_a_predicate_leaves_out_touch_no_memory() {
+    let text = assembly("gfx942", kernels::predicated(LAUNCH));
+    let lines = body(&text, "predicated");
+    let position = |start: &str| lines.iter().position(|line| line.starts_with(start)).unwrap();
+    assert!(position("s_and_saveexec_b64") < position("global_load_dword"), "{text}");
+}
+
+#[test]
+fn every_architecture_links_everything_the_same_way_twice() {
+    for architecture in ARCHITECTURES {
+        for &lanes in lanes(architecture) {
+            let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+            let everything = kernels::all(Launch::new(lanes, 4));
+            let once = amd(architecture).compile(&everything, &options);
+            let once = once.unwrap_or_else(|error| panic!("{architecture}: {error}"));
+            assert!(once == amd(architecture).compile(&everything, &options).unwrap(), "{architecture}");
+            assert!(
+                once.text(Emit::Assembly).unwrap().contains(&format!("amdhsa--{architecture}\"")),
+                "{architecture}"
+            );
+            links(&once, &everything.kernels);
+        }
+    }
+}
+
+/// The code object is a shared object for these GPUs and has every kernel and its descriptor.
+fn links(artifact: &Artifact, kernels: &[Kernel]) {
+    let bytes = &artifact.payload(Emit::Object).unwrap().bytes;
+    let file = object::File::parse(bytes.as_slice()).unwrap();
+    assert_eq!(file.kind(), object::ObjectKind::Dynamic);
+    assert_eq!(u16::from_le_bytes([bytes[18], bytes[19]]), 224, "EM_AMDGPU");
+    let symbols: Vec<&str> = file.dynamic_symbols().filter_map(|symbol| symbol.name().ok()).collect();
+    for kernel in kernels {
+        for name in [kernel.name.clone(), format!("{}.kd", kernel.name)] {
+            assert!(symbols.contains(&name.as_str()), "{name} is not among {symbols:?}");
+        }
+    }
+}
+
+#[test]
+fn every_optimisation_level_compiles() {
+    for architecture in ["gfx90a", "gfx942", "gfx1100", "gfx1250"] {
+        let everything = kernels::all(Launch::new(lanes(architecture)[0], 4));
+        for optimisation in 0..=3 {
+            let options = CompileOptions { emit: vec![Emit::Object], optimisation };
+            let artifact = amd(architecture).compile(&everything, &options);
+            assert!(artifact.is_ok(), "{architecture} at {optimisation}: {artifact:?}");
+        }
+    }
+}
+
+#[test]
+fn launches_beyond_the_target_are_refused() {
+    let options = CompileOptions::default();
+    for launch in [Launch::new(32, 1), Launch::new(64, 17)] {
+        let error = amd("gfx942").compile(&module(vec![kernels::copy(launch)]), &options).unwrap_err();
+        assert!(matches!(error, CompileError::Invalid(_)), "{error}");
+    }
+    let large = kernels::through_shared(Launch::new(64, 16), Scope::Block);
+    assert!(amd("gfx942").compile(&module(vec![large.clone()]), &options).is_ok());
+    let mut larger = large;
+    larger.shared.push(tilewright_kernel::SharedBuffer::new(65536, 16));
+    let error = amd("gfx942").compile(&module(vec![larger]), &options).unwrap_err();
+    assert!(error.to_string().contains("65536"), "{error}");
+}
+
+#[test]
+fn a_block_of_cdna_4_has_160_kib() {
+    let text = include_str!("../../../../targets/mi355x.toml");
+    let target = AmdTarget::new(TargetDescription::from_toml("mi355x.toml", text).unwrap()).unwrap();
+    let with = |bytes| {
+        let mut kernel = kernels::through_shared(LAUNCH, Scope::Block);
+        kernel.shared[0].bytes = bytes;
+        target.compile(
+            &module(vec![kernel]),
+            &CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 },
+        )
+    };
+    let artifact = with(163_840).unwrap();
+    assert!(artifact.text(Emit::Assembly).unwrap().contains(".amdhsa_group_segment_fixed_size 163840"));
+    let error = with(163_856).unwrap_err();
+    assert!(matches!(&error, CompileError::Invalid(message) if message.contains("163840")), "{error}");
+}
+
+#[test]
+fn only_architectures_of_the_list_are_served() {
+    let error = AmdTarget::new(target("sm_90a", &[32])).unwrap_err();
+    assert!(error.to_string().contains("sm_90a") && error.to_string().contains("gfx942"), "{error}");
+}
+
+#[test]
+fn errors_that_llvm_reports_become_errors_of_the_code_generator() {
+    // A description that promises more shared memory than the processor has.
+    let mut description = target("gfx942", &[64]);
+    description.shared.bytes = 1 << 20;
+    let target = AmdTarget::new(description).unwrap();
+    let mut kernel = kernels::through_shared(LAUNCH, Scope::Block);
+    kernel.shared[0].bytes = 1 << 17;
+    let error = target.compile(&module(vec![kernel]), &CompileOptions::default()).unwrap_err();
+    assert!(matches!(&error, CompileError::Backend(message) if message.contains("131072")), "{error}");
+}
+
+#[test]
+fn a_description_cannot_give_a_processor_warps_that_it_has_not() {
+    for (architecture, lanes) in [("gfx942", 32), ("gfx1250", 64), ("gfx1100", 16)] {
+        let target = AmdTarget::new(target(architecture, &[lanes])).unwrap();
+        let error = target.compile(&module(vec![kernels::copy(Launch::new(lanes, 1))]), &CompileOptions::default());
+        let error = error.unwrap_err();
+        assert!(matches!(&error, CompileError::Unsupported(message) if message.contains(architecture)), "{error}");
+    }
+}

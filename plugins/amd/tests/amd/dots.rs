@@ -1,0 +1,223 @@
+//! Dots of whole tiles: layouts of the `mfma` and `wmma` families, and their instructions in the code.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::dots;
+
+use dots::{assembly, described, is_of_families, planned, proven, question, warps};
+use tilewright_amd::AmdTarget;
+use tilewright_layout::{Attribute, FamilySpec};
+use tilewright_plan::contract::{Contraction, Question, Scale};
+use tilewright_plugin::Target;
+
+fn target(name: &str) -> AmdTarget {
+    let text = match name {
+        "mi250" => include_str!("../../../../targets/mi250.toml"),
+        "mi300x" => include_str!("../../../../targets/mi300x.toml"),
+        "mi355x" => include_str!("../../../../targets/mi355x.toml"),
+        "rx9070xt" => include_str!("../../../../targets/rx9070xt.toml"),
+        _ => include_str!("../../../../targets/rx7900xtx.toml"),
+    };
+    AmdTarget::new(described(name, text)).unwrap()
+}
+
+/// M, N, K of an instruction, from its name.
+fn shape(row: &str) -> [i64; 3] {
+    let word =
+        row.split('_').find(|word| word.matches('x').count() == 2 && word.starts_with(|c: char| c.is_ascii_digit()));
+    let digits = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
+    let sizes: Vec<i64> = word.unwrap().split('x').map(digits).collect();
+    sizes.try_into().unwrap()
+}
+
+fn mfma(plan: &Contraction, version: i64) -> FamilySpec {
+    FamilySpec::new("amd_mfma")
+        .with("version", version)
+        .with("instr_shape", shape(plan.row().unwrap()))
+        .with("transposed", false)
+        .with("warps_per_cta", warps(plan))
+        .with("element_bitwidth", i64::from(plan.question.accumulator.bits()))
+}
+
+fn wmma(plan: &Contraction) -> FamilySpec {
+    let [m, n] = plan.warps();
+    let units = |size: u64| (0..size.trailing_zeros()).map(|bit| 1i64 << bit);
+    let bases: Vec<[i64; 2]> = units(n).map(|unit| [0, unit]).chain(units(m).map(|unit| [unit, 0])).collect();
+    FamilySpec::new("amd_wmma")
+        .with("version", 1i64)
+        .with("instr_shape", shape(plan.row().unwrap()))
+        .with("transposed", false)
+        .with("warp_bases", Attribute::from(&bases[..]))
+}
+
+fn count(assembly: &str, word: &str) -> u64 {
+    assembly.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
+}
+
+/// Factors of six bits lie side by side in the registers of their row, with scales and without.
+#[test]
+fn factors_of_six_bits_go_to_their_rows() {
+    let target = target("mi355x");
+    for (types, scales, row) in [
+        (["e2m3", "e2m3"], ["", ""], "f8f6f4(fp6,fp6)"),
+        (["e3m2", "e2m3"], ["e8m0", "e8m0"], "f8f6f4(bf6,fp6)"),
+        (["e3m2", "e4m3"], ["e8m0", ""], "f8f6f4(bf6,fp8)"),
+        (["e2m1", "e3m2"], ["e8m0", "e8m0"], "f8f6f4(fp4,bf6)"),
+    ] {
+        let question = question(&target, [32, 64, 128], [types[0], types[1], "f32"]);
+        let plan = proven(&target, &question.with_scales(scales.map(Scale::named)));
+        let found = plan.row().unwrap();
+        assert!(found.ends_with(row) || plan.is_transposed(), "{types:?}: {found}");
+        assert!(found.contains("fp6") || found.contains("bf6"), "{types:?}: {found}");
+        assert!(assembly(&target, &plan).contains("_f8f6f4"), "{types:?}");
+    }
+}
+
+/// Integers without a sign have rows of their own; sums saturate where they are to.
+#[test]
+fn signs_and_saturation_choose_the_row() {
+    for name in ["rx7900xtx", "rx9070xt"] {
+        let target = target(name);
+        for (types, row) in [
+            (["i8", "i8"], "_iu8"),
+            (["u8", "i8"], "_iu8(u8,iu8)"),
+            (["i8", "u8"], "_iu8(iu8,u8)"),
+            (["u8", "u8"], "_iu8(u8,u8)"),
+            (["u4", "s4"], "_iu4(u4,iu4)"),
+        ] {
+            let wrapping = question(&target, [32, 32, 64], [types[0], types[1], "i32"]);
+            let saturating = Question { saturating: true, ..wrapping.clone() };
+            for (question, clamp) in [(wrapping, ""), (saturating, "(clamp)")] {
+                let plan = proven(&target, &question);
+                assert!(!plan.is_transposed(), "{types:?}");
+                assert!(plan.row().unwrap().ends_with(&format!("{row}{clamp}")), "{types:?}: {:?}", plan.row());
+                assert_eq!(assembly(&target, &plan).contains(" clamp"), !clamp.is_empty(), "{types:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn factors_with_scales_go_to_rows_that_take_them_and_are_scaled_before_others() {
+    let by = |name: &str, shape, [a, b]: [&str; 2], scales: [&str; 2]| {
+        let target = target(name);
+        let asked = question(&target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named));
+        let plan = proven(&target, &asked);
+        (plan.row().unwrap().to_owned(), assembly(&target, &plan))
+    };
+    for (types, row) in [
+        (["e2m1", "e2m1"], "(fp4,fp4)"),
+        (["e4m3", "e2m1"], "(fp8,fp4)"),
+        (["e5m2", "e4m3"], "(bf8,fp8)"),
+        (["e2m3", "e2m1"], "(fp6,fp4)"),
+    ] {
+        for scales in [["e8m0", "e8m0"], ["e8m0", ""]] {
+            let (found, code) = by("mi355x", [64, 64, 256], types, scales);
+            assert!(found.starts_with("v_mfma_scale_f32_") && found.ends_with(row), "{types:?}: {found}");
+            let mnemonic = found.split('(').next().unwrap();
+            assert!(code.contains(mnemonic), "{types:?}: no {mnemonic}");
+        }
+    }
+    let (found, _) = by("mi355x", [32, 32, 64], ["e2m1", "bf16"], ["e8m0", ""]);
+    assert!(found.ends_with("_bf16"), "{found}");
+    let (found, code) = by("mi300x", [32, 32, 64], ["e2m1", "e4m3"], ["e8m0", "e8m0"]);
+    assert!(found.ends_with("_bf16") && code.contains("v_mfma_f32_"), "{found}");
+}
+
+#[test]
+fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
+    for (name, version, types, widths) in [
+        ("mi250", 2, ["f16", "f16", "f32"], [4, 8]),
+        ("mi250", 2, ["bf16", "bf16", "f32"], [4, 8]),
+        ("mi250", 2, ["i8", "i8", "i32"], [4, 8]),
+        ("mi355x", 4, ["f16", "f16", "f32"], [8, 8]),
+        ("mi355x", 4, ["e4m3", "e5m2", "f32"], [8, 16]),
+    ] {
+        let target = target(name);
+        for width in widths {
+            let asked = Question { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
+            let plan = proven(&target, &asked);
+            assert!(plan.row().unwrap().starts_with("v_mfma"), "{types:?}: {}", plan.unit_name());
+            if !plan.row().unwrap().contains('(') && plan.k_width() == width {
+                is_of_families(&target, &plan, &mfma(&plan, version), Some(width));
+            }
+        }
+    }
+}
+
+#[test]
+fn layouts_are_those_of_the_wmma_family() {
+    let target = target("rx7900xtx");
+    let asked = Question { k_width: Some(16), ..question(&target, [64, 64, 32], ["f16", "f16", "f32"]) };
+    let plan = proven(&target, &asked);
+    assert!(plan.row().unwrap().starts_with("v_wmma"), "{}", plan.unit_name());
+    is_of_families(&target, &plan, &wmma(&plan), Some(16));
+}
+
+#[test]
+fn code_has_the_instructions_of_the_plan() {
+    for name in ["mi250", "mi355x", "rx7900xtx"] {
+        let target = target(name);
+        for types in [["f16", "f16", "f32"], ["i8", "i8", "i32"], ["i8", "e4m3", "f32"]] {
+            let plan = proven(&target, &question(&target, [64, 64, 64], types));
+            let row = plan.row().unwrap_or_else(|| panic!("{name} {types:?} has an instruction"));
+            let word = if row.starts_with("v_mfma") { "v_mfma" } else { "v_wmma" };
+            let found = count(&assembly(&target, &plan), word);
+            // Once for a chunk of K, or for several where the code generator unrolls the loop over chunks.
+            let (of_chunk, all) = (plan.cost.issues / plan.chunks(), plan.cost.issues);
+            assert!(found <= all && found.is_multiple_of(of_chunk) && found > 0, "{name} {types:?}: {found} {row}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_64_and_32_bits_have_instructions_of_their_own() {
+    let target = target("mi250");
+    for (types, word) in [(["f64", "i32", "f64"], "f64"), (["f32", "i16", "f32"], "f32")] {
+        let plan = proven(&target, &question(&target, [32, 32, 32], types));
+        assert!(plan.row().unwrap().ends_with(word), "{}", plan.unit_name());
+    }
+    assert!(!target.instructions().is_empty());
+}
+
+/// Of CDNA 2, 3 and 4 and of RDNA 3 and 4 the densest instruction of each pair of types, as their instruction set
+/// manuals name them: the largest tile, with the most of K where there are several.
+const EXPECTED: [(&str, [&str; 3], &str); 27] = [
+    ("mi250", ["f16", "f16", "f32"], "v_mfma_f32_32x32x8f16"),
+    ("mi250", ["bf16", "bf16", "f32"], "v_mfma_f32_32x32x8bf16_1k"),
+    ("mi250", ["f32", "f32", "f32"], "v_mfma_f32_32x32x2f32"),
+    ("mi250", ["f64", "f64", "f64"], "v_mfma_f64_16x16x4f64"),
+    ("mi250", ["i8", "i8", "i32"], "v_mfma_i32_32x32x8i8"),
+    ("mi250", ["e4m3", "e5m2", "f32"], "v_mfma_f32_32x32x8f16"),
+    ("mi300x", ["f16", "f16", "f32"], "v_mfma_f32_32x32x8_f16"),
+    ("mi300x", ["bf16", "bf16", "f32"], "v_mfma_f32_32x32x8_bf16"),
+    ("mi300x", ["f32", "f32", "f32"], "v_mfma_f32_32x32x2_f32"),
+    ("mi300x", ["f64", "f64", "f64"], "v_mfma_f64_16x16x4_f64"),
+    ("mi300x", ["i8", "i8", "i32"], "v_mfma_i32_32x32x16_i8"),
+    ("mi300x", ["fp8_fnuz", "bf8_fnuz", "f32"], "v_mfma_f32_32x32x16_fp8_bf8"),
+    ("mi355x", ["f16", "f16", "f32"], "v_mfma_f32_32x32x16_f16"),
+    ("mi355x", ["bf16", "bf16", "f32"], "v_mfma_f32_32x32x16_bf16"),
+    ("mi355x", ["f64", "f64", "f64"], "v_mfma_f64_16x16x4_f64"),
+    ("mi355x", ["i8", "i8", "i32"], "v_mfma_i32_32x32x32_i8"),
+    ("mi355x", ["e4m3", "e5m2", "f32"], "v_mfma_f32_32x32x64_f8f6f4"),
+    ("rx7900xtx", ["f16", "f16", "f32"], "v_wmma_f32_16x16x16_f16"),
+    ("rx7900xtx", ["bf16", "bf16", "f32"], "v_wmma_f32_16x16x16_bf16"),
+    ("rx7900xtx", ["f16", "f16", "f16"], "v_wmma_f16_16x16x16_f16"),
+    ("rx7900xtx", ["bf16", "bf16", "bf16"], "v_wmma_bf16_16x16x16_bf16"),
+    ("rx7900xtx", ["i8", "i8", "i32"], "v_wmma_i32_16x16x16_iu8"),
+    ("rx7900xtx", ["e4m3", "e5m2", "f32"], "v_wmma_f32_16x16x16_f16"),
+    ("rx9070xt", ["f16", "f16", "f32"], "v_wmma_f32_16x16x16_f16"),
+    ("rx9070xt", ["bf16", "bf16", "f32"], "v_wmma_f32_16x16x16_bf16"),
+    ("rx9070xt", ["e4m3", "e5m2", "f32"], "v_wmma_f32_16x16x16_fp8_bf8"),
+    ("rx9070xt", ["i8", "i8", "i32"], "v_wmma_i32_16x16x16_iu8"),
+];
+
+#[test]
+fn code_has_the_densest_instruction_of_the_types() {
+    for (name, types, word) in EXPECTED {
+        let target = target(name);
+        let plan = planned(&target, &question(&target, [64, 64, 64], types));
+        let code = assembly(&target, &plan);
+        let products = count(&code, "v_mfma") + count(&code, "v_wmma");
+        assert!(products > 0 && count(&code, word) == products, "{name} {types:?} by {}: {code}", plan.unit_name());
+    }
+}

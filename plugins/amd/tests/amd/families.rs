@@ -1,0 +1,80 @@
+//! The families of this plugin against known answers, and against any parameters at all.
+
+use tilewright_testkit::known_answers;
+
+use std::collections::BTreeSet;
+
+use known_answers::{all_agree, chain, check_layout, sample_and_full};
+use serde_json::Value;
+use tilewright_amd::families::VendorFamilies;
+use tilewright_amd::instructions::rows;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Dim, Families, FamilySet, Layout, SampleUse};
+
+const ARCHITECTURES: [&str; 8] = ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "gfx1201", "gfx1250"];
+const SAMPLE: &str = include_str!("../data/layouts.jsonl");
+
+#[test]
+fn families_agree() {
+    let own = families();
+    let set = FamilySet::new(vec![&Neutral, &own]);
+    let served = ["slice", "dot_operand", "amd_mfma", "amd_wmma", "mfma_scale", "wmma_scale"];
+    let own = |row: &Value| {
+        let names = chain(&row["params"]);
+        names.last().is_some_and(|name| name.starts_with("amd_") || name.ends_with("_scale"))
+            && names.iter().all(|name| served.contains(&name.as_str()))
+    };
+    all_agree(&sample_and_full(SAMPLE, "oracle/layouts.jsonl"), own, |row| check_layout(row, &set));
+}
+
+#[test]
+fn samples_are_layouts_and_feed_instructions_that_there_are() {
+    for architecture in ARCHITECTURES {
+        let own = VendorFamilies::of(architecture);
+        let instructions = rows(architecture);
+        let mut feeding = BTreeSet::new();
+        for lanes in [32, 64] {
+            for warps in [1, 2, 4, 8] {
+                for element_bits in [4, 8, 16, 32, 64] {
+                    let samples = own.samples(SampleUse { lanes, warps, element_bits });
+                    let names: BTreeSet<_> = samples.iter().map(|sample| &sample.name).collect();
+                    assert_eq!(names.len(), samples.len(), "names are unique");
+                    for sample in &samples {
+                        let layout = own.resolve(&sample.spec, &[128, 64], &own).expect("a sample is a layout");
+                        if matches!(layout, Layout::Distributed(_)) {
+                            let dims = [Dim::LANE, Dim::WARP].map(|dim| 1 << layout.linear().in_bits(dim));
+                            assert_eq!(dims, [lanes, warps], "{architecture}: {}", sample.name);
+                        }
+                        let Some(operand) = &sample.operand else { continue };
+                        let found = instructions.iter().filter(|row| row.name == operand.instruction).count();
+                        assert_eq!(found, 1, "{architecture} has no `{}`", operand.instruction);
+                        feeding.insert((operand.instruction.clone(), element_bits));
+                    }
+                }
+            }
+        }
+        assert!(feeding.len() >= 3, "{architecture}: {feeding:?}");
+    }
+    let none = VendorFamilies::of("unheard-of").samples(SampleUse { lanes: 64, warps: 4, element_bits: 16 });
+    assert!(none.is_empty());
+}
+
+#[test]
+fn every_family_is_in_some_sample() {
+    let mut shown = BTreeSet::new();
+    for architecture in ARCHITECTURES {
+        let own = VendorFamilies::of(architecture);
+        for (lanes, element_bits) in [(32, 8), (64, 8), (32, 16), (64, 16)] {
+            let samples = own.samples(SampleUse { lanes, warps: 4, element_bits });
+            shown.extend(samples.into_iter().map(|sample| sample.spec.name));
+        }
+    }
+    let mut names: BTreeSet<_> = families().names().into_iter().collect();
+    // The short spelling of `dot_operand`.
+    names.remove("dot_op");
+    assert_eq!(shown, names);
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("gfx942")
+}

@@ -1,0 +1,246 @@
+//! Every row of the instruction table as code: a kernel that issues it once is emitted with the row's
+//! mnemonic and registers, LLVM's assembler and linker take it, and the emulator gives what the row
+//! says.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::kernels;
+
+use std::collections::BTreeMap;
+
+use kernels::module;
+use tilewright_amd::instructions::rows;
+use tilewright_amd::{ARCHITECTURES, AmdTarget};
+use tilewright_emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings};
+use tilewright_kernel::Kernel;
+use tilewright_layout::Dim;
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
+use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+use tilewright_verify::kernels::instruction_kernel;
+use tilewright_verify::prove_instruction;
+
+const LANES: [u32; 2] = [32, 64];
+
+/// A target that also has banks for accesses of 64 bits.
+fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
+    let mut target = kernels::target(architecture, lanes);
+    let mut row = target.shared.banks[0].clone();
+    row.access_bits = vec![64, 128];
+    target.shared.banks.push(row);
+    target
+}
+
+fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: Emit) -> Result<Artifact, CompileError> {
+    let options = CompileOptions { emit: vec![emit], ..CompileOptions::default() };
+    AmdTarget::new(target(architecture, &LANES)).unwrap().compile(&module(kernels), &options)
+}
+
+/// Registers of an operand in assembly: `v[8:15]`, `a3`.
+fn registers(operand: &str) -> u32 {
+    match operand.split_once('[').and_then(|(_, range)| range.trim_end_matches(']').split_once(':')) {
+        Some((first, last)) => last.parse::<u32>().unwrap() - first.parse::<u32>().unwrap() + 1,
+        None => 1,
+    }
+}
+
+fn expected_registers(row: &Instruction) -> Vec<u32> {
+    let of = |operand: &Operand| match operand {
+        Operand::Register { bits, layout, .. } => (bits << layout.in_bits(Dim::REGISTER)).div_ceil(32),
+        Operand::Access { .. } => 1,
+        _ => panic!("{} has another operand", row.name),
+    };
+    row.operands.iter().map(of).collect()
+}
+
+#[test]
+fn every_row_is_one_line_with_its_registers() {
+    for architecture in ARCHITECTURES {
+        // What the code of copies past the registers is, `copies.rs` shows.
+        let issued = rows(architecture).into_iter().filter(|row| row.kind != InstructionKind::AsyncCopy);
+        let rows: Vec<Instruction> = issued.collect();
+        assert!(!rows.is_empty(), "{architecture}");
+        for row in rows {
+            let kernel = instruction_kernel("issue", &row).unwrap();
+            let artifact = compiled(architecture, vec![kernel], Emit::Assembly);
+            let artifact = artifact.unwrap_or_else(|error| panic!("{architecture} {}: {error}", row.name));
+            let text = artifact.text(Emit::Assembly).unwrap();
+            let mnemonic = row.name.split('(').next().unwrap();
+            let issued = |line: &&str| line.split_whitespace().next() == Some(mnemonic);
+            let found: Vec<&str> = text.lines().filter(issued).collect();
+            let [line] = found[..] else { panic!("{architecture} {}: {text}", row.name) };
+            let operands =
+                line.trim().strip_prefix(mnemonic).unwrap().trim_start().split(", ").take(row.operands.len());
+            let found: Vec<u32> =
+                operands.map(|operand| registers(operand.split(' ').next().unwrap_or_default())).collect();
+            assert_eq!(found, expected_registers(&row), "{architecture}: {line}");
+            let words = row.name.starts_with("v_wmma");
+            for (role, modifier) in [("a", "cbsz"), ("b", "blgp")] {
+                let word = format!("matrix_{role}_fmt");
+                let modifier = if words { word.as_str() } else { modifier };
+                let types = row.name.split_once("f8f6f4(").map(|(_, types)| types);
+                let code = types.and_then(|types| types.trim_end_matches(')').split_once(','));
+                let code = code.map(|(a, b)| if role == "a" { a } else { b });
+                // CDNA 4 ISA reference: zero, which is not written, is fp8. Of `wmma` it is a word.
+                let expected = match code {
+                    Some("bf8") => Some(1),
+                    Some("fp6") => Some(2),
+                    Some("bf6") => Some(3),
+                    Some("fp4") => Some(4),
+                    _ => None,
+                };
+                let named = code.unwrap_or_default().to_uppercase();
+                let written = expected.map(|code| match words {
+                    true => format!("{modifier}:MATRIX_FMT_{named}"),
+                    false => format!("{modifier}:{code}"),
+                });
+                assert_eq!(line.contains(modifier), expected.is_some(), "{architecture}: {line}");
+                assert!(written.is_none_or(|written| line.contains(&written)), "{architecture}: {line}");
+            }
+            // Integers of RDNA have a sign where this modifier says so; where it says so of neither it is not written.
+            let signs = match row.name.split_once('(').map_or("", |(_, said)| said.split(')').next().unwrap()) {
+                _ if !row.name.contains("_iu") => None,
+                "u8,u8" | "u4,u4" => None,
+                "u8,iu8" | "u4,iu4" => Some("neg_lo:[0,1,0]"),
+                "iu8,u8" | "iu4,u4" => Some("neg_lo:[1,0,0]"),
+                _ => Some("neg_lo:[1,1,0]"),
+            };
+            assert_eq!(line.contains("neg_lo"), signs.is_some(), "{architecture}: {line}");
+            assert!(signs.is_none_or(|signs| line.contains(signs)), "{architecture}: {line}");
+            let saturates = row.semantics == Semantics::ContractSaturating;
+            assert_eq!(line.contains("clamp"), saturates, "{architecture}: {line}");
+            assert_eq!(row.name.contains("(clamp)"), saturates, "{architecture}: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_assembler_and_the_linker_take_every_row() {
+    for architecture in ARCHITECTURES {
+        let rows = rows(architecture);
+        let kernels = rows.iter().enumerate();
+        let kernels = kernels.map(|(number, row)| instruction_kernel(&format!("issue{number}"), row).unwrap());
+        let artifact = compiled(architecture, kernels.collect(), Emit::Object);
+        let artifact = artifact.unwrap_or_else(|error| panic!("{architecture}: {error}"));
+        assert_eq!(artifact.taken_by.as_deref(), Some("LLVM's assembler and linker"), "{architecture}");
+        assert!(artifact.payload(Emit::Object).unwrap().bytes.starts_with(b"\x7fELF"), "{architecture}");
+    }
+}
+
+#[test]
+fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
+    let mut all = BTreeMap::new();
+    for architecture in ARCHITECTURES {
+        for row in rows(architecture) {
+            // Rows of one name can differ between generations.
+            all.insert((architecture, row.name.clone()), row);
+        }
+    }
+    assert!(all.len() > 200, "{} rows", all.len());
+    for ((architecture, name), row) in all {
+        prove_instruction(&row, &target(architecture, &LANES)).unwrap_or_else(|e| panic!("{architecture} {name}: {e}"));
+    }
+}
+
+/// What a transposing load gives, of elements numbered in the order of memory: slot by slot, the lanes
+/// naming slots in their order.
+fn loaded(name: &str, element_bytes: usize) -> Vec<u64> {
+    let row = rows("gfx950").into_iter().find(|row| row.name == name).unwrap();
+    let kernel = instruction_kernel("issue", &row).unwrap();
+    // 512 bytes; a number of more than one byte for each element of two.
+    let bytes: Vec<u8> = (0..512usize).map(|at| ((at / element_bytes) >> (8 * (at % element_bytes))) as u8).collect();
+    let mut memory = GlobalMemory::new();
+    let buffers = [memory.allocate(512), memory.allocate_with(&bytes)];
+    let (meanings, target) = (Meanings::of_rows(std::slice::from_ref(&row)), target("gfx950", &LANES));
+    let emulator = Emulator::new(&kernel, &target).unwrap().with_meanings(&meanings);
+    emulator.run([1, 1, 1], &buffers.map(Argument::Buffer), &mut memory, &Limits::default()).unwrap();
+    let found = memory.read_all(buffers[0]).unwrap();
+    found
+        .chunks_exact(element_bytes)
+        .map(|e| e.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+        .collect()
+}
+
+/// ROCm/rocm-systems pull request 10175, held against hardware: in a group of sixteen lanes, lane `l` gets
+/// as element `n` the element `l & 3` of the slot of lane `(l >> 2 & 3) + 4 n`.
+#[test]
+fn halves_are_transposed_as_on_hardware() {
+    let found = loaded("ds_read_b64_tr_b16", 2);
+    for lane in 0..64u64 {
+        for element in 0..4 {
+            let slot = (lane & !15) + (lane >> 2 & 3) + 4 * element;
+            assert_eq!(found[(4 * lane + element) as usize], 4 * slot + (lane & 3), "lane {lane}, element {element}");
+        }
+    }
+}
+
+/// Triton's LinearLayoutConversionsTest.cpp, `mfma16_dot_op_lhs_trans`: the elements that lanes name, and
+/// operand A of `mfma` 16x16, which they get. Bases of (m, k) for registers and lanes.
+#[test]
+fn transposed_operands_are_those_of_tritons_tests() {
+    type Bases<'a> = &'a [[u64; 2]];
+    let cases: [(&str, usize, Bases<'_>, Bases<'_>, Bases<'_>, Bases<'_>); 2] = [
+        (
+            "ds_read_b64_tr_b16",
+            2,
+            &[[1, 0], [2, 0]],
+            &[[4, 0], [8, 0], [0, 1], [0, 2], [0, 8], [0, 16]],
+            &[[0, 1], [0, 2]],
+            &[[1, 0], [2, 0], [4, 0], [8, 0], [0, 8], [0, 16]],
+        ),
+        (
+            "ds_read_b64_tr_b8",
+            1,
+            &[[1, 0], [2, 0], [4, 0]],
+            &[[8, 0], [0, 1], [0, 2], [0, 4], [0, 16], [0, 32]],
+            &[[0, 1], [0, 2], [0, 4]],
+            &[[1, 0], [2, 0], [4, 0], [8, 0], [0, 16], [0, 32]],
+        ),
+    ];
+    let image = |bases: Bases<'_>, number: u64| {
+        let set = bases.iter().enumerate().filter(|(bit, _)| number >> bit & 1 == 1);
+        set.fold([0, 0], |sum: [u64; 2], (_, basis)| [sum[0] + basis[0], sum[1] + basis[1]])
+    };
+    let sum = |a: [u64; 2], b: [u64; 2]| [a[0] + b[0], a[1] + b[1]];
+    for (name, bytes, in_slot, named, registers, lanes) in cases {
+        let elements = 8 / bytes as u64;
+        let stored = |index: u64| sum(image(in_slot, index % elements), image(named, index / elements));
+        for (at, index) in loaded(name, bytes).into_iter().enumerate() {
+            // Of one byte a number says only the eight lower bits; the slot of the same block is meant.
+            let (lane, element) = (at as u64 / elements, at as u64 % elements);
+            let index = if bytes == 1 { index | (lane & 32) << 3 } else { index };
+            assert_eq!(stored(index), sum(image(registers, element), image(lanes, lane)), "{name}, lane {lane}");
+        }
+    }
+}
+
+#[test]
+fn eight_bit_floats_are_those_of_the_generation() {
+    let elements = |architecture, name: &str| {
+        let row = rows(architecture).into_iter().find(|row| row.name == name).unwrap();
+        let element = |operand: &Operand| match operand {
+            Operand::Register { element, .. } => element.clone(),
+            _ => String::new(),
+        };
+        row.operands.iter().map(element).collect::<Vec<_>>()
+    };
+    // CDNA 3 ISA reference: without negative zero and infinities; CDNA 4 and RDNA 4: OCP's.
+    let name = "v_mfma_f32_16x16x32_fp8_bf8";
+    assert_eq!(elements("gfx942", name), ["f32", "fp8_fnuz", "bf8_fnuz", "f32"]);
+    assert_eq!(elements("gfx950", name), ["f32", "fp8", "bf8", "f32"]);
+    assert_eq!(elements("gfx1200", "v_wmma_f32_16x16x16_fp8_bf8"), ["f32", "fp8", "bf8", "f32"]);
+}
+
+#[test]
+fn what_an_architecture_lacks_is_unsupported_by_name() {
+    let row = rows("gfx942").into_iter().find(|row| row.name == "v_mfma_f32_16x16x8_xf32").unwrap();
+    let error = compiled("gfx90a", vec![instruction_kernel("issue", &row).unwrap()], Emit::Assembly).unwrap_err();
+    assert!(matches!(&error, CompileError::Unsupported(message) if message.contains(&row.name)), "{error}");
+}
+
+#[test]
+fn warps_of_another_size_are_the_callers_fault() {
+    let row = rows("gfx1100").into_iter().find(|row| row.name.ends_with("(wave64)")).unwrap();
+    let mut kernel = instruction_kernel("issue", &row).unwrap();
+    kernel.launch.lanes = 32;
+    let error = compiled("gfx1100", vec![kernel], Emit::Assembly).unwrap_err();
+    assert!(matches!(&error, CompileError::Invalid(message) if message.contains("64 lanes")), "{error}");
+}

@@ -1,0 +1,33 @@
+//! Tests of `amd`, one module for each subject.
+
+mod accesses;
+mod accumulators;
+mod assembler;
+mod assembly;
+mod assigned_programs;
+mod asynchronous_programs;
+mod clusters;
+mod compile;
+mod conversions;
+mod copies;
+mod device;
+mod dots;
+mod explicit;
+mod families;
+mod instructions;
+mod issue;
+mod memory_choice;
+mod notation;
+mod numerics;
+mod operations;
+mod parameters;
+mod plans;
+mod ranking;
+mod reductions;
+mod rotating;
+mod seed_002;
+mod staged_loops;
+mod synthesis;
+mod thread_values;
+mod tile_types;
+mod tv_layouts;

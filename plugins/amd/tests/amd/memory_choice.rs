@@ -1,0 +1,119 @@
+//! Memory for operands of AMD's matrix instructions, filled from registers and by copies that write
+//! consecutively.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::memory_choice;
+
+use memory_choice::{all, executed, layout, prove, registers};
+use tilewright_amd::AmdTarget;
+use tilewright_layout::{Dim, Layout};
+use tilewright_plan::movement::{Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, choose_memory};
+use tilewright_plugin::Target;
+use tilewright_target::TargetDescription;
+
+fn target(file: &str, text: &str) -> AmdTarget {
+    AmdTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap()
+}
+
+fn products() -> [AmdTarget; 2] {
+    [
+        target("mi300x.toml", include_str!("../../../../targets/mi300x.toml")),
+        target("mi355x.toml", include_str!("../../../../targets/mi355x.toml")),
+    ]
+}
+
+const ROWS: &str =
+    "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
+
+fn operand(index: u32) -> String {
+    format!(
+        "#ttg.dot_op<{{opIdx = {index}, parent = #ttg.amd_mfma<{{version = 3, warpsPerCTA = [2, 2], \
+         instrShape = [32, 32, 8], isTransposed = false}}>, kWidth = 8}}>"
+    )
+}
+
+/// The padding that Triton's documents show for 16-bit rows of 128 bytes: a vector of 16 bytes a row
+/// (seed 002). Padding is chosen that takes no more wavefronts, and of as many no more bytes.
+#[test]
+fn padding_is_no_worse_than_a_vector_a_row() {
+    for target in products() {
+        let accessors = [
+            Accessor::store(registers(&target, ROWS, &[64, 64])),
+            Accessor::load(registers(&target, &operand(0), &[64, 64])),
+        ];
+        let only = Constraints::only(Kind::Padding);
+        let choice = choose_memory(&accessors, 16, &only, target.description()).unwrap();
+        let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>";
+        let Layout::Memory(known) = layout(&target, text, &[64, 64]) else { panic!("no memory layout") };
+        let theirs: u64 =
+            accessors.iter().map(|a| executed(&a.layout, a.direction, &known, 16, target.description().into())).sum();
+        let chosen = choice.chosen();
+        let ours = (chosen.wavefronts(), chosen.bytes);
+        assert!(ours <= (theirs, known.allocated_elements() * 2), "{ours:?}, {theirs}");
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
+    }
+}
+
+/// Copies straight to shared memory, of 4 bytes a lane on MI300X and of 16 on MI355X.
+#[test]
+fn copies_permute_what_they_fetch() {
+    for (target, access_bits) in products().into_iter().zip([32, 128]) {
+        let size = access_bits / 16;
+        let threads = 64 / size;
+        let fetched = format!(
+            "#ttg.blocked<{{sizePerThread = [1, {size}], threadsPerWarp = [{}, {threads}], warpsPerCTA = [4, 1], \
+             order = [1, 0]}}>",
+            64 / threads
+        );
+        let global = GlobalTensor::row_major(&[64, 64], 16);
+        let accessors = [
+            Accessor::store(registers(&target, &fetched, &[64, 64])).copied(ConsecutiveCopy { global, access_bits }),
+            Accessor::load(registers(&target, &operand(0), &[64, 64])),
+        ];
+        let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+        let of = |kind: Kind| choice.candidates.iter().find(|candidate| candidate.kind == kind).unwrap();
+        let (plain, padded, permuted) = (of(Kind::Plain), of(Kind::Padding), of(Kind::PermutedGlobal));
+        assert!(permuted.wavefronts() <= padded.wavefronts() && padded.wavefronts() <= plain.wavefronts());
+        assert!(permuted.excess() < plain.excess(), "{} and {}", permuted.excess(), plain.excess());
+        let fetch = permuted.fetch.as_ref().unwrap();
+        assert_eq!(fetch.units, fetch.straight_units);
+        let chunk = 64 * u64::from(size);
+        assert!(padded.memory.padding.iter().all(|p| p.interval >= chunk), "{:?}", padded.memory.padding);
+        assert!(permuted.memory.linear.in_bits(Dim::OFFSET) == 12);
+        println!(
+            "{}: plain {}, padding {} in {} bytes, permuted {}",
+            target.description().name,
+            plain.wavefronts(),
+            padded.wavefronts(),
+            padded.bytes,
+            permuted.wavefronts()
+        );
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
+    }
+}
+
+/// Operands of which K runs across the rows that were stored: `ds_read_b64_tr_b16` turns them while it
+/// loads, free of conflicts, from a layout into which stores of 16 bytes go free of conflicts too, and so do
+/// copies that write consecutively. With plain accesses one side goes element by element.
+#[test]
+fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
+    let [_, target] = products();
+    let turned = "#ttg.dot_op<{opIdx = 1, parent = #ttg.amd_mfma<{version = 4, warpsPerCTA = [2, 2], \
+                  instrShape = [32, 32, 16], isTransposed = false}>, kWidth = 8}>";
+    let stored = Accessor::store(registers(&target, ROWS, &[64, 64]));
+    let loaded = Accessor::load(registers(&target, turned, &[64, 64]));
+    let global = GlobalTensor::row_major(&[64, 64], 16);
+    let copied = stored.clone().copied(ConsecutiveCopy { global, access_bits: 128 });
+    for (first, kind) in [(stored, Kind::Functor), (copied, Kind::PermutedGlobal)] {
+        let accessors = [first, loaded.clone()];
+        let choice = choose_memory(&accessors, 16, &Constraints::default(), all(&target)).unwrap();
+        let chosen = choice.chosen();
+        let by = chosen.accessors[1].instruction.as_deref();
+        assert_eq!((by, chosen.excess(), choice.gap()), (Some("ds_read_b64_tr_b16"), 0, 0));
+        assert_eq!((chosen.kind, chosen.accessors[0].vector_elements), (kind, 8));
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, all(&target)));
+        let plain = choose_memory(&accessors, 16, &Constraints::only(kind), target.description()).unwrap();
+        let narrowest = plain.chosen().accessors.iter().map(|figures| figures.vector_elements).min();
+        assert_eq!(narrowest, Some(1), "{:?}", plain.chosen().accessors);
+    }
+}

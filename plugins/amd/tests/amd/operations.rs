@@ -1,0 +1,116 @@
+//! Operations of whole programs as AMDGCN: every element compiles to a code object that calls nothing.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::operations;
+
+use tilewright_amd::AmdTarget;
+use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Module, Space, Type};
+use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
+use tilewright_target::TargetDescription;
+
+fn amd(name: &str) -> AmdTarget {
+    let text = std::fs::read_to_string(format!("{}/../../targets/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    AmdTarget::new(TargetDescription::from_toml(name, &text).unwrap()).unwrap()
+}
+
+/// The assembly of the kernels, which LLVM's assembler and linker take.
+fn assembled(name: &str, kernels: Vec<Kernel>) -> String {
+    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+    let artifact = amd(name).compile(&Module { kernels }, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let text = artifact.text(Emit::Assembly).unwrap().to_owned();
+    let calls = text.lines().find(|line| line.contains("s_swappc") || line.contains("@gotpcrel"));
+    assert!(calls.is_none(), "{name}: {calls:?}");
+    text
+}
+
+/// The instructions of one kernel.
+fn body<'a>(text: &'a str, kernel: &str) -> &'a str {
+    let start = text.find(&format!("\n{kernel}:")).unwrap_or_else(|| panic!("no {kernel} in {text}"));
+    text[start..].split(".end_amdhsa_kernel").next().unwrap()
+}
+
+const TARGETS: [(&str, Launch); 3] =
+    [("mi250", Launch::new(64, 4)), ("mi300x", Launch::new(64, 4)), ("rx9070xt", Launch::new(32, 4))];
+
+#[test]
+fn arithmetic_of_every_element_is_assembled() {
+    for (name, launch) in TARGETS {
+        let text = assembled(name, operations::arithmetic(launch));
+        // A quotient that is rounded to nearest takes the hardware's scaling and fix-up.
+        assert!(body(&text, "k_f_div_f32").contains("v_div_fixup_f32"), "{}", body(&text, "k_f_div_f32"));
+        assert!(body(&text, "k_f_div_f64").contains("v_div_fixup_f64"), "{}", body(&text, "k_f_div_f64"));
+        assert!(body(&text, "k_f_div_f16").contains("v_div_fixup_f16"), "{}", body(&text, "k_f_div_f16"));
+        assert!(body(&text, "k_f_nearest_f32").contains("v_rndne_f32"), "{}", body(&text, "k_f_nearest_f32"));
+    }
+}
+
+#[test]
+fn atomics_of_every_element_are_assembled() {
+    for (name, launch) in TARGETS {
+        let text = assembled(name, operations::atomics(launch));
+        let one = body(&text, "atomic_f_add_f32");
+        assert!(one.contains("global_atomic_add_f32") && one.contains("ds_add_rtn_f32"), "{name}: {one}");
+    }
+}
+
+#[test]
+fn programs_are_assembled_and_print_nothing() {
+    for (name, launch) in TARGETS {
+        let text = assembled(name, operations::programs(launch));
+        assert!(body(&text, "said").contains("s_trap"), "{}", body(&text, "said"));
+        assert!(text.contains("hidden_block_count_z"), "{text}");
+    }
+}
+
+#[test]
+fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
+    for (name, launch) in TARGETS {
+        let target = amd(name);
+        assert!(!target.description().functions.is_empty());
+        for native in &target.description().functions {
+            let function = MathFunction::ALL.iter().copied().find(|one| one.name() == native.function).unwrap();
+            let element = Element::ALL.into_iter().find(|element| element.name() == native.element).unwrap();
+            let text = assembled(name, vec![operations::function(launch, function, element)]);
+            let word = if function == MathFunction::Exp2 { "v_exp_f32" } else { "v_log_f32" };
+            assert!(text.contains(word), "{text}");
+        }
+        let module = Module { kernels: vec![operations::function(launch, MathFunction::Sin, Element::F32)] };
+        let error = target.compile(&module, &CompileOptions::default()).unwrap_err();
+        assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("`sin` of f32")), "{error}");
+    }
+}
+
+#[test]
+fn assembly_of_another_vendor_is_unsupported() {
+    let of = |text: &str, constraints: &str| {
+        let word = Type::Scalar(Element::I32);
+        let mut k = Builder::new("k", Launch::new(64, 1), &[("at", Type::Pointer(Space::Global)), ("n", word)]);
+        let (at, n) = (k.parameter(0), k.parameter(1));
+        let sum = k.assembly(text, constraints, &[n, n], &[word]);
+        k.store(at, 0, sum[0], None);
+        k.finish()
+    };
+    assert!(assembled("mi250", vec![of("v_add_u32 $0, $1, $2", "=v,v,v")]).contains("v_add_u32"));
+    for emit in [Emit::Intermediate, Emit::Assembly, Emit::Object] {
+        let module = Module { kernels: vec![of("add.u32 $0, $1, $2;", "=r,r,r")] };
+        let options = CompileOptions { emit: vec![emit], optimisation: 2 };
+        let error = amd("mi250").compile(&module, &options).unwrap_err();
+        assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("assembly")), "{error}");
+    }
+}
+
+/// Thousands of stores are not looked at all together: between some of them stands what none is moved across.
+#[test]
+fn many_stores_are_parted() {
+    let launch = Launch::new(64, 1);
+    let parts = |stores: u32| {
+        let parameters = [("to", Type::Pointer(Space::Global)), ("x", Type::Scalar(Element::I32))];
+        let mut builder = Builder::new("stores", launch, &parameters);
+        let (to, value) = (builder.parameter(0), builder.parameter(1));
+        for place in 0..stores {
+            builder.store(to, 8 * place as i32, value, None);
+        }
+        assembled("mi300x", vec![builder.finish()]).matches("#ASMSTART").count()
+    };
+    assert_eq!([parts(100), parts(255), parts(1024)], [0, 0, 4]);
+}

@@ -1,0 +1,185 @@
+//! Parameters of the families of this plugin: what is wrong is said by name, and nothing panics.
+
+use tilewright_testkit::any_parameters;
+
+use any_parameters::{Kind, Signature};
+use tilewright_amd::families::VendorFamilies;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Families, FamilySet, parse_spec};
+
+const MFMA: Signature = Signature {
+    name: "amd_mfma",
+    parameters: &[
+        ("version", Kind::OneOf(&[1, 2, 3, 4, 5])),
+        ("instr_shape", Kind::ListOf(&[&[32, 32, 8], &[16, 16, 4], &[4, 64, 4], &[64, 4, 4], &[8, 8, 8]])),
+        ("transposed", Kind::Flag),
+        ("warps_per_cta", Kind::PerAxis),
+        ("element_bitwidth", Kind::OneOf(&[32, 32, 64, 16])),
+        ("tiles_per_warp", Kind::PerAxis),
+        ("cga_layout", Kind::Bases),
+    ],
+    parents: &[],
+};
+const WMMA: Signature = Signature {
+    name: "amd_wmma",
+    parameters: &[
+        ("version", Kind::OneOf(&[1, 2, 3, 4])),
+        ("instr_shape", Kind::ListOf(&[&[16, 16, 16], &[32, 16, 128], &[16, 16, 4], &[8, 8, 8]])),
+        ("transposed", Kind::Flag),
+        ("reg_bases", Kind::Bases),
+        ("warp_bases", Kind::Bases),
+        ("cga_layout", Kind::Bases),
+    ],
+    parents: &[],
+};
+const FAMILIES: [Signature; 6] = [
+    MFMA,
+    WMMA,
+    Signature {
+        name: "dot_operand",
+        parameters: &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])), ("k_width", Kind::Number)],
+        parents: &[MFMA, WMMA],
+    },
+    Signature {
+        name: "mfma_scale",
+        parameters: &[
+            ("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])),
+            ("mdim", Kind::OneOf(&[16, 32, 32, 64])),
+            ("tiles_per_warp", Kind::PerAxis),
+            ("warps_per_cta", Kind::PerAxis),
+        ],
+        parents: &[],
+    },
+    Signature {
+        name: "wmma_scale",
+        parameters: &[
+            ("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])),
+            ("mdim", Kind::OneOf(&[16, 32, 32, 64])),
+            ("ndim", Kind::OneOf(&[16, 16, 16, 32])),
+            ("transposed", Kind::Flag),
+            ("scale_factor", Kind::OneOf(&[16, 32, 32, 64])),
+            ("reg_bases", Kind::Bases),
+            ("warp_bases", Kind::Bases),
+        ],
+        parents: &[],
+    },
+    Signature {
+        name: "amd_rotating_shared",
+        parameters: &[
+            ("vec", Kind::Number),
+            ("per_phase", Kind::Number),
+            ("max_phase", Kind::Number),
+            ("order", Kind::Order),
+            ("cga_layout", Kind::Bases),
+        ],
+        parents: &[],
+    },
+];
+
+#[test]
+fn no_parameters_panic() {
+    let own = families();
+    let set = FamilySet::new(vec![&Neutral, &own]);
+    any_parameters::ask(3000, &FAMILIES, &set, |layout| assert!(layout.linear().is_surjective()));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let error = |text: &str, shape: &[u64]| {
+        let spec = parse_spec(text).expect("the text is well formed");
+        families().resolve(&spec, shape, &families()).expect_err("the parameters are wrong").to_string()
+    };
+    let mfma = |version: i32, shape: &str| {
+        format!(
+            "#ttg.amd_mfma<{{version = {version}, warpsPerCTA = [4, 1], instrShape = {shape}, isTransposed = false}}>"
+        )
+    };
+    assert!(error(&mfma(5, "[32, 32, 8]"), &[64, 64]).contains("`version`: 5 is none of 1 (gfx908)"));
+    assert!(error(&mfma(3, "[32, 16, 8]"), &[64, 64]).contains("`instr_shape`: [32, 16, 8] must be [M, N, K]"));
+    assert!(error(&mfma(3, "[64, 4, 4]"), &[64, 64]).contains("`transposed`: a 64x4 result exists transposed only"));
+}
+
+/// What is said of a spec that is refused.
+fn refusal(text: &str, shape: &[u64]) -> String {
+    let spec = parse_spec(text).expect("the text is well formed");
+    families().resolve(&spec, shape, &families()).expect_err("the parameters are wrong").to_string()
+}
+
+#[test]
+fn scales_name_what_is_wrong() {
+    let mfma = |index: i32, mdim: i32, rest: &str| {
+        format!("#tw.mfma_scale<{{opIdx = {index}, mdim = {mdim}, tilesPerWarp = [1, 1], warpsPerCTA = [2, 2]{rest}}}>")
+    };
+    let wmma = |rest: &str| format!("#tw.wmma_scale<{{opIdx = 0, mdim = 16{rest}}}>");
+    let shape = [64, 8];
+    for (text, parameter, said) in [
+        (mfma(2, 16, ""), "operand_index", "2 is neither 0 nor 1"),
+        (mfma(0, 64, ""), "mdim", "64 is neither 16 nor 32"),
+        (mfma(0, 32, ", shape = [32, 8]"), "shape", "is not that of the tensor"),
+        (mfma(0, 32, ", mood = 1"), "mood", "is not a parameter of this family"),
+        (mfma(0, 32, "").replace("[2, 2]", "[3, 1]"), "warps_per_cta", "power of two"),
+        (mfma(0, 32, "").replace("tilesPerWarp = [1, 1], ", ""), "tiles_per_warp", "missing"),
+        (wmma(", ndim = 32"), "ndim", "32 is not 16"),
+        (wmma(", scaleFactor = 64"), "scale_factor", "64 is neither 16 nor 32"),
+        (wmma(", warpBases = [[1]]"), "warp_bases", "each basis must have two coordinates"),
+    ] {
+        let message = refusal(&text, &shape);
+        assert!(message.contains(&format!("`{parameter}`")) && message.contains(said), "{text}: {message}");
+    }
+    assert!(refusal(&mfma(0, 16, ""), &[2, 64, 8]).contains("scales have two axes"));
+}
+
+#[test]
+fn rotating_memory_names_what_is_wrong() {
+    let text = "#ttg.amd_rotating_shared<{vec = 4, perPhase = 2, maxPhase = 8, order = [1, 0]}>";
+    for (from, to, parameter, said) in [
+        ("vec = 4", "vec = 3", "vec", "3"),
+        ("perPhase = 2", "perPhase = 0", "per_phase", "0"),
+        ("maxPhase = 8, ", "", "max_phase", "missing"),
+        ("[1, 0]", "[1, 1]", "order", "[1, 1]"),
+        ("[1, 0]", "[0]", "order", "[0]"),
+        ("[1, 0]", "[1, 0], CGALayout = [[0, 3]]", "cga_layout", ""),
+        ("[1, 0]", "[1, 0], mood = 1", "mood", "is not a parameter of this family"),
+    ] {
+        let message = refusal(&text.replace(from, to), &[64, 32]);
+        assert!(message.contains(&format!("`{parameter}`")) && message.contains(said), "{to}: {message}");
+    }
+    let error = refusal(text, &[64, 48]);
+    assert!(error.contains("48") && error.contains("power of two"), "{error}");
+}
+
+#[test]
+fn attribute_text_and_json_name_the_same_layouts() {
+    let layout = |text: &str, shape: &[u64]| {
+        let spec = parse_spec(text).expect("the text is well formed");
+        families().resolve(&spec, shape, &families()).expect("a layout")
+    };
+    let text = "#ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [32, 32, 8], isTransposed = true}>";
+    let json = r#"{"kind": "amd_mfma", "version": 3, "warps_per_cta": [4, 1], "instr_shape": [32, 32, 8],
+        "transposed": true, "element_bitwidth": 32, "tiles_per_warp": [1, 1]}"#;
+    assert_eq!(layout(text, &[128, 64]), layout(json, &[128, 64]));
+    let wmma = "#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {warp = [[0, 1], [1, 0]]}, instrShape = [16, 16, 16]}>";
+    let same = r#"{"kind": "amd_wmma", "version": 2, "transposed": true, "warp_bases": [[0, 1], [1, 0]], "reg_bases": [],
+        "instr_shape": [16, 16, 16], "rank": 2}"#;
+    assert_eq!(layout(wmma, &[64, 64]), layout(same, &[64, 64]));
+    let text = format!("#ttg.dot_op<{{opIdx = 1, parent = {text}, kWidth = 4}}>");
+    let json = format!(r#"{{"kind": "dot_operand", "operand_index": 1, "k_width": 4, "parent": {json}}}"#);
+    assert_eq!(layout(&text, &[64, 64]), layout(&json, &[64, 64]));
+    let text = "#tw.mfma_scale<{opIdx = 1, mdim = 16, tilesPerWarp = [1, 2], warpsPerCTA = [2, 2]}>";
+    let json = r#"{"kind": "mfma_scale", "operand_index": 1, "shape": [128, 8], "mdim": 16, "tiles_per_warp": [1, 2],
+        "warps_per_cta": [2, 2]}"#;
+    assert_eq!(layout(text, &[128, 8]), layout(json, &[128, 8]));
+    let text = "#tw.wmma_scale<{opIdx = 0, mdim = 32, ndim = 16, isTransposed = true, scaleFactor = 16, \
+                regBases = [[1, 0]], warpBases = [[0, 1], [2, 0]]}>";
+    let json = r#"{"kind": "wmma_scale", "operand_index": 0, "shape": [128, 8], "mdim": 32, "ndim": 16,
+        "transposed": true, "scale_factor": 16, "reg_bases": [[1, 0]], "warp_bases": [[0, 1], [2, 0]]}"#;
+    assert_eq!(layout(text, &[128, 8]), layout(json, &[128, 8]));
+    let text = "#ttg.amd_rotating_shared<{vec = 4, perPhase = 2, maxPhase = 8, order = [0, 1], CGALayout = [[1, 0]]}>";
+    let json = r#"{"kind": "amd_rotating_shared", "vec": 4, "per_phase": 2, "max_phase": 8, "order": [0, 1],
+        "cga_layout": [[1, 0]]}"#;
+    assert_eq!(layout(text, &[128, 64]), layout(json, &[128, 64]));
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("gfx942")
+}

@@ -1,0 +1,22 @@
+//! The model of synthesis against execution, on a product and on programs that it was not mended by.
+
+use tilewright_vendor_testkit::explicit;
+
+use explicit::ranked::Ranked;
+use tilewright_amd::AmdTarget;
+use tilewright_target::TargetDescription;
+
+#[test]
+fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
+    let text = include_str!("../../../../targets/mi300x.toml");
+    let description = TargetDescription::from_toml("mi300x", text).expect("a description");
+    let target = AmdTarget::new(description).expect("a target");
+    let mut ranked = Ranked::default();
+    for name in ["explicit_attention", "explicit_decode", "explicit_moe", "explicit_int1", "explicit_gemm_edges"] {
+        ranked.add_parts_left_out("mi300x", &target, name);
+    }
+    let Ranked { pairs, wrong, told } = ranked;
+    println!("{pairs:?} pairs, {wrong:?} ranked wrongly\n{told}");
+    assert!(pairs[0] + pairs[1] >= 25, "{pairs:?} pairs");
+    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{told}");
+}

@@ -1,0 +1,56 @@
+//! The list of layouts of seed 000, Table 4, for warps of 64 lanes and this vendor's matrix layouts: sums
+//! over all of them are right, and nothing is stored twice.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::reductions;
+
+use reductions::{MatrixLayouts, Row, check_kept, list, questions};
+use tilewright_amd::AmdTarget;
+use tilewright_target::TargetDescription;
+
+const LIST: &str = include_str!("../data/reductions.jsonl");
+const TARGETS: [(&str, &str); 2] = [
+    ("mi250.toml", include_str!("../../../../targets/mi250.toml")),
+    ("mi300x.toml", include_str!("../../../../targets/mi300x.toml")),
+];
+
+/// Results of `v_mfma_f32_32x32x8` and `v_mfma_f32_16x16x16`, as they are and transposed, and their
+/// operands, over one to four warps.
+fn matrix_layouts() -> MatrixLayouts {
+    let result = |warps: &[u64], size: [u64; 3], transposed: bool| {
+        format!(
+            "#ttg.amd_mfma<{{version = 2, warpsPerCTA = {warps:?}, instrShape = {size:?}, \
+             isTransposed = {transposed}}}>"
+        )
+    };
+    let operand = |index: u64, parent: &str| format!("#ttg.dot_op<{{opIdx = {index}, parent = {parent}, kWidth = 4}}>");
+    let (large, small) = ([32, 32, 8], [16, 16, 16]);
+    let warps = [[4, 1], [2, 2], [1, 4], [2, 1], [1, 1]];
+    let of_warps = |warps: &[u64; 2]| {
+        [(large, false), (large, true), (small, false), (small, true)].map(|(size, t)| result(warps, size, t))
+    };
+    let results: Vec<String> = warps.iter().flat_map(of_warps).collect();
+    let of_parent = |parent: &String| [0, 1].map(|index| operand(index, parent));
+    let operands = [0, 2, 4, 6, 8].iter().flat_map(|&parent: &usize| of_parent(&results[parent])).collect();
+    let batched: Vec<String> =
+        [[1, 2, 2], [2, 2, 1], [2, 1, 2], [1, 4, 1]].iter().map(|warps| result(warps, small, true)).collect();
+    let batched_operands = batched[..2].iter().flat_map(of_parent).collect();
+    MatrixLayouts { results, operands, batched_results: batched, batched_operands }
+}
+
+fn layouts() -> Vec<Row> {
+    list(6, &matrix_layouts())
+}
+
+#[test]
+fn the_list_is_what_its_function_makes() {
+    check_kept(&layouts(), "tests/data/reductions.jsonl", LIST);
+}
+
+#[test]
+fn every_sum_is_right_and_nothing_is_stored_twice() {
+    for (file, text) in TARGETS {
+        let target = AmdTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap();
+        questions(&layouts(), &target).iter().for_each(|question| question.prove(&target));
+    }
+}

@@ -1,0 +1,72 @@
+//! Loops whose loads go ahead of what uses them, by registers and by loads to LDS.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::staged_program;
+
+use staged_program::{From, Staged};
+use tilewright_amd::AmdTarget;
+use tilewright_target::TargetDescription;
+
+fn mi300x() -> AmdTarget {
+    let text = include_str!("../../../../targets/mi300x.toml");
+    AmdTarget::new(TargetDescription::from_toml("mi300x.toml", text).unwrap()).unwrap()
+}
+
+/// Each lane loads four neighbours of a row, and reads a column.
+const PROGRAM: Staged = Staged {
+    loaded: "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
+    read: "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 8], warpsPerCTA = [1, 4], order = [0, 1]}>",
+    lanes: 64,
+    from: From::Carried,
+    other: None,
+    two: false,
+    twice: false,
+    made: false,
+    turned: None,
+    stores: false,
+    said: None,
+    turns: None,
+    begin: 0,
+    step: 1,
+    short: 0,
+};
+
+/// Rows that load to LDS are narrower than the load.
+#[test]
+fn loads_go_by_registers_into_one_of_two_buffers() {
+    let compiled = PROGRAM.compiled(&mi300x(), Some(3));
+    assert_eq!((compiled.line().stages, compiled.line().bytes, compiled.conversions), (2, 2 * 4096, 0));
+    assert!(compiled.ahead()[0].by.as_ref().unwrap().starts_with("by registers"), "{:?}", compiled.line());
+    let run = |stages, turns| {
+        let compiled = PROGRAM.compiled(&mi300x(), Some(stages));
+        PROGRAM.run(&mi300x(), &compiled.kernel, turns, 32).unwrap()
+    };
+    let a_turn = |stages| run(stages, 7).barriers - run(stages, 3).barriers;
+    assert_eq!((a_turn(1), a_turn(2)), (8, 4));
+    // One turn more is stored than read.
+    let [before, after] = [run(1, 7), run(2, 7)];
+    assert_eq!(before.wavefronts_loaded, after.wavefronts_loaded);
+    assert_eq!(before.wavefronts_stored * 8, after.wavefronts_stored * 7);
+}
+
+#[test]
+fn the_program_means_what_it_meant() {
+    for program in [
+        PROGRAM,
+        Staged { from: From::Counter, ..PROGRAM },
+        Staged { from: From::Loaded, ..PROGRAM },
+        Staged { two: true, ..PROGRAM },
+        Staged { other: Some(0), two: true, ..PROGRAM },
+        Staged { other: Some(7), from: From::Counter, ..PROGRAM },
+        Staged { made: true, ..PROGRAM },
+        Staged { twice: true, ..PROGRAM },
+        Staged { begin: -3, step: 5, from: From::Counter, ..PROGRAM },
+    ] {
+        program.is_right(&mi300x());
+    }
+}
+
+#[test]
+fn a_product_in_stages() {
+    staged_program::product_in_stages(&mi300x(), &[1, 2]);
+}

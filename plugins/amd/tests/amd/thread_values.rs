@@ -1,0 +1,169 @@
+//! The instruction rows of this plugin against published thread-value layouts: those of the vendor's
+//! calculator in another notation, and those of the vendor's own libraries.
+
+use tilewright_testkit::known_answers;
+use tilewright_testkit::thread_value;
+
+use std::collections::BTreeSet;
+
+use known_answers::full_text;
+use serde_json::Value;
+use thread_value::ThreadValue;
+use tilewright_amd::instructions::rows;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_target::{Instruction, InstructionKind, Operand};
+
+const EXCERPT: &str = include_str!("../data/thread_value_layouts.json");
+
+/// Each published atom of this vendor, from the excerpt and from the full file.
+fn atoms() -> Vec<Value> {
+    let full = full_text("reference/matrix_instruction_tv_layouts.json");
+    let texts = [Some(EXCERPT.to_owned()), full].into_iter().flatten();
+    let atoms = texts.flat_map(|text| {
+        let file: Value = serde_json::from_str(&text).expect("a table is JSON");
+        file["atoms"].as_array().expect("a list of atoms").clone()
+    });
+    atoms.filter(|atom| atom["vendor"] == "amd").collect()
+}
+
+fn architecture(atom: &Value) -> &'static str {
+    match atom["arch"].as_str().expect("an architecture") {
+        "CDNA1" => "gfx908",
+        "CDNA2" => "gfx90a",
+        "CDNA3" | "CDNA (wave64 MFMA)" => "gfx942",
+        "CDNA4" => "gfx950",
+        "RDNA3" => "gfx1100",
+        "RDNA4" => "gfx1201",
+        "GFX1250" => "gfx1250",
+        other => panic!("an unknown architecture {other}"),
+    }
+}
+
+/// Our name of an element type.
+fn element(name: &str) -> &str {
+    match name {
+        "fp16_t" | "fp16" => "f16",
+        "bf16_t" => "bf16",
+        "float" | "fp32" => "f32",
+        "int32" => "i32",
+        "f8" | "f8_mxscaled" | "AType_" | "BType_" => "fp8",
+        "f4_mxscaled" => "fp4",
+        "f6_mxscaled" => "fp6",
+        other => other,
+    }
+}
+
+fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, &'a LinearLayout) {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Register { role, element, layout, .. } if role == wanted => Some((element.as_str(), layout)),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
+}
+
+fn text<'a>(atom: &'a Value, key: &str) -> &'a str {
+    atom[key].as_str().unwrap_or_else(|| panic!("{atom} has no {key}"))
+}
+
+fn shape(atom: &Value) -> [u64; 3] {
+    [0, 1, 2].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"))
+}
+
+/// The calculator's atoms carry the instruction's name and the lanes of a wave.
+fn name_in(atom: &Value) -> Option<String> {
+    let name = text(atom, "name");
+    let start = name.find("v_")?;
+    let (instruction, lanes) = name[start..].rsplit_once("_wave")?;
+    let of_two = name.starts_with("RDNA") && lanes == "64";
+    Some(if of_two { format!("{instruction}(wave64)") } else { instruction.to_owned() })
+}
+
+/// The rows that an atom describes: the one that it names, or all of its shape and types.
+fn described(atom: &Value) -> Vec<Instruction> {
+    let all = rows(architecture(atom)).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
+    if let Some(name) = name_in(atom) {
+        return all.filter(|row| row.name == name).collect();
+    }
+    let types = ["D", "A", "B"].map(|role| element(text(&atom["val_types"], role)));
+    let [m, n, k] = shape(atom);
+    let fits = |row: &Instruction| {
+        let ((of_d, d), (of_a, a), (of_b, _)) = (register(row, "d"), register(row, "a"), register(row, "b"));
+        let sizes = [d.out_bits(Dim::tensor(0)), d.out_bits(Dim::tensor(1)), a.out_bits(Dim::tensor(1))];
+        // Whether integers have a sign is a modifier, for which the vendor writes `iu`; which 8-bit
+        // floats an architecture has, these atoms leave to the architecture.
+        let plain = |name: &str| name.replace("iu", "i").trim_end_matches("_fnuz").to_owned();
+        let named = [of_d, of_a, of_b].iter().zip(&types).all(|(own, wanted)| plain(own) == plain(wanted));
+        // Its 8-bit factors are those of the instruction that is named after both.
+        let mixed = architecture(atom) == "gfx1250" && row.name.contains("f8f6f4");
+        named
+            && !mixed
+            && d.outs().len() == 2
+            && !row.name.ends_with("(wave64)")
+            && sizes.map(|bits| 1 << bits) == [m, n, k]
+    };
+    all.filter(fits).collect()
+}
+
+#[test]
+fn operands_are_as_published() {
+    let mut seen = BTreeSet::new();
+    for atom in atoms() {
+        let name = text(&atom, "name").to_owned();
+        let described = described(&atom);
+        assert!(!described.is_empty(), "{name} has no row");
+        for row in described {
+            let orders = orders_of_k(&row, &atom);
+            assert!(!orders.is_empty(), "{} does not lie as {name} says", row.name);
+            // RDNA 4 of the library counts K differently from the calculator, for both factors alike.
+            let reordered = name.starts_with("FlyDSL_GFX120X");
+            assert!(reordered || orders.iter().any(|order| order.is_sorted()), "{}: {orders:?}", row.name);
+            seen.insert((architecture(&atom), row.name));
+        }
+    }
+    assert!(seen.len() > 30, "{}", seen.len());
+}
+
+/// The orders of the bits of K in which all operands of the row are those of the atom.
+fn orders_of_k(row: &Instruction, atom: &Value) -> Vec<Vec<u32>> {
+    let [m, n, k] = shape(atom);
+    let same = |role: &str, key: &str, sizes: [u64; 2], place: &dyn Fn(&[u64]) -> [u64; 3]| {
+        let published = ThreadValue::parse(text(atom, key));
+        let layout = register(row, role).1;
+        let (registers, lanes) = (1 << layout.in_bits(Dim::REGISTER), 1 << layout.in_bits(Dim::LANE));
+        // A factor that fills one register of 32 lanes: of the others nothing is said.
+        let unsaid = row.name == "v_wmma_i32_16x16x16_iu4(wave64)" && published.size(0) == 32;
+        (published.size(0) == lanes || unsaid)
+            && published.size(1) == registers
+            && (0..published.size(0)).all(|lane| {
+                (0..registers).all(|value| {
+                    let images = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("in the tile");
+                    let [first, second, block] = place(&images.iter().map(|image| image.1).collect::<Vec<_>>());
+                    published.index(lane, value) == first + sizes[0] * (second + sizes[1] * block)
+                })
+            })
+    };
+    let block = |place: &[u64]| place.get(2).copied().unwrap_or(0);
+    if !same("d", "CLayout", [m, n], &|place| [place[0], place[1], block(place)]) {
+        return Vec::new();
+    }
+    let moved = |order: &[u32], k: u64| order.iter().zip(0..).map(|(&to, bit)| (k >> bit & 1) << to).sum::<u64>();
+    let fits = |order: &Vec<u32>| {
+        same("a", "ALayout", [m, k], &|place| [place[0], moved(order, place[1]), block(place)])
+            && same("b", "BLayout", [n, k], &|place| [place[1], moved(order, place[0]), block(place)])
+    };
+    orders(k.trailing_zeros()).into_iter().filter(fits).collect()
+}
+
+/// All orders of so many bits.
+fn orders(bits: u32) -> Vec<Vec<u32>> {
+    (0..bits).fold(vec![Vec::new()], |orders, next| {
+        let insert = |order: Vec<u32>| {
+            (0..=order.len()).map(move |at| {
+                let mut longer = order.clone();
+                longer.insert(at, next);
+                longer
+            })
+        };
+        orders.into_iter().flat_map(insert).collect()
+    })
+}

@@ -1,0 +1,49 @@
+//! Published operand layouts in CuTe's notation, through the bridge to linear layouts and back, and
+//! against the rows of this plugin that have the same name.
+
+use tilewright_testkit::bridged;
+use tilewright_testkit::known_answers;
+
+use bridged::{entries, operands};
+use known_answers::same_layout;
+use serde_json::Value;
+use tilewright_amd::instructions::rows;
+use tilewright_target::{Instruction, Operand};
+
+const SAMPLE: &str = include_str!("../data/tv_layouts.json");
+
+/// The row that the calculator's name of an atom names: `CDNA2_v_mfma_f64_4x4x4f64_wave64`.
+fn row(atom: &Value) -> Option<Instruction> {
+    let (generation, rest) = atom["name"].as_str()?.split_once("_v_")?;
+    let name = format!("v_{}", rest.strip_suffix("_wave64")?);
+    let architecture = match generation {
+        "CDNA1" => "gfx908",
+        "CDNA2" => "gfx90a",
+        "CDNA3" => "gfx942",
+        _ => return None,
+    };
+    let row = rows(architecture).into_iter().find(|row| row.name == name);
+    Some(row.unwrap_or_else(|| panic!("{architecture} has no {name}")))
+}
+
+#[test]
+fn every_published_product_crosses_the_bridge_and_is_the_row_of_its_name() {
+    let (mut crossed, mut of_rows) = (0, 0);
+    let atoms = entries(SAMPLE, "reference/matrix_instruction_tv_layouts.json", "atoms");
+    for atom in atoms.iter().filter(|atom| atom["vendor"] == "amd") {
+        let published = operands(atom).map(|operand| operand.unwrap_or_else(|| panic!("{atom} is not linear")));
+        crossed += 1;
+        let Some(row) = row(atom) else { continue };
+        for (wanted, published) in ["a", "b", "d"].into_iter().zip(&published) {
+            let found = row.operands.iter().find_map(|operand| match operand {
+                Operand::Register { role, layout, .. } if role == wanted => Some(layout),
+                _ => None,
+            });
+            let found = found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name));
+            same_layout(found, published).unwrap_or_else(|why| panic!("{wanted} of {}: {why}", row.name));
+        }
+        of_rows += 1;
+    }
+    println!("{crossed} atoms crossed, {of_rows} are rows");
+    assert!(crossed >= 12 && of_rows >= 6, "{crossed} atoms, {of_rows} rows");
+}

@@ -1,0 +1,468 @@
+//! Vendors' words are said in neutral ones.
+
+use std::collections::BTreeMap;
+
+use tilewright_dialects::{FILES, all, imports};
+use tilewright_tile::import::import;
+use tilewright_tile::op::Dialects;
+use tilewright_tile::transform::at_once;
+use tilewright_tile::{Module, text, verify};
+
+fn read(program: &str) -> Module {
+    let module = text::parse(program, &all()).unwrap_or_else(|error| panic!("{error}\n{program}"));
+    verify(&module).unwrap_or_else(|violation| panic!("{}\n{program}", violation.in_text(program)));
+    module
+}
+
+/// What is printed of a program in neutral words, which keeps the rules.
+fn neutral(program: &str) -> String {
+    let done = import(&read(program), &imports(), &all()).unwrap_or_else(|error| panic!("{}", error.in_text(program)));
+    let printed = text::print(&done);
+    verify(&done).unwrap_or_else(|violation| panic!("{violation}\n{printed}"));
+    printed
+}
+
+fn body(printed: &str) -> Vec<String> {
+    let lines = printed.lines().skip_while(|line| !line.contains("tt.func")).skip(1);
+    lines.map(|line| line.trim().to_owned()).take_while(|line| !line.starts_with("tt.return")).collect()
+}
+
+/// A program that calls a library's function with operands of these types.
+fn call(symbol: &str, operands: &[&str], result: &str) -> String {
+    let arguments: Vec<_> = operands.iter().enumerate().map(|(place, ty)| format!("%a{place}: {ty}")).collect();
+    let names: Vec<_> = (0..operands.len()).map(|place| format!("%a{place}")).collect();
+    let (arguments, names, types) = (arguments.join(", "), names.join(", "), operands.join(", "));
+    format!(
+        "module {{
+  tt.func public @f({arguments}) -> {result} {{
+    %r = tt.extern_elementwise {names} {{libname = \"\", libpath = \"\", pure = true, symbol = \"{symbol}\"}} : ({types}) -> {result}
+    tt.return %r : {result}
+  }}
+}}
+"
+    )
+}
+
+#[test]
+fn library_functions_of_all_vendors_mean_the_same() {
+    let tensor = "tensor<64xf32>";
+    for symbol in
+        ["__nv_tanhf", "__nv_fast_tanhf", "__ocml_tanh_f32", "__imf_tanhf", "_Z4tanhf", "__triton_hip_fast_tanhf"]
+    {
+        let expected = call("", &[tensor], tensor).replace(
+            "tt.extern_elementwise %a0 {libname = \"\", libpath = \"\", pure = true, symbol = \"\"} : (tensor<64xf32>) -> tensor<64xf32>",
+            "math.tanh %a0 : tensor<64xf32>",
+        );
+        assert_eq!(neutral(&call(symbol, &[tensor], tensor)), expected, "{symbol}");
+    }
+    for (symbol, operands, result, expected) in [
+        ("__nv_powf", &["f32", "f32"][..], "f32", &["%r = math.powf %a0, %a1 : f32"][..]),
+        ("__ocml_fmod_f64", &["f64", "f64"], "f64", &["%r = arith.remf %a0, %a1 : f64"]),
+        ("__nv_rintf", &["f32"], "f32", &["%r = math.roundeven %a0 : f32"]),
+        ("__nv_isnanf", &["f32"], "i32", &["%0 = math.isnan %a0 : f32", "%r = arith.extui %0 : i1 to i32"]),
+        ("__nv_float2int_ru", &["f32"], "i32", &["%0 = math.ceil %a0 : f32", "%r = arith.fptosi %0 : f32 to i32"]),
+        (
+            "__nv_rcbrtf",
+            &["f32"],
+            "f32",
+            &["%0 = math.cbrt %a0 : f32", "%1 = arith.constant 1.000000e+00 : f32", "%r = arith.divf %1, %0 : f32"],
+        ),
+        ("__nv_exp10", &["f64"], "f64", &["%r = tw.math.exp10 %a0 : f64"]),
+        ("__nv_fadd_ru", &["f32", "f32"], "f32", &["%r = tw.math.add_ru %a0, %a1 : f32"]),
+        ("__ocml_sqrt_rtn_f64", &["f64"], "f64", &["%r = tw.math.sqrt_rd %a0 : f64"]),
+        (
+            "__nv_ldexpf",
+            &["f32", "i32"],
+            "f32",
+            &["%0 = arith.sitofp %a1 : i32 to f32", "%r = tw.math.scalbn %a0, %0 : f32"],
+        ),
+        ("__ocml_i0_f32", &["f32"], "f32", &["%r = tw.math.bessel_i0 %a0 : f32"]),
+        ("__nv_cyl_bessel_i1", &["f64"], "f64", &["%r = tw.math.bessel_i1 %a0 : f64"]),
+        ("__nv_erfcinvf", &["f32"], "f32", &["%r = tw.math.erfcinv %a0 : f32"]),
+        (
+            "__nv_jn",
+            &["i32", "f64"],
+            "f64",
+            &["%0 = arith.sitofp %a0 : i32 to f64", "%r = tw.math.bessel_jn %0, %a1 : f64"],
+        ),
+        (
+            "__imf_ynf",
+            &["i32", "f32"],
+            "f32",
+            &["%0 = arith.sitofp %a0 : i32 to f32", "%r = tw.math.bessel_yn %0, %a1 : f32"],
+        ),
+        ("__nv_double2float_rd", &["f64"], "f32", &["%r = arith.truncf %a0 downward : f64 to f32"]),
+    ] {
+        let found = body(&neutral(&call(symbol, operands, result)));
+        assert_eq!(found, expected, "{symbol}");
+    }
+}
+
+/// Of each function some call keeps the rules, and nothing foreign is left of it.
+#[test]
+fn every_function_of_the_tables_has_a_meaning_that_keeps_the_rules() {
+    const TYPES: [&str; 5] = ["f32", "f64", "f16", "i32", "i64"];
+    let (imports, dialects) = (imports(), all());
+    let keeps_the_rules = |symbol: &str, operands: &[&str], result: &str| {
+        let Ok(module) = text::parse(&call(symbol, operands, result), &dialects) else { return false };
+        let Ok(done) = import(&module, &imports, &dialects) else { return false };
+        verify(&done).is_ok() && !text::print(&done).contains("extern")
+    };
+    let counts = [1, 2, 3, 4];
+    assert!(imports.functions().len() > 400, "{}", imports.functions().len());
+    for symbol in imports.functions() {
+        let found = counts.iter().any(|count| {
+            TYPES.iter().any(|first| {
+                let others = if *count == 2 { &TYPES[..] } else { std::slice::from_ref(first) };
+                others.iter().any(|second| {
+                    let mut operands = vec![*second; *count];
+                    operands[0] = first;
+                    TYPES.iter().any(|result| keeps_the_rules(symbol, &operands, result))
+                })
+            })
+        });
+        assert!(found, "`{symbol}` has no call that keeps the rules");
+    }
+}
+
+/// Names that the modules `libdevice` of Triton 3.9 for NVIDIA and AMD give their functions: something stands for each.
+#[test]
+fn the_functions_of_libdevice_modules_are_known() {
+    let imports = imports();
+    let known: std::collections::BTreeSet<&str> = imports.functions().collect();
+    let names = [include_str!("../names/libdevice.txt"), include_str!("../names/ocml.txt")];
+    let all: Vec<&str> = names.iter().flat_map(|names| names.lines()).collect();
+    assert!(all.len() > 400, "{}", all.len());
+    let missing: Vec<&str> = all.into_iter().filter(|name| !known.contains(name)).collect();
+    assert_eq!(missing, [""; 0]);
+}
+
+#[test]
+fn an_unknown_function_is_refused_at_its_place() {
+    let program = call("__nv_tanff", &["f32"], "f32");
+    let error =
+        import(&read(&program), &imports(), &all()).expect_err("no such function").in_text(&program).to_string();
+    assert_eq!(error, "3:10: `tt.extern_elementwise`: no import table has `__nv_tanff`; did you mean `__nv_tanf`?");
+}
+
+#[test]
+fn buffers_are_global_memory() {
+    let program = "module {
+  tt.func public @f(%p: !tt.ptr<f16>, %o: tensor<64xi32>, %m: tensor<64xi1>, %x: tensor<64xf16>) {
+    %v = amdg.buffer_load %p[%o], %m, %x {contiguity = 2 : i32} : !tt.ptr<f16> -> tensor<64xf16>
+    amdg.buffer_store %v, %p[%o], %m {contiguity = 2 : i32} : !tt.ptr<f16> -> tensor<64xf16>
+    %r = amdg.buffer_atomic_rmw fadd, relaxed, gpu, %v, %p[%o], %m : !tt.ptr<f16> -> tensor<64xf16>
+    rocdl.s.setprio 1
+    rocdl.sched.barrier none
+    tt.return
+  }
+}
+";
+    assert_eq!(
+        body(&neutral(program)),
+        [
+            "%0 = tt.splat %p : !tt.ptr<f16> -> tensor<64x!tt.ptr<f16>>",
+            "%1 = tt.addptr %0, %o : tensor<64x!tt.ptr<f16>>, tensor<64xi32>",
+            "%v = tt.load %1, %m, %x : tensor<64x!tt.ptr<f16>>",
+            "%2 = tt.splat %p : !tt.ptr<f16> -> tensor<64x!tt.ptr<f16>>",
+            "%3 = tt.addptr %2, %o : tensor<64x!tt.ptr<f16>>, tensor<64xi32>",
+            "tt.store %3, %v, %m : tensor<64x!tt.ptr<f16>>",
+            "%4 = tt.splat %p : !tt.ptr<f16> -> tensor<64x!tt.ptr<f16>>",
+            "%5 = tt.addptr %4, %o : tensor<64x!tt.ptr<f16>>, tensor<64xi32>",
+            "%r = tt.atomic_rmw fadd, relaxed, gpu, %5, %v, %m : (tensor<64x!tt.ptr<f16>>, tensor<64xf16>, tensor<64xi1>) -> tensor<64xf16>",
+        ]
+    );
+}
+
+const TILES: &str = r#"#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @f(%p: !tt.ptr<f16>, %rows: i32, %bytes: i64, %n: i32, %c: i1, %acc: tensor<64x64xf32, #mma>, %b: !ttg.memdesc<32x64xf16, #shared, #smem, mutable>) {
+    %one = arith.constant 1 : i32
+    %true = arith.constant true
+    %s = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
+    ttng.tensormap_create %s, %p, [%n, %n], [%n, %rows], [%bytes], [%one, %one] {elem_type = 6 : i32, fill_mode = 1 : i32, interleave_layout = 0 : i32, swizzle_mode = 2 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32) -> ()
+    ttng.tensormap_fenceproxy_acquire %s : !tt.ptr<i8>
+    %d = ttng.reinterpret_tensor_descriptor %s : !tt.ptr<i8> to !tt.tensordesc<64x32xf16, #shared>
+    %a = ttg.local_alloc : () -> !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
+    %bar = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #flat, #smem, mutable>
+    ttng.init_barrier %bar, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+    ttng.barrier_expect %bar, 4096, %c : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+    ttng.async_tma_copy_global_to_local %d[%n, %one] %a, %bar, %c : !tt.tensordesc<64x32xf16, #shared>, !ttg.memdesc<1xi64, #flat, #smem, mutable> -> !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
+    ttng.async_tma_copy_global_to_local %d[%n, %n] %a, %bar, %true : !tt.tensordesc<64x32xf16, #shared>, !ttg.memdesc<1xi64, #flat, #smem, mutable> -> !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
+    ttng.wait_barrier %bar, %one : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+    %x = ttng.warp_group_dot %a, %b, %acc, %c {inputPrecision = 0 : i32, isAsync = true} : !ttg.memdesc<64x32xf16, #shared, #smem, mutable> * !ttg.memdesc<32x64xf16, #shared, #smem, mutable> -> tensor<64x64xf32, #mma>
+    %y:2 = ttng.warp_group_dot_wait %x, %a {pendings = 0 : i32} : tensor<64x64xf32, #mma>, !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
+    ttng.fence_async_shared {bCluster = false}
+    ttng.async_tma_copy_local_to_global %d[%n, %one] %y#1 : !tt.tensordesc<64x32xf16, #shared>, !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
+    ttng.async_tma_store_wait {pendings = 0 : i32}
+    tt.return
+  }
+}
+"#;
+
+/// What goes on there has words for that; descriptors are made of what the host would have been told.
+#[test]
+fn asynchronous_copies_and_products_have_neutral_words() {
+    let printed = neutral(TILES);
+    for (line, expected) in [
+        ("%two_bytes", "arith.divsi %bytes, %0 : i64"),
+        (
+            "%d",
+            "tt.make_tensor_descriptor %p, [%rows, %n], [%1, %2] {padding = 2 : i32} : <f16>, <64x32xf16, #nvmma_shared>",
+        ),
+        ("%made", "tw.mbarrier_init %bar, 1 : "),
+        ("%expected", "tw.mbarrier_expect %bar, 4096 if %c : "),
+        ("%copied", "tw.load_box %d[%n, %one] to %a at %bar if %c : !tt.tensordesc<64x32xf16, #nvmma_shared> -> "),
+        ("%awaited", "tw.mbarrier_wait %bar, %one : "),
+        ("%choice", "arith.select %c, %acc, %"),
+        ("%x", "tt.dot %"),
+        (
+            "%precision",
+            ", inputPrecision = tf32 {tw.pending = true} : tensor<64x32xf16, #blocked> * tensor<32x64xf16, #blocked_1> -> tensor<64x64xf32, #nvidia_mma>",
+        ),
+        ("%y", "tw.await_products %x, %a {outstanding = 0 : i32} : "),
+        ("%store", "tw.store_box %d[%n, %one] from %y#1 : "),
+        ("%stored", "tw.await_boxes {outstanding = 0 : i32}"),
+    ] {
+        assert!(printed.contains(expected), "{line}: {expected}\n{printed}");
+    }
+    assert!(!printed.contains("ttng."), "{printed}");
+}
+
+/// Copies of boxes as loads and stores of lanes; where all warps do the same, nobody need wait for them.
+#[test]
+fn copies_of_boxes_are_done_at_once() {
+    let module = import(&read(TILES), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
+    let module = at_once(&module, &all()).unwrap_or_else(|error| panic!("{error}"));
+    verify(&module).unwrap_or_else(|error| panic!("{error}"));
+    let printed = text::print(&module);
+    for expected in [
+        "tt.descriptor_load %d[%n, %one] : !tt.tensordesc<64x32xf16, #nvmma_shared> -> tensor<64x32xf16, #blocked>",
+        "ttg.local_store %",
+        "tt.descriptor_store %d[%n, %one], %",
+    ] {
+        assert!(printed.contains(expected), "{expected}\n{printed}");
+    }
+    // The copy that is only made where something holds, and the one that always is.
+    assert_eq!(printed.matches("scf.if %c {").count(), 1, "{printed}");
+    assert_eq!(printed.matches("tt.descriptor_load").count(), 2, "{printed}");
+    assert!(!printed.contains("mbarrier") && !printed.contains("_box"), "{printed}");
+}
+
+const BROUGHT: &str = r#"#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @f(%d: !tt.tensordesc<64x32xf16, #shared>, %a: !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, %b: !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, %bar: !ttg.memdesc<1xi64, #flat, #smem, mutable>) {
+    ttg.warp_specialize(%d, %a, %b, %bar)
+    default {
+      %zero = arith.constant 0 : i32
+      ttng.wait_barrier %bar, %zero : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+      ttg.warp_yield
+    }
+    partition0(%desc: !tt.tensordesc<64x32xf16, #shared>, %x: !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, %y: !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, %full: !ttg.memdesc<1xi64, #flat, #smem, mutable>) num_warps(2) {
+      %i = arith.constant 0 : i32
+      %true = arith.constant true
+      ttng.barrier_expect %full, 8192, %true : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+      ttng.async_tma_copy_global_to_local %desc[%i, %i] %x, %full, %true : !tt.tensordesc<64x32xf16, #shared>, !ttg.memdesc<1xi64, #flat, #smem, mutable> -> !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
+      ttng.async_tma_copy_global_to_local %desc[%i, %i] %y, %full, %true : !tt.tensordesc<64x32xf16, #shared>, !ttg.memdesc<1xi64, #flat, #smem, mutable> -> !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
+      ttg.warp_return
+    } : (!tt.tensordesc<64x32xf16, #shared>, !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, !ttg.memdesc<64x32xf16, #shared, #smem, mutable>, !ttg.memdesc<1xi64, #flat, #smem, mutable>) -> ()
+    tt.return
+  }
+}
+"#;
+
+/// Where groups of warps do different things, a phase is arrived at behind the last copy that brings its bytes, and what a group
+/// loads is shared out among its own warps.
+#[test]
+fn groups_arrive_behind_what_they_bring() {
+    let once = |text: &str| {
+        let module = import(&read(text), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
+        at_once(&module, &all()).map_err(|error| error.to_string())
+    };
+    let module = once(BROUGHT).unwrap_or_else(|error| panic!("{error}"));
+    verify(&module).unwrap_or_else(|error| panic!("{error}"));
+    let printed = text::print(&module);
+    let mut rest = printed.as_str();
+    let waits = "tw.mbarrier_wait %bar, %zero";
+    for expected in
+        [waits, "tt.descriptor_load", "local_store", "tt.descriptor_load", "local_store", "mbarrier_arrive %full, 1"]
+    {
+        let found = rest.split_once(expected);
+        rest = found.unwrap_or_else(|| panic!("no `{expected}` where it is expected in\n{printed}")).1;
+    }
+    assert_eq!(printed.matches("mbarrier_arrive").count(), 1, "{printed}");
+    assert!(printed.contains("warpsPerCTA = [2, 1]") && !printed.contains("warpsPerCTA = [4, 1]"), "{printed}");
+    let message = once(&BROUGHT.replace("8192", "4000")).expect_err("other bytes");
+    assert!(message.contains("do not bring the bytes that it expects"), "{message}");
+}
+
+const SUMS: &str = r#"#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#sums = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
+#smem = #ttg.shared_memory
+module {
+  tt.func public @f(%a: !ttg.memdesc<128x64xf16, #shared, #smem>, %b: !ttg.memdesc<64x64xf16, #shared, #smem>, %bar: !ttg.memdesc<1xi64, #flat, #smem, mutable>, %u: i1, %x: tensor<128x64xf32>) -> tensor<128x64xf32> {
+    %true = arith.constant true
+    %d, %t = ttng.tmem_alloc : () -> (!ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable>, !ttg.async.token)
+    %s = ttng.tmem_store %x, %d[%t], %true : tensor<128x64xf32> -> !ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable>
+    %m = ttng.tc_gen5_mma %a, %b, %d[%s], %u, %true, %bar[%true] {is_async} : !ttg.memdesc<128x64xf16, #shared, #smem>, !ttg.memdesc<64x64xf16, #shared, #smem>, !ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable>, !ttg.memdesc<1xi64, #flat, #smem, mutable>
+    %r, %l = ttng.tmem_load %d[%m] : !ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable> -> tensor<128x64xf32>
+    tt.return %r : tensor<128x64xf32>
+  }
+}
+"#;
+
+/// Sums in tensor memory are read before a product, where there are some yet, and written after it.
+#[test]
+fn products_in_tensor_memory_read_and_write_their_sums() {
+    let printed = neutral(SUMS);
+    let arrives = "tw.mbarrier_arrive %bar, 1 if %true";
+    let product = ["scf.if %u", "local_load %d", "tt.dot", "local_store", arrives];
+    let names = ["local_alloc", "local_store"].into_iter().chain(product).chain(["local_load %d"]);
+    let mut rest = printed.as_str();
+    for name in names {
+        let (_, after) =
+            rest.split_once(name).unwrap_or_else(|| panic!("no `{name}` where it is expected in\n{printed}"));
+        rest = after;
+    }
+    assert!(!printed.contains(" ttng."), "{printed}");
+}
+
+/// Numbers times scales are rounded once, whatever says what the scales are: numbers, or codes of powers of two.
+#[test]
+fn scales_are_numbers_or_codes_of_powers() {
+    let upcast = |scale: &str| {
+        format!(
+            "module {{
+  tt.func public @f(%x: tensor<4x64xf8E4M3FN>, %s: tensor<4x64x{scale}>) -> tensor<4x64xf16> {{
+    %r = amdg.scaled_upcast_fp8 %x scale %s : tensor<4x64xf8E4M3FN>, tensor<4x64x{scale}> -> tensor<4x64xf16>
+    tt.return %r : tensor<4x64xf16>
+  }}
+}}
+"
+        )
+    };
+    let codes = body(&neutral(&upcast("i8")));
+    assert_eq!(codes[0], "%0 = tt.fp_to_fp %x : tensor<4x64xf8E4M3FN> -> tensor<4x64xf32>");
+    assert_eq!(codes[1], "%1 = tt.bitcast %s : tensor<4x64xi8> -> tensor<4x64xf8E8M0FNU>");
+    assert_eq!(codes[2], "%2 = tt.fp_to_fp %1 : tensor<4x64xf8E8M0FNU> -> tensor<4x64xf32>");
+    assert_eq!(codes[3], "%3 = arith.mulf %0, %2 : tensor<4x64xf32>");
+    assert_eq!(codes[4], "%r = tt.fp_to_fp %3, rounding = rtne : tensor<4x64xf32> -> tensor<4x64xf16>");
+    let numbers = body(&neutral(&upcast("bf16")));
+    assert_eq!(numbers[1], "%1 = tt.fp_to_fp %s : tensor<4x64xbf16> -> tensor<4x64xf32>");
+    assert_eq!(numbers[2], "%2 = arith.mulf %0, %1 : tensor<4x64xf32>");
+}
+
+/// Copies by a descriptor that moves are made where it acts, at its own beginning.
+#[test]
+fn descriptors_that_move_begin_elsewhere() {
+    let program = "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module {
+  tt.func public @f(%d: !tt.tensordesc<8x16xf32, #shared>, %b: !ttg.memdesc<8x16xf32, #shared, #smem, mutable>, %i: i32, %r: tensor<8xi32>) {
+    %m = amdg.update_tensor_descriptor %d add_offsets = [%i, %i] pred = %i {clamp_bounds} : !tt.tensordesc<8x16xf32, #shared>
+    %t = amdg.async_tdm_copy_global_to_local %m into %b : !tt.tensordesc<8x16xf32, #shared> -> !ttg.memdesc<8x16xf32, #shared, #smem, mutable>
+    %w = amdg.async_tdm_wait %t {num = 0 : i32}
+    %s = amdg.async_tdm_scatter %d[%r] from %b : tensor<8xi32>, !ttg.memdesc<8x16xf32, #shared, #smem, mutable> -> !tt.tensordesc<8x16xf32, #shared>
+    tt.return
+  }
+}
+";
+    let printed = neutral(program);
+    for expected in [
+        "%m = tw.moved_descriptor %d by [%i, %i] if %i {clamp_bounds} : !tt.tensordesc<8x16xf32, #swizzled_shared>",
+        "tw.descriptor_acts %m",
+        "tt.descriptor_load %m[%",
+        "ttg.local_store %",
+        "tt.descriptor_scatter %d[%r, %",
+    ] {
+        assert!(printed.contains(expected), "{expected}\n{printed}");
+    }
+    assert!(!printed.contains("amdg."), "{printed}");
+}
+
+#[test]
+fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
+    let program = "#smem = #ttg.shared_memory
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+module {
+  tt.func public @f(%b: !ttg.memdesc<1xi64, #flat, #smem, mutable>) {
+    ttng.arrive_barrier %b, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+    ttng.cluster_barrier {relaxed = false}
+    tt.return
+  }
+}
+";
+    let error = import(&read(program), &imports(), &all()).expect_err("refused").in_text(program).to_string();
+    let reason = "a barrier of several blocks has no neutral word";
+    assert_eq!(error, format!("6:5: `ttng.cluster_barrier`: it has no neutral meaning: {reason}"));
+}
+
+/// Every operation of the vendors' dialects has a row, by which it is said in neutral words or refused.
+#[test]
+fn every_operation_of_the_vendors_has_a_row() {
+    let imports = imports();
+    let rows: BTreeMap<_, _> = imports.operations().collect();
+    for (file, text) in FILES {
+        let mut dialect = Dialects::default();
+        dialect.add(file, text).unwrap_or_else(|error| panic!("{error}"));
+        for definition in dialect.iter() {
+            assert!(rows.contains_key(&*definition.name), "`{}` has no row", definition.name);
+        }
+    }
+    let known = all();
+    for name in rows.keys() {
+        assert!(known.get(name).is_some(), "there is no operation `{name}`");
+    }
+}
+
+/// Rounding to tf32 as the assembly does it, to nearest, ties away from zero, on numbers and what is none.
+#[test]
+fn assembly_that_a_table_has_becomes_operations() {
+    let assembly = |text: &str| {
+        format!(
+            "module {{
+  tt.func public @f(%x: tensor<64xf32>) -> tensor<64xf32> {{
+    %r = tt.elementwise_inline_asm \"{text}\" {{constraints = \"=r,r\", packed_element = 1 : i32, pure = true}} %x : tensor<64xf32> -> tensor<64xf32>
+    tt.return %r : tensor<64xf32>
+  }}
+}}
+"
+        )
+    };
+    let rounded = neutral(&assembly("cvt.rna.tf32.f32 $0, $1;"));
+    assert!(
+        !rounded.contains("inline_asm") && rounded.contains("arith.andi") && rounded.contains("math.isnan"),
+        "{rounded}"
+    );
+    // Others stay: only the vendor's compiler knows them.
+    let other = assembly("ex2.approx.f32 $0, $1;");
+    assert_eq!(neutral(&other), other);
+}
+
+/// All programs of the full data that have layouts: nothing foreign is left but assembly.
+#[test]
+fn real_programs_have_no_foreign_words_after() {
+    let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") else { return };
+    let folder = std::path::PathBuf::from(shared).join("kernels");
+    let mut count = 0;
+    for folder in [folder.join("ttgir"), folder.join("cases")] {
+        for entry in std::fs::read_dir(folder).expect("the folder") {
+            let file = entry.expect("an entry").path();
+            if !file.extension().is_some_and(|end| end == "ttgir" || end == "ttir") {
+                continue;
+            }
+            let printed = neutral(&std::fs::read_to_string(&file).expect("a program"));
+            for foreign in [" amdg.", " ttng.", " rocdl.", "extern_elementwise", "inline_asm"] {
+                assert!(!printed.contains(foreign), "{}: {foreign}", file.display());
+            }
+            count += 1;
+        }
+    }
+    assert_eq!(count, 652 + 220);
+}

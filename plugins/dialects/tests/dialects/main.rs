@@ -1,0 +1,4 @@
+//! Tests of `dialects`, one module for each subject.
+
+mod imports;
+mod programs;

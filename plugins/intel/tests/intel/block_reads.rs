@@ -1,0 +1,194 @@
+//! Loads of blocks: which there are, what their registers hold, where they are chosen for factors, and their code.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+
+use tilewright_vendor_testkit::dots;
+
+use dots::{assembly, described, means, object, planned, proven, question};
+use rspirv::binary::Assemble;
+use rspirv::spirv::Op;
+use tilewright_intel::IntelTarget;
+use tilewright_intel::compile::validate::validate;
+use tilewright_intel::instructions::rows;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::contract::Question;
+use tilewright_plan::movement::{BlockLoads, BlockSource};
+use tilewright_target::{Instruction, InstructionKind, Operand};
+
+fn target() -> IntelTarget {
+    IntelTarget::new(described("max1550", include_str!("../../../../targets/max1550.toml"))).unwrap()
+}
+
+/// Both factors of this product are loaded by blocks.
+fn by_blocks(target: &IntelTarget) -> Question {
+    Question { warps: 1, ..question(target, [8, 32, 32], ["f16", "f16", "f32"]) }
+}
+
+fn row(name: &str) -> Instruction {
+    let name = format!("intel_sub_group_2d_block_read_{name}");
+    rows("pvc").into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("{name}"))
+}
+
+fn registers(row: &Instruction) -> &LinearLayout {
+    row.operands
+        .iter()
+        .find_map(|operand| match operand {
+            Operand::Register { layout, .. } => Some(layout),
+            _ => None,
+        })
+        .unwrap()
+}
+
+fn columns(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
+    let at = |&column: &u64| [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)));
+    layout.columns_of(dim).iter().map(at).collect()
+}
+
+/// Intel's tests of Triton, LinearLayoutConversionsTest: bases of the registers and work items of a block.
+#[test]
+fn registers_hold_what_intels_tests_say() {
+    let powers = |from: u64, to: u64, axis: usize| -> Vec<[u64; 2]> {
+        let at = |power: u32| if axis == 0 { [1 << power, 0] } else { [0, 1 << power] };
+        (from.trailing_zeros()..to.trailing_zeros()).map(at).collect()
+    };
+    for (name, registers_are, lanes_are) in [
+        // I8_16x32x1: two neighbours, then rows; work items have every second column.
+        ("8b_16r32x1c", [powers(1, 2, 1), powers(1, 16, 0)].concat(), powers(2, 32, 1)),
+        // FP32_32x8x2: every second row, then the next block; work items have columns and a row.
+        ("32b_32r8x2c", [powers(2, 32, 0), powers(8, 16, 1)].concat(), [powers(1, 8, 1), powers(1, 2, 0)].concat()),
+        // The extension: a row of 16 over the work items.
+        ("16b_8r16x2c", [powers(1, 8, 0), powers(16, 32, 1)].concat(), powers(1, 16, 1)),
+        // Factors of products: neighbours down a column in one register; transposed, a row in each work item.
+        ("transform_16b_16r16x1c", powers(1, 16, 0), powers(1, 16, 1)),
+        ("transform_8b_32r16x2c", [powers(1, 32, 0), powers(16, 32, 1)].concat(), powers(1, 16, 1)),
+        ("transpose_32b_16r8x1c", powers(1, 8, 1), powers(1, 16, 0)),
+    ] {
+        let row = row(name);
+        let layout = registers(&row);
+        assert_eq!(columns(layout, Dim::REGISTER), registers_are, "{name}");
+        assert_eq!(columns(layout, Dim::LANE), lanes_are, "{name}");
+    }
+}
+
+#[test]
+fn blocks_are_those_of_the_extension() {
+    let reads = |architecture| rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::GlobalMove);
+    let names: BTreeSet<String> = reads("pvc").map(|row| row.name).collect();
+    // Six heights of two widths of 8 bits and of 16, and of 32 bits of 16 columns; five of two widths of 8 columns.
+    let plain = 6 * 5 + 5 * 2;
+    assert_eq!(names.len(), plain + 3 + 4 + 1, "{names:?}");
+    assert_eq!(reads("xe2").count(), names.len());
+    assert_eq!(reads("dg2").count(), 0);
+}
+
+/// Where rows of both factors are 64 bytes or more, and no longer in the way of anything.
+#[test]
+fn factors_are_loaded_by_blocks_where_they_are_as_the_unit_takes_them() {
+    let target = target();
+    for (types, shape, warps, expected) in [
+        // A lane's registers hold all of K, or half of it.
+        (["bf16", "bf16", "f32"], [8, 32, 32], 1, ["16b_8r16x2c", "transform_16b_32r16x2c"]),
+        (["f16", "f16", "f32"], [8, 64, 32], 1, ["16b_8r16x1c", "transform_16b_16r16x2c"]),
+        (["i8", "i8", "i32"], [16, 64, 64], 1, ["", "transform_8b_32r16x4c"]),
+        // Warps share out rows, or columns.
+        (["f16", "f16", "f32"], [64, 64, 64], 4, ["", "transform_16b_"]),
+    ] {
+        let plan = proven(&target, &Question { warps, ..question(&target, shape, types) });
+        assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
+        let feeds = plan.feeds(means(&target)).unwrap();
+        for (feed, expected) in feeds.iter().zip(expected) {
+            let found = feed.blocks.as_ref().map_or("", |blocks| blocks.instruction.as_str());
+            let wanted = format!("intel_sub_group_2d_block_read_{expected}");
+            assert!(found.starts_with(&wanted), "{types:?} {shape:?}, {warps} warps: {found}, expected {wanted}");
+        }
+        let text = assembly(&target, &plan);
+        for feed in &feeds {
+            let name = &feed.blocks.as_ref().unwrap().instruction;
+            assert!(text.contains(name), "{name}: {text}");
+        }
+    }
+}
+
+/// Several chunks: the block's column, or row, moves on, the matrix stays where it is.
+#[test]
+fn chunks_are_blocks_of_one_matrix() {
+    let target = target();
+    for (shape, warps) in [([8, 32, 2048], 1), ([64, 64, 1024], 4)] {
+        let plan = proven(&target, &Question { warps, ..question(&target, shape, ["f16", "f16", "f32"]) });
+        assert!(plan.chunks() > 1);
+        let feeds = plan.feeds(means(&target)).unwrap();
+        assert!(feeds.iter().all(|feed| feed.blocks.is_some()), "{shape:?}");
+    }
+}
+
+/// Rows of less than 64 bytes cannot be named; elements that are cast lie elsewhere.
+#[test]
+fn other_factors_are_loaded_element_by_element() {
+    let target = target();
+    for (types, shape) in [(["f16", "f16", "f32"], [32, 16, 16]), (["i8", "f16", "f32"], [32, 32, 32])] {
+        let plan = proven(&target, &question(&target, shape, types));
+        let [a, _] = plan.feeds(means(&target)).unwrap();
+        assert!(a.blocks.is_none(), "{types:?} {shape:?}");
+    }
+}
+
+#[test]
+fn code_calls_the_builtins_as_the_extension_names_them() {
+    let target = target();
+    let plan = planned(&target, &by_blocks(&target));
+    let text = assembly(&target, &plan);
+    for name in [
+        "_Z41intel_sub_group_2d_block_read_16b_8r16x2cPU3AS1viiiDv2_iPt",
+        "_Z52intel_sub_group_2d_block_read_transform_16b_32r16x2cPU3AS1viiiDv2_iPj",
+    ] {
+        assert!(text.contains(&format!("\"{name}\"")), "{name}: {text}");
+    }
+    assert!(!object(&target, &plan).is_empty());
+}
+
+/// What a load leaves is in an array of the work item, declared before all else.
+#[test]
+fn arrays_come_first_in_the_first_block() {
+    let target = target();
+    let plan = planned(&target, &by_blocks(&target));
+    let words: Vec<u32> =
+        object(&target, &plan).chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+    validate(&words).unwrap();
+    let mut module = rspirv::dr::load_words(&words).unwrap();
+    let block = module.functions.iter_mut().flat_map(|function| &mut function.blocks).next().unwrap();
+    let arrays = block.instructions.iter().take_while(|first| first.class.opcode == Op::Variable).count();
+    assert_eq!(
+        arrays as u64,
+        plan.feeds(means(&target)).unwrap().iter().map(|feed| feed.blocks.as_ref().unwrap().accesses).sum::<u64>()
+    );
+    block.instructions.swap(arrays - 1, arrays);
+    let fault = validate(&module.assemble()).unwrap_err().to_string();
+    assert!(fault.contains("come first in its first block"), "{fault}");
+}
+
+/// Two rows that load the same map: the one of fewer cycles, wherever it stands; where the table says of none, the first.
+#[test]
+fn among_loads_of_the_same_map_the_cheapest_wins() {
+    let target = target();
+    let own = row("16b_8r16x1c");
+    let other = Instruction { name: format!("{}_again", own.name), ..own.clone() };
+    let one = |dim| LinearLayout::identity(1, dim, Dim::tensor(0)).unwrap();
+    let layout = registers(&own).direct_sum(&one(Dim::WARP)).unwrap().direct_sum(&one(Dim::BLOCK)).unwrap();
+    let source = BlockSource { shape: [64, 64], minor: 1, pitch: 64, alignment: 64 };
+    let chosen = |cycles: [Option<f64>; 2]| {
+        let rows = [&own, &other].into_iter().zip(cycles).map(|(row, cycles)| Instruction { cycles, ..row.clone() });
+        let rows: Vec<_> = rows.collect();
+        let means = means(&target).with_instructions(&rows);
+        BlockLoads::new(&layout, &source, 16, means).unwrap().instruction
+    };
+    for (cycles, wanted) in [
+        ([None, None], &own),
+        ([Some(8.0), Some(8.0)], &own),
+        ([Some(8.0), Some(4.0)], &other),
+        ([Some(4.0), Some(8.0)], &own),
+        ([None, Some(8.0)], &other),
+    ] {
+        assert_eq!(chosen(cycles), wanted.name, "{cycles:?}");
+    }
+}

@@ -1,0 +1,170 @@
+//! Code that runs: what the vendor's OpenCL computes of it, compared with what it should be.
+//!
+//! Where this machine has no OpenCL device of the vendor's, each test says so; `conformance/intel-tools.sh` installs
+//! the runtime for processors, and `OCL_ICD_VENDORS` leads to it.
+#![cfg(feature = "drivers")]
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::dots;
+
+use dots::{described, means, planned, question};
+use tilewright_intel::IntelTarget;
+use tilewright_kernel::{Builder, Element, Launch, Module, Space, SpecialRegister, Type};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement::{BlockLoads, BlockSource, Means};
+use tilewright_plugin::{
+    Artifact, Buffer, CompileOptions, Device, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target,
+};
+use tilewright_target::{InstructionKind, Operand};
+use tilewright_verify::{BlockTile, prove_block_loads_on, prove_contraction_on, prove_instruction_on};
+
+fn target(name: &str, text: &str) -> IntelTarget {
+    IntelTarget::new(described(name, text)).unwrap()
+}
+
+fn max1550() -> IntelTarget {
+    target("max1550", include_str!("../../../../targets/max1550.toml"))
+}
+
+fn a770() -> IntelTarget {
+    target("a770", include_str!("../../../../targets/a770.toml"))
+}
+
+/// The first device, where there is one.
+fn device(target: &IntelTarget) -> Option<Box<dyn Device>> {
+    match target.devices() {
+        Ok(devices) => devices.into_iter().next(),
+        Err(DeviceError::NoRuntime(why)) => {
+            assert!(why.contains("Debian") || why.contains("intel-tools.sh"), "{why}");
+            eprintln!("not run: {why}");
+            None
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn each_product_of_matrices_is_what_its_row_says() {
+    for target in [max1550(), a770()] {
+        let Some(mut device) = device(&target) else { return };
+        for row in target.instructions().iter().filter(|row| row.semantics.multiplies()) {
+            prove_instruction_on(&mut *device, &target, row).unwrap_or_else(|error| panic!("{}: {error}", row.name));
+        }
+    }
+}
+
+/// Each load of a block, within a matrix and beyond its ends.
+#[test]
+fn loads_of_blocks_give_what_their_rows_say() {
+    let target = max1550();
+    let Some(mut device) = device(&target) else { return };
+    for row in target.instructions().iter().filter(|row| row.kind == InstructionKind::GlobalMove) {
+        let means = Means::of(target.description()).with_instructions(std::slice::from_ref(row));
+        let Some(Operand::Register { layout, bits, .. }) = row.operands.first() else { panic!("{}", row.name) };
+        let one = LinearLayout::identity(1, Dim::WARP, Dim::tensor(0)).unwrap();
+        let layout = layout.direct_sum(&one).unwrap();
+        let [rows, columns] = [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis)));
+        let shape = [2 * rows + 1, 2 * columns + 32 / u64::from(*bits)];
+        let shape = [shape[0], shape[1].max(512 / u64::from(*bits))];
+        let source = BlockSource { shape, minor: 1, pitch: 4 * columns.max(32), alignment: 64 };
+        let loads = BlockLoads::new(&layout, &source, *bits, means).unwrap();
+        let [high, wide] = [rows as i32, columns as i32];
+        for begin in [[2 * high, 2 * wide], [-high / 2, -wide / 2]] {
+            let tile = BlockTile { layout: &layout, source, element_bits: *bits, begin };
+            prove_block_loads_on(&mut *device, &target, &tile, &loads)
+                .unwrap_or_else(|error| panic!("{} at {begin:?}: {error}", row.name));
+        }
+    }
+}
+
+#[test]
+fn dots_are_products() {
+    let target = max1550();
+    let Some(mut device) = device(&target) else { return };
+    let by_blocks = planned(&target, &question(&target, [64, 64, 64], ["f16", "f16", "f32"]));
+    assert!(by_blocks.feeds(means(&target)).unwrap().iter().any(|feed| feed.blocks.is_some()));
+    prove_contraction_on(&mut *device, &target, &by_blocks, means(&target)).unwrap();
+    for types in [["f16", "f16", "f32"], ["i8", "u8", "i32"], ["i8", "e4m3", "f32"], ["i32", "f16", "f64"]] {
+        let plan = planned(&target, &question(&target, [32, 64, 32], types));
+        prove_contraction_on(&mut *device, &target, &plan, means(&target))
+            .unwrap_or_else(|error| panic!("{types:?} by {}: {error}", plan.unit_name()));
+    }
+}
+
+/// A kernel that writes the number of its block, times a scalar, to the block's place.
+fn numbering(target: &IntelTarget) -> Artifact {
+    let i32 = Type::Scalar(Element::I32);
+    let parameters = [("out", Type::Pointer(Space::Global)), ("factor", i32)];
+    let mut builder = Builder::new("numbering", Launch { lanes: 16, warps: 2, blocks: 1 }, &parameters);
+    let (out, factor) = (builder.parameter(0), builder.parameter(1));
+    let block = builder.special(SpecialRegister::Program(0));
+    let bytes = builder.binary_const(tilewright_kernel::Binary::Mul, block, 4);
+    let place = builder.advance(out, bytes);
+    let value = builder.binary(tilewright_kernel::Binary::Mul, block, factor);
+    builder.store(place, 0, value, None);
+    target.compile(&Module { kernels: vec![builder.finish()] }, &CompileOptions::default()).unwrap()
+}
+
+fn launch(code: LoadedCode, grid: [u32; 3], arguments: &[LaunchArgument]) -> LaunchRequest {
+    LaunchRequest { code, kernel: "numbering".to_owned(), grid, arguments: arguments.to_vec() }
+}
+
+#[test]
+fn grids_scalars_and_parts_of_buffers_arrive() {
+    let target = max1550();
+    let Some(mut device) = device(&target) else { return };
+    let code = device.load(&numbering(&target)).unwrap();
+    let out = device.allocate(20).unwrap();
+    assert_eq!(device.read(out, 0, 20).unwrap(), [0; 20], "memory begins as zeros");
+    device.write(out, 16, &[1, 2, 3, 4]).unwrap();
+    let factor = LaunchArgument::Scalar { bits: 1000, width: 32 };
+    let launched = device.launch(&launch(code, [4, 1, 1], &[LaunchArgument::Buffer(out), factor])).unwrap();
+    assert!(launched.nanoseconds.is_some(), "the runtime has a clock");
+    let expected: Vec<u8> = [0u32, 1000, 2000, 3000, 0x0403_0201].into_iter().flat_map(u32::to_le_bytes).collect();
+    assert_eq!(device.read(out, 0, 20).unwrap(), expected);
+    assert_eq!(device.read(out, 4, 4).unwrap(), expected[4..8]);
+}
+
+#[test]
+fn misuse_is_an_error_that_says_what_is_wrong() {
+    let target = max1550();
+    let Some(mut device) = device(&target) else { return };
+    let artifact = numbering(&target);
+    let code = device.load(&artifact).unwrap();
+    let out = device.allocate(8).unwrap();
+    let whole = [LaunchArgument::Buffer(out), LaunchArgument::Scalar { bits: 1, width: 32 }];
+    assert!(matches!(device.write(out, 4, &[0; 5]), Err(DeviceError::BadBuffer(_))));
+    assert!(matches!(device.read(out, u64::MAX, 2), Err(DeviceError::BadBuffer(_))));
+    assert!(matches!(device.read(Buffer(4711), 0, 0), Err(DeviceError::BadBuffer(_))));
+    assert!(matches!(device.allocate(u64::MAX), Err(DeviceError::OutOfMemory(_))));
+    assert!(matches!(device.launch(&launch(LoadedCode(4711), [1; 3], &whole)), Err(DeviceError::BadLaunch(_))));
+    assert!(matches!(device.launch(&launch(code, [0, 1, 1], &whole)), Err(DeviceError::BadLaunch(_))));
+    assert!(matches!(device.launch(&launch(code, [1; 3], &whole[..1])), Err(DeviceError::BadLaunch(_))));
+    let wide = [whole[0], LaunchArgument::Scalar { bits: 1, width: 64 }];
+    assert!(matches!(device.launch(&launch(code, [1; 3], &wide)), Err(DeviceError::BadLaunch(_))));
+    let mut freed = whole;
+    freed[0] = LaunchArgument::Buffer(device.allocate(8).unwrap());
+    let LaunchArgument::Buffer(gone) = freed[0] else { unreachable!() };
+    device.free(gone);
+    assert!(matches!(device.launch(&launch(code, [1; 3], &freed)), Err(DeviceError::BadBuffer(_))));
+    device.unload(code);
+    assert!(matches!(device.launch(&launch(code, [1; 3], &whole)), Err(DeviceError::BadLaunch(_))));
+    let mut broken = artifact.clone();
+    broken.payloads.iter_mut().for_each(|payload| payload.bytes.truncate(40));
+    assert!(matches!(device.load(&broken), Err(DeviceError::Driver(_) | DeviceError::BadLaunch(_))));
+    let mut wide = artifact;
+    wide.kernels[0].lanes = 7;
+    assert!(matches!(device.load(&wide), Err(DeviceError::Unsupported(message)) if message.contains("7 lanes")));
+}
+
+#[test]
+fn without_a_driver_it_is_said_what_to_install() {
+    // The list of drivers is read once in a process.
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["dots_are_products", "--exact", "--nocapture"])
+        .env("OCL_ICD_VENDORS", "/nonexistent")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success() && said.contains("not run: "), "{said}");
+}

@@ -1,0 +1,152 @@
+//! The families of this plugin against the expectations of Intel's Triton backend.
+
+use tilewright_testkit::known_answers;
+
+use std::collections::BTreeSet;
+
+use known_answers::{full_text, numbers, same_layout};
+use serde_json::Value;
+use tilewright_intel::families::VendorFamilies;
+use tilewright_intel::instructions::rows;
+use tilewright_layout::{Attribute, Bases, Dim, Families, FamilySpec, LinearLayout, SampleUse};
+
+const SAMPLE: &str = include_str!("../data/dpas_cases.json");
+
+#[test]
+fn families_agree() {
+    let full = full_text("reference/intel_dpas_cases.json");
+    for text in std::iter::once(SAMPLE).chain(full.as_deref()) {
+        let file: Value = serde_json::from_str(text).expect("cases are JSON");
+        let cases = file["cases"].as_array().expect("a list of cases");
+        assert!(cases.len() >= 18);
+        for case in cases {
+            let shape = numbers(&case["shape"]);
+            let found = families().resolve(&spec(case), &shape, &families()).expect("the case is a layout");
+            if let Err(why) = same_layout(found.linear(), &expected(case, &shape)) {
+                panic!("{why}\nin {case}");
+            }
+        }
+    }
+}
+
+fn expected(case: &Value, shape: &[u64]) -> LinearLayout {
+    let images = |value: &Value| value.as_array().expect("bases").iter().map(numbers).collect::<Bases>();
+    let bases: Vec<_> =
+        ["register", "lane", "warp", "block"].map(|dim| (Dim::named(dim), images(&case["expected"][dim]))).into();
+    let outs: Vec<_> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
+    LinearLayout::from_bases(&bases, &outs).expect("the expectation is a layout")
+}
+
+fn spec(case: &Value) -> FamilySpec {
+    let index = case["opIdx"].as_i64().expect("an operand");
+    if case["subgroup2dblock"].is_object() {
+        let block = attributes("subgroup_2d_block", &case["subgroup2dblock"]);
+        return FamilySpec::new("dot_operand").with("operand_index", index).of(block);
+    }
+    let dpas = attributes("dpas", &case["dpas"]);
+    match index {
+        2 => dpas,
+        0 | 1 => FamilySpec::new("dot_operand").with("operand_index", index).of(dpas),
+        _ => FamilySpec::new("dpas_scale").with("operand_index", index - 3).of(dpas),
+    }
+}
+
+fn attributes(name: &str, values: &Value) -> FamilySpec {
+    let mut spec = FamilySpec::new(name);
+    for (key, value) in values.as_object().expect("named values").iter().filter(|(_, value)| !value.is_null()) {
+        let value: Attribute = serde_json::from_value(value.clone()).expect("a number or a list");
+        spec = spec.with(&snake_case(key), value);
+    }
+    spec
+}
+
+fn snake_case(word: &str) -> String {
+    match word {
+        "warpsPerCTA" => "warps_per_cta".to_owned(),
+        "fp4KPack" => "fp4_k_pack".to_owned(),
+        _ => word
+            .chars()
+            .flat_map(|c| if c.is_uppercase() { vec!['_', c.to_ascii_lowercase()] } else { vec![c] })
+            .collect(),
+    }
+}
+
+#[test]
+fn samples_are_layouts_and_feed_instructions_that_there_are() {
+    let mut feeding = 0;
+    for (architecture, lanes) in [("pvc", 16), ("pvc", 32), ("xe2", 16), ("xe2", 32), ("dg2", 8)] {
+        let own = VendorFamilies::of(architecture);
+        let instructions = rows(architecture);
+        for warps in [1, 2, 4, 8] {
+            for element_bits in [8, 16, 32, 64] {
+                let samples = own.samples(SampleUse { lanes, warps, element_bits });
+                assert_eq!(samples.is_empty(), element_bits == 64 || (architecture, element_bits) == ("dg2", 32));
+                let names: BTreeSet<_> = samples.iter().map(|sample| &sample.name).collect();
+                assert_eq!(names.len(), samples.len(), "names are unique");
+                for sample in &samples {
+                    let layout = own.resolve(&sample.spec, &[128, 64], &own).expect("a sample is a layout");
+                    assert_eq!(1 << layout.linear().in_bits(Dim::WARP), warps, "{architecture}: {}", sample.name);
+                    let Some(operand) = &sample.operand else { continue };
+                    let found = instructions.iter().filter(|row| row.name == operand.instruction).count();
+                    assert_eq!(found, 1, "{architecture} has no `{}`", operand.instruction);
+                    assert!(lanes < 32, "instructions are for sub-groups of 8 or 16");
+                    feeding += 1;
+                }
+            }
+        }
+    }
+    assert!(feeding > 0);
+    let none = VendorFamilies::of("unheard-of").samples(SampleUse { lanes: 16, warps: 4, element_bits: 16 });
+    assert!(none.is_empty());
+}
+
+/// What a two-dimensional read repeats is repeated down the rows first, whichever operand it is for.
+#[test]
+fn block_reads_are_repeated_down_the_rows_first() {
+    for (index, warps) in [(0i64, vec![vec![0, 0], vec![16, 0]]), (1, vec![vec![0, 16], vec![0, 0]])] {
+        let block = FamilySpec::new("subgroup_2d_block")
+            .with("instr_shape", [16, 16])
+            .with("num_blocks", 1)
+            .with("order", [1, 0])
+            .with("threads_per_warp", 16)
+            .with("warps_per_cta", [2, 2]);
+        let operand = FamilySpec::new("dot_operand").with("operand_index", index).of(block);
+        let found = families().resolve(&operand, &[64, 64], &families()).expect("a layout");
+        let mut registers: Bases = [1, 2, 4, 8].map(|row| vec![row, 0]).into();
+        registers
+            .extend(if index == 0 { [[32, 0], [0, 16], [0, 32]] } else { [[16, 0], [32, 0], [0, 32]] }.map(Vec::from));
+        assert_eq!(found.linear().bases_of(Dim::REGISTER), registers, "operand {index}");
+        assert_eq!(found.linear().bases_of(Dim::WARP), warps, "operand {index}");
+    }
+}
+
+/// Blocks of a cluster that share out the result share out its operands and scales along the same
+/// axis, and hold the same along the other.
+#[test]
+fn clusters_share_out_operands_and_scales() {
+    let dpas = FamilySpec::new("dpas")
+        .with("repeat_count", 8)
+        .with("systolic_depth", 8)
+        .with("execution_size", 16)
+        .with("ops_per_channel", 4)
+        .with("threads_per_warp", 16)
+        .with("warps_per_cta", [1, 1])
+        .with("rep_cluster", [1, 1])
+        .with("cga_layout", Attribute::List(vec![Attribute::from(&[0i64, 1][..]), Attribute::from(&[1i64, 0][..])]));
+    let of = |name: &str, index: i64| FamilySpec::new(name).with("operand_index", index).of(dpas.clone());
+    for (spec, shape, blocks) in [
+        (dpas.clone(), [32, 64], [[0, 32], [16, 0]]),
+        (of("dot_operand", 0), [32, 64], [[0, 0], [16, 0]]),
+        (of("dot_operand", 1), [64, 64], [[0, 32], [0, 0]]),
+        (of("dpas_scale", 0), [32, 2], [[0, 0], [16, 0]]),
+        (of("dpas_scale", 1), [64, 2], [[32, 0], [0, 0]]),
+    ] {
+        let found = families().resolve(&spec, &shape, &families()).expect("a layout");
+        assert_eq!(found.linear().bases_of(Dim::BLOCK), blocks.map(Vec::from), "{spec:?}");
+        assert!(found.linear().is_surjective());
+    }
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("pvc")
+}

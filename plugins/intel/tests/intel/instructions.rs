@@ -1,0 +1,194 @@
+//! The instruction rows of this plugin against published tables, and against its own families.
+
+use tilewright_testkit::known_answers;
+use tilewright_testkit::thread_value;
+
+use std::collections::BTreeSet;
+
+use known_answers::full_text;
+use serde_json::Value;
+use thread_value::ThreadValue;
+use tilewright_intel::families::VendorFamilies;
+use tilewright_intel::instructions::{rows, unused};
+use tilewright_layout::{Dim, Families, FamilySpec, LinearLayout};
+use tilewright_target::{Instruction, InstructionKind, Operand};
+
+/// Prefetches have tests of their own.
+fn products(architecture: &str) -> Vec<Instruction> {
+    rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix).collect()
+}
+
+const PUBLISHED: &str = include_str!("../data/matrix_instructions.json");
+
+fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, u32, &'a LinearLayout) {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Register { role, element, bits, layout } if role == wanted => Some((element.as_str(), *bits, layout)),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
+}
+
+/// `XE_8x16x32_S32S8S8S32_TT` to `dpas.8x8.s32.s8.s8.s32`. These tables take B in registers of 32
+/// bits, as the rows do; newer ones take it as vectors of its own elements.
+fn name_of(atom: &Value) -> Option<String> {
+    let (shape, types) = atom["name"].as_str()?.strip_prefix("XE_")?.strip_suffix("_TT")?.split_once('_')?;
+    let (repeat, _) = shape.split_once('x')?;
+    let mut listed = Vec::new();
+    let mut rest = types;
+    while !rest.is_empty() {
+        let known = ["TF32", "BF16", "F16", "F32", "S32", "S8", "U8"];
+        let element = known.into_iter().find(|element| rest.starts_with(element))?;
+        rest = &rest[element.len()..];
+        listed.push(element.to_lowercase());
+    }
+    (listed.len() == 4).then(|| format!("dpas.8x{repeat}.{}", listed.join(".")))
+}
+
+#[test]
+fn operands_are_as_published() {
+    let all = rows("pvc");
+    let mut checked = BTreeSet::new();
+    let full = full_text("reference/matrix_instruction_tv_layouts.json");
+    for text in std::iter::once(PUBLISHED).chain(full.as_deref()) {
+        let file: Value = serde_json::from_str(text).expect("a table is JSON");
+        for atom in file["atoms"].as_array().expect("a list of atoms") {
+            let Some(name) = name_of(atom) else { continue };
+            let row = all.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}"));
+            let rows = atom["shape_mnk"][0].as_u64().expect("M");
+            let columns = atom["shape_mnk"][1].as_u64().expect("N");
+            // Published tiles are M x K, N x K and M x N, column-major.
+            same_places(row, "a", &atom["ALayout"], rows, false);
+            same_places(row, "b", &atom["BLayout"], columns, true);
+            same_places(row, "d", &atom["CLayout"], rows, false);
+            checked.insert(name);
+        }
+    }
+    assert_eq!(checked.len(), 28, "seven combinations of types with four repeat counts each");
+}
+
+fn same_places(row: &Instruction, role: &str, published: &Value, rows: u64, exchanged: bool) {
+    let published = ThreadValue::parse(published.as_str().expect("a thread-value layout"));
+    let (_, _, layout) = register(row, role);
+    assert_eq!(published.size(1), 1 << layout.in_bits(Dim::REGISTER), "registers of {role} of {}", row.name);
+    for lane in 0..published.size(0) {
+        for value in 0..published.size(1) {
+            let place = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("in the tile");
+            let (first, second) = if exchanged { (place[1].1, place[0].1) } else { (place[0].1, place[1].1) };
+            let index = published.index(lane, value);
+            assert_eq!((first, second), (index % rows, index / rows), "{role} of {}, lane {lane}", row.name);
+        }
+    }
+}
+
+/// The OpenCL extension for these instructions: of `a` each work item holds its part of every row,
+/// 32 bits where a sub-group has 8 and 16 bits where it has 16; of `b` and the result it holds the
+/// column of its number.
+#[test]
+fn work_items_hold_what_the_extension_says() {
+    for (architecture, lanes) in [("dg2", 8u64), ("pvc", 16), ("xe2", 16)] {
+        for row in products(architecture) {
+            let (element, bits, a) = register(&row, "a");
+            if element == "tf32" {
+                // Rows of eight elements: published tables say which lanes hold which.
+                continue;
+            }
+            let (part, registers) = (256 / lanes / u64::from(bits), 1 << a.in_bits(Dim::REGISTER));
+            let ((_, _, b), (_, _, d)) = (register(&row, "b"), register(&row, "d"));
+            let at = |layout: &LinearLayout, register, lane| {
+                let place = layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane)]).expect("in the tile");
+                (place[0].1, place[1].1)
+            };
+            for lane in 0..lanes {
+                for register in 0..registers {
+                    let place = (register / part, lane * part + register % part);
+                    assert_eq!(at(a, register, lane), place, "a of {} on {architecture}", row.name);
+                }
+                for register in 0..1 << b.in_bits(Dim::REGISTER) {
+                    assert_eq!(at(b, register, lane), (register, lane), "b of {} on {architecture}", row.name);
+                }
+                for register in 0..1 << d.in_bits(Dim::REGISTER) {
+                    assert_eq!(at(d, register, lane), (register, lane), "d of {} on {architecture}", row.name);
+                }
+            }
+            assert_eq!(b.in_bits(Dim::LANE), lanes.trailing_zeros());
+            assert_eq!(b.in_bits(Dim::REGISTER), (256 / bits).trailing_zeros());
+        }
+    }
+}
+
+/// Only sub-groups of 16 multiply tf32 and keep sums in 16 bits.
+#[test]
+fn narrow_instructions_multiply_fewer_types() {
+    let types = |architecture| -> BTreeSet<String> {
+        let name = |row: Instruction| row.name.splitn(3, '.').nth(2).map(str::to_owned);
+        rows(architecture).into_iter().filter_map(name).collect()
+    };
+    let more = &types("xe2") - &types("dg2");
+    assert!(types("dg2").is_subset(&types("xe2")));
+    assert_eq!(more.into_iter().collect::<Vec<_>>(), ["bf16.bf16.bf16.bf16", "f16.f16.f16.f16", "f32.tf32.tf32.f32"]);
+}
+
+#[test]
+fn families_on_one_tile_are_the_operands_of_the_instruction() {
+    let mut checked = 0;
+    for row in ["pvc", "xe2", "dg2"].into_iter().flat_map(products) {
+        let ((_, _, d), (_, bits, a), (_, _, b)) = (register(&row, "d"), register(&row, "a"), register(&row, "b"));
+        let size = |layout: &LinearLayout, axis| 1u64 << layout.out_bits(Dim::tensor(axis));
+        let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
+        if !a.is_injective() {
+            // One row of tf32 leaves half the lanes idle: the family refuses that.
+            continue;
+        }
+        let dpas = FamilySpec::new("dpas")
+            .with("repeat_count", m as i64)
+            .with("systolic_depth", 8)
+            .with("execution_size", n as i64)
+            .with("ops_per_channel", i64::from(32 / bits))
+            .with("threads_per_warp", n as i64)
+            .with("warps_per_cta", [1, 1])
+            .with("rep_cluster", [1, 1]);
+        let operand = |index: i64| FamilySpec::new("dot_operand").with("operand_index", index).of(dpas.clone());
+        assert_eq!(of_one_warp(&dpas, &[m, n]), *d, "d of {}", row.name);
+        assert_eq!(of_one_warp(&operand(0), &[m, k]), *a, "a of {}", row.name);
+        assert_eq!(of_one_warp(&operand(1), &[k, n]), *b, "b of {}", row.name);
+        checked += 1;
+    }
+    assert_eq!(checked, 51 + 51 + 40);
+}
+
+/// The part of a family's layout that belongs to one sub-group.
+fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
+    let layout = families().resolve(spec, shape, &families()).expect("a layout");
+    let outs: Vec<_> = layout.linear().outs().dims().collect();
+    layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims")
+}
+
+/// Intel Graphics Assembler: `dpas` has sources of two bits, beside each other or any other integers.
+#[test]
+fn products_of_two_bits_are_known_and_unused() {
+    for (architecture, columns) in [("pvc", 16), ("xe2", 16), ("dg2", 8)] {
+        let forms = unused(architecture);
+        assert_eq!(forms.len(), 6 * 6 - 4 * 4, "all pairs but those that have rows");
+        for form in forms {
+            assert!(form.types.iter().any(|(_, element)| element.ends_with('2') && element.len() == 2));
+            assert_eq!(form.shapes.iter().map(|shape| shape[0]).collect::<Vec<_>>(), [1, 2, 4, 8]);
+            assert!(form.shapes.iter().all(|shape| shape[1] == columns) && !form.reason.is_empty());
+        }
+    }
+    assert!(unused("gfx942").is_empty());
+}
+
+#[test]
+fn rows_follow_the_architecture() {
+    for (architecture, count) in [("pvc", 52 + 42 + 48), ("xe2", 52 + 42 + 48), ("dg2", 40)] {
+        let names: BTreeSet<_> = rows(architecture).into_iter().map(|row| row.name).collect();
+        assert_eq!((names.len(), rows(architecture).len()), (count, count), "names are unique");
+    }
+    for other in ["", "dg", "sm_90", "gfx942"] {
+        assert!(rows(other).is_empty(), "{other}");
+    }
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("pvc")
+}

@@ -1,0 +1,101 @@
+//! Level Zero: every call of the host, on a GPU that the vendor's driver simulates. It computes nothing, so that
+//! nothing is said of results.
+//!
+//! Debian's packages `libze1` and `intel-opencl-icd` are what it takes; where they are missing the test says so.
+#![cfg(feature = "drivers")]
+
+use std::process::Command;
+
+use tilewright_intel::IntelTarget;
+use tilewright_kernel::{Builder, Element, Launch, Module, Space, SpecialRegister, Type};
+use tilewright_plugin::{Artifact, CompileOptions, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target};
+use tilewright_target::TargetDescription;
+
+/// What makes Debian's driver create a GPU of the product where there is none (documentation of the driver's debug keys).
+const SIMULATION: [(&str, &str); 4] = [
+    ("NEOReadDebugKeys", "1"),
+    ("SetCommandStreamReceiver", "1"),
+    ("ProductFamilyOverride", "pvc"),
+    ("HardwareInfoOverride", "1x4x8"),
+];
+/// What a process says that has made all calls.
+const DONE: &str = "all calls were made";
+
+fn max1550() -> IntelTarget {
+    let text = include_str!("../../../../targets/max1550.toml");
+    IntelTarget::new(TargetDescription::from_toml("max1550.toml", text).expect("the file is right"))
+        .expect("it is served")
+}
+
+/// A kernel that stores a scalar where its argument says.
+fn storing(target: &IntelTarget) -> Artifact {
+    let parameters = [("out", Type::Pointer(Space::Global)), ("value", Type::Scalar(Element::I32))];
+    let mut builder = Builder::new("storing", Launch { lanes: 16, warps: 2, blocks: 1 }, &parameters);
+    let (out, value) = (builder.parameter(0), builder.parameter(1));
+    let block = builder.special(SpecialRegister::Program(0));
+    let sum = builder.binary(tilewright_kernel::Binary::Add, block, value);
+    builder.store(out, 0, sum, None);
+    target.compile(&Module { kernels: vec![builder.finish()] }, &CompileOptions::default()).expect("it compiles")
+}
+
+/// The driver reads its keys once, so the calls are made in a process that begins with them.
+#[test]
+fn every_call_works_on_a_simulated_gpu() {
+    if std::env::var_os(SIMULATION[0].0).is_some() {
+        return all_calls();
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut again = Command::new(std::env::current_exe().expect("tests have a program"));
+    again.args(["--exact", "every_call_works_on_a_simulated_gpu", "--nocapture"]).envs(SIMULATION);
+    // The driver writes what it would have sent to a GPU to files where it runs.
+    let output = again.current_dir(folder.path()).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains(DONE) || said.contains("not run: "), "{said}");
+    if !said.contains(DONE) {
+        eprintln!("{}", said.lines().find(|line| line.contains("not run: ")).unwrap_or_default());
+    }
+}
+
+fn all_calls() {
+    let target = max1550();
+    let devices = match target.devices() {
+        Ok(devices) => devices,
+        Err(DeviceError::NoRuntime(why)) => return eprintln!("not run: {why}"),
+        Err(other) => panic!("{other}"),
+    };
+    let found = devices.into_iter().find(|device| device.name().contains("Level Zero"));
+    let Some(mut device) = found else { return eprintln!("not run: Level Zero has no driver that simulates a GPU") };
+    assert!(device.name().contains("0x0bd5"), "{}", device.name());
+    let artifact = storing(&target);
+    let buffer = device.allocate(256).expect("memory");
+    device.write(buffer, 16, &[1, 2, 3]).expect("it is written");
+    assert_eq!(device.read(buffer, 0, 256).expect("it is read").len(), 256);
+    let code = device.load(&artifact).expect("it is loaded");
+    let launch = |kernel: &str, arguments: Vec<LaunchArgument>| LaunchRequest {
+        code,
+        kernel: kernel.to_owned(),
+        grid: [2, 1, 1],
+        arguments,
+    };
+    let arguments = vec![LaunchArgument::Buffer(buffer), LaunchArgument::Scalar { bits: 7, width: 32 }];
+    device.launch(&launch("storing", arguments.clone())).expect("it is launched");
+    device.launch(&launch("storing", arguments.clone())).expect("and again");
+
+    let bad = |outcome| matches!(outcome, Err(DeviceError::BadLaunch(_)));
+    assert!(bad(device.launch(&launch("loading", arguments.clone()))), "there is no such kernel");
+    assert!(bad(device.launch(&launch("storing", arguments[..1].to_vec()))), "an argument is missing");
+    assert!(bad(device.launch(&LaunchRequest { code: LoadedCode(999), ..launch("storing", arguments) })));
+    assert!(matches!(device.read(buffer, 200, 57), Err(DeviceError::BadBuffer(_))));
+    let mut broken = artifact.clone();
+    for payload in &mut broken.payloads {
+        payload.bytes.fill(0xa5);
+    }
+    assert!(matches!(device.load(&broken), Err(DeviceError::BadLaunch(_))), "what is no SPIR-V reaches no driver");
+    let mut wide = artifact;
+    wide.kernels[0].lanes = 64;
+    assert!(matches!(device.load(&wide), Err(DeviceError::Unsupported(_))), "no GPU has warps of 64 lanes");
+    device.unload(code);
+    device.free(buffer);
+    eprintln!("{DONE}");
+}

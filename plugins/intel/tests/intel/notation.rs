@@ -1,0 +1,68 @@
+//! Notations of this plugin's families: attribute text as Intel's Triton backend prints it, JSON,
+//! and the laws that join them.
+
+use tilewright_intel::families::VendorFamilies;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{
+    Families, FamilySet, FamilySpec, Sample, SampleUse, Spellings, parse_spec, spec_from_json, spec_to_json,
+};
+
+/// Attributes as the backend's own tests have them.
+const TEXTS: [&str; 4] = [
+    "#ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, threadsPerWarp = 16, \
+     warpsPerCTA = [1, 4], repCluster = [1, 1], A = [8, 16], B = [16, 16], C = [8, 16]}>",
+    "#ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 4, fp4KPack = 2, \
+     threadsPerWarp = 16, warpsPerCTA = [4, 4], repCluster = [4, 2], A = [32, 32], B = [32, 32], C = [32, 32]}>",
+    "#ttg.dot_op<{opIdx = 0, parent = #ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, \
+     opsPerChan = 2, threadsPerWarp = 16, warpsPerCTA = [4, 2], repCluster = [1, 1]}>, kWidth = 1}>",
+    "#ttg.dot_op<{opIdx = 1, parent = #ttig.subgroup_2d_block<{warpsPerCTA = [8, 4], instrShape = [8, 16], \
+     numBlocks = 2, order = [1, 0], kWidth = 1, threadsPerWarp = 16}>, kWidth = 1}>",
+];
+
+#[test]
+fn the_backends_text_comes_back() {
+    let own = VendorFamilies::default();
+    let families = FamilySet::new(vec![&Neutral, &own]);
+    let spellings = Spellings::of_families(&families);
+    for text in TEXTS {
+        let spec = parse_spec(text).expect("well-formed text");
+        assert_eq!(spellings.text(&spec), text);
+        families.layout(&spec, &[64, 64]).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+}
+
+/// Every sample of every architecture, and the scales, by text and by JSON.
+#[test]
+fn every_layout_comes_back_from_its_text_and_json() {
+    let mut checked = 0;
+    for (architecture, lanes) in [("pvc", 16), ("dg2", 8), ("xe2", 16)] {
+        let own = VendorFamilies::of(architecture);
+        let families = FamilySet::new(vec![&Neutral, &own]);
+        for element_bits in [8, 16] {
+            let samples = own.samples(SampleUse { lanes, warps: 4, element_bits });
+            let dpas = samples.iter().find(|sample| sample.name == "dpas").map(|sample| sample.spec.clone());
+            let scale = |dpas| FamilySpec::new("dpas_scale").with("operand_index", 1).of(dpas);
+            // Block-scaled instructions have 16 columns, one a lane.
+            let scales = dpas.filter(|_| lanes == 16).map(|dpas| Sample::new("scale", scale(dpas)));
+            for sample in samples.iter().chain(&scales) {
+                check(&sample.spec, &families);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 10, "{checked} layouts");
+}
+
+fn check(spec: &FamilySpec, families: &FamilySet) {
+    let spellings = Spellings::of_families(families);
+    let text = spellings.text(spec);
+    let read = parse_spec(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let canonical = spellings.canonical(spec);
+    assert_eq!(spellings.canonical(&read), canonical, "{text}");
+    assert_eq!(spec_from_json(&spec_to_json(&canonical)), Ok(canonical));
+    let layout = |spec: &FamilySpec| families.layout(spec, &[64, 64]).map_err(|error| error.to_string());
+    let expected = layout(spec).unwrap_or_else(|error| panic!("{text}: {error}"));
+    assert_eq!(layout(&read), Ok(expected.clone()), "{text}");
+    let by_bases = expected.to_spec().map(|spec| layout(&spec));
+    assert_eq!(by_bases, Some(Ok(expected)), "{text}");
+}

@@ -1,0 +1,105 @@
+//! Parameters of the families of this plugin: what is wrong is said by name, and nothing panics.
+
+use tilewright_testkit::any_parameters;
+
+use any_parameters::{Kind, Signature};
+use tilewright_intel::families::VendorFamilies;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Families, FamilySet, parse_spec};
+
+const DPAS: Signature = Signature {
+    name: "dpas",
+    parameters: &[
+        ("repeat_count", Kind::OneOf(&[8, 8, 4, 2, 1])),
+        ("systolic_depth", Kind::OneOf(&[8, 8, 4])),
+        ("execution_size", Kind::OneOf(&[16, 16, 8])),
+        ("ops_per_channel", Kind::OneOf(&[1, 2, 4, 8])),
+        ("threads_per_warp", Kind::OneOf(&[16, 16, 32, 8, 4, 64, 128])),
+        ("warps_per_cta", Kind::PerAxis),
+        ("rep_cluster", Kind::PerAxis),
+        ("fp4_k_pack", Kind::OneOf(&[1, 1, 2])),
+        ("cga_layout", Kind::Bases),
+    ],
+    parents: &[],
+};
+const BLOCK: Signature = Signature {
+    name: "subgroup_2d_block",
+    parameters: &[
+        ("instr_shape", Kind::ListOf(&[&[8, 16], &[32, 32], &[32, 8], &[1, 1]])),
+        ("num_blocks", Kind::OneOf(&[1, 2, 4])),
+        ("warps_per_cta", Kind::PerAxis),
+        ("threads_per_warp", Kind::OneOf(&[16, 16, 32, 8])),
+        ("order", Kind::Order),
+        ("cga_layout", Kind::Bases),
+    ],
+    parents: &[],
+};
+const FAMILIES: [Signature; 3] = [
+    DPAS,
+    Signature {
+        name: "dot_operand",
+        parameters: &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])), ("k_width", Kind::Number)],
+        parents: &[DPAS, BLOCK],
+    },
+    Signature { name: "dpas_scale", parameters: &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2]))], parents: &[DPAS] },
+];
+
+#[test]
+fn no_parameters_panic() {
+    let own = families();
+    let set = FamilySet::new(vec![&Neutral, &own]);
+    any_parameters::ask(3000, &FAMILIES, &set, |layout| assert!(layout.linear().is_surjective()));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let error = |text: &str| {
+        let spec = parse_spec(text).expect("the text is well formed");
+        families().resolve(&spec, &[64, 64], &families()).expect_err("the parameters are wrong").to_string()
+    };
+    let dpas = |repeat: i32, lanes: i32| {
+        format!(
+            "#ttig.dpas<{{repeatCount = {repeat}, systolicDepth = 8, executionSize = 16, opsPerChan = 2, \
+             threadsPerWarp = {lanes}, warpsPerCTA = [1, 4], repCluster = [1, 1], A = [8, 16], B = [16, 16], C = [8, 16]}}>"
+        )
+    };
+    assert!(error(&dpas(16, 16)).contains("`repeat_count`: 16 is more than the 8"));
+    assert!(error(&dpas(8, 8)).contains("`threads_per_warp`: 8 lanes do not fit an instruction 16 columns wide"));
+    let scale = |parent: &str, index: i32| format!("#ttig.dpas_scale<{{opIdx = {index}, parent = {parent}}}>");
+    let eight = dpas(8, 16).replace("opsPerChan = 2", "opsPerChan = 1");
+    assert!(error(&scale(&eight, 0)).contains("`ops_per_channel`: block-scaled instructions have 2, 4 or 8"));
+    assert!(error(&scale(&dpas(4, 16), 0)).contains("`repeat_count`: block-scaled instructions have 8 rows"));
+    let narrow = dpas(8, 16).replace("executionSize = 16", "executionSize = 8");
+    assert!(error(&scale(&narrow, 1)).contains("`execution_size`: block-scaled instructions have 8 rows and 16"));
+    assert!(error(&scale(&dpas(8, 16), 2)).contains("`operand_index`: must be operand 0 or 1 of a `dpas`"));
+    assert!(error("#ttig.subgroup_2d_block<{}>").contains("only as the parent of a `dot_operand`"));
+    let operand = format!("#ttg.dot_op<{{opIdx = 2, parent = {}, kWidth = 2}}>", dpas(8, 16));
+    assert!(error(&operand).contains("`operand_index`: 2 is neither 0 nor 1"));
+}
+
+#[test]
+fn attribute_text_and_json_name_the_same_layouts() {
+    let layout = |text: &str| {
+        let spec = parse_spec(text).expect("the text is well formed");
+        families().resolve(&spec, &[64, 64], &families()).expect("a layout")
+    };
+    let text = "#ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, \
+                threadsPerWarp = 16, warpsPerCTA = [1, 4], repCluster = [2, 1]}>";
+    let json = r#"{"kind": "dpas", "repeat_count": 8, "systolic_depth": 8, "execution_size": 16,
+        "ops_per_channel": 2, "threads_per_warp": 16, "warps_per_cta": [1, 4], "rep_cluster": [2, 1]}"#;
+    assert_eq!(layout(text), layout(json));
+    let text = format!("#ttg.dot_op<{{opIdx = 0, parent = {text}, kWidth = 1}}>");
+    let json = format!(r#"{{"kind": "dot_operand", "operand_index": 0, "k_width": 1, "parent": {json}}}"#);
+    assert_eq!(layout(&text), layout(&json));
+    let block = "#ttig.subgroup_2d_block<{warpsPerCTA = [2, 2], instrShape = [16, 16], numBlocks = 2, order = [1, 0], \
+                 kWidth = 2, threadsPerWarp = 16}>";
+    let text = format!("#ttg.dot_op<{{opIdx = 1, parent = {block}, kWidth = 2}}>");
+    let json = r#"{"kind": "dot_operand", "operand_index": 1, "k_width": 2, "parent": {"kind": "subgroup_2d_block",
+        "warps_per_cta": [2, 2], "instr_shape": [16, 16], "num_blocks": 2, "order": [1, 0], "k_width": 2,
+        "threads_per_warp": 16}}"#;
+    assert_eq!(layout(&text), layout(json));
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("pvc")
+}

@@ -1,0 +1,93 @@
+//! Every row of the instruction table as code: a kernel that issues it once calls the builtin that
+//! stands for it, with operands of its types, and the emulator gives what the row says.
+
+use tilewright_intel::instructions::rows;
+use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
+use tilewright_target::{Instruction, InstructionKind};
+use tilewright_verify::kernels::instruction_kernel;
+use tilewright_verify::prove_instruction;
+
+use crate::spirv::kernels;
+
+const ARCHITECTURES: [&str; 3] = ["pvc", "dg2", "xe2"];
+
+fn assembly(architecture: &str, row: &Instruction) -> String {
+    let kernel = instruction_kernel("issue", row).expect("a kernel");
+    // The object is what the validator of the standard looks at, where it is installed.
+    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
+    let artifact = kernels::target(architecture).compile(&kernels::module(kernel), &options);
+    let artifact = artifact.unwrap_or_else(|error| panic!("{architecture} {}: {error}", row.name));
+    artifact.text(Emit::Assembly).expect("assembly is text").to_owned()
+}
+
+/// Prefetches have no value to look at: tests of their own do.
+fn products(architecture: &str) -> Vec<Instruction> {
+    rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix).collect()
+}
+
+fn all_rows() -> Vec<(&'static str, Instruction)> {
+    let all: Vec<_> =
+        ARCHITECTURES.iter().flat_map(|&name| products(name).into_iter().map(move |row| (name, row))).collect();
+    assert!(ARCHITECTURES.iter().all(|name| all.iter().any(|(of, _)| of == name)), "each has rows");
+    all
+}
+
+/// The line of an opcode, words in single spaces.
+fn only(text: &str, opcode: &str) -> Vec<String> {
+    let has = |line: &&str| line.split_whitespace().any(|word| word == opcode);
+    let found: Vec<_> = text.lines().filter(has).collect();
+    let [line] = found[..] else { panic!("{opcode} in {text}") };
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_row_is_one_call_of_its_builtin() {
+    for (architecture, row) in all_rows() {
+        let text = assembly(architecture, &row);
+        // `%12 = OpFunctionCall %7 %3 %9 %10 %11`: the type of the result, the function, its operands.
+        let call = only(&text, "OpFunctionCall");
+        assert_eq!(call.len(), 5 + 3, "{}: {call:?}", row.name);
+        let linkage = text.lines().find(|line| line.contains("LinkageAttributes")).expect("an import");
+        let words: Vec<_> = linkage.split_whitespace().collect();
+        assert_eq!((words[1], words[4]), (call[4].as_str(), "Import"), "{linkage}");
+        // `dpas.8x4.s32.s8.u8.s32` is `intel_sub_group_i8_u8_matrix_mad_k32`.
+        let parts: Vec<_> = row.name.split('.').collect();
+        let [a, b] = [3, 4].map(|at| parts[at].replace("s8", "i8").replace("s4", "i4"));
+        let depth = [("tf32", 8), ("f16", 16), ("bf16", 16), ("i8", 32), ("u8", 32), ("i4", 64), ("u4", 64)];
+        let depth = depth.iter().find(|(name, _)| *name == a).expect("a type").1;
+        assert!(words[3].contains(&format!("intel_sub_group_{a}_{b}_matrix_mad_k{depth}")), "{linkage}");
+        let declared = text.lines().filter(|line| line.contains("OpFunctionParameter")).count();
+        assert_eq!(declared, 3 + row.operands.len(), "three of the builtin, a pointer for each operand of the kernel");
+        assert!(text.contains("OpCapability Linkage"), "{text}");
+    }
+}
+
+#[test]
+fn a_builtin_is_declared_once_for_all_its_calls() {
+    let all = rows("pvc");
+    let row = all.iter().find(|row| row.name == "dpas.8x8.f32.f16.f16.f32").expect("a row");
+    let twice = ["first", "second"].map(|name| instruction_kernel(name, row).expect("a kernel"));
+    let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+    let module = tilewright_kernel::Module { kernels: twice.to_vec() };
+    let artifact = kernels::target("pvc").compile(&module, &options).expect("it compiles");
+    let text = artifact.text(Emit::Assembly).expect("assembly is text");
+    let count = |word: &str| text.lines().filter(|line| line.contains(word)).count();
+    assert_eq!((count("OpFunctionCall"), count("LinkageAttributes")), (2, 1), "{text}");
+}
+
+#[test]
+fn on_the_emulator_every_row_is_a_plain_product() {
+    for (architecture, row) in all_rows() {
+        let proved = prove_instruction(&row, &kernels::product(architecture));
+        proved.unwrap_or_else(|error| panic!("{architecture} {}: {error}", row.name));
+    }
+}
+
+#[test]
+fn what_an_architecture_lacks_is_unsupported_by_name() {
+    // Only instructions of sixteen columns multiply tf32.
+    let row = rows("pvc").into_iter().find(|row| row.name == "dpas.8x8.f32.tf32.tf32.f32").expect("a row");
+    let kernel = instruction_kernel("issue", &row).expect("a kernel");
+    let refused = kernels::target("dg2").compile(&kernels::module(kernel), &CompileOptions::default());
+    assert!(matches!(&refused, Err(CompileError::Unsupported(message)) if message.contains(&row.name)), "{refused:?}");
+}

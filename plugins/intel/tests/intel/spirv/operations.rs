@@ -1,0 +1,108 @@
+//! Operations of whole programs as SPIR-V, which the own validator takes, and the standard's where it is at hand.
+
+use tilewright_intel::IntelTarget;
+use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Module, Space, Type};
+use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
+use tilewright_target::TargetDescription;
+
+use crate::spirv::programs;
+
+const LAUNCH: Launch = Launch::new(16, 4);
+
+fn intel(name: &str) -> IntelTarget {
+    let path = format!("{}/../../targets/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the file is there");
+    IntelTarget::new(TargetDescription::from_toml(name, &text).expect("it reads")).expect("it is Intel's")
+}
+
+fn compiled(name: &str, kernel: Kernel) -> Result<String, CompileError> {
+    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+    let artifact = intel(name).compile(&Module { kernels: vec![kernel] }, &options)?;
+    Ok(artifact.text(Emit::Assembly).expect("assembly is text").to_owned())
+}
+
+/// The text of every kernel by name. What a target has no binary64 for is left out, and must say so.
+fn all(name: &str, kernels: Vec<Kernel>) -> Vec<(String, String)> {
+    let mut texts = Vec::new();
+    for kernel in kernels {
+        let label = kernel.name.clone();
+        match compiled(name, kernel) {
+            Ok(text) => texts.push((label, text)),
+            Err(CompileError::Unsupported(message)) if name == "a770" && label.contains("f64") => {
+                assert!(message.contains("does not compute with f64"), "{label}: {message}");
+            }
+            Err(error) => panic!("{name} {label}: {error}"),
+        }
+    }
+    texts
+}
+
+fn one<'a>(texts: &'a [(String, String)], name: &str) -> &'a str {
+    &texts.iter().find(|(label, _)| label == name).unwrap_or_else(|| panic!("no {name}")).1
+}
+
+#[test]
+fn arithmetic_of_every_element_is_valid() {
+    for name in ["max1550", "a770"] {
+        let texts = all(name, programs::arithmetic(LAUNCH));
+        for (kernel, word) in [
+            ("k_f_floor_f32", " floor "),
+            ("k_f_nearest_f16", " rint "),
+            ("k_f_min_number_f32", " fmin "),
+            ("k_leading_zeros_i32", " clz "),
+            ("k_pop_count_i64", " popcount "),
+            ("k_mul_high_u_i32", " u_mul_hi "),
+            ("k_int_s_i32_f32", "OpConvertFToS"),
+            ("k_f_unordered_f32", "OpUnordered"),
+        ] {
+            assert!(one(&texts, kernel).contains(word), "{name} {kernel}: {}", one(&texts, kernel));
+        }
+        // Where there is binary64, quotients and roots of narrower numbers are made in it.
+        for kernel in ["k_f_div_f32", "k_f_sqrt_f32", "k_f_div_f16", "k_f_sqrt_bf16"] {
+            assert_eq!(one(&texts, kernel).contains("OpTypeFloat 64"), name == "max1550", "{name} {kernel}");
+        }
+    }
+}
+
+#[test]
+fn atomics_of_every_element_are_valid() {
+    for name in ["max1550", "a770"] {
+        let texts = all(name, programs::atomics(LAUNCH));
+        assert!(one(&texts, "atomic_max_u_i64").contains("Int64Atomics"));
+        assert!(one(&texts, "atomic_f_add_f32").contains("OpAtomicCompareExchange"));
+    }
+}
+
+#[test]
+fn programs_are_valid() {
+    // Two f64 among what is printed.
+    let kernels = || programs::programs(LAUNCH);
+    let texts = all("max1550", kernels());
+    assert!(one(&texts, "grid").contains("NumWorkgroups"));
+    assert!(one(&texts, "collatz").contains("OpLoopMerge"));
+}
+
+#[test]
+fn functions_that_the_target_lists_are_extended_instructions() {
+    for name in ["max1550", "a770"] {
+        let target = intel(name);
+        assert!(!target.description().functions.is_empty());
+        for native in &target.description().functions {
+            let function = MathFunction::ALL.iter().copied().find(|one| one.name() == native.function).expect("known");
+            let text = compiled(name, programs::function(LAUNCH, function, Element::F32)).expect("it compiles");
+            assert!(text.contains(&format!(" {} ", function.name())), "{text}");
+        }
+        for function in [MathFunction::Sin, MathFunction::Pow] {
+            let error = compiled(name, programs::function(LAUNCH, function, Element::F32)).expect_err("not listed");
+            assert!(matches!(error, CompileError::Unsupported(_)), "{error}");
+        }
+    }
+}
+
+#[test]
+fn assembly_is_unsupported() {
+    let mut k = Builder::new("k", LAUNCH, &[("at", Type::Pointer(Space::Global))]);
+    k.assembly("mov.u32 $0, 1;", "=r", &[], &[Type::Scalar(Element::I32)]);
+    let error = compiled("max1550", k.finish()).expect_err("it is no SPIR-V");
+    assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("assembly")), "{error}");
+}

@@ -1,0 +1,300 @@
+//! Modules that break a rule are refused with the place, and never with a panic or as a failure of
+//! the code generator.
+
+use tilewright_intel::IntelTarget;
+use tilewright_kernel::{
+    Binary, Builder, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, Module, Op, Parameter, Region,
+    SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
+};
+use tilewright_plugin::{CompileError, CompileOptions, Target};
+
+use crate::spirv::kernels::{self, GLOBAL, I1, I32, I64};
+
+/// A kernel of these statements, with two parameters: %0 a global pointer, %1 an `i32`.
+fn kernel(statements: Vec<(Vec<(u32, Type)>, Op)>) -> Kernel {
+    let parameters = [("p", GLOBAL), ("n", I32)];
+    let mut kernel = Builder::new("bad", Launch::new(16, 1), &parameters).finish();
+    kernel.body.statements = statements.into_iter().map(statement).collect();
+    kernel
+}
+
+fn statement((results, op): (Vec<(u32, Type)>, Op)) -> Statement {
+    Statement { results: results.into_iter().map(|(value, ty)| (Value(value), ty)).collect(), op }
+}
+
+fn region(statements: Vec<(Vec<(u32, Type)>, Op)>) -> Region {
+    Region { arguments: Vec::new(), statements: statements.into_iter().map(statement).collect() }
+}
+
+/// Checks that a kernel is refused as invalid, with these words.
+fn invalid(kernel: Kernel, words: &str) {
+    match kernels::compile(&kernels::module(kernel)) {
+        Err(CompileError::Invalid(message)) => assert!(message.contains(words), "`{words}` is not in: {message}"),
+        other => panic!("expected a refusal about `{words}`, got {other:?}"),
+    }
+}
+
+/// Checks one statement with one result, %2.
+fn invalid_op(ty: Type, op: Op, words: &str) {
+    invalid(kernel(vec![(vec![(2, ty)], op)]), words);
+}
+
+const P: Value = Value(0);
+const N: Value = Value(1);
+
+#[test]
+fn values_are_defined_once_before_their_use() {
+    let add = |a, b| Op::Binary { op: Binary::Add, a, b };
+    invalid_op(I32, add(N, Value(9)), "%9");
+    invalid(kernel(vec![(vec![(1, I32)], add(N, N))]), "%1 is defined twice");
+    // What a region defines is not seen outside.
+    let constant = |bits| Op::Constant { bits };
+    let body = vec![(vec![(3, I32)], constant(1)), (vec![], Op::Yield { values: vec![] })];
+    let conditional = Op::If {
+        condition: Value(2),
+        then: region(body),
+        otherwise: region(vec![(vec![], Op::Yield { values: vec![] })]),
+    };
+    let statements = vec![(vec![(2, I1)], constant(1)), (vec![], conditional), (vec![(4, I32)], add(Value(3), N))];
+    invalid(kernel(statements), "%3");
+}
+
+#[test]
+fn operands_have_the_types_that_operations_take() {
+    let binary = |op, a, b| Op::Binary { op, a, b };
+    invalid_op(GLOBAL, binary(Binary::Add, P, P), "a scalar or vector was expected");
+    invalid_op(I32, binary(Binary::Add, N, P), "i32 was expected");
+    invalid_op(I32, binary(Binary::FAdd, N, N), "FAdd of i32");
+    invalid_op(I64, binary(Binary::Add, N, N), "i64 was expected, found i32");
+    invalid_op(I32, Op::Unary { op: Unary::FNeg, a: N }, "`f_neg` of");
+    invalid_op(I32, Op::FMulAdd { a: N, b: N, c: N }, "a multiply-add of i32");
+    invalid_op(I1, Op::Compare { op: Compare::Eq, a: P, b: P }, "a scalar or vector was expected");
+    invalid_op(I32, Op::Select { condition: N, a: N, b: N }, "i1 was expected");
+    invalid_op(I32, Op::PermuteBytes { a: P, b: N, selector: 0, alternative: None }, "i32 was expected");
+    invalid_op(I32, Op::PermuteBytes { a: N, b: N, selector: 0x8000, alternative: None }, "nibbles");
+    invalid_op(I32, Op::Advance { pointer: N, bytes: N }, "i32 advanced");
+    invalid_op(GLOBAL, Op::Advance { pointer: P, bytes: P }, "advanced by ptr.global");
+    invalid_op(I32, Op::Extract { vector: N, index: 0 }, "element 0 of i32");
+    invalid_op(
+        I64,
+        Op::Exchange { kind: Exchange::Index, value: P, lane: N, issuers: Issuers::All },
+        "exchange of ptr",
+    );
+    invalid_op(
+        I32,
+        Op::Exchange { kind: Exchange::Index, value: N, lane: P, issuers: Issuers::All },
+        "i32 was expected",
+    );
+}
+
+#[test]
+fn casts_fit_their_types() {
+    let cast = |op| Op::Cast { op, a: N };
+    invalid_op(I64, cast(Cast::Truncate), "Truncate of i32 to i64");
+    invalid_op(Type::Scalar(Element::I8), cast(Cast::ExtendU), "ExtendU of i32 to i8");
+    invalid_op(Type::Scalar(Element::F64), cast(Cast::ExtendU), "ExtendU of i32 to f64");
+    invalid_op(I64, cast(Cast::Bits), "not as wide");
+    invalid_op(Type::Vector(Element::I64, 2), cast(Cast::ExtendS), "ExtendS of i32 to 2xi64");
+}
+
+#[test]
+fn memory_is_accessed_by_pointers_at_alignments() {
+    let load = |pointer, alignment| Op::Load { pointer, predicate: None, offset: 0, alignment };
+    invalid_op(I32, load(N, 4), "i32 used as a pointer");
+    invalid_op(I32, load(P, 3), "alignment 3");
+    invalid_op(I32, load(P, 0), "alignment 0");
+    invalid_op(GLOBAL, load(P, 8), "in memory");
+    let predicated = Op::Load { pointer: P, predicate: Some(N), offset: 0, alignment: 4 };
+    invalid_op(I32, predicated, "i1 was expected");
+    invalid_op(Type::Pointer(Space::Shared), Op::SharedAddress { buffer: 0 }, "no shared buffer 0");
+    // A shared pointer can be made of bits, but there is nothing that it could point to.
+    let shared = (vec![(2, Type::Pointer(Space::Shared))], Op::Constant { bits: 0 });
+    invalid(kernel(vec![shared, (vec![(3, I32)], load(Value(2), 4))]), "no shared memory");
+}
+
+#[test]
+fn types_and_constants_are_possible() {
+    invalid_op(Type::Vector(Element::I32, 3), Op::Constant { bits: 0 }, "power of two");
+    invalid_op(Type::Vector(Element::I32, 0), Op::Constant { bits: 0 }, "power of two");
+    invalid_op(Type::Vector(Element::I32, 1), Op::Constant { bits: 0 }, "power of two");
+    invalid_op(Type::Scalar(Element::I8), Op::Constant { bits: 256 }, "more than 8 bits");
+    invalid_op(I32, Op::Special(SpecialRegister::Program(3)), "axis 3");
+    invalid_op(Type::Vector(Element::I32, 2), Op::Pack { elements: vec![N] }, "packed of 1");
+    let huge = kernel(vec![(vec![(2, Type::Vector(Element::I64, 1 << 31))], Op::Constant { bits: 0 })]);
+    let refused = kernels::compile(&kernels::module(huge));
+    assert!(matches!(refused, Err(CompileError::Unsupported(_))), "{refused:?}");
+}
+
+#[test]
+fn statements_have_the_results_of_their_operations() {
+    invalid(kernel(vec![(vec![], Op::Constant { bits: 0 })]), "0 results");
+    let store = Op::Store { pointer: P, value: N, predicate: None, offset: 0, alignment: 4 };
+    invalid(kernel(vec![(vec![(2, I32)], store)]), "1 results");
+    invalid(kernel(vec![(vec![], Op::Yield { values: vec![] })]), "ends no region");
+    let instruction = Op::Instruction { name: "dpas.8x1.f32.f16.f16.f32".to_owned(), operands: vec![] };
+    invalid(kernel(vec![(vec![], instruction.clone())]), "3 operands, 0 are given");
+    invalid(kernel(vec![(vec![(2, I32), (3, I32)], instruction)]), "3 operands, 0 are given");
+}
+
+#[test]
+fn an_instruction_of_no_table_is_unsupported() {
+    let instruction = Op::Instruction { name: "nonsuch".to_owned(), operands: vec![] };
+    let refused = kernels::compile(&kernels::module(kernel(vec![(vec![], instruction)])));
+    let Err(CompileError::Unsupported(message)) = refused else { panic!("{refused:?}") };
+    assert!(message.contains("no instruction `nonsuch`"), "{message}");
+}
+
+#[test]
+fn regions_yield_what_is_due() {
+    let yields = |values: Vec<Value>| region(vec![(vec![], Op::Yield { values })]);
+    let truth = (vec![(2, I1)], Op::Constant { bits: 1 });
+    let conditional = |then, otherwise| Op::If { condition: Value(2), then, otherwise };
+    let bad = |op, results, words: &str| invalid(kernel(vec![truth.clone(), (results, op)]), words);
+    bad(conditional(yields(vec![]), yields(vec![N])), vec![(3, I32)], "0 values where 1 are due");
+    bad(conditional(yields(vec![N]), yields(vec![P])), vec![(3, I32)], "i32 was expected");
+    bad(conditional(Region::default(), yields(vec![])), vec![], "does not end with a yield");
+    let for_loop = |step, body| Op::For { from: N, to: N, step, carried: vec![], body };
+    bad(for_loop(N, yields(vec![])), vec![], "arguments");
+    bad(for_loop(P, yields(vec![])), vec![], "i32 was expected");
+    let mut body = yields(vec![N]);
+    body.arguments = vec![(Value(5), I32)];
+    bad(for_loop(N, body), vec![], "1 values where 0 are due");
+}
+
+#[test]
+fn launches_fit_the_product() {
+    let with = |change: &dyn Fn(&mut Kernel)| {
+        let mut kernel = kernel(vec![]);
+        change(&mut kernel);
+        kernel
+    };
+    invalid(with(&|k| k.launch.lanes = 8), "8 lanes");
+    invalid(with(&|k| k.launch.lanes = 0), "0 lanes");
+    invalid(with(&|k| k.launch.warps = 0), "0 warps");
+    invalid(with(&|k| k.launch.warps = 65), "65 warps");
+    invalid(with(&|k| k.launch.warps = u32::MAX), "warps");
+    invalid(with(&|k| k.shared.push(SharedBuffer::new(131_073, 1))), "131073 bytes");
+    invalid(with(&|k| k.shared.push(SharedBuffer::new(4, 3))), "alignment 3");
+    invalid(with(&|k| k.name = String::new()), "name");
+    invalid(with(&|k| k.name = "1st".to_owned()), "name");
+    invalid(with(&|k| k.name = "a\0b".to_owned()), "name");
+    let vector = Parameter::plain("v", Type::Vector(Element::I32, 4));
+    invalid(with(&|k| k.parameters.push(vector.clone())), "parameter `v`");
+}
+
+#[test]
+fn names_of_kernels_differ() {
+    let twice = Module { kernels: vec![kernel(vec![]), kernel(vec![])] };
+    let refused = kernels::compile(&twice);
+    assert!(matches!(&refused, Err(CompileError::Invalid(message)) if message.contains("`bad`")), "{refused:?}");
+}
+
+#[test]
+fn parameter_names_that_would_not_print_are_left_out() {
+    let mut odd = kernel(vec![]);
+    odd.parameters[0].name = "a\0b".to_owned();
+    odd.parameters[1].name = "x".repeat(1 << 20);
+    kernels::compile(&kernels::module(odd)).expect("names of parameters are for people only");
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let mut inner = region(vec![(vec![], Op::Yield { values: vec![] })]);
+    for _ in 0..1000 {
+        let otherwise = region(vec![(vec![], Op::Yield { values: vec![] })]);
+        let op = Op::If { condition: Value(2), then: inner, otherwise };
+        inner = region(vec![(vec![], op), (vec![], Op::Yield { values: vec![] })]);
+    }
+    let otherwise = region(vec![(vec![], Op::Yield { values: vec![] })]);
+    let op = Op::If { condition: Value(2), then: inner, otherwise };
+    let deep = kernel(vec![(vec![(2, I1)], Op::Constant { bits: 1 }), (vec![], op)]);
+    let refused = kernels::compile(&kernels::module(deep));
+    assert!(matches!(refused, Err(CompileError::Unsupported(_))), "{refused:?}");
+}
+
+#[test]
+fn messages_say_the_place() {
+    let bad = kernel(vec![(vec![(2, I32)], Op::Binary { op: Binary::FAdd, a: N, b: N })]);
+    let refused = kernels::compile(&kernels::module(bad)).expect_err("it is invalid");
+    assert_eq!(refused.to_string(), "invalid module: kernel `bad`: `%2: i32 = binary`: FAdd of i32");
+}
+
+#[test]
+fn options_and_architectures_are_known_ones() {
+    let options = CompileOptions { optimisation: 4, ..CompileOptions::default() };
+    let refused = kernels::target("pvc").compile(&kernels::copy(16), &options);
+    assert!(matches!(refused, Err(CompileError::Option { option, .. }) if option == "optimisation"));
+    let error = IntelTarget::new(kernels::product("gen9")).expect_err("it is not served");
+    assert!(error.to_string().contains("gen9") && error.to_string().contains("pvc"), "{error}");
+}
+
+/// Modules that were valid until numbers, types or operations in them were exchanged: whatever they
+/// are now, the answer is code or a refusal.
+#[test]
+fn spoiled_modules_are_compiled_or_refused() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let modules =
+        [kernels::shared(16), kernels::predicated(16), kernels::loops(16), kernels::nested(16), kernels::permutes(16)];
+    let mut refused = 0;
+    for round in 0..3000 {
+        let mut module = modules[round % modules.len()].clone();
+        for _ in 0..=random.below(3) {
+            spoil(&mut module.kernels[0].body, &mut random);
+        }
+        match kernels::compile(&module) {
+            Ok(_) => {}
+            Err(CompileError::Invalid(_) | CompileError::Unsupported(_)) => refused += 1,
+            Err(other) => panic!("{other}\n{module:?}"),
+        }
+    }
+    assert!(refused > 1000, "most of them are invalid, {refused} were refused");
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % bound
+    }
+}
+
+/// Changes one thing in a region or in one inside it.
+fn spoil(region: &mut Region, random: &mut Random) {
+    let count = region.statements.len();
+    let (this, other) = (random.below(count), random.below(count));
+    if let Op::If { then: inner, .. } | Op::For { body: inner, .. } = &mut region.statements[this].op
+        && random.below(2) == 0
+    {
+        return spoil(inner, random);
+    }
+    let op = region.statements[other].op.clone();
+    let results = region.statements[other].results.clone();
+    let spoiled = &mut region.statements[this];
+    let number = Value(random.below(40) as u32);
+    match random.below(6) {
+        0 => spoiled.op = op,
+        1 => spoiled.results = results,
+        2 => region.statements.swap(this, other),
+        3 => drop(region.statements.remove(this)),
+        4 => {
+            let types = [I1, I64, GLOBAL, Type::Vector(Element::F16, 8), Type::Pointer(Space::Shared)];
+            let ty = types[random.below(types.len())];
+            spoiled.results.iter_mut().for_each(|result| result.1 = ty);
+        }
+        _ => match &mut spoiled.op {
+            Op::Binary { a, .. } | Op::Compare { a, .. } | Op::Cast { a, .. } => *a = number,
+            Op::Load { pointer, .. } | Op::Advance { pointer, .. } => *pointer = number,
+            Op::Store { value, .. } | Op::Exchange { value, .. } => *value = number,
+            Op::Yield { values } => values.push(number),
+            Op::If { condition, .. } => *condition = number,
+            Op::For { to, .. } => *to = number,
+            _ => spoiled.results.push((number, I32)),
+        },
+    }
+    if region.statements.is_empty() {
+        region.statements.push(Statement { results: vec![], op: Op::Yield { values: vec![] } });
+    }
+}

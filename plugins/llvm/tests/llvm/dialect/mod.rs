@@ -1,0 +1,77 @@
+//! A dialect with just enough for tests of the parts that all targets share.
+#![allow(dead_code, reason = "each test program uses some of this")]
+
+use tilewright_kernel::{Kernel, Module, Scope};
+use tilewright_llvm::values::IntValue;
+use tilewright_llvm::{Code, Dialect, Emitter, Form, KernelForm, Machine, SharedForm, compile};
+use tilewright_plugin::CompileError;
+
+/// Plain names for one of LLVM's targets.
+pub struct Plain;
+
+impl Dialect for Plain {
+    fn machine(&self) -> Machine {
+        let (triple, cpu) = ("amdgcn-amd-amdhsa".to_owned(), "gfx90a".to_owned());
+        Machine { triple, cpu, features: String::new(), global: 1, shared: 3, cluster: None }
+    }
+
+    fn kernel(&self, _kernel: &Kernel) -> Result<KernelForm, CompileError> {
+        let (attributes, metadata) = (Vec::new(), Vec::new());
+        Ok(KernelForm {
+            calling_convention: 91,
+            attributes,
+            metadata,
+            protected: false,
+            shared: SharedForm::Static,
+            map: None,
+        })
+    }
+
+    fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        emit.call_i32("llvm.amdgcn.workitem.id.x", &[])
+    }
+
+    fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        emit.call_i32("llvm.amdgcn.workitem.id.y", &[])
+    }
+
+    fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+        match axis {
+            0 => emit.call_i32("llvm.amdgcn.workgroup.id.x", &[]),
+            1 => emit.call_i32("llvm.amdgcn.workgroup.id.y", &[]),
+            _ => emit.call_i32("llvm.amdgcn.workgroup.id.z", &[]),
+        }
+    }
+
+    fn exchange<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        value: IntValue<'ctx>,
+        lane: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        emit.call_i32("llvm.amdgcn.ds.bpermute", &[lane, value])
+    }
+
+    fn barrier(&self, emit: &Emitter<'_, '_>, _scope: Scope) -> Result<(), CompileError> {
+        emit.call("llvm.amdgcn.s.barrier", &[], &[]).map(|_| ())
+    }
+
+    fn byte_selector(&self, bytes: [u8; 4]) -> u32 {
+        u32::from_le_bytes(bytes)
+    }
+
+    fn permute_bytes<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        a: IntValue<'ctx>,
+        b: IntValue<'ctx>,
+        selector: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        emit.call_i32("llvm.amdgcn.perm", &[b, a, selector])
+    }
+}
+
+/// The code of a module in the given forms.
+pub fn code(module: &Module, optimisation: u8, forms: &[Form]) -> Result<Code, CompileError> {
+    compile(&Plain, module, optimisation, forms)
+}

@@ -1,0 +1,267 @@
+//! What operations compute, told by LLVM's own constant folding: a kernel applies an operation to
+//! constants and stores the result; the optimised LLVM IR stores a number, which must be the one
+//! that the kernel IR's words say.
+#![allow(clippy::unwrap_used)]
+
+use crate::dialect;
+use tilewright_vendor_testkit::kernels;
+
+use kernels::{BIT, GLOBAL, QUAD, WORD, module};
+use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Launch, Op, Type, Unary, Value};
+use tilewright_llvm::Form;
+
+const LAUNCH: Launch = Launch::new(32, 1);
+
+/// The bits that a kernel stores whose value is made by `make`; as many low bits as its type has.
+fn stored(make: impl Fn(&mut Builder) -> Value) -> u64 {
+    let mut k = Builder::new("fold", LAUNCH, &[("to", GLOBAL)]);
+    let value = make(&mut k);
+    let width = k.type_of(value).bits();
+    // As an integer of one element, so that the text shows it in one way.
+    let bits = k.cast(Cast::Bits, value, Type::Scalar(Element::integer(width).unwrap()));
+    let to = k.parameter(0);
+    k.store(to, 0, bits, None);
+    let code = dialect::code(&module(vec![k.finish()]), 2, &[Form::Intermediate]).unwrap();
+    let text = code.intermediate.unwrap();
+    let store = text.lines().find(|line| line.trim_start().starts_with("store ")).unwrap_or_else(|| panic!("{text}"));
+    let literal = store.split_whitespace().nth(2).unwrap().trim_end_matches(',');
+    let number: i64 = literal.parse().unwrap_or_else(|_| panic!("not folded: {store}"));
+    number.cast_unsigned() & (u64::MAX >> (64 - width.max(8)))
+}
+
+fn mask(bits: u32) -> u64 {
+    u64::MAX >> (64 - bits)
+}
+
+fn signed(value: u64, bits: u32) -> i64 {
+    (value << (64 - bits)).cast_signed() >> (64 - bits)
+}
+
+/// What the words of the kernel IR say; `None` where they leave the value open.
+fn meaning(op: Binary, a: u64, b: u64, bits: u32) -> Option<u64> {
+    let (wide_a, wide_b) = (u128::from(a), u128::from(b));
+    let modulus = 1u128 << bits;
+    let value = match op {
+        Binary::Add => (wide_a + wide_b) % modulus,
+        Binary::Sub => (wide_a + modulus - wide_b) % modulus,
+        Binary::Mul => (wide_a * wide_b) % modulus,
+        Binary::And => wide_a & wide_b,
+        Binary::Or => wide_a | wide_b,
+        Binary::Xor => wide_a ^ wide_b,
+        Binary::Shl | Binary::ShrU | Binary::ShrS if b >= u64::from(bits) => return None,
+        Binary::Shl => (wide_a << b) % modulus,
+        Binary::ShrU => wide_a >> b,
+        Binary::ShrS => u128::from((signed(a, bits) >> b).cast_unsigned() & mask(bits)),
+        Binary::DivU | Binary::RemU if b == 0 => return None,
+        Binary::DivU => wide_a / wide_b,
+        Binary::RemU => wide_a % wide_b,
+        Binary::DivS | Binary::RemS if b == 0 || (signed(a, bits) == i64::MIN >> (64 - bits) && b == mask(bits)) => {
+            return None;
+        }
+        Binary::DivS => u128::from((signed(a, bits) / signed(b, bits)).cast_unsigned() & mask(bits)),
+        Binary::RemS => u128::from((signed(a, bits) % signed(b, bits)).cast_unsigned() & mask(bits)),
+        Binary::MulHighU => (wide_a * wide_b) >> bits,
+        Binary::MulHighS => {
+            let product = i128::from(signed(a, bits)) * i128::from(signed(b, bits));
+            (product >> bits).cast_unsigned() % modulus
+        }
+        _ => unreachable!("integers only"),
+    };
+    Some(u64::try_from(value).unwrap())
+}
+
+#[test]
+fn integer_operations_compute_what_their_words_say() {
+    for element in [Element::I8, Element::I16, Element::I32, Element::I64] {
+        let bits = element.bits();
+        let samples = [0, 1, 3, u64::from(bits) - 1, 1 << (bits - 1), mask(bits), 0xA5A5_5A5A_C3C3_3C3C & mask(bits)];
+        let others = [Binary::DivS, Binary::RemS, Binary::MulHighU, Binary::MulHighS];
+        for op in kernels::INTEGER_OPERATIONS.into_iter().chain(others) {
+            for (a, b) in samples.iter().flat_map(|&a| samples.map(|b| (a, b))) {
+                let ty = Type::Scalar(element);
+                let found = stored(|k| {
+                    let (a, b) = (k.constant(ty, a), k.constant(ty, b));
+                    k.binary(op, a, b)
+                });
+                // Where the meaning is open, `stored` has shown that there is some value.
+                if let Some(expected) = meaning(op, a, b, bits) {
+                    assert_eq!(found, expected, "{op:?} {a:#x} {b:#x} of {bits} bits");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn comparisons_hold_when_their_words_say() {
+    for op in kernels::COMPARISONS {
+        for (a, b) in [(0, 1), (1, 0), (7, 7), (0xFFFF_FFFF, 1), (1, 0xFFFF_FFFF), (0x8000_0000, 0x7FFF_FFFF)] {
+            let (sa, sb) = (signed(a, 32), signed(b, 32));
+            let expected = match op {
+                Compare::Eq => a == b,
+                Compare::Ne => a != b,
+                Compare::LtU => a < b,
+                Compare::LeU => a <= b,
+                Compare::LtS => sa < sb,
+                Compare::LeS => sa <= sb,
+                _ => unreachable!("integers only"),
+            };
+            let found = stored(|k| {
+                let (x, y) = (k.constant(WORD, a), k.constant(WORD, b));
+                let holds = k.compare(op, x, y);
+                let (yes, no) = (k.i32(11), k.i32(22));
+                k.select(holds, yes, no)
+            });
+            assert_eq!(found, if expected { 11 } else { 22 }, "{op:?} {a:#x} {b:#x}");
+        }
+    }
+}
+
+#[test]
+fn casts_keep_the_low_bits_and_fill_as_they_say() {
+    let cast = |op, from, bits, to| {
+        stored(|k| {
+            let a = k.constant(Type::Scalar(from), bits);
+            k.cast(op, a, Type::Scalar(to))
+        })
+    };
+    assert_eq!(cast(Cast::Truncate, Element::I32, 0x1234_5678, Element::I8), 0x78);
+    assert_eq!(cast(Cast::ExtendU, Element::I8, 0x80, Element::I32), 0x80);
+    assert_eq!(cast(Cast::ExtendS, Element::I8, 0x80, Element::I32), 0xFFFF_FF80);
+    assert_eq!(cast(Cast::ExtendS, Element::I1, 1, Element::I16), 0xFFFF);
+    assert_eq!(cast(Cast::Bits, Element::F32, 0x3F80_0000, Element::I32), 0x3F80_0000);
+    let single = |value: f32| u64::from(value.to_bits());
+    assert_eq!(cast(Cast::FloatS, Element::I8, 0xFD, Element::F32), single(-3.0));
+    assert_eq!(cast(Cast::FloatU, Element::I8, 0xFD, Element::F32), single(253.0));
+    // 2^24 + 1 is between two numbers of binary32; the even one is below.
+    assert_eq!(cast(Cast::FloatS, Element::I32, 0x0100_0001, Element::F32), single(16_777_216.0));
+    assert_eq!(cast(Cast::FloatS, Element::I32, 0x0100_0001, Element::F64), 16_777_217f64.to_bits());
+    assert_eq!(cast(Cast::ExtendF, Element::F16, 0xBE00, Element::F64), (-1.5f64).to_bits());
+    assert_eq!(cast(Cast::ExtendF, Element::Bf16, 0x3FC0, Element::F32), single(1.5));
+    // 1 + 2^-11 is a tie of binary16, and goes to the even 1.
+    assert_eq!(cast(Cast::RoundF, Element::F32, single(1.000_488_3), Element::F16), 0x3C00);
+    assert_eq!(cast(Cast::RoundF, Element::F64, 1.000_488_4f64.to_bits(), Element::F16), 0x3C01);
+}
+
+#[test]
+fn element_0_of_a_vector_is_in_its_lowest_bits() {
+    let packed = stored(|k| {
+        let parts: Vec<Value> = [1, 2, 3, 4].map(|bits| k.constant(Type::Scalar(Element::I16), bits)).to_vec();
+        k.pack(&parts)
+    });
+    assert_eq!(packed, 0x0004_0003_0002_0001);
+    let second = stored(|k| {
+        let whole = k.constant(Type::Scalar(Element::I64), 0x1122_3344_5566_7788);
+        let bytes = k.cast(Cast::Bits, whole, Type::Vector(Element::I8, 8));
+        k.extract(bytes, 1)
+    });
+    assert_eq!(second, 0x77);
+    let all = stored(|k| k.constant(Type::Vector(Element::I8, 4), 0x5A));
+    assert_eq!(all, 0x5A5A_5A5A);
+}
+
+#[test]
+fn floating_point_rounds_to_nearest_even() {
+    // f16: 2048 + 1 lies between 2048 and 2050 and goes to the even one; bf16: 256 + 1 alike.
+    let sum = |element, a, b| {
+        stored(|k| {
+            let (a, b) = (k.constant(Type::Scalar(element), a), k.constant(Type::Scalar(element), b));
+            k.binary(Binary::FAdd, a, b)
+        })
+    };
+    assert_eq!(sum(Element::F16, 0x6800, 0x3C00), 0x6800);
+    assert_eq!(sum(Element::F16, 0x6801, 0x3C00), 0x6802);
+    assert_eq!(sum(Element::Bf16, 0x4380, 0x3F80), 0x4380);
+    assert_eq!(sum(Element::F32, 1.5f32.to_bits().into(), 0.25f32.to_bits().into()), u64::from(1.75f32.to_bits()));
+    let product = stored(|k| {
+        let (a, b) = (
+            k.constant(Type::Scalar(Element::F64), 3.0f64.to_bits()),
+            k.constant(Type::Scalar(Element::F64), 0.5f64.to_bits()),
+        );
+        k.binary(Binary::FMul, a, b)
+    });
+    assert_eq!(product, 1.5f64.to_bits());
+    let negative = stored(|k| {
+        let a = k.constant(Type::Scalar(Element::F32), 0);
+        k.value(Type::Scalar(Element::F32), Op::Unary { op: Unary::FNeg, a })
+    });
+    assert_eq!(negative, 0x8000_0000, "the negative of zero is negative zero");
+}
+
+/// How often the body of a loop runs and the sum of its indices.
+fn passes(from: u32, to: u32, step: u32) -> (u64, u64) {
+    let run = |sum_indices: bool| {
+        stored(|k| {
+            let (first, bound, stride) = (k.i32(from), k.i32(to), k.i32(step));
+            let zero = k.i32(0);
+            let arguments = k.begin_region(&[WORD, WORD]);
+            let amount = if sum_indices { arguments[0] } else { k.i32(1) };
+            let next = k.binary(Binary::Add, arguments[1], amount);
+            let body = k.end_region(&[next]);
+            k.for_loop(first, bound, stride, &[zero], body)[0]
+        })
+    };
+    (run(false), run(true))
+}
+
+#[test]
+fn a_loop_runs_for_the_indices_below_its_bound() {
+    for (from, to, step) in
+        [(0, 4, 1), (0, 10, 3), (2, 9, 4), (5, 5, 1), (6, 5, 1), (0, 1, 100), (0xFFFF_FFF0, 0xFFFF_FFFF, 8)]
+    {
+        let indices: Vec<u64> = (u64::from(from)..u64::from(to)).step_by(step as usize).collect();
+        let expected = (indices.len() as u64, indices.iter().sum::<u64>() & 0xFFFF_FFFF);
+        assert_eq!(passes(from, to, step), expected, "{from}..{to} by {step}");
+    }
+}
+
+#[test]
+fn a_branch_gives_what_the_taken_region_yields() {
+    for (bit, expected) in [(1, 11), (0, 22)] {
+        let found = stored(|k| {
+            let condition = k.constant(BIT, bit);
+            k.begin_region(&[]);
+            let yes = k.i32(11);
+            let then = k.end_region(&[yes]);
+            k.begin_region(&[]);
+            let no = k.i32(22);
+            let otherwise = k.end_region(&[no]);
+            k.if_else(condition, then, otherwise, &[WORD])[0]
+        });
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn a_load_with_a_false_predicate_gives_zero() {
+    let found = stored(|k| {
+        let from = k.parameter(0);
+        let never = k.constant(BIT, 0);
+        let quad = k.load(QUAD, from, 64, Some(never));
+        k.extract(quad, 2)
+    });
+    assert_eq!(found, 0);
+}
+
+#[test]
+fn bytes_are_permuted_as_the_selector_says() {
+    let (a, b, selector) = (0x3322_1100_u32, 0x7766_5544_u32, 0x7240_u16);
+    let found = stored(|k| {
+        let (a, b) = (k.i32(a), k.i32(b));
+        k.value(WORD, Op::PermuteBytes { a, b, selector, alternative: None })
+    });
+    let bytes = [a.to_le_bytes(), b.to_le_bytes()].concat();
+    let expected = |selector: u16| {
+        let chosen = [0, 4, 8, 12].map(|shift| bytes[usize::from(selector >> shift & 15)]);
+        u64::from(u32::from_le_bytes(chosen))
+    };
+    assert_eq!(found, expected(selector));
+    let other = 0x0635;
+    for (bit, selector) in [(0, selector), (1, other)] {
+        let found = stored(|k| {
+            let (a, b, condition) = (k.i32(a), k.i32(b), k.constant(BIT, bit));
+            k.permute_bytes_by(a, b, 0x7240, (condition, other))
+        });
+        assert_eq!(found, expected(selector), "{bit}");
+    }
+}

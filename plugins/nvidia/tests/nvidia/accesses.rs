@@ -1,0 +1,185 @@
+//! Local loads and stores by `ldmatrix` and `stmatrix`: operands of `mma.sync` and its accumulators from
+//! and to swizzled, padded and bulk-copied memory. Counts of accesses are those of the PTX that
+//! Triton 3.9.0 makes for the same layouts, where nothing else is said.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::accesses;
+
+use std::collections::BTreeSet;
+
+use accesses::layouts::blocked;
+use accesses::{Case, count, swizzled};
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_target::TargetDescription;
+
+fn target(file: &str, text: &str) -> NvidiaTarget {
+    NvidiaTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap()
+}
+
+fn a100() -> NvidiaTarget {
+    target("a100.toml", include_str!("../../../../targets/a100.toml"))
+}
+
+fn h100() -> NvidiaTarget {
+    target("h100.toml", include_str!("../../../../targets/h100.toml"))
+}
+
+fn b200() -> NvidiaTarget {
+    target("b200.toml", include_str!("../../../../targets/b200.toml"))
+}
+
+const MMA: &str = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>";
+const WGMMA: &str =
+    "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>";
+const ROWS: &str = "ldmatrix.sync.aligned.m8n8.x4.shared.b16";
+const COLUMNS: &str = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16";
+const BYTE_COLUMNS: &str = "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8";
+
+fn operand(index: u32, k_width: u32) -> String {
+    format!("#ttg.dot_op<{{opIdx = {index}, parent = {MMA}, kWidth = {k_width}}}>")
+}
+
+fn bulk(transposed: bool, bits: u32) -> String {
+    format!("#ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = {transposed}, elementBitWidth = {bits}}}>")
+}
+
+const A: &[u64] = &[128, 64];
+const B: &[u64] = &[64, 128];
+
+/// Of A each warp wants 32 rows of 64: 4096 bytes of 16-bit elements, 32 wavefronts. Of B all of it: four
+/// times as much.
+fn halves(name: &'static str, index: u32, memory: String, by: &'static str, wavefronts: u64) -> Case {
+    let (shape, accesses) = if index == 0 { (A, 8) } else { (B, 32) };
+    Case { name, bits: 16, shape, registers: operand(index, 2), memory, by: Some(by), accesses, wavefronts }
+}
+
+fn bytes(name: &'static str, index: u32, memory: String, by: &'static str) -> Case {
+    let (shape, accesses) = if index == 0 { (A, 4) } else { (B, 16) };
+    let wavefronts = 4 * accesses;
+    Case { name, bits: 8, shape, registers: operand(index, 4), memory, by: Some(by), accesses, wavefronts }
+}
+
+fn loads_of_ampere() -> Vec<Case> {
+    let (k_of_a, m_of_a) = ([1, 0], [0, 1]);
+    vec![
+        halves("a, k contiguous", 0, swizzled(8, 1, 8, k_of_a), ROWS, 32),
+        halves("a, m contiguous", 0, swizzled(8, 1, 8, m_of_a), COLUMNS, 32),
+        halves("b, k contiguous", 1, swizzled(8, 1, 8, [0, 1]), ROWS, 128),
+        halves("b, n contiguous", 1, swizzled(8, 1, 8, [1, 0]), COLUMNS, 128),
+        // Rows of 128 bytes lie in the same banks: eight wavefronts a matrix.
+        halves("a, not swizzled", 0, swizzled(1, 1, 1, k_of_a), ROWS, 256),
+        // Rows of 128 bytes and 16 between them. Triton: 32 plain loads of 32 bits, as many wavefronts.
+        halves("a, padded", 0, "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [128, 64]}>".to_owned(), ROWS, 32),
+        bytes("bytes of a, k contiguous", 0, swizzled(16, 2, 4, k_of_a), ROWS),
+    ]
+}
+
+#[test]
+fn operands_are_loaded_by_ldmatrix() {
+    let target = a100();
+    for case in loads_of_ampere() {
+        let moved = case.loaded(&target);
+        let ptx = moved.assembly(&target);
+        assert_eq!(count(&ptx, case.by.unwrap()), case.accesses, "{}: {ptx}", case.name);
+    }
+}
+
+#[test]
+fn operands_in_bulk_copied_memory_are_loaded_by_ldmatrix() {
+    let target = h100();
+    for case in [
+        halves("a, k contiguous", 0, bulk(false, 16), ROWS, 32),
+        halves("a, m contiguous", 0, bulk(true, 16), COLUMNS, 32),
+        halves("b, n contiguous", 1, bulk(false, 16), COLUMNS, 128),
+    ] {
+        let ptx = case.loaded(&target).assembly(&target);
+        assert_eq!(count(&ptx, case.by.unwrap()), case.accesses, "{}: {ptx}", case.name);
+    }
+}
+
+#[test]
+fn transposed_bytes_are_loaded_by_ldmatrix_where_there_is_one() {
+    let blackwell = [
+        target("b200.toml", include_str!("../../../../targets/b200.toml")),
+        target("rtx5090.toml", include_str!("../../../../targets/rtx5090.toml")),
+    ];
+    let case = || bytes("bytes of a, m contiguous", 0, swizzled(16, 1, 8, [0, 1]), BYTE_COLUMNS);
+    for target in &blackwell {
+        for case in [
+            case(),
+            bytes("bytes of b, n contiguous", 1, swizzled(16, 1, 8, [1, 0]), BYTE_COLUMNS),
+            bytes("bytes of a in bulk-copied memory", 0, bulk(true, 8), BYTE_COLUMNS),
+        ] {
+            let ptx = case.loaded(target).assembly(target);
+            assert_eq!(count(&ptx, BYTE_COLUMNS), case.accesses, "{}: {ptx}", case.name);
+        }
+    }
+    // Without it every byte is loaded by itself, as Triton does too.
+    let plain = Case { by: None, accesses: 64, wavefronts: 128, ..case() };
+    plain.loaded(&a100());
+}
+
+#[test]
+fn accumulators_are_stored_by_stmatrix() {
+    let rows = Some("stmatrix.sync.aligned.m8n8.x4.shared.b16");
+    let columns = Some("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16");
+    let case = |name, memory, by| {
+        let registers = WGMMA.to_owned();
+        Case { name, bits: 16, shape: A, registers, memory, by, accesses: 8, wavefronts: 32 }
+    };
+    let target = h100();
+    for case in [
+        case("to bulk-copied memory", bulk(false, 16), rows),
+        case("to bulk-copied memory, transposed", bulk(true, 16), columns),
+        case("to swizzled memory", swizzled(8, 1, 8, [1, 0]), rows),
+        case("to swizzled memory, transposed", swizzled(8, 1, 8, [0, 1]), columns),
+    ] {
+        let ptx = case.stored(&target).assembly(&target);
+        assert_eq!(count(&ptx, case.by.unwrap()), case.accesses, "{}: {ptx}", case.name);
+    }
+}
+
+#[test]
+fn bytes_are_stored_transposed_by_stmatrix_where_there_is_one() {
+    let target = b200();
+    let by = "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8";
+    let memory = swizzled(16, 1, 8, [0, 1]);
+    let case = Case { by: Some(by), registers: MMA.to_owned(), ..bytes("result", 0, memory, by) };
+    let ptx = case.stored(&target).assembly(&target);
+    assert_eq!(count(&ptx, by), 4, "{ptx}");
+}
+
+/// The registers that hold addresses of loads from shared memory, and the immediates.
+fn addresses(ptx: &str) -> (BTreeSet<&str>, BTreeSet<u64>) {
+    let loads = ptx.lines().map(str::trim).filter(|line| line.starts_with("ld.shared") || line.starts_with("ldmatrix"));
+    let place = |line| {
+        let (_, place) = str::split_once(line, '[').unwrap();
+        place.split_once(']').unwrap().0
+    };
+    loads.map(place).map(|place| place.split_once('+').map_or((place, 0), |(r, i)| (r, i.parse().unwrap()))).unzip()
+}
+
+/// Where register bits share none with the thread's, one address is computed and all others are
+/// immediates.
+#[test]
+fn one_address_is_computed_and_all_else_is_immediate() {
+    let target = h100();
+    let rows = blocked(&[1, 8], &[4, 8], &[4, 1], &[1, 0]);
+    let unswizzled = swizzled(1, 1, 1, [1, 0]);
+    let plain = Case {
+        name: "plain",
+        bits: 16,
+        shape: A,
+        registers: rows,
+        memory: unswizzled.clone(),
+        by: None,
+        accesses: 8,
+        wavefronts: 32,
+    };
+    let by_rows = halves("by rows", 0, unswizzled, ROWS, 256);
+    for case in [plain, by_rows] {
+        let ptx = case.loaded(&target).assembly(&target);
+        let (registers, immediates) = addresses(&ptx);
+        assert_eq!((registers.len(), immediates.len() as u64), (1, case.accesses), "{}: {ptx}", case.name);
+    }
+}

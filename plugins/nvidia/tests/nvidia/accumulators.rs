@@ -1,0 +1,101 @@
+//! The accumulator of one `wgmma` as the 8-bit operand of the next, within registers: what
+//! FlashAttention-3 does by hand (seed 000, section 1).
+#![allow(clippy::unwrap_used)]
+
+use tilewright_kernel::{Builder, Cast, Counts, Element, Kernel, Launch, Module, Space, Type, Value};
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Dim, FamilySet, Layout, LinearLayout, parse_spec};
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_plan::movement::{Means, Path, Plan, convert, slots};
+use tilewright_plugin::{CompileOptions, Emit, Target};
+use tilewright_target::TargetDescription;
+use tilewright_verify::prove_conversion;
+
+const BITS: u32 = 8;
+
+fn h100() -> NvidiaTarget {
+    let text = include_str!("../../../../targets/h100.toml");
+    NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap()
+}
+
+fn layout(target: &dyn Target, text: &str, shape: &[u64]) -> LinearLayout {
+    match FamilySet::new(vec![&Neutral, target.families()]).layout(&parse_spec(text).unwrap(), shape) {
+        Ok(Layout::Distributed(layout)) => layout,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+/// The accumulator of 64 rows of `wgmma`, for four warps, and the operand of 8-bit elements that the next
+/// one takes from registers.
+fn question(target: &dyn Target, columns: u64) -> (LinearLayout, LinearLayout) {
+    let accumulator = format!(
+        "#ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, {columns}, 32]}}>"
+    );
+    let operand = format!("#ttg.dot_op<{{opIdx = 0, parent = {accumulator}, kWidth = 4}}>");
+    let of = |text: &str| layout(target, text, &[64, columns]);
+    (of(&accumulator), of(&operand))
+}
+
+/// FlashAttention-3 takes, for every two words of a lane, two byte permutes, two shuffles, and two byte
+/// permutes, the selectors of which depend on the lane (`ReorgCFp8toAFp8` of its published code).
+fn by_hand(columns: u64) -> Counts {
+    // 64 rows over 128 lanes: half as many elements a lane as columns, four to a word.
+    let words = columns / 2 / 4;
+    Counts { exchanges: words, permutes: 2 * words, ..Counts::default() }
+}
+
+#[test]
+fn an_accumulator_becomes_an_operand_without_shared_memory() {
+    let target = h100();
+    for columns in [32, 64, 128, 256] {
+        let (src, dst) = question(&target, columns);
+        let means = Means::of(target.description()).with_instructions(target.instructions());
+        let plan = convert(&src, &dst, BITS, means).unwrap();
+        let words = columns / 8;
+        let expected = Counts { exchanges: words, permutes: words, selects: words, ..Counts::default() };
+        assert_eq!((plan.path, plan.counts, plan.shared_bytes), (Path::Shuffle, expected, 0), "{columns} columns");
+        assert!(slots(&plan.counts) <= slots(&by_hand(columns)), "{columns} columns");
+        prove_conversion(&src, &dst, BITS, &plan, means).unwrap();
+    }
+}
+
+/// A kernel whose registers come packed, four to a word in their order, and go so: as they do from a
+/// conversion to 8-bit floats and to `wgmma`.
+fn packed(plan: &Plan, src: &LinearLayout, dst: &LinearLayout) -> Kernel {
+    let global = Type::Pointer(Space::Global);
+    let mut k = Builder::new("convert", Launch::new(32, 4), &[("from", global), ("to", global)]);
+    let quad = Type::Vector(Element::I8, 4);
+    let words = |layout: &LinearLayout| 1i32 << layout.in_bits(Dim::REGISTER) >> 2;
+    let mut registers: Vec<Value> = Vec::new();
+    for word in 0..words(src) {
+        let from = k.parameter(0);
+        let loaded = k.load(Type::Scalar(Element::I32), from, 4 * word, None);
+        let bytes = k.cast(Cast::Bits, loaded, quad);
+        registers.extend((0..4).map(|byte| k.extract(bytes, byte)));
+    }
+    let converted = plan.emit(&mut k, &registers);
+    for (word, bytes) in (0..words(dst)).zip(converted.chunks(4)) {
+        let bytes = k.pack(bytes);
+        let stored = k.cast(Cast::Bits, bytes, Type::Scalar(Element::I32));
+        let to = k.parameter(1);
+        k.store(to, 4 * word, stored, None);
+    }
+    k.finish()
+}
+
+/// Between packed registers nothing is hidden: the permutes and selects of the PTX are those that the
+/// plan counts, and one select for each of the two selectors that depend on the lane.
+#[test]
+fn the_ptx_has_the_permutes_that_the_plan_counts() {
+    let target = h100();
+    let (src, dst) = question(&target, 128);
+    let plan = convert(&src, &dst, BITS, target.description()).unwrap();
+    let module = Module { kernels: vec![packed(&plan, &src, &dst)] };
+    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+    let artifact = target.compile(&module, &options).unwrap();
+    let ptx = artifact.text(Emit::Assembly).unwrap();
+    let count = |word: &str| ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64;
+    let Counts { exchanges, permutes, selects, .. } = plan.counts;
+    let found = [count("shfl.sync."), count("prmt."), count("selp.")];
+    assert_eq!(found, [exchanges, permutes, selects + 2], "{ptx}");
+}

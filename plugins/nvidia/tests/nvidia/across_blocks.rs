@@ -1,0 +1,191 @@
+//! Conversions across the blocks of a cluster: real families with `CGALayout`, proven on the emulator, and
+//! their PTX: what a lane loads from the cluster's memories is what the plan says, and the vendor's
+//! assembler takes it where it is at hand.
+#![allow(clippy::unwrap_used)]
+
+use crate::products;
+use tilewright_vendor_testkit::clusters;
+
+use products::target;
+use tilewright_kernel::{Element, Launch, Module, Scope, SpecialRegister, Type, verify};
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Dim, FamilySet, Layout, LinearLayout, parse_spec};
+use tilewright_lower::conversion_kernel;
+use tilewright_nvidia::{NvidiaTarget, object};
+use tilewright_plan::movement::{Means, Path, Plan, candidates, convert, slots};
+use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
+use tilewright_verify::prove_conversion;
+
+fn layout(target: &NvidiaTarget, text: &str, shape: &[u64]) -> LinearLayout {
+    let spec = parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    match FamilySet::new(vec![&Neutral, target.families()]).layout(&spec, shape) {
+        Ok(Layout::Distributed(layout)) => layout,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn blocked(size: [u64; 2], threads: [u64; 2], warps: [u64; 2], order: [u64; 2], blocks: &str) -> String {
+    format!(
+        "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {warps:?}, \
+         order = {order:?}, CGALayout = {blocks}}}>"
+    )
+}
+
+fn mma(blocks: &str) -> String {
+    format!(
+        "#ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], CGALayout = {blocks}, \
+         instrShape = [16, 64, 16]}}>"
+    )
+}
+
+/// What it is, the layouts, the shape, and whether elements leave their block.
+type Case = (&'static str, String, String, [u64; 2], bool);
+
+fn cases() -> Vec<Case> {
+    let rows = |blocks: &str| blocked([1, 8], [4, 8], [4, 1], [1, 0], blocks);
+    let columns = |blocks: &str| blocked([8, 1], [8, 4], [1, 4], [0, 1], blocks);
+    let operand = |blocks: &str| format!("#ttg.dot_op<{{opIdx = 0, parent = {}, kWidth = 2}}>", mma(blocks));
+    vec![
+        ("blocks along the other axis", rows("[[1, 0]]"), rows("[[0, 1]]"), [128, 128], true),
+        ("rows to columns of four blocks", rows("[[1, 0], [2, 0]]"), columns("[[0, 1], [0, 2]]"), [128, 128], true),
+        ("blocks in another order", rows("[[1, 0], [2, 0]]"), rows("[[2, 0], [1, 0]]"), [128, 64], true),
+        ("to the result of a product", rows("[[1, 0]]"), mma("[[0, 1]]"), [128, 128], true),
+        ("from the result of a product", mma("[[0, 1], [1, 0]]"), rows("[[1, 0], [0, 1]]"), [256, 128], true),
+        ("to an operand that blocks share", rows("[[0, 1]]"), operand("[[0, 1]]"), [128, 64], true),
+        ("from what all blocks hold", rows("[[0, 0]]"), columns("[[0, 1]]"), [64, 128], false),
+        ("to what all blocks hold", columns("[[0, 1]]"), rows("[[0, 0]]"), [64, 128], true),
+    ]
+}
+
+fn planned(
+    target: &NvidiaTarget,
+    (name, src, dst, shape, leaves): &Case,
+    bits: u32,
+) -> (LinearLayout, LinearLayout, Plan) {
+    let (src, dst) = (layout(target, src, shape), layout(target, dst, shape));
+    let plan = convert(&src, &dst, bits, target.description()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(plan.path, if *leaves { Path::Cluster } else { Path::Shared }, "{name}");
+    assert_eq!(plan.blocks(), 1 << src.in_bits(Dim::BLOCK), "{name}");
+    (src, dst, plan)
+}
+
+#[test]
+fn real_families_convert_across_blocks() {
+    let target = target("h100");
+    for case in cases() {
+        for bits in [8, 16, 32] {
+            let (src, dst, _) = planned(&target, &case, bits);
+            let means = Means::of(target.description()).with_instructions(target.instructions());
+            let (plans, _) = candidates(&src, &dst, bits, means).unwrap();
+            assert!(!plans.is_empty());
+            for plan in plans {
+                let proved = prove_conversion(&src, &dst, bits, &plan, means);
+                proved.unwrap_or_else(|wrong| panic!("{} of {bits} bits: {wrong}", case.0));
+            }
+        }
+    }
+}
+
+/// What Triton 3.9.0 emits for the same conversions of 16-bit elements (`conformance/peers/clusters_beside_triton.py`
+/// prints it): wavefronts stored and loaded of a warp, counted as free of conflicts, and barriers of
+/// block and cluster.
+const TRITON: [(&str, [f64; 4]); 8] = [
+    ("blocks along the other axis", [32.0, 32.0, 0.0, 8.0]),
+    // Its 16 loads are of two blocks in every warp: two wavefronts each, where the formula says one.
+    ("rows to columns of four blocks", [32.0, 32.0, 0.0, 2.0]),
+    ("blocks in another order", [8.0, 8.0, 0.0, 4.0]),
+    ("to the result of a product", [32.0, 32.0, 0.0, 2.0]),
+    ("from the result of a product", [32.0, 32.0, 0.0, 4.0]),
+    ("to an operand that blocks share", [32.0, 32.0, 0.0, 4.0]),
+    ("from what all blocks hold", [32.0, 16.0, 1.0, 1.0]),
+    ("to what all blocks hold", [16.0, 32.0, 0.0, 2.0]),
+];
+
+#[test]
+fn no_plan_costs_more_than_tritons() {
+    let target = target("h100");
+    let mut above = Vec::new();
+    for (case, (name, [stored, loaded, block, cluster])) in cases().iter().zip(TRITON) {
+        assert_eq!(case.0, name);
+        let (src, dst, _) = planned(&target, case, 16);
+        let means = Means::of(target.description()).with_instructions(target.instructions());
+        let plan = convert(&src, &dst, 16, means).unwrap();
+        let (ours, tritons) = (slots(&plan.counts), stored + loaded + 10.0 * (block + cluster));
+        eprintln!("{name}: {ours} slots, Triton's {tritons}; above the bound: {:?}", plan.above_bound);
+        if ours > tritons {
+            above.push(name);
+        }
+    }
+    assert!(above.is_empty(), "{above:?}");
+}
+
+/// Bits that the loads of a kind move for one lane.
+fn loaded_bits(ptx: &str, kind: &str) -> u64 {
+    let mnemonics = ptx.split_whitespace().filter(|word| word.starts_with(kind));
+    let bits = |mnemonic: &str| {
+        let parts = mnemonic[kind.len()..].split('.');
+        parts.filter_map(|part| part.get(1..)?.parse::<u64>().ok()).product::<u64>()
+    };
+    mnemonics.map(bits).sum()
+}
+
+#[test]
+fn the_code_does_what_the_plan_says() {
+    for (name, assembler) in [("h100", "sm_90a"), ("b200", "sm_100a"), ("rtx5090", "sm_120a")] {
+        let target = target(name);
+        for case in cases() {
+            let (src, dst, plan) = planned(&target, &case, 16);
+            let kernel = conversion_kernel("convert", &src, &dst, 16, &plan).unwrap();
+            let module = Module { kernels: vec![kernel] };
+            verify(&module).unwrap();
+            let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+            let artifact = target.compile(&module, &options).unwrap_or_else(|error| panic!("{}: {error}", case.0));
+            let ptx = artifact.text(Emit::Assembly).unwrap();
+            let count = |word: &str| ptx.matches(word).count() as u64;
+            assert!(ptx.contains(&format!(".target {assembler}\n")), "{ptx}");
+            assert!(ptx.contains(&format!(".reqnctapercluster {}, 1, 1", plan.blocks())), "{ptx}");
+            assert_eq!(artifact.kernels[0].blocks, plan.blocks());
+            assert_eq!(count("barrier.cluster.arrive.aligned"), plan.counts.cluster_barriers, "{ptx}");
+            assert_eq!(count("barrier.cluster.wait.aligned"), plan.counts.cluster_barriers, "{ptx}");
+            assert_eq!(count("bar.sync"), plan.counts.barriers, "{ptx}");
+            let (own, all) = (loaded_bits(ptx, "ld.shared."), loaded_bits(ptx, "ld.shared::cluster."));
+            assert_eq!(own + all, plan.shared_bits().loaded, "{}: {ptx}", case.0);
+            assert_eq!(all > 0, case.4, "{}: {ptx}", case.0);
+            assert_eq!(ptx.contains("mapa.shared::cluster.u"), case.4, "{}: {ptx}", case.0);
+            assert!(!ptx.contains("st.shared::cluster") && !ptx.contains(".local"), "{ptx}");
+            if object::assembler().is_some() {
+                assert_eq!(artifact.taken_by.as_deref(), Some("ptxas"), "{}", case.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn stores_reach_other_blocks_too() {
+    let module = clusters::module(Launch::new(32, 1).with_blocks(2), |k| {
+        let buffer = k.shared_buffer(256, 16);
+        let block = k.special(SpecialRegister::Block);
+        let address = k.cluster_address(buffer, block);
+        k.barrier(Scope::Cluster);
+        k.store(address, 64, block, None);
+        k.barrier(Scope::Cluster);
+        let value = k.load(Type::Scalar(Element::I32), buffer, 64, None);
+        let out = k.parameter(0);
+        k.store(out, 0, value, None);
+    });
+    let artifact = target("h100").compile(&module, &CompileOptions::default()).unwrap();
+    let ptx = artifact.text(Emit::Assembly).unwrap();
+    assert!(ptx.contains("st.shared::cluster.b32") && ptx.contains("%cluster_ctarank"), "{ptx}");
+    assert!(ptx.contains("ld.shared.b32"), "{ptx}");
+}
+
+#[test]
+fn products_without_clusters_refuse() {
+    clusters::are_refused(
+        &target("a100"),
+        ["clusters of 2 blocks; a100 has at most 1", "no clusters", "no clusters", "no clusters"],
+    );
+    let sixteen = clusters::module(Launch::new(32, 1).with_blocks(16), |_| {});
+    let error = target("h100").compile(&sixteen, &CompileOptions::default()).unwrap_err();
+    assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("at most 8")), "{error}");
+}

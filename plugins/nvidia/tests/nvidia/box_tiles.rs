@@ -1,0 +1,211 @@
+//! Tiles copied by boxes: which layouts of shared memory they fill, how many there are, that they bring every element there
+//! and back, what is found where something is left out, and the pipeline as PTX.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_emulator::FaultKind;
+use tilewright_kernel::{Kernel, Launch, Module};
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding};
+use tilewright_lower::{Omitted, Stages, staged_box_kernel};
+use tilewright_nvidia::{NvidiaTarget, object};
+use tilewright_plan::movement::{
+    BoxCopy, CopyQuestion, GlobalTensor, Means, MovementError, SharedCopy, Stride, copy_from_shared, copy_to_shared,
+};
+use tilewright_plugin::{CompileOptions, Emit, Target};
+use tilewright_target::TargetDescription;
+use tilewright_verify::{Disproof, prove_box_tiles};
+
+const LAUNCH: Launch = Launch::new(32, 4);
+const STAGES: Stages = Stages { buffers: 3, tensors: 5, omitted: None };
+
+fn h100() -> NvidiaTarget {
+    let text = include_str!("../../../../targets/h100.toml");
+    NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap()
+}
+
+fn means(target: &NvidiaTarget) -> Means<'_> {
+    Means::of(target.description()).with_instructions(target.instructions())
+}
+
+/// Triton's layout of a tile that bulk copies write.
+fn swizzled(width: i64, bits: i64, transposed: bool, shape: &[u64]) -> MemoryLayout {
+    let spec = FamilySpec::new("nvmma_shared")
+        .with("swizzle_byte_width", width)
+        .with("transposed", transposed)
+        .with("element_bitwidth", bits);
+    match h100().families().resolve(&spec, shape, &Neutral).unwrap() {
+        Layout::Memory(memory) => memory,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn question<'a>(global: &'a GlobalTensor, memory: &'a MemoryLayout, bits: u32) -> CopyQuestion<'a> {
+    CopyQuestion { global, memory, element_bits: bits, lanes: 32, warps: 4, masked: false, mapped: true }
+}
+
+fn planned(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> SharedCopy {
+    let target = h100();
+    copy_to_shared(&question(&GlobalTensor::row_major(shape, 256), memory, bits), means(&target)).unwrap()
+}
+
+fn back(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> Result<BoxCopy, MovementError> {
+    let target = h100();
+    copy_from_shared(&question(&GlobalTensor::row_major(shape, 256), memory, bits), means(&target))
+}
+
+/// A layout, the width of an element, a shape, the box that fills it and how many there are.
+type Tile = (MemoryLayout, u32, Vec<u64>, Vec<u32>, usize);
+
+/// Boxes as Triton's `getTMABlockShape` has them: no wider than the swizzle, 256 elements at most.
+fn tiles() -> Vec<Tile> {
+    let mut tiles = Vec::new();
+    for (width, bits, shape, sizes, count) in [
+        (128, 16, [64, 64], [64, 64], 1),
+        (128, 16, [64, 256], [64, 64], 4),
+        (128, 8, [128, 128], [128, 128], 1),
+        (128, 32, [32, 64], [32, 32], 2),
+        (128, 64, [16, 32], [16, 16], 2),
+        (64, 16, [64, 64], [32, 64], 2),
+        (32, 16, [16, 64], [16, 16], 4),
+        (32, 8, [64, 32], [32, 64], 1),
+        (0, 16, [32, 64], [64, 32], 1),
+        (0, 32, [16, 256], [256, 16], 1),
+    ] {
+        let memory = swizzled(width, bits, false, &shape);
+        tiles.push((memory, bits as u32, shape.to_vec(), sizes.to_vec(), count));
+    }
+    tiles
+}
+
+#[test]
+fn swizzled_tiles_are_copied_by_boxes_there_and_back() {
+    let target = h100();
+    for (memory, bits, shape, sizes, count) in tiles() {
+        let copy = planned(&memory, bits, &shape);
+        let boxes = copy.boxes().unwrap_or_else(|| panic!("{bits} {shape:?}: {:?}", copy.closed));
+        assert_eq!((&boxes.map.box_sizes, boxes.boxes()), (&sizes, count), "{bits} {shape:?}");
+        let bytes = shape.iter().product::<u64>() * u64::from(bits / 8);
+        assert_eq!((boxes.counts.bulk_copies, boxes.bytes()), (count as u64, bytes));
+        assert_eq!((boxes.counts.mbarrier_arrivals, copy.transactions), (1, bytes / 32));
+        let from = back(&memory, bits, &shape).unwrap();
+        assert_eq!((&from.map, from.boxes()), (&boxes.map, count));
+        assert_eq!(from.counts.mbarrier_arrivals, 0);
+        for copy in [boxes, &from] {
+            for shifted in [0, 5] {
+                let proof = prove_box_tiles(copy, &memory, LAUNCH, STAGES, shifted, means(&target));
+                proof.unwrap_or_else(|wrong| panic!("{bits} {shape:?} by {shifted}: {wrong}"));
+            }
+        }
+    }
+}
+
+/// The published layouts of the family, of three axes too, whatever their order in memory.
+#[test]
+fn other_axes_may_lie_in_any_order() {
+    let target = h100();
+    let offsets = |parts: &[(u64, usize)]| {
+        let all =
+            parts.iter().map(|&(size, axis)| LinearLayout::identity(size, Dim::OFFSET, Dim::tensor(axis)).unwrap());
+        let sum = all.reduce(|sum, part| sum.direct_sum(&part).unwrap()).unwrap();
+        let rank = parts.iter().map(|part| part.1).max().unwrap() + 1;
+        MemoryLayout::linear(sum.transpose_outs(&(0..rank).map(Dim::tensor).collect::<Vec<_>>()).unwrap())
+    };
+    for (parts, shape, sizes, count) in [
+        (vec![(16, 2), (8, 0), (4, 1)], [8, 4, 16], [16, 8, 4], 1),
+        (vec![(16, 2), (8, 1), (4, 0)], [4, 8, 16], [16, 8, 4], 1),
+        // Half of an axis lies before another, half behind it: others copy fewer units of memory to there.
+        (vec![(8, 2), (8, 1), (2, 2), (4, 0)], [4, 8, 16], [8, 8, 1], 8),
+    ] {
+        let memory = offsets(&parts);
+        let copy = planned(&memory, 16, &shape);
+        let from = back(&memory, 16, &shape).unwrap();
+        assert_eq!((from.map.box_sizes.as_slice(), from.boxes()), (sizes.as_slice(), count));
+        assert_eq!(copy.boxes().map(|boxes| &boxes.map), (count == 1).then_some(&from.map), "{:?}", copy.closed);
+        for copy in copy.boxes().into_iter().chain([&from]) {
+            for shifted in [0, 3] {
+                prove_box_tiles(copy, &memory, LAUNCH, STAGES, shifted, means(&target)).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn what_boxes_do_not_fill_is_told_why() {
+    let reason = |memory: &MemoryLayout, shape: &[u64]| match back(memory, 16, shape) {
+        Err(MovementError::Impossible { reasons }) => reasons,
+        other => panic!("{other:?}"),
+    };
+    let plain = swizzled(0, 16, false, &[64, 64]);
+    let padded = MemoryLayout { padding: vec![Padding { interval: 64, padding: 8 }], ..plain.clone() };
+    assert!(reason(&padded, &[64, 64]).contains("padding parts the boxes"));
+    let turned = swizzled(128, 16, true, &[64, 64]);
+    assert!(
+        reason(&turned, &[64, 64]).contains("0 bytes of a row follow each other"),
+        "{}",
+        reason(&turned, &[64, 64])
+    );
+    let narrow = reason(&swizzled(0, 16, false, &[64, 4]), &[64, 4]);
+    assert!(narrow.contains("a stride is a multiple of 8 bytes, not of 16"), "{narrow}");
+    let target = h100();
+    let rows = GlobalTensor::row_major(&[64, 64], 256);
+    let unmapped = CopyQuestion { mapped: false, ..question(&rows, &plain, 16) };
+    let copy = copy_to_shared(&unmapped, means(&target)).unwrap();
+    assert_eq!(copy.instruction(), Some("cp.async.cg.shared.global.16"));
+    assert!(copy.closed.iter().any(|closed| closed.reason == "the kernel is given no map of the tensor"));
+    // Strides that are known at run time only.
+    let global = |grain| GlobalTensor {
+        axes: vec![(Dim::tensor(0), 64, Stride::MultipleOf(grain)), (Dim::tensor(1), 64, Stride::Elements(1))],
+        alignment: 16,
+    };
+    let by = |grain| copy_from_shared(&question(&global(grain), &plain, 16), means(&target));
+    assert_eq!(by(8).unwrap().boxes(), 1);
+    assert!(by(4).is_err());
+}
+
+#[test]
+fn what_is_left_out_is_found() {
+    let target = h100();
+    let (memory, shape) = (swizzled(128, 16, false, &[32, 64]), [32, 64]);
+    let (to, from) = (planned(&memory, 16, &shape).boxes().unwrap().clone(), back(&memory, 16, &shape).unwrap());
+    let fault = |copy: &BoxCopy, omitted| {
+        let stages = Stages { omitted: Some(omitted), ..STAGES };
+        match prove_box_tiles(copy, &memory, LAUNCH, stages, 0, means(&target)) {
+            Err(Disproof::Fault(fault)) => fault.kind,
+            other => panic!("{omitted:?}: {other:?}"),
+        }
+    };
+    use FaultKind::{InFlight, Race, Unfenced};
+    assert!(matches!(fault(&to, Omitted::Wait), InFlight { .. }));
+    let overrun = fault(&to, Omitted::Barrier);
+    // The others find that the phase they wait for has gone by.
+    assert!(matches!(overrun, InFlight { .. } | Race { .. } | FaultKind::NeverCompletes { .. }), "{overrun}");
+    assert!(matches!(fault(&to, Omitted::Fence), Unfenced { .. }));
+    assert!(matches!(fault(&from, Omitted::Wait), InFlight { .. }));
+    assert!(matches!(fault(&from, Omitted::Barrier), Race { .. } | FaultKind::Uninitialised { .. }));
+    assert!(matches!(fault(&from, Omitted::Fence), Unfenced { .. }));
+}
+
+fn ptx(kernel: Kernel) -> String {
+    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
+    let artifact = h100().compile(&Module { kernels: vec![kernel] }, &options).unwrap();
+    assert!(artifact.taken_by.is_some() || object::assembler().is_none(), "there is an assembler that was not asked");
+    artifact.text(Emit::Assembly).unwrap().to_owned()
+}
+
+#[test]
+fn a_pipeline_has_full_barriers_and_bulk_copies() {
+    let (memory, shape) = (swizzled(128, 16, false, &[64, 128]), [64, 128]);
+    let copy = planned(&memory, 16, &shape);
+    let to = ptx(staged_box_kernel("to", copy.boxes().unwrap(), &memory, LAUNCH, STAGES).unwrap());
+    let count = |ptx: &str, what: &str| ptx.matches(what).count();
+    assert_eq!(count(&to, "mbarrier.init.shared::cta.b64"), 3, "one for each buffer\n{to}");
+    // Two tiles before the loop and one in it, of two boxes each.
+    assert!(count(&to, "cp.async.bulk.tensor.2d.shared::cluster.global") >= 6, "{to}");
+    assert!(count(&to, "mbarrier.arrive.expect_tx.shared::cta.b64") >= 3 && to.contains(", 16384;"), "{to}");
+    assert!(count(&to, "mbarrier.try_wait.parity") >= 3, "{to}");
+    let from = back(&memory, 16, &shape).unwrap();
+    let from = ptx(staged_box_kernel("from", &from, &memory, LAUNCH, STAGES).unwrap());
+    assert!(count(&from, "cp.async.bulk.tensor.2d.global.shared::cta") >= 2, "{from}");
+    assert!(from.contains("cp.async.bulk.wait_group 2") && from.contains("cp.async.bulk.wait_group 0"), "{from}");
+    assert!(count(&from, "cp.async.bulk.commit_group") >= 1 && !from.contains("mbarrier"), "{from}");
+}

@@ -1,0 +1,147 @@
+//! Bulk copies: every row, with every arrangement and width of elements, brings each byte to its place on the emulator,
+//! and is PTX that the vendor's assembler takes.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_kernel::{Module, Outside, TensorMap};
+use tilewright_nvidia::{NvidiaTarget, object};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
+use tilewright_target::{BoxOperand, Instruction, Operand, TargetDescription};
+use tilewright_verify::kernels::{Bulk, bulk_kernel};
+use tilewright_verify::{box_origins, prove_box_copy, prove_span_copy};
+
+const PRODUCTS: [&str; 3] = [
+    include_str!("../../../../targets/h100.toml"),
+    include_str!("../../../../targets/b200.toml"),
+    include_str!("../../../../targets/rtx5090.toml"),
+];
+
+fn target(text: &str) -> NvidiaTarget {
+    NvidiaTarget::new(TargetDescription::from_toml("product.toml", text).unwrap()).unwrap()
+}
+
+fn box_operand(row: &Instruction) -> Option<&BoxOperand> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Box(operand) => Some(operand),
+        _ => None,
+    })
+}
+
+fn bulk_rows(target: &NvidiaTarget) -> Vec<Instruction> {
+    target.instructions().iter().filter(|row| Bulk::is_of(row)).cloned().collect()
+}
+
+/// Maps of boxes that the operand copies: every arrangement with every width of an element.
+fn maps(operand: &BoxOperand) -> Vec<TensorMap> {
+    let mut maps = Vec::new();
+    for arrangement in &operand.arrangements {
+        for element_bits in [8, 16, 32, 64] {
+            let row = arrangement.row_bytes.unwrap_or(48) * 8 / element_bits;
+            let mut box_sizes = vec![row, 9, 2, 3, 1];
+            box_sizes.truncate(operand.rank as usize);
+            let outside = if element_bits == 8 { Outside::Zeros } else { Outside::NotANumber };
+            maps.push(TensorMap { element_bits, box_sizes, mix: arrangement.mix, outside });
+        }
+    }
+    maps
+}
+
+#[test]
+fn every_row_brings_every_byte() {
+    for product in PRODUCTS {
+        let target = target(product);
+        let rows = bulk_rows(&target);
+        assert_eq!(rows.len(), 12, "two for each rank, two for spans");
+        for row in rows {
+            let Some(operand) = box_operand(&row) else {
+                prove_span_copy(&row, 1040, None, target.description()).unwrap();
+                continue;
+            };
+            for map in maps(operand) {
+                for which in 0..4 {
+                    let origin: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
+                    let proof = prove_box_copy(&row, &map, &origin, None, target.description());
+                    proof.unwrap_or_else(|wrong| panic!("{} {map:?} at {origin:?}: {wrong}", row.name));
+                }
+            }
+        }
+    }
+}
+
+/// CUTLASS `Swizzle<B, 4, 3>` of byte addresses, B being 1, 2, 3 for 32, 64, 128 bytes: bits 7 and up are added to bits 4
+/// and up.
+#[test]
+fn arrangements_are_the_published_swizzles() {
+    let rows = bulk_rows(&target(PRODUCTS[0]));
+    let operand = rows.iter().find_map(box_operand).unwrap();
+    let published = [(0u32, 0u32, 128), (1, 1, 256), (2, 2, 512), (3, 3, 1024)];
+    for (mode, bits, alignment) in published {
+        let own = operand.arrangements.iter().find(|one| one.mode == mode).unwrap();
+        assert_eq!((own.alignment, own.row_bytes), (alignment, (bits > 0).then_some(16 << bits)));
+        for address in 0..4096u64 {
+            let swizzled = address ^ ((address >> 7 & ((1 << bits) - 1)) << 4);
+            assert_eq!(own.mix.apply(address), swizzled, "{}", own.name);
+        }
+    }
+}
+
+fn artifact(target: &NvidiaTarget, row: &Instruction, bulk: Bulk<'_>) -> Artifact {
+    let module = Module { kernels: vec![bulk_kernel("bulk", row, 32, bulk, None).unwrap()] };
+    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+    let artifact = target.compile(&module, &options).unwrap();
+    assert!(artifact.taken_by.is_some() || object::assembler().is_none(), "there is an assembler that was not asked");
+    artifact
+}
+
+#[test]
+fn every_row_is_code() {
+    for product in PRODUCTS {
+        let target = target(product);
+        for row in bulk_rows(&target) {
+            let Some(operand) = box_operand(&row) else {
+                let artifact = artifact(&target, &row, Bulk::Span(1024));
+                let ptx = artifact.text(Emit::Assembly).unwrap();
+                assert!(ptx.contains(&format!("@one {} [", row.name)), "{ptx}");
+                assert!(ptx.contains("1024;") || ptx.contains(", 1024"), "{ptx}");
+                assert!(artifact.kernels[0].maps.is_empty());
+                continue;
+            };
+            let map = &maps(operand)[1];
+            let artifact = artifact(&target, &row, Bulk::Box(map));
+            let ptx = artifact.text(Emit::Assembly).unwrap();
+            assert!(ptx.contains(".param .align 64 .b8 bulk_param_0[128]"), "{ptx}");
+            assert!(!ptx.contains(".local"), "the map stays where it is: {ptx}");
+            let line = ptx.lines().find(|line| line.contains(&row.name)).unwrap();
+            let issued = line.split("@one").nth(1).unwrap_or_else(|| panic!("by one lane: {line}"));
+            let coordinates = issued.split(['{', '}']).nth(1).unwrap();
+            // In the order in which they lie in memory.
+            let loaded = |axis: u32| {
+                let ending = if axis == 0 { "];".to_owned() } else { format!("+{}];", 4 * axis) };
+                let mut loads = ptx.lines().map(str::trim).filter(|line| line.starts_with("ld.global.b32"));
+                let load = loads.find(|line| line.ends_with(&ending) && (axis > 0 || !line.contains('+')));
+                load.and_then(|line| line.split([' ', '\t', ',']).find(|word| word.starts_with("%r")))
+                    .map(str::to_owned)
+            };
+            let found: Vec<_> = coordinates.split(',').map(|one| Some(one.trim().to_owned())).collect();
+            assert_eq!(found, (0..operand.rank).map(loaded).collect::<Vec<_>>(), "{ptx}");
+            let to_shared = row.name.contains("mbarrier");
+            assert_eq!(ptx.contains("cp.async.bulk.commit_group"), !to_shared, "{ptx}");
+            assert_eq!(ptx.contains("cp.async.bulk.wait_group 0"), !to_shared, "{ptx}");
+            assert_eq!(ptx.contains("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r"), to_shared, "{ptx}");
+            // The host is told what to encode: `CU_TENSOR_MAP_SWIZZLE_128B`.
+            let [encoded] = &artifact.kernels[0].maps[..] else { panic!("{:?}", artifact.kernels) };
+            assert_eq!((encoded.parameter, &encoded.map, encoded.mode), (0, map, Some(3)));
+        }
+    }
+}
+
+#[test]
+fn boxes_that_no_row_copies_are_refused_by_the_code_generator() {
+    let target = target(PRODUCTS[0]);
+    let row = bulk_rows(&target).into_iter().find(|row| row.name.contains("tensor.2d")).unwrap();
+    let map = maps(box_operand(&row).unwrap()).remove(0);
+    let mut kernel = bulk_kernel("bulk", &row, 32, Bulk::Box(&map), None).unwrap();
+    kernel.parameters[0].map.as_mut().unwrap().box_sizes[1] = 257;
+    let error = target.compile(&Module { kernels: vec![kernel] }, &CompileOptions::default()).unwrap_err();
+    let CompileError::Invalid(message) = error else { panic!("{error}") };
+    assert!(message.contains("257 elements along an axis; it copies 256 at most"), "{message}");
+}

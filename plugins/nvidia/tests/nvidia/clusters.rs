@@ -1,0 +1,205 @@
+//! Clusters: every block has the layout of its share of the tensor, and `cga_layout` says which
+//! share that is, whatever the number of blocks, their order and the axes that they split.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use tilewright_layout::{Attribute, Dim, Families, FamilySpec, Layout, LinearLayout};
+use tilewright_nvidia::families::VendorFamilies;
+
+/// A cluster: the unit that each bit of the block index moves by, and blocks along each axis.
+#[derive(Debug, Clone)]
+struct Cluster {
+    bases: Vec<[u64; 2]>,
+    blocks: [u64; 2],
+}
+
+impl Cluster {
+    fn given(&self) -> Attribute {
+        let basis = |basis: &[u64; 2]| Attribute::from(basis.map(|unit| unit as i64));
+        Attribute::List(self.bases.iter().map(basis).collect())
+    }
+
+    /// Where the blocks lie, in elements, when each has `share` and those along `repeated` hold the
+    /// same.
+    fn places(&self, share: [u64; 2], repeated: Option<usize>) -> Vec<Vec<u64>> {
+        let along = |axis: usize, unit: u64| if repeated == Some(axis) { 0 } else { unit * share[axis] };
+        self.bases.iter().map(|basis| vec![along(0, basis[0]), along(1, basis[1])]).collect()
+    }
+}
+
+/// Up to 4 blocks along each axis and up to 4 that hold the same, in any order.
+fn any_cluster() -> impl Strategy<Value = Cluster> {
+    (0..3u32, 0..3u32, 0..3usize).prop_flat_map(|(down, along, same)| {
+        let units = (0..down).map(|bit| [1 << bit, 0]).chain((0..along).map(|bit| [0, 1 << bit]));
+        let all: Vec<[u64; 2]> = units.chain(std::iter::repeat_n([0, 0], same)).collect();
+        Just(all).prop_shuffle().prop_map(move |bases| Cluster { bases, blocks: [1 << down, 1 << along] })
+    })
+}
+
+/// The same with what pairs of blocks need: the first bit moves by one unit of rows.
+fn any_pairs() -> impl Strategy<Value = Cluster> {
+    any_cluster().prop_map(|mut cluster| {
+        for basis in cluster.bases.iter_mut().filter(|basis| basis[0] > 0) {
+            basis[0] *= 2;
+        }
+        cluster.bases.insert(0, [1, 0]);
+        Cluster { blocks: [cluster.blocks[0] * 2, cluster.blocks[1]], ..cluster }
+    })
+}
+
+fn linear(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
+    let families = VendorFamilies::of("sm_100a");
+    match families.resolve(spec, shape, &families).expect("a layout") {
+        Layout::Memory(memory) => memory.linear,
+        other => other.linear().clone(),
+    }
+}
+
+/// The layout with the index of blocks left out.
+fn of_first_block(layout: &LinearLayout) -> LinearLayout {
+    let ins: Vec<_> = layout.ins().dims().filter(|&dim| dim != Dim::BLOCK).collect();
+    let outs: Vec<_> = layout.outs().dims().collect();
+    layout.sublayout(&ins, &outs).expect("its dims")
+}
+
+/// Asks for `whole` of a tensor with `share` for each block, and for `single` of the share alone.
+fn each_block_has_its_share(
+    cluster: &Cluster,
+    (whole, single): (&FamilySpec, &FamilySpec),
+    share: [u64; 2],
+    repeated: Option<usize>,
+) -> Result<(), TestCaseError> {
+    let along = |axis: usize| if repeated == Some(axis) { 1 } else { cluster.blocks[axis] };
+    let shape = [share[0] * along(0), share[1] * along(1)];
+    let found = linear(whole, &shape);
+    let expected = linear(single, &share);
+    for dim in of_first_block(&expected).ins().dims() {
+        prop_assert_eq!(found.bases_of(dim), expected.bases_of(dim), "{} of {:?}", dim, whole);
+    }
+    prop_assert_eq!(found.bases_of(Dim::BLOCK), cluster.places(share, repeated), "{:?}", whole);
+    prop_assert!(found.is_surjective() || !expected.is_surjective());
+    let sizes: Vec<_> = found.outs().iter().map(|(_, bits)| 1u64 << bits).collect();
+    prop_assert_eq!(sizes, shape.to_vec());
+    Ok(())
+}
+
+fn mma(major: i64) -> FamilySpec {
+    let shape: &[i64] = if major == 2 { &[16, 8] } else { &[16, 32, 16] };
+    FamilySpec::new("nvidia_mma")
+        .with("version", [major, 0])
+        .with("warps_per_cta", [4i64, 1])
+        .with("instr_shape", shape)
+}
+
+#[test]
+fn products_and_their_operands() {
+    let check = |cluster: Cluster| {
+        let spread = |spec: FamilySpec| spec.with("cga_layout", cluster.given());
+        for major in [2, 3] {
+            let pair = (&spread(mma(major)), &mma(major));
+            each_block_has_its_share(&cluster, pair, [128, 64], None)?;
+            for index in 0..if major == 2 { 2 } else { 1 } {
+                let operand =
+                    |parent| FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", 2).of(parent);
+                // Blocks that differ along K of the operand hold the same.
+                let along_k = 1 - index as usize;
+                let pair = (&operand(spread(mma(major))), &operand(mma(major)));
+                each_block_has_its_share(&cluster, pair, [64, 64], Some(along_k))?;
+            }
+        }
+        Ok(())
+    };
+    TestRunner::deterministic().run(&any_cluster(), check).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn shared_memory() {
+    let widths = prop::sample::select(vec![0i64, 32, 64, 128]);
+    let strategy = (any_cluster(), widths, any::<bool>());
+    let check = |(cluster, width, transposed): (Cluster, i64, bool)| {
+        let single = FamilySpec::new("nvmma_shared")
+            .with("swizzling_byte_width", width)
+            .with("element_bit_width", 16)
+            .with("transposed", transposed);
+        let whole = single.clone().with("cga_layout", cluster.given());
+        each_block_has_its_share(&cluster, (&whole, &single), [64, 128], None)
+    };
+    TestRunner::deterministic().run(&strategy, check).unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn tensor_memory(rows: i64) -> FamilySpec {
+    FamilySpec::new("tensor_memory").with("block", [rows, 32]).with("col_stride", 1)
+}
+
+#[test]
+fn tensor_memory_its_scales_and_its_registers() {
+    let check = |cluster: Cluster| {
+        let spread = |spec: FamilySpec| spec.with("cga_layout", cluster.given());
+        for rows in [64, 128] {
+            let pair = (&spread(tensor_memory(rows)), &tensor_memory(rows));
+            each_block_has_its_share(&cluster, pair, [128, 64], None)?;
+            let registers = |memory: FamilySpec| {
+                FamilySpec::new("tmem_reg")
+                    .with("memory", Attribute::Spec(Box::new(memory)))
+                    .with("element_bits", 16)
+                    .with("num_warps", 8)
+                    .with("instr_variant", Attribute::Text("32x32b".to_owned()))
+            };
+            let pair = (&registers(spread(tensor_memory(rows))), &registers(tensor_memory(rows)));
+            each_block_has_its_share(&cluster, pair, [128, 64], None)?;
+        }
+        for order in ["mnThenK", "kThenMn"] {
+            let scales =
+                FamilySpec::new("tensor_memory_scales").with("block_rep_order", Attribute::Text(order.to_owned()));
+            each_block_has_its_share(&cluster, (&spread(scales.clone()), &scales), [256, 16], None)?;
+        }
+        Ok(())
+    };
+    TestRunner::deterministic().run(&any_cluster(), check).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn scales_in_registers() {
+    let check = |cluster: Cluster| {
+        // K of scales is the second axis; the cluster splits rows only.
+        let bases = cluster.bases.iter().map(|basis| [basis[0], 0]).collect();
+        let cluster = Cluster { bases, blocks: [cluster.blocks[0], 1] };
+        for index in [0i64, 1] {
+            let single = FamilySpec::new("mma_scale").with("operand_index", index).with("warps_per_cta", [2, 2]);
+            let whole = single.clone().with("cga_layout", cluster.given());
+            each_block_has_its_share(&cluster, (&whole, &single), [128, 8], None)?;
+        }
+        Ok(())
+    };
+    TestRunner::deterministic().run(&any_cluster(), check).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// PTX ISA, data path layouts of tcgen05 with `cta_group::2`. With 128 rows in each block they lie
+/// as in one block; with 64 the lower half of the columns lies in rows 0 to 63 of tensor memory and
+/// the upper half in rows 64 to 127.
+#[test]
+fn pairs_of_blocks() {
+    let check = |cluster: Cluster| {
+        let blocks = cluster.blocks;
+        for rows in [64u64, 128] {
+            let spec = tensor_memory(rows as i64).with("two_ctas", true).with("cga_layout", cluster.given());
+            let found = linear(&spec, &[rows * blocks[0], 32 * blocks[1]]);
+            let half = if rows == 64 { 16 } else { 32 };
+            for block in 0..1u64 << cluster.bases.len() {
+                let moved = cluster.bases.iter().enumerate().filter(|(bit, _)| block >> bit & 1 == 1);
+                let place = moved.fold([0, 0], |at, (_, by)| [at[0] + by[0] * rows, at[1] + by[1] * 32]);
+                for (row, col) in (0..128).flat_map(|row| (0..half).map(move |col| (row, col))) {
+                    let mut at = vec![(Dim::ROW, row), (Dim::COL, col)];
+                    at.extend(found.ins().contains(Dim::BLOCK).then_some((Dim::BLOCK, block)));
+                    let expected = [place[0] + row % rows, place[1] + col + row / rows * half];
+                    let element: Vec<_> = found.apply(&at).expect("a place").into_iter().map(|(_, c)| c).collect();
+                    prop_assert_eq!(element, expected.to_vec(), "row {} column {} block {}", row, col, block);
+                }
+            }
+        }
+        Ok(())
+    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) };
+    let mut runner = TestRunner::new(config);
+    runner.run(&any_pairs(), check).unwrap_or_else(|error| panic!("{error}"));
+}

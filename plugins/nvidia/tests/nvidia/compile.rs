@@ -1,0 +1,291 @@
+//! What comes out for NVIDIA products: instructions and widths in the PTX, metadata, and what
+//! `ptxas` says where it is at hand.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::kernels;
+
+use kernels::{GLOBAL, count, lines_of, module, own_address, target};
+use tilewright_kernel::{Builder, Element, Kernel, Launch, Op, Scope, Type, Value};
+use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget, object};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
+
+const LAUNCH: Launch = Launch::new(32, 4);
+
+fn nvidia(architecture: &str) -> NvidiaTarget {
+    NvidiaTarget::new(target(architecture, &[32])).unwrap()
+}
+
+fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[Emit]) -> Artifact {
+    let options = CompileOptions { emit: emit.to_vec(), optimisation: 2 };
+    nvidia(architecture).compile(&module(kernels), &options).unwrap()
+}
+
+/// The PTX of one kernel for sm_90a.
+fn ptx(kernel: Kernel) -> String {
+    compiled("sm_90a", vec![kernel], &[Emit::Assembly]).text(Emit::Assembly).unwrap().to_owned()
+}
+
+fn body(ptx: &str) -> Vec<&str> {
+    lines_of(ptx, ".entry", "\n}")
+}
+
+#[test]
+fn a_kernel_says_what_launch_it_is_for() {
+    let artifact = compiled("sm_90a", vec![kernels::copy(LAUNCH)], &[Emit::Assembly, Emit::Intermediate]);
+    let ptx = artifact.text(Emit::Assembly).unwrap();
+    assert!(ptx.contains(".target sm_90a"), "{ptx}");
+    assert!(ptx.contains(".visible .entry copy("), "{ptx}");
+    assert!(ptx.contains(".reqntid 128, 1, 1"), "{ptx}");
+    assert!(artifact.text(Emit::Intermediate).unwrap().contains("ptx_kernel void @copy(ptr addrspace(1)"));
+    let payloads: Vec<_> = artifact.payloads.iter().map(|payload| (payload.form, payload.format.as_str())).collect();
+    assert_eq!(payloads, [(Emit::Intermediate, "ll"), (Emit::Assembly, "ptx")]);
+    let kernel = &artifact.kernels[0];
+    assert_eq!((kernel.name.as_str(), kernel.lanes, kernel.warps, kernel.shared_bytes), ("copy", 32, 4, 0));
+}
+
+#[test]
+fn wide_global_accesses_stay_wide() {
+    let ptx = ptx(kernels::copy(LAUNCH));
+    let lines = body(&ptx);
+    assert_eq!(count(&lines, "ld.global.v4.b32"), 2, "{ptx}");
+    assert_eq!(count(&lines, "st.global.v4.b32"), 2, "{ptx}");
+    assert_eq!(count(&lines, "ld.global"), 2, "{ptx}");
+}
+
+#[test]
+fn wide_shared_accesses_stay_wide_and_offsets_are_immediates() {
+    let ptx = ptx(kernels::through_shared(LAUNCH, Scope::Block));
+    let lines = body(&ptx);
+    assert!(ptx.contains(".shared .align 16 .b8 through_shared_shared[4096]"), "{ptx}");
+    assert_eq!((count(&lines, "st.shared.v4.b32"), count(&lines, "st.shared")), (2, 2), "{ptx}");
+    assert_eq!((count(&lines, "ld.shared.v4.b32"), count(&lines, "ld.shared")), (2, 2), "{ptx}");
+    assert_eq!(lines.iter().filter(|line| line.contains(".shared.v4") && line.contains("+2048]")).count(), 2, "{ptx}");
+    assert_eq!(count(&lines, "bar.sync"), 1, "{ptx}");
+}
+
+#[test]
+fn narrower_vectors_take_the_instruction_of_their_width() {
+    for (ty, suffix) in [
+        (Type::Vector(Element::F32, 4), "v4.b32"),
+        (Type::Vector(Element::F32, 2), "v2.b32"),
+        (Type::Vector(Element::F16, 8), "v4.b32"),
+        (Type::Vector(Element::I8, 16), "v4.b32"),
+        (Type::Vector(Element::F64, 2), "v2.b64"),
+        (Type::Scalar(Element::Bf16), "b16"),
+    ] {
+        let mut k = Builder::new("move_shared", LAUNCH, &[("at", GLOBAL)]);
+        let shared = k.shared_buffer(128 * 16, 16);
+        let own = own_address(&mut k, shared, 16);
+        let at = k.parameter(0);
+        let at = own_address(&mut k, at, 16);
+        let value = k.load(ty, at, 0, None);
+        k.store(own, 0, value, None);
+        k.barrier(Scope::Warp);
+        let value = k.load(ty, own, 0, None);
+        k.store(at, 0, value, None);
+        let ptx = ptx(k.finish());
+        let lines = body(&ptx);
+        for access in ["st.shared", "ld.shared"] {
+            let (wide, all) = (count(&lines, &format!("{access}.{suffix}")), count(&lines, access));
+            assert_eq!((wide, all), (1, 1), "{ty} {access}: {ptx}");
+        }
+        assert_eq!(count(&lines, "bar.warp.sync"), 1, "{ptx}");
+        assert_eq!(count(&lines, "bar.sync"), 0, "{ptx}");
+    }
+}
+
+#[test]
+fn exchanges_are_indexed_shuffles_of_the_whole_warp() {
+    let ptx = ptx(kernels::exchange(LAUNCH, 1));
+    let shuffles: Vec<_> = body(&ptx).into_iter().filter(|line| line.starts_with("shfl")).collect();
+    assert_eq!(shuffles.len(), 2, "{ptx}");
+    for shuffle in shuffles {
+        assert!(shuffle.starts_with("shfl.sync.idx.b32") && shuffle.ends_with(", 31, -1;"), "{shuffle}");
+    }
+}
+
+#[test]
+fn exchanges_by_a_constant_are_butterflies() {
+    let ptx = ptx(kernels::exchange_xor(LAUNCH, 5));
+    let shuffles: Vec<_> = body(&ptx).into_iter().filter(|line| line.starts_with("shfl")).collect();
+    assert_eq!(shuffles.len(), 2, "{ptx}");
+    for shuffle in shuffles {
+        assert!(shuffle.starts_with("shfl.sync.bfly.b32") && shuffle.ends_with(", 5, 31, -1;"), "{shuffle}");
+    }
+}
+
+#[test]
+fn a_byte_permute_is_one_instruction() {
+    let ptx = ptx(kernels::permute(LAUNCH));
+    let lines = body(&ptx);
+    let prmt: Vec<_> = lines.iter().filter(|line| line.starts_with("prmt.b32")).collect();
+    assert_eq!(prmt.len(), 1, "{ptx}");
+    // a is loaded first; the selector is as in the kernel IR.
+    let register = |offset: &str| {
+        let load = lines.iter().find(|line| line.starts_with("ld.global.b32") && line.contains(offset)).unwrap();
+        load.split_whitespace().nth(1).unwrap().trim_end_matches(',').to_owned()
+    };
+    assert!(prmt[0].ends_with(&format!("{}, {}, 0x7421U;", register("]"), register("+4]"))), "{ptx}");
+}
+
+#[test]
+fn lanes_that_a_predicate_leaves_out_touch_no_memory() {
+    let ptx = ptx(kernels::predicated(LAUNCH));
+    let lines = body(&ptx);
+    let position = |start: &str| lines.iter().position(|line| line.starts_with(start)).unwrap();
+    assert!(position("@%p1 bra") < position("ld.global"), "{ptx}");
+    assert!(lines[position("ld.global")..].iter().any(|line| line.starts_with("$L__BB")), "{ptx}");
+}
+
+#[test]
+fn multiplication_and_addition_are_rounded_one_by_one() {
+    let float = Type::Scalar(Element::F32);
+    let mut k = Builder::new("axpy", LAUNCH, &[("at", GLOBAL)]);
+    let at = k.parameter(0);
+    let parts: Vec<Value> = [0, 4, 8].map(|offset| k.load(float, at, offset, None)).to_vec();
+    let product = k.binary(tilewright_kernel::Binary::FMul, parts[0], parts[1]);
+    let sum = k.binary(tilewright_kernel::Binary::FAdd, product, parts[2]);
+    k.store(at, 0, sum, None);
+    let ptx = ptx(k.finish());
+    // Without `.rn` the vendor's assembler may fuse the two.
+    let lines = body(&ptx);
+    assert_eq!((count(&lines, "mul.rn.f32"), count(&lines, "add.rn.f32"), count(&lines, "fma")), (1, 1, 0), "{ptx}");
+}
+
+#[test]
+fn shared_memory_beyond_the_static_limit_is_left_to_the_launch() {
+    let with = |bytes: u32| {
+        let mut k = Builder::new("large", LAUNCH, &[("at", GLOBAL)]);
+        let shared = k.shared_buffer(bytes, 16);
+        let own = own_address(&mut k, shared, 4);
+        let at = k.parameter(0);
+        let value = k.load(kernels::WORD, at, 0, None);
+        k.store(own, 0, value, None);
+        k.barrier(Scope::Block);
+        let value = k.load(kernels::WORD, shared, 0, None);
+        k.store(at, 0, value, None);
+        k.finish()
+    };
+    let at_limit = ptx(with(49152));
+    assert!(at_limit.contains(".b8 large_shared[49152]"), "{at_limit}");
+    let artifact = compiled("sm_90a", vec![with(49156)], &[Emit::Assembly]);
+    let beyond = artifact.text(Emit::Assembly).unwrap();
+    assert!(beyond.contains(".extern .shared .align 16 .b8 large_shared[]"), "{beyond}");
+    assert_eq!(artifact.kernels[0].shared_bytes, 49156);
+}
+
+#[test]
+fn every_architecture_compiles_everything_the_same_way_twice() {
+    for architecture in ARCHITECTURES {
+        let target = nvidia(architecture);
+        let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Intermediate], optimisation: 2 };
+        let once = target.compile(&kernels::all(LAUNCH), &options).unwrap_or_else(|e| panic!("{architecture}: {e}"));
+        let twice = target.compile(&kernels::all(LAUNCH), &options).unwrap();
+        assert!(once == twice, "{architecture}");
+        assert!(once.text(Emit::Assembly).unwrap().contains(&format!(".target {architecture}\n")), "{architecture}");
+    }
+}
+
+#[test]
+fn the_object_is_a_cubin_where_the_assembler_is_at_hand() {
+    if object::assembler().is_none() {
+        eprintln!("no ptxas here: PTX is not assembled in this test, and objects are PTX");
+    }
+    for architecture in ARCHITECTURES {
+        let options = CompileOptions { emit: vec![Emit::Object], optimisation: 2 };
+        let artifact = nvidia(architecture).compile(&kernels::all(LAUNCH), &options);
+        let artifact = artifact.unwrap_or_else(|error| panic!("{architecture}: {error}"));
+        let object = artifact.payload(Emit::Object).unwrap();
+        if object::assembler().is_some() {
+            assert_eq!(object.format, "cubin");
+            assert!(object.bytes.starts_with(b"\x7fELF"));
+        } else {
+            assert_eq!(object.format, "ptx");
+            assert!(artifact.text(Emit::Object).unwrap().contains(".visible .entry copy("));
+        }
+    }
+}
+
+#[test]
+fn every_optimisation_level_compiles() {
+    for optimisation in 0..=3 {
+        let options = CompileOptions { emit: vec![Emit::Object], optimisation };
+        let artifact = nvidia("sm_80").compile(&kernels::all(LAUNCH), &options);
+        assert!(artifact.is_ok(), "{optimisation}: {artifact:?}");
+    }
+    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 4 };
+    let error = nvidia("sm_80").compile(&kernels::all(LAUNCH), &options).unwrap_err();
+    assert!(matches!(&error, CompileError::Option { option, .. } if option == "optimisation"), "{error}");
+}
+
+#[test]
+fn launches_beyond_the_target_are_refused() {
+    let refused = |launch: Launch| {
+        let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+        let error = nvidia("sm_80").compile(&module(vec![kernels::copy(launch)]), &options).unwrap_err();
+        assert!(matches!(error, CompileError::Invalid(_)), "{error}");
+        error.to_string()
+    };
+    assert!(refused(Launch::new(64, 1)).contains("64 lanes a warp"));
+    assert!(refused(Launch::new(32, 33)).contains("1024"));
+    assert!(refused(Launch::new(32, 0)).contains("0 warps"));
+}
+
+#[test]
+fn an_instruction_that_no_code_is_generated_for_is_unsupported() {
+    let mut k = Builder::new("unknown", LAUNCH, &[]);
+    k.effect(Op::Instruction { name: "no_such_row".to_owned(), operands: Vec::new() });
+    let options = CompileOptions::default();
+    let error = nvidia("sm_80").compile(&module(vec![k.finish()]), &options).unwrap_err();
+    assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("no_such_row")), "{error}");
+}
+
+#[test]
+fn only_architectures_of_the_list_are_served() {
+    let error = NvidiaTarget::new(target("gfx942", &[64])).unwrap_err();
+    assert!(error.to_string().contains("gfx942") && error.to_string().contains("sm_90a"), "{error}");
+}
+
+#[test]
+fn the_device_of_this_build_says_that_it_is_no_hardware() {
+    let devices = nvidia("sm_80").devices().unwrap();
+    let names: Vec<String> = devices.iter().map(|device| device.name()).collect();
+    assert!(
+        matches!(names.as_slice(), [name] if name.contains("virtual") && name.contains("no hardware")),
+        "{names:?}"
+    );
+}
+
+/// Bitcode begins with the letters BC and the bytes c0 de (LLVM bitcode file format).
+#[test]
+fn kernels_become_functions_for_a_hosts_own_module() {
+    let kernel = kernels::through_shared(LAUNCH, Scope::Block);
+    let artifact = compiled("sm_90a", vec![kernel.clone()], &[Emit::Functions, Emit::Assembly]);
+    let formats: Vec<_> = artifact.payloads.iter().map(|payload| payload.format.as_str()).collect();
+    assert_eq!(formats, ["ptx", "bc"]);
+    let bitcode = &artifact.payload(Emit::Functions).unwrap().bytes;
+    assert_eq!(bitcode[..4], [b'B', b'C', 0xc0, 0xde]);
+    assert_eq!(&compiled("sm_90a", vec![kernel], &[Emit::Functions]).payload(Emit::Functions).unwrap().bytes, bitcode);
+}
+
+/// A function cannot ask a launch for anything.
+#[test]
+fn a_function_has_no_more_shared_memory_than_a_module_may_have() {
+    let target = nvidia("sm_90a");
+    let most = target.description().shared.static_bytes;
+    let kernel = |bytes: u32| {
+        let mut k = Builder::new("large", LAUNCH, &[("at", GLOBAL)]);
+        let shared = k.shared_buffer(bytes, 16);
+        let own = own_address(&mut k, shared, 16);
+        let seven = k.i32(7);
+        k.store(own, 0, seven, None);
+        module(vec![k.finish()])
+    };
+    let functions = CompileOptions { emit: vec![Emit::Functions], optimisation: 2 };
+    assert!(target.compile(&kernel(most), &functions).is_ok());
+    assert!(
+        target.compile(&kernel(most + 16), &CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 }).is_ok()
+    );
+    let error = target.compile(&kernel(most + 16), &functions).unwrap_err();
+    assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("as a function")), "{error}");
+}

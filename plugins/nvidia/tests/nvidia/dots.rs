@@ -1,0 +1,123 @@
+//! Dots of whole tiles: layouts of the `mma` families, `mma.sync` and `ldmatrix` in the code.
+#![allow(clippy::unwrap_used)]
+
+use crate::products;
+use tilewright_vendor_testkit::dots;
+
+use dots::{assembly, is_of_families, means, planned, proven, question, warps};
+use products::target;
+use tilewright_layout::FamilySpec;
+use tilewright_plan::contract::{Contraction, Question};
+
+fn mma(plan: &Contraction) -> FamilySpec {
+    let shape = if plan.row().unwrap().contains("m8n8") { [8i64, 8] } else { [16, 8] };
+    let version = FamilySpec::new("nvidia_mma").with("version", [2i64, 0]);
+    version.with("warps_per_cta", warps(plan)).with("instr_shape", shape)
+}
+
+fn count(ptx: &str, word: &str) -> u64 {
+    ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
+}
+
+#[test]
+fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
+    for name in ["a100", "b200"] {
+        let target = target(name);
+        for (types, widths) in [
+            (["f16", "f16", "f32"], vec![2, 4, 8]),
+            (["bf16", "bf16", "f32"], vec![2, 4]),
+            (["i8", "i8", "i32"], vec![4, 8]),
+            (["i8", "f16", "f32"], vec![2, 4]),
+        ] {
+            for width in widths {
+                let asked = Question { k_width: Some(width), ..question(&target, [64, 64, 64], types) };
+                let plan = proven(&target, &asked);
+                assert!(plan.row().unwrap().starts_with("mma.sync") && !plan.is_transposed());
+                is_of_families(&target, &plan, &mma(&plan), Some(width));
+            }
+        }
+    }
+}
+
+#[test]
+fn code_has_the_products_and_the_matrix_loads_of_the_plan() {
+    for name in ["a100", "b200"] {
+        let target = target(name);
+        let mut by_matrix = 0;
+        for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"], ["f64", "f64", "f64"]] {
+            // Too few rows for sums in tensor memory.
+            let plan = proven(&target, &question(&target, [32, 64, 64], types));
+            let ptx = assembly(&target, &plan);
+            assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunks(), "{types:?}");
+            assert_eq!(count(&ptx, plan.row().unwrap()), plan.cost.issues / plan.chunks());
+            let feeds = plan.feeds(means(&target)).unwrap();
+            let conversions = feeds.iter().filter_map(|feed| feed.conversion.as_ref());
+            let loads = conversions.map(|conversion| conversion.counts.matrix_loads).sum::<u64>();
+            assert_eq!(count(&ptx, "ldmatrix"), loads, "{types:?}");
+            by_matrix += loads;
+        }
+        assert!(by_matrix > 0, "{name}");
+    }
+}
+
+#[test]
+fn types_that_no_row_has_are_cast_or_go_to_plain_multiply_adds() {
+    let target = target("a100");
+    let by = |types| proven(&target, &question(&target, [32, 32, 32], types)).row().map(str::to_owned);
+    assert_eq!(by(["i8", "e4m3", "f32"]).unwrap(), "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
+    assert_eq!(by(["i32", "f16", "f64"]).unwrap(), "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64");
+    // Not all numbers of binary32 are numbers of tf32.
+    assert_eq!(by(["f32", "f32", "f32"]), None);
+    assert_eq!(by(["i16", "f16", "f32"]), None);
+}
+
+/// Shapes from one instruction's up to a block's.
+const SHAPES: [[u64; 3]; 7] =
+    [[32, 32, 32], [32, 64, 32], [64, 64, 64], [128, 64, 64], [64, 32, 128], [128, 128, 64], [128, 128, 128]];
+
+#[test]
+fn factors_of_sixteen_bits_in_shared_memory_are_loaded_by_ldmatrix() {
+    let target = target("a100");
+    for shape in SHAPES {
+        for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["f16", "f16", "f16"], ["i8", "f16", "f32"]] {
+            let plan = planned(&target, &question(&target, shape, types));
+            let ptx = assembly(&target, &plan);
+            assert!(count(&ptx, "mma.sync") > 0 && count(&ptx, "fma.") == 0, "{shape:?} {types:?}");
+            let (mut matrix_loads, mut others) = (0, 0);
+            for (feed, number) in plan.feeds(means(&target)).unwrap().iter().zip([plan.question.a, plan.question.b]) {
+                let Some(counts) = feed.conversion.as_ref().map(|conversion| conversion.counts) else {
+                    // A lane's elements lie side by side, so that it loads them as they are wanted.
+                    continue;
+                };
+                (matrix_loads, others) = (matrix_loads + counts.matrix_loads, others + counts.shared_loads);
+                if number.bits() == 16 && feed.uses_shared() {
+                    assert_eq!(counts.shared_loads, 0, "{shape:?} {types:?}: {counts:?}");
+                    assert!(counts.matrix_loads > 0, "{shape:?} {types:?}: {counts:?}");
+                }
+            }
+            assert!(matrix_loads > 0, "{shape:?} {types:?}: at least B goes through shared memory");
+            assert_eq!(count(&ptx, "ldmatrix"), matrix_loads, "{shape:?} {types:?}");
+            assert!(count(&ptx, "ld.shared") <= others, "{shape:?} {types:?}: {ptx}");
+        }
+    }
+}
+
+#[test]
+fn instructions_are_those_of_the_types() {
+    // PTX ISA, mma: the largest shape of each pair of types that the compute capability has.
+    for (name, types, row) in [
+        ("a100", ["f16", "f16", "f32"], "m16n8k16.row.col.f32.f16.f16.f32"),
+        ("a100", ["f16", "f16", "f16"], "m16n8k16.row.col.f16.f16.f16.f16"),
+        ("a100", ["bf16", "bf16", "f32"], "m16n8k16.row.col.f32.bf16.bf16.f32"),
+        ("a100", ["f64", "f64", "f64"], "m8n8k4.row.col.f64.f64.f64.f64"),
+        ("a100", ["i8", "i8", "i32"], "m16n8k32.row.col.s32.s8.s8.s32"),
+        ("a100", ["u8", "i8", "i32"], "m16n8k32.row.col.s32.u8.s8.s32"),
+        ("a100", ["e4m3", "e4m3", "f32"], "m16n8k16.row.col.f32.f16.f16.f32"),
+    ] {
+        let target = target(name);
+        let plan = planned(&target, &question(&target, [64, 64, 64], types));
+        let word = format!("mma.sync.aligned.{row}");
+        assert_eq!(plan.row(), Some(word.as_str()), "{name} {types:?}");
+        assert!(count(&assembly(&target, &plan), &word) > 0, "{name} {types:?}");
+    }
+}

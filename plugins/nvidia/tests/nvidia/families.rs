@@ -1,0 +1,81 @@
+//! The families of this plugin against known answers, and against any parameters at all.
+
+use tilewright_testkit::known_answers;
+
+use std::collections::BTreeSet;
+
+use known_answers::{all_agree, chain, check_layout, sample_and_full};
+use serde_json::Value;
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{Dim, Families, FamilySet, Layout, SampleUse};
+use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::instructions::rows;
+
+const SAMPLE: &str = include_str!("../data/layouts.jsonl");
+
+#[test]
+fn families_agree() {
+    let own = families();
+    let set = FamilySet::new(vec![&Neutral, &own]);
+    let served =
+        ["slice", "dot_operand", "nvidia_mma", "nvmma_shared", "tensor_memory", "tensor_memory_scales", "tmem_reg"];
+    let own = |row: &Value| {
+        let names = chain(&row["params"]);
+        names.last().is_some_and(|name| name.starts_with("nv") || name.starts_with("tensor_memory"))
+            && names.iter().all(|name| served.contains(&name.as_str()))
+    };
+    all_agree(&sample_and_full(SAMPLE, "oracle/layouts.jsonl"), own, |row| check_layout(row, &set));
+}
+
+#[test]
+fn samples_are_layouts_and_feed_instructions_that_there_are() {
+    let mut feeding = 0;
+    for architecture in ["sm_80", "sm_89", "sm_90a", "sm_100a", "sm_103", "sm_120"] {
+        let own = VendorFamilies::of(architecture);
+        let instructions = rows(architecture);
+        for warps in [1, 2, 4, 8] {
+            for element_bits in [8, 16, 32, 64] {
+                let samples = own.samples(SampleUse { lanes: 32, warps, element_bits });
+                let names: BTreeSet<_> = samples.iter().map(|sample| &sample.name).collect();
+                assert_eq!(names.len(), samples.len(), "names are unique");
+                for sample in &samples {
+                    let layout = own.resolve(&sample.spec, &[128, 128], &own).expect("a sample is a layout");
+                    if matches!(layout, Layout::Distributed(_)) {
+                        assert_eq!(1 << layout.linear().in_bits(Dim::WARP), warps, "{architecture}: {}", sample.name);
+                    }
+                    let Some(operand) = &sample.operand else { continue };
+                    let found = instructions.iter().filter(|row| row.name == operand.instruction).count();
+                    assert_eq!(found, 1, "{architecture} has no `{}`", operand.instruction);
+                    feeding += 1;
+                }
+            }
+        }
+    }
+    assert!(feeding > 0);
+    let none = VendorFamilies::of("unheard-of").samples(SampleUse { lanes: 32, warps: 4, element_bits: 16 });
+    assert!(none.is_empty());
+}
+
+/// Tensor memory came with one generation, groups of warps with another, scales of single warps
+/// with a third.
+#[test]
+fn samples_follow_the_architecture() {
+    let names = |architecture: &str, warps, element_bits| -> BTreeSet<String> {
+        let samples = VendorFamilies::of(architecture).samples(SampleUse { lanes: 32, warps, element_bits });
+        samples.into_iter().map(|sample| sample.name).collect()
+    };
+    let all = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<BTreeSet<_>>();
+    let products = ["mma", "mma-a", "mma-b"];
+    assert_eq!(names("sm_89", 4, 16), all(&products));
+    assert_eq!(names("sm_90", 4, 16), all(&[&products[..], &["wgmma", "wgmma-a", "nvmma-shared"]].concat()));
+    let memory = ["tensor-memory", "tensor-memory-64", "nvmma-shared"];
+    assert_eq!(names("sm_103a", 2, 16), all(&[&products[..], &memory].concat()));
+    let registers = ["tmem-32x32b", "tmem-16x256b"];
+    assert_eq!(names("sm_100a", 4, 16), all(&[&products[..], &memory, &registers].concat()));
+    assert!(names("sm_100a", 4, 8).contains("tensor-memory-scales"));
+    assert_eq!(names("sm_120", 4, 8), all(&[&products[..], &["mma-scale-a", "mma-scale-b", "nvmma-shared"]].concat()));
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("sm_90a")
+}

@@ -1,0 +1,92 @@
+//! Seed 000, section 5.5 and Figure 8: lines that lie within a warp are gathered by exchanges as long as
+//! they are short, and through shared memory from where the rounds of exchange cost more.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::kept_tables;
+use tilewright_vendor_testkit::layouts;
+
+use layouts::{blocked, distributed};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_plan::movement::{Gather, Path, gather, gathers};
+use tilewright_plugin::Target;
+use tilewright_target::TargetDescription;
+use tilewright_verify::prove_gather;
+
+const ROWS: u64 = 64;
+
+fn h100() -> NvidiaTarget {
+    let text = include_str!("../../../../targets/h100.toml");
+    NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap()
+}
+
+/// 64 lines of so many elements over four warps, each line in one warp: as many lanes along it as it has
+/// elements, the rest in registers.
+fn lines(target: &NvidiaTarget, length: u64) -> LinearLayout {
+    let lanes = length.min(32);
+    let text = blocked(&[1, 1], &[32 / lanes, lanes], &[4, 1], &[1, 0]);
+    distributed(target, &text, &[ROWS, length])
+}
+
+/// Both ways of a gather, each run on the emulator: by exchange, and through shared memory.
+fn both(target: &NvidiaTarget, length: u64, bits: u32) -> (Gather, Gather) {
+    let (layout, axis) = (lines(target, length), Dim::tensor(1));
+    let (ways, closed) = gathers(&layout, &layout, axis, bits, target.description()).unwrap();
+    assert_eq!((ways.len(), closed.len()), (2, 0), "{closed:?}");
+    for way in &ways {
+        let proof = prove_gather(&layout, &layout, axis, bits, way, target.description());
+        proof.unwrap_or_else(|wrong| panic!("{length} of {bits} bits, {}: {wrong}", way.path));
+    }
+    let chosen = gather(&layout, &layout, axis, bits, target.description()).unwrap();
+    assert_eq!(chosen.path, ways[0].path);
+    let of = |path| ways.iter().find(|way| way.path == path).unwrap().clone();
+    (of(Path::Shuffle), of(Path::Shared))
+}
+
+/// By hand: a lane has `ROWS * length / 128` results; for each it asks as many registers of a line as
+/// there are on a lane, and selects.
+fn exchanges_by_hand(length: u64) -> (u64, u64) {
+    let (results, rounds) = (ROWS * length / 128, (length / 32).max(1));
+    (results * rounds, results * (rounds - 1))
+}
+
+#[test]
+fn the_way_flips_where_the_costs_say() {
+    let target = h100();
+    let mut table = vec![
+        "| elements of a line | type | by exchange | through shared memory | chosen |".to_owned(),
+        "|--:|---|--:|--:|---|".to_owned(),
+    ];
+    for bits in [16, 32] {
+        let mut chosen = Vec::new();
+        for length in (1..8).map(|bits| 1u64 << bits) {
+            let (exchanged, shared) = both(&target, length, bits);
+            let counts = exchanged.counts;
+            assert_eq!((counts.exchanges, counts.selects), exchanges_by_hand(length), "{length}");
+            // Every lane stores what it holds and loads its results; one barrier lies between.
+            assert_eq!((shared.counts.barriers, shared.counts.exchanges), (1, 0));
+            assert_eq!(shared.counts.shared_loads, ROWS * length / 128);
+            let cheaper = exchanged.expected_slots() <= shared.expected_slots();
+            chosen.push(cheaper);
+            let path = if cheaper { Path::Shuffle } else { Path::Shared };
+            table.push(format!(
+                "| {length} | {bits} bits | {:.1} | {:.1} | {path} |",
+                exchanged.expected_slots(),
+                shared.expected_slots()
+            ));
+        }
+        assert!(chosen[0] && !chosen[chosen.len() - 1], "short lines by exchange, long ones not: {chosen:?}");
+        assert!(chosen.is_sorted_by_key(|by_exchange| !by_exchange), "one crossover: {chosen:?}");
+    }
+    kept_tables::check("reductions.md", "gathers", &table);
+}
+
+/// Where warps hold parts of a line, exchanges cannot reach them.
+#[test]
+fn lines_across_warps_go_through_shared_memory() {
+    let target = h100();
+    let layout = distributed(&target, &blocked(&[1, 1], &[1, 32], &[1, 4], &[1, 0]), &[4, 128]);
+    let (ways, closed) = gathers(&layout, &layout, Dim::tensor(1), 32, target.description()).unwrap();
+    assert_eq!(ways.iter().map(|way| way.path).collect::<Vec<_>>(), [Path::Shared]);
+    assert_eq!(closed[0].reason, "warps want elements of other warps");
+}

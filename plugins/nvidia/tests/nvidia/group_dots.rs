@@ -1,0 +1,302 @@
+//! Dots by products of four warps: where they are chosen, their code, and what the vendor's assembler says of it.
+#![allow(clippy::unwrap_used)]
+
+use crate::products;
+use tilewright_vendor_testkit::dots;
+use tilewright_verify::dot_list as list;
+
+use dots::{GROUP_TYPES as TYPES, accumulating_assembly as ptx, means, planned, proven, question_of as question};
+use products::target;
+use tilewright_nvidia::object;
+use tilewright_plan::contract;
+use tilewright_plan::contract::{Contraction, Question, Scale};
+
+/// Every shape of these sizes, which lie on both sides of each condition.
+fn shapes() -> impl Iterator<Item = [u64; 3]> {
+    let sizes = [[32, 64, 128], [4, 8, 128], [8, 16, 32]];
+    let [m, n, k] = sizes;
+    m.into_iter().flat_map(move |m| n.into_iter().flat_map(move |n| k.into_iter().map(move |k| [m, n, k])))
+}
+
+/// Whether four warps must multiply: M has their rows, N columns of theirs, and K is whole tiles of 256 bits of the
+/// narrowest type that has the values of both factors.
+fn expected([m, n, k]: [u64; 3], bits: Option<u64>, warps: u32) -> bool {
+    let fits = m >= 64 && n.is_multiple_of(8) && warps.is_multiple_of(4);
+    fits && bits.is_some_and(|bits| (k * bits).is_multiple_of(256))
+}
+
+/// Whether they can, be it with factors cast to a wider type than need be, of which a tile of K has fewer.
+fn possible([m, n, k]: [u64; 3], types: [&str; 3], bits: Option<u64>, warps: u32) -> bool {
+    let widest = match types[2] {
+        "f32" => 32,
+        "f16" => 16,
+        _ => 8,
+    };
+    // With the factors exchanged M and N change places.
+    let fits = |m: u64, n: u64| m >= 64 && n.is_multiple_of(8) && warps.is_multiple_of(4);
+    (fits(m, n) || fits(n, m)) && bits.is_some() && (k * widest).is_multiple_of(256)
+}
+
+#[test]
+fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
+    let target = target("h100");
+    let (mut wrong, mut must, mut cannot) = (Vec::new(), 0, 0);
+    for (types, bits) in TYPES {
+        for shape in shapes() {
+            for warps in [2, 4, 8, 16] {
+                // Two warps cannot hold the sums of the largest shapes: no unit fits.
+                let plan = contract::plan(&question(shape, types, warps), means(&target));
+                let unit = plan.as_ref().map_or("none", Contraction::unit_name);
+                let by_group = unit.starts_with("wgmma.mma_async");
+                let (expected, possible) = (expected(shape, bits, warps), possible(shape, types, bits, warps));
+                must += u32::from(expected);
+                cannot += u32::from(!possible);
+                if expected && !by_group || by_group && !possible {
+                    wrong.push(format!("{types:?} {shape:?}, {warps} warps: {unit}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(must > 150 && cannot > 700, "{must} must, {cannot} cannot");
+}
+
+/// Linear Layouts, Table 5: of its pairs those of i8 with f16 or with eight bits, which both become f16.
+#[test]
+fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
+    let target = target("h100");
+    let (mut wrong, mut must) = (Vec::new(), [0; 3]);
+    for dot in list::table_5() {
+        let types = [dot.a, dot.b, dot.accumulator];
+        let theirs =
+            [dot.a, dot.b].contains(&"i8") && [dot.a, dot.b].iter().any(|ty| ["f16", "e4m3", "e5m2"].contains(ty));
+        // Others are others by any number of warps.
+        for (warps, must) in [4, 8, 16].into_iter().zip(&mut must).take(if theirs { 3 } else { 1 }) {
+            // Some sums of f64 are too many for four warps.
+            let plan = contract::plan(&question(dot.shape, types, warps), means(&target));
+            let unit = plan.as_ref().map_or("none", Contraction::unit_name);
+            let expected = theirs && expected(dot.shape, Some(16), warps);
+            *must += u32::from(expected);
+            if expected && !unit.starts_with("wgmma") || !theirs && unit.starts_with("wgmma") {
+                wrong.push(format!("{dot}, {warps} warps: {unit}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(must.iter().all(|&must| must > 60), "{must:?}");
+}
+
+/// Scales of mxfp4 that `f16` has the products of, as networks have them, or any, of which `bf16` has them.
+fn scales_of_mxfp4(beside: &str) -> Option<Scale> {
+    let exponents = (beside == "f16").then_some([-8, 8]);
+    Scale::named("e8m0").map(|scale| Scale { exponents, ..scale })
+}
+
+/// A factor that is scaled first is so in registers, and stored or multiplied from there, on whichever side it is.
+#[test]
+fn four_warps_multiply_factors_that_are_scaled_first() {
+    let target = target("h100");
+    let (mut wrong, mut must) = (Vec::new(), 0);
+    for other in ["f16", "bf16"] {
+        let scale = scales_of_mxfp4(other);
+        let sides = [(["e2m1", other, "f32"], [scale, None]), ([other, "e2m1", "f32"], [None, scale])];
+        for ((types, scales), warps) in sides.into_iter().flat_map(|side| [2, 4, 8, 16].map(|warps| (side, warps))) {
+            for shape in shapes().chain([[64, 64, 64], [64, 32, 32], [128, 16, 64], [256, 64, 64]]) {
+                let question = question(shape, types, warps).with_scales(scales);
+                let plan = contract::plan(&question, means(&target));
+                let unit = plan.as_ref().map_or("none", Contraction::unit_name);
+                let is_theirs = unit.starts_with("wgmma");
+                let expected = expected(shape, Some(16), warps);
+                must += u32::from(expected);
+                if expected && !is_theirs || is_theirs && !possible(shape, types, Some(16), warps) {
+                    wrong.push(format!("{types:?} {shape:?}, {warps} warps: {unit}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(must > 80, "{must}");
+}
+
+/// Factors narrower than a byte, and those with scales, become the unit's elements in the registers that global memory
+/// serves, and are stored from there.
+#[test]
+fn factors_made_before_they_are_stored_are_right() {
+    let target = target("h100");
+    let mx =
+        |name: &str, other: &str| Scale::named(name).map(|scale| Scale { ..scales_of_mxfp4(other).unwrap_or(scale) });
+    for (types, scales, shape, warps) in [
+        // Few columns are the made side, more groups of warps than it has 64 rows, several chunks.
+        (["f16", "e2m1", "f32"], [None, mx("e8m0", "f16")], [64, 8, 64], 4),
+        (["e2m1", "f16", "f32"], [mx("e8m0", "f16"), None], [64, 64, 64], 8),
+        (["bf16", "e2m1", "f32"], [None, mx("e8m0", "bf16")], [128, 16, 512], 8),
+        (["e4m3", "bf16", "f32"], [mx("e8m0", "bf16"), None], [64, 128, 64], 8),
+        (["e3m2", "e2m3", "f32"], [mx("e8m0", "bf16"), mx("e8m0", "bf16")], [64, 32, 32], 4),
+        (["e2m1", "f16", "f32"], [Scale::named("ue4m3"), None], [64, 64, 16], 8),
+        // Scales of blocks longer than a chunk.
+        (
+            ["bf16", "e2m1", "f32"],
+            [None, Scale::named("e8m0").map(|scale| Scale { block: 256, ..scale })],
+            [64, 64, 512],
+            4,
+        ),
+        (["f16", "s4", "f32"], [None; 2], [64, 8, 32], 4),
+        (["u2", "f16", "f32"], [None; 2], [64, 64, 32], 8),
+        (["f16", "u1", "f32"], [None; 2], [64, 64, 32], 4),
+        (["s4", "s8", "i32"], [None; 2], [64, 64, 64], 8),
+    ] {
+        let plan = proven(&target, &question(shape, types, warps).with_scales(scales));
+        assert!(plan.unit_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.unit_name());
+        assert!(plan.shared_bytes() > 0);
+        ptx(&target, &plan);
+    }
+}
+
+#[test]
+fn results_with_factors_exchanged_are_right() {
+    let target = target("h100");
+    let mut exchanged = 0;
+    for (types, shape, warps) in [
+        (["f16", "f16", "f32"], [8, 64, 32], 4),
+        (["f16", "f16", "f32"], [32, 128, 64], 8),
+        (["bf16", "i8", "f32"], [16, 64, 64], 4),
+        (["e4m3", "e5m2", "f32"], [8, 128, 64], 4),
+        (["i8", "u8", "i32"], [32, 64, 128], 4),
+    ] {
+        let plan = proven(&target, &question(shape, types, warps));
+        assert!(plan.unit_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.unit_name());
+        exchanged += u32::from(plan.is_transposed());
+        ptx(&target, &plan);
+    }
+    assert_eq!(exchanged, 5);
+}
+
+/// Warps that keep whole rows of the result cannot share out its columns.
+#[test]
+fn chained_products_are_not_exchanged() {
+    let target = target("h100");
+    let question = Question { chained: true, ..question([8, 64, 32], ["f16", "f16", "f32"], 4) };
+    let plan = planned(&target, &question);
+    assert!(!plan.unit_name().starts_with("wgmma"), "{}", plan.unit_name());
+}
+
+#[test]
+fn sums_saturate_where_they_are_to() {
+    let target = target("h100");
+    for (types, shape) in [
+        (["i8", "i8", "i32"], [64, 64, 64]),
+        (["u8", "i8", "i32"], [128, 8, 256]),
+        (["s4", "s4", "i32"], [16, 8, 128]),
+        (["u8", "u8", "i32"], [16, 16, 16]),
+    ] {
+        let wrapping = question(shape, types, 4);
+        let saturating = Question { saturating: true, ..wrapping.clone() };
+        let plan = proven(&target, &saturating);
+        assert!(plan.unit_name().contains(".satfinite."), "{types:?}: {}", plan.unit_name());
+        assert!(ptx(&target, &plan).contains(".satfinite"), "{types:?}");
+        assert!(!planned(&target, &wrapping).unit_name().contains("satfinite"), "{types:?}");
+    }
+    let plain = Question { saturating: true, ..question([16, 16, 16], ["i16", "i16", "i32"], 4) };
+    let refused = contract::plan(&plain, means(&target)).unwrap_err().to_string();
+    assert!(refused.contains("its sums wrap, wanted are such that saturate"), "{refused}");
+}
+
+#[test]
+fn code_has_the_products_of_the_plan() {
+    let target = target("h100");
+    let (mut by_group, mut others) = (0, 0);
+    for (types, bits) in TYPES {
+        for (shape, warps) in
+            [([64, 8, 32], 4), ([128, 64, 64], 4), ([128, 128, 32], 8), ([32, 64, 64], 4), ([64, 64, 64], 2)]
+        {
+            let plan = planned(&target, &question(shape, types, warps));
+            let ptx = ptx(&target, &plan);
+            let count = |word: &str| ptx.matches(word).count() as u64;
+            let by_groups = plan.unit_name().starts_with("wgmma");
+            assert!(by_groups || !expected(shape, bits, warps), "{types:?} {shape:?}");
+            if by_groups {
+                assert_eq!(count("wgmma.mma_async"), plan.cost.issues / plan.chunks(), "{types:?} {shape:?}");
+                assert!(count("wgmma.fence.sync.aligned") > 0 && count("mma.sync.") == 0);
+                assert_eq!((count("wgmma.commit_group"), count("wgmma.wait_group")), (1, 1), "{types:?} {shape:?}");
+                assert_eq!(count("fence.proxy.async"), 1, "{types:?} {shape:?}");
+                by_group += 1;
+            } else {
+                assert_eq!(count("wgmma"), 0, "{types:?} {shape:?}");
+                assert_eq!(count("mma.sync.") > 0, plan.row().is_some(), "{types:?} {shape:?}");
+                assert!(bits.is_none() || plan.row().is_some(), "{types:?} {shape:?}");
+                others += 1;
+            }
+        }
+    }
+    // Of [32, 64, 64] the factors are exchanged.
+    assert_eq!((by_group, others), (13 * 4, 13 + 4 * 5));
+}
+
+/// Of forms that multiply alike the one whose factors take the fewest wavefront slots to store: rows as they come.
+#[test]
+fn row_major_factors_are_stored_as_they_come() {
+    let target = target("h100");
+    let plan = planned(&target, &question([64, 64, 64], ["f16", "f16", "f32"], 4));
+    assert!(plan.unit_name().ends_with(".ss.km"), "{}", plan.unit_name());
+}
+
+#[test]
+fn results_are_right() {
+    for name in ["h100", "gh200"] {
+        let target = target(name);
+        for (types, _) in TYPES.iter().filter(|(_, bits)| bits.is_some()) {
+            let plan = proven(&target, &question([64, 16, 64], *types, 4));
+            assert!(plan.unit_name().starts_with("wgmma"), "{types:?}");
+        }
+        // Repetitions along M, N and K, several groups of warps, several chunks.
+        for (shape, warps) in
+            [([256, 8, 32], 4), ([128, 64, 128], 8), ([64, 128, 16], 8), ([64, 512, 32], 16), ([64, 32, 512], 4)]
+        {
+            let plan = proven(&target, &question(shape, ["f16", "f16", "f32"], warps));
+            assert!(plan.unit_name().starts_with("wgmma"), "{shape:?}");
+        }
+    }
+}
+
+#[test]
+fn other_architectures_multiply_by_single_warps() {
+    for name in ["a100", "rtx5090"] {
+        let target = target(name);
+        let plan = planned(&target, &question([64, 64, 64], ["f16", "f16", "f32"], 4));
+        assert!(plan.unit_name().starts_with("mma.sync"), "{name}: {}", plan.unit_name());
+    }
+}
+
+/// The assembler says C7510 and the like where products wait for each other, or where it had to add fences or
+/// waits.
+#[test]
+fn the_assembler_leaves_products_under_way() {
+    let Some(ptxas) = object::assembler() else {
+        return eprintln!("SKIPPED: no ptxas here (TILEWRIGHT_PTXAS or PATH): nothing says whether products wait");
+    };
+    let target = target("h100");
+    for (types, shape, warps) in [
+        (["f16", "f16", "f32"], [64, 64, 64], 4),
+        (["f16", "f16", "f32"], [128, 128, 64], 4),
+        (["f16", "f16", "f32"], [64, 256, 64], 4),
+        (["f16", "f16", "f16"], [128, 64, 64], 8),
+        (["bf16", "bf16", "f32"], [64, 32, 512], 4),
+        (["e4m3", "e5m2", "f32"], [128, 32, 64], 4),
+        (["i8", "u8", "i32"], [64, 64, 64], 4),
+        (["i8", "f16", "f32"], [64, 64, 64], 4),
+        (["f16", "e4m3", "f32"], [128, 32, 64], 4),
+    ] {
+        let plan = planned(&target, &question(shape, types, warps));
+        assert!(plan.unit_name().starts_with("wgmma"));
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("kernel.ptx");
+        std::fs::write(&file, ptx(&target, &plan)).unwrap();
+        let mut command = std::process::Command::new(&ptxas);
+        let output = command.args(["-v", "-arch=sm_90a", "-o"]).arg(directory.path().join("cubin")).arg(&file).output();
+        let output = output.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{types:?} {shape:?}: {said}");
+        assert!(!said.contains("(C75"), "{types:?} {shape:?}: {said}");
+        assert!(said.contains("0 bytes spill stores, 0 bytes spill loads"), "{types:?} {shape:?}: {said}");
+    }
+}

@@ -1,0 +1,343 @@
+//! The instruction rows of this plugin against published tables, and against its own families.
+
+use crate::atom_types;
+use tilewright_testkit::known_answers;
+use tilewright_testkit::thread_value;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use atom_types::element;
+use known_answers::full_text;
+use serde_json::Value;
+use thread_value::ThreadValue;
+use tilewright_layout::{Dim, Families, FamilySpec, LinearLayout};
+use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::instructions::{rows, unused};
+use tilewright_target::{Instruction, Operand, Semantics, UnusedInstruction};
+
+const PRODUCTS: &str = include_str!("../data/matrix_instructions.json");
+const SPARSE: &str = include_str!("../data/sparse_instructions.json");
+const MOVES: &str = include_str!("../data/matrix_moves.json");
+
+fn register<'a>(row: &'a Instruction, wanted: &str) -> (&'a str, u32, &'a LinearLayout) {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Register { role, element, bits, layout } if role == wanted => Some((element.as_str(), *bits, layout)),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
+}
+
+fn by_name(name: &str) -> Option<Instruction> {
+    rows("sm_90a").into_iter().find(|row| row.name == name)
+}
+
+/// Each part of `atoms` in a file, from the committed excerpt and from the full file.
+fn atoms(excerpt: &str, file: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    for text in [Some(excerpt.to_owned()), full_text(file)].into_iter().flatten() {
+        let file: Value = serde_json::from_str(&text).expect("a table is JSON");
+        all.extend(file["atoms"].as_array().expect("a list of atoms").iter().cloned());
+    }
+    all
+}
+
+/// The row of an atom of one warp, where all its types are plain numbers.
+fn name_of(atom: &Value) -> Option<String> {
+    let plain = atom["vendor"] == "nvidia" && atom["thr_id"] == "32:1" && atom["arch"] != "SM120";
+    let shape: Vec<u64> = atom["shape_mnk"].as_array()?.iter().filter_map(Value::as_u64).collect();
+    let types: Option<Vec<_>> = ["D", "A", "B", "C"].iter().map(|t| element(atom["val_types"][t].as_str()?)).collect();
+    let types = types.filter(|_| plain)?;
+    let [m, n, k] = shape[..] else { return None };
+    let kinds = [("ANDPOPC", ".and.popc"), ("XORPOPC", ".xor.popc")];
+    let suffix = kinds.iter().find(|(kind, _)| atom["name"].as_str().is_some_and(|name| name.ends_with(kind)));
+    let suffix = suffix.map_or("", |(_, suffix)| suffix);
+    Some(format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}{suffix}", types.join(".")))
+}
+
+/// The kind of the rows of compute capability 12.x that an atom stands for, whatever their types.
+fn kind_of(atom: &Value) -> Option<&'static str> {
+    match atom["name"].as_str()? {
+        "SM120_16x8x32_TN" => Some("kind::f8f6f4"),
+        "SM120_16x8x32_TN_VS" => Some("kind::mxf8f6f4"),
+        "SM120_16x8x64_TN_VS" => Some("kind::mxf4"),
+        _ => None,
+    }
+}
+
+#[test]
+fn operands_of_products_with_scales_are_as_published() {
+    let all = rows("sm_120a");
+    let mut checked = BTreeSet::new();
+    for atom in atoms(PRODUCTS, "reference/matrix_instruction_tv_layouts.json") {
+        let Some(kind) = kind_of(&atom) else { continue };
+        let [m, n] = [0, 1].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
+        // `mxf4` stands for `mxf4nvf4` too.
+        for row in all.iter().filter(|row| row.name.contains(kind)) {
+            same_places(row, "a", atom["ALayout"].as_str(), m, false);
+            same_places(row, "b", atom["BLayout"].as_str(), n, true);
+            same_places(row, "d", atom["CLayout"].as_str(), m, false);
+            checked.insert(row.name.clone());
+        }
+    }
+    let own: BTreeSet<_> = all.into_iter().map(|row| row.name).filter(|name| name.contains("kind::")).collect();
+    assert_eq!(checked, own);
+    assert_eq!(own.len(), 16 * 2 + 16 + 3);
+    assert!(
+        !rows("sm_120")
+            .iter()
+            .chain(&rows("sm_100a"))
+            .any(|row| row.name.starts_with("mma") && row.name.contains("kind::"))
+    );
+}
+
+#[test]
+fn scales_lie_as_their_family_has_them() {
+    let mut checked = 0;
+    for row in rows("sm_120a").iter().filter(|row| row.name.contains("block_scale")) {
+        for (index, role) in [(0i64, "scale_a"), (1, "scale_b")] {
+            let (_, bits, layout) = register(row, role);
+            let family = FamilySpec::new("mma_scale").with("operand_index", index).with("warps_per_cta", [1, 1]);
+            let sizes = [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis)));
+            assert_eq!((bits, &of_one_warp(&family, &sizes)), (8, layout), "{role} of {}", row.name);
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 2 * 19);
+}
+
+#[test]
+fn matrix_operands_are_as_published() {
+    let mut checked = BTreeSet::new();
+    for atom in atoms(PRODUCTS, "reference/matrix_instruction_tv_layouts.json") {
+        let Some(name) = name_of(&atom) else { continue };
+        let row = by_name(&name).unwrap_or_else(|| panic!("{} has no row {name}", atom["name"]));
+        let [m, n] = [0, 1].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
+        // Published tiles are M x K, N x K and M x N, column-major.
+        same_places(&row, "a", atom["ALayout"].as_str(), m, false);
+        same_places(&row, "b", atom["BLayout"].as_str(), n, true);
+        same_places(&row, "c", atom["CLayout"].as_str(), m, false);
+        same_places(&row, "d", atom["CLayout"].as_str(), m, false);
+        checked.insert(name);
+    }
+    let products: BTreeSet<_> =
+        rows("sm_90a").into_iter().map(|row| row.name).filter(|name| is_wrapping(name)).collect();
+    assert_eq!(checked, products, "every row has a published counterpart and the other way round");
+}
+
+fn is_wrapping(name: &str) -> bool {
+    name.starts_with("mma") && !name.contains("satfinite")
+}
+
+/// PTX ISA: `.satfinite` is for products of integers but single bits, and changes nothing of where they lie.
+#[test]
+fn saturating_products_are_the_wrapping_ones() {
+    for (architecture, count) in [("sm_75", 8), ("sm_80", 24), ("sm_90a", 24), ("sm_120a", 24)] {
+        let all = rows(architecture);
+        let saturating: Vec<_> = all.iter().filter(|row| row.name.contains("satfinite")).collect();
+        let saturating = saturating.into_iter().filter(|row| row.name.starts_with("mma")).collect::<Vec<_>>();
+        assert_eq!(saturating.len(), count, "{architecture}");
+        for row in saturating {
+            let name = row.name.replace(".satfinite", "");
+            let wrapping = all.iter().find(|row| row.name == name).expect("the wrapping row");
+            assert_eq!(row.operands, wrapping.operands, "{name}");
+            let types = ["s8", "u8", "s4", "u4"];
+            assert!(types.contains(&register(row, "a").0) && types.contains(&register(row, "b").0), "{name}");
+            assert_eq!((&row.semantics, &wrapping.semantics), (&Semantics::ContractSaturating, &Semantics::Contract));
+        }
+    }
+}
+
+/// Sparse atoms are known; what is unused is no row.
+#[test]
+fn sparse_products_are_known_and_unused() {
+    let forms = |architecture| unused(architecture);
+    let is_sparse = |form: &&UnusedInstruction| form.name.contains(".sp");
+    let count = |architecture| forms(architecture).iter().filter(is_sparse).count();
+    // Of one warp f16 to two sums, bf16, tf32, four pairs of bytes and of nibbles; later pairs of 8-bit floats.
+    assert_eq!(["sm_75", "sm_80", "sm_89", "sm_90"].map(count), [0, 12, 16, 16]);
+    assert_eq!(["sm_90a", "sm_120", "sm_120a"].map(count), [16 + 2 + 1 + 1 + 8 + 4, 20, 24]);
+    for form in forms("sm_90a") {
+        assert!(rows("sm_90a").iter().all(|row| row.name != form.name) && !form.reason.is_empty(), "{}", form.name);
+        assert_eq!(form.types.iter().map(|(role, _)| role.as_str()).collect::<Vec<_>>(), ["d", "a", "b"]);
+    }
+    let (mut published, mut known) = (BTreeSet::new(), BTreeSet::new());
+    for atom in atoms(SPARSE, "reference/matrix_instruction_tv_layouts.json") {
+        let (name, of_warps) = (atom["name"].as_str().expect("a name"), atom["thr_id"] == "128:1");
+        // `cute::sparse_elem<2, cutlass::half_t>` is an element of which two in four are there.
+        let types = ["D", "A", "B"].map(|role| {
+            let name = atom["val_types"][role].as_str()?;
+            let dense = name.strip_prefix("cute::sparse_elem<").and_then(|rest| rest.strip_suffix('>'));
+            element(dense.and_then(|rest| rest.split_once(", ")).map_or(name, |(_, dense)| dense))
+        });
+        let [Some(d), Some(a), Some(b)] = types else { continue };
+        if of_warps && name.contains("SPARSE") {
+            let shape = [0, 1, 2].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
+            published.insert((shape, [d, a, b].map(str::to_owned)));
+        }
+    }
+    for form in forms("sm_90a").into_iter().filter(|form| form.name.starts_with("wgmma")) {
+        let types: Vec<String> = form.types.into_iter().map(|(_, element)| element).collect();
+        let types: [String; 3] = types.try_into().expect("three operands");
+        known.extend(form.shapes.into_iter().map(|shape| (shape, types.clone())));
+    }
+    assert!(published.is_subset(&known) && published.len() >= 6, "{:?}", &published - &known);
+    assert!(published == known || full_text("reference/matrix_instruction_tv_layouts.json").is_none());
+}
+
+fn same_places(row: &Instruction, role: &str, published: Option<&str>, rows: u64, exchanged: bool) {
+    let published = ThreadValue::parse(published.expect("a thread-value layout"));
+    let (_, _, layout) = register(row, role);
+    assert_eq!(published.size(1), 1 << layout.in_bits(Dim::REGISTER), "registers of {role} of {}", row.name);
+    for lane in 0..published.size(0) {
+        for value in 0..published.size(1) {
+            let place = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("in the tile");
+            let (first, second) = if exchanged { (place[1].1, place[0].1) } else { (place[0].1, place[1].1) };
+            let index = published.index(lane, value);
+            assert_eq!(
+                (first, second),
+                (index % rows, index / rows),
+                "{role} of {}, lane {lane}, value {value}",
+                row.name
+            );
+        }
+    }
+}
+
+#[test]
+fn matrix_moves_are_as_published() {
+    let mut checked = BTreeSet::new();
+    for atom in atoms(MOVES, "reference/copy_instruction_tv_layouts.json") {
+        let Some(name) = move_of(atom["name"].as_str().expect("a name")) else { continue };
+        let row = rows("sm_100a").into_iter().find(|row| row.name == name);
+        let row = row.unwrap_or_else(|| panic!("{} has no row {name}", atom["name"]));
+        let is_load = name.starts_with("ld");
+        let (memory, registers) =
+            if is_load { ("SrcLayout_bits", "DstLayout_bits") } else { ("DstLayout_bits", "SrcLayout_bits") };
+        let memory = ThreadValue::parse(atom[memory].as_str().expect("a layout"));
+        let registers = ThreadValue::parse(atom[registers].as_str().expect("a layout"));
+        let (data, address) = access(&row);
+        let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+        let words = 1 << data.in_bits(Dim::REGISTER);
+        assert_eq!(registers.size(1), words * 32, "{name}");
+        // The published table gives the bit of the tile; a row of 16 bytes is 128 bits, and the row that a
+        // lane addresses is a slot.
+        let slot_of = |lane: u64| address.apply(&[(Dim::LANE, lane)]).expect("a lane")[0].1;
+        let row_of: BTreeMap<u64, u64> = (0..32).map(|lane| (slot_of(lane), memory.index(lane, 0) / 128)).collect();
+        assert_eq!(row_of.len() as u64, 1 << data.out_bits(slot), "{name}: every slot is addressed");
+        for lane in 0..32 {
+            assert_eq!(row_of[&slot_of(lane)], memory.index(lane, 0) / 128, "{name}, lane {lane}");
+            for at in 0..words * 4 {
+                let bit = registers.index(lane, at * 8);
+                let found = data.apply(&[(Dim::REGISTER, at / 4), (Dim::LANE, lane), (byte, at % 4)]).expect("a byte");
+                let found = (row_of[&found[0].1], found[1].1);
+                assert_eq!(found, (bit / 128, bit % 128 / 8), "{name}, lane {lane}, byte {at}");
+            }
+        }
+        checked.insert(name);
+    }
+    assert_eq!(checked.len(), 12 + 5, "every ldmatrix and stmatrix has a published counterpart");
+}
+
+fn move_of(atom: &str) -> Option<String> {
+    if let Some((count, kind)) = atom.strip_prefix("SM100_U8x").and_then(|rest| rest.split_once('_')) {
+        // Named after bytes, four in each register; a matrix of 16 rows has two registers.
+        let registers = count.parse::<u32>().ok()? / 4;
+        return match kind {
+            "LDSM_T" => Some(format!("ldmatrix.sync.aligned.m16n16.x{}.trans.shared.b8", registers / 2)),
+            "STSM_T" => Some(format!("stmatrix.sync.aligned.m16n8.x{registers}.trans.shared.b8")),
+            _ => None,
+        };
+    }
+    let (_, rest) = atom.strip_prefix("SM75_U").or_else(|| atom.strip_prefix("SM90_U"))?.split_once('x')?;
+    let (count, kind) = rest.split_once('_')?;
+    let (name, trans) = match kind {
+        "LDSM_N" => ("ldmatrix", ""),
+        "LDSM_T" => ("ldmatrix", ".trans"),
+        "STSM_N" => ("stmatrix", ""),
+        "STSM_T" => ("stmatrix", ".trans"),
+        _ => return None,
+    };
+    // A transposed move is named after its 16-bit elements, two in each register.
+    let count: u32 = count.parse().ok()?;
+    let matrices = if trans.is_empty() { count } else { count / 2 };
+    Some(format!("{name}.sync.aligned.m8n8.x{matrices}{trans}.shared.b16"))
+}
+
+fn access(row: &Instruction) -> (&LinearLayout, &LinearLayout) {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Access { data, address, alignment: 16 } => Some((data, address)),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{} has no access", row.name))
+}
+
+#[test]
+fn fragments_of_matrix_moves_are_their_data_in_elements() {
+    for row in rows("sm_90").iter().filter(|row| row.name.contains("matrix")) {
+        let role = if row.name.starts_with("ld") { "d" } else { "a" };
+        let (_, bits, fragment) = register(row, role);
+        assert_eq!(bits, 16);
+        let (data, _) = access(row);
+        for element in 0..1 << fragment.in_bits(Dim::REGISTER) {
+            for lane in 0..32 {
+                let place = fragment.apply(&[(Dim::REGISTER, element), (Dim::LANE, lane)]).expect("in the tile");
+                let byte = (Dim::named("byte"), element % 2 * 2);
+                let bytes = data.apply(&[(Dim::REGISTER, element / 2), (Dim::LANE, lane), byte]).expect("a byte");
+                assert_eq!((place[0].1, place[1].1 * 2), (bytes[0].1, bytes[1].1), "{}", row.name);
+            }
+        }
+    }
+}
+
+/// The part of a family's layout that belongs to one warp, without replicated registers.
+fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
+    let layout = families().resolve(spec, shape, &families()).expect("a layout");
+    let outs: Vec<_> = layout.linear().outs().dims().collect();
+    let part = layout.linear().sublayout(&[Dim::REGISTER, Dim::LANE], &outs).expect("its dims");
+    part.remove_zero_bases(Dim::REGISTER)
+}
+
+#[test]
+fn families_on_one_tile_are_the_operands_of_the_instruction() {
+    for row in rows("sm_90a").iter().filter(|row| row.name.starts_with("mma")) {
+        let (_, bits, a) = register(row, "a");
+        let (_, _, b) = register(row, "b");
+        let (_, _, d) = register(row, "d");
+        let size = |layout: &LinearLayout, axis| 1u64 << layout.out_bits(Dim::tensor(axis));
+        let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
+        let mma = FamilySpec::new("nvidia_mma")
+            .with("version", [2, 0])
+            .with("warps_per_cta", [1, 1])
+            .with("instr_shape", [m as i64, n as i64]);
+        let width = i64::from(32 / bits).max(1);
+        let operand = |index: i64| {
+            let spec = FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", width);
+            spec.of(mma.clone())
+        };
+        assert_eq!(of_one_warp(&mma, &[m, n]), *d, "d of {}", row.name);
+        assert_eq!(of_one_warp(&operand(0), &[m, k]), *a, "a of {}", row.name);
+        assert_eq!(of_one_warp(&operand(1), &[k, n]), *b, "b of {}", row.name);
+    }
+}
+
+#[test]
+fn rows_follow_the_architecture() {
+    let names = |architecture| rows(architecture).into_iter().map(|row| row.name).collect::<BTreeSet<_>>();
+    assert_eq!(names("sm_75").len(), 2 + 4 + 4 + 8 + 1 + 6);
+    assert!(names("sm_75").is_subset(&names("sm_80")));
+    assert_eq!(&names("sm_89") - &names("sm_80"), names("sm_89").into_iter().filter(|n| n.contains(".e")).collect());
+    assert!(names("sm_90a").iter().any(|name| name.starts_with("stmatrix")));
+    assert!(!names("sm_89").iter().any(|name| name.starts_with("stmatrix")));
+    assert_eq!(names("sm_90").len(), rows("sm_90").len(), "names are unique");
+    let copies = |architecture| names(architecture).iter().filter(|name| name.starts_with("cp.async")).count();
+    assert_eq!(["sm_75", "sm_80", "sm_90a", "sm_120a"].map(copies), [0, 4, 4 + 12, 4 + 12]);
+    let bytes = |architecture| names(architecture).iter().filter(|name| name.ends_with(".b8")).count();
+    assert_eq!(["sm_90a", "sm_100", "sm_100a", "sm_120a"].map(bytes), [0, 0, 5, 5]);
+    for other in ["", "sm_", "sm_x", "compute_80", "gfx942", "sm_99999999999"] {
+        assert!(rows(other).is_empty(), "{other}");
+    }
+}
+
+fn families() -> VendorFamilies {
+    VendorFamilies::of("sm_90a")
+}

@@ -1,0 +1,119 @@
+//! Mbarriers as PTX: made and arrived at by one lane, awaited by all, taken by the vendor's assembler.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::kernels;
+
+use kernels::{GLOBAL, WORD, module, own_address};
+use tilewright_kernel::{Binary, Builder, Compare, Kernel, Launch, Scope, SpecialRegister};
+use tilewright_nvidia::{NvidiaTarget, object};
+use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
+use tilewright_target::TargetDescription;
+
+/// Products of each architecture that has mbarriers that count bytes, and one that has not.
+const PRODUCTS: [(&str, &str); 3] = [
+    ("sm_90a", include_str!("../../../../targets/h100.toml")),
+    ("sm_100a", include_str!("../../../../targets/b200.toml")),
+    ("sm_120a", include_str!("../../../../targets/rtx5090.toml")),
+];
+const WITHOUT: &str = include_str!("../../../../targets/a100.toml");
+
+fn target(text: &str) -> NvidiaTarget {
+    NvidiaTarget::new(TargetDescription::from_toml("product.toml", text).unwrap()).unwrap()
+}
+
+/// The first warp hands a word of each lane to the second, four times, through one buffer: it waits until the buffer is
+/// empty, the other until it is full.
+fn handshake(arrivals: u32, bytes: u32) -> Kernel {
+    let mut k = Builder::new("handshake", Launch::new(32, 2), &[("out", GLOBAL)]);
+    let buffer = k.shared_buffer(128, 16);
+    let (full, empty) = (k.mbarrier(arrivals), k.mbarrier(1));
+    k.proxy_fence();
+    k.barrier(Scope::Block);
+    let (lane, warp) = (k.special(SpecialRegister::Lane), k.special(SpecialRegister::Warp));
+    let [zero, one, four] = [0, 1, 4].map(|number| k.constant(WORD, number));
+    let place = k.binary_const(Binary::Mul, lane, 4);
+    let place = k.advance(buffer, place);
+    let first = k.compare(Compare::Eq, warp, zero);
+
+    k.begin_region(&[]);
+    let turn = k.begin_region(&[WORD])[0];
+    let before = k.binary(Binary::Add, turn, one);
+    k.mbarrier_wait(empty, before);
+    k.store(place, 0, turn, None);
+    k.mbarrier_arrive(full, bytes);
+    let turns = k.end_region(&[]);
+    k.for_loop(zero, four, one, &[], turns);
+    let gives = k.end_region(&[]);
+
+    k.begin_region(&[]);
+    let turn = k.begin_region(&[WORD])[0];
+    k.mbarrier_wait(full, turn);
+    let word = k.load(WORD, place, 0, None);
+    let out = k.parameter(0);
+    let out = own_address(&mut k, out, 4);
+    k.store(out, 0, word, None);
+    k.mbarrier_arrive(empty, 0);
+    let turns = k.end_region(&[]);
+    k.for_loop(zero, four, one, &[], turns);
+    let takes = k.end_region(&[]);
+    k.if_else(first, gives, takes, &[]);
+    k.finish()
+}
+
+/// The PTX, which the assembler takes where there is one.
+fn ptx(product: &str, kernel: Kernel) -> String {
+    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+    let artifact = target(product).compile(&module(vec![kernel]), &options).unwrap();
+    match &artifact.taken_by {
+        Some(tool) => eprintln!("taken by {tool}"),
+        None => assert!(object::assembler().is_none(), "there is an assembler that was not asked"),
+    }
+    artifact.text(Emit::Assembly).unwrap().to_owned()
+}
+
+#[test]
+fn one_lane_makes_them_and_arrives_and_all_wait() {
+    for (architecture, product) in PRODUCTS {
+        let ptx = ptx(product, handshake(1, 0));
+        assert!(ptx.contains(&format!(".target {architecture}")), "{ptx}");
+        let pieces: Vec<&str> = ptx.split('{').map(|piece| piece.split('}').next().unwrap()).collect();
+        let with = |what: &str| pieces.iter().filter(|piece| piece.contains(what)).copied().collect::<Vec<_>>();
+        for one in ["mbarrier.init", "mbarrier.arrive"] {
+            let found = with(one);
+            assert!(found.len() >= 2, "{one}: {ptx}");
+            for piece in found {
+                // All lanes have come, one of them goes on.
+                let at = |what: &str| piece.find(what).unwrap_or_else(|| panic!("{what} in {piece}"));
+                assert!(at("bar.warp.sync") < at("elect.sync _|one"), "{piece}");
+                assert!(at("elect.sync _|one") < at(&format!("@one {one}")), "{piece}");
+            }
+        }
+        let waits = with("mbarrier.try_wait.parity");
+        assert!(waits.len() >= 2 && waits.iter().all(|wait| wait.contains("@!done bra again")), "{ptx}");
+        assert!(waits.iter().all(|wait| !wait.contains("elect")), "{ptx}");
+        let fence = ptx.find("fence.proxy.async.shared::cta").unwrap();
+        let (last_made, barrier) = (ptx.rfind("mbarrier.init").unwrap(), ptx.find("bar.sync").unwrap());
+        assert!(last_made < fence && fence < barrier, "{ptx}");
+    }
+}
+
+#[test]
+fn bytes_are_expected_with_the_arrival() {
+    let expecting = ptx(PRODUCTS[0].1, handshake(1, 4096));
+    assert!(expecting.contains("mbarrier.arrive.expect_tx.shared::cta.b64 _, ["), "{expecting}");
+    assert!(expecting.contains(", 4096;"), "{expecting}");
+    assert!(!ptx(PRODUCTS[0].1, handshake(1, 0)).contains("expect_tx"));
+    assert!(ptx(PRODUCTS[0].1, handshake(7, 0)).contains(", 7;"));
+}
+
+#[test]
+fn what_no_mbarrier_counts_is_refused() {
+    let refusal = |product: &str, kernel: Kernel| {
+        let error = target(product).compile(&module(vec![kernel]), &CompileOptions::default()).unwrap_err();
+        let CompileError::Unsupported(message) = error else { panic!("{error}") };
+        message
+    };
+    assert!(refusal(WITHOUT, handshake(1, 0)).contains("no mbarriers"));
+    assert!(refusal(PRODUCTS[0].1, handshake(1 << 20, 0)).contains("1048575 arrivals"));
+    assert!(refusal(PRODUCTS[0].1, handshake(1, 1 << 20)).contains("1048575 bytes"));
+}

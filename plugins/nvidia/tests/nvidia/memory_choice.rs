@@ -1,0 +1,141 @@
+//! Memory for NVIDIA's own layouts: the choice is as good as `nvmma_shared`, or is that layout.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::memory_choice;
+
+use memory_choice::{all, executed, layout, prove, registers};
+use tilewright_layout::{Dim, Layout, LinearLayout};
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_memory};
+use tilewright_plugin::Target;
+use tilewright_target::{Direction, TargetDescription};
+
+fn target(file: &str, text: &str) -> NvidiaTarget {
+    NvidiaTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap()
+}
+
+fn a100() -> NvidiaTarget {
+    target("a100.toml", include_str!("../../../../targets/a100.toml"))
+}
+
+fn h100() -> NvidiaTarget {
+    target("h100.toml", include_str!("../../../../targets/h100.toml"))
+}
+
+const ROWS: &str =
+    "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
+
+fn operand(index: u32) -> String {
+    format!(
+        "#ttg.dot_op<{{opIdx = {index}, parent = #ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, \
+         warpsPerCTA = [2, 2], instrShape = [16, 8]}}>, kWidth = 2}}>"
+    )
+}
+
+/// Rows of 16 bytes by the lanes that give their addresses to `ldmatrix`, 16 rows of two.
+fn matrix_rows() -> LinearLayout {
+    let step = |axis: usize, bit: u32| if axis == 0 { vec![1u64 << bit, 0] } else { vec![0, 1u64 << bit] };
+    let registers: Vec<_> = (0..3).map(|bit| step(1, bit)).chain([step(1, 4), step(1, 5)]).collect();
+    let lanes: Vec<_> = (0..4).map(|bit| step(0, bit)).chain([step(1, 3)]).collect();
+    let bases = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, vec![step(0, 4), step(0, 5)])];
+    LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 64), (Dim::tensor(1), 64)]).unwrap()
+}
+
+/// 16-bit tiles of rows of 128 bytes: the swizzle of 128 bytes of bulk copies and `wgmma` is found, the
+/// same map.
+#[test]
+fn the_swizzle_of_128_bytes_is_found() {
+    let target = a100();
+    let accessors = [Accessor::store(registers(&target, ROWS, &[64, 64])), Accessor::load(matrix_rows())];
+    let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+    let text = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>";
+    let Layout::Memory(known) = layout(&target, text, &[64, 64]) else { panic!("no memory layout") };
+    let chosen = choice.chosen();
+    assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (Kind::Functor, 0, 0));
+    assert_eq!(chosen.memory.linear.columns(), known.linear.columns());
+    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
+}
+
+/// Both operands of matrix instructions by plain loads: no more wavefronts than in `nvmma_shared`.
+#[test]
+fn operands_are_no_worse_than_in_nvmma_shared() {
+    let target = a100();
+    let cases = [(0, false), (1, true), (1, false)];
+    for (index, transposed) in cases {
+        let stored = if transposed {
+            ROWS.replace("[1, 8]", "[8, 1]")
+                .replace("[4, 8]", "[8, 4]")
+                .replace("[4, 1]", "[1, 4]")
+                .replace("[1, 0]", "[0, 1]")
+        } else {
+            ROWS.to_owned()
+        };
+        let accessors = [
+            Accessor::store(registers(&target, &stored, &[64, 64])),
+            Accessor::load(registers(&target, &operand(index), &[64, 64])),
+        ];
+        let choice = choose_memory(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+        let text =
+            format!("#ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = {transposed}, elementBitWidth = 16}}>");
+        let Layout::Memory(known) = layout(&target, &text, &[64, 64]) else { panic!("no memory layout") };
+        let theirs: u64 = (accessors.iter())
+            .map(|accessor| executed(&accessor.layout, accessor.direction, &known, 16, target.description().into()))
+            .sum();
+        assert!(
+            choice.chosen().wavefronts() <= theirs,
+            "operand {index}: {} and {theirs}",
+            choice.chosen().wavefronts()
+        );
+        choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, target.description().into()));
+    }
+    assert_eq!(Accessor::load(matrix_rows()).direction, Direction::Load);
+}
+
+/// Operands of `mma` from tiles that were stored along their rows, K along them or across: `ldmatrix`, plain
+/// or transposing, loads them free of conflicts from a layout into which stores of 16 bytes go free of
+/// conflicts too. In a functor plain accesses of operands across take more.
+#[test]
+fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
+    for target in [a100(), h100()] {
+        for (index, across) in [(0, false), (1, true)] {
+            let accessors = [
+                Accessor::store(registers(&target, ROWS, &[64, 64])),
+                Accessor::load(registers(&target, &operand(index), &[64, 64])),
+            ];
+            let choice = choose_memory(&accessors, 16, &Constraints::default(), all(&target)).unwrap();
+            let chosen = choice.chosen();
+            // 8 KiB by four warps; an operand of 64x64 by two: wavefronts of 128 bytes.
+            let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
+            assert_eq!((found, choice.gap()), (vec![(16, 0), (32, 0)], 0));
+            let by = chosen.accessors[1].instruction.as_deref().unwrap_or_default();
+            assert!(by.starts_with("ldmatrix") && by.contains(".trans") == across, "operand {index}: {by}");
+            assert_eq!(chosen.accessors[0].instruction, None, "stores of 16 bytes need none");
+            choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, all(&target)));
+            let functor = Constraints::only(Kind::Functor);
+            let plain = choose_memory(&accessors, 16, &functor, target.description()).unwrap();
+            let rows = choose_memory(&accessors, 16, &functor, all(&target)).unwrap();
+            assert_eq!((rows.gap(), rows.chosen().wavefronts()), (0, chosen.wavefronts()));
+            assert!(!across || plain.chosen().wavefronts() > chosen.wavefronts());
+        }
+    }
+}
+
+/// Accumulators as 16-bit elements to rows: `stmatrix` is free of conflicts where the tile lies, on the
+/// product that has it.
+#[test]
+fn matrix_stores_are_free_of_conflicts_where_the_tile_lies() {
+    let target = h100();
+    let accumulator =
+        "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>";
+    let accessors = [
+        Accessor::store(registers(&target, accumulator, &[64, 64])),
+        Accessor::load(registers(&target, ROWS, &[64, 64])),
+    ];
+    let choice = choose_memory(&accessors, 16, &Constraints::default(), all(&target)).unwrap();
+    let chosen = choice.chosen();
+    let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
+    assert_eq!((found, choice.gap()), (vec![(16, 0), (16, 0)], 0));
+    let by = chosen.accessors[0].instruction.as_deref().unwrap_or_default();
+    assert!(by.starts_with("stmatrix"), "{by}");
+    choice.candidates.iter().for_each(|candidate| prove(candidate, &accessors, 16, all(&target)));
+}

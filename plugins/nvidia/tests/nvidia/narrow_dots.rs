@@ -1,0 +1,105 @@
+//! Dots of elements narrower than a byte and of factors with scales: rows that take them, factors that are scaled
+//! before, and a factor whose memory is shuffled.
+#![allow(clippy::unwrap_used)]
+
+use crate::products;
+use tilewright_vendor_testkit::dots;
+
+use dots::{assembly, means, proven, question};
+use products::target;
+use tilewright_layout::Dim;
+use tilewright_lower::contraction_kernel;
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_plan::contract::{Contraction, Question, Scale};
+
+fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> Question {
+    question(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named))
+}
+
+fn count(ptx: &str, word: &str) -> u64 {
+    ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
+}
+
+#[test]
+fn rows_that_take_scales_are_used_where_types_and_scales_fit() {
+    let target = target("rtx5090");
+    for (types, scales, row) in [
+        (["e2m1", "e2m1"], ["e8m0", "e8m0"], "kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"),
+        (["e2m1", "e2m1"], ["ue4m3", "ue4m3"], "kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"),
+        (["e2m1", "e2m1"], ["e8m0", ""], "kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"),
+        (["e4m3", "e5m2"], ["e8m0", "e8m0"], "kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e5m2.f32.ue8m0"),
+        (["e3m2", "e3m2"], ["", "e8m0"], "kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e3m2.e3m2.f32.ue8m0"),
+        (["e3m2", "e4m3"], ["", ""], "kind::f8f6f4.f32.e3m2.e4m3.f32"),
+    ] {
+        let plan = proven(&target, &scaled(&target, [64, 64, 128], types, scales));
+        assert!(plan.row().unwrap().ends_with(row), "{types:?} {scales:?}: {:?}", plan.row());
+        let ptx = assembly(&target, &plan);
+        assert_eq!(count(&ptx, plan.row().unwrap()), plan.cost.issues / plan.chunks(), "{types:?} {scales:?}");
+    }
+}
+
+#[test]
+fn a_narrower_type_becomes_one_that_the_row_takes() {
+    let target = target("rtx5090");
+    let plan = proven(&target, &scaled(&target, [32, 32, 64], ["e2m1", "e4m3"], ["e8m0", "e8m0"]));
+    assert!(plan.row().unwrap().contains("kind::mxf8f6f4"), "{:?}", plan.row());
+    assembly(&target, &plan);
+}
+
+#[test]
+fn factors_are_scaled_before_units_that_do_not() {
+    let target = target("a100");
+    for (types, scales, row) in [
+        (["e2m1", "bf16"], ["e8m0", ""], "f32.bf16.bf16.f32"),
+        (["e4m3", "e5m2"], ["e8m0", "e8m0"], "f32.bf16.bf16.f32"),
+        (["e2m1", "f16"], ["e8m0", ""], "f32.tf32.tf32.f32"),
+        (["e2m1", "f16"], ["ue4m3", ""], "f32.f16.f16.f32"),
+    ] {
+        let plan = proven(&target, &scaled(&target, [64, 64, 64], types, scales));
+        assert!(plan.row().unwrap().ends_with(row), "{types:?} {scales:?}: {:?}", plan.row());
+        assembly(&target, &plan);
+    }
+    // Of scales that are known to be near one, the products are numbers of f16.
+    let mut near = scaled(&target, [64, 64, 64], ["e2m1", "f16"], ["e8m0", ""]);
+    near.scales[0].as_mut().unwrap().exponents = Some([-8, 8]);
+    assert!(proven(&target, &near).row().unwrap().ends_with("f32.f16.f16.f32"));
+}
+
+#[test]
+fn nibbles_go_to_the_unit_as_they_were_loaded() {
+    let target = target("a100");
+    let plan = proven(&target, &question(&target, [64, 64, 128], ["s4", "u4", "s32"]));
+    assert_eq!(plan.row(), Some("mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32"));
+    let kernel = text(&target, &plan);
+    assert!(kernel.contains("i8") && !kernel.contains("i8 = binary"), "nothing is taken out of bytes: {kernel}");
+    assembly(&target, &plan);
+    // One that is cast is.
+    let plan = proven(&target, &question(&target, [64, 64, 128], ["s4", "s8", "s32"]));
+    assert!(text(&target, &plan).contains("i8 = binary shr_u"));
+}
+
+fn text(target: &NvidiaTarget, plan: &Contraction) -> String {
+    contraction_kernel("dot", plan, false, means(target)).unwrap().to_string()
+}
+
+#[test]
+fn a_factor_shuffled_along_k_lets_the_other_be_loaded_wide_without_an_exchange() {
+    let target = target("a100");
+    let plain = scaled(&target, [64, 64, 256], ["e2m1", "bf16"], ["e8m0", ""]);
+    let shuffled = Question { shuffled: [false, true], ..plain.clone() };
+    let plan = proven(&target, &shuffled);
+    let [of_a, of_b] = plan.feeds(means(&target)).unwrap();
+    // Sixteen elements or more of a row at once, straight into the registers of the unit.
+    assert!(of_a.conversion.is_none() && of_a.access.vector_elements >= 8, "{of_a:?}");
+    assert!(!text(&target, &plan).contains("exchange"));
+    // b is loaded as if K had been read as the unit counts, which without shuffling leaves a byte at a time for a.
+    let natural = proven(&target, &Question { k_width: Some(2), ..plain });
+    let [a_natural, b_natural] = natural.feeds(means(&target)).unwrap();
+    assert!(a_natural.slots() > of_a.slots());
+    assert_eq!(of_b.slots(), b_natural.slots());
+    assert_eq!(plan.b, natural.b);
+    // Every place along K is another's.
+    let order = plan.shuffle().unwrap();
+    let moved = |k: u64| order.apply_packed(k) != k;
+    assert!(order.is_invertible() && (0..1 << order.in_bits(Dim::OFFSET)).any(moved));
+}

@@ -1,0 +1,22 @@
+//! Notations of this plugin's families: attribute text as the Triton compiler (version 3.9.0) prints
+//! it, JSON, and the laws that join them.
+
+use tilewright_testkit::notation;
+
+use tilewright_layout::FamilySet;
+use tilewright_layout::families::Neutral;
+use tilewright_nvidia::families::VendorFamilies;
+
+#[test]
+fn text_is_what_triton_prints() {
+    let own = VendorFamilies::default();
+    let families = FamilySet::new(vec![&Neutral, &own]);
+    notation::all_texts_are_as_printed(include_str!("../data/attribute_text.jsonl"), &families);
+}
+
+#[test]
+fn every_layout_comes_back_from_its_text() {
+    let own = VendorFamilies::default();
+    let families = FamilySet::new(vec![&Neutral, &own]);
+    notation::all_layouts_come_back(include_str!("../data/layouts.jsonl"), &families);
+}

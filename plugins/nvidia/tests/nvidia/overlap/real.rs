@@ -1,0 +1,47 @@
+//! Triton's own modules for h100, where the full data are at hand: what goes on there gives what the cases say.
+
+use std::path::Path;
+
+use tilewright::{ProgramCompiler, ProgramOptions};
+use tilewright_emulator::Limits;
+use tilewright_verify::case::Case;
+
+use crate::overlap::program::{target, text};
+
+/// Words of what goes on.
+const WORDS: [&str; 2] = ["ttng.warp_group_dot", "ttng.async_tma_copy"];
+
+#[test]
+fn modules_with_layouts_give_what_they_must() {
+    let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") else { return };
+    let kernels = Path::new(&shared).join("kernels");
+    let (target, dialects, imports) = (target("h100"), tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+    let (mut run, mut pending, mut wrong) = (0, Vec::new(), Vec::new());
+    for file in Case::files(&kernels.join("cases")).unwrap() {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let module = kernels.join("ttgir").join(format!("{name}.cuda90.ttgir"));
+        let Ok(program) = std::fs::read_to_string(module) else { continue };
+        if !WORDS.iter().any(|word| program.contains(word)) {
+            continue;
+        }
+        let case = Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
+        let began = std::time::Instant::now();
+        match case.compile_and_run(&compiler, &program, &ProgramOptions::default(), &Limits::default()) {
+            Ok((kernel, ended)) => {
+                if !ended.differences.is_empty() {
+                    wrong.push(format!("{name}: {}", ended.differences[0]));
+                }
+                if text(&kernel).contains("pend products") {
+                    pending.push(name.clone());
+                }
+            }
+            Err(error) => wrong.push(format!("{name}: {error}")),
+        }
+        eprintln!("{name}: {:?}", began.elapsed());
+        run += 1;
+    }
+    eprintln!("{run} were run; products go on in {pending:#?}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(run > 10 && pending.len() > 5, "{run} were run, in {} products go on", pending.len());
+}

@@ -1,0 +1,50 @@
+//! Plans with this plugin's instructions against what the Triton compiler emits for the same
+//! conversions: none costs more, each does what it says, and matrix accesses become code.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::prices;
+
+use std::collections::BTreeSet;
+
+use tilewright_kernel::Module;
+use tilewright_layout::Dim;
+use tilewright_lower::conversion_kernel;
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_plan::movement::Means;
+use tilewright_plugin::{CompileOptions, Emit, Target};
+use tilewright_target::TargetDescription;
+use tilewright_verify::prove_conversion;
+
+#[test]
+fn no_plan_costs_more_than_what_triton_emits() {
+    let own = |target: &TargetDescription| Some(NvidiaTarget::new(target.clone()).ok()?.instructions().to_vec());
+    let rows = prices::all_rows(own);
+    assert!(!rows.is_empty());
+    assert_eq!(prices::worse(&rows), BTreeSet::new(), "rows that are worse than Triton's");
+}
+
+#[test]
+fn matrix_accesses_become_code() {
+    let h100 = TargetDescription::from_toml("h100.toml", include_str!("../../../../targets/h100.toml")).unwrap();
+    let target = NvidiaTarget::new(h100.clone()).unwrap();
+    let rows = prices::all_rows(|description| (*description == h100).then(|| target.instructions().to_vec()));
+    let by_matrix = |row: &&prices::Compared| row.plan.counts.matrix_stores + row.plan.counts.matrix_loads > 0;
+    let mut seen = 0;
+    for row in rows.iter().filter(by_matrix) {
+        let means = Means::of(&h100).with_instructions(target.instructions());
+        prove_conversion(&row.src, &row.dst, row.bits, &row.plan, means).unwrap();
+        let kernel = conversion_kernel("convert", &row.src, &row.dst, row.bits, &row.plan).unwrap();
+        let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+        let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
+        let ptx = artifact.text(Emit::Assembly).unwrap();
+        let count = |word: &str| ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64;
+        let (stores, loads) = (row.plan.counts.matrix_stores, row.plan.counts.matrix_loads);
+        // Warps that hold the same store a share each, each in a branch of its own.
+        let branches = if row.src.is_injective() { 1 } else { 1 << row.src.in_bits(Dim::WARP) };
+        assert!((stores..=stores * branches).contains(&count("stmatrix.")), "{}: {ptx}", row.id);
+        assert_eq!(count("ldmatrix."), loads, "{}: {ptx}", row.id);
+        seen += 1;
+    }
+    assert!(seen > 0, "some conversion of the sample is by matrices");
+    println!("{seen} conversions by matrices");
+}

@@ -1,0 +1,104 @@
+//! Reads PTX: what a lane stores to shared memory and loads from it, the exchanges and the barriers, and
+//! what the vendor's assembler says of it.
+
+use tilewright_nvidia::object;
+
+use tilewright_vendor_testkit::movement::Movement;
+
+/// Bits that a PTX access moves for one lane: `ld.shared.v4.b32` moves 128.
+fn bits(mnemonic: &str) -> u64 {
+    mnemonic.split('.').fold(1, |bits, part| match part.split_at(1) {
+        ("v" | "b" | "u" | "s", number) => bits * number.parse::<u64>().unwrap_or(1),
+        _ => bits,
+    })
+}
+
+/// Bits of one lane that matrices have: 32 of each.
+fn matrix_bits(mnemonic: &str) -> u64 {
+    let matrices = mnemonic.split('.').find_map(|part| part.strip_prefix('x')?.parse::<u64>().ok());
+    32 * matrices.unwrap_or_else(|| panic!("a number of matrices in {mnemonic}"))
+}
+
+/// The instructions of a kernel: mnemonics, behind their predicates.
+pub fn instructions<'a>(ptx: &'a str, kernel: &str) -> Vec<&'a str> {
+    let body = ptx.split_once(&format!(".entry {kernel}")).unwrap().1;
+    let body = body.split_once(".entry").map_or(body, |(own, _)| own);
+    let words = body.lines().map(str::trim).filter(|line| line.ends_with(';') || line.ends_with(':'));
+    words.filter_map(|line| line.split_whitespace().find(|word| !word.starts_with('@'))).collect()
+}
+
+/// What a kernel moves, if each of its instructions is issued once.
+pub fn movement(ptx: &str, kernel: &str) -> Movement {
+    let mut movement = Movement::default();
+    for mnemonic in instructions(ptx, kernel) {
+        match mnemonic {
+            _ if mnemonic.starts_with("stmatrix") => {
+                movement.stored_bits += matrix_bits(mnemonic);
+                movement.tiles += 1;
+            }
+            _ if mnemonic.starts_with("ldmatrix") => {
+                movement.loaded_bits += matrix_bits(mnemonic);
+                movement.tiles += 1;
+            }
+            _ if mnemonic.starts_with("st.shared") => movement.stored_bits += bits(mnemonic),
+            _ if mnemonic.starts_with("ld.shared") => movement.loaded_bits += bits(mnemonic),
+            _ if mnemonic.starts_with("shfl.sync.idx.b32") || mnemonic.starts_with("shfl.sync.bfly.b32") => {
+                movement.exchanges += 1;
+            }
+            _ if mnemonic.starts_with("bar.warp.sync") => movement.warp_barriers += 1,
+            _ if mnemonic.starts_with("bar.sync") || mnemonic.starts_with("barrier") => movement.block_barriers += 1,
+            _ => {}
+        }
+        for other in ["ld.local", "st.local", "atom", "red", "call"] {
+            assert!(!mnemonic.starts_with(other), "{mnemonic}: {ptx}");
+        }
+    }
+    assert!(!ptx.contains(".local"), "no local memory: {ptx}");
+    movement
+}
+
+/// Every instruction is issued once, so that what is written is what is done: no branch at all,
+/// or, where lanes sit out stores, branches forward around what they sit out.
+pub fn goes_straight(ptx: &str, some_sit_out: bool) {
+    let lines: Vec<&str> = ptx.lines().map(str::trim).collect();
+    let branches: Vec<(usize, &str)> = lines.iter().copied().enumerate().filter(|(_, l)| l.contains("bra ")).collect();
+    assert!(some_sit_out || branches.is_empty(), "{ptx}");
+    for (at, branch) in branches {
+        let label = format!("{}:", branch.trim_end_matches(';').split_whitespace().last().unwrap());
+        assert!(lines[at..].iter().any(|line| line.starts_with(&label)), "{branch} goes back: {ptx}");
+    }
+}
+
+/// What is read here reads real PTX.
+#[test]
+fn widths_are_read_from_mnemonics() {
+    for (mnemonic, expected) in
+        [("st.shared.v4.b32", 128), ("ld.shared.b16", 16), ("ld.shared.v2.b64", 128), ("st.shared.u8", 8)]
+    {
+        assert_eq!(bits(mnemonic), expected, "{mnemonic}");
+    }
+}
+
+/// Has the vendor's assembler make machine code of each, which may not spill; says so where there is no
+/// assembler.
+pub fn spill_nothing<'a>(codes: impl Iterator<Item = (&'a str, &'a str)>) {
+    let Some(ptxas) = object::assembler() else {
+        return eprintln!(
+            "SKIPPED: no ptxas here (TILEWRIGHT_PTXAS or PATH): spills in machine code are not looked for"
+        );
+    };
+    for (name, ptx) in codes {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("kernel.ptx");
+        std::fs::write(&file, ptx).unwrap();
+        let mut command = std::process::Command::new(&ptxas);
+        let output = command.args(["-v", "-arch=sm_90a", "-o"]).arg(directory.path().join("cubin")).arg(&file).output();
+        let output = output.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{name}: {said}");
+        let kernels = ptx.matches(".entry ").count();
+        let none = "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads";
+        assert_eq!(said.matches(none).count(), kernels, "{name}: {said}");
+    }
+    eprintln!("assembled by {}", ptxas.display());
+}

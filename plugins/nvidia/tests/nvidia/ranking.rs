@@ -1,0 +1,162 @@
+//! The model of synthesis against execution: of two variants of a program of which one executes no more of anything, and
+//! fewer wavefronts, accesses, barriers or bytes, the model predicts that it takes less. Always, where it takes no more of
+//! shared memory either; where it does, fewer blocks may be resident, and that may count more.
+
+use crate::products;
+use tilewright_vendor_testkit::explicit;
+
+use explicit::ranked::{Ranked, Variant, switches};
+use explicit::{case, tiled};
+use products::target;
+use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
+use tilewright_assign::Machine;
+use tilewright_assign::synthesis::{Options, SynthesisError, TiledProgram, synthesize_tiled};
+use tilewright_layout::FamilySet;
+use tilewright_layout::families::Neutral;
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_plan::movement::Means;
+use tilewright_plugin::Target;
+use tilewright_tile::op::Dialects;
+use tilewright_tile::text::{SizedText, parse};
+
+/// A text with something said of its operations, where it says nothing of that yet.
+fn saying(text: &str, operation: &str, said: &str) -> String {
+    text.replace(&format!("{operation} :"), &format!("{operation} {said} :"))
+}
+
+fn variants(target: &NvidiaTarget) -> Vec<Vec<Variant>> {
+    let mut all = Vec::new();
+    for name in ["explicit_gemm", "explicit_int4", "explicit_fp8"] {
+        let (case, text) = case(name);
+        let of = |(named, options): (String, Options)| Variant::of(target, named, &case, &text, options);
+        all.push(switches().into_iter().map(of).collect());
+    }
+    let (case, text) = case("explicit_gemm");
+    let mut own = Vec::new();
+    for row in ["m16n8k16", "m16n8k8"] {
+        for tile in [[64, 64, 32], [128, 64, 32], [32, 64, 32], [64, 32, 32], [64, 64, 16]] {
+            let (case, text) = tiled(&case, &text, tile, 160);
+            let pinned = format!("{{instruction = \"mma.sync.aligned.{row}.row.col.f32.f16.f16.f32\"}}");
+            let text = saying(&text, "tw.mma %ra, %rb, %sum", &pinned);
+            own.push(Variant::of(target, format!("{tile:?} by {row}"), &case, &text, Options::default()));
+        }
+    }
+    let (case, text) = tiled(&case, &text, [64, 64, 32], 160);
+    for layout in ["(64,32):(32,1)", "(64,(8,4)):(8,(1,512))"] {
+        let text = saying(&text, "%sa = tw.shared_tensor", &format!("{{layout = \"{layout}\"}}"));
+        own.push(Variant::of(target, format!("a in {layout}"), &case, &text, Options::default()));
+        let plain = Options { memory: false, ..Options::default() };
+        own.push(Variant::of(target, format!("a in {layout} alone"), &case, &text, plain));
+    }
+    all.push(own);
+    all
+}
+
+#[test]
+fn what_executes_less_is_predicted_to_take_less() {
+    let mut ranked = Ranked::default();
+    for product in ["a100", "rtx4090"] {
+        for group in variants(&target(product)) {
+            ranked.add(product, &group);
+        }
+    }
+    let Ranked { pairs, wrong, told } = ranked;
+    println!("{pairs:?} pairs, {wrong:?} ranked wrongly");
+    assert!(pairs[0] >= 30, "{pairs:?} pairs");
+    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{told}");
+}
+
+/// Programs and targets that the model was not mended by.
+#[test]
+fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
+    let mut ranked = Ranked::default();
+    for (product, names) in [
+        ("h100", &["explicit_decode", "explicit_moe", "explicit_int1", "explicit_interleaved"][..]),
+        ("gh200", &["explicit_decode", "explicit_moe", "explicit_gemm_edges"]),
+        ("a100", &["explicit_decode", "explicit_interleaved", "explicit_gemm_edges"]),
+    ] {
+        for name in names {
+            ranked.add_parts_left_out(product, &target(product), name);
+        }
+    }
+    let Ranked { pairs, wrong, told } = ranked;
+    println!("{pairs:?} pairs, {wrong:?} ranked wrongly\n{told}");
+    assert!(pairs[0] >= 40, "{pairs:?} pairs");
+    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{told}");
+}
+
+/// A text says which sizes its tiles may have: the program that is made is the one that is predicted to take the least.
+#[test]
+fn a_text_says_its_sizes() {
+    let target = target("a100");
+    let text = include_str!("../../../../docs/examples/sized_gemm.ttir");
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+    let chosen = |pins: &[(&str, u64)]| {
+        let sizes = pins.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect();
+        let options = ProgramOptions { sizes, ..ProgramOptions::default() };
+        let (mut chosen, mut predicted) = (None, None);
+        compiler.kernel(text, &options, &mut |stage| match stage {
+            Stage::Sizes(sizes) => chosen = Some(sizes.clone()),
+            Stage::Synthesis(found) => predicted = Some(found.prediction.cycles),
+            _ => {}
+        })?;
+        Ok::<_, ProgramError>((chosen.expect("sizes"), predicted.expect("a prediction")))
+    };
+    let (found, cycles) = chosen(&[]).expect("a program");
+    assert_eq!((found.solved, found.unsatisfied.len(), found.refused.len(), found.left_out), (8, 0, 0, 0), "{found}");
+    let best = found.predicted.iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("one");
+    assert_eq!(found.sizes.iter().map(|(_, size)| *size).collect::<Vec<_>>(), best.0, "{found}");
+    assert_eq!(cycles, best.1, "{found}");
+    // Larger tiles fetch less of both factors.
+    assert_eq!(found.sizes[..2], [("m".to_owned(), 128), ("n".to_owned(), 64)], "{found}");
+    let (pinned, _) = chosen(&[("m", 64), ("n", 64), ("k", 32)]).expect("a program");
+    assert_eq!((pinned.solved, pinned.sizes[0].1), (0, 64), "{pinned}");
+    let (some, _) = chosen(&[("m", 64)]).expect("a program");
+    assert_eq!((some.solved, some.sizes[0].1), (4, 64), "{some}");
+    let unknown = chosen(&[("z", 64)]).expect_err("no such size").to_string();
+    assert!(unknown.contains("no size `z`, there are m, n, k, depth"), "{unknown}");
+    // With the suite's sizes it is the suite's program.
+    let (case, plain) = case("explicit_gemm");
+    let sized = SizedText::read(text).expect("a text").expect("sizes").with(&[64, 64, 32, 160]).expect("a program");
+    let renamed = sized.replace("sized_gemm", "explicit_gemm");
+    let counts = |text: &str| explicit::executed(&target, &case, text, Options::default()).counts;
+    assert_eq!(counts(&renamed), counts(&plain));
+}
+
+/// Sizes of tiles are a choice like others: of all that are possible the one is taken that no other one executes less than.
+#[test]
+fn sizes_of_tiles_are_found() {
+    let target = target("a100");
+    let families = FamilySet::new(vec![&Neutral, target.families()]);
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let machine = Machine { means, families: &families, lanes: 32, warps: 4 };
+    let (case, text) = case("explicit_gemm");
+    let sizes: [&[u64]; 3] = [&[32, 64, 128], &[32, 64], &[16, 32]];
+    // A launch of 4096 x 4096 x 4096: K is 32 at least for tiles of 128 rows.
+    let mut make = |sizes: &[u64]| {
+        let &[m, n, k] = sizes else { return None };
+        let (_, text) = tiled(&case, &text, [m, n, k], 4096);
+        let module = parse(&text, &Dialects::neutral()).expect("a program");
+        (m < 128 || k == 32).then_some(TiledProgram { module, blocks: 4096 / m * (4096 / n) })
+    };
+    let found = synthesize_tiled(&sizes, &mut make, &machine, (Options::default(), 64)).expect("one is possible");
+    assert_eq!((found.solved, found.unsatisfied.len(), found.left_out), (10, 0, 0));
+    let variant = |[m, n, k]: [u64; 3]| {
+        let (case, text) = tiled(&case, &text, [m, n, k], 160);
+        Variant::of(&target, format!("{:?}", [m, n, k]), &case, &text, Options::default())
+    };
+    let of = |sizes: &[u64]| variant([sizes[0], sizes[1], sizes[2]]);
+    let chosen = of(&found.sizes);
+    for [m, n, k] in [[32, 32, 16], [32, 32, 32], [64, 32, 32], [64, 64, 16], [64, 64, 32], [128, 64, 32]] {
+        let other = variant([m, n, k]);
+        assert!(!other.dominates(&chosen), "{} executes less than {}", other.name, chosen.name);
+    }
+    // Larger tiles fetch less of both factors.
+    assert_eq!(found.sizes[..2], [128, 64]);
+    // Bounded, and what was left out is told.
+    let few = synthesize_tiled(&sizes, &mut make, &machine, (Options::default(), 3)).expect("one is possible");
+    assert_eq!((few.solved, few.left_out), (3, 7));
+    let none = synthesize_tiled(&sizes, &mut |_| None, &machine, (Options::default(), 3));
+    assert_eq!(none.err(), Some(SynthesisError::NoSizes));
+}

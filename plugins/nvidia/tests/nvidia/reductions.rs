@@ -1,0 +1,145 @@
+//! Seed 000, Table 4: sums over layouts of all kinds are right, nothing is stored twice, and none takes
+//! more of shared memory than what the Triton compiler emits for it.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::kept_tables;
+use tilewright_vendor_testkit::prices::tally;
+use tilewright_vendor_testkit::reductions;
+
+use std::collections::{BTreeMap, HashMap};
+
+use reductions::{MatrixLayouts, Row, check_kept, list, questions};
+use serde_json::Value;
+use tally::{FROZEN, Tally};
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_target::TargetDescription;
+
+const LIST: &str = include_str!("../data/reductions.jsonl");
+/// What the compiler emits; made by `conformance/peers/reductions_beside_triton.py`.
+const TRITON: &str = include_str!("../data/reductions_triton.jsonl");
+/// Files of targets, with what the compiler calls them.
+const TARGETS: [(&str, &str, &str); 2] = [
+    ("a100.toml", include_str!("../../../../targets/a100.toml"), "cuda:80"),
+    ("h100.toml", include_str!("../../../../targets/h100.toml"), "cuda:90"),
+];
+
+fn target((file, text, _): (&str, &str, &str)) -> NvidiaTarget {
+    NvidiaTarget::new(TargetDescription::from_toml(file, text).unwrap()).unwrap()
+}
+
+/// Results of `mma.sync` (version 2) and of groups of four warps (version 3), and operands that lie in
+/// registers, over one to eight warps.
+fn matrix_layouts() -> MatrixLayouts {
+    let single = |warps: &[u64], shape: &[u64]| {
+        format!(
+            "#ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, warpsPerCTA = {warps:?}, instrShape = {shape:?}}}>"
+        )
+    };
+    let of_group = |warps: [u64; 2], columns: u64| {
+        format!(
+            "#ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, warpsPerCTA = {warps:?}, \
+             instrShape = [16, {columns}, 16]}}>"
+        )
+    };
+    let operand = |index: u64, parent: &str, width: u64| {
+        format!("#ttg.dot_op<{{opIdx = {index}, parent = {parent}, kWidth = {width}}}>")
+    };
+    let warps = [[4, 1], [2, 2], [1, 4], [1, 1], [2, 1], [1, 2], [8, 1], [4, 2], [2, 4], [1, 8]];
+    let mut results: Vec<String> = warps.iter().map(|warps| single(warps, &[16, 8])).collect();
+    results.extend([8, 16, 32, 64, 128, 256].map(|columns| of_group([4, 1], columns)));
+    results.extend([([8, 1], 16), ([8, 1], 64), ([4, 2], 16), ([4, 2], 64)].map(|(warps, n)| of_group(warps, n)));
+    let widths = [(0, 2), (1, 2), (2, 2), (0, 1), (1, 4)];
+    let operands =
+        widths.iter().flat_map(|&(parent, width)| [0, 1].map(|index| operand(index, &results[parent], width)));
+    let operands = operands.collect();
+    let batched: Vec<String> =
+        [[1, 2, 2], [2, 2, 1], [2, 1, 2], [1, 4, 1]].iter().map(|warps| single(warps, &[1, 16, 8])).collect();
+    let batched_operands = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(index, parent)| operand(index, &batched[parent], 2));
+    MatrixLayouts { results, operands, batched_results: batched, batched_operands: batched_operands.to_vec() }
+}
+
+fn layouts() -> Vec<Row> {
+    list(5, &matrix_layouts())
+}
+
+#[test]
+fn the_list_is_what_its_function_makes() {
+    check_kept(&layouts(), "tests/data/reductions.jsonl", LIST);
+}
+
+#[test]
+fn every_sum_is_right_and_nothing_is_stored_twice() {
+    for file in TARGETS {
+        let target = target(file);
+        questions(&layouts(), &target).iter().for_each(|question| question.prove(&target));
+    }
+}
+
+/// What Triton emits for a target, by the reduction's id.
+fn of_triton(name: &str) -> HashMap<String, Value> {
+    let rows = TRITON.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let of_target = rows.filter(|row| row["targets"].as_array().is_some_and(|all| all.iter().any(|one| one == name)));
+    of_target.map(|row| (row["id"].as_str().unwrap().to_owned(), row)).collect()
+}
+
+/// Sums over the reductions of one kind: how many, how many Triton does not compile, and of the others
+/// instructions for shared memory and slots, ours and Triton's.
+#[derive(Debug, Default)]
+struct Sums {
+    reductions: u64,
+    failed: u64,
+    instructions: [f64; 2],
+    slots: [f64; 2],
+}
+
+#[test]
+fn none_takes_more_than_what_triton_emits() {
+    let mut kinds: BTreeMap<(&str, &str), Sums> = BTreeMap::new();
+    let mut dearer = Vec::new();
+    for file in TARGETS {
+        let (target, theirs) = (target(file), of_triton(file.2));
+        for question in questions(&layouts(), &target) {
+            let row = &theirs[&question.id];
+            let sums = kinds.entry((file.2, question.kind)).or_default();
+            sums.reductions += 1;
+            if row.get("fails").is_some() {
+                sums.failed += 1;
+                continue;
+            }
+            let count = |name: &str| row["counts"].get(name).and_then(Value::as_f64).unwrap_or(0.0);
+            let counts = question.plan.counts;
+            assert_eq!((counts.matrix_stores, counts.matrix_loads), (0, 0));
+            let by_matrix = row["ops"].as_object().into_iter().flatten();
+            let by_matrix = by_matrix.filter(|(name, _)| name.contains("matrix")).filter_map(|(_, n)| n.as_f64());
+            let instructions = [
+                (counts.shared_stores + counts.shared_loads) as f64,
+                count("shared_stores") + count("shared_loads") + by_matrix.sum::<f64>(),
+            ];
+            let slots = [Tally::of_plan(&counts), Tally::of_triton(row, 32, 1)].map(|tally| tally.price(FROZEN));
+            for side in 0..2 {
+                sums.instructions[side] += instructions[side];
+                sums.slots[side] += slots[side];
+            }
+            if slots[0] > slots[1] || instructions[0] > instructions[1] {
+                dearer.push(format!("{} {} {}: {instructions:?}, {slots:?}", file.2, question.kind, question.id));
+            }
+        }
+    }
+    assert!(dearer.is_empty(), "reductions that take more than Triton's:\n{}", dearer.join("\n"));
+    kept_tables::check("reductions.md", "triton", &table(&kinds));
+}
+
+fn table(kinds: &BTreeMap<(&str, &str), Sums>) -> Vec<String> {
+    let mut lines = vec![
+        "| target | layouts | reductions | Triton fails | shared instructions, ours | Triton's | slots, ours | Triton's |"
+            .to_owned(),
+        "|---|---|--:|--:|--:|--:|--:|--:|".to_owned(),
+    ];
+    for ((target, kind), sums) in kinds {
+        let Sums { reductions, failed, instructions: [ours, theirs], slots: [own, their] } = sums;
+        lines.push(format!(
+            "| {target} | {kind} | {reductions} | {failed} | {ours} | {theirs} | {own:.0} | {their:.0} |"
+        ));
+    }
+    lines
+}

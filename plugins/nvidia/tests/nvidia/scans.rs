@@ -1,0 +1,53 @@
+//! What scans along rows of 64x128 words over four warps take, by who holds the axis; each is run on the
+//! emulator, from both ends.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::kept_tables;
+use tilewright_vendor_testkit::layouts;
+
+use layouts::{blocked, distributed};
+use tilewright_layout::Dim;
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_plan::movement::{ScanDirection, scan, slots};
+use tilewright_plugin::Target;
+use tilewright_target::TargetDescription;
+use tilewright_verify::prove_scan;
+
+#[test]
+fn scans_are_right_and_take_what_the_page_says() {
+    let text = include_str!("../../../../targets/h100.toml");
+    let plugin = NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap();
+    let target = plugin.description();
+    let mut table = vec![
+        "| the axis lies in | exchanges | selects | wavefronts stored | loaded | block barriers | slots |".to_owned(),
+        "|---|--:|--:|--:|--:|--:|--:|".to_owned(),
+    ];
+    for (name, size, lanes, warps) in [
+        ("128 registers", [1, 128], [32, 1], [4, 1]),
+        ("4 registers and 32 lanes", [1, 4], [1, 32], [4, 1]),
+        ("16 registers and 8 lanes", [1, 16], [4, 8], [4, 1]),
+        ("8 registers, 4 lanes and 4 warps", [1, 8], [8, 4], [1, 4]),
+        ("32 lanes and 4 warps", [1, 1], [1, 32], [1, 4]),
+        ("32 registers and 4 warps", [1, 32], [32, 1], [1, 4]),
+    ] {
+        let src = distributed(&plugin, &blocked(&size, &lanes, &warps, &[1, 0]), &[64, 128]);
+        for direction in [ScanDirection::Up, ScanDirection::Down] {
+            let plan = scan(&src, Dim::tensor(1), &[32], direction, target).unwrap();
+            prove_scan(&src, Dim::tensor(1), &[32], direction, &plan, target)
+                .unwrap_or_else(|wrong| panic!("{name}, {direction:?}: {wrong}"));
+            let counts = plan.counts;
+            if direction == ScanDirection::Up {
+                table.push(format!(
+                    "| {name} | {} | {} | {} | {} | {} | {} |",
+                    counts.exchanges,
+                    counts.selects,
+                    counts.wavefronts_stored,
+                    counts.wavefronts_loaded,
+                    counts.barriers,
+                    slots(&counts)
+                ));
+            }
+        }
+    }
+    kept_tables::check("reductions.md", "scans", &table);
+}

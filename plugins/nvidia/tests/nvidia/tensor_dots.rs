@@ -1,0 +1,213 @@
+//! Dots whose sums are in tensor memory: where they are chosen, what they give, and what the vendor's assembler says of
+//! their code.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_vendor_testkit::dots;
+
+use dots::{
+    GROUP_TYPES as TYPES, accumulating_assembly as ptx, described, means, planned, proven, question_of as question,
+};
+use tilewright_layout::{Dim, LinearLayout, Space};
+use tilewright_nvidia::{NvidiaTarget, object};
+use tilewright_plan::contract;
+use tilewright_plan::contract::{Contraction, Scale};
+use tilewright_target::Number;
+
+fn target() -> NvidiaTarget {
+    NvidiaTarget::new(described("b200", include_str!("../../../../targets/b200.toml"))).unwrap()
+}
+
+/// Whether sums must be in tensor memory: M is at least 64, each group of four warps has a tile of its own, which M of 128 has
+/// with 16 columns and M of 64 with eight, and K is whole tiles of 256 bits. A factor that is cast is wider in shared memory
+/// than in registers that it is loaded to; where it has 128 rows for few columns, single warps are cheaper.
+fn expected([m, n, k]: [u64; 3], [a, b]: [u64; 2], bits: Option<u64>, warps: u32) -> bool {
+    if bits.is_some_and(|bits| a < bits || b < bits) && m == 128 && n <= 16 {
+        return false;
+    }
+    let groups = u64::from(warps / 4);
+    let has_tiles = m >= 64 && n >= 8 && (m / 64) * (n / 8) >= groups;
+    warps.is_multiple_of(4) && has_tiles && bits.is_some_and(|bits| (k * bits).is_multiple_of(256))
+}
+
+/// Whether they can be, be it with factors cast to a wider type than need be.
+fn possible([m, n, k]: [u64; 3], bits: Option<u64>, warps: u32) -> bool {
+    m >= 64 && n >= 8 && warps.is_multiple_of(4) && bits.is_some() && (k * 32).is_multiple_of(256)
+}
+
+#[test]
+fn sums_are_in_tensor_memory_wherever_it_fits_and_nowhere_else() {
+    let target = target();
+    let (mut wrong, mut must, mut cannot) = (Vec::new(), 0, 0);
+    for (types, bits) in TYPES {
+        for m in [32, 64, 128] {
+            for (n, k) in [(4, 16), (4, 32), (8, 8), (8, 32), (16, 16), (64, 32)] {
+                for warps in [2, 4, 8] {
+                    let plan = contract::plan(&question([m, n, k], types, warps), means(&target));
+                    let unit = plan.as_ref().map_or("none", Contraction::unit_name);
+                    let there = unit.starts_with("tcgen05.mma");
+                    assert_eq!(there, plan.as_ref().is_ok_and(|plan| plan.tensor_columns() >= 32));
+                    let own = [types[0], types[1]].map(|name| u64::from(Number::named(name).unwrap().bits()));
+                    let expected = expected([m, n, k], own, bits, warps);
+                    let possible = possible([m, n, k], bits, warps);
+                    must += u32::from(expected);
+                    cannot += u32::from(!possible);
+                    if expected && !there || there && !possible {
+                        wrong.push(format!("{types:?} {m}x{n}x{k}, {warps} warps: {unit}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(must > 70 && cannot > 400, "{must} must, {cannot} cannot");
+}
+
+#[test]
+fn results_are_right() {
+    let target = target();
+    for (types, _) in TYPES.iter().filter(|(_, bits)| bits.is_some()) {
+        let plan = proven(&target, &question([64, 16, 64], *types, 4));
+        assert!(plan.unit_name().starts_with("tcgen05.mma"), "{types:?}");
+    }
+    let scale = Scale::named("e8m0").map(|scale| Scale { exponents: Some([-8, 8]), ..scale });
+    for (types, scales) in [(["e2m1", "f16", "f32"], [scale, None]), (["f16", "e2m1", "f32"], [None, scale])] {
+        for (shape, warps) in [([64, 32, 64], 4), ([128, 64, 128], 8)] {
+            let plan = proven(&target, &question(shape, types, warps).with_scales(scales));
+            assert!(plan.unit_name().starts_with("tcgen05.mma"), "{types:?} {shape:?}: {}", plan.unit_name());
+        }
+    }
+    // Repetitions along M, N and K, several groups of warps, several chunks, which the phases of the mbarrier tell apart.
+    for (shape, warps) in [
+        ([128, 16, 64], 4),
+        ([256, 16, 32], 4),
+        ([128, 64, 128], 8),
+        ([128, 512, 16], 16),
+        ([256, 64, 64], 8),
+        ([64, 128, 16], 8),
+        ([128, 128, 512], 8),
+        ([64, 32, 512], 4),
+    ] {
+        let plan = proven(&target, &question(shape, ["f16", "f16", "f32"], warps));
+        assert!(plan.unit_name().starts_with("tcgen05.mma"), "{shape:?}: {}", plan.unit_name());
+        let [m, n, _] = shape;
+        assert!(u64::from(plan.tensor_columns()) >= (m * n / 128).max(32), "{shape:?}");
+    }
+}
+
+/// Scales that the unit takes: both factors', one's, of several chunks, groups of warps, and tiles.
+#[test]
+fn scaled_products_are_done_by_the_unit() {
+    let target = target();
+    let (mx, nv) = (Scale::named("e8m0"), Scale::named("ue4m3"));
+    for (types, scales, shape, warps) in [
+        (["e4m3", "e4m3", "f32"], [mx, mx], [128, 64, 64], 4),
+        (["e4m3", "e5m2", "f32"], [mx, mx], [128, 8, 32], 4),
+        (["e5m2", "e4m3", "f32"], [mx, None], [128, 32, 128], 4),
+        (["e4m3", "e4m3", "f32"], [None, mx], [128, 64, 256], 8),
+        // Types that are numbers of the unit's.
+        (["e2m3", "e3m2", "f32"], [mx, mx], [256, 32, 128], 4),
+        (["e2m1", "e4m3", "f32"], [mx, mx], [128, 128, 128], 4),
+        (["e2m1", "e2m1", "f32"], [mx, mx], [128, 64, 128], 4),
+        (["e2m1", "e2m1", "f32"], [nv, nv], [128, 64, 256], 8),
+    ] {
+        let plan = proven(&target, &question(shape, types, warps).with_scales(scales));
+        let name = plan.unit_name();
+        assert!(name.starts_with("tcgen05.mma") && name.contains("block_scale"), "{types:?} {shape:?}: {name}");
+        let narrow = types[0] == "e2m1" && types[1] == "e2m1";
+        assert_eq!(name.contains("kind::mxf4"), narrow, "{types:?} {shape:?}: {name}");
+        let [m, n, _] = shape;
+        assert!(u64::from(plan.tensor_columns()) > m * n / 128, "scales have columns beside the sums");
+    }
+    // Without scales on either side, and where rows are fewer than the unit's, others do it.
+    let plain = planned(&target, &question([128, 64, 64], ["e4m3", "e4m3", "f32"], 4));
+    assert!(plain.unit_name().contains("kind::f8f6f4"), "{}", plain.unit_name());
+    let low = planned(&target, &question([64, 64, 64], ["e4m3", "e4m3", "f32"], 4).with_scales([mx, mx]));
+    assert!(!low.unit_name().contains("block_scale"), "{}", low.unit_name());
+}
+
+/// A row in each lane, or eight rows side by side: the way to registers follows from what is wanted.
+#[test]
+fn sums_come_to_registers_as_they_are_wanted() {
+    let target = target();
+    let plan = planned(&target, &question([128, 64, 64], ["f16", "f16", "f32"], 4));
+    let lanes = |plan: &Contraction| -> Vec<u64> { plan.c.columns_of(Dim::LANE).to_vec() };
+    // Rows 1, 2 and 4 are lanes 4, 8 and 16; a lane has two neighbours, and columns are beyond 2^7 rows.
+    assert_eq!(lanes(&plan), [2 << 7, 4 << 7, 1, 2, 4]);
+    for (kind, rows) in [("a row in each lane", [1, 2, 4, 8, 16]), ("neighbours", [2 << 7, 4 << 7, 1, 2, 4])] {
+        let registers = (0..6).map(|bit| 1u64 << (7 + bit)).filter(|column| !rows.contains(column));
+        let registers: Vec<u64> = registers.chain([8, 16].into_iter().filter(|row| !rows.contains(row))).collect();
+        let mut ins = Space::default();
+        ins.push(Dim::REGISTER, registers.len() as u32).unwrap();
+        ins.push(Dim::LANE, 5).unwrap();
+        ins.push(Dim::WARP, 2).unwrap();
+        ins.push(Dim::BLOCK, 0).unwrap();
+        let all: Vec<u64> = registers.into_iter().chain(rows).chain([32, 64]).collect();
+        let wanted = LinearLayout::from_columns(ins, plan.c.outs().clone(), &all).unwrap();
+        let mut question = question([128, 64, 64], ["f16", "f16", "f32"], 4);
+        question.wanted = Some(wanted);
+        let found = planned(&target, &question);
+        assert_eq!((lanes(&found), found.cost.conversion_cycles), (rows.to_vec(), 0.0), "{kind}");
+        assert!(found.unit_name().starts_with("tcgen05.mma"));
+    }
+}
+
+#[test]
+fn code_allots_multiplies_waits_and_gives_back() {
+    let target = target();
+    for (shape, warps) in [([64, 8, 32], 4), ([128, 64, 64], 4), ([256, 128, 512], 8)] {
+        let plan = planned(&target, &question(shape, ["f16", "f16", "f32"], warps));
+        let ptx = ptx(&target, &plan);
+        let count = |word: &str| ptx.matches(word).count() as u64;
+        assert_eq!(count("tcgen05.mma."), plan.cost.issues / plan.chunks(), "{shape:?}");
+        assert_eq!((count("tcgen05.commit."), count("mbarrier.try_wait")), (1, 1), "{shape:?}");
+        assert_eq!((count("tcgen05.alloc."), count("tcgen05.dealloc."), count("mbarrier.init")), (1, 1, 1));
+        // What is stored first, and loaded at last, is waited for once.
+        assert_eq!((count("tcgen05.wait::ld"), count("tcgen05.wait::st")), (1, 1), "{shape:?}");
+        assert_eq!(count("fence::before_thread_sync"), count("barrier.sync") + count("bar.sync"), "{ptx}");
+        assert_eq!(count("mma.sync."), 0, "{shape:?}");
+    }
+}
+
+#[test]
+fn the_assembler_takes_the_code() {
+    let Some(ptxas) = object::assembler() else {
+        return eprintln!("SKIPPED: no ptxas here (TILEWRIGHT_PTXAS or PATH): nothing says whether code is taken");
+    };
+    let target = target();
+    for (types, shape, warps) in [
+        (["f16", "f16", "f32"], [64, 64, 64], 4),
+        (["f16", "f16", "f32"], [128, 128, 64], 4),
+        (["f16", "f16", "f16"], [256, 64, 64], 8),
+        (["bf16", "bf16", "f32"], [64, 32, 512], 4),
+        (["e4m3", "e5m2", "f32"], [128, 32, 64], 4),
+        (["i8", "u8", "i32"], [64, 64, 64], 4),
+        (["i8", "f16", "f32"], [64, 64, 64], 4),
+    ] {
+        assembled(&ptxas, &target, &planned(&target, &question(shape, types, warps)), shape);
+    }
+    let (mx, nv) = (Scale::named("e8m0"), Scale::named("ue4m3"));
+    for (types, scales, shape) in [
+        (["e4m3", "e5m2", "f32"], [mx, mx], [128, 64, 256]),
+        (["e2m1", "e2m1", "f32"], [mx, mx], [128, 128, 128]),
+        (["e2m1", "e2m1", "f32"], [nv, nv], [256, 64, 128]),
+    ] {
+        let plan = planned(&target, &question(shape, types, 4).with_scales(scales));
+        assert!(plan.unit_name().contains("block_scale"), "{}", plan.unit_name());
+        assembled(&ptxas, &target, &plan, shape);
+    }
+}
+
+fn assembled(ptxas: &std::path::Path, target: &NvidiaTarget, plan: &Contraction, shape: [u64; 3]) {
+    assert!(plan.unit_name().starts_with("tcgen05.mma"));
+    let types = [plan.question.a, plan.question.b];
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("kernel.ptx");
+    let ptx = ptx(target, plan);
+    std::fs::write(&file, &ptx).unwrap();
+    let mut command = std::process::Command::new(ptxas);
+    let output = command.args(["-v", "-arch=sm_100a", "-o"]).arg(directory.path().join("cubin")).arg(&file).output();
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{types:?} {shape:?}: {said}\n{ptx}");
+    assert!(said.contains("0 bytes spill stores, 0 bytes spill loads"), "{types:?} {shape:?}: {said}");
+}

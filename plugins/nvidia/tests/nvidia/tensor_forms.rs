@@ -1,0 +1,194 @@
+//! Products with the first factor, or scales of both, in tensor memory, and the copy that brings scales there: shapes beside
+//! published ones, places beside the plugin's families, words beside the documents.
+#![allow(clippy::unwrap_used)]
+
+use crate::atom_types;
+use crate::tensor_atoms;
+use tilewright_testkit::thread_value;
+
+use std::collections::BTreeSet;
+
+use atom_types::element;
+use tensor_atoms::atoms;
+use thread_value::ThreadValue;
+use tilewright_layout::{Dim, Families, FamilySpec};
+use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::instructions::{rows, unused};
+use tilewright_target::{Instruction, MemoryOperand, Operand};
+
+fn products(wanted: &str) -> Vec<Instruction> {
+    let all = rows("sm_100a").into_iter().filter(|row| row.name.starts_with("tcgen05.mma"));
+    all.filter(|row| row.name.contains(wanted)).collect()
+}
+
+fn memory<'a>(row: &'a Instruction, wanted: &str) -> &'a MemoryOperand {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Memory(memory) if memory.role == wanted => Some(memory),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{} has no {wanted} in shared memory", row.name))
+}
+
+fn constant(row: &Instruction) -> u64 {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Constant { value, .. } => Some(*value),
+        _ => None,
+    });
+    found.unwrap()
+}
+
+/// Those of CUTLASS whose factor of 64 rows has scales are left out: the PTX ISA has 128 rows for one block.
+#[test]
+fn published_shapes_have_rows() {
+    let (mut in_tensor_memory, mut scaled) = (0, 0);
+    for atom in atoms("reference/matrix_instruction_tv_layouts.json") {
+        let name = atom["name"].as_str().unwrap().to_owned();
+        let Some(name) = name.strip_prefix("SM100_MMA_") else { continue };
+        let is_of_one_block = !name.contains("2x1SM") && !name.contains("SCALED") && !name.contains("INTERLEAVED");
+        let [m, n, k] = [0, 1, 2].map(|axis| atom["shape_mnk"][axis].as_u64().unwrap());
+        let types = ["D", "A", "B"].map(|role| element(atom["val_types"][role].as_str().unwrap()));
+        let [Some(d), Some(a), Some(b)] = types else { continue };
+        if is_of_one_block && name.contains("_TS[") {
+            let found = products(&format!(".m{m}n{n}k{k}.{d}.{a}.{b}.ts."));
+            assert_eq!(found.len(), if a == "f16" { 2 } else { 1 }, "{name}");
+            for row in found {
+                let size = row.tensor("a").map(|tile| [0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis))));
+                assert_eq!((size, row.extent()), (Some([m, k]), Some([m, n, k])), "{name}");
+            }
+            in_tensor_memory += 1;
+        } else if is_of_one_block && name.starts_with("MX") && m == 128 {
+            // VS is how many elements share a scale.
+            let shared: u64 = name.split_once("VS=").unwrap().1.trim_end_matches(']').parse().unwrap();
+            let found = products(&format!("scale_vec::{}X.m{m}n{n}k{k}.{d}.{a}.{b}.", k / shared));
+            assert_eq!(found.len(), if (a, shared) == ("e2m1", 32) { 2 } else { 1 }, "{name}");
+            for row in found {
+                for (role, size) in [("scale_a", m), ("scale_b", n)] {
+                    let tile = row.tensor(role).unwrap();
+                    let found = [0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis)));
+                    assert_eq!(found, [size, k / shared], "{role} of {name}");
+                }
+            }
+            scaled += 1;
+        }
+    }
+    assert!(in_tensor_memory >= 4 && scaled >= 4, "{in_tensor_memory}, {scaled}");
+}
+
+/// PTX ISA: the first factor has the rows of the sums, and its elements side by side along K; the word that says types and
+/// sizes is that of a factor in shared memory.
+#[test]
+fn the_first_factor_lies_in_the_rows_of_the_sums() {
+    let families = VendorFamilies::of("sm_100a");
+    let all = products(".ts.");
+    assert_eq!(all.len(), 11 * (3 * 2 + 13));
+    for row in all {
+        let (sums, a) = (row.tensor("d").unwrap(), row.tensor("a").unwrap());
+        assert!(a.layout.columns_of(Dim::ROW).len() == 7 && a.copies.is_empty());
+        let rows_of = |tile: &tilewright_target::TensorOperand| -> Vec<u64> {
+            let at = |&column: &u64| tile.layout.outs().coordinate(column, Dim::tensor(0));
+            tile.layout.columns_of(Dim::ROW).iter().map(at).collect()
+        };
+        assert_eq!(rows_of(a), rows_of(sums), "{}", row.name);
+        let size = [0, 1].map(|axis| 1u64 << a.layout.out_bits(Dim::tensor(axis)));
+        let spec = FamilySpec::new("tensor_memory").with("block", size.map(|size| size as i64)).with("col_stride", 1);
+        assert_eq!(a.layout, *families.resolve(&spec, &size, &families).unwrap().linear(), "{}", row.name);
+        assert_eq!(a.columns(), 8, "32 bytes of K");
+        let shared = row.name.replace(".ts.", ".ss.k");
+        let shared = products(".ss.").into_iter().find(|other| other.name == shared).unwrap();
+        assert_eq!((constant(&row), memory(&row, "b")), (constant(&shared), memory(&shared, "b")), "{}", row.name);
+    }
+}
+
+/// The family is checked against Triton's. Fewer than four scales of a row are the first bytes of a column.
+#[test]
+fn scales_lie_as_the_family_has_them() {
+    let families = VendorFamilies::of("sm_100a");
+    let all = products("block_scale");
+    assert_eq!(all.len(), 6 * (4 + 3));
+    for row in all {
+        for role in ["scale_a", "scale_b"] {
+            let tile = row.tensor(role).unwrap();
+            let [rows, count] = [0, 1].map(|axis| 1u64 << tile.layout.out_bits(Dim::tensor(axis)));
+            let family =
+                families.resolve(&FamilySpec::new("tensor_memory_scales"), &[rows.max(64), 4], &families).unwrap();
+            assert_eq!((tile.copy_rows(), tile.bits), (vec![0, 32, 64, 96], 8));
+            let mut seen = BTreeSet::new();
+            for ([at, byte], [down, along]) in tile.places() {
+                for copy in tile.copy_rows() {
+                    let there = family.linear().apply(&[(Dim::ROW, at + copy), (Dim::COL, byte)]).unwrap();
+                    assert_eq!([there[0].1, there[1].1], [down, along], "{role} of {}", row.name);
+                }
+                seen.insert([down, along]);
+            }
+            assert_eq!(seen.len() as u64, rows * count);
+        }
+    }
+}
+
+/// PTX ISA, table of the instruction descriptor for `.kind::mxf8f6f4`, `.mxf4` and `.mxf4nvf4`.
+#[test]
+fn words_of_scaled_products_say_types_and_sizes() {
+    let field = |word: u64, at: u32, width: u32| word >> at & ((1 << width) - 1);
+    for row in products("block_scale") {
+        let word = constant(&row);
+        let (a, b) = (memory(&row, "a"), memory(&row, "b"));
+        let code = |element: &str| match element {
+            "e4m3" => 0,
+            "e5m2" | "e2m1" => 1,
+            other => panic!("{other}"),
+        };
+        assert_eq!([field(word, 7, 3), field(word, 10, 3)], [code(&a.element), code(&b.element)], "{}", row.name);
+        assert_eq!([field(word, 17, 6) * 8, field(word, 27, 2) * 128], [b.shape[1], 128], "{}", row.name);
+        let scale = if row.tensor("scale_a").unwrap().element == "ue8m0" { 1 } else { 0 };
+        assert_eq!(field(word, 23, 1), scale, "{}", row.name);
+        // The first scales of a column, neither sparse, negated nor transposed, and nothing that is reserved.
+        assert_eq!(word & !(0x7 << 7 | 0x7 << 10 | 0x3f << 17 | 1 << 23 | 0x3 << 27), 0, "{}", row.name);
+        // All kinds have K of 32 bytes, neighbours side by side.
+        assert!([a, b].iter().all(|one| one.arrangements.len() == 4), "{}", row.name);
+        assert_eq!([a.shape[1] * u64::from(a.bits), b.shape[0] * u64::from(b.bits)], [256; 2], "{}", row.name);
+    }
+}
+
+/// CUTLASS, SM100_UTCCP_4x32dp128bit: of the source's 32 rows of 128 bits each is copied four times.
+#[test]
+fn the_copy_of_scales_is_as_published() {
+    let all = rows("sm_100a");
+    let row = all.iter().find(|row| row.name.starts_with("tcgen05.cp")).unwrap();
+    let (source, tile) = (memory(row, "source"), row.tensor("memory").unwrap());
+    let mut checked = 0;
+    for atom in atoms("reference/copy_instruction_tv_layouts.json") {
+        if atom["name"] != "SM100_UTCCP_4x32dp128bit_1cta" {
+            continue;
+        }
+        let published = ThreadValue::parse(atom["SrcLayout_bits"].as_str().unwrap());
+        let [rows, bits] = [source.shape[0], 8 * source.shape[1]];
+        assert_eq!(published.size(1), rows * bits * tile.copy_rows().len() as u64);
+        let copied: BTreeSet<u64> = (0..published.size(1)).map(|value| published.index(0, value)).collect();
+        assert_eq!(copied.len() as u64, rows * bits);
+        for (copy, (row, bit)) in (0..4).flat_map(|copy| (0..rows * bits).map(move |at| (copy, (at % rows, at / rows))))
+        {
+            let index = published.index(0, (copy * bits + bit) * rows + row);
+            assert_eq!((index % rows, index / rows), (row, bit));
+        }
+        checked += 1;
+    }
+    assert!(checked > 0);
+    // Rows of a core matrix of eight are 16 bytes apart, as those of factors without a swizzle.
+    let alone = &source.arrangements[..];
+    assert_eq!((alone.len(), alone[0].mode, alone[0].name.as_str()), (1, 0, "no swizzle"));
+    for ([at, byte], element) in tile.places() {
+        assert_eq!([at, byte], element);
+    }
+}
+
+#[test]
+fn what_no_row_stands_for_is_known() {
+    let forms = unused("sm_100a");
+    let own: Vec<_> = forms.iter().filter(|form| form.name.starts_with("tcgen05")).collect();
+    for wanted in ["cta_group::2.kind::mxf4nvf4", ".sp.cta_group::1.kind::i8", ".ws.cta_group::1.kind::tf32"] {
+        assert_eq!(own.iter().filter(|form| form.name.contains(wanted)).count(), 1, "{wanted}");
+    }
+    let all: BTreeSet<String> = rows("sm_100a").into_iter().map(|row| row.name).collect();
+    assert!(own.iter().all(|form| !all.contains(&form.name) && !form.reason.is_empty()));
+    assert!(unused("sm_120a").iter().all(|form| !form.name.starts_with("tcgen05")));
+}

@@ -1,0 +1,293 @@
+//! The rows of tensor memory: registers beside published tables, sums beside the plugin's families, descriptors beside
+//! the documents, what they do on the emulator, and their code.
+#![allow(clippy::unwrap_used)]
+
+use crate::atom_types;
+use crate::tensor_atoms;
+use tilewright_testkit::known_answers;
+use tilewright_testkit::thread_value;
+
+use std::collections::BTreeSet;
+
+use atom_types::element;
+use known_answers::full_text;
+use serde_json::Value;
+use tensor_atoms::atoms;
+use thread_value::ThreadValue;
+use tilewright_kernel::Module;
+use tilewright_layout::{Dim, Families, FamilySpec};
+use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::instructions::rows;
+use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget, object};
+use tilewright_plan::movement::Means;
+use tilewright_plugin::{CompileOptions, Emit, Target};
+use tilewright_target::{Instruction, MemoryOperand, Operand, TargetDescription, TensorOperand};
+use tilewright_verify::kernels::issue_kernel;
+use tilewright_verify::prove_instruction_with;
+
+fn target() -> NvidiaTarget {
+    let text = include_str!("../../../../targets/b200.toml");
+    NvidiaTarget::new(TargetDescription::from_toml("b200", text).unwrap()).unwrap()
+}
+
+fn tensor_rows(architecture: &str) -> Vec<Instruction> {
+    rows(architecture).into_iter().filter(|row| row.name.starts_with("tcgen05")).collect()
+}
+
+/// Products of two factors in shared memory, without scales.
+fn plain_products() -> Vec<Instruction> {
+    let is_plain = |row: &Instruction| row.name.contains(".ss.") && !row.takes_scales();
+    tensor_rows("sm_100a").into_iter().filter(is_plain).collect()
+}
+
+fn tile(row: &Instruction) -> &TensorOperand {
+    row.operands.iter().find_map(Operand::tensor).unwrap_or_else(|| panic!("{} has no tile", row.name))
+}
+
+fn memory<'a>(row: &'a Instruction, wanted: &str) -> &'a MemoryOperand {
+    let found = row.operands.iter().find_map(|operand| match operand {
+        Operand::Memory(memory) if memory.role == wanted => Some(memory),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{} has no {wanted}", row.name))
+}
+
+fn constant(row: &Instruction) -> Option<u64> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Constant { value, .. } => Some(*value),
+        _ => None,
+    })
+}
+
+#[test]
+fn only_processors_that_have_tensor_memory_have_rows_of_it() {
+    let counts = |architecture: &str| {
+        let all = tensor_rows(architecture);
+        let moves = all.iter().filter(|row| row.name.contains(".ld.") || row.name.contains(".st.")).count();
+        [moves, all.len() - moves]
+    };
+    // Numbers of columns that are powers of two: by shape 6, 7, 8, 8 and 8. Products: of 64 rows six sizes of N, of 128 five;
+    // factors of 16 bits lie each way. sm_103a multiplies no integers.
+    // With a in tensor memory b alone lies each way. With scales: of 128 rows six sizes of N, of four and three pairs of types;
+    // and one copy of scales.
+    let scaled = 6 * (4 + 3) + 1;
+    assert_eq!(counts("sm_100a"), [2 * 37, 11 * (3 * 4 + 13) + 11 * (3 * 2 + 13) + scaled]);
+    assert_eq!(counts("sm_103a"), [2 * 37, 11 * (3 * 4 + 9) + 11 * (3 * 2 + 9) + scaled]);
+    for architecture in ARCHITECTURES.iter().filter(|name| !["sm_100a", "sm_103a"].contains(name)) {
+        assert_eq!(counts(architecture), [0, 0], "{architecture}");
+    }
+}
+
+/// `SM100_TMEM_LOAD_16dp256b4x` is `tcgen05.ld...16x256b.x4`; those of 16 rows and 32 bits move two halves.
+fn move_of(atom: &Value) -> Option<(String, &'static str)> {
+    let name = atom["name"].as_str()?;
+    if name.contains("_STAT_") {
+        return None;
+    }
+    let (word, side, rest) = match name.strip_prefix("SM100_TMEM_LOAD_") {
+        Some(rest) => ("ld", "DstLayout_bits", rest),
+        None => ("st", "SrcLayout_bits", name.strip_prefix("SM100_TMEM_STORE_")?),
+    };
+    // Halves of words, and those that find the greatest too, are not listed.
+    let (rows, rest) = rest.split_once("dp")?;
+    let (bits, times) = rest.split_once('b')?;
+    let times: u32 = times.strip_suffix('x')?.parse().ok()?;
+    let halves = if (rows, bits) == ("16", "32") { "x2" } else { "" };
+    Some((format!("tcgen05.{word}.sync.aligned.{rows}x{bits}b{halves}.x{times}.b32"), side))
+}
+
+#[test]
+fn registers_of_moves_are_as_published() {
+    let all = tensor_rows("sm_100a");
+    let mut checked = BTreeSet::new();
+    for atom in atoms("reference/copy_instruction_tv_layouts.json") {
+        let Some((name, side)) = move_of(&atom) else { continue };
+        let row = all.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("{} has no row", atom["name"]));
+        let published = ThreadValue::parse(atom[side].as_str().unwrap());
+        let held = row.operands.iter().find_map(|operand| match operand {
+            Operand::Register { layout, .. } => Some(layout),
+            _ => None,
+        });
+        let (held, columns) = (held.unwrap(), 1u64 << tile(row).layout.in_bits(Dim::COL));
+        assert_eq!(published.size(1), 32 << held.in_bits(Dim::REGISTER), "{name}");
+        for (thread, register) in (0..32).flat_map(|lane| (0..published.size(1) / 32).map(move |at| (lane, at))) {
+            let place = held.apply(&[(Dim::REGISTER, register), (Dim::LANE, thread)]).unwrap();
+            // Bits of the published tile are counted along its columns, then down its rows.
+            let word = published.index(thread, 32 * register) / 32;
+            assert_eq!((place[0].1, place[1].1), (word / columns, word % columns), "{name} {thread} {register}");
+        }
+        assert_eq!(constant(row), name.contains("bx2.").then_some(columns / 2), "{name}");
+        checked.insert(name);
+    }
+    let own = all.into_iter().map(|row| row.name);
+    let own: BTreeSet<_> = own.filter(|name| name.contains(".ld.") || name.contains(".st.")).collect();
+    assert!(checked.is_subset(&own) && checked.len() >= 20);
+    assert!(checked == own || full_text("reference/copy_instruction_tv_layouts.json").is_none());
+}
+
+#[test]
+fn products_have_the_published_shapes() {
+    let all = tensor_rows("sm_100a");
+    let mut checked = 0;
+    for atom in atoms("reference/matrix_instruction_tv_layouts.json") {
+        let name = atom["name"].as_str().unwrap();
+        let dense = ["TF32_SS[", "F16BF16_SS[", "F8F6F4_SS[", "S8_SS["];
+        if !dense.iter().any(|kind| name.strip_prefix("SM100_MMA_").is_some_and(|name| name.starts_with(kind))) {
+            continue;
+        }
+        let [m, n, k] = [0, 1, 2].map(|axis| atom["shape_mnk"][axis].as_u64().unwrap());
+        let [d, a, b] = ["D", "A", "B"].map(|role| element(atom["val_types"][role].as_str().unwrap()).unwrap());
+        let part = format!(".m{m}n{n}k{k}.{d}.{a}.{b}.ss.");
+        let rows: Vec<_> = all.iter().filter(|row| row.name.contains(&part)).collect();
+        assert_eq!(rows.len(), if a == "f16" { 4 } else { 1 }, "{name}");
+        for row in rows {
+            let sums = [0, 1].map(|axis| 1u64 << tile(row).layout.out_bits(Dim::tensor(axis)));
+            assert_eq!(sums, [m, n], "{}", row.name);
+            assert_eq!((memory(row, "a").shape, memory(row, "b").shape), ([m, k], [k, n]), "{}", row.name);
+        }
+        checked += 1;
+    }
+    assert!(checked >= 8);
+}
+
+/// PTX ISA, figures of the data path layouts D (M is 128) and F (M is 64); the family is checked against Triton's.
+#[test]
+fn sums_lie_as_the_family_has_them() {
+    let families = VendorFamilies::of("sm_100a");
+    for row in tensor_rows("sm_100a").iter().filter(|row| row.name.contains(".mma.")) {
+        let sums = tile(row);
+        let size = [0, 1].map(|axis| 1u64 << sums.layout.out_bits(Dim::tensor(axis)));
+        let spec = FamilySpec::new("tensor_memory").with("block", size.map(|size| size as i64)).with("col_stride", 1);
+        let family = families.resolve(&spec, &size, &families).unwrap();
+        assert_eq!(sums.layout, *family.linear(), "{}", row.name);
+        let warp_rows: BTreeSet<u64> = sums.places().iter().map(|([row, _], _)| row % 32).collect();
+        assert_eq!(warp_rows.len() as u64, size[0] / 4, "each warp has a quarter");
+    }
+}
+
+/// PTX ISA, table of the instruction descriptor for `.kind::tf32`, `.f16`, `.f8f6f4` and `.i8`.
+#[test]
+fn instruction_descriptors_say_types_sizes_and_majorness() {
+    let field = |word: u64, at: u32, width: u32| word >> at & ((1 << width) - 1);
+    let mut words = BTreeSet::new();
+    for row in plain_products() {
+        let row = &row;
+        let word = constant(row).unwrap();
+        let (a, b) = (memory(row, "a"), memory(row, "b"));
+        let sum = match tile(row).element.as_str() {
+            "f16" => 0,
+            "f32" => 1,
+            "s32" => 2,
+            other => panic!("{other}"),
+        };
+        let code = |element: &str| match element {
+            "f16" | "e4m3" | "u8" => 0,
+            "bf16" | "e5m2" | "s8" => 1,
+            "tf32" => 2,
+            other => panic!("{other}"),
+        };
+        assert_eq!(
+            [field(word, 4, 2), field(word, 7, 3), field(word, 10, 3)],
+            [sum, code(&a.element), code(&b.element)]
+        );
+        assert_eq!([field(word, 17, 6) * 8, field(word, 24, 5) * 16], [b.shape[1], a.shape[0]], "{}", row.name);
+        // Which axis has neighbours is what the layouts say, too.
+        let neighbour = |operand: &MemoryOperand, k_axis: usize| {
+            let first = operand.arrangements[0].axes[1 - k_axis][0].stride;
+            u64::from(first == tilewright_target::Stride::Bytes(u64::from(operand.bits / 8)))
+        };
+        assert_eq!([field(word, 15, 1), field(word, 16, 1)], [neighbour(a, 1), neighbour(b, 0)], "{}", row.name);
+        // Neither sparse, nor saturating, nor negated, nor anything that is reserved.
+        assert_eq!(word & !(0x3 << 4 | 0x3f << 7 | 0x3 << 15 | 0x3f << 17 | 0x1f << 24), 0, "{}", row.name);
+        words.insert((word, row.name.split('.').nth(3).unwrap().to_owned()));
+    }
+    assert_eq!(words.len(), 11 * (3 * 4 + 13), "no two of a kind are the same");
+}
+
+/// The layouts of factors are those of products by four warps, which are checked against the vendor's; the descriptor has
+/// other modes and a version.
+#[test]
+fn factors_lie_as_those_of_four_warps() {
+    let by_four: Vec<_> = rows("sm_90a").into_iter().filter(|row| row.name.starts_with("wgmma")).collect();
+    let mut checked = 0;
+    for row in plain_products().iter().filter(|row| row.name.contains(".m64")) {
+        let ending = row.name.split_once(".m64").unwrap().1;
+        let other = by_four.iter().find(|other| other.name.ends_with(&format!(".m64{ending}")));
+        let other = other.unwrap_or_else(|| panic!("{} has no counterpart", row.name));
+        for role in ["a", "b"] {
+            let (own, other) = (memory(row, role), memory(other, role));
+            // PTX ISA, shared memory descriptor: bits 61 to 63, and 0b001 in bits 46 to 48.
+            let modes: Vec<_> = own.arrangements.iter().map(|one| (one.name.as_str(), one.mode)).collect();
+            let all = [
+                ("swizzle of 128 bytes", 2),
+                ("swizzle of 64 bytes", 4),
+                ("swizzle of 32 bytes", 6),
+                ("no swizzle", 0),
+            ];
+            assert!(modes.iter().all(|mode| all.contains(mode)), "{modes:?}");
+            assert_eq!((own.descriptor.mode.at, own.descriptor.fixed), (61, 1 << 46));
+            let lying = |operand: &MemoryOperand| -> Vec<_> {
+                let all = operand.arrangements.iter();
+                all.map(|one| (one.name.clone(), one.axes.clone(), one.mix, one.alignment)).collect()
+            };
+            assert_eq!(lying(own), lying(other), "{role} of {}", row.name);
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 2 * 6 * (3 * 4 + 13));
+}
+
+/// Every move; of products all types and sides at the least number of columns, and all columns of one type.
+fn samples() -> Vec<Instruction> {
+    let is_sample = |row: &Instruction| {
+        !row.name.contains(".mma.")
+            || row.name.contains("m64n8k")
+            || row.name.contains("m128n16k")
+            || row.name.contains("f32.bf16.bf16.ss.kk")
+    };
+    let all: Vec<_> = tensor_rows("sm_100a").into_iter().filter(is_sample).collect();
+    // With a in tensor memory 2 * 19, with scales seven, and the copy of scales.
+    assert_eq!(all.len(), 74 + 2 * 25 + 9 + 2 * 19 + 7 + 1);
+    all
+}
+
+#[test]
+fn on_the_emulator_rows_are_moves_and_plain_products() {
+    let target = target();
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    for row in samples() {
+        prove_instruction_with(&row, means).unwrap_or_else(|error| panic!("{}: {error}", row.name));
+    }
+}
+
+#[test]
+fn rows_are_one_statement_each_and_the_assembler_takes_them() {
+    let target = target();
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let kernels = samples();
+    let kernels = kernels.iter().enumerate().map(|(at, row)| issue_kernel(&format!("issue{at}"), row, means).unwrap());
+    let module = Module { kernels: kernels.collect() };
+    let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+    let artifact = target.compile(&module, &options).unwrap();
+    let ptx = artifact.text(Emit::Assembly).unwrap();
+    for (row, text) in samples().iter().zip(ptx.split(".entry").skip(1)) {
+        // Products are named by their mnemonic up to the kind.
+        let mnemonic = row.name.split(".m64").next().unwrap().split(".m128").next().unwrap();
+        let count = |word: &str| text.match_indices(word).count();
+        let times = text.match_indices(&format!("{mnemonic} ")).count();
+        let is_product = row.name.contains(".mma.");
+        let is_copy = row.name.contains(".cp.");
+        assert!(if is_product { times == 1 } else { times >= 1 }, "{}: {text}", row.name);
+        assert_eq!((count("tcgen05.alloc."), count("tcgen05.dealloc."), count("tcgen05.relinquish")), (1, 1, 1));
+        assert_eq!(count("tcgen05.commit."), usize::from(is_product || is_copy), "{}", row.name);
+        assert!(count("tcgen05.wait::ld") >= 1 && (is_copy || count("tcgen05.wait::st") >= 1), "{}", row.name);
+        if is_product {
+            let word = constant(row).unwrap();
+            assert!(text.contains(&word.to_string()), "{} lacks {word}", row.name);
+        }
+    }
+    match object::assembler() {
+        Some(_) => assert_eq!(artifact.payload(Emit::Object).unwrap().format, "cubin"),
+        None => eprintln!("no ptxas here: rows are not assembled in this test"),
+    }
+}

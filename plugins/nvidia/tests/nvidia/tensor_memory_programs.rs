@@ -1,0 +1,163 @@
+//! Programs that have sums in tensor memory: what they multiply is right, done at once.
+#![allow(clippy::unwrap_used)]
+
+use tilewright::{ProgramCompiler, ProgramError, ProgramOptions};
+use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings};
+use tilewright_kernel::Kernel;
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_plugin::Target;
+use tilewright_target::TargetDescription;
+
+/// Sums begin with nothing in the first turn, and with those of the turn before in the second; the last product is not made.
+const PROGRAM: &str = "#p = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#l = #ttg.blocked<{sizePerThread = [1, 64], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], order = [0, 1]}>
+#sh = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
+#smem = #ttg.shared_memory
+module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32} {
+  tt.func public @sums(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %count: i32) {
+    %false = arith.constant false
+    %true = arith.constant true
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %more = arith.cmpi ne, %count, %c0 : i32
+    %i = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #p}>>
+    %k = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 1, parent = #p}>>
+    %j = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #p}>>
+    %row = tt.expand_dims %i {axis = 1 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #p}>> -> tensor<128x1xi32, #p>
+    %row_b = tt.expand_dims %k {axis = 1 : i32} : tensor<64xi32, #ttg.slice<{dim = 1, parent = #p}>> -> tensor<64x1xi32, #p>
+    %col = tt.expand_dims %j {axis = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #p}>> -> tensor<1x64xi32, #p>
+    %pitch = arith.constant dense<64> : tensor<128x1xi32, #p>
+    %pitch_b = arith.constant dense<64> : tensor<64x1xi32, #p>
+    %begin = arith.muli %row, %pitch : tensor<128x1xi32, #p>
+    %begin_b = arith.muli %row_b, %pitch_b : tensor<64x1xi32, #p>
+    %begins = tt.broadcast %begin : tensor<128x1xi32, #p> -> tensor<128x64xi32, #p>
+    %begins_b = tt.broadcast %begin_b : tensor<64x1xi32, #p> -> tensor<64x64xi32, #p>
+    %cols = tt.broadcast %col : tensor<1x64xi32, #p> -> tensor<128x64xi32, #p>
+    %cols_b = tt.broadcast %col : tensor<1x64xi32, #p> -> tensor<64x64xi32, #p>
+    %at = arith.addi %begins, %cols : tensor<128x64xi32, #p>
+    %at_b = arith.addi %begins_b, %cols_b : tensor<64x64xi32, #p>
+    %xs = tt.splat %x : !tt.ptr<f16> -> tensor<128x64x!tt.ptr<f16>, #p>
+    %ys = tt.splat %y : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>, #p>
+    %zs = tt.splat %z : !tt.ptr<f32> -> tensor<128x64x!tt.ptr<f32>, #p>
+    %xp = tt.addptr %xs, %at : tensor<128x64x!tt.ptr<f16>, #p>, tensor<128x64xi32, #p>
+    %yp = tt.addptr %ys, %at_b : tensor<64x64x!tt.ptr<f16>, #p>, tensor<64x64xi32, #p>
+    %zp = tt.addptr %zs, %at : tensor<128x64x!tt.ptr<f32>, #p>, tensor<128x64xi32, #p>
+    %xv = tt.load %xp : tensor<128x64x!tt.ptr<f16>, #p>
+    %yv = tt.load %yp : tensor<64x64x!tt.ptr<f16>, #p>
+    %a = ttg.local_alloc %xv : (tensor<128x64xf16, #p>) -> !ttg.memdesc<128x64xf16, #sh, #smem>
+    %b = ttg.local_alloc %yv : (tensor<64x64xf16, #p>) -> !ttg.memdesc<64x64xf16, #sh, #smem>
+    %bar = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    ttng.init_barrier %bar, 1 : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    %acc, %token = ttng.tmem_alloc : () -> (!ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>, !ttg.async.token)
+    %done:2 = scf.for %turn = %c0 to %c2 step %c1 iter_args(%use = %false, %dep = %token) -> (i1, !ttg.async.token)  : i32 {
+      %made = ttng.tc_gen5_mma %a, %b, %acc[%dep], %use, %true, %bar[%true] {is_async} : !ttg.memdesc<128x64xf16, #sh, #smem>, !ttg.memdesc<64x64xf16, #sh, #smem>, !ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>, !ttg.memdesc<1xi64, #bar, #smem, mutable>
+      ttng.wait_barrier %bar, %turn : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+      scf.yield %true, %made : i1, !ttg.async.token
+    }
+    %last = ttng.tc_gen5_mma %a, %b, %acc[%done#1], %true, %more : !ttg.memdesc<128x64xf16, #sh, #smem>, !ttg.memdesc<64x64xf16, #sh, #smem>, !ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>
+    %sums, %left = ttng.tmem_load %acc[%last] : !ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable> -> tensor<128x64xf32, #l>
+    %out = ttg.convert_layout %sums : tensor<128x64xf32, #l> -> tensor<128x64xf32, #p>
+    tt.store %zp, %out : tensor<128x64x!tt.ptr<f32>, #p>
+    tt.return
+  }
+}
+";
+
+fn h100() -> NvidiaTarget {
+    let text = include_str!("../../../../targets/h100.toml");
+    NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap()
+}
+
+fn kernel(target: &dyn Target, program: &str) -> Result<Kernel, ProgramError> {
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    compiler.kernel(program, &ProgramOptions::default(), &mut |_| {})
+}
+
+/// Small whole numbers, as themselves and as the bits of binary16.
+fn factor(rows: usize, columns: usize, by: usize) -> (Vec<i32>, Vec<u8>) {
+    let numbers: Vec<i32> = (0..rows * columns).map(|at| (at * by / 3 % 5) as i32 - 2).collect();
+    let bits = |number: &i32| [0xc000u16, 0xbc00, 0, 0x3c00, 0x4000][(number + 2) as usize].to_le_bytes();
+    let bytes = numbers.iter().flat_map(bits).collect();
+    (numbers, bytes)
+}
+
+/// One group of warps multiplies, and the other one waits for both mbarriers at which the product arrives.
+fn in_groups() -> String {
+    let ends = ["    %done:2 = ", "    %out = ttg.convert_layout"].map(|line| PROGRAM.find(line).unwrap());
+    let (phase, result) = ("!ttg.memdesc<1xi64, #bar, #smem, mutable>", "tensor<128x64xf32, #l>");
+    let sums = "!ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>";
+    let factors = "!ttg.memdesc<128x64xf16, #sh, #smem>, !ttg.memdesc<64x64xf16, #sh, #smem>";
+    let groups = format!(
+        "    %second = ttg.local_alloc : () -> {phase}
+    ttng.init_barrier %second, 1 : {phase}
+    %sums = ttg.warp_specialize(%a, %b, %acc, %bar, %second, %more)
+    default {{
+      %first = arith.constant 0 : i32
+      ttng.wait_barrier %bar, %first : {phase}
+      ttng.wait_barrier %second, %first : {phase}
+      %made = ttng.tmem_load %acc : {sums} -> {result}
+      ttg.warp_yield %made : {result}
+    }}
+    partition0(%pa: !ttg.memdesc<128x64xf16, #sh, #smem>, %pb: !ttg.memdesc<64x64xf16, #sh, #smem>, %pacc: {sums}, %pbar: {phase}, %psecond: {phase}, %pmore: i1) num_warps(4) {{
+      %no = arith.constant false
+      %yes = arith.constant true
+      ttng.tc_gen5_mma %pa, %pb, %pacc, %no, %yes, %pbar[%yes], %psecond[%pmore] {{is_async}} : {factors}, {sums}, {phase}, {phase}
+      ttg.warp_return
+    }} : ({factors}, {sums}, {phase}, {phase}, i1) -> {result}
+"
+    );
+    format!("{}{groups}{}", &PROGRAM[..ends[0]], &PROGRAM[ends[1]..])
+}
+
+/// Who waits for a product at an mbarrier goes on when it is there, and never where its arrival is not asked for.
+#[test]
+fn products_arrive_at_their_mbarriers() {
+    let target = h100();
+    let kernel = kernel(&target, &in_groups()).unwrap_or_else(|error| panic!("{error}"));
+    let found = sums(&target, &kernel, 1).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(found, expected(1));
+    let fault = sums(&target, &kernel, 0).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::NeverCompletes { .. }), "{fault}");
+}
+
+#[test]
+fn sums_in_tensor_memory_are_those_of_all_products() {
+    let target = h100();
+    let kernel = kernel(&target, PROGRAM).unwrap_or_else(|error| panic!("{error}"));
+    for more in [0, 1] {
+        let found = sums(&target, &kernel, more).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(found, expected(2 + more));
+    }
+}
+
+/// What the kernel leaves on the emulator.
+fn sums(target: &dyn Target, kernel: &Kernel, more: u64) -> Result<Vec<f32>, Fault> {
+    let meanings = Meanings::of_rows(target.instructions());
+    let mut memory = GlobalMemory::new();
+    let factors = [factor(128, 64, 7), factor(64, 64, 11)].map(|(_, bytes)| memory.allocate_with(&bytes));
+    let sums = memory.allocate(4 * 128 * 64);
+    let buffers = factors.into_iter().chain([sums]).map(Argument::Buffer);
+    let arguments: Vec<Argument> = buffers.chain([Argument::Scalar(more)]).collect();
+    let emulator = Emulator::new(kernel, target.description()).unwrap().with_meanings(&meanings);
+    emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default())?;
+    let bytes = memory.read_all(sums).unwrap();
+    Ok(bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect())
+}
+
+/// The product so many times.
+fn expected(times: u64) -> Vec<f32> {
+    let (a, b) = (factor(128, 64, 7).0, factor(64, 64, 11).0);
+    let product = |place: usize| -> i32 { (0..64).map(|k| a[place / 64 * 64 + k] * b[k * 64 + place % 64]).sum() };
+    (0..128 * 64).map(|place| (product(place) * times as i32) as f32).collect()
+}
+
+#[test]
+fn products_of_several_blocks_are_refused() {
+    let paired = PROGRAM.replace("{is_async}", "{is_async, two_ctas}");
+    let error = kernel(&h100(), &paired).unwrap_err().to_string();
+    assert!(error.contains("a product of several blocks"), "{error}");
+}

@@ -1,0 +1,295 @@
+//! Published operand layouts in CuTe's notation, through the bridge to linear layouts and back, and
+//! against the rows and families of this plugin.
+
+use tilewright_testkit::bridged;
+use tilewright_testkit::known_answers;
+use tilewright_testkit::thread_value;
+
+use std::collections::BTreeSet;
+
+use bridged::{bridged, entries, operands};
+use known_answers::{numbers, same_layout};
+use serde_json::Value;
+use thread_value::ThreadValue;
+use tilewright_layout::{Attribute, Dim, Families, FamilySpec, LinearLayout};
+use tilewright_nvidia::families::VendorFamilies;
+use tilewright_nvidia::instructions::rows;
+use tilewright_target::Operand;
+
+const SAMPLE: &str = include_str!("../data/tv_layouts.json");
+const PRODUCTS: &str = "reference/matrix_instruction_tv_layouts.json";
+const MOVES: &str = "reference/copy_instruction_tv_layouts.json";
+const HEXCUTE: &str = "reference/hexcute_instructions.json";
+
+fn element(name: &str) -> Option<&'static str> {
+    Some(match name.trim_start_matches("cutlass::").trim_start_matches("hidet.") {
+        "float" | "float32" => "f32",
+        "double" => "f64",
+        "int" => "s32",
+        "signed char" => "s8",
+        "unsigned char" => "u8",
+        "half_t" | "float16" => "f16",
+        "bfloat16_t" | "bfloat16" => "bf16",
+        "tfloat32_t" => "tf32",
+        "float_e4m3_t" | "float8_e4m3" => "e4m3",
+        "float_e5m2_t" | "float8_e5m2" => "e5m2",
+        _ => return None,
+    })
+}
+
+/// The types of d, a, b and c; where operands are held as bytes, the template says what they are.
+fn types(atom: &Value) -> Option<[&'static str; 4]> {
+    let of = |role: &str, argument: &str| {
+        let held = element(atom["val_types"][role].as_str()?);
+        if atom["arch"] == "SM120" { element(atom["template_args"][argument].as_str()?) } else { held }
+    };
+    Some([of("D", "c_type")?, of("A", "a_type")?, of("B", "b_type")?, of("C", "c_type")?])
+}
+
+/// The registers of d, a and b of the row of a product of one warp, where there is one.
+fn row(name: &str, architecture: &str) -> Option<[LinearLayout; 3]> {
+    let row = rows(architecture).into_iter().find(|row| row.name == name)?;
+    Some(["a", "b", "d"].map(|wanted| {
+        let found = row.operands.iter().find_map(|operand| match operand {
+            Operand::Register { role, layout, .. } if role == wanted => Some(layout.clone()),
+            _ => None,
+        });
+        found.unwrap_or_else(|| panic!("{name} has no {wanted}"))
+    }))
+}
+
+fn warp_product(atom: &Value) -> Option<[LinearLayout; 3]> {
+    let name = atom["name"].as_str()?;
+    if atom["thr_id"] != "32:1" || name.contains("SPARSE") {
+        return None;
+    }
+    let [m, n, k] = numbers(&atom["shape_mnk"])[..] else { return None };
+    let architecture = if atom["arch"] == "SM120" { "sm_120a" } else { "sm_90a" };
+    row(&format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}", types(atom)?.join(".")), architecture)
+}
+
+fn same(found: &LinearLayout, published: Option<&LinearLayout>, what: &str) {
+    let published =
+        published.unwrap_or_else(|| panic!("{what}: there is a row, but the published layout is not linear"));
+    same_layout(found, published).unwrap_or_else(|why| panic!("{what}: {why}"));
+}
+
+#[test]
+fn products_of_a_warp() {
+    let mut checked = BTreeSet::new();
+    for atom in entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["vendor"] == "nvidia") {
+        let Some(row) = warp_product(atom) else { continue };
+        let published = operands(atom);
+        for ((row, published), role) in row.iter().zip(&published).zip(["a", "b", "d"]) {
+            same(row, published.as_ref(), &format!("{role} of {}", atom["name"]));
+        }
+        checked.insert(atom["name"].to_string());
+    }
+    println!("{} products of a warp are rows", checked.len());
+    assert!(checked.len() >= 10, "{checked:?}");
+}
+
+fn family(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
+    let families = VendorFamilies::of("sm_100a");
+    families.resolve(spec, shape, &families).unwrap_or_else(|error| panic!("{error}")).linear().clone()
+}
+
+/// A product of four warps as the family says: accumulators, and A where it is in registers.
+fn group_product(atom: &Value, [a, _, c]: &[Option<LinearLayout>; 3]) -> usize {
+    let shape = numbers(&atom["shape_mnk"]);
+    let Some(c) = c else { return 0 };
+    let instruction = [16, shape[1] as i64, shape[2] as i64];
+    let spec = FamilySpec::new("nvidia_mma")
+        .with("version", [3, 0])
+        .with("warps_per_cta", [4, 1])
+        .with("instr_shape", instruction);
+    let what = atom["name"].to_string();
+    same(&family(&spec, &[64, shape[1]]), Some(&of_warps(c)), &what);
+    // Of an operand in shared memory each thread has all.
+    let (Some(a), Some([_, element, ..])) = (a, types(atom)) else { return 1 };
+    if a.sublayout_is_zero(&[Dim::LANE], &[Dim::tensor(0), Dim::tensor(1)]).expect("its dims") {
+        return 1;
+    }
+    let bits = if element.len() == 4 && element.starts_with('e') || element.ends_with('8') { 8 } else { 16 };
+    let bits = if element == "tf32" { 32 } else { bits };
+    let operand = FamilySpec::new("dot_operand").with("operand_index", 0).with("k_width", 32 / bits).of(spec);
+    same(&family(&operand, &[64, shape[2]]), Some(&of_warps(a)), &what);
+    2
+}
+
+/// Of a width that is no power of two the accumulators are the first ones of the next width.
+#[test]
+fn accumulators_of_other_widths_are_the_first_of_wider_ones() {
+    let mut checked = BTreeSet::new();
+    for atom in entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["thr_id"] == "128:1") {
+        let columns = numbers(&atom["shape_mnk"])[1];
+        let text = atom["CLayout"].as_str().expect("a layout");
+        if columns.is_power_of_two() || !checked.insert(text.to_owned()) {
+            continue;
+        }
+        let wider = columns.next_power_of_two();
+        let spec = FamilySpec::new("nvidia_mma")
+            .with("version", [3, 0])
+            .with("warps_per_cta", [4, 1])
+            .with("instr_shape", [16, wider as i64, 16]);
+        let (family, published) = (family(&spec, &[64, wider]), ThreadValue::parse(text));
+        for (thread, value) in (0..128).flat_map(|t| (0..published.size(1)).map(move |v| (t, v))) {
+            let at = [(Dim::REGISTER, value), (Dim::LANE, thread % 32), (Dim::WARP, thread / 32)];
+            let place = family.apply(&at).expect("a place");
+            let element = published.index(thread, value);
+            assert_eq!((place[0].1, place[1].1), (element % 64, element / 64), "{text}");
+        }
+    }
+    assert!(!checked.is_empty());
+}
+
+/// The layout of 128 threads as one of four warps of one block.
+fn of_warps(layout: &LinearLayout) -> LinearLayout {
+    let registers = 1 << layout.in_bits(Dim::REGISTER);
+    let split = [(Dim::REGISTER, registers), (Dim::LANE, 32), (Dim::WARP, 4), (Dim::BLOCK, 1)];
+    layout.reshape_ins(&split).expect("128 threads")
+}
+
+#[test]
+fn products_of_a_group_of_warps() {
+    let mut checked = 0;
+    for atom in entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["thr_id"] == "128:1") {
+        checked += group_product(atom, &operands(atom));
+    }
+    println!("{checked} operands are those of the family");
+    assert!(checked >= 10, "{checked} operands are those of the family");
+}
+
+/// Accumulators with 128 rows a block lie in the rows of tensor memory; a thread of these layouts is
+/// a block.
+#[test]
+fn accumulators_in_tensor_memory() {
+    let mut checked = 0;
+    for atom in entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["arch"] == "SM100") {
+        let [_, _, Some(c)] = operands(atom) else { continue };
+        let (shape, blocks) = (numbers(&atom["shape_mnk"]), 1 << c.in_bits(Dim::LANE));
+        if shape[0] != 128 * blocks {
+            continue;
+        }
+        let mut spec = FamilySpec::new("tensor_memory").with("block", [128, shape[1] as i64]).with("col_stride", 1);
+        if blocks == 2 {
+            spec = spec.with("two_ctas", true).with("cga_layout", Attribute::List(vec![Attribute::from([1i64, 0])]));
+        }
+        let places = c.reshape_ins(&[(Dim::ROW, 128), (Dim::COL, shape[1]), (Dim::BLOCK, blocks)]).expect("its size");
+        same(&family(&spec, &shape[..2]), Some(&places.squeeze_ins()), &atom["name"].to_string());
+        checked += 1;
+    }
+    println!("{checked} accumulators are those of the family");
+    assert!(checked >= 4, "{checked} accumulators");
+}
+
+/// Layouts that no row and no family has yet still go to a linear layout and back; which ones have
+/// none is known.
+#[test]
+fn every_published_product_crosses_the_bridge() {
+    let (mut linear, mut not_linear) = (0, 0);
+    for atom in entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["vendor"] == "nvidia") {
+        let powers = numbers(&atom["shape_mnk"]).into_iter().all(u64::is_power_of_two);
+        for operand in operands(atom) {
+            // Without sizes that are no powers of two, all are linear.
+            assert!(operand.is_some() || !powers, "{}", atom["name"]);
+            linear += usize::from(operand.is_some());
+            not_linear += usize::from(operand.is_none());
+        }
+    }
+    println!("{linear} layouts are linear, {not_linear} are not");
+    assert!(linear > 60 && not_linear > 2);
+}
+
+/// Layouts from (thread, bit) to a bit of the tile.
+#[test]
+fn every_published_move_crosses_the_bridge() {
+    let moves = entries(SAMPLE, MOVES, "atoms");
+    let layouts = ["SrcLayout_bits", "DstLayout_bits", "RefLayout_bits"];
+    let texts: BTreeSet<_> =
+        moves.iter().flat_map(|atom| layouts.map(|layout| atom[layout].as_str())).flatten().collect();
+    for text in &texts {
+        let elements = 1 + (0..2).map(|part| last(text, part)).sum::<u64>();
+        let tile = [(Dim::tensor(0), elements.next_power_of_two())];
+        assert!(bridged(text, &tile).is_some(), "{text} is not linear");
+    }
+    assert!(texts.len() >= 12, "{} layouts", texts.len());
+}
+
+/// What loads of tensor memory leave in registers: the published layouts go to a bit of rows that
+/// follow each other, the family's to a row and a column of 32 bits. Loads of 16 rows are repeated
+/// for the upper ones in the last register.
+#[test]
+fn loads_of_tensor_memory() {
+    let mut checked = 0;
+    for atom in entries(SAMPLE, MOVES, "atoms") {
+        let name = atom["name"].as_str().expect("a name");
+        let Some((shape, times)) = name.strip_prefix("SM100_TMEM_LOAD_").and_then(|load| load.split_once("b")) else {
+            continue;
+        };
+        let Some(times) = times.strip_suffix('x').and_then(|times| times.parse::<u64>().ok()) else { continue };
+        let (rows, bits) = match shape {
+            "32dp32" => (32, 32),
+            "16dp64" => (16, 64),
+            "16dp128" => (16, 128),
+            "16dp256" => (16, 256),
+            // Two halves side by side, and loads that also reduce.
+            _ => continue,
+        };
+        let columns = bits / 32 * times;
+        let memory = FamilySpec::new("tensor_memory").with("block", [128, columns as i64]).with("col_stride", 1);
+        let spec = FamilySpec::new("tmem_reg")
+            .with("memory", Attribute::Spec(Box::new(memory)))
+            .with("element_bits", 32)
+            .with("num_warps", 4)
+            .with("instr_variant", Attribute::Text(format!("{rows}x{bits}b")));
+        let family = family(&spec, &[128, columns]);
+        let published = ThreadValue::parse(atom["DstLayout_bits"].as_str().expect("a layout"));
+        let registers = published.size(1) / 32;
+        assert_eq!(1 << family.in_bits(Dim::REGISTER), registers * 32 / rows, "{name}");
+        for (lane, register) in (0..32).flat_map(|lane| (0..registers).map(move |register| (lane, register))) {
+            let bit = published.index(lane, register * 32);
+            let place = family.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane)]).expect("a place");
+            let expected = (bit / (32 * columns), bit % (32 * columns) / 32);
+            assert_eq!((place[0].1, place[1].1), expected, "{name}, lane {lane}, register {register}");
+        }
+        checked += 1;
+    }
+    println!("{checked} loads are those of the family");
+    assert!(checked >= 4, "{checked} loads");
+}
+
+/// The last element of the thread part or of the value part.
+fn last(text: &str, part: usize) -> u64 {
+    let published = ThreadValue::parse(text);
+    let size = published.size(part) - 1;
+    if part == 0 { published.index(size, 0) } else { published.index(0, size) }
+}
+
+/// The tables of another project, whose products of a warp are rows here.
+#[test]
+fn tables_of_another_compiler() {
+    let (mut of_rows, mut crossed) = (0, 0);
+    for entry in entries(SAMPLE, HEXCUTE, "mma") {
+        let [m, n, k] = numbers(&entry["shape_mnk"])[..] else { panic!("three sizes") };
+        let types: Vec<_> =
+            entry["dtypes"].as_array().expect("types").iter().filter_map(|t| element(t.as_str()?)).collect();
+        let [a, b, c, d] = types[..] else { panic!("four types: {entry}") };
+        let (rows, columns) = (Dim::tensor(0), Dim::tensor(1));
+        let tiles = [[(rows, m), (columns, k)], [(columns, n), (rows, k)], [(rows, m), (columns, n)]];
+        let published: Vec<_> = ["a", "b", "c"]
+            .iter()
+            .zip(tiles)
+            .map(|(role, tile)| bridged(entry[role].as_str().expect("a layout"), &tile))
+            .collect();
+        crossed += published.iter().flatten().count();
+        let name = format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{d}.{a}.{b}.{c}");
+        let Some(row) = row(&name, "sm_90a").filter(|_| entry["class"] == "MmaSyncInstruction") else { continue };
+        for (row, published) in row.iter().zip(&published) {
+            same(row, published.as_ref(), &name);
+        }
+        of_rows += 1;
+    }
+    println!("{of_rows} are rows, {crossed} layouts are linear");
+    assert!(of_rows >= 2 && crossed >= 12, "{of_rows} rows, {crossed} layouts");
+}

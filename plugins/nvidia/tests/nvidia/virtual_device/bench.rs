@@ -1,0 +1,124 @@
+//! Runs PTX on the virtual device.
+
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_nvidia::device::virtual_device::{Report, VirtualDevice};
+use tilewright_plugin::{
+    Artifact, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload, Target,
+};
+use tilewright_target::TargetDescription;
+
+/// The product whose code is run.
+pub fn a100() -> NvidiaTarget {
+    let text = include_str!("../../../../../targets/a100.toml");
+    NvidiaTarget::new(TargetDescription::from_toml("a100.toml", text).unwrap()).unwrap()
+}
+
+pub fn device() -> VirtualDevice {
+    let target = a100();
+    VirtualDevice::new(target.description().clone(), target.instructions().to_vec())
+}
+
+/// An argument of a launch.
+#[derive(Debug, Clone)]
+pub enum Given {
+    /// A buffer with these contents.
+    Buffer(Vec<u8>),
+    /// A 32-bit number.
+    Word(u32),
+    /// A 64-bit number.
+    Long(u64),
+}
+
+/// How a kernel is launched.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    pub warps: u32,
+    pub grid: [u32; 3],
+    pub shared_bytes: u64,
+}
+
+impl Shape {
+    pub fn warps(warps: u32) -> Self {
+        Self { warps, grid: [1, 1, 1], shared_bytes: 0 }
+    }
+}
+
+/// The artifact of a text with one kernel.
+pub fn artifact(ptx: &str, kernel: &str, shape: Shape) -> Artifact {
+    let metadata = KernelMetadata {
+        name: kernel.to_owned(),
+        lanes: 32,
+        warps: shape.warps,
+        blocks: 1,
+        shared_bytes: shape.shared_bytes,
+        maps: Vec::new(),
+        parameters: None,
+    };
+    let payload =
+        Payload { form: Emit::Assembly, format: "ptx".to_owned(), bytes: ptx.as_bytes().to_vec(), may_differ: false };
+    Artifact { payloads: vec![payload], kernels: vec![metadata], taken_by: None }
+}
+
+/// Runs a kernel; what its buffers hold then, and what it did.
+pub fn run(ptx: &str, kernel: &str, shape: Shape, given: &[Given]) -> Result<(Vec<Vec<u8>>, Report), DeviceError> {
+    run_on(&mut device(), ptx, kernel, shape, given)
+}
+
+/// The same on a device.
+pub fn run_on(
+    device: &mut VirtualDevice,
+    ptx: &str,
+    kernel: &str,
+    shape: Shape,
+    given: &[Given],
+) -> Result<(Vec<Vec<u8>>, Report), DeviceError> {
+    let code = device.load(&artifact(ptx, kernel, shape))?;
+    let (mut arguments, mut buffers) = (Vec::new(), Vec::new());
+    for given in given {
+        arguments.push(match given {
+            Given::Buffer(bytes) => {
+                let buffer = device.allocate(bytes.len() as u64)?;
+                device.write(buffer, 0, bytes)?;
+                buffers.push((buffer, bytes.len() as u64));
+                LaunchArgument::Buffer(buffer)
+            }
+            Given::Word(value) => LaunchArgument::Scalar { bits: (*value).into(), width: 32 },
+            Given::Long(value) => LaunchArgument::Scalar { bits: *value, width: 64 },
+        });
+    }
+    device.launch(&LaunchRequest { code, kernel: kernel.to_owned(), grid: shape.grid, arguments })?;
+    let left = buffers.iter().map(|&(buffer, bytes)| device.read(buffer, 0, bytes)).collect::<Result<_, _>>()?;
+    Ok((left, device.report().clone()))
+}
+
+/// A kernel of one buffer, whose address is in `%io`; each lane has its number in `%lane`. The body may use `%p0` to
+/// `%p9`, `%h0`.. of 16 bits, `%r0`.. of 32 and `%d0`.. of 64.
+pub fn kernel(body: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n\
+         .visible .entry k(.param .u64 io)\n{{\n.reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<40>; .reg .b64 %d<20>;\n\
+         .reg .b64 %io; .reg .b32 %lane;\n\
+         ld.param.u64 %io, [io]; mov.u32 %lane, %tid.x;\n{body}\nret;\n}}\n"
+    )
+}
+
+/// The words of a buffer.
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+/// Runs a body whose lanes store a word each at their place; the words.
+pub fn lanes(body: &str) -> Vec<u32> {
+    let body = format!("{body}\nmul.wide.u32 %d19, %lane, 4; add.u64 %d19, %d19, %io; st.global.u32 [%d19], %r0;");
+    let (left, _) = run(&kernel(&body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 128])])
+        .unwrap_or_else(|error| panic!("{error}: {body}"));
+    words(&left[0])
+}
+
+/// Why a body does not run; no lane stores anything.
+pub fn fault(body: &str, warps: u32) -> String {
+    match run(&kernel(body), "k", Shape::warps(warps), &[Given::Buffer(vec![0; 4096])]) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("it runs: {body}"),
+    }
+}

@@ -1,0 +1,183 @@
+//! Bulk copies on the virtual device: boxes and spans there and back, what they may not do, and every row as we emit it.
+
+use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
+use tilewright_nvidia::NvidiaTarget;
+use tilewright_nvidia::device::virtual_device::VirtualDevice;
+use tilewright_plugin::{Device, DeviceError, EncodedMap, LaunchArgument, LaunchRequest, Target};
+use tilewright_target::{BoxOperand, Instruction, Mix, Operand, TargetDescription};
+use tilewright_verify::{box_copy_trial, box_origins, span_copy_trial};
+
+use crate::virtual_device::bench::{Shape, artifact, fault, words};
+
+fn h100() -> (NvidiaTarget, VirtualDevice) {
+    let text = include_str!("../../../../../targets/h100.toml");
+    let target = NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap();
+    let device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+    (target, device)
+}
+
+/// A kernel that takes a map and a pointer; one lane is `%one`, and `b` an mbarrier of one arrival.
+fn kernel(body: &str) -> String {
+    format!(
+        ".version 8.6\n.target sm_90a\n.address_size 64\n\
+         .visible .entry k(.param .align 64 .b8 map[128], .param .u64 io)\n{{\n\
+         .reg .pred %one, %p0; .reg .b32 %r<10>; .reg .b64 %d<20>; .reg .b64 %io, %map; .reg .b32 %lane;\n\
+         .shared .align 1024 .b8 box[1024]; .shared .align 8 .b64 b;\n\
+         mov.b64 %map, map; cvta.param.u64 %map, %map;\n\
+         ld.param.u64 %io, [io]; mov.u32 %lane, %tid.x; setp.eq.u32 %one, %lane, 0;\n\
+         @%one mbarrier.init.shared.b64 [b], 1; bar.sync 0;\n{body}\nret;\n}}\n"
+    )
+}
+
+const BRING: &str = "@%one mbarrier.arrive.expect_tx.shared.b64 _, [b], 256; \
+    @%one cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [box], [%map, {%r1, %r2}], [b];";
+const WAIT: &str = "W: mbarrier.try_wait.parity.shared.b64 %p0, [b], 0; @!%p0 bra W;";
+/// Each lane stores the two words at its place of the box.
+const SHOW: &str = "mul.lo.u32 %r3, %lane, 8; mov.u32 %r4, box; add.u32 %r4, %r4, %r3; \
+    ld.shared.v2.u32 {%r5, %r6}, [%r4]; cvt.u64.u32 %d0, %r3; add.u64 %d0, %d0, %io; st.global.v2.u32 [%d0], {%r5, %r6};";
+
+/// Runs a body on a tensor of 16 rows of 24 words, each its own number, whose boxes have 4 rows of 16 words; what is at
+/// the pointer, and in the tensor, afterwards.
+fn run(body: &str, mode: u32, outside: Outside) -> Result<[Vec<u32>; 2], DeviceError> {
+    let (_, mut device) = h100();
+    let map = TensorMap { element_bits: 32, box_sizes: vec![16, 4], mix: Mix::default(), outside };
+    let mut made = artifact(&kernel(body), "k", Shape::warps(1));
+    made.kernels[0].maps = vec![EncodedMap { parameter: 0, map, mode: Some(mode), rows: None }];
+    made.kernels[0].parameters = Some(vec![0, 64]);
+    let code = device.load(&made)?;
+    let tensor: Vec<u8> = (0..16 * 24u32).flat_map(u32::to_le_bytes).collect();
+    let buffers = [device.allocate(256)?, device.allocate(tensor.len() as u64)?];
+    device.write(buffers[1], 0, &tensor)?;
+    let given = MappedTensor::packed(buffers[1], &[24, 16], 4).unwrap();
+    let arguments = vec![LaunchArgument::Tensor(given), LaunchArgument::Buffer(buffers[0])];
+    device.launch(&LaunchRequest { code, kernel: "k".to_owned(), grid: [1, 1, 1], arguments })?;
+    Ok([words(&device.read(buffers[0], 0, 256)?), words(&device.read(buffers[1], 0, tensor.len() as u64)?)])
+}
+
+#[test]
+fn a_box_comes_with_what_is_outside() {
+    let at = "mov.u32 %r1, 20; mov.u32 %r2, -1;";
+    for (outside, filler) in [(Outside::Zeros, 0), (Outside::NotANumber, u32::MAX)] {
+        let [found, _] = run(&format!("{at} {BRING} {WAIT} {SHOW}"), 0, outside).unwrap();
+        for (place, found) in (0..).zip(found) {
+            let (row, column) = (place / 16, 20 + place % 16);
+            let inside = row > 0 && column < 24;
+            assert_eq!(found, if inside { (row - 1) * 24 + column } else { filler }, "place {place}");
+        }
+    }
+}
+
+/// PTX ISA, "Swizzling modes": in rows of 64 bytes chunk `c` of row `r` of two lies at chunk `c ^ (r / 2 % 4)`.
+#[test]
+fn a_box_lies_as_its_mode_says() {
+    let [found, _] = run(&format!("mov.u32 %r1, 0; mov.u32 %r2, 8; {BRING} {WAIT} {SHOW}"), 2, Outside::Zeros).unwrap();
+    for row in 0..4u32 {
+        for chunk in 0..4 {
+            let place = (row * 16 + (chunk ^ (row / 2 % 4)) * 4) as usize;
+            let first = (8 + row) * 24 + chunk * 4;
+            assert_eq!(found[place..place + 4], [first, first + 1, first + 2, first + 3], "row {row}, chunk {chunk}");
+        }
+    }
+}
+
+const FILL: &str = "mul.lo.u32 %r3, %lane, 8; mov.u32 %r4, box; add.u32 %r4, %r4, %r3; add.u32 %r5, %lane, 1000; \
+    st.shared.v2.u32 [%r4], {%r5, %r5}; fence.proxy.async.shared::cta; bar.sync 0; mov.u32 %r1, 16; mov.u32 %r2, 14;";
+const PUT: &str = "@%one cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%map, {%r1, %r2}], [box]; \
+    cp.async.bulk.commit_group;";
+
+#[test]
+fn a_box_goes_back_where_there_is_a_tensor() {
+    for wait in ["cp.async.bulk.wait_group 0;", "cp.async.bulk.wait_group.read 0; bar.sync 0; st.shared.u32 [%r4], 7;"]
+    {
+        let [_, tensor] = run(&format!("{FILL} {PUT} {wait}"), 0, Outside::Zeros).unwrap();
+        for (place, found) in (0..).zip(tensor) {
+            let (row, column) = (place / 24, place % 24);
+            let written = row >= 14 && column >= 16;
+            // A lane has two words of the box, whose rows have 16.
+            let lane = (row.max(14) - 14) * 8 + (column.max(16) - 16) / 2;
+            assert_eq!(found, if written { 1000 + lane } else { place }, "place {place}");
+        }
+    }
+}
+
+#[test]
+fn what_is_under_way_is_not_touched() {
+    let says = |body: String, parts: &[&str]| {
+        let error = run(&body, 0, Outside::Zeros).unwrap_err().to_string();
+        parts.iter().for_each(|part| assert!(error.contains(part), "{error}"));
+    };
+    let at = "mov.u32 %r1, 0; mov.u32 %r2, 0;";
+    says(format!("{at} {BRING} {SHOW}"), &["being written", "not waited for"]);
+    says(format!("{FILL} {PUT} st.shared.u32 [%r4], 7;"), &["being read by what was issued"]);
+    says(format!("{FILL} {PUT}"), &["ends", "not waited for"]);
+    says(format!("{at} {}", BRING.replace("[box]", "[box+16]")), &["no multiple of 128"]);
+    says(format!("{at} {}", BRING.replace("[%map,", "[%io,")), &["no map of a tensor"]);
+    says(format!("{at} {}", BRING.replace("{%r1, %r2}", "{%r1}")), &["1 coordinates"]);
+    // More bytes are awaited than come: the phase never completes.
+    let more = BRING.replace(", 256;", ", 272;");
+    let (_, mut device) = h100();
+    let mut made = artifact(
+        &kernel(&format!("{at} {more} mbarrier.test_wait.parity.shared.b64 %p0, [b], 0; {SHOW}")),
+        "k",
+        Shape::warps(1),
+    );
+    made.kernels[0].parameters = Some(vec![0, 64]);
+    let code = device.load(&made).unwrap();
+    let buffer = device.allocate(16).unwrap();
+    let tensor = MappedTensor { buffer, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] };
+    let arguments = vec![LaunchArgument::Tensor(tensor), LaunchArgument::Buffer(buffer)];
+    let launched = device.launch(&LaunchRequest { code, kernel: "k".to_owned(), grid: [1, 1, 1], arguments });
+    assert!(
+        matches!(launched, Err(DeviceError::Unsupported(_))),
+        "an artifact that says nothing of a map: {launched:?}"
+    );
+}
+
+#[test]
+fn spans_are_of_whole_grains() {
+    let shared = ".shared .align 16 .b8 w[64]; .shared .align 8 .b64 b; setp.eq.u32 %p0, %lane, 0; \
+                  @%p0 mbarrier.init.shared.b64 [b], 1; bar.sync 0;";
+    let copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes";
+    let wrong = |what: &str| fault(&format!("{shared} @%p0 {copy} {what};"), 1);
+    assert!(wrong("[w], [%io], 24, [b]").contains("a multiple of 16"));
+    assert!(wrong("[w+8], [%io], 16, [b]").contains("no multiple of 16"));
+    assert!(wrong("[w], [%io+4], 16, [b]").contains("no multiple of 16"));
+    assert!(wrong("[w], [%io], 16, [w]").contains("none was made"));
+}
+
+fn box_operand(row: &Instruction) -> Option<&BoxOperand> {
+    row.operands.iter().find_map(|operand| match operand {
+        Operand::Box(operand) => Some(operand),
+        _ => None,
+    })
+}
+
+/// As the plugin emits them: wherever a box begins, in every arrangement, for elements of 16 and 64 bits.
+#[test]
+fn every_row_runs() {
+    let (target, mut device) = h100();
+    let rows = target.instructions().iter().filter(|row| tilewright_verify::kernels::Bulk::is_of(row));
+    let mut ran = 0;
+    let mut right = |trial: tilewright_verify::Trial, what: String| {
+        let differences = trial.run_on(&mut device, &target).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
+        assert!(differences.is_empty(), "{what}: {}", differences[0]);
+        ran += 1;
+    };
+    for row in rows {
+        let Some(operand) = box_operand(row) else {
+            right(span_copy_trial(row, 1040, 32).unwrap(), row.name.clone());
+            continue;
+        };
+        for (arrangement, element_bits) in operand.arrangements.iter().zip([16, 64].into_iter().cycle()) {
+            let mut box_sizes = vec![arrangement.row_bytes.unwrap_or(48) * 8 / element_bits, 5, 2, 3, 1];
+            box_sizes.truncate(operand.rank as usize);
+            let map = TensorMap { element_bits, box_sizes, mix: arrangement.mix, outside: Outside::NotANumber };
+            for which in 0..4 {
+                let origin: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
+                let trial = box_copy_trial(row, &map, &origin, 32).unwrap();
+                right(trial, format!("{} {} at {origin:?}", row.name, arrangement.name));
+            }
+        }
+    }
+    assert_eq!(ran, 2 + 2 * 5 * 4 * 4);
+}

@@ -1,0 +1,86 @@
+//! What this plugin emits, executed: conversions between the layouts of `oracle/conversions.jsonl`. Every register must hold
+//! what its layout says, and what was executed is what the plan counts before anything was emitted.
+
+use serde_json::Value;
+use tilewright_kernel::Counts;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_lower::conversion_kernel;
+use tilewright_plan::movement;
+use tilewright_plan::movement::{Means, MovementError};
+use tilewright_plugin::Target;
+use tilewright_verify::prove_conversion_on;
+
+use crate::virtual_device::bench::{a100, device};
+
+/// Conversions of the framework's own sample; all of them where the full data are at hand.
+fn conversions() -> Vec<Value> {
+    let sample = include_str!("../../../../testkit/data/conversions.jsonl").to_owned();
+    let full = std::env::var_os("TILEWRIGHT_SHARED").map(|shared| {
+        let file = std::path::Path::new(&shared).join("oracle/conversions.jsonl");
+        std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    });
+    full.unwrap_or(sample).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn layout(json: &Value) -> LinearLayout {
+    let layout = &json["layout"];
+    let named = |pair: &Value| (Dim::named(pair[0].as_str().unwrap()), pair[1].as_u64().unwrap());
+    let outs: Vec<_> = layout["out_dims"].as_array().unwrap().iter().map(named).collect();
+    let bases = layout["in_dims"].as_array().unwrap().iter().map(|pair| {
+        let name = pair[0].as_str().unwrap();
+        let columns = layout["bases"][name].as_array().unwrap();
+        let column = |column: &Value| column.as_array().unwrap().iter().map(|at| at.as_u64().unwrap()).collect();
+        (Dim::named(name), columns.iter().map(column).collect::<Vec<Vec<u64>>>())
+    });
+    LinearLayout::from_bases(&bases.collect::<Vec<_>>(), &outs).unwrap()
+}
+
+/// More operations than these take a code generator minutes.
+const MOST_OPERATIONS: usize = 2000;
+
+/// What does not depend on how the code generator writes predicates and folds moves.
+fn compared(counts: &Counts) -> [u64; 7] {
+    [
+        counts.exchanges,
+        counts.matrix_stores,
+        counts.matrix_loads,
+        counts.wavefronts_stored,
+        counts.wavefronts_loaded,
+        counts.barriers,
+        counts.warp_barriers,
+    ]
+}
+
+#[test]
+fn conversions_are_right_and_as_planned() {
+    let target = a100();
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    let (mut shown, mut large) = (0, 0);
+    for row in conversions() {
+        let name = row["id"].as_str().unwrap();
+        let bits = row["element_bits"].as_u64().unwrap() as u32;
+        let (src, dst) = (layout(&row["src"]), layout(&row["dst"]));
+        if src.in_bits(Dim::BLOCK) > 0 || src.in_bits(Dim::LANE) != 5 {
+            // Clusters, and warps of other sizes, are other products'.
+            continue;
+        }
+        let plan = match movement::convert(&src, &dst, bits, means) {
+            Ok(plan) => plan,
+            Err(MovementError::Impossible { .. }) => continue,
+            Err(error) => panic!("{name}: {error}"),
+        };
+        let kernel = conversion_kernel("convert", &src, &dst, bits, &plan).unwrap();
+        if kernel.statements().len() > MOST_OPERATIONS {
+            large += 1;
+            continue;
+        }
+        let mut device = device();
+        prove_conversion_on(&mut device, &target, [&src, &dst], bits, &plan)
+            .unwrap_or_else(|wrong| panic!("{name}, path {}: {wrong}", plan.path));
+        let executed = &device.report().counts;
+        assert_eq!(compared(executed), compared(&plan.counts), "{name}, path {}: {executed:?}", plan.path);
+        shown += 1;
+    }
+    eprintln!("{shown} conversions were shown, {large} have more than {MOST_OPERATIONS} operations");
+    assert!(shown > 20, "{shown} conversions were shown");
+}

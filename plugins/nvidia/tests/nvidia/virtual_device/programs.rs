@@ -1,0 +1,57 @@
+//! Whole programs: compiled from their text for the product, and executed over their grids; every buffer must hold what
+//! the case says, which no compiler computed.
+
+use std::path::{Path, PathBuf};
+
+use tilewright::{ProgramCompiler, ProgramOptions};
+use tilewright_verify::case::Case;
+
+use crate::virtual_device::bench::{a100, device};
+
+/// The programs that the suite carries; all of them where the full data are at hand.
+fn files() -> Vec<PathBuf> {
+    let carried = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels");
+    let full = std::env::var_os("TILEWRIGHT_SHARED").map(|shared| Path::new(&shared).join("kernels/cases"));
+    Case::files(&full.unwrap_or(carried)).unwrap()
+}
+
+/// Why a program does not do what it must; `Err` with what the target cannot.
+fn run(file: &Path) -> Result<Option<String>, String> {
+    let case = Case::read(file).unwrap_or_else(|error| panic!("{error}"));
+    let text = std::fs::read_to_string(&case.program).unwrap();
+    let (target, dialects, imports) = (a100(), tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+    let options =
+        ProgramOptions { warps: Some(case.warps), entry: Some(case.entry.clone()), ..ProgramOptions::default() };
+    let kernel = match compiler.kernel(&text, &options, &mut |_| {}) {
+        Ok(kernel) => kernel,
+        Err(error) if error.is_unsupported() => return Err(error.to_string()),
+        Err(error) => return Ok(Some(error.to_string())),
+    };
+    Ok(match case.run_on(&mut device(), &target, kernel) {
+        Ok(differences) if differences.is_empty() => None,
+        Ok(differences) => Some(differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
+        Err(error) => Some(error.to_string()),
+    })
+}
+
+/// Data that no execution of their program gives: `docs/programs.md`.
+const MISTAKEN: [&str; 1] = ["loop_forms_i32"];
+
+#[test]
+fn programs_leave_what_they_must() {
+    let (mut wrong, mut unsupported, mut right) = (Vec::new(), Vec::new(), 0);
+    for file in files() {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        match run(&file) {
+            Ok(None) if MISTAKEN.contains(&name.as_str()) => wrong.push(format!("{name}: it agrees by now")),
+            Ok(None) => right += 1,
+            Ok(Some(_)) if MISTAKEN.contains(&name.as_str()) => {}
+            Ok(Some(message)) => wrong.push(format!("{name}: {message}")),
+            Err(message) => unsupported.push(format!("{name}: {message}")),
+        }
+    }
+    eprintln!("{right} programs are right; not for this product: {unsupported:#?}");
+    assert!(wrong.is_empty(), "{} programs are wrong: {wrong:#?}", wrong.len());
+    assert!(right > 10, "{right} programs were run");
+}

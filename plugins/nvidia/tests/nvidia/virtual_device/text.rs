@@ -1,0 +1,150 @@
+//! Texts that are no programs, or have what is not known: an error with the line, whatever the text.
+
+use proptest::prelude::*;
+use tilewright_nvidia::device::virtual_device::parse;
+use tilewright_nvidia::object;
+
+use crate::virtual_device::bench::{Given, Shape, kernel, run};
+
+fn refused(body: &str) -> String {
+    run(&kernel(body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 4])]).unwrap_err().to_string()
+}
+
+#[test]
+fn what_is_not_known_is_named_with_its_line_and_the_nearest() {
+    for (body, words) in [
+        ("mull.lo.s32 %r0, 1, 2;", &["line 9", "mull.lo.s32", "`mul"] as &[&str]),
+        ("mul.low.s32 %r0, 1, 2;", &["`low` is not known here of `mul`", "`lo`"]),
+        ("tcgen05.wait::ld.sync.aligned;", &["tcgen05.wait::ld.sync.aligned"]),
+        ("add.s32 %r0, %r1;", &["takes 3 operands, 2 are given"]),
+        ("add.s32 %r0, %r1, %r99;", &["the register `%r99` is not declared"]),
+        ("bra NOWHERE;", &["no label `NOWHERE`"]),
+        ("mov.u32 %r0, %clock;", &["%clock"]),
+        ("add.sat.u32 %r0, 1, 2;", &["these modifiers and types together"]),
+        (
+            "mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32 {%r0}, {%r0}, {%r0}, {%r0};",
+            &["no instruction `mma", "the nearest"],
+        ),
+        ("call.uni other, ();", &["`other`", "inline"]),
+        ("ld.global.v2.u32 %r0, [%io];", &["takes 2 registers, not 1"]),
+        ("mov.u32 %r0 1;", &["expected `,`, found `1`"]),
+    ] {
+        let message = refused(body);
+        for word in words {
+            assert!(message.contains(word), "`{word}` is not in: {message}");
+        }
+    }
+}
+
+#[test]
+fn texts_that_end_early_or_nest_without_end_are_errors() {
+    let whole = kernel("mov.u32 %r0, 1;");
+    for end in 0..whole.trim_end().len() {
+        if let Ok(module) = parse(&whole[..end]) {
+            assert_eq!(module.kernels().count(), 0, "{}", &whole[..end]);
+        }
+    }
+    assert!(parse(&kernel(&format!("mov.b32 %r0, {};", "{".repeat(10_000)))).is_err());
+    assert!(parse(".version 8.0 .target sm_80 .address_size 32").unwrap_err().to_string().contains("32 bits"));
+    assert!(parse("\u{e9}").is_err() && parse("/* open").is_err() && parse("\"open").is_err());
+    assert!(parse(".global .b8 large[99999999999999999999];").is_err());
+    assert!(parse(".global .b8 large[4294967295][4294967295];").is_err());
+    assert!(refused(".local .b8 l[200000000]; mov.u32 %r0, 1;").contains("a lane's own memory"));
+    assert!(refused(".reg .b32 %many<1000000>; mov.u32 %r0, 1;").contains("registers"));
+}
+
+/// Pieces of PTX, so that random texts come far.
+const PIECES: [&str; 44] = [
+    ".version 8.0",
+    ".target sm_80",
+    ".address_size 64",
+    ".visible .entry k(",
+    ".param .u64 io",
+    ")",
+    "{",
+    "}",
+    ";",
+    ",",
+    ".reg .b32 %r<9>",
+    ".reg .pred p",
+    ".shared .align 8 .b8 m[64]",
+    "[",
+    "]",
+    "%r1",
+    "%r2",
+    "p",
+    "m",
+    "io",
+    "@p",
+    "@!p",
+    "add.s32",
+    "mov.b64",
+    "ld.param.u64",
+    "st.shared.v2.b32",
+    "setp.lt.s32",
+    "bra L",
+    "L:",
+    "ret",
+    "bar.sync 0",
+    "0x7f",
+    "-1",
+    "0f3F800000",
+    "1.5",
+    "|",
+    "=",
+    "+",
+    "shfl.sync.bfly.b32",
+    "cvt.rn.f32.s32",
+    "// implicit-def: %r3\n",
+    "\n",
+    ".branchtargets",
+    "ldmatrix.sync.aligned.m8n8.x1.shared.b16",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,80}") {
+        let _ = parse(&text);
+    }
+
+    #[test]
+    fn no_text_of_pieces_panics(pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..60)) {
+        let text = pieces.join(" ");
+        let _ = parse(&text);
+        // As the body of a kernel it is decoded, too, and run where it can be.
+        let body = format!("{{ .reg .b32 %q<9>; .reg .pred p; .shared .align 8 .b8 m[64]; {text} }}");
+        let _ = run(&kernel(&body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 64])]);
+    }
+}
+
+/// The assembler takes what the tests here run: their PTX is PTX.
+#[test]
+fn the_assembler_takes_the_same_syntax() {
+    let Some(program) = object::assembler() else {
+        eprintln!("no ptxas here: the syntax of the tests is not checked");
+        return;
+    };
+    let bodies = include_str!("rows.rs")
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("(\"")?.split_once("\",").map(|(body, _)| body));
+    // Types of eight bits and some modes came with later processors.
+    let text: Vec<String> = bodies
+        .filter(|body| body.ends_with(';') && !body.contains("e4m3") && !body.contains("e5m2"))
+        .enumerate()
+        .map(|(number, body)| format!(".visible .entry k{number}(.param .u64 io) {{\n.reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<40>; .reg .b64 %d<20>;\n.reg .b64 %io; .reg .b32 %lane; ld.param.u64 %io, [io]; mov.u32 %lane, %tid.x;\n{body}\nst.global.u32 [%io], %r0; ret; }}\n"))
+        .collect();
+    assert!(text.len() > 100, "{} instructions were found", text.len());
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("rows.ptx");
+    std::fs::write(&file, format!(".version 8.0\n.target sm_80\n.address_size 64\n{}", text.concat())).unwrap();
+    let run = std::process::Command::new(program)
+        .arg("-arch=sm_80")
+        .arg(&file)
+        .arg("-o")
+        .arg(directory.path().join("o"))
+        .output();
+    let run = run.unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}

@@ -1,0 +1,180 @@
+//! Layouts of whole programs, looked at by other means than those by which they were chosen.
+
+pub mod held;
+pub mod meaning;
+pub mod on_target;
+
+use std::path::PathBuf;
+
+use tilewright_assign::layouts::Layouts;
+use tilewright_assign::product::{is_product, product};
+use tilewright_assign::{Assigned, EngineError, Machine, Strategy, assign};
+use tilewright_layout::{Families, LinearLayout};
+use tilewright_plan::movement::Means;
+use tilewright_tile::import::{Imports, import};
+use tilewright_tile::op::Dialects;
+use tilewright_tile::{Attribute, Body, Module, Op, Type, text, verify};
+
+/// A real program, with what Triton makes of it.
+pub struct Program {
+    pub name: String,
+    pub module: Module,
+    pub warps: u32,
+    pub triton: serde_json::Value,
+}
+
+/// The programs of the full data before layouts are assigned; none without the data.
+pub fn programs() -> Vec<Program> {
+    let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") else { return Vec::new() };
+    let folder = PathBuf::from(shared).join("kernels/cases");
+    let only = std::env::var("TILEWRIGHT_PROGRAM").unwrap_or_default();
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "ttir") && path.to_string_lossy().contains(&only));
+    paths.sort();
+    paths.iter().map(|path| read(path)).collect()
+}
+
+fn read(path: &std::path::Path) -> Program {
+    let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+    let json = |end: &str| -> serde_json::Value {
+        let text = std::fs::read_to_string(path.with_extension(end)).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let warps = json("json")["num_warps"].as_u64().unwrap() as u32;
+    let program = std::fs::read_to_string(path).unwrap();
+    let dialects = Dialects::neutral();
+    let module = text::parse(&program, &dialects).unwrap_or_else(|error| panic!("{name}:{error}"));
+    Program { name, module, warps, triton: json("triton.json") }
+}
+
+impl Program {
+    /// Conversions that Triton leaves on a target of its own, with those from shared memory that stand for one.
+    pub fn of_triton(&self, target: &str) -> Option<u64> {
+        let counts = &self.triton["targets"][target]["ttgir"];
+        Some(counts["convert_layout"].as_u64()? + counts["local_load"].as_u64()?)
+    }
+}
+
+/// Assigns layouts both ways, and looks at the result.
+pub fn assigned(program: &Program, machine: &Machine<'_>) -> Result<Assigned, String> {
+    let one = |strategy| {
+        let assigned = assign(&program.module, machine, strategy).map_err(|error| error.to_string())?;
+        look(&program.module, &assigned.module, machine).map_err(|error| format!("{strategy:?}: {error}"))?;
+        Ok::<_, String>(assigned)
+    };
+    let (followed, least) = (one(Strategy::Propagation)?, one(Strategy::LeastCost)?);
+    if least.report.cost() > followed.report.cost() + 1e-6 {
+        return Err(format!("{} is more than {} by propagation", least.report.cost(), followed.report.cost()));
+    }
+    Ok(least)
+}
+
+/// Every tensor has a layout, operations have their operands where they need them, and the program means the same.
+pub fn look(before: &Module, after: &Module, machine: &Machine<'_>) -> Result<(), String> {
+    let printed = text::print(after);
+    verify(after).map_err(|violation| format!("{violation}\n{printed}"))?;
+    let again = text::parse(&printed, &Dialects::neutral()).map_err(|error| error.to_string())?;
+    if text::print(&again) != printed {
+        return Err("it is not read as it was written".to_owned());
+    }
+    let layouts = Layouts::new(machine.families);
+    for function in &after.functions {
+        let Some(body) = &function.body else { continue };
+        for op in body.walk(body.root()) {
+            rules(body, op, &layouts, machine).map_err(|why| format!("{}: {why}\n{printed}", body.op(op).name()))?;
+        }
+    }
+    meaning::same(before, after)
+}
+
+fn rules(body: &Body, op: Op, layouts: &Layouts<'_>, machine: &Machine<'_>) -> Result<(), String> {
+    let operation = body.op(op);
+    let layout_of = |value: &tilewright_tile::Value| -> Result<Option<LinearLayout>, String> {
+        let ty = body.ty(*value);
+        match ty {
+            Type::Tensor(tensor) => {
+                let layout = layouts.distributed(ty).map_err(|error| error.to_string())?;
+                let sizes: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
+                let fits = sizes == tensor.shape && layout.is_surjective();
+                fits.then_some(Some(layout)).ok_or_else(|| format!("the layout of {ty} is none"))
+            }
+            _ => Ok(None),
+        }
+    };
+    let operands = operation.operands.iter().map(layout_of).collect::<Result<Vec<_>, _>>()?;
+    let results = operation.results.iter().map(layout_of).collect::<Result<Vec<_>, _>>()?;
+    if is_product(operation.name()) {
+        let plan = product(body, op, machine).map_err(|error| error.to_string())?;
+        let [a, b] = &plan.factors;
+        for (held, planned) in operands.iter().zip([a.as_ref(), b.as_ref(), Some(&plan.sums)]) {
+            if planned.is_some_and(|planned| Some(planned) != held.as_ref()) {
+                return Err(format!("an operand is in {held:?}, and planned is {planned:?}"));
+            }
+        }
+    }
+    let name = operation.name();
+    if matches!(name, "arith.select" | "tt.load" | "tt.store" | "tt.scan" | "tt.atomic_rmw" | "tt.map_elementwise") {
+        let mut all = operands.iter().chain(&results).flatten();
+        let first = all.next();
+        if all.any(|other| Some(other) != first) {
+            return Err("its tensors are in different layouts".to_owned());
+        }
+    }
+    held::in_place(body, op, &operands, &results)
+}
+
+/// Programs of the full data whose names end so, which say their layouts, are left as they are once vendors' words are
+/// neutral ones.
+pub fn stay(means: Means<'_>, families: &dyn Families, (dialects, imports): (&Dialects, &Imports), endings: &[&str]) {
+    let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") else { return };
+    let folder = PathBuf::from(shared).join("kernels/ttgir");
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !endings.iter().any(|ending| file.ends_with(ending)) {
+            continue;
+        }
+        let module = text::parse(&std::fs::read_to_string(&path).unwrap(), dialects).unwrap();
+        let module = import(&module, imports, dialects).unwrap_or_else(|error| panic!("{file}: {error:?}"));
+        let number = |name: &str| module.attributes.get(name).and_then(Attribute::as_integer).unwrap() as u32;
+        let (lanes, warps) = (number("ttg.threads-per-warp"), number("ttg.num-warps"));
+        let machine = Machine { means, families, lanes, warps };
+        let made = match assign(&module, &machine, Strategy::LeastCost) {
+            Ok(made) => made,
+            // What the target cannot multiply is said before layouts matter.
+            Err(EngineError::Product { .. }) => continue,
+            Err(error) => panic!("{file}: {error}"),
+        };
+        let (before, after) = (text::print(&module), text::print(&made.module));
+        let differ = before.lines().zip(after.lines()).find(|(before, after)| before != after);
+        assert!(before == after, "{file}: {differ:?}");
+    }
+}
+
+/// A program that loads a square of 32 rows of 32 binary16 numbers `%x`, does something to it, and stores it at
+/// `%to`; `%count` is a number that nobody knows.
+pub fn square(what: &str, result: &str) -> String {
+    format!(
+        "module {{
+  tt.func public @f(%p: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %q: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %count: i32) {{
+    %i = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32>
+    %c = arith.constant dense<32> : tensor<32x1xi32>
+    %down = tt.expand_dims %i {{axis = 1 : i32}} : tensor<32xi32> -> tensor<32x1xi32>
+    %rows = arith.muli %down, %c : tensor<32x1xi32>
+    %across = tt.expand_dims %i {{axis = 0 : i32}} : tensor<32xi32> -> tensor<1x32xi32>
+    %rows2 = tt.broadcast %rows : tensor<32x1xi32> -> tensor<32x32xi32>
+    %across2 = tt.broadcast %across : tensor<1x32xi32> -> tensor<32x32xi32>
+    %at = arith.addi %rows2, %across2 : tensor<32x32xi32>
+    %base = tt.splat %p : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+    %from = tt.addptr %base, %at : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+    %x = tt.load %from : tensor<32x32x!tt.ptr<f16>>
+    %base2 = tt.splat %q : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+    %to = tt.addptr %base2, %at : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+    {what}
+    tt.store %to, {result} : tensor<32x32x!tt.ptr<f32>>
+    tt.return
+  }}
+}}"
+    )
+}

@@ -1,0 +1,42 @@
+//! Modules that ask for clusters of blocks: a target without them refuses each, and says why.
+#![allow(clippy::unwrap_used)]
+
+use tilewright_kernel::{Builder, Launch, Module, Scope, Space, SpecialRegister, Type, verify};
+use tilewright_plugin::{CompileError, CompileOptions, Target};
+
+/// A verified module of one kernel, whose parameter is a pointer.
+pub fn module(launch: Launch, act: impl FnOnce(&mut Builder)) -> Module {
+    let mut builder = Builder::new("across", launch, &[("out", Type::Pointer(Space::Global))]);
+    act(&mut builder);
+    let module = Module { kernels: vec![builder.finish()] };
+    verify(&module).unwrap();
+    module
+}
+
+/// What only clusters have: their launch, their barrier, the block's index, other blocks' memory.
+fn asking(launch: Launch) -> [Module; 4] {
+    [
+        module(launch.with_blocks(2), |_| {}),
+        module(launch, |k| k.barrier(Scope::Cluster)),
+        module(launch, |k| {
+            k.special(SpecialRegister::Block);
+        }),
+        module(launch, |k| {
+            let buffer = k.shared_buffer(16, 16);
+            let block = k.i32(0);
+            k.cluster_address(buffer, block);
+        }),
+    ]
+}
+
+/// Checks that the target, which has no clusters, refuses all of them as unsupported.
+#[track_caller]
+pub fn are_refused(target: &dyn Target, words: [&str; 4]) {
+    let launch = Launch::new(target.description().lanes.default, 1);
+    for (module, words) in asking(launch).iter().zip(words) {
+        match target.compile(module, &CompileOptions::default()) {
+            Err(CompileError::Unsupported(message)) => assert!(message.contains(words), "{message}"),
+            other => panic!("expected a refusal about {words}: {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The suite's programs that say where tiles lie: solved, executed, and told as a table.
+
+pub mod ranked;
+mod table;
+
+use std::path::Path;
+
+use tilewright::{ProgramCompiler, ProgramOptions, Stage};
+use tilewright_assign::synthesis::{Derivation, Options};
+use tilewright_emulator::{Limits, Report};
+use tilewright_kernel::Counts;
+use tilewright_plugin::Target;
+use tilewright_verify::case::Case;
+
+#[allow(unused_imports, reason = "each test program uses some of this")]
+pub use table::table;
+
+/// The programs.
+pub const PROGRAMS: [&str; 17] = [
+    "explicit_attention",
+    "explicit_attention_dkv",
+    "explicit_attention_dq",
+    "explicit_decode",
+    "explicit_decode_join",
+    "explicit_fp8",
+    "explicit_gemm",
+    "explicit_gemm_edges",
+    "explicit_gemv",
+    "explicit_int1",
+    "explicit_int4",
+    "explicit_interleaved",
+    "explicit_moe",
+    "explicit_narrow",
+    "explicit_packed",
+    "explicit_rmsnorm",
+    "explicit_rmsnorm_blocks",
+];
+
+/// Those whose weights have fewer bits than the unit multiplies.
+pub const MIXED: [&str; 3] = ["explicit_int1", "explicit_int4", "explicit_moe"];
+
+/// Those whose weights lie as NVIDIA's lanes want them.
+pub const PACKED: [&str; 2] = ["explicit_interleaved", "explicit_packed"];
+
+/// A program, solved for a target and executed.
+pub struct Solved {
+    pub derivation: Derivation,
+    /// What the busiest warp executed.
+    pub counts: Counts,
+    /// All that was executed.
+    pub report: Report,
+    /// The kernel's text.
+    pub kernel: String,
+}
+
+/// A case of the suite, and its text.
+pub fn case(name: &str) -> (Case, String) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels").join(format!("{name}.json"));
+    let case = Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
+    let text = std::fs::read_to_string(&case.program).expect("the program of a case");
+    (case, text)
+}
+
+/// The product of the suite in tiles of other sizes, for K of so many: the launch is of as many blocks as that takes.
+pub fn tiled(case: &Case, text: &str, [m, n, k]: [u64; 3], depth: u64) -> (Case, String) {
+    let text = text.replace("64x32", &format!("{m}x{k}")).replace("32x64", &format!("{k}x{n}"));
+    let text = text.replace("64x64", &format!("{m}x{n}"));
+    let text = text.replace("(64,32,?):(?,1,32)", &format!("({m},{k},?):(?,1,{k})"));
+    let text = text.replace("(32,64,?):(1,?,32)", &format!("({k},{n},?):(1,?,{k})"));
+    let text = text.replace("(64,64):(?,1)", &format!("({m},{n}):(?,1)"));
+    let text = text.replace("muli %row, %c64", &format!("muli %row, %c{m}"));
+    let turns = format!("%turns = arith.constant {} : i32", depth / k);
+    let text = text.replace("%turns = arith.divsi %k, %c32 : i32", &turns);
+    let text = text.replace("muli %column, %c64", &format!("muli %column, %c{n}"));
+    let sizes = [16, 32, 64, 128].map(|size| format!("    %c{size} = arith.constant {size} : i32\n")).concat();
+    let text = text.replace("    %c32 = arith.constant 32 : i32\n    %c64 = arith.constant 64 : i32\n", &sizes);
+    let grid = [(128 / m) as u32, (64 / n) as u32, 1];
+    (Case { grid, ..case.clone() }, text)
+}
+
+/// What is found for a text, or why nothing is.
+pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: Options) -> Result<Derivation, String> {
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    let options = ProgramOptions { warps: Some(warps), synthesis, ..ProgramOptions::default() };
+    let mut derivation = None;
+    let kernel = compiler.kernel(text, &options, &mut |stage| {
+        if let Stage::Synthesis(found) = stage {
+            derivation = Some(found.clone());
+        }
+    });
+    kernel.map_err(|error| error.to_string())?;
+    derivation.ok_or_else(|| "nothing was solved".to_owned())
+}
+
+/// Solves a program and executes it: its buffers must hold what plain arithmetic says.
+pub fn solved(target: &dyn Target, name: &str, synthesis: Options) -> Solved {
+    let (case, text) = case(name);
+    executed(target, &case, &text, synthesis)
+}
+
+/// Solves a text for a case, and executes it.
+pub fn executed(target: &dyn Target, case: &Case, text: &str, synthesis: Options) -> Solved {
+    let name = &case.name;
+    let derivation = derived(target, text, case.warps, synthesis).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    let options = ProgramOptions { warps: Some(case.warps), synthesis, ..ProgramOptions::default() };
+    let (kernel, ended) = match case.compile_and_run(&compiler, text, &options, &Limits::default()) {
+        Ok(ran) => ran,
+        Err(error) => panic!("{name}: {error}"),
+    };
+    assert!(
+        ended.differences.is_empty(),
+        "{name}: {:?}",
+        ended.differences.iter().map(ToString::to_string).collect::<Vec<_>>()
+    );
+    let counts = ended.report.counts;
+    let kernel = tilewright_kernel::Module { kernels: vec![kernel] }.to_string();
+    Solved { derivation, counts, report: ended.report, kernel }
+}
+
+/// What a search finds that leaves out no branch is what the pruned one finds. Of programs that have more leaves than these it is
+/// not known; gives how many programs were compared.
+pub fn pruning_changes_nothing(product: &str, target: &dyn Target) -> usize {
+    const MOST: usize = 256;
+    let mut compared = 0;
+    for name in PROGRAMS {
+        let (case, text) = case(name);
+        let of = |pruned: bool| {
+            let options = Options { pruned, leaves: MOST, ..Options::default() };
+            derived(target, &text, case.warps, options).unwrap_or_else(|error| panic!("{name} on {product}: {error}"))
+        };
+        let whole = of(false);
+        if whole.search.cut > 0 {
+            println!("{name} on {product}: more than {MOST} leaves, not compared");
+            continue;
+        }
+        let pruned = of(true);
+        assert!(pruned.search.leaves <= whole.search.leaves, "{name} on {product}");
+        let found = Derivation { search: whole.search, ..pruned };
+        assert_eq!(found, whole, "{name} on {product}");
+        compared += 1;
+    }
+    compared
+}
+
+/// Whether a conversion that is told is one of a matrix on its way through the program: not for what is written to global memory in the
+/// end, and not of a column, which is broadcast, or of which no lane, register or warp moves along the second axis.
+pub fn is_inside(line: &str) -> bool {
+    let to = line.split(" to #").nth(1).unwrap_or_default();
+    let bases = to.split('[').filter_map(|basis| basis.split(']').next()?.split_once(", "));
+    let moves = bases.into_iter().any(|(_, second)| second.parse::<u64>().is_ok_and(|at| at != 0));
+    moves && !line.ends_with("for tt.store") && !line.ends_with("for tt.broadcast")
+}
+
+/// Compares a table with the one that the page has between these marks, or writes it there where `TILEWRIGHT_BLESS` is set.
+pub fn kept(mark: &str, table: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/synthesis.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let (open, close) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->"));
+    let (before, rest) = page.split_once(&open).expect("a mark");
+    let (_, after) = rest.split_once(&close).expect("a mark");
+    let expected = format!("{before}{open}{table}{close}{after}");
+    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
+        std::fs::write(path, expected).expect("the page is written");
+    } else {
+        assert_eq!(page, expected, "TILEWRIGHT_BLESS=1 writes it");
+    }
+}

@@ -1,0 +1,271 @@
+//! Kernels that the tests of this crate and of the vendors' crates compile.
+
+use tilewright_kernel::{
+    Binary, Builder, Cast, Compare, Element, Kernel, Launch, Module, Op, Scope, Space, SpecialRegister, Type, Unary,
+    Value,
+};
+use tilewright_target::TargetDescription;
+
+pub const GLOBAL: Type = Type::Pointer(Space::Global);
+pub const WORD: Type = Type::Scalar(Element::I32);
+pub const BIT: Type = Type::Scalar(Element::I1);
+pub const QUAD: Type = Type::Vector(Element::I32, 4);
+
+pub const INTEGER_OPERATIONS: [Binary; 11] = [
+    Binary::Add,
+    Binary::Sub,
+    Binary::Mul,
+    Binary::And,
+    Binary::Or,
+    Binary::Xor,
+    Binary::Shl,
+    Binary::ShrU,
+    Binary::ShrS,
+    Binary::DivU,
+    Binary::RemU,
+];
+pub const FLOAT_OPERATIONS: [Binary; 3] = [Binary::FAdd, Binary::FSub, Binary::FMul];
+pub const COMPARISONS: [Compare; 6] =
+    [Compare::Eq, Compare::Ne, Compare::LtU, Compare::LeU, Compare::LtS, Compare::LeS];
+
+pub fn module(kernels: Vec<Kernel>) -> Module {
+    Module { kernels }
+}
+
+/// `base` moved by the number of this lane in the block times `bytes`.
+pub fn own_address(k: &mut Builder, base: Value, bytes: u32) -> Value {
+    let lanes = k.launch().lanes;
+    let lane = k.special(SpecialRegister::Lane);
+    let warp = k.special(SpecialRegister::Warp);
+    let first = k.binary_const(Binary::Mul, warp, lanes);
+    let index = k.binary(Binary::Add, first, lane);
+    let offset = k.binary_const(Binary::Mul, index, bytes);
+    k.advance(base, offset)
+}
+
+/// Every lane copies 32 bytes as two accesses of 16.
+pub fn copy(launch: Launch) -> Kernel {
+    let mut k = Builder::new("copy", launch, &[("from", GLOBAL), ("to", GLOBAL)]);
+    let (from, to) = (k.parameter(0), k.parameter(1));
+    let from = own_address(&mut k, from, 32);
+    let to = own_address(&mut k, to, 32);
+    for offset in [0, 16] {
+        let value = k.load(QUAD, from, offset, None);
+        k.store(to, offset, value, None);
+    }
+    k.finish()
+}
+
+/// Every lane stores 2 x 16 bytes to shared memory, and after a barrier loads its mirror lane's.
+pub fn through_shared(launch: Launch, scope: Scope) -> Kernel {
+    let mut k = Builder::new("through_shared", launch, &[("from", GLOBAL), ("to", GLOBAL)]);
+    let lanes = launch.lanes * launch.warps;
+    let shared = k.shared_buffer(lanes * 32, 16);
+    let (from, to) = (k.parameter(0), k.parameter(1));
+    let from = own_address(&mut k, from, 32);
+    let to = own_address(&mut k, to, 32);
+    let own = own_address(&mut k, shared, 16);
+    let lane = k.special(SpecialRegister::Lane);
+    let mirror = k.binary_const(Binary::Xor, lane, launch.lanes - 1);
+    let mirror = k.binary_const(Binary::Mul, mirror, 16);
+    let other = k.advance(shared, mirror);
+    let half = (lanes * 16) as i32;
+    for (part, offset) in [0, 16].into_iter().enumerate() {
+        let value = k.load(QUAD, from, offset, None);
+        k.store(own, part as i32 * half, value, None);
+    }
+    k.barrier(scope);
+    for (part, offset) in [0, 16].into_iter().enumerate() {
+        let value = k.load(QUAD, other, part as i32 * half, None);
+        k.store(to, offset, value, None);
+    }
+    k.finish()
+}
+
+/// Every lane gets an integer and a float from the lane whose number differs in the bits of `mask`.
+pub fn exchange(launch: Launch, mask: u32) -> Kernel {
+    let mut k = Builder::new("exchange", launch, &[("at", GLOBAL)]);
+    let at = k.parameter(0);
+    let at = own_address(&mut k, at, 8);
+    let lane = k.special(SpecialRegister::Lane);
+    let partner = k.binary_const(Binary::Xor, lane, mask);
+    for (offset, element) in [(0, Element::I32), (4, Element::F32)] {
+        let value = k.load(Type::Scalar(element), at, offset, None);
+        let value = k.exchange(value, partner);
+        k.store(at, offset, value, None);
+    }
+    k.finish()
+}
+
+/// The same by an exchange that names the constant.
+pub fn exchange_xor(launch: Launch, mask: u32) -> Kernel {
+    let mut k = Builder::new("exchange_xor", launch, &[("at", GLOBAL)]);
+    let at = k.parameter(0);
+    let at = own_address(&mut k, at, 8);
+    for (offset, element) in [(0, Element::I32), (4, Element::F32)] {
+        let value = k.load(Type::Scalar(element), at, offset, None);
+        let value = k.exchange_xor(value, mask);
+        k.store(at, offset, value, None);
+    }
+    k.finish()
+}
+
+/// Lanes below `bound` add one to a word.
+pub fn predicated(launch: Launch) -> Kernel {
+    let mut k = Builder::new("predicated", launch, &[("at", GLOBAL), ("bound", WORD)]);
+    let (at, bound) = (k.parameter(0), k.parameter(1));
+    let at = own_address(&mut k, at, 4);
+    let lane = k.special(SpecialRegister::Lane);
+    let inside = k.compare(Compare::LtU, lane, bound);
+    let value = k.load(WORD, at, 0, Some(inside));
+    let value = k.binary_const(Binary::Add, value, 1);
+    k.store(at, 0, value, Some(inside));
+    k.finish()
+}
+
+/// Bytes of two words mixed: bytes 1 and 2 of the first, 4 and 7 of the pair.
+pub fn permute(launch: Launch) -> Kernel {
+    let mut k = Builder::new("permute", launch, &[("at", GLOBAL)]);
+    let at = k.parameter(0);
+    let at = own_address(&mut k, at, 8);
+    let a = k.load(WORD, at, 0, None);
+    let b = k.load(WORD, at, 4, None);
+    let mixed = k.value(WORD, Op::PermuteBytes { a, b, selector: 0x7421, alternative: None });
+    k.store(at, 0, mixed, None);
+    k.finish()
+}
+
+/// Sums `count` words in a loop; where the sum is even stores it, else its negative.
+pub fn loop_and_branch(launch: Launch) -> Kernel {
+    let mut k = Builder::new("loop_and_branch", launch, &[("at", GLOBAL), ("count", WORD)]);
+    let (at, count) = (k.parameter(0), k.parameter(1));
+    let (zero, one) = (k.i32(0), k.i32(1));
+    let arguments = k.begin_region(&[WORD, WORD]);
+    let offset = k.binary_const(Binary::Mul, arguments[0], 4);
+    let word = k.advance(at, offset);
+    let word = k.load(WORD, word, 0, None);
+    let sum = k.binary(Binary::Add, arguments[1], word);
+    let body = k.end_region(&[sum]);
+    let sum = k.for_loop(zero, count, one, &[zero], body)[0];
+    let odd = k.binary_const(Binary::And, sum, 1);
+    let even = k.compare(Compare::Eq, odd, zero);
+    k.begin_region(&[]);
+    let then = k.end_region(&[sum]);
+    k.begin_region(&[]);
+    let negative = k.binary(Binary::Sub, zero, sum);
+    let otherwise = k.end_region(&[negative]);
+    let result = k.if_else(even, then, otherwise, &[WORD])[0];
+    let own = own_address(&mut k, at, 4);
+    k.store(own, 0, result, None);
+    k.finish()
+}
+
+/// Every operation on every type that it is for, each result stored.
+pub fn everything(launch: Launch) -> Kernel {
+    let mut k =
+        Builder::new("everything", launch, &[("from", GLOBAL), ("to", GLOBAL), ("scale", Type::Scalar(Element::F16))]);
+    let (from, to) = (k.parameter(0), k.parameter(1));
+    let axes: Vec<Value> = (0..3).map(|axis| k.special(SpecialRegister::Program(axis))).collect();
+    let mut place = 0;
+    let mut keep = |k: &mut Builder, value: Value| {
+        k.store(to, place, value, None);
+        place += 32;
+    };
+    for axis in axes {
+        keep(&mut k, axis);
+    }
+    for element in Element::ALL {
+        for count in [1, 2, 4] {
+            if element == Element::I1 && count > 1 {
+                continue;
+            }
+            let ty = Type::of(element, count);
+            let a = k.load(ty, from, 0, None);
+            let b = k.load(ty, from, 32, None);
+            let operations: &[Binary] = if element.is_float() { &FLOAT_OPERATIONS } else { &INTEGER_OPERATIONS };
+            for &op in operations {
+                let value = k.binary(op, a, b);
+                keep(&mut k, value);
+            }
+            if element.is_float() && element != Element::Bf16 {
+                let value = k.f_mul_add(a, b, a);
+                keep(&mut k, value);
+            }
+            if element.is_float() {
+                let value = k.value(ty, Op::Unary { op: Unary::FNeg, a });
+                keep(&mut k, value);
+                let bits = Type::of(Element::integer(element.bits()).unwrap(), count);
+                let value = k.cast(Cast::Bits, a, bits);
+                keep(&mut k, value);
+            } else if count == 1 {
+                for op in COMPARISONS {
+                    let holds = k.compare(op, a, b);
+                    let value = k.select(holds, a, b);
+                    keep(&mut k, value);
+                }
+                widths(&mut k, a, element, &mut keep);
+            } else {
+                let holds = k.compare(Compare::LtU, a, b);
+                let holds = k.extract(holds, 1);
+                let value = k.select(holds, a, b);
+                keep(&mut k, value);
+                let parts: Vec<Value> = (0..count).rev().map(|index| k.extract(value, index)).collect();
+                let value = k.pack(&parts);
+                keep(&mut k, value);
+            }
+        }
+    }
+    let scale = k.parameter(2);
+    keep(&mut k, scale);
+    k.finish()
+}
+
+fn widths(k: &mut Builder, a: Value, element: Element, keep: &mut impl FnMut(&mut Builder, Value)) {
+    for other in Element::ALL.into_iter().filter(|other| !other.is_float()) {
+        let ty = Type::Scalar(other);
+        if other.bits() < element.bits() {
+            let value = k.cast(Cast::Truncate, a, ty);
+            keep(k, value);
+        } else if other.bits() > element.bits() {
+            for op in [Cast::ExtendU, Cast::ExtendS] {
+                let value = k.cast(op, a, ty);
+                keep(k, value);
+            }
+        }
+    }
+}
+
+/// All of the kernels above in one module.
+pub fn all(launch: Launch) -> Module {
+    module(vec![
+        copy(launch),
+        through_shared(launch, Scope::Block),
+        exchange(launch, launch.lanes - 1),
+        predicated(launch),
+        permute(launch),
+        loop_and_branch(launch),
+        everything(launch),
+    ])
+}
+
+/// A product of the given architecture.
+pub fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
+    let mut target = TargetDescription::from_toml("target.toml", include_str!("target.toml")).unwrap();
+    target.architecture = architecture.to_owned();
+    target.lanes.default = lanes[0];
+    target.lanes.choices = lanes.to_vec();
+    target
+}
+
+/// The lines of assembly between a kernel's label and the next kernel's, without comments.
+pub fn lines_of<'a>(assembly: &'a str, begin: &str, end: &str) -> Vec<&'a str> {
+    let start = assembly.find(begin).unwrap_or_else(|| panic!("no `{begin}` in:\n{assembly}"));
+    let rest = &assembly[start..];
+    let length = rest.find(end).unwrap_or(rest.len());
+    rest[..length].lines().map(str::trim).filter(|line| !line.starts_with("//") && !line.starts_with(';')).collect()
+}
+
+/// How many lines begin with a mnemonic.
+pub fn count(lines: &[&str], mnemonic: &str) -> usize {
+    lines.iter().filter(|line| line.starts_with(mnemonic)).count()
+}

@@ -1,0 +1,33 @@
+//! Layouts that the vendors' crates test with, as text.
+
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{FamilySet, Layout, LinearLayout, MemoryLayout, parse_spec};
+use tilewright_plugin::Target;
+
+/// A blocked layout as text: elements of a thread, threads of a warp, warps, and the order.
+pub fn blocked(size: &[u64], threads: &[u64], warps: &[u64], order: &[u64]) -> String {
+    format!(
+        "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {warps:?}, \
+         order = {order:?}}}>"
+    )
+}
+
+fn resolved(target: &dyn Target, text: &str, shape: &[u64]) -> Layout {
+    let spec = parse_spec(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let layout = FamilySet::new(vec![&Neutral, target.families()]).layout(&spec, shape);
+    layout.unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+pub fn distributed(target: &dyn Target, text: &str, shape: &[u64]) -> LinearLayout {
+    match resolved(target, text, shape) {
+        Layout::Distributed(layout) => layout,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+pub fn memory(target: &dyn Target, text: &str, shape: &[u64]) -> MemoryLayout {
+    match resolved(target, text, shape) {
+        Layout::Memory(layout) => layout,
+        other => panic!("{text}: {other:?}"),
+    }
+}

@@ -1,0 +1,22 @@
+//! Tests that every vendor's plugin passes, as functions of a target and a table of cases.
+
+#![allow(clippy::unwrap_used)]
+
+pub mod accesses;
+pub mod assigned;
+pub mod clusters;
+pub mod conversions;
+pub mod copied_program;
+pub mod dots;
+pub mod explicit;
+pub mod kept_tables;
+pub mod kernels;
+pub mod layouts;
+pub mod memory_choice;
+pub mod movement;
+pub mod operations;
+pub mod plans;
+pub mod prices;
+pub mod reductions;
+pub mod staged_program;
+pub mod tile_types;

@@ -1,0 +1,188 @@
+//! A kernel for each operation of whole programs, and each element that it works on; the vendors' crates compile and
+//! assemble them.
+
+use tilewright_kernel::{
+    Atomic, Binary, Builder, Cast, Compare, Element, Kernel, Launch, MathFunction, MemoryOrder, MemoryScope, Op, Space,
+    SpecialRegister, Type, Unary, Value,
+};
+
+const GLOBAL: Type = Type::Pointer(Space::Global);
+const BIT: Type = Type::Scalar(Element::I1);
+const WORD: Type = Type::Scalar(Element::I32);
+pub const FLOATS: [Element; 4] = [Element::F16, Element::Bf16, Element::F32, Element::F64];
+pub const INTEGERS: [Element; 4] = [Element::I8, Element::I16, Element::I32, Element::I64];
+
+/// A kernel, named after what it does.
+fn kernel(name: &str, launch: Launch, body: impl FnOnce(&mut Builder, Value)) -> Kernel {
+    let mut k = Builder::new(name, launch, &[("at", GLOBAL), ("n", WORD)]);
+    let lane = k.special(SpecialRegister::Lane);
+    let bytes = k.binary_const(Binary::Mul, lane, 64);
+    let at = k.parameter(0);
+    let own = k.advance(at, bytes);
+    body(&mut k, own);
+    k.finish()
+}
+
+/// Two values of a type are loaded; the result is stored, as a word where it is a truth value.
+fn computing(
+    name: &str,
+    launch: Launch,
+    ty: Type,
+    compute: impl FnOnce(&mut Builder, Value, Value) -> Value,
+) -> Kernel {
+    kernel(name, launch, |k, own| {
+        let (a, b) = (k.load(ty, own, 0, None), k.load(ty, own, 32, None));
+        let mut result = compute(k, a, b);
+        if k.type_of(result).element() == Some(Element::I1) {
+            let wide = Type::of(Element::I32, k.type_of(result).count());
+            result = k.cast(Cast::ExtendU, result, wide);
+        }
+        k.store(own, 0, result, None);
+    })
+}
+
+/// Arithmetic, comparisons and casts of every element, and of vectors of two.
+pub fn arithmetic(launch: Launch) -> Vec<Kernel> {
+    let mut kernels = Vec::new();
+    let types = |elements: &[Element]| -> Vec<Type> {
+        elements.iter().flat_map(|&element| [Type::Scalar(element), Type::Vector(element, 2)]).collect()
+    };
+    let named = |op: &str, ty: Type| format!("{op}_{}", ty.to_string().replace('x', "_x_"));
+    let named = |op: &str, ty: Type| format!("k_{}", named(op, ty));
+    for ty in types(&FLOATS) {
+        for &op in Unary::ALL.iter().filter(|op| op.is_float()) {
+            kernels.push(computing(&named(op.name(), ty), launch, ty, |k, a, _| k.unary(op, a)));
+        }
+        for &op in Binary::ALL.iter().filter(|op| op.is_float()) {
+            kernels.push(computing(&named(op.name(), ty), launch, ty, |k, a, b| k.binary(op, a, b)));
+        }
+        for &op in Compare::ALL.iter().filter(|op| op.is_float()) {
+            kernels.push(computing(&named(op.name(), ty), launch, ty, |k, a, b| k.compare(op, a, b)));
+        }
+        for to in INTEGERS {
+            for op in [Cast::IntS, Cast::IntU] {
+                let name = named(&format!("{}_{}", op.name(), to.name()), ty);
+                kernels.push(computing(&name, launch, ty, |k, a, _| k.cast(op, a, Type::of(to, ty.count()))));
+            }
+        }
+    }
+    for ty in types(&INTEGERS) {
+        for &op in Unary::ALL.iter().filter(|op| !op.is_float()) {
+            kernels.push(computing(&named(op.name(), ty), launch, ty, |k, a, _| k.unary(op, a)));
+        }
+        for op in [Binary::DivS, Binary::RemS, Binary::MulHighU, Binary::MulHighS] {
+            kernels.push(computing(&named(op.name(), ty), launch, ty, |k, a, b| k.binary(op, a, b)));
+        }
+    }
+    kernels
+}
+
+/// Every atomic operation on every element, in both memories, predicated and not, of every order and scope.
+pub fn atomics(launch: Launch) -> Vec<Kernel> {
+    let mut kernels = Vec::new();
+    let elements = [Element::I32, Element::I64, Element::F16, Element::Bf16, Element::F32, Element::F64];
+    for &op in Atomic::ALL {
+        for element in elements.into_iter().filter(|&element| op.takes(element)) {
+            let name = format!("atomic_{}_{}", op.name(), element.name());
+            kernels.push(computing(&name, launch, Type::Scalar(element), |k, a, _| {
+                let (at, shared) = (k.parameter(0), k.shared_buffer(8, 8));
+                let n = k.parameter(1);
+                let zero = k.i32(0);
+                let some = k.compare(Compare::Ne, n, zero);
+                let first = k.atomic_rmw(op, at, a, Some(some));
+                k.atomic_rmw(op, shared, first, None)
+            }));
+        }
+    }
+    for element in [Element::I32, Element::I64] {
+        let name = format!("atomic_compare_exchange_{}", element.name());
+        kernels.push(computing(&name, launch, Type::Scalar(element), |k, a, b| {
+            let (at, shared) = (k.parameter(0), k.shared_buffer(8, 8));
+            let first = k.atomic_compare_exchange(at, a, b, None);
+            k.atomic_compare_exchange(shared, first, b, None)
+        }));
+    }
+    for &order in MemoryOrder::ALL {
+        for &scope in MemoryScope::ALL {
+            let name = format!("ordered_{}_{}", order.name(), scope.name());
+            kernels.push(computing(&name, launch, WORD, |k, value, expected| {
+                let (pointer, predicate) = (k.parameter(0), None);
+                k.fence(scope);
+                let op = Atomic::Add;
+                let value = k.value(WORD, Op::AtomicRmw { op, pointer, value, predicate, order, scope });
+                k.value(WORD, Op::AtomicCompareExchange { pointer, expected, value, predicate, order, scope })
+            }));
+        }
+    }
+    kernels
+}
+
+/// Loops that test at their end, the grid's size, addresses, assertions, prints and dependencies between grids.
+pub fn programs(launch: Launch) -> Vec<Kernel> {
+    let until = computing("collatz", launch, WORD, |k, a, _| {
+        let zero = k.i32(0);
+        let carried = k.begin_region(&[WORD, WORD]);
+        let odd = k.binary_const(Binary::And, carried[0], 1);
+        let one = k.i32(1);
+        let odd = k.compare(Compare::Eq, odd, one);
+        let half = k.binary_const(Binary::ShrU, carried[0], 1);
+        let tripled = k.binary_const(Binary::Mul, carried[0], 3);
+        let tripled = k.binary_const(Binary::Add, tripled, 1);
+        let next = k.select(odd, tripled, half);
+        let steps = k.binary_const(Binary::Add, carried[1], 1);
+        let again = k.compare(Compare::Ne, next, one);
+        let body = k.end_region(&[again, next, steps]);
+        k.while_loop(&[a, zero], body)[1]
+    });
+    let once = kernel("nothing_carried", launch, |k, _| {
+        k.begin_region(&[]);
+        let never = k.constant(BIT, 0);
+        let body = k.end_region(&[never]);
+        k.while_loop(&[], body);
+    });
+    let grid = kernel("grid", launch, |k, own| {
+        for axis in 0..3 {
+            let blocks = k.special(SpecialRegister::Programs(axis));
+            let block = k.special(SpecialRegister::Program(axis));
+            let product = k.binary(Binary::Mul, blocks, block);
+            k.store(own, 4 * i32::from(axis), product, None);
+        }
+    });
+    let addresses = kernel("addresses", launch, |k, own| {
+        let number = k.cast(Cast::Bits, own, Type::Scalar(Element::I64));
+        let eight = k.constant(Type::Scalar(Element::I64), 8);
+        let number = k.binary(Binary::Add, number, eight);
+        let moved = k.cast(Cast::Bits, number, GLOBAL);
+        k.store(moved, 0, number, None);
+    });
+    let said = kernel("said", launch, |k, own| {
+        let value = k.load(WORD, own, 0, None);
+        let zero = k.i32(0);
+        let holds = k.compare(Compare::LtS, zero, value);
+        let odd = k.compare(Compare::Ne, value, zero);
+        k.assert(holds, "above \"zero\"", Some(odd));
+        k.print("100% of ", false, &[value, own, holds]);
+        for element in FLOATS {
+            let number = k.load(Type::Vector(element, 4), own, 0, None);
+            k.print("numbers ", element == Element::F32, &[number]);
+        }
+        for element in INTEGERS {
+            let number = k.load(Type::Vector(element, 4), own, 0, None);
+            k.print("numbers ", true, &[number]);
+        }
+        k.print("nothing", false, &[]);
+    });
+    let overlapped = kernel("overlapped", launch, |k, own| {
+        k.grid_dependency(true);
+        let value = k.load(WORD, own, 0, None);
+        k.store(own, 4, value, None);
+        k.grid_dependency(false);
+    });
+    vec![until, once, grid, addresses, said, overlapped]
+}
+
+/// A function of one number of every element that functions have.
+pub fn function(launch: Launch, function: MathFunction, element: Element) -> Kernel {
+    let name = format!("{}_{}", function.name(), element.name());
+    computing(&name, launch, Type::Vector(element, 2), |k, a, b| k.math(function, &[a, b][..function.operands()]))
+}

@@ -1,0 +1,93 @@
+//! Reductions by adding 32-bit elements along both axes of a list of layouts, on the shapes of seed 000,
+//! Table 4: planned, run on the emulator, and looked at for stores that are made twice.
+
+pub mod list;
+
+use std::collections::BTreeSet;
+
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement::{Reduction, reduce};
+use tilewright_plugin::Target;
+use tilewright_verify::prove_reduction;
+
+use crate::layouts::distributed;
+pub use list::{MatrixLayouts, Row, list};
+
+const SHAPES: [[u64; 2]; 5] = [[128, 16], [128, 128], [32, 128], [32, 32], [16, 16]];
+const ELEMENT_BITS: u32 = 32;
+
+/// A reduction of the list.
+pub struct Question {
+    pub kind: &'static str,
+    /// Number of the layout in the list, shape and axis: `23/128x16/0`.
+    pub id: String,
+    pub src: LinearLayout,
+    pub axis: Dim,
+    pub plan: Reduction,
+}
+
+/// The list as it is kept: a line for each layout.
+pub fn text(rows: &[Row]) -> String {
+    let line = |row: &Row| format!("{}\n", serde_json::json!({ "kind": row.kind, "layout": row.layout }));
+    rows.iter().map(line).collect()
+}
+
+/// Compares the list with the kept one, or keeps it where `TILEWRIGHT_BLESS` is set.
+pub fn check_kept(rows: &[Row], file: &str, kept: &str) {
+    let different: BTreeSet<_> = rows.iter().map(|row| &row.layout).collect();
+    assert_eq!((rows.len(), different.len()), (100, 100), "layouts of the list");
+    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
+        std::fs::write(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file), text(rows)).expect("a folder");
+        return;
+    }
+    assert!(text(rows) == kept, "{file} is not what the function makes: bless it where the function is right");
+}
+
+/// All reductions of the list, planned for the target.
+pub fn questions(rows: &[Row], target: &dyn Target) -> Vec<Question> {
+    let mut all = Vec::new();
+    for (number, row) in rows.iter().enumerate() {
+        for shape in SHAPES {
+            let src = distributed(target, &row.layout, &shape);
+            for axis in 0..2 {
+                let id = format!("{number}/{}x{}/{axis}", shape[0], shape[1]);
+                let along = Dim::tensor(axis);
+                let plan = reduce(&src, along, &[ELEMENT_BITS], target.description());
+                let plan = plan.unwrap_or_else(|error| panic!("{id}: {error}\n{src}"));
+                all.push(Question { kind: row.kind, id, src: src.clone(), axis: along, plan });
+            }
+        }
+    }
+    all
+}
+
+impl Question {
+    /// Runs the reduction, compares every result and every count, and sees that nothing is stored to
+    /// shared memory twice: each part once, and each sum once where sums are handed out.
+    pub fn prove(&self, target: &dyn Target) {
+        let report = prove_reduction(&self.src, self.axis, &[ELEMENT_BITS], &self.plan, target.description());
+        let report = report.unwrap_or_else(|wrong| panic!("{} ({}): {wrong}\n{}", self.id, self.kind, self.src));
+        let handed_out = if self.plan.hands_out() { self.lines() } else { 0 };
+        let once = (self.parts_of_warps() + handed_out) * u64::from(ELEMENT_BITS / 8);
+        assert_eq!(report.shared_bytes_stored, once, "{} ({}) stores\n{}", self.id, self.kind, self.src);
+    }
+
+    /// How many sums there are.
+    fn lines(&self) -> u64 {
+        let outs = self.src.outs();
+        1 << (outs.bits() - outs.bits_of(self.axis))
+    }
+
+    /// How many different partial sums the warps of the block hold together, where a warp holds less than
+    /// the whole of a line; by going through the elements that warp 0 holds.
+    fn parts_of_warps(&self) -> u64 {
+        let (ins, outs) = (self.src.ins(), self.src.outs());
+        let of_warp = (0..1u64 << ins.bits()).filter(|&place| ins.coordinate(place, Dim::WARP) == 0);
+        let along: BTreeSet<u64> =
+            of_warp.map(|place| outs.coordinate(self.src.apply_packed(place), self.axis)).collect();
+        match (1u64 << outs.bits_of(self.axis)) / along.len() as u64 {
+            1 => 0,
+            parts => parts * self.lines(),
+        }
+    }
+}

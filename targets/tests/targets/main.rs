@@ -1,0 +1,5 @@
+//! Tests of `targets`, one module for each subject.
+
+mod catalogue;
+mod schema;
+mod wavefronts;
