@@ -1,15 +1,12 @@
-//! Devices of this vendor: GPUs under CUDA, and one that runs on any machine, which says so by its name.
-//!
-//! May import the crate's root, and nothing of `compile`: what a device is handed comes from outside.
+//! Devices of this vendor: GPUs under CUDA, and the virtual device, which runs PTX on any machine.
 
 #[cfg(feature = "drivers")]
 mod cuda;
-pub mod virtual_device;
 
 use tilewright_plugin::{Device, DeviceError};
 use tilewright_target::{Instruction, TargetDescription};
 
-use virtual_device::VirtualDevice;
+use tilewright_virtual_ptx::VirtualDevice;
 
 /// The devices of a target's product: hardware before what stands for it.
 ///

@@ -10,7 +10,7 @@ use products::target;
 use tilewright::{ProgramCompiler, ProgramOptions};
 use tilewright_assign::synthesis::{Options, PredictionLine};
 use tilewright_kernel::Module;
-use tilewright_nvidia::device::virtual_device::VirtualDevice;
+use tilewright_virtual_ptx::VirtualDevice;
 use tilewright_nvidia::{NvidiaTarget, object};
 use tilewright_plugin::{CompileOptions, Emit, Target};
 

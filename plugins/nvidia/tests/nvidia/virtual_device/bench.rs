@@ -1,7 +1,7 @@
 //! Runs PTX on the virtual device.
 
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_nvidia::device::virtual_device::{Report, VirtualDevice};
+use tilewright_virtual_ptx::{Report, VirtualDevice};
 use tilewright_plugin::{
     Artifact, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload, Target,
 };

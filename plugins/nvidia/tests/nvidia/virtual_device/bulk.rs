@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_nvidia::device::virtual_device::VirtualDevice;
+use tilewright_virtual_ptx::VirtualDevice;
 use tilewright_plugin::{Device, DeviceError, EncodedMap, LaunchArgument, LaunchRequest, Target};
 use tilewright_target::{BoxOperand, Instruction, Mix, Operand, TargetDescription};
 use tilewright_verify::{box_copy_trial, box_origins, span_copy_trial};

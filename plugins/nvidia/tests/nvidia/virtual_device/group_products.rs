@@ -2,7 +2,7 @@
 //! descriptors are read by the canonical layouts of PTX ISA; and what is written while it is read.
 
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_nvidia::device::virtual_device::VirtualDevice;
+use tilewright_virtual_ptx::VirtualDevice;
 use tilewright_plugin::Target;
 use tilewright_target::TargetDescription;
 use tilewright_verify::prove_instruction_on;

@@ -1,7 +1,7 @@
 //! Texts that are no programs, or have what is not known: an error with the line, whatever the text.
 
 use proptest::prelude::*;
-use tilewright_nvidia::device::virtual_device::parse;
+use tilewright_virtual_ptx::parse;
 use tilewright_nvidia::object;
 
 use crate::virtual_device::bench::{Given, Shape, kernel, run};

@@ -1,0 +1,65 @@
+//! Operations of each lane by itself.
+
+use super::memory::LANES;
+use super::{FaultKind, Next, Operation, Running};
+use crate::program::{Compute, Place};
+
+/// A result that each lane computes from at most four operands. What comes of an undefined operand is undefined.
+pub(crate) struct Lanes {
+    to: Option<Place>,
+    from: [u32; 4],
+    count: usize,
+    compute: Compute,
+}
+
+impl Lanes {
+    pub(crate) fn new(to: Option<Place>, from: &[u32], compute: Compute) -> Self {
+        let mut all = [0; 4];
+        let count = from.len().min(all.len());
+        all[..count].copy_from_slice(&from[..count]);
+        Self { to, from: all, count, compute }
+    }
+}
+
+impl Operation for Lanes {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+        let Some(to) = self.to else { return Ok(Next::Follow) };
+        let mut values = [0; LANES];
+        let mut defined = u32::MAX;
+        {
+            let none = [0; LANES];
+            let mut rows = [&none; 4];
+            for (row, &register) in rows.iter_mut().zip(&self.from[..self.count]) {
+                *row = warp.registers.row(register);
+                defined &= warp.registers.defined(register);
+            }
+            // What idle lanes hold must not stop the others: nothing here can fail.
+            for (lane, value) in values.iter_mut().enumerate() {
+                if warp.active >> lane & 1 == 1 {
+                    *value = (self.compute)([rows[0][lane], rows[1][lane], rows[2][lane], rows[3][lane]]) & to.mask;
+                }
+            }
+        }
+        warp.registers.write(to.register, warp.active, defined, &values);
+        Ok(Next::Follow)
+    }
+}
+
+/// An operation that is a function.
+struct Each<F>(F);
+
+impl<F> Operation for Each<F>
+where
+    F: Fn(&mut Running<'_>) -> Result<(), FaultKind> + Send + Sync,
+{
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+        (self.0)(warp).map(|()| Next::Follow)
+    }
+}
+
+/// The operation that a function is; the next step follows.
+pub(crate) fn each(
+    work: impl Fn(&mut Running<'_>) -> Result<(), FaultKind> + Send + Sync + 'static,
+) -> Box<dyn Operation> {
+    Box::new(Each(work))
+}

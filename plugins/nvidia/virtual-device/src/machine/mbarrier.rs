@@ -1,0 +1,117 @@
+//! Mbarriers: phases that arrivals, and bytes that are awaited, complete. Source: PTX ISA, "mbarrier".
+
+use super::{FaultKind, Running};
+
+/// An mbarrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mbarrier {
+    /// Arrivals of a phase.
+    expected: u32,
+    /// Those that are missing of the current one.
+    pending: u32,
+    /// Bytes that are awaited.
+    bytes: i64,
+    /// Phases that have completed.
+    phase: u64,
+}
+
+/// Arrivals that a phase counts at most.
+const MOST: u32 = (1 << 20) - 1;
+
+impl Mbarrier {
+    /// Completes the phase where nothing is missing.
+    fn settle(&mut self) {
+        if self.pending == 0 && self.bytes == 0 {
+            self.pending = self.expected;
+            self.phase += 1;
+        }
+    }
+}
+
+impl Running<'_> {
+    pub(crate) fn mbarrier_init(
+        &mut self,
+        lane: usize,
+        address: u64,
+        arrivals: u32,
+    ) -> Result<(), FaultKind> {
+        let wrong = |message: &str| FaultKind::Mbarrier { address, message: message.to_owned() };
+        if !(1..=MOST).contains(&arrivals) {
+            return Err(wrong("it counts 1 to 1048575 arrivals"));
+        }
+        if !address.is_multiple_of(8) {
+            return Err(wrong("its address is no multiple of 8"));
+        }
+        if self.shared.mbarriers.contains_key(&address) {
+            return Err(wrong("it is made twice; `mbarrier.inval` ends it"));
+        }
+        let who = self.accessor(lane);
+        self.shared.reserve(address, true, &who)?;
+        let made = Mbarrier { expected: arrivals, pending: arrivals, bytes: 0, phase: 0 };
+        self.shared.mbarriers.insert(address, made);
+        self.shared.ordered_otherwise();
+        Ok(())
+    }
+
+    pub(crate) fn mbarrier_end(
+        &mut self,
+        lane: usize,
+        address: u64,
+    ) -> Result<(), FaultKind> {
+        self.mbarrier(address)?;
+        self.shared.mbarriers.remove(&address);
+        let who = self.accessor(lane);
+        self.shared.reserve(address, false, &who)
+    }
+
+    pub(super) fn mbarrier(&mut self, address: u64) -> Result<&mut Mbarrier, FaultKind> {
+        let missing = || FaultKind::Mbarrier { address, message: "none was made there".to_owned() };
+        self.shared.mbarriers.get_mut(&address).ok_or_else(missing)
+    }
+
+    /// Expects bytes, then arrives so many times; the number of the phase before.
+    pub(crate) fn mbarrier_arrive(
+        &mut self,
+        address: u64,
+        arrivals: u32,
+        bytes: u32,
+    ) -> Result<u64, FaultKind> {
+        let barrier = self.mbarrier(address)?;
+        let phase = barrier.phase;
+        let Some(pending) = barrier.pending.checked_sub(arrivals) else {
+            let message = format!("{arrivals} arrive where {} are missing", barrier.pending);
+            return Err(FaultKind::Mbarrier { address, message });
+        };
+        barrier.bytes += i64::from(bytes);
+        barrier.pending = pending;
+        barrier.settle();
+        self.counts.mbarrier_arrivals += u64::from(arrivals > 0);
+        Ok(phase)
+    }
+
+    /// Bytes that were awaited have come.
+    pub(super) fn mbarrier_bytes_arrive(&mut self, address: u64, bytes: u64) -> Result<(), FaultKind> {
+        let barrier = self.mbarrier(address)?;
+        barrier.bytes -= bytes.cast_signed();
+        barrier.settle();
+        Ok(())
+    }
+
+    /// Whether the phase of this number, or parity, has completed; a lane asks, and what is under way to it lands.
+    pub(crate) fn mbarrier_is_past(
+        &mut self,
+        lane: usize,
+        address: u64,
+        phase: u64,
+        by_parity: bool,
+    ) -> Result<bool, FaultKind> {
+        loop {
+            let current = self.mbarrier(address)?.phase;
+            // The phase of the other parity is the one before the current one.
+            let is_past = if by_parity { current & 1 != phase & 1 } else { current > phase };
+            if is_past || !self.bulk_arrive(address, lane)? {
+                return Ok(is_past);
+            }
+        }
+    }
+}

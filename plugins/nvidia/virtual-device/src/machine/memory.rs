@@ -1,0 +1,300 @@
+//! Loads and stores of a warp: spaces, addresses, checks, counts.
+
+use std::fmt;
+
+use tilewright_target::{Direction, wavefronts};
+
+use super::{Address, FaultKind, Next, Operation, Running};
+use crate::program::{Place, Type};
+
+/// Lanes of a warp.
+pub(crate) const LANES: usize = 32;
+
+/// A memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Space {
+    /// Any of the others, told by the address.
+    Generic,
+    /// Of all blocks.
+    Global,
+    /// Of a block.
+    Shared,
+    /// Of a lane.
+    Local,
+    /// What the kernel was given.
+    Parameter,
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Generic => "generic",
+            Self::Global => "global",
+            Self::Shared => "shared",
+            Self::Local => "local",
+            Self::Parameter => "parameter",
+        })
+    }
+}
+
+impl Space {
+    /// The space of a modifier.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        Some(match word {
+            "global" | "const" => Self::Global,
+            "shared" | "shared::cta" => Self::Shared,
+            "local" => Self::Local,
+            "param" | "param::entry" | "param::func" => Self::Parameter,
+            _ => return None,
+        })
+    }
+
+    /// Where the space begins among generic addresses.
+    pub(crate) fn window(self) -> u64 {
+        match self {
+            Self::Generic | Self::Global => 0,
+            Self::Shared => 1 << WINDOW_BITS,
+            Self::Local => 2 << WINDOW_BITS,
+            Self::Parameter => 3 << WINDOW_BITS,
+        }
+    }
+
+    /// The space of a generic address, and the address there.
+    pub(crate) fn of_generic(address: u64) -> (Self, u64) {
+        let space = match address >> WINDOW_BITS {
+            1 => Self::Shared,
+            2 => Self::Local,
+            3 => Self::Parameter,
+            _ => return (Self::Global, address),
+        };
+        (space, address - space.window())
+    }
+}
+
+/// Generic addresses of a space lie in a window of so many bits, far above all buffers.
+const WINDOW_BITS: u32 = 56;
+
+/// The widest access of a lane, in bytes.
+const WIDEST: usize = 64;
+
+impl Running<'_> {
+    /// The space and the address of a lane's access.
+    pub(crate) fn resolve(
+        &self,
+        space: Space,
+        address: &Address,
+        lane: usize,
+    ) -> Result<(Space, u64), FaultKind> {
+        let base = match address.base {
+            register if address.space.is_none() => self.known(register, lane, "the address")?,
+            register => self.registers.get(register, lane),
+        };
+        let at = base.wrapping_add(address.offset);
+        let at = if address.is_wide { at } else { at & u64::from(u32::MAX) };
+        Ok(match (space, address.space) {
+            // A variable that is named has an address in its own space.
+            (Space::Generic | Space::Parameter, Some(own)) => (own, at),
+            (Space::Generic, None) => Space::of_generic(at),
+            // Pointers to shared memory may be generic ones whose space is known.
+            (Space::Shared, _) if at >> WINDOW_BITS == 1 => (space, at - space.window()),
+            _ => (space, at),
+        })
+    }
+
+    /// The bytes of global, local or parameter memory at an address.
+    pub(crate) fn bytes(
+        &mut self,
+        direction: Direction,
+        (space, address): (Space, u64),
+        count: u64,
+        lane: usize,
+    ) -> Result<&mut [u8], FaultKind> {
+        let beyond =
+            |near: String| FaultKind::OutOfBounds { direction, space, address, bytes: count, near, lane: lane as u32 };
+        let each = (self.local.len() / LANES) as u64;
+        match space {
+            Space::Local => match address.checked_add(count).filter(|&end| end <= each) {
+                Some(end) => {
+                    let first = lane as u64 * each;
+                    Ok(&mut self.local[(first + address) as usize..(first + end) as usize])
+                }
+                None => Err(beyond(format!("a lane has {each} bytes"))),
+            },
+            _ => self.global.bytes(address, count).map_err(beyond),
+        }
+    }
+
+    /// Loads bytes for a lane, which may be of any space.
+    pub(crate) fn load(
+        &mut self,
+        (space, address): (Space, u64),
+        into: &mut [u8],
+        lane: usize,
+    ) -> Result<(), FaultKind> {
+        let count = into.len() as u64;
+        match space {
+            Space::Shared => {
+                let who = self.accessor(lane);
+                self.shared.load(address, into, &who)
+            }
+            Space::Parameter => {
+                let size = self.parameters.len() as u64;
+                let end = address.checked_add(count).filter(|&end| end <= size);
+                let end = end.ok_or_else(|| FaultKind::OutOfBounds {
+                    direction: Direction::Load,
+                    space,
+                    address,
+                    bytes: count,
+                    near: format!("the kernel was given {size} bytes"),
+                    lane: lane as u32,
+                })?;
+                into.copy_from_slice(&self.parameters[address as usize..end as usize]);
+                Ok(())
+            }
+            _ => self.bytes(Direction::Load, (space, address), count, lane).map(|bytes| into.copy_from_slice(bytes)),
+        }
+    }
+
+    /// Stores bytes for a lane.
+    pub(crate) fn store(
+        &mut self,
+        (space, address): (Space, u64),
+        from: &[u8],
+        is_defined: bool,
+        lane: usize,
+    ) -> Result<(), FaultKind> {
+        if space == Space::Shared {
+            let who = self.accessor(lane);
+            return self.shared.store(address, from, is_defined, &who);
+        }
+        if space == Space::Parameter {
+            let near = "parameters are not written".to_owned();
+            let (direction, bytes) = (Direction::Store, from.len() as u64);
+            return Err(FaultKind::OutOfBounds { direction, space, address, bytes, near, lane: lane as u32 });
+        }
+        if space == Space::Global && !is_defined {
+            return Err(FaultKind::UndefinedRegister { what: "what is stored to global memory", lane: lane as u32 });
+        }
+        self.bytes(Direction::Store, (space, address), from.len() as u64, lane)?.copy_from_slice(from);
+        Ok(())
+    }
+
+    /// Counts an access of the warp: wavefronts of shared memory, and units of global memory.
+    pub(crate) fn count(
+        &mut self,
+        direction: Direction,
+        places: &[Option<(Space, u64)>; LANES],
+        bytes: u32,
+    ) -> Result<(), FaultKind> {
+        let of = |wanted| places.map(|place| place.and_then(|(space, at)| (space == wanted).then_some(at)));
+        let shared = of(Space::Shared);
+        if shared.iter().any(Option::is_some) {
+            let row = self.target.bank_row(direction, bytes * 8).ok_or_else(|| {
+                FaultKind::Instruction(format!("the target has no row of banks for accesses of {bytes} bytes"))
+            })?;
+            let taken = wavefronts(row, &shared, bytes);
+            let (operations, total) = match direction {
+                Direction::Load => (&mut self.counts.shared_loads, &mut self.counts.wavefronts_loaded),
+                Direction::Store => (&mut self.counts.shared_stores, &mut self.counts.wavefronts_stored),
+            };
+            *operations += 1;
+            *total += taken;
+        }
+        let unit = u64::from(self.target.global.transaction_bytes.max(1));
+        let global = of(Space::Global);
+        let mut units: Vec<u64> = global
+            .iter()
+            .flatten()
+            .flat_map(|&at| at / unit..=at.saturating_add(u64::from(bytes) - 1) / unit)
+            .collect();
+        units.sort_unstable();
+        units.dedup();
+        self.transactions[usize::from(direction == Direction::Store)] += units.len() as u64;
+        Ok(())
+    }
+}
+
+/// A load or a store.
+pub(crate) struct Access {
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    pub(crate) ty: Type,
+    pub(crate) data: Data,
+}
+
+/// What is loaded or stored, element by element.
+pub(crate) enum Data {
+    Load(Vec<Option<Place>>),
+    Store(Vec<u32>),
+}
+
+impl Access {
+    fn element_bytes(&self) -> usize {
+        (self.ty.width() / 8) as usize
+    }
+}
+
+impl Operation for Access {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+        let size = self.element_bytes();
+        let (direction, count) = match &self.data {
+            Data::Load(places) => (Direction::Load, places.len()),
+            Data::Store(sources) => (Direction::Store, sources.len()),
+        };
+        let bytes = size * count;
+        let mut buffer = [0u8; WIDEST];
+        let buffer = &mut buffer[..bytes];
+        let mut places = [None; LANES];
+        for lane in warp.lanes() {
+            let (space, address) = warp.resolve(self.space, &self.address, lane)?;
+            if !address.is_multiple_of(bytes as u64) {
+                let alignment = bytes as u64;
+                return Err(FaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 });
+            }
+            places[lane] = Some((space, address));
+            match &self.data {
+                Data::Load(to) => {
+                    warp.load((space, address), buffer, lane)?;
+                    for (place, own) in to.iter().zip(buffer.chunks_exact(size)) {
+                        let bits = own.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+                        warp.set(*place, lane, self.ty.extended_whole(bits));
+                    }
+                }
+                Data::Store(from) => {
+                    let mut is_defined = true;
+                    for (&register, own) in from.iter().zip(buffer.chunks_exact_mut(size)) {
+                        is_defined &= warp.registers.is_defined(register, lane);
+                        own.copy_from_slice(&warp.registers.get(register, lane).to_le_bytes()[..size]);
+                    }
+                    self.put(warp, (space, address), buffer, is_defined, lane)?;
+                }
+            }
+        }
+        warp.count(direction, &places, bytes as u32)?;
+        Ok(Next::Follow)
+    }
+}
+
+impl Access {
+    /// Stores; where some elements are undefined, each by itself.
+    fn put(
+        &self,
+        warp: &mut Running<'_>,
+        (space, address): (Space, u64),
+        bytes: &[u8],
+        is_defined: bool,
+        lane: usize,
+    ) -> Result<(), FaultKind> {
+        let Data::Store(from) = &self.data else { return Ok(()) };
+        if is_defined || from.len() == 1 {
+            return warp.store((space, address), bytes, is_defined, lane);
+        }
+        let size = self.element_bytes();
+        for ((&register, own), at) in from.iter().zip(bytes.chunks_exact(size)).zip((address..).step_by(size)) {
+            let is_defined = warp.registers.is_defined(register, lane);
+            warp.store((space, at), own, is_defined, lane)?;
+        }
+        Ok(())
+    }
+}

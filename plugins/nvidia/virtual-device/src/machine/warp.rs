@@ -1,0 +1,261 @@
+//! One warp of a block: its lanes' places, registers, own memory and copies under way.
+
+use tilewright_kernel::Counts;
+use tilewright_target::TargetDescription;
+
+use super::bulk::Groups;
+use super::flight::Flights;
+use super::launch::Launch;
+use super::memory::LANES;
+use super::products::Reads;
+use super::registers::Registers;
+use super::shared::Shared;
+use super::stack::Stack;
+use super::{Arrival, Fault, FaultKind, Global, Next, Running};
+use crate::program::{Program, Special, Step};
+
+/// Where a warp is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    Runs,
+    Waits(Arrival),
+    Ended,
+}
+
+/// A warp.
+pub(super) struct Warp {
+    number: u32,
+    /// Lanes that there are.
+    lanes: u32,
+    stack: Stack,
+    registers: Registers,
+    flights: Flights,
+    groups: [Groups; LANES],
+    reads: Reads,
+    local: Vec<u8>,
+    epoch: u32,
+    pub(super) standing: Standing,
+    pub(super) counts: Counts,
+}
+
+/// What a block's warps share while one of them runs.
+pub(super) struct Around<'a> {
+    pub(super) program: &'a Program,
+    pub(super) target: &'a TargetDescription,
+    pub(super) parameters: &'a [u8],
+    pub(super) block: [u32; 3],
+    pub(super) shared: &'a mut Shared,
+    pub(super) global: &'a mut Global,
+    pub(super) transactions: &'a mut [u64; 2],
+    pub(super) printed: &'a mut Vec<String>,
+    /// Instructions that may still be executed, of all warps.
+    pub(super) steps_left: &'a mut u64,
+    pub(super) most_steps: u64,
+}
+
+/// A warp that does not wait gives others a turn after so many instructions.
+const TURN: u32 = 100_000;
+
+impl Warp {
+    pub(super) fn new(program: &Program, launch: &Launch<'_>, number: u32) -> Self {
+        let threads = launch.threads.iter().product::<u32>();
+        let lanes = (threads - number * LANES as u32).min(LANES as u32);
+        let lanes = if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 };
+        let mut registers = Registers::new(program.registers);
+        registers.clear();
+        Self {
+            number,
+            lanes,
+            stack: Stack::new(lanes),
+            registers,
+            flights: Flights::default(),
+            groups: Default::default(),
+            reads: Reads::default(),
+            local: vec![0; program.local_bytes as usize * LANES],
+            epoch: 0,
+            standing: Standing::Runs,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Begins a block.
+    pub(super) fn begin(&mut self, program: &Program, launch: &Launch<'_>, block: [u32; 3]) {
+        self.stack = Stack::new(self.lanes);
+        self.flights.clear();
+        self.groups.iter_mut().for_each(Groups::clear);
+        self.reads.clear();
+        self.epoch = 0;
+        self.standing = Standing::Runs;
+        self.counts = Counts::default();
+        self.local.fill(0);
+        self.registers.clear();
+        for &(register, value) in &program.constants {
+            self.registers.fill(register, [value; LANES]);
+        }
+        for &register in &program.undefined {
+            self.registers.fill(register, [0; LANES]);
+        }
+        for &(register, special) in &program.specials {
+            let mut values = [0; LANES];
+            for (lane, value) in values.iter_mut().enumerate() {
+                *value = self.special(special, program, launch, block, lane as u32);
+            }
+            self.registers.fill(register, values);
+        }
+    }
+
+    fn special(&self, special: Special, program: &Program, launch: &Launch<'_>, block: [u32; 3], lane: u32) -> u64 {
+        let threads = launch.threads;
+        let thread = self.number * LANES as u32 + lane;
+        let below = (1u64 << lane) - 1;
+        u64::from(match special {
+            Special::Thread(0) => thread % threads[0],
+            Special::Thread(1) => thread / threads[0] % threads[1],
+            Special::Thread(_) => thread / (threads[0] * threads[1]),
+            Special::Threads(axis) => threads[axis % 3],
+            Special::Block(axis) => block[axis % 3],
+            Special::Blocks(axis) => launch.grid[axis % 3],
+            Special::Lane => lane,
+            Special::Warp => self.number,
+            Special::Warps => threads.iter().product::<u32>().div_ceil(LANES as u32),
+            Special::LanesBelow => below as u32,
+            Special::LanesUpTo => (below << 1 | 1) as u32,
+            Special::LanesFrom => !below as u32,
+            Special::LanesAbove => !(below << 1 | 1) as u32,
+            Special::LaneAlone => 1 << lane,
+            Special::DynamicBytes => launch.dynamic_bytes as u32,
+            Special::SharedBytes => (program.shared_bytes + launch.dynamic_bytes) as u32,
+            Special::Number(number) => return number,
+        })
+    }
+
+    /// A barrier that this warp was at is complete.
+    pub(super) fn released(&mut self) {
+        self.epoch += 1;
+        self.standing = Standing::Runs;
+    }
+
+    /// Runs until the warp waits, ends or has had its turn; gives whether it executed anything.
+    pub(super) fn run(&mut self, around: &mut Around<'_>) -> Result<(), Box<Fault>> {
+        let mut waited = 0;
+        for _ in 0..TURN {
+            let Some((number, lanes)) = self.stack.top() else {
+                return self.end(around);
+            };
+            let Some(step) = around.program.steps.get(number as usize) else {
+                // Behind the last instruction a kernel ends.
+                self.stack.end(lanes);
+                continue;
+            };
+            *around.steps_left = around
+                .steps_left
+                .checked_sub(1)
+                .ok_or_else(|| self.fault(around, number, FaultKind::Steps(around.most_steps)))?;
+            let (active, next) = match self.step(around, number, step, lanes) {
+                Ok(next) => next,
+                // Lanes that end elsewhere need not come; those that come later must.
+                Err(FaultKind::Divergent { .. }) if waited < LANES && self.stack.turn() => {
+                    waited += 1;
+                    continue;
+                }
+                Err(kind) => return Err(self.fault(around, number, kind)),
+            };
+            waited = 0;
+            if let Some(standing) = self.go(next, active, around.program.meeting[number as usize]) {
+                self.standing = standing;
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&self, around: &Around<'_>, number: u32, kind: FaultKind) -> Box<Fault> {
+        let (line, opcode) = around
+            .program
+            .steps
+            .get(number as usize)
+            .map_or((0, String::new()), |step| (step.line, step.opcode.clone()));
+        let (block, warp) = (around.block, self.number);
+        Box::new(Fault { kernel: around.program.name.clone(), line, opcode, block, warp, kind })
+    }
+
+    /// Executes one instruction for the lanes whose guard says so.
+    fn step(
+        &mut self,
+        around: &mut Around<'_>,
+        number: u32,
+        step: &Step,
+        lanes: u32,
+    ) -> Result<(u32, Next), FaultKind> {
+        let active = match step.guard {
+            None => lanes,
+            Some((register, negated)) => {
+                let undefined = lanes & !self.registers.defined(register);
+                if undefined != 0 {
+                    let lane = undefined.trailing_zeros();
+                    return Err(FaultKind::UndefinedRegister { what: "the predicate of the instruction", lane });
+                }
+                let row = self.registers.row(register);
+                let truth = (0..LANES).fold(0u32, |truth, lane| truth | ((row[lane] & 1) as u32) << lane);
+                lanes & if negated { !truth } else { truth }
+            }
+        };
+        if active == 0 {
+            return Ok((0, Next::Follow));
+        }
+        step.operation.execute(&mut self.running(around, number, active)).map(|next| (active, next))
+    }
+
+    /// The warp while these lanes execute a step.
+    fn running<'a>(&'a mut self, around: &'a mut Around<'_>, step: u32, active: u32) -> Running<'a> {
+        Running {
+            registers: &mut self.registers,
+            active,
+            alive: self.stack.alive(),
+            warp: self.number,
+            step,
+            epoch: &mut self.epoch,
+            flights: &mut self.flights,
+            groups: &mut self.groups,
+            reads: &mut self.reads,
+            local: &mut self.local,
+            parameters: around.parameters,
+            shared: around.shared,
+            global: around.global,
+            counts: &mut self.counts,
+            transactions: around.transactions,
+            printed: around.printed,
+            target: around.target,
+        }
+    }
+
+    /// All lanes have ended: so must what they have issued.
+    fn end(&mut self, around: &mut Around<'_>) -> Result<(), Box<Fault>> {
+        let mut running = self.running(around, u32::MAX, self.lanes);
+        let ended = running.lanes().try_for_each(|lane| running.bulk_end(lane));
+        self.standing = Standing::Ended;
+        ended.map_err(|kind| self.fault(around, u32::MAX, kind))
+    }
+
+    /// Goes on; where the warp does not, why.
+    fn go(&mut self, next: Next, active: u32, meeting: u32) -> Option<Standing> {
+        match next {
+            Next::Follow => self.stack.follow(),
+            Next::Jump(target) => self.stack.jump(active, target, meeting),
+            Next::Scatter(targets) => self.stack.scatter(active, &targets, meeting),
+            Next::End => {
+                self.stack.end(active);
+                self.stack.follow();
+            }
+            Next::Wait(arrival) => {
+                self.stack.follow();
+                return Some(Standing::Waits(arrival));
+            }
+            Next::Yield => {
+                self.stack.follow();
+                return Some(Standing::Runs);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,48 @@
+//! Loads and stores.
+
+use crate::machine::{Access, Data, Operation, Space};
+use crate::program::{Form, Meaning, Operands, Row};
+
+const MODIFIERS: &str = "weak relaxed acquire release volatile mmio cta cluster gpu sys ca cg cs lu cv wb wt nc unified \
+                         v2 v4 v8 global const shared shared::cta local param param::entry param::func L1:: L2:: level::";
+const TYPES: &str = "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
+
+pub(super) const ROWS: &[Row] = &[
+    Row { name: "ld", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(load) },
+    Row { name: "ldu", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(load) },
+    Row { name: "st", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(store) },
+];
+
+fn space(form: &Form<'_>) -> Space {
+    form.find(Space::named).unwrap_or(Space::Generic)
+}
+
+/// Elements of an access.
+fn elements(form: &Form<'_>) -> usize {
+    [("v2", 2), ("v4", 4), ("v8", 8)].into_iter().find(|(word, _)| form.has(word)).map_or(1, |(_, count)| count)
+}
+
+fn fits(form: &Form<'_>, found: usize) -> Result<(), String> {
+    let expected = elements(form);
+    if form.types.len() != 1 || expected * form.ty().width() as usize > 256 {
+        return Err(form.unknown());
+    }
+    if expected == found { Ok(()) } else { Err(format!("`{}` takes {expected} registers, not {found}", form.opcode)) }
+}
+
+fn load(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    // A policy of the cache may follow.
+    operands.expect(2..=3)?;
+    let to = operands.places(0)?;
+    fits(form, to.len())?;
+    let address = operands.address(1)?;
+    Ok(Box::new(Access { space: space(form), address, ty: form.ty(), data: Data::Load(to) }))
+}
+
+fn store(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(2..=3)?;
+    let from = operands.sources(1, form.ty())?;
+    fits(form, from.len())?;
+    let address = operands.address(0)?;
+    Ok(Box::new(Access { space: space(form), address, ty: form.ty(), data: Data::Store(from) }))
+}

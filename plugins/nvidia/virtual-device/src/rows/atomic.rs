@@ -1,0 +1,100 @@
+//! Atomic updates of global, shared and generic memory: lanes in their order, which is one of those that hardware may take.
+
+use tilewright_target::Direction;
+
+use super::float;
+use crate::machine::{Accessor, FaultKind, LANES, Operation, Running, Space, each};
+use crate::program::{Compute, Form, Meaning, Operands, Row, Type, mask, sign_extend};
+
+const MODIFIERS: &str = "relaxed acquire release acq_rel cta cluster gpu sys global shared shared::cta and or xor cas \
+                         exch add inc dec min max noftz L1:: L2::";
+const TYPES: &str = "b16 b32 b64 u32 u64 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
+
+pub(super) const ROWS: &[Row] = &[
+    Row { name: "atom", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(update) },
+    Row { name: "red", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(update) },
+];
+
+/// What comes of the old value and one or two operands.
+fn updated(form: &Form<'_>) -> Option<Compute> {
+    let ty = form.ty();
+    let number =
+        move |bits: u64| if ty.is_signed() { i128::from(sign_extend(bits, ty.bits)) } else { i128::from(bits) };
+    let word = form.words.iter().find(|word| OPERATIONS.contains(word))?;
+    let is_float = ty.float().is_some();
+    match *word {
+        "add" if is_float => float::add(&Form { words: Vec::new(), types: form.types.clone(), ..*form }),
+        "min" | "max" | "inc" | "dec" | "and" | "or" | "xor" if is_float => None,
+        "add" => Some(Box::new(|[old, b, ..]| old.wrapping_add(b))),
+        "and" => Some(Box::new(|[old, b, ..]| old & b)),
+        "or" => Some(Box::new(|[old, b, ..]| old | b)),
+        "xor" => Some(Box::new(|[old, b, ..]| old ^ b)),
+        "exch" => Some(Box::new(|[_, b, ..]| b)),
+        "cas" => Some(Box::new(|[old, b, c, _]| if old == b { c } else { old })),
+        "min" => Some(Box::new(move |[old, b, ..]| if number(b) < number(old) { b } else { old })),
+        "max" => Some(Box::new(move |[old, b, ..]| if number(b) > number(old) { b } else { old })),
+        "inc" => Some(Box::new(|[old, b, ..]| if old >= b { 0 } else { old + 1 })),
+        "dec" => Some(Box::new(|[old, b, ..]| if old == 0 || old > b { b } else { old - 1 })),
+        _ => None,
+    }
+}
+
+const OPERATIONS: [&str; 10] = ["and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"];
+
+fn update(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    let compute = updated(form).filter(|_| form.types.len() == 1).ok_or_else(|| form.unknown())?;
+    let ty = form.ty();
+    let gives = form.opcode.starts_with("atom");
+    let (first, terms) = (usize::from(gives), if form.has("cas") { 2 } else { 1 });
+    operands.expect(first + 1 + terms..=first + 2 + terms)?;
+    let to = if gives { operands.place(0)? } else { None };
+    let address = operands.address(first)?;
+    let from = (0..terms).map(|term| operands.source(first + 1 + term, ty)).collect::<Result<Vec<_>, _>>()?;
+    let space = form.find(Space::named).unwrap_or(Space::Generic);
+    Ok(each(move |warp| {
+        let mut places = [None; LANES];
+        for lane in warp.lanes() {
+            let place = warp.resolve(space, &address, lane)?;
+            let mut values = [0; 4];
+            for (value, &register) in values[1..].iter_mut().zip(&from) {
+                *value = warp.known(register, lane, "an operand of the update")? & mask(ty.width());
+            }
+            let old = swap(warp, place, ty, lane, |old| {
+                values[0] = old;
+                compute(values) & mask(ty.width())
+            })?;
+            places[lane] = Some(place);
+            warp.set(to, lane, ty.extended_whole(old));
+        }
+        let global = places.map(|place| place.filter(|(space, _)| *space == Space::Global));
+        warp.count(Direction::Store, &global, ty.width() / 8)
+    }))
+}
+
+/// Puts another value in the place of the one that is there, which it gives.
+fn swap(
+    warp: &mut Running<'_>,
+    (space, address): (Space, u64),
+    ty: Type,
+    lane: usize,
+    update: impl FnOnce(u64) -> u64,
+) -> Result<u64, FaultKind> {
+    let bytes = (ty.width() / 8) as usize;
+    if !address.is_multiple_of(bytes as u64) {
+        let (direction, alignment) = (Direction::Store, bytes as u64);
+        return Err(FaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 });
+    }
+    let mut word = [0u8; 8];
+    if space == Space::Shared {
+        let who = Accessor { atomic: true, ..warp.accessor(lane) };
+        warp.shared.load(address, &mut word[..bytes], &who)?;
+        let old = u64::from_le_bytes(word);
+        warp.shared.store(address, &update(old).to_le_bytes()[..bytes], true, &who)?;
+        return Ok(old);
+    }
+    let place = warp.bytes(Direction::Store, (space, address), bytes as u64, lane)?;
+    word[..bytes].copy_from_slice(place);
+    let old = u64::from_le_bytes(word);
+    place.copy_from_slice(&update(old).to_le_bytes()[..bytes]);
+    Ok(old)
+}

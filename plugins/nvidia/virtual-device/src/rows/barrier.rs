@@ -1,0 +1,73 @@
+//! Barriers of the block and of the warp.
+
+use crate::machine::{Arrival, FaultKind, Next, Operation, Running, each};
+use crate::program::{Form, Meaning, Operands, Row, Type};
+
+pub(super) const ROWS: &[Row] = &[
+    Row { name: "bar.sync", modifiers: "aligned", types: "", meaning: Meaning::Warp(wait) },
+    Row { name: "bar.cta.sync", modifiers: "aligned", types: "", meaning: Meaning::Warp(wait) },
+    Row { name: "barrier.sync", modifiers: "aligned", types: "", meaning: Meaning::Warp(wait) },
+    Row { name: "barrier.cta.sync", modifiers: "aligned", types: "", meaning: Meaning::Warp(wait) },
+    Row { name: "bar.arrive", modifiers: "aligned", types: "", meaning: Meaning::Warp(arrive) },
+    Row { name: "bar.cta.arrive", modifiers: "aligned", types: "", meaning: Meaning::Warp(arrive) },
+    Row { name: "barrier.arrive", modifiers: "aligned", types: "", meaning: Meaning::Warp(arrive) },
+    Row { name: "barrier.cta.arrive", modifiers: "aligned", types: "", meaning: Meaning::Warp(arrive) },
+    Row { name: "bar.warp.sync", modifiers: "", types: "", meaning: Meaning::Warp(of_warp) },
+];
+
+struct Barrier {
+    number: u32,
+    threads: Option<u32>,
+    only_arrives: bool,
+}
+
+fn word(form: &Form<'_>) -> Type {
+    Type::named("u32").unwrap_or(form.ty())
+}
+
+fn of_block(form: &Form<'_>, operands: &mut Operands<'_>, only_arrives: bool) -> Result<Box<dyn Operation>, String> {
+    operands.expect(if only_arrives { 2..=2 } else { 1..=2 })?;
+    let number = operands.source(0, word(form))?;
+    let threads = if operands.count() == 2 { Some(operands.source(1, word(form))?) } else { None };
+    Ok(Box::new(Barrier { number, threads, only_arrives }))
+}
+
+fn wait(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    of_block(form, operands, false)
+}
+
+fn arrive(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    of_block(form, operands, true)
+}
+
+impl Operation for Barrier {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+        if warp.active != warp.alive {
+            return Err(FaultKind::Divergent { members: warp.alive, active: warp.active });
+        }
+        let barrier = warp.same(self.number, "the number of the barrier")? as u32;
+        if barrier > 15 {
+            return Err(FaultKind::Barrier(format!("there is no barrier {barrier}; a block has sixteen")));
+        }
+        let threads = match self.threads {
+            None => None,
+            Some(threads) => Some(warp.same(threads, "the threads of the barrier")? as u32),
+        };
+        if threads.is_some_and(|threads| threads == 0 || threads % 32 != 0) {
+            return Err(FaultKind::Barrier("the threads of a barrier are a multiple of 32".to_owned()));
+        }
+        warp.counts.barriers += 1;
+        Ok(Next::Wait(Arrival { barrier, threads, only_arrives: self.only_arrives }))
+    }
+}
+
+fn of_warp(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(1..=1)?;
+    let members = operands.source(0, word(form))?;
+    Ok(each(move |warp| {
+        warp.members(members)?;
+        *warp.epoch += 1;
+        warp.counts.warp_barriers += 1;
+        Ok(())
+    }))
+}

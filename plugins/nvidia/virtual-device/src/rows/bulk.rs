@@ -1,0 +1,189 @@
+//! Bulk copies: boxes of tensors and spans of bytes, between global memory and the block's own shared memory.
+
+use std::ops::Range;
+
+use tilewright_target::Direction;
+
+use crate::machine::{
+    Address, FaultKind, GRAIN, MAP_BYTES, Operation, Running, Space, Tensor, each,
+};
+use crate::program::{Form, Meaning, Operands, Row, Type};
+
+const WAYS: &str = "shared::cluster shared::cta global tile mbarrier::complete_tx::bytes bulk_group L2::";
+const BOXES: &str =
+    "1d 2d 3d 4d 5d shared::cluster shared::cta global tile mbarrier::complete_tx::bytes bulk_group L2::";
+
+pub(super) const ROWS: &[Row] = &[
+    Row { name: "cp.async.bulk", modifiers: WAYS, types: "", meaning: Meaning::Warp(span) },
+    Row { name: "cp.async.bulk.tensor", modifiers: BOXES, types: "", meaning: Meaning::Warp(boxes) },
+    Row { name: "cp.async.bulk.commit_group", modifiers: "", types: "", meaning: Meaning::Warp(commit) },
+    Row { name: "cp.async.bulk.wait_group", modifiers: "read", types: "", meaning: Meaning::Warp(wait) },
+];
+
+/// A box in shared memory begins at multiples of so many bytes.
+const BOX_ALIGNMENT: u64 = 128;
+
+/// Whether a form copies to shared memory, rather than from there: what comes first is where to.
+fn is_to_shared(form: &Form<'_>) -> Result<bool, String> {
+    let at = |wanted: &[&str]| form.words.iter().position(|word| wanted.contains(word));
+    match (at(&["shared::cluster", "shared::cta"]), at(&["global"])) {
+        (Some(shared), Some(global)) => {
+            let arrives = form.has("mbarrier::complete_tx::bytes");
+            let is_to = shared < global;
+            if is_to == arrives && is_to != form.has("bulk_group") { Ok(is_to) } else { Err(form.unknown()) }
+        }
+        _ => Err(form.unknown()),
+    }
+}
+
+fn word(form: &Form<'_>) -> Type {
+    Type::named("u32").unwrap_or(form.ty())
+}
+
+fn aligned(address: u64, alignment: u64, direction: Direction, space: Space, lane: usize) -> Result<u64, FaultKind> {
+    match address.is_multiple_of(alignment) {
+        true => Ok(address),
+        false => Err(FaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 }),
+    }
+}
+
+/// `[to], [from], bytes{, [mbarrier]}`.
+fn span(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    let to_shared = is_to_shared(form)?;
+    let hinted = usize::from(form.has("L2::cache_hint"));
+    let count = 3 + usize::from(to_shared) + hinted;
+    operands.expect(count..=count)?;
+    let (to, from) = (operands.address(0)?, operands.address(1)?);
+    let bytes = operands.source(2, word(form))?;
+    let mbarrier = if to_shared { Some(operands.address(3)?) } else { None };
+    Ok(each(move |warp| {
+        for lane in warp.lanes() {
+            let bytes = warp.known(bytes, lane, "how many bytes are copied")?;
+            if bytes == 0 || !bytes.is_multiple_of(GRAIN) {
+                let message = format!("lane {lane} copies {bytes} bytes; expected a multiple of {GRAIN}");
+                return Err(FaultKind::Instruction(message));
+            }
+            let (inside, outside) = if to_shared { (&to, &from) } else { (&from, &to) };
+            let (shared, global) = (Direction::Store, Direction::Load);
+            let (shared, global) = if to_shared { (shared, global) } else { (global, shared) };
+            let inside = aligned(warp.resolve(Space::Shared, inside, lane)?.1, GRAIN, shared, Space::Shared, lane)?;
+            let outside = aligned(warp.resolve(Space::Global, outside, lane)?.1, GRAIN, global, Space::Global, lane)?;
+            copied(warp, bytes, global, std::iter::once(outside..outside + bytes));
+            match &mbarrier {
+                Some(mbarrier) => {
+                    let mut data = vec![0; bytes as usize];
+                    warp.load((Space::Global, outside), &mut data, lane)?;
+                    let mbarrier = warp.resolve(Space::Shared, mbarrier, lane)?.1;
+                    warp.bulk_send(lane, mbarrier, vec![(inside, data)])?;
+                }
+                None => warp.bulk_take(lane, vec![(inside, outside, bytes)])?,
+            }
+        }
+        Ok(())
+    }))
+}
+
+/// Counts a copy of so many bytes of shared memory, which touches the units of global memory of these pieces.
+fn copied(warp: &mut Running<'_>, bytes: u64, direction: Direction, pieces: impl IntoIterator<Item = Range<u64>>) {
+    let unit = u64::from(warp.target.global.transaction_bytes.max(1));
+    let mut units: Vec<u64> =
+        pieces.into_iter().flat_map(|piece| piece.start / unit..piece.end.div_ceil(unit)).collect();
+    units.sort_unstable();
+    units.dedup();
+    warp.counts.bulk_copies += 1;
+    warp.counts.bulk_bytes += bytes;
+    warp.transactions[usize::from(direction == Direction::Store)] += units.len() as u64;
+}
+
+/// A box on its way.
+struct Boxes {
+    /// Where it lies in shared memory.
+    inside: Address,
+    map: Address,
+    coordinates: Vec<u32>,
+    /// At which it arrives, of copies to shared memory.
+    mbarrier: Option<Address>,
+}
+
+/// `[to], [map, {coordinates}], [mbarrier]`, or `[map, {coordinates}], [from]`.
+fn boxes(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    let to_shared = is_to_shared(form)?;
+    let hinted = usize::from(form.has("L2::cache_hint"));
+    let count = 2 + usize::from(to_shared) + hinted;
+    operands.expect(count..=count)?;
+    let signed = Type::named("s32").unwrap_or(form.ty());
+    let (inside, (map, coordinates)) = match to_shared {
+        true => (operands.address(0)?, operands.tensor(1, signed)?),
+        false => (operands.address(1)?, operands.tensor(0, signed)?),
+    };
+    let rank = form.find(|word| word.strip_suffix('d')?.parse::<usize>().ok());
+    if rank != Some(coordinates.len()) {
+        return Err(format!("`{}` with {} coordinates", form.opcode, coordinates.len()));
+    }
+    let mbarrier = if to_shared { Some(operands.address(2)?) } else { None };
+    let copied = Boxes { inside, map, coordinates, mbarrier };
+    Ok(each(move |warp| warp.lanes().try_for_each(|lane| copied.issue(warp, lane))))
+}
+
+impl Boxes {
+    fn issue(&self, warp: &mut Running<'_>, lane: usize) -> Result<(), FaultKind> {
+        let tensor = self.tensor(warp, lane)?;
+        let mut origin = Vec::new();
+        for &register in &self.coordinates {
+            origin.push(warp.known(register, lane, "where the box begins")? as u32 as i32);
+        }
+        let to_shared = self.mbarrier.is_some();
+        let (shared, global) = match to_shared {
+            true => (Direction::Store, Direction::Load),
+            false => (Direction::Load, Direction::Store),
+        };
+        let inside = warp.resolve(Space::Shared, &self.inside, lane)?.1;
+        let inside = aligned(inside, BOX_ALIGNMENT, shared, Space::Shared, lane)?;
+        let pieces: Vec<_> = tensor.pieces(&origin, inside).collect();
+        let element = tensor.element_bytes;
+        let touched = pieces.iter().filter_map(|piece| piece.address).map(|at| at..at + element);
+        copied(warp, tensor.box_bytes(), global, touched);
+        let Some(mbarrier) = &self.mbarrier else {
+            let taken = pieces.iter().filter_map(|piece| Some((piece.at, piece.address?, element))).collect();
+            return warp.bulk_take(lane, taken);
+        };
+        let mut sent = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let mut data = vec![tensor.outside; element as usize];
+            if let Some(address) = piece.address {
+                warp.load((Space::Global, address), &mut data, lane)?;
+            }
+            sent.push((piece.at, data));
+        }
+        let mbarrier = warp.resolve(Space::Shared, mbarrier, lane)?.1;
+        warp.bulk_send(lane, mbarrier, sent)
+    }
+
+    /// The tensor whose map a lane names.
+    fn tensor(&self, warp: &mut Running<'_>, lane: usize) -> Result<Tensor, FaultKind> {
+        let place = warp.resolve(Space::Generic, &self.map, lane)?;
+        let mut bytes = [0; MAP_BYTES];
+        warp.load(place, &mut bytes, lane)?;
+        let wrong = |message: String| FaultKind::Instruction(format!("lane {lane}: {message}"));
+        let tensor = Tensor::from_bytes(&bytes);
+        let tensor = tensor.ok_or_else(|| wrong(format!("there is no map of a tensor at {:#x}", place.1)))?;
+        match tensor.rank == self.coordinates.len() {
+            true => Ok(tensor),
+            false => Err(wrong(format!("a map of {} axes for {} coordinates", tensor.rank, self.coordinates.len()))),
+        }
+    }
+}
+
+fn commit(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(0..=0)?;
+    Ok(each(|warp| {
+        warp.lanes().for_each(|lane| warp.bulk_commit(lane));
+        Ok(())
+    }))
+}
+
+fn wait(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(1..=1)?;
+    let (outstanding, only_read) = (operands.constant(0)? as usize, form.has("read"));
+    Ok(each(move |warp| warp.lanes().try_for_each(|lane| warp.bulk_wait(lane, outstanding, only_read))))
+}

@@ -1,0 +1,107 @@
+//! Sums of several words: each keeps what it carries for the next, in a register of the lane's own.
+
+use crate::machine::{FaultKind, Next, Operation, Running};
+use crate::program::{Form, Meaning, Operands, Place, Row, Type, mask, sign_extend};
+
+const TYPES: &str = "u32 s32 u64 s64";
+
+pub(super) const ROWS: &[Row] = &[
+    Row { name: "add.cc", modifiers: "", types: TYPES, meaning: Meaning::Warp(add) },
+    Row { name: "addc", modifiers: "cc", types: TYPES, meaning: Meaning::Warp(add) },
+    Row { name: "sub.cc", modifiers: "", types: TYPES, meaning: Meaning::Warp(sub) },
+    Row { name: "subc", modifiers: "cc", types: TYPES, meaning: Meaning::Warp(sub) },
+    Row { name: "mad.lo.cc", modifiers: "", types: TYPES, meaning: Meaning::Warp(mad) },
+    Row { name: "mad.hi.cc", modifiers: "", types: TYPES, meaning: Meaning::Warp(mad) },
+    Row { name: "madc.lo", modifiers: "cc", types: TYPES, meaning: Meaning::Warp(mad) },
+    Row { name: "madc.hi", modifiers: "cc", types: TYPES, meaning: Meaning::Warp(mad) },
+];
+
+/// A sum with a carry.
+struct Carrying {
+    to: Option<Place>,
+    /// The terms; where there are three the first two are factors.
+    from: Vec<u32>,
+    ty: Type,
+    high: bool,
+    subtracts: bool,
+    /// Where the carry comes from, and where it goes.
+    carry: u32,
+    takes: bool,
+    leaves: bool,
+}
+
+fn operation(
+    form: &Form<'_>,
+    operands: &mut Operands<'_>,
+    count: usize,
+    subtracts: bool,
+) -> Result<Box<dyn Operation>, String> {
+    operands.expect(count + 1..=count + 1)?;
+    let ty = form.ty();
+    let from = (1..=count).map(|number| operands.source(number, ty)).collect::<Result<_, _>>()?;
+    let words: Vec<&str> = form.opcode.split('.').collect();
+    Ok(Box::new(Carrying {
+        to: operands.place(0)?,
+        from,
+        ty,
+        high: words.contains(&"hi"),
+        subtracts,
+        carry: operands.carry(),
+        takes: words[0].ends_with('c'),
+        leaves: words.contains(&"cc"),
+    }))
+}
+
+fn add(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operation(form, operands, 2, false)
+}
+
+fn sub(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operation(form, operands, 2, true)
+}
+
+fn mad(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operation(form, operands, 3, false)
+}
+
+impl Carrying {
+    /// What is added: a term, or half of a product.
+    fn term(&self, values: &[u64]) -> u64 {
+        let bits = self.ty.bits;
+        let &[a, b, _] = values else { return values[0] & mask(bits) };
+        let product = if self.ty.is_signed() {
+            (i128::from(sign_extend(a, bits)) * i128::from(sign_extend(b, bits))).cast_unsigned()
+        } else {
+            u128::from(a & mask(bits)) * u128::from(b & mask(bits))
+        };
+        (product >> if self.high { bits } else { 0 }) as u64 & mask(bits)
+    }
+}
+
+impl Operation for Carrying {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+        let bits = self.ty.bits;
+        for lane in warp.lanes() {
+            let values: Vec<u64> = self.from.iter().map(|&from| warp.registers.get(from, lane)).collect();
+            let mut defined = self.from.iter().all(|&from| warp.registers.is_defined(from, lane));
+            let before = if self.takes { warp.registers.get(self.carry, lane) & 1 } else { 0 };
+            defined &= !self.takes || warp.registers.is_defined(self.carry, lane);
+            let last = values.last().copied().unwrap_or(0) & mask(bits);
+            let term = self.term(&values);
+            let sum = if self.subtracts {
+                u128::from(term).wrapping_sub(u128::from(last)).wrapping_sub(u128::from(before))
+            } else {
+                u128::from(term) + u128::from(last) + u128::from(before)
+            };
+            if !defined {
+                self.to.iter().for_each(|to| warp.registers.unset(to.register, lane));
+                continue;
+            }
+            warp.set(self.to, lane, sum as u64);
+            if self.leaves {
+                warp.registers.set(self.carry, lane, (sum >> bits) as u64 & 1);
+            }
+        }
+        Ok(Next::Follow)
+    }
+}

@@ -1,0 +1,102 @@
+//! Control flow.
+
+use super::super::machine::LANES;
+use super::call;
+use crate::machine::{FaultKind, Leaves, Next, Operation, Running};
+use crate::program::{Form, Meaning, Operands, Row, Type};
+
+pub(super) const ROWS: &[Row] = &[
+    Row { name: "bra", modifiers: "uni", types: "", meaning: Meaning::Warp(jump) },
+    Row { name: "brx.idx", modifiers: "uni", types: "", meaning: Meaning::Warp(jump_by_index) },
+    Row { name: "ret", modifiers: "uni", types: "", meaning: Meaning::Warp(end) },
+    Row { name: "exit", modifiers: "", types: "", meaning: Meaning::Warp(end) },
+    Row { name: "trap", modifiers: "", types: "", meaning: Meaning::Warp(trap) },
+    Row { name: "call", modifiers: "uni", types: "", meaning: Meaning::Warp(call::call) },
+];
+
+struct Jump(u32);
+
+fn jump(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(1..=1)?;
+    Ok(Box::new(Jump(operands.label(0)?)))
+}
+
+impl Operation for Jump {
+    fn execute(&self, _: &mut Running<'_>) -> Result<Next, FaultKind> {
+        Ok(Next::Jump(self.0))
+    }
+
+    fn targets(&self) -> &[u32] {
+        std::slice::from_ref(&self.0)
+    }
+
+    fn leaves(&self) -> Leaves {
+        Leaves::Jumps
+    }
+}
+
+struct JumpByIndex {
+    index: u32,
+    targets: Vec<u32>,
+}
+
+fn jump_by_index(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(2..=2)?;
+    let index = operands.source(0, Type::named("u32").unwrap_or(form.ty()))?;
+    Ok(Box::new(JumpByIndex { index, targets: operands.table(1)? }))
+}
+
+impl Operation for JumpByIndex {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+        let mut steps = Box::new([0; LANES]);
+        for lane in warp.lanes() {
+            let index = warp.known(self.index, lane, "the index of a branch")?;
+            steps[lane] = *usize::try_from(index).ok().and_then(|index| self.targets.get(index)).ok_or_else(|| {
+                FaultKind::Instruction(format!("lane {lane}: label {index} of {}", self.targets.len()))
+            })?;
+        }
+        Ok(Next::Scatter(steps))
+    }
+
+    fn targets(&self) -> &[u32] {
+        &self.targets
+    }
+
+    fn leaves(&self) -> Leaves {
+        Leaves::Jumps
+    }
+}
+
+struct End;
+
+fn end(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(0..=0)?;
+    Ok(Box::new(End))
+}
+
+impl Operation for End {
+    fn execute(&self, _: &mut Running<'_>) -> Result<Next, FaultKind> {
+        Ok(Next::End)
+    }
+
+    fn leaves(&self) -> Leaves {
+        Leaves::Ends
+    }
+}
+
+struct Trap;
+
+fn trap(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(0..=0)?;
+    Ok(Box::new(Trap))
+}
+
+impl Operation for Trap {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+        Err(FaultKind::Trap(format!("lanes {:#010x} came here", warp.active)))
+    }
+
+    fn leaves(&self) -> Leaves {
+        Leaves::Faults
+    }
+}

@@ -1,0 +1,78 @@
+//! Asynchronous copies from global to shared memory.
+
+use crate::machine::{FaultKind, LANES, Operation, Space, each};
+use crate::program::{Form, Meaning, Operands, Row, Type};
+use tilewright_target::Direction;
+
+use super::groups;
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        name: "cp.async",
+        modifiers: "ca cg shared shared::cta global L2::",
+        types: "",
+        meaning: Meaning::Warp(copy),
+    },
+    Row { name: "cp.async.commit_group", modifiers: "", types: "", meaning: Meaning::Warp(commit) },
+    Row { name: "cp.async.wait_group", modifiers: "", types: "", meaning: Meaning::Warp(wait) },
+    Row { name: "cp.async.wait_all", modifiers: "", types: "", meaning: Meaning::Warp(wait_all) },
+];
+
+/// `[to], [from], size{, bytes that are read}`: what is not read is zero.
+fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    // The hint of a policy comes last.
+    let hinted = usize::from(form.has("L2::cache_hint"));
+    operands.expect(3 + hinted..=4 + hinted)?;
+    let (to, from, size) = (operands.address(0)?, operands.address(1)?, operands.constant(2)?);
+    if ![4, 8, 16].contains(&size) || form.has("cg") && size != 16 {
+        return Err(format!("`{}` of {size} bytes", form.opcode));
+    }
+    let read = match operands.count() - hinted {
+        4 => Some(operands.source(3, Type::named("u32").unwrap_or(form.ty()))?),
+        _ => None,
+    };
+    Ok(each(move |warp| {
+        let mut units = [None; LANES];
+        for lane in warp.lanes() {
+            let (_, target) = warp.resolve(Space::Shared, &to, lane)?;
+            let bytes = read.map_or(Ok(size), |read| warp.known(read, lane, "how many bytes are read"))?;
+            if bytes > size {
+                return Err(FaultKind::Instruction(format!("lane {lane}: {bytes} bytes of {size} are read")));
+            }
+            let misaligned = |space, direction, address| FaultKind::Misaligned {
+                direction,
+                space,
+                address,
+                alignment: size,
+                lane: lane as u32,
+            };
+            if !target.is_multiple_of(size) {
+                return Err(misaligned(Space::Shared, Direction::Store, target));
+            }
+            let mut data = vec![0; size as usize];
+            if bytes > 0 {
+                let place = warp.resolve(Space::Global, &from, lane)?;
+                if !place.1.is_multiple_of(size) {
+                    return Err(misaligned(Space::Global, Direction::Load, place.1));
+                }
+                warp.load(place, &mut data[..bytes as usize], lane)?;
+                units[lane] = Some(place);
+            }
+            warp.send(lane, target, data)?;
+        }
+        warp.counts.asynchronous_copies += 1;
+        warp.count(Direction::Load, &units, size as u32)
+    }))
+}
+
+fn commit(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    groups::together(operands, |warp| warp.commit())
+}
+
+fn wait(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    groups::wait(operands, |warp, outstanding| warp.land(outstanding, false))
+}
+
+fn wait_all(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    groups::together(operands, |warp| warp.land(0, true))
+}

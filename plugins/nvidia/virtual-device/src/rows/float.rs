@@ -1,0 +1,145 @@
+//! Floating-point arithmetic.
+
+use super::{one, three, two};
+use crate::number::{Exact, Float, Rounding};
+use crate::program::{Compute, Form};
+
+/// How operands are read and results are written.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    pub(super) float: Float,
+    pub(super) rounding: Rounding,
+    /// Subnormal operands and results are zero.
+    flushes: bool,
+    /// Results lie between 0 and 1, NaN being 0.
+    saturates: bool,
+    /// Results below zero are zero.
+    relu: bool,
+}
+
+impl Style {
+    pub(super) fn of(form: &Form<'_>) -> Option<Self> {
+        Some(Self {
+            float: form.types.last().copied().unwrap_or(form.ty()).float()?,
+            rounding: form.find(Rounding::named).unwrap_or(Rounding::Even),
+            flushes: form.has("ftz"),
+            saturates: form.has("sat"),
+            relu: form.has("relu"),
+        })
+    }
+
+    pub(super) fn read(self, bits: u64) -> f64 {
+        self.float.decode(if self.flushes { self.float.flushed(bits) } else { bits })
+    }
+
+    pub(super) fn write(self, value: impl Into<Exact>) -> u64 {
+        let value = value.into();
+        let value = match value.nearest {
+            nearest if self.saturates && (nearest.is_nan() || nearest <= 0.0) => 0.0.into(),
+            nearest if self.saturates && nearest > 1.0 => 1.0.into(),
+            nearest if self.relu && nearest < 0.0 => 0.0.into(),
+            _ => value,
+        };
+        let bits = self.float.round(value, self.rounding, false);
+        if self.flushes { self.float.flushed(bits) } else { bits }
+    }
+
+    /// Whether this is binary32 as processors have it.
+    fn is_plain_single(self) -> bool {
+        self.float.is_single() && self.rounding == Rounding::Even && !(self.flushes || self.saturates || self.relu)
+    }
+}
+
+/// The bits of a result in binary32.
+fn single(value: f32) -> u64 {
+    u64::from(if value.is_nan() { 0x7fff_ffff } else { value.to_bits() })
+}
+
+fn from_single(bits: u64) -> f32 {
+    f32::from_bits(bits as u32)
+}
+
+pub(super) fn add(form: &Form<'_>) -> Option<Compute> {
+    let style = Style::of(form)?;
+    if style.is_plain_single() {
+        return two(form.ty(), |a, b| single(from_single(a) + from_single(b)));
+    }
+    two(form.ty(), move |a, b| style.write(Exact::sum(style.read(a), style.read(b))))
+}
+
+pub(super) fn sub(form: &Form<'_>) -> Option<Compute> {
+    let style = Style::of(form)?;
+    if style.is_plain_single() {
+        return two(form.ty(), |a, b| single(from_single(a) - from_single(b)));
+    }
+    two(form.ty(), move |a, b| style.write(Exact::sum(style.read(a), -style.read(b))))
+}
+
+pub(super) fn mul(form: &Form<'_>) -> Option<Compute> {
+    let style = Style::of(form)?;
+    if form.has("lo") || form.has("hi") || form.has("wide") {
+        return None;
+    }
+    if style.is_plain_single() {
+        return two(form.ty(), |a, b| single(from_single(a) * from_single(b)));
+    }
+    two(form.ty(), move |a, b| style.write(Exact::product(style.read(a), style.read(b))))
+}
+
+pub(super) fn fused(form: &Form<'_>) -> Option<Compute> {
+    let style = Style::of(form)?;
+    if style.is_plain_single() {
+        return three(form.ty(), |a, b, c| single(from_single(a).mul_add(from_single(b), from_single(c))));
+    }
+    if style.float.is_double() {
+        // What a fused operation leaves out has no number of binary64 to tell it.
+        let even = style.rounding == Rounding::Even;
+        let fused = move |a, b, c| style.write(style.read(a).mul_add(style.read(b), style.read(c)));
+        return if even { three(form.ty(), fused) } else { None };
+    }
+    three(form.ty(), move |a, b, c| style.write(Exact::fused(style.read(a), style.read(b), style.read(c))))
+}
+
+/// Approximate quotients are rounded right, too.
+pub(super) fn div(form: &Form<'_>) -> Option<Compute> {
+    let style = Style::of(form)?;
+    if form.ty().bits == 16 {
+        return None;
+    }
+    two(form.ty(), move |a, b| style.write(Exact::quotient(style.read(a), style.read(b))))
+}
+
+fn sign(form: &Form<'_>) -> u64 {
+    1 << (form.ty().bits - 1)
+}
+
+pub(super) fn abs(form: &Form<'_>) -> Option<Compute> {
+    let (style, sign) = (Style::of(form)?, sign(form));
+    one(form.ty(), move |a| if style.flushes { style.float.flushed(a) & !sign } else { a & !sign })
+}
+
+pub(super) fn neg(form: &Form<'_>) -> Option<Compute> {
+    let (style, sign) = (Style::of(form)?, sign(form));
+    one(form.ty(), move |a| if style.flushes { style.float.flushed(a) ^ sign } else { a ^ sign })
+}
+
+/// The lesser or the greater of two numbers, -0 being less than +0. Of a number and NaN the number, or with `.NaN` NaN.
+pub(super) fn extreme(form: &Form<'_>, greater: bool) -> Option<Compute> {
+    let (style, keeps_nan) = (Style::of(form)?, form.has("NaN"));
+    if form.has("relu") {
+        return None;
+    }
+    two(form.ty(), move |a, b| {
+        let flush = |bits| if style.flushes { style.float.flushed(bits) } else { bits };
+        let (a, b) = (flush(a), flush(b));
+        let [x, y] = [a, b].map(|bits| style.float.decode(bits));
+        match (x.is_nan(), y.is_nan()) {
+            (true, true) => style.float.nan(),
+            (true, false) | (false, true) if keeps_nan => style.float.nan(),
+            (true, false) => b,
+            (false, true) => a,
+            _ if x.total_cmp(&y).is_lt() == greater => b,
+            _ => a,
+        }
+    })
+}

@@ -1,0 +1,120 @@
+//! Mbarriers in the block's own shared memory.
+
+use crate::machine::{Address, FaultKind, Next, Operation, Running, Space, each};
+use crate::program::{Form, Meaning, Operands, Place, Row, Type};
+
+const MODIFIERS: &str = "shared shared::cta release acquire relaxed cta cluster parity expect_tx";
+
+pub(super) const ROWS: &[Row] = &[
+    Row { name: "mbarrier.init", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(init) },
+    Row { name: "mbarrier.inval", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(end) },
+    Row { name: "mbarrier.arrive", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(arrive) },
+    Row { name: "mbarrier.expect_tx", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(expect) },
+    Row { name: "mbarrier.test_wait", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(test) },
+    Row { name: "mbarrier.try_wait", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(test) },
+];
+
+fn word(form: &Form<'_>) -> Type {
+    Type::named("u32").unwrap_or(form.ty())
+}
+
+/// Where a lane's mbarrier is.
+fn at(warp: &Running<'_>, form_is_shared: bool, address: &Address, lane: usize) -> Result<u64, FaultKind> {
+    let space = if form_is_shared { Space::Shared } else { Space::Generic };
+    warp.resolve(space, address, lane).map(|(_, at)| at)
+}
+
+fn is_shared(form: &Form<'_>) -> bool {
+    form.find(Space::named).is_some()
+}
+
+fn init(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(2..=2)?;
+    let (shared, address, count) = (is_shared(form), operands.address(0)?, operands.source(1, word(form))?);
+    Ok(each(move |warp| {
+        for lane in warp.lanes() {
+            let (at, count) = (at(warp, shared, &address, lane)?, warp.known(count, lane, "how many arrive")?);
+            warp.mbarrier_init(lane, at, count as u32)?;
+        }
+        Ok(())
+    }))
+}
+
+fn end(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(1..=1)?;
+    let (shared, address) = (is_shared(form), operands.address(0)?);
+    Ok(each(move |warp| {
+        for lane in warp.lanes() {
+            let at = at(warp, shared, &address, lane)?;
+            warp.mbarrier_end(lane, at)?;
+        }
+        Ok(())
+    }))
+}
+
+/// `state, [address]{, count or bytes}`; the state is the number of the phase.
+fn arrive(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(2..=3)?;
+    let (shared, to, address) = (is_shared(form), operands.place(0)?, operands.address(1)?);
+    let more = if operands.count() == 3 { Some(operands.source(2, word(form))?) } else { None };
+    let expects = form.has("expect_tx");
+    if expects && more.is_none() {
+        return Err(form.unknown());
+    }
+    Ok(each(move |warp| {
+        for lane in warp.lanes() {
+            let at = at(warp, shared, &address, lane)?;
+            let more = more.map(|more| warp.known(more, lane, "what arrives")).transpose()?.map(|more| more as u32);
+            let (arrivals, bytes) = if expects { (1, more.unwrap_or(0)) } else { (more.unwrap_or(1), 0) };
+            let phase = warp.mbarrier_arrive(at, arrivals, bytes)?;
+            warp.set(to, lane, phase);
+        }
+        Ok(())
+    }))
+}
+
+fn expect(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(2..=2)?;
+    let (shared, address, bytes) = (is_shared(form), operands.address(0)?, operands.source(1, word(form))?);
+    Ok(each(move |warp| {
+        for lane in warp.lanes() {
+            let (at, bytes) = (at(warp, shared, &address, lane)?, warp.known(bytes, lane, "how many bytes come")?);
+            warp.mbarrier_arrive(at, 0, bytes as u32)?;
+        }
+        Ok(())
+    }))
+}
+
+struct Test {
+    shared: bool,
+    to: Option<Place>,
+    address: Address,
+    phase: u32,
+    by_parity: bool,
+}
+
+fn test(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    // A limit of time may follow.
+    operands.expect(3..=4)?;
+    let by_parity = form.has("parity");
+    let ty = if by_parity { word(form) } else { form.ty() };
+    let (shared, to, address) = (is_shared(form), operands.place(0)?, operands.address(1)?);
+    Ok(Box::new(Test { shared, to, address, phase: operands.source(2, ty)?, by_parity }))
+}
+
+impl Operation for Test {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+        let mut all = true;
+        for lane in warp.lanes() {
+            let at = at(warp, self.shared, &self.address, lane)?;
+            let phase = warp.known(self.phase, lane, "the phase")?;
+            let is_past = warp.mbarrier_is_past(lane, at, phase, self.by_parity)?;
+            warp.set(self.to, lane, is_past.into());
+            all &= is_past;
+        }
+        // What came before the arrivals is ordered before what follows.
+        *warp.epoch += u32::from(all);
+        // Where it is not, others must run before it can be.
+        Ok(if all { Next::Follow } else { Next::Yield })
+    }
+}

@@ -1,0 +1,91 @@
+//! Moves between registers, into and out of groups, and between spaces of addresses.
+
+use crate::machine::{Lanes, Operation, Space, each};
+use crate::program::{Compute, Form, Meaning, Operands, Row, Type, mask};
+
+const TYPES: &str = "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
+
+pub(super) const ROWS: &[Row] = &[
+    Row { name: "mov", modifiers: "", types: TYPES, meaning: Meaning::Warp(copy) },
+    Row {
+        name: "cvta",
+        modifiers: "to global const shared shared::cta local param param::entry",
+        types: "u32 u64",
+        meaning: Meaning::Lanes(1, generic_address),
+    },
+    Row {
+        name: "isspacep",
+        modifiers: "global const shared shared::cta local param param::entry",
+        types: "",
+        meaning: Meaning::Warp(is_in_space),
+    },
+];
+
+fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(2..=2)?;
+    let ty = form.ty();
+    match (operands.is_group(0), operands.is_group(1)) {
+        (false, false) => {
+            let to = operands.place(0)?;
+            let from = operands.source(1, ty)?;
+            Ok(Box::new(Lanes::new(to, &[from], Box::new(|[a, ..]| a))))
+        }
+        (true, false) => apart(ty, operands),
+        (false, true) => together(ty, operands),
+        (true, true) => Err(form.unknown()),
+    }
+}
+
+/// The bits of each of so many parts of a type.
+fn part_bits(ty: Type, parts: usize) -> Result<u32, String> {
+    let bits = ty.width() / (parts as u32).max(1);
+    if [8, 16, 32].contains(&bits) && bits as usize * parts == ty.width() as usize {
+        return Ok(bits);
+    }
+    Err(format!("{parts} registers do not share {} bits", ty.width()))
+}
+
+fn apart(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    let to = operands.places(0)?;
+    let from = operands.source(1, ty)?;
+    let bits = part_bits(ty, to.len())?;
+    Ok(each(move |warp| {
+        for lane in warp.lanes() {
+            let (value, defined) = (warp.registers.get(from, lane), warp.registers.is_defined(from, lane));
+            for (part, to) in (0..).zip(&to) {
+                match to {
+                    Some(to) if !defined => warp.registers.unset(to.register, lane),
+                    to => warp.set(*to, lane, value >> (part * bits) & mask(bits)),
+                }
+            }
+        }
+        Ok(())
+    }))
+}
+
+fn together(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    let to = operands.place(0)?;
+    let from = operands.sources(1, ty)?;
+    let bits = part_bits(ty, from.len())?;
+    let compute: Compute =
+        Box::new(move |parts| parts.into_iter().rev().fold(0, |word, part| word << bits | part & mask(bits)));
+    if from.len() > 4 {
+        return Err(format!("a group of {} registers is not known here; four are the most", from.len()));
+    }
+    Ok(Box::new(Lanes::new(to, &from, compute)))
+}
+
+/// To a generic address, or from one.
+fn generic_address(form: &Form<'_>) -> Option<Compute> {
+    let window = form.find(Space::named)?.window();
+    let to = form.has("to");
+    super::one(form.ty(), move |a| if to { a.wrapping_sub(window) } else { a.wrapping_add(window) })
+}
+
+fn is_in_space(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(2..=2)?;
+    let wanted = form.find(Space::named).ok_or_else(|| form.unknown())?;
+    let address = operands.source(1, Type::named("u64").unwrap_or(form.ty()))?;
+    let is_in = move |[address, ..]: [u64; 4]| u64::from(Space::of_generic(address).0 == wanted);
+    Ok(Box::new(Lanes::new(operands.place(0)?, &[address], Box::new(is_in))))
+}

@@ -1,0 +1,116 @@
+//! Products of matrices of one warp, `mma.sync`, as the target's own rows have them: which lane holds what, and how sums
+//! round.
+
+use tilewright_emulator::ElementSum;
+use tilewright_layout::Dim;
+use tilewright_target::{Instruction, Operand};
+
+use super::matrix::row_of;
+use crate::machine::{FaultKind, Next, Operation, Running};
+use crate::program::{Form, Meaning, Operands, Place, Row, Type, mask};
+
+/// All modifiers; the target's row says which go together.
+const MODIFIERS: &str = "m8n8k4 m8n8k16 m8n8k32 m8n8k128 m16n8k4 m16n8k8 m16n8k16 m16n8k32 m16n8k64 m16n8k128 m16n8k256 \
+                         row col satfinite and xor popc f16 bf16 tf32 f32 f64 s32 s8 u8 s4 u4 b1 e4m3 e5m2";
+
+pub(super) const ROWS: &[Row] =
+    &[Row { name: "mma.sync.aligned", modifiers: MODIFIERS, types: "", meaning: Meaning::Warp(product) }];
+
+/// A matrix in registers.
+struct Tile {
+    /// Rows and columns as powers of two.
+    shape: [u32; 2],
+    bits: u32,
+    /// Registers of a lane, and bits of each.
+    registers: usize,
+    register_bits: u32,
+    /// For each element, row by row, the lanes, registers and bits where it is.
+    places: Vec<Vec<(usize, usize, u32)>>,
+}
+
+impl Tile {
+    fn of(row: &Instruction, wanted: &str) -> Result<Self, String> {
+        let missing = || format!("`{}` has no register operand `{wanted}`", row.name);
+        let found = row.operands.iter().find(|operand| operand.role() == Some(wanted));
+        let Some(Operand::Register { element, bits, layout, .. }) = found else { return Err(missing()) };
+        let register_bits = if element == "f64" { 64 } else { 32 };
+        let shape = [0, 1].map(|axis| layout.out_bits(Dim::tensor(axis)));
+        let mut places = vec![Vec::new(); 1 << (shape[0] + shape[1])];
+        for place in 0..1u64 << layout.ins().bits() {
+            let image = layout.apply_packed(place);
+            let [at_row, column] = [0, 1].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)));
+            let [register, lane] = [Dim::REGISTER, Dim::LANE].map(|dim| layout.ins().coordinate(place, dim));
+            let at = register as u32 * bits;
+            let own = (lane as usize, (at / register_bits) as usize, at % register_bits);
+            places[(at_row << shape[1] | column) as usize].push(own);
+        }
+        let registers = ((1u32 << layout.in_bits(Dim::REGISTER)) * bits).div_ceil(register_bits) as usize;
+        Ok(Self { shape, bits: *bits, registers, register_bits, places })
+    }
+
+    fn fits(&self, found: usize, role: &str, form: &Form<'_>) -> Result<(), String> {
+        if found == self.registers {
+            return Ok(());
+        }
+        Err(format!("`{}` takes {} registers of {role}, {found} are given", form.opcode, self.registers))
+    }
+
+    /// The elements, row by row.
+    fn elements(&self, warp: &Running<'_>, from: &[u32]) -> Result<Vec<u64>, FaultKind> {
+        let element = |places: &Vec<(usize, usize, u32)>| {
+            let &(lane, register, shift) = places
+                .first()
+                .ok_or_else(|| FaultKind::Instruction("no lane holds some element of an operand".to_owned()))?;
+            Ok(warp.known(from[register], lane, "a factor of the product")? >> shift & mask(self.bits))
+        };
+        self.places.iter().map(element).collect()
+    }
+}
+
+struct Product {
+    tiles: [Tile; 4],
+    to: Vec<Option<Place>>,
+    from: [Vec<u32>; 3],
+    sum: ElementSum,
+}
+
+fn product(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    operands.expect(4..=4)?;
+    let row = row_of(form)?;
+    let [d, a, b, c] = ["d", "a", "b", "c"].map(|role| Tile::of(row, role));
+    let tiles = [d?, a?, b?, c?];
+    let ty = Type::named("b64").unwrap_or(form.ty());
+    let to = operands.places(0)?;
+    let from = [operands.sources(1, ty)?, operands.sources(2, ty)?, operands.sources(3, ty)?];
+    tiles[0].fits(to.len(), "d", form)?;
+    for ((tile, from), role) in tiles[1..].iter().zip(&from).zip(["a", "b", "c"]) {
+        tile.fits(from.len(), role, form)?;
+    }
+    Ok(Box::new(Product { tiles, to, from, sum: ElementSum::of(row)? }))
+}
+
+impl Operation for Product {
+    fn execute(&self, warp: &mut Running<'_>) -> Result<Next, FaultKind> {
+        warp.together(u32::MAX)?;
+        let [d, a, b, c] = &self.tiles;
+        let [of_a, of_b, of_c] = &self.from;
+        let (a_elements, b_elements) = (a.elements(warp, of_a)?, b.elements(warp, of_b)?);
+        let c_elements = c.elements(warp, of_c)?;
+        let [k, n] = [a.shape[1], b.shape[1]];
+        let mut words = vec![[0u64; 32]; d.registers];
+        for (at, places) in d.places.iter().enumerate() {
+            let (row, column) = (at >> n, at & ((1 << n) - 1));
+            let factors = (0..1usize << k).map(|k_at| (a_elements[row << k | k_at], b_elements[k_at << n | column]));
+            let total = self.sum.total(c_elements[at], factors);
+            for &(lane, register, shift) in places {
+                words[register][lane] |= (total & mask(d.bits)) << shift;
+            }
+        }
+        for (to, words) in self.to.iter().zip(&words) {
+            for lane in warp.lanes() {
+                warp.set(*to, lane, words[lane] & mask(d.register_bits));
+            }
+        }
+        Ok(Next::Follow)
+    }
+}
