@@ -8,14 +8,14 @@ use super::{Coordinates, Dim, LayoutError, LinearLayout};
 /// can say, since that maps zero to zero (seed 000, section 8).
 ///
 /// ```
-/// use crate::{AffineLayout, Dim, LinearLayout};
+/// use tilewright_layout::{AffineLayout, Dim, LinearLayout};
 /// let row = Dim::tensor(0);
 /// let lanes = LinearLayout::identity(8, Dim::LANE, row)?;
 /// let flipped = AffineLayout::from(lanes).flip_out(row)?;
 /// assert_eq!(flipped.apply(&[(Dim::LANE, 2)])?, [(row, 5)]);
 /// assert_eq!(flipped.as_linear(), None);
 /// assert_eq!(flipped.invert()?.apply(&[(row, 5)])?, [(Dim::LANE, 2)]);
-/// # Ok::<(), crate::LayoutError>(())
+/// # Ok::<(), tilewright_layout::LayoutError>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct AffineLayout {

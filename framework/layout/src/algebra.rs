@@ -13,10 +13,10 @@ impl LinearLayout {
     /// than `self` where they share an input dim, and on higher out bits where they share an out dim.
     ///
     /// ```
-    /// use crate::{Dim, LinearLayout};
+    /// use tilewright_layout::{Dim, LinearLayout};
     /// let part = |size| LinearLayout::identity(size, Dim::LANE, Dim::tensor(0));
     /// assert_eq!(part(4)?.direct_sum(&part(2)?)?, part(8)?);
-    /// # Ok::<(), crate::LayoutError>(())
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     ///
     /// Dims that one of the two lacks are listed where its other dims put them; where the two list

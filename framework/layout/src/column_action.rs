@@ -12,7 +12,7 @@ use super::{Dim, LayoutError, LinearLayout, Space};
 /// element: register `r` of the new layout is the old register whose bits are those of `r`, moved.
 ///
 /// ```
-/// use crate::{ColumnAction, Dim, LinearLayout};
+/// use tilewright_layout::{ColumnAction, Dim, LinearLayout};
 /// let pair = |first, second| {
 ///     LinearLayout::from_bases(&[(Dim::REGISTER, vec![vec![first], vec![second]])], &[(Dim::tensor(0), 4)])
 /// };
@@ -20,7 +20,7 @@ use super::{Dim, LayoutError, LinearLayout, Space};
 /// assert_eq!(swap.apply(&pair(1, 2)?)?, pair(2, 1)?);
 /// assert_eq!(swap.apply_values(&[10, 11, 12, 13]), [10, 12, 11, 13]);
 /// assert!(swap.then(&swap)?.is_identity());
-/// # Ok::<(), crate::LayoutError>(())
+/// # Ok::<(), tilewright_layout::LayoutError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ColumnAction {

@@ -10,12 +10,12 @@ impl LinearLayout {
     /// and the first out dim; one where there is no such run.
     ///
     /// ```
-    /// use crate::{Dim, LinearLayout};
+    /// use tilewright_layout::{Dim, LinearLayout};
     /// let run = LinearLayout::identity(4, Dim::REGISTER, Dim::tensor(0))?;
     /// let lanes = LinearLayout::identity(32, Dim::LANE, Dim::tensor(0))?;
     /// assert_eq!(run.direct_sum(&lanes)?.consecutive_elements(), 4);
     /// assert_eq!(lanes.direct_sum(&run)?.transpose_ins(&[Dim::REGISTER, Dim::LANE])?.consecutive_elements(), 1);
-    /// # Ok::<(), crate::LayoutError>(())
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     #[must_use]
     pub fn consecutive_elements(&self) -> u64 {
@@ -44,12 +44,12 @@ impl LinearLayout {
     /// powers of two, of at most `widest` elements.
     ///
     /// ```
-    /// use crate::{Dim, LinearLayout};
+    /// use tilewright_layout::{Dim, LinearLayout};
     /// // Registers hold offsets 0, 2, 1, 3: four of them side by side once two bases are exchanged.
     /// let map = LinearLayout::from_bases(&[(Dim::REGISTER, vec![vec![2], vec![1]])], &[(Dim::OFFSET, 4)])?;
     /// let (elements, order) = map.largest_vector(Dim::REGISTER, Dim::OFFSET, 8);
     /// assert_eq!((elements, order.apply_values(&['a', 'b', 'c', 'd'])), (4, vec!['a', 'c', 'b', 'd']));
-    /// # Ok::<(), crate::LayoutError>(())
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     #[must_use]
     pub fn largest_vector(&self, register: Dim, offset: Dim, widest: u64) -> (u64, ColumnAction) {

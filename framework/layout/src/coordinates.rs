@@ -12,14 +12,14 @@ use super::{Dim, Space};
 /// Up to sixteen dims, as many axes as a family's tensor can have, are held without heap allocation.
 ///
 /// ```
-/// use crate::{Dim, LinearLayout};
+/// use tilewright_layout::{Dim, LinearLayout};
 /// let lanes = LinearLayout::identity(8, Dim::LANE, Dim::tensor(0))?;
 /// let place = lanes.apply(&[(Dim::LANE, 5)])?;
 /// assert_eq!(place, [(Dim::tensor(0), 5)]);
 /// for (dim, coordinate) in place {
 ///     assert_eq!(dim.tensor_axis().map(|axis| axis as u64 + coordinate), Some(5));
 /// }
-/// # Ok::<(), crate::LayoutError>(())
+/// # Ok::<(), tilewright_layout::LayoutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Coordinates(SmallVec<[(Dim, u64); 16]>);

@@ -9,13 +9,13 @@ const MOST_AXES: usize = 48;
 /// enlarged shape, and accesses to what is not real are masked off.
 ///
 /// ```
-/// use crate::{Dim, Enlarged};
+/// use tilewright_layout::{Dim, Enlarged};
 /// let enlarged = Enlarged::of(&[48, 64])?;
 /// assert_eq!(enlarged.shape(), [64, 64]);
 /// assert_eq!(enlarged.bounds(), [(Dim::tensor(0), 48)]);
 /// assert!(enlarged.is_real(&[(Dim::tensor(0), 47), (Dim::tensor(1), 63)]));
 /// assert!(!enlarged.is_real(&[(Dim::tensor(0), 48)]));
-/// # Ok::<(), crate::LayoutError>(())
+/// # Ok::<(), tilewright_layout::LayoutError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Enlarged {
@@ -103,14 +103,14 @@ impl Enlarged {
     /// [`Share::Nothing`] where one axis alone shows it.
     ///
     /// ```
-    /// use crate::{Dim, Enlarged, LinearLayout, Share};
+    /// use tilewright_layout::{Dim, Enlarged, LinearLayout, Share};
     /// let lanes = LinearLayout::identity(4, Dim::LANE, Dim::tensor(0))?;
     /// let layout = lanes.direct_sum(&LinearLayout::identity(4, Dim::REGISTER, Dim::tensor(0))?)?;
     /// // Registers hold elements 0 to 3, 4 to 7, ...; the first ten are real.
     /// let enlarged = Enlarged::of(&[10])?;
     /// let shares: Vec<_> = (0..4).map(|register| enlarged.share(&layout, Dim::REGISTER, register)).collect();
     /// assert_eq!(shares, [Share::Real, Share::Real, Share::Mixed, Share::Nothing]);
-    /// # Ok::<(), crate::LayoutError>(())
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     #[must_use]
     pub fn share(&self, layout: &LinearLayout, dim: Dim, at: u64) -> Share {

@@ -10,12 +10,12 @@ use super::{Dim, LayoutError, LinearLayout, Space};
 /// being taken in order. Unlike [`LinearLayout::invert_and_compose`] it keeps no dim the identity.
 ///
 /// ```
-/// use crate::{Dim, LinearLayout, solve};
+/// use tilewright_layout::{Dim, LinearLayout, solve};
 /// let a = LinearLayout::strided(4, 2, Dim::OFFSET, Dim::tensor(0))?;
 /// let b = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![4], vec![6]])], &[(Dim::tensor(0), 8)])?;
 /// let x = solve(&a, &b)?;
 /// assert_eq!(x.compose(&a)?, b);
-/// # Ok::<(), crate::LayoutError>(())
+/// # Ok::<(), tilewright_layout::LayoutError>(())
 /// ```
 ///
 /// # Errors
@@ -40,14 +40,14 @@ impl LinearLayout {
     /// dim is the xor of the packed input's bits in the dim's mask `i`.
     ///
     /// ```
-    /// use crate::{Dim, LinearLayout, Space};
+    /// use tilewright_layout::{Dim, LinearLayout, Space};
     /// // Seed 001: a row-major 4x4 tensor. The row is in the upper two bits of the offset.
     /// let ins = Space::of_sizes(&[(Dim::OFFSET, 16)])?;
     /// let masks = [(Dim::tensor(0), vec![0b0100, 0b1000]), (Dim::tensor(1), vec![0b0001, 0b0010])];
     /// let layout = LinearLayout::from_output_masks(ins, &masks)?;
     /// assert_eq!(layout.bases_of(Dim::OFFSET), [[0, 1], [0, 2], [1, 0], [2, 0]]);
     /// assert_eq!(layout.output_masks(), masks);
-    /// # Ok::<(), crate::LayoutError>(())
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use super::{Coordinates, Dim, LayoutError, Space};
 /// the order and the sizes of the dims.
 ///
 /// ```
-/// use crate::{Dim, LinearLayout};
+/// use tilewright_layout::{Dim, LinearLayout};
 /// // Seed 000, Figure 1: layout A, two rows and two columns a lane, 4x8 lanes, two warps.
 /// let (reg, lane, warp) = (Dim::REGISTER, Dim::LANE, Dim::WARP);
 /// let (i, j) = (Dim::tensor(0), Dim::tensor(1));
@@ -28,7 +28,7 @@ use super::{Coordinates, Dim, LayoutError, Space};
 /// )?;
 /// let place = a.apply(&[(reg, 1), (lane, 9), (warp, 0)])?;
 /// assert_eq!(place, [(i, 2), (j, 3)]);
-/// # Ok::<(), crate::LayoutError>(())
+/// # Ok::<(), tilewright_layout::LayoutError>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct LinearLayout {

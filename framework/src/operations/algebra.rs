@@ -35,11 +35,11 @@ const OPERATIONS: [(&str, (Operation, &[&str])); 13] = [
 ///
 /// ```
 /// use serde_json::json;
-/// use crate::operations::algebra;
+/// use tilewright::operations::algebra;
 /// let inputs = json!({"size": 4, "stride": 2, "in_dim": "lane", "out_dim": "dim0"});
 /// assert_eq!(algebra("strided_1d", &inputs)?["bases"], json!({"lane": [[2], [4]]}));
 /// assert!(algebra("strided", &inputs).is_err_and(|error| error.to_string().contains("strided_1d")));
-/// # Ok::<(), crate::operations::OperationError>(())
+/// # Ok::<(), tilewright::operations::OperationError>(())
 /// ```
 pub fn algebra(name: &str, inputs: &Json) -> Result<Json, OperationError> {
     let (operation, takes) = find(&OPERATIONS, name)?;

@@ -80,10 +80,10 @@ const OPERATIONS: [(&str, Operation); 31] = [
 ///
 /// ```
 /// use serde_json::json;
-/// use crate::operations::cute;
+/// use tilewright::operations::cute;
 /// assert_eq!(cute("composition", &[json!("(4,8):(8,1)"), json!("8:2")])?, json!("(2,4):(16,1)"));
 /// assert!(cute("composition", &[json!("(6,4):(4,1)"), json!("(2,3):(4,1)")]).is_err());
-/// # Ok::<(), crate::operations::OperationError>(())
+/// # Ok::<(), tilewright::operations::OperationError>(())
 /// ```
 pub fn cute(name: &str, inputs: &[Json]) -> Result<Json, OperationError> {
     let operation = find(&OPERATIONS, name)?;

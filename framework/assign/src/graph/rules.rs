@@ -1,8 +1,9 @@
 //! What each operation says of the layouts of its operands and results.
 
 use super::build::Builder;
+use super::kind::Access;
 use super::views::Views;
-use super::{Access, Kind, Multiplication, Want};
+use super::{Kind, Multiplication, Want};
 use crate::EngineError;
 use crate::layouts::View;
 use crate::memory::{described, moved_bits, together};

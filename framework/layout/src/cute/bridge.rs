@@ -53,13 +53,13 @@ fn named_modes(layout: &Layout) -> Vec<(String, Mode)> {
 /// [`CuteError::NotLinear`] with the mode that breaks it, [`CuteError::Offset`].
 ///
 /// ```
-/// use crate::cute::to_linear;
-/// use crate::Dim;
+/// use tilewright_layout::cute::to_linear;
+/// use tilewright_layout::Dim;
 /// let swizzled = "Swizzle<1,0,1> o 0 o (2,2):(2,1)".parse()?;
 /// assert_eq!(to_linear(&swizzled, Dim::LANE, Dim::OFFSET)?.columns(), [3, 1]);
 /// let carries = "(2,2):(1,1)".parse()?;
 /// assert!(to_linear(&carries, Dim::LANE, Dim::OFFSET).is_err());
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 pub fn to_linear(layout: &ComposedLayout, input: Dim, output: Dim) -> Result<LinearLayout, CuteError> {
     let columns = linear_columns(layout)?;
@@ -78,11 +78,11 @@ pub fn to_linear(layout: &ComposedLayout, input: Dim, output: Dim) -> Result<Lin
 /// so that adding it carries.
 ///
 /// ```
-/// use crate::cute::to_affine;
-/// use crate::Dim;
+/// use tilewright_layout::cute::to_affine;
+/// use tilewright_layout::Dim;
 /// let moved = to_affine(&"Swizzle<1,0,2> o 4 o 4:1".parse()?, Dim::LANE, Dim::OFFSET)?;
 /// assert_eq!(moved.apply_packed(2), 7);
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 pub fn to_affine(layout: &ComposedLayout, input: Dim, output: Dim) -> Result<AffineLayout, CuteError> {
     let reached = columns(layout.layout())?.into_iter().fold(0, |all, column| all | column);
@@ -145,12 +145,12 @@ fn swizzled(layout: &ComposedLayout, value: u64) -> u64 {
 /// over a layout is such a map. [`CuteError::Overflow`] at a size of 2^64.
 ///
 /// ```
-/// use crate::cute::{from_linear, to_linear};
-/// use crate::Dim;
+/// use tilewright_layout::cute::{from_linear, to_linear};
+/// use tilewright_layout::Dim;
 /// let text = "Swizzle<2,0,3> o 0 o (4,8):(8,1)";
 /// let linear = to_linear(&text.parse()?, Dim::LANE, Dim::OFFSET)?;
 /// assert_eq!(from_linear(&linear)?.to_string(), "Swizzle<2,0,3> o 0 o (4,8):(8,1)");
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 pub fn from_linear(linear: &LinearLayout) -> Result<ComposedLayout, CuteError> {
     let mut columns = linear.columns().to_vec();

@@ -46,10 +46,10 @@ impl Tiler {
 /// be checked; [`CuteError::Overflow`].
 ///
 /// ```
-/// use crate::cute::composition;
+/// use tilewright_layout::cute::composition;
 /// let exact = composition(&"(4,5):(1,12)".parse()?, &"6:2".parse()?)?;
 /// assert_eq!(exact.to_string(), "(2,3):(2,12)");
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 pub fn composition(outer: &Layout, inner: &Layout) -> Result<Layout, CuteError> {
     let outer = Outer::of(outer);

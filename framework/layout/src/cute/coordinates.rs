@@ -17,13 +17,13 @@ pub struct CoordinateMode {
 /// tile as a coordinate. Strides are written `2@1`, a step of 2 along axis 1, and `1@0+1@1`.
 ///
 /// ```
-/// use crate::cute::{CoordinateLayout, IntTuple};
+/// use tilewright_layout::cute::{CoordinateLayout, IntTuple};
 /// let tensor = CoordinateLayout::identity(&"(16,8)".parse::<IntTuple>()?)?;
 /// assert_eq!(tensor.to_string(), "(16,8):(1@0,1@1)");
 /// let rows_of_four = tensor.compose(&"(4,8):(4,16)".parse()?)?;
 /// assert_eq!(rows_of_four.to_string(), "(4,8):(4@0,1@1)");
 /// assert_eq!(rows_of_four.at(5)?, [4, 1]);
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CoordinateLayout {

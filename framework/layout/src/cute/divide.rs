@@ -10,10 +10,10 @@ use super::{CuteError, Layout, Tiler, complement, composition};
 /// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`].
 ///
 /// ```
-/// use crate::cute::{Tiler, logical_divide};
+/// use tilewright_layout::cute::{Tiler, logical_divide};
 /// let divided = logical_divide(&"(4,2,3):(2,1,8)".parse()?, &Tiler::Layout("4:2".parse()?))?;
 /// assert_eq!(divided.to_string(), "((2,2),(2,3)):((4,1),(2,8))");
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 pub fn logical_divide(layout: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
     match tiler {

@@ -29,9 +29,9 @@ fn by_stride(layout: &Layout) -> Vec<(Mode, u64)> {
 /// where the gaps are not all alike, [`CuteError::Overflow`].
 ///
 /// ```
-/// use crate::cute::complement;
+/// use tilewright_layout::cute::complement;
 /// assert_eq!(complement(&"(2,2):(1,6)".parse()?, 24)?.to_string(), "(3,2):(2,12)");
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 pub fn complement(layout: &Layout, size: u64) -> Result<Layout, CuteError> {
     let (mut block, mut gaps, mut below) = (1u64, Vec::new(), Vec::new());

@@ -11,10 +11,10 @@ use super::{CuteError, IntTuple, Layout, Mode, Tiler, Tree, complement, composit
 /// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`].
 ///
 /// ```
-/// use crate::cute::{Tiler, logical_product};
+/// use tilewright_layout::cute::{Tiler, logical_product};
 /// let product = logical_product(&"(2,2):(4,1)".parse()?, &Tiler::Layout("6:1".parse()?))?;
 /// assert_eq!(product.to_string(), "((2,2),(2,3)):((4,1),(2,8))");
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 pub fn logical_product(block: &Layout, tiler: &Tiler) -> Result<Layout, CuteError> {
     match tiler {

@@ -47,11 +47,11 @@ impl Layout {
     /// [`CuteError::Overflow`].
     ///
     /// ```
-    /// use crate::cute::Layout;
+    /// use tilewright_layout::cute::Layout;
     /// let tile: Layout = "((2,4),8):((1,16),2)".parse()?;
     /// let (row, offset) = tile.slice(&"((1,_),3)".parse()?)?;
     /// assert_eq!((row.to_string().as_str(), offset), ("(4):(16)", 7));
-    /// # Ok::<(), crate::cute::CuteError>(())
+    /// # Ok::<(), tilewright_layout::cute::CuteError>(())
     /// ```
     pub fn slice(&self, selection: &Selection) -> Result<(Self, u64), CuteError> {
         let fixed = selection.map(|place| place.unwrap_or(0));

@@ -12,8 +12,8 @@ use super::{ComposedLayout, CuteError, Layout, Mode, Tree, coalesce, from_linear
 /// changes its strides. In tensor memory the offset is the row, and above it the column.
 ///
 /// ```
-/// use crate::cute::of_tensor;
-/// use crate::{Families, families::Neutral, parse_spec};
+/// use tilewright_layout::cute::of_tensor;
+/// use tilewright_layout::{Families, families::Neutral, parse_spec};
 /// let text = |attribute: &str, shape: [u64; 2]| -> Result<String, Box<dyn std::error::Error>> {
 ///     Ok(of_tensor(&Neutral.resolve(&parse_spec(attribute)?, &shape, &Neutral)?)?.to_string())
 /// };
@@ -77,12 +77,12 @@ fn in_memory(memory: &MemoryLayout) -> Result<ComposedLayout, CuteError> {
 /// elements of `shape`, `lanes` threads being a warp: the way back from [`of_tensor`].
 ///
 /// ```
-/// use crate::cute::{of_tensor, to_distributed};
-/// use crate::{Dim, Layout};
+/// use tilewright_layout::cute::{of_tensor, to_distributed};
+/// use tilewright_layout::{Dim, Layout};
 /// let rows = to_distributed(&"((4,8),2):((16,1),8)".parse()?, &[8, 8], 32)?;
 /// assert_eq!(rows.bases_of(Dim::REGISTER), [[0, 1]]);
 /// assert_eq!(of_tensor(&Layout::Distributed(rows))?.to_string(), "((4,8),2):((16,1),8)");
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 ///
 /// # Errors
@@ -99,12 +99,12 @@ pub fn to_distributed(layout: &ComposedLayout, shape: &[u64], lanes: u64) -> Res
 /// mode an axis, to the offset: the way back from [`of_tensor`] but for padding.
 ///
 /// ```
-/// use crate::cute::{of_tensor, to_memory};
-/// use crate::Layout;
+/// use tilewright_layout::cute::{of_tensor, to_memory};
+/// use tilewright_layout::Layout;
 /// let text = "Swizzle<3,3,3> o 0 o (32,64):(64,1)";
 /// let memory = to_memory(&text.parse()?, &[32, 64])?;
 /// assert_eq!(of_tensor(&Layout::Memory(memory))?.to_string(), text);
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 ///
 /// # Errors

@@ -7,12 +7,12 @@ use super::{
 /// A layout `(thread, value)` into a tile, whose elements are counted with the first axis fastest.
 ///
 /// ```
-/// use crate::cute::ThreadValue;
+/// use tilewright_layout::cute::ThreadValue;
 /// // 8 threads along rows and 4 along columns, each holding two neighbours of a row.
 /// let copy = ThreadValue::of_product(&"(8,4):(4,1)".parse()?, &"(1,2):(2,1)".parse()?)?;
 /// assert_eq!(copy.tile().to_string(), "(8,8)");
 /// assert_eq!(copy.layout().to_string(), "((4,8),2):((16,1),8)");
-/// # Ok::<(), crate::cute::CuteError>(())
+/// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ThreadValue {

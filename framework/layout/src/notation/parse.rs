@@ -19,14 +19,14 @@ const MAX_VALUES: usize = 1 << 16;
 /// `#rows = #ttg.blocked<{...}>`, and then stand for what they name. `//` begins a comment.
 ///
 /// ```
-/// use crate::parse_spec;
+/// use tilewright_layout::parse_spec;
 /// let spec = parse_spec("#ttg.slice<{dim = 1, parent = #ttg.blocked<{order = [1, 0]}>}>")?;
 /// assert_eq!(spec.name, "slice");
 /// let same = parse_spec("#rows = #ttg.blocked<{order = [1, 0]}>\n#ttg.slice<{dim = 1, parent = #rows}>")?;
 /// assert_eq!(same, spec);
 /// let error = parse_spec("#ttg.blocked<{order = [1, 0}>").unwrap_err();
 /// assert_eq!((error.at, error.line, error.column), (27, 1, 28));
-/// # Ok::<(), crate::NotationError>(())
+/// # Ok::<(), tilewright_layout::NotationError>(())
 /// ```
 ///
 /// # Errors
@@ -46,12 +46,12 @@ pub fn parse_spec(text: &str) -> Result<FamilySpec, NotationError> {
 /// the order of the text: the head of a file in Triton's IR.
 ///
 /// ```
-/// use crate::parse_definitions;
+/// use tilewright_layout::parse_definitions;
 /// let text = "#blocked = #ttg.blocked<{order = [1, 0]}>\n#rows = #ttg.slice<{dim = 1, parent = #blocked}>";
 /// let layouts = parse_definitions(text)?;
 /// assert_eq!(layouts[1].0, "rows");
 /// assert_eq!(layouts[1].1.parent.as_deref(), Some(&layouts[0].1));
-/// # Ok::<(), crate::NotationError>(())
+/// # Ok::<(), tilewright_layout::NotationError>(())
 /// ```
 ///
 /// # Errors

@@ -10,13 +10,13 @@ use crate::{Attribute, Families, FamilySpec, families};
 /// The spellings of some families, by which specs are written as text and brought to one form.
 ///
 /// ```
-/// use crate::{Spellings, families::Neutral, parse_spec, spec_to_json};
+/// use tilewright_layout::{Spellings, families::Neutral, parse_spec, spec_to_json};
 /// let spellings = Spellings::of_families(&Neutral);
 /// let text = "#ttg.dot_op<{opIdx = 0, parent = #ttg.linear<{register = [[1, 0]], lane = [], warp = [], block = []}>, kWidth = 2}>";
 /// let spec = spellings.canonical(&parse_spec(text)?);
 /// assert_eq!(spec_to_json(&spec)["operand_index"], 0);
 /// assert_eq!(spellings.text(&spec), text);
-/// # Ok::<(), crate::NotationError>(())
+/// # Ok::<(), tilewright_layout::NotationError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spellings(Vec<Spelling>);

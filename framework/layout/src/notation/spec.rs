@@ -8,7 +8,7 @@ impl Layout {
     /// tensor memory, which has no such family, and for dims that those families do not have.
     ///
     /// ```
-    /// use crate::{Families, Layout, families::Neutral, parse_spec};
+    /// use tilewright_layout::{Families, Layout, families::Neutral, parse_spec};
     /// let blocked = parse_spec("#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>")?;
     /// let layout = Neutral.resolve(&blocked, &[8], &Neutral)?;
     /// let spec = layout.to_spec().expect("a distributed layout");

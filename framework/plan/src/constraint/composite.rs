@@ -16,7 +16,7 @@ const NAME: &str = "composite";
 ///
 /// ```
 /// use tilewright_layout::cute::to_distributed;
-/// use crate::constraint::composite;
+/// use tilewright_plan::constraint::composite;
 /// use tilewright_layout::Dim;
 /// // Seed 003, section 4.2: four 8x8 matrices, one below the other, go to four places of a 16x32 tile.
 /// let q = to_distributed(&"((4,8),(2,4)):((64,1),(32,8))".parse()?, &[32, 8], 32)?;

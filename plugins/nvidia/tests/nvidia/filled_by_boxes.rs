@@ -10,9 +10,9 @@ use products::target;
 use tilewright::{ProgramCompiler, ProgramOptions};
 use tilewright_assign::synthesis::{Options, PredictionLine};
 use tilewright_kernel::Module;
-use tilewright_virtual_ptx::VirtualDevice;
 use tilewright_nvidia::{NvidiaTarget, object};
 use tilewright_plugin::{CompileOptions, Emit, Target};
+use tilewright_virtual_ptx::VirtualDevice;
 
 /// Programs whose loops are filled by nothing but boxes.
 const PRODUCED: [&str; 4] = ["explicit_attention", "explicit_attention_dkv", "explicit_attention_dq", "explicit_fp8"];

@@ -3,6 +3,7 @@
 mod cast;
 mod compare;
 mod constant;
+mod elementwise;
 mod float;
 mod function;
 mod integer;
@@ -10,132 +11,8 @@ mod mapped;
 mod narrow;
 mod power;
 
-use std::collections::HashMap;
-
-use smallvec::SmallVec;
-
-use tilewright_kernel::{Builder, Value};
-use tilewright_tile::{Attribute, Op, Operation, Type};
-
-pub(super) use float::in_single;
-
-use super::error::{Lowered, Reason};
-use super::held::{Held, Registers};
-use super::lowering::Lowering;
-
 pub(super) use constant::{constant, number};
+use elementwise::{Results, Scalar, one};
+pub(super) use elementwise::{elementwise, is_known};
+pub(super) use float::in_single;
 pub(super) use mapped::mapped;
-
-/// One operation on scalars.
-struct Scalar<'a> {
-    builder: &'a mut Builder,
-    operation: &'a Operation,
-    /// The elements of its operands.
-    from: &'a [Type],
-    /// The elements of its results.
-    to: &'a [Type],
-    /// The operands.
-    values: &'a [Value],
-}
-
-/// Results of an operation on scalars.
-type Results = SmallVec<[Value; 2]>;
-
-/// Results of an operation by what its operands are: registers that hold the same are computed once.
-type Known = HashMap<SmallVec<[Value; 4]>, Results>;
-
-/// What does an operation, if anything here does.
-type Meaning = fn(&mut Scalar<'_>, &str) -> Option<Lowered<Results>>;
-
-/// Whether an operation works element by element.
-pub(super) fn is_known(name: &str) -> bool {
-    const OTHERS: [&str; 12] = [
-        "tt.addptr",
-        "tt.approx_divf",
-        "tt.bitcast",
-        "tt.clampf",
-        "tt.fp_to_fp",
-        "tt.int_to_ptr",
-        "tt.mulhiui",
-        "tt.precise_divf",
-        "tt.precise_sqrt",
-        "tt.ptr_to_int",
-        "math.clampf",
-        "tt.extern_elementwise",
-    ];
-    let by_dialect = name.starts_with("arith.") || name.starts_with("math.") || name.starts_with("tw.math.");
-    OTHERS.contains(&name) || by_dialect && !["arith.constant", "arith.flush_denormals"].contains(&name)
-}
-
-/// Does an operation for scalars, or for each register of tensors.
-pub(super) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let body = lowering.body;
-    let operation = body.op(op);
-    let elements = |values: &[tilewright_tile::Value]| -> Vec<Type> {
-        values.iter().map(|&value| body.ty(value).element().clone()).collect()
-    };
-    let (from, to) = (elements(&operation.operands), elements(&operation.results));
-    let shaped = operation.results.iter().find(|&&result| body.ty(result).as_tensor().is_some());
-    let Some(&shaped) = shaped else {
-        let values = operation.operands.iter().map(|&value| lowering.scalar(value)).collect::<Lowered<Vec<_>>>()?;
-        let results = apply(&mut lowering.builder, operation, (&from, &to), &values)?;
-        lowering.computed(&values, &results);
-        for (&result, &value) in operation.results.iter().zip(&results) {
-            lowering.hold(result, Held::Scalar(value));
-        }
-        return Ok(());
-    };
-    let layout = lowering.layout_of(shaped)?;
-    let operands =
-        operation.operands.iter().map(|&value| lowering.spread(value, &layout)).collect::<Lowered<Vec<_>>>()?;
-    let mut known = Known::new();
-    let registers = 1usize << layout.in_bits(tilewright_layout::Dim::REGISTER);
-    let mut results: Vec<Vec<Value>> = vec![Vec::with_capacity(registers); operation.results.len()];
-    for register in 0..registers {
-        let values: SmallVec<[Value; 4]> = operands.iter().map(|operand| operand[register]).collect();
-        let found = match known.get(&values) {
-            Some(found) => found.clone(),
-            None => {
-                let found = apply(&mut lowering.builder, operation, (&from, &to), &values)?;
-                lowering.computed(&values, &found);
-                known.insert(values, found.clone());
-                found
-            }
-        };
-        results.iter_mut().zip(found).for_each(|(all, value)| all.push(value));
-    }
-    for (&result, values) in operation.results.iter().zip(results) {
-        lowering.hold(result, Held::Tensor(Registers::new(layout.clone(), values)));
-    }
-    Ok(())
-}
-
-/// Does an operation on scalars.
-fn apply(
-    builder: &mut Builder,
-    operation: &Operation,
-    (from, to): (&[Type], &[Type]),
-    values: &[Value],
-) -> Lowered<Results> {
-    let meanings: [Meaning; 5] = [integer::apply, float::apply, function::apply, compare::apply, cast::apply];
-    let mut scalar = Scalar { builder, operation, from, to, values };
-    let found = meanings.iter().find_map(|meaning| meaning(&mut scalar, operation.name()));
-    found.unwrap_or_else(|| Err(Reason::unsupported("there is no lowering of this operation")))
-}
-
-impl Scalar<'_> {
-    /// The element of the first operand.
-    fn element(&self) -> &Type {
-        self.from.first().unwrap_or(&Type::BOOLEAN)
-    }
-
-    fn word(&self, name: &str) -> &str {
-        let by_default = || self.operation.definition.attribute(name)?.default.as_ref();
-        let found = self.operation.attributes.get(name).or_else(by_default);
-        found.and_then(Attribute::as_text).unwrap_or_default()
-    }
-}
-
-fn one(value: Value) -> Results {
-    Results::from_slice(&[value])
-}

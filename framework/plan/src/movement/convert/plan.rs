@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use tilewright_kernel::{Builder, Counts, Value};
 
-use super::super::{Bound, Conversion, Means, bound};
 use super::cluster::Exchanged;
 use super::exchange::Exchanges;
 use super::local::Renaming;
 use super::shared::Scratch;
-use super::swizzle::Swizzle;
+use crate::movement::choose::swizzle::Swizzle;
+use crate::movement::{Bound, Conversion, Means, bound};
 
 /// By what way data moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -4,17 +4,17 @@ use tilewright_kernel::{Binary, Builder, Compare, Counts, Value};
 use tilewright_layout::f2::{Subspace, multiply};
 use tilewright_target::TargetDescription;
 
-use super::super::address::{Thread, product};
-use super::super::conversion::Position;
-use super::super::source::Source;
-use super::super::tuples::{exchanged, words};
-use super::super::{Path, cost};
 use super::{Gather, Origin, Question, Steps};
+use crate::movement::address::{Thread, product};
+use crate::movement::conversion::Position;
+use crate::movement::source::Source;
+use crate::movement::tuples::{exchanged, words};
+use crate::movement::{Path, cost};
 
 /// Reading from registers of lanes of the same warp.
 #[derive(Debug, Clone)]
 pub(super) struct Exchanges {
-    lane_bits: u32,
+    pub(super) lane_bits: u32,
     origin: Origin,
     /// Source registers among which the index and the thread choose, as a difference from the one that
     /// the result's register says.

@@ -55,7 +55,7 @@ const WIDEST: u32 = 128;
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-/// use crate::movement::{BankModel, conflicts};
+/// use tilewright_plan::movement::{BankModel, conflicts};
 /// // 32 lanes read a column of a row-major 32x32 tensor of words: all in one bank.
 /// let (row, col) = (Dim::tensor(0), Dim::tensor(1));
 /// let lanes = LinearLayout::identity(32, Dim::LANE, row)?;

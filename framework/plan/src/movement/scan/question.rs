@@ -3,10 +3,10 @@
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{LaneXors, TargetDescription};
 
-use super::super::{Means, MovementError, convert};
 use super::ScanDirection;
 use super::levels::Level;
 use super::totals::Totals;
+use crate::movement::{Means, MovementError, convert};
 
 /// Where a bit of the axis is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Held {
 }
 
 pub(super) struct Question {
-    src: LinearLayout,
+    pub(super) src: LinearLayout,
     axis: Dim,
     pub(super) element_bits: Vec<u32>,
     pub(super) direction: ScanDirection,

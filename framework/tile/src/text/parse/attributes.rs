@@ -1,6 +1,7 @@
 //! Reads attributes.
 
-use super::{Parsed, Parser};
+use super::Parser;
+use crate::text::cursor::Parsed;
 use crate::types::LayoutName;
 use crate::{Attribute, Attributes};
 

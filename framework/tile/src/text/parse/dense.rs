@@ -1,7 +1,8 @@
 //! Reads the elements of arrays and of constant tensors.
 
+use super::Parser;
 use super::numbers::Literal;
-use super::{Parsed, Parser};
+use crate::text::cursor::Parsed;
 use crate::types::Type;
 use crate::{Attribute, Dense};
 

@@ -1,7 +1,8 @@
 //! An operation as far as it has been read.
 
-use super::{Parsed, Parser};
+use super::Parser;
 use crate::op::{Definition, GroupTypes};
+use crate::text::cursor::Parsed;
 use crate::{Attribute, Attributes, Op, Operation, Region, Successor, Type, Value};
 
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! Reads operations that have a form of their own.
 
+use super::Parser;
 use super::draft::Draft;
-use super::{Parsed, Parser};
 use crate::op::Special;
+use crate::text::cursor::Parsed;
 use crate::{Attribute, Type};
 
 impl Parser<'_> {

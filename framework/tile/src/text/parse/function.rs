@@ -1,6 +1,7 @@
 //! Reads functions.
 
-use super::{Parsed, Parser};
+use super::Parser;
+use crate::text::cursor::Parsed;
 use crate::{Attributes, Body, Function, Location, Signature, Type, Visibility};
 
 /// An argument as it is declared; without a name where there is no body.

@@ -1,8 +1,9 @@
 //! Reads MLIR's generic form: `"name"(%a, %b)[^block] <{properties}> ({regions}) {attributes} : (types) -> types`.
 
+use super::Parser;
 use super::draft::{Draft, Used};
-use super::{Parsed, Parser};
 use crate::op::Group;
+use crate::text::cursor::Parsed;
 use crate::{Attribute, Op};
 
 impl Parser<'_> {

@@ -1,6 +1,7 @@
 //! Reads modules and functions in MLIR's generic form.
 
-use super::{Parsed, Parser};
+use super::Parser;
+use crate::text::cursor::Parsed;
 use crate::{Attribute, Attributes, Body, Function, Location, Type, Visibility};
 
 impl Parser<'_> {

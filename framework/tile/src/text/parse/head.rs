@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Parsed, Parser};
+use super::Parser;
+use crate::text::cursor::Parsed;
 use crate::{Attributes, Location, Module};
 
 impl<'a> Parser<'a> {

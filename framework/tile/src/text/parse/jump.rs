@@ -1,7 +1,8 @@
 //! Reads jumps between blocks.
 
+use super::Parser;
 use super::draft::Draft;
-use super::{Parsed, Parser};
+use crate::text::cursor::Parsed;
 use crate::{Attribute, Type};
 
 impl Parser<'_> {

@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::Parser;
 use super::draft::Used;
-use super::{Parsed, Parser};
+use crate::text::cursor::Parsed;
 use crate::{Op, Region, Type, Value, order};
 
 /// A use whose value is not known yet.

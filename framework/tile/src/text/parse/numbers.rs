@@ -1,6 +1,7 @@
 //! Reads numbers, and gives the bits that they are in a type.
 
-use super::{Parsed, Parser};
+use super::Parser;
+use crate::text::cursor::Parsed;
 use crate::types::{Float, Signedness, Type};
 use crate::{Attribute, Number};
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::Parser;
 use super::draft::{Draft, Used};
-use super::{Parsed, Parser};
 use crate::text::TextError;
+use crate::text::cursor::Parsed;
 use crate::{Location, Op, Type, Value};
 
 /// A name before `=`, and for how many results it stands.

@@ -1,6 +1,7 @@
 //! Reads regions and blocks.
 
-use super::{Parsed, Parser};
+use super::Parser;
+use crate::text::cursor::Parsed;
 use crate::{Block, Region, Type, Value};
 
 impl<'a> Parser<'a> {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::Parser;
 use super::draft::Draft;
-use super::{Parsed, Parser};
+use crate::text::cursor::Parsed;
 use crate::{Attribute, Operation, Region, Type};
 
 /// What ends a region that says nothing of its end.

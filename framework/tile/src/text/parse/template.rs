@@ -1,8 +1,9 @@
 //! Reads an operation by the template of its row.
 
+use super::Parser;
 use super::draft::Draft;
-use super::{Parsed, Parser};
 use crate::op::{AttributeKind, Count, Group, Piece};
+use crate::text::cursor::Parsed;
 use crate::{Attribute, Type};
 
 impl Parser<'_> {
@@ -147,7 +148,7 @@ impl Parser<'_> {
         name: &str,
         word: &str,
         known: impl Iterator<Item = &'w String>,
-    ) -> super::super::TextError {
+    ) -> crate::text::TextError {
         let known: Vec<_> = known.map(|known| format!("`{known}`")).collect();
         self.cursor.error(at, format!("`{word}` is no `{name}`: expected one of {}", known.join(", ")))
     }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Parsed, Parser};
+use super::Parser;
 use crate::op::Class;
+use crate::text::cursor::Parsed;
 use crate::types::{
     CONSTANT, Descriptor, Float, GLOBAL, LayoutName, Memory, Pointer, Signature, Signedness, Tensor, Type, View,
 };

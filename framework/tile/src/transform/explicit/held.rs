@@ -6,7 +6,7 @@ use super::{Expander, Maker};
 use crate::marks::APART;
 use crate::{Attribute, Op, Value, Violation};
 
-use super::super::Copier;
+use crate::transform::Copier;
 
 /// What was loaded for a later turn, each with the copy that it is of.
 pub(super) type Held = Vec<(Op, Value)>;
@@ -34,7 +34,7 @@ impl Expander<'_> {
         if of.copies.is_empty() {
             return Ok(Held::new());
         }
-        let wrong = super::unmade(copier.function, copier.from.op(of.op));
+        let wrong = crate::transform::unmade(copier.function, copier.from.op(of.op));
         let block = copier.from.blocks(copier.from.op(of.op).regions[0])[0];
         copier.bind(copier.from.arguments(block)[0], counter);
         let (then, around) = copier.to.enter_region(Vec::new());
@@ -80,7 +80,7 @@ impl Expander<'_> {
             let store = self.write(op, value, target, copier)?;
             copier.to.body_mut().op_mut(store).attributes.set(APART, Attribute::Unit);
         }
-        let wrong = super::unmade(copier.function, copier.from.op(first));
+        let wrong = crate::transform::unmade(copier.function, copier.from.op(first));
         copier.to.op("scf.yield").done().map_err(&wrong)?;
         copier.to.at(around);
         copier.to.op("scf.if").operand(there).made_region(then).empty_region().done().map_err(&wrong).map(drop)

@@ -16,7 +16,7 @@ use super::turns::Turns;
 use super::{Choices, Expander, Maker, violation_of};
 use crate::{Attribute, Function, Op, Type, Value, Violation};
 
-use super::super::Copier;
+use crate::transform::Copier;
 
 /// The buffers of each tensor in shared memory, as chosen for the loop that fills it.
 pub(super) fn of_tensors(function: &Function, choices: &Choices) -> Result<HashMap<Op, u32>, Violation> {
@@ -66,7 +66,8 @@ impl Expander<'_> {
         let ahead = self.ahead(op, stages);
         for ahead in 0..ahead {
             let counter = self.turn(op, copier, begin, step, ahead)?;
-            let slot = copier.to.constant(number(ahead)).map_err(super::unmade(copier.function, copier.from.op(op)))?;
+            let slot =
+                copier.to.constant(number(ahead)).map_err(super::super::unmade(copier.function, copier.from.op(op)))?;
             let there = Maker { copier, at: op }.compare("slt", counter, end)?;
             self.is_later = ahead > 0;
             self.issue(&of, copier, there, (counter, slot))?;
@@ -111,7 +112,7 @@ impl Expander<'_> {
     ) -> Result<(), Violation> {
         let (then, around) = copier.to.enter_region(Vec::new());
         self.copy_ahead(of, copier, (counter, slot))?;
-        let wrong = super::unmade(copier.function, copier.from.op(of.op));
+        let wrong = crate::transform::unmade(copier.function, copier.from.op(of.op));
         copier.to.op("scf.yield").done().map_err(&wrong)?;
         copier.to.at(around);
         copier.to.op("scf.if").operand(there).made_region(then).empty_region().done().map_err(&wrong)?;

@@ -1,11 +1,11 @@
 //! Runs PTX on the virtual device.
 
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_virtual_ptx::{Report, VirtualDevice};
 use tilewright_plugin::{
     Artifact, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Payload, Target,
 };
 use tilewright_target::TargetDescription;
+use tilewright_virtual_ptx::{Report, VirtualDevice};
 
 /// The product whose code is run.
 pub fn a100() -> NvidiaTarget {

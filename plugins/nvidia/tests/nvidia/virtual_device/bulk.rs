@@ -2,10 +2,10 @@
 
 use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_virtual_ptx::VirtualDevice;
 use tilewright_plugin::{Device, DeviceError, EncodedMap, LaunchArgument, LaunchRequest, Target};
 use tilewright_target::{BoxOperand, Instruction, Mix, Operand, TargetDescription};
 use tilewright_verify::{box_copy_trial, box_origins, span_copy_trial};
+use tilewright_virtual_ptx::VirtualDevice;
 
 use crate::virtual_device::bench::{Shape, artifact, fault, words};
 

@@ -2,10 +2,10 @@
 //! descriptors are read by the canonical layouts of PTX ISA; and what is written while it is read.
 
 use tilewright_nvidia::NvidiaTarget;
-use tilewright_virtual_ptx::VirtualDevice;
 use tilewright_plugin::Target;
 use tilewright_target::TargetDescription;
 use tilewright_verify::prove_instruction_on;
+use tilewright_virtual_ptx::VirtualDevice;
 
 use crate::virtual_device::bench::{Given, Shape, run_on};
 

@@ -1,8 +1,8 @@
 //! Texts that are no programs, or have what is not known: an error with the line, whatever the text.
 
 use proptest::prelude::*;
-use tilewright_virtual_ptx::parse;
 use tilewright_nvidia::object;
+use tilewright_virtual_ptx::parse;
 
 use crate::virtual_device::bench::{Given, Shape, kernel, run};
 

@@ -65,11 +65,7 @@ impl Running<'_> {
     }
 
     /// Reads places of shared memory, in the lane's open group, for what some time is in global memory.
-    pub(crate) fn bulk_take(
-        &mut self,
-        lane: usize,
-        pieces: Vec<(u64, u64, u64)>,
-    ) -> Result<(), FaultKind> {
+    pub(crate) fn bulk_take(&mut self, lane: usize, pieces: Vec<(u64, u64, u64)>) -> Result<(), FaultKind> {
         let who = self.accessor(lane);
         let mut leaving = Leaving::default();
         for (from, to, count) in pieces {
@@ -91,12 +87,7 @@ impl Running<'_> {
     }
 
     /// Waits for all groups of a lane but the latest so many; only until what they read has been read, where so asked.
-    pub(crate) fn bulk_wait(
-        &mut self,
-        lane: usize,
-        outstanding: usize,
-        only_read: bool,
-    ) -> Result<(), FaultKind> {
+    pub(crate) fn bulk_wait(&mut self, lane: usize, outstanding: usize, only_read: bool) -> Result<(), FaultKind> {
         let landed = self.groups[lane].closed.len().saturating_sub(outstanding);
         for number in 0..landed {
             for copy in &mut self.groups[lane].closed[number] {

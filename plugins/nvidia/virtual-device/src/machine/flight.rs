@@ -28,12 +28,7 @@ impl Flights {
 
 impl Running<'_> {
     /// Sends bytes to shared memory.
-    pub(crate) fn send(
-        &mut self,
-        lane: usize,
-        address: u64,
-        bytes: Vec<u8>,
-    ) -> Result<(), FaultKind> {
+    pub(crate) fn send(&mut self, lane: usize, address: u64, bytes: Vec<u8>) -> Result<(), FaultKind> {
         let who = self.accessor(lane);
         self.shared.send(address, bytes.len() as u64, &who)?;
         self.flights.open.push(Flight { address, bytes, lane: lane as u8 });

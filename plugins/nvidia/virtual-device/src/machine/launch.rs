@@ -43,11 +43,7 @@ pub struct Report {
 ///
 /// # Errors
 /// The first thing that it does and may not.
-pub(crate) fn run(
-    program: &Program,
-    launch: &Launch<'_>,
-    global: &mut Global,
-) -> Result<Report, Box<Fault>> {
+pub(crate) fn run(program: &Program, launch: &Launch<'_>, global: &mut Global) -> Result<Report, Box<Fault>> {
     let threads = launch.threads.iter().product::<u32>();
     let mut warps: Vec<Warp> =
         (0..threads.div_ceil(LANES as u32)).map(|number| Warp::new(program, launch, number)).collect();

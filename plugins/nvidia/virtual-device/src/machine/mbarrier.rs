@@ -29,12 +29,7 @@ impl Mbarrier {
 }
 
 impl Running<'_> {
-    pub(crate) fn mbarrier_init(
-        &mut self,
-        lane: usize,
-        address: u64,
-        arrivals: u32,
-    ) -> Result<(), FaultKind> {
+    pub(crate) fn mbarrier_init(&mut self, lane: usize, address: u64, arrivals: u32) -> Result<(), FaultKind> {
         let wrong = |message: &str| FaultKind::Mbarrier { address, message: message.to_owned() };
         if !(1..=MOST).contains(&arrivals) {
             return Err(wrong("it counts 1 to 1048575 arrivals"));
@@ -53,11 +48,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    pub(crate) fn mbarrier_end(
-        &mut self,
-        lane: usize,
-        address: u64,
-    ) -> Result<(), FaultKind> {
+    pub(crate) fn mbarrier_end(&mut self, lane: usize, address: u64) -> Result<(), FaultKind> {
         self.mbarrier(address)?;
         self.shared.mbarriers.remove(&address);
         let who = self.accessor(lane);
@@ -70,12 +61,7 @@ impl Running<'_> {
     }
 
     /// Expects bytes, then arrives so many times; the number of the phase before.
-    pub(crate) fn mbarrier_arrive(
-        &mut self,
-        address: u64,
-        arrivals: u32,
-        bytes: u32,
-    ) -> Result<u64, FaultKind> {
+    pub(crate) fn mbarrier_arrive(&mut self, address: u64, arrivals: u32, bytes: u32) -> Result<u64, FaultKind> {
         let barrier = self.mbarrier(address)?;
         let phase = barrier.phase;
         let Some(pending) = barrier.pending.checked_sub(arrivals) else {

@@ -80,12 +80,7 @@ const WIDEST: usize = 64;
 
 impl Running<'_> {
     /// The space and the address of a lane's access.
-    pub(crate) fn resolve(
-        &self,
-        space: Space,
-        address: &Address,
-        lane: usize,
-    ) -> Result<(Space, u64), FaultKind> {
+    pub(crate) fn resolve(&self, space: Space, address: &Address, lane: usize) -> Result<(Space, u64), FaultKind> {
         let base = match address.base {
             register if address.space.is_none() => self.known(register, lane, "the address")?,
             register => self.registers.get(register, lane),

@@ -21,11 +21,7 @@ impl Reads {
 
 impl Running<'_> {
     /// Reads a piece of shared memory for a product.
-    pub(crate) fn group_take(
-        &mut self,
-        address: u64,
-        into: &mut [u8],
-    ) -> Result<(), FaultKind> {
+    pub(crate) fn group_take(&mut self, address: u64, into: &mut [u8]) -> Result<(), FaultKind> {
         let who = self.accessor(0);
         self.shared.load(address, into, &who)?;
         self.shared.lend(address, into.len() as u64, true);

@@ -52,13 +52,7 @@ impl Registers {
     }
 
     /// Sets a register in the lanes of a mask; of those only `defined` hold something.
-    pub(crate) fn write(
-        &mut self,
-        register: u32,
-        lanes: u32,
-        defined: u32,
-        values: &[u64; LANES],
-    ) {
+    pub(crate) fn write(&mut self, register: u32, lanes: u32, defined: u32, values: &[u64; LANES]) {
         let own = &mut self.values[register as usize];
         if lanes == u32::MAX {
             *own = *values;

@@ -116,12 +116,7 @@ impl Shared {
         }
     }
 
-    pub(crate) fn load(
-        &mut self,
-        address: u64,
-        into: &mut [u8],
-        who: &Accessor,
-    ) -> Result<(), FaultKind> {
+    pub(crate) fn load(&mut self, address: u64, into: &mut [u8], who: &Accessor) -> Result<(), FaultKind> {
         let range = self.range(Direction::Load, address, into.len() as u64, who)?;
         for at in range.clone() {
             self.is_free(at, who)?;

@@ -97,11 +97,7 @@ impl Tensor {
     }
 
     /// The elements of the box that begins at these coordinates and lies at an address of shared memory.
-    pub(crate) fn pieces(
-        &self,
-        origin: &[i32],
-        to: u64,
-    ) -> impl Iterator<Item = Piece> + use<'_> {
+    pub(crate) fn pieces(&self, origin: &[i32], to: u64) -> impl Iterator<Item = Piece> + use<'_> {
         let mut begin = [0i64; MAX_RANK];
         begin.iter_mut().zip(origin).for_each(|(own, &at)| *own = at.into());
         (0..self.box_bytes() / self.element_bytes.max(1)).map(move |element| {

@@ -63,10 +63,7 @@ impl Operands<'_> {
     }
 
     /// Whether there are so many operands.
-    pub(crate) fn expect(
-        &self,
-        counts: std::ops::RangeInclusive<usize>,
-    ) -> Result<(), String> {
+    pub(crate) fn expect(&self, counts: std::ops::RangeInclusive<usize>) -> Result<(), String> {
         if counts.contains(&self.count()) {
             return Ok(());
         }
@@ -109,10 +106,7 @@ impl Operands<'_> {
     }
 
     /// One or two results: `a|b`.
-    pub(crate) fn places_of_pair(
-        &self,
-        number: usize,
-    ) -> Result<[Option<Place>; 2], String> {
+    pub(crate) fn places_of_pair(&self, number: usize) -> Result<[Option<Place>; 2], String> {
         let Operand::Pair(first, second) = self.operand(number)? else { return Ok([self.place(number)?, None]) };
         let place = |operand| self.place_of(operand).unwrap_or_else(|| Err(self.wrong(number, "pair of registers")));
         Ok([place(first)?, place(second)?])
@@ -188,11 +182,7 @@ impl Operands<'_> {
     }
 
     /// `[map, {coordinates}]`: the address of a tensor's map, and the registers of the coordinates.
-    pub(crate) fn tensor(
-        &mut self,
-        number: usize,
-        ty: Type,
-    ) -> Result<(Address, Vec<u32>), String> {
+    pub(crate) fn tensor(&mut self, number: usize, ty: Type) -> Result<(Address, Vec<u32>), String> {
         let Operand::Address { base, offset, more } = self.operand(number)?.clone() else {
             return Err(self.wrong(number, "tensor with coordinates"));
         };

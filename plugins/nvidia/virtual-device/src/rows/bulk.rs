@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use tilewright_target::Direction;
 
-use crate::machine::{
-    Address, FaultKind, GRAIN, MAP_BYTES, Operation, Running, Space, Tensor, each,
-};
+use crate::machine::{Address, FaultKind, GRAIN, MAP_BYTES, Operation, Running, Space, Tensor, each};
 use crate::program::{Form, Meaning, Operands, Row, Type};
 
 const WAYS: &str = "shared::cluster shared::cta global tile mbarrier::complete_tx::bytes bulk_group L2::";

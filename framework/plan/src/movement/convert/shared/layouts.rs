@@ -3,9 +3,9 @@
 use tilewright_layout::f2::{Columns, Subspace};
 use tilewright_target::{BankRow, TargetDescription};
 
-use super::super::super::tile::{Located, Tile, slot};
-use super::super::swizzle::{self, Swizzle};
 use super::Sides;
+use crate::movement::choose::swizzle::{self, Swizzle};
+use crate::movement::tile::{Located, Tile, slot};
 
 /// What a layout is chosen from.
 struct Shape {

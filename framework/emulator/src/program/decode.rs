@@ -1,0 +1,441 @@
+//! Decodes a kernel into steps that warps execute.
+
+use super::step::{Access, Atomic, Bounds, Copied, Instruction, Print, Step};
+use crate::rounding::Sum;
+use std::collections::HashMap;
+use tilewright_kernel::{self as kernel, Cast, Element, Kernel, Op, Region, Space, Statement, Type, Value};
+use tilewright_target::{Direction, TargetDescription};
+
+/// A decoded kernel.
+pub(crate) struct Program<'a> {
+    pub(crate) steps: Vec<Step<'a>>,
+    /// The operation's number of every step.
+    pub(crate) numbers: Vec<u32>,
+    /// Size of a register file.
+    pub(crate) registers: usize,
+    /// Registers that hold a constant: first one, how many, what.
+    pub(crate) constants: Vec<(usize, usize, u64)>,
+    pub(crate) parameters: Vec<usize>,
+}
+
+/// Where a value lies.
+#[derive(Clone, Copy)]
+struct Home {
+    at: usize,
+    ty: Type,
+    /// The shared buffer that a pointer comes from, where that is known.
+    buffer: Option<u32>,
+}
+
+struct Decoder<'a> {
+    target: &'a TargetDescription,
+    lanes: usize,
+    shared_offsets: Vec<u64>,
+    homes: HashMap<Value, Home>,
+    next_operation: u32,
+    program: Program<'a>,
+}
+
+/// Decodes a kernel whose structure has been verified.
+pub(crate) fn decode<'a>(kernel: &'a Kernel, target: &'a TargetDescription) -> Program<'a> {
+    let program =
+        Program { steps: Vec::new(), numbers: Vec::new(), registers: 0, constants: Vec::new(), parameters: Vec::new() };
+    let lanes = kernel.launch.lanes as usize;
+    let shared_offsets = kernel.shared_offsets().0;
+    let mut decoder = Decoder { target, lanes, shared_offsets, homes: HashMap::new(), next_operation: 0, program };
+    for (number, parameter) in kernel.parameters.iter().enumerate() {
+        let at = decoder.allot(Value(number as u32), parameter.ty);
+        decoder.program.parameters.push(at);
+    }
+    decoder.statements(&kernel.body);
+    decoder.program
+}
+
+impl<'a> Decoder<'a> {
+    fn home(&self, value: Value) -> Home {
+        // Verified kernels use only what they define.
+        self.homes.get(&value).copied().unwrap_or(Home { at: 0, ty: Type::Scalar(Element::I1), buffer: None })
+    }
+
+    fn at(&self, value: Value) -> usize {
+        self.home(value).at
+    }
+
+    fn width(&self, ty: Type) -> usize {
+        ty.count() as usize * self.lanes
+    }
+
+    fn allot(&mut self, value: Value, ty: Type) -> usize {
+        let at = self.program.registers;
+        self.program.registers += self.width(ty);
+        self.homes.insert(value, Home { at, ty, buffer: None });
+        at
+    }
+
+    fn push(&mut self, operation: u32, step: Step<'a>) -> usize {
+        self.program.steps.push(step);
+        self.program.numbers.push(operation);
+        self.program.steps.len() - 1
+    }
+
+    fn statements(&mut self, region: &'a Region) {
+        for statement in &region.statements {
+            let operation = self.next_operation;
+            self.next_operation += 1;
+            match &statement.op {
+                Op::If { condition, then, otherwise } => self.branch(operation, statement, *condition, then, otherwise),
+                Op::For { from, to, step, carried, body } => {
+                    self.for_loop(operation, statement, [*from, *to, *step], carried, body);
+                }
+                Op::While { carried, body } => self.while_loop(operation, statement, carried, body),
+                Op::Yield { .. } => {}
+                op => self.operation(operation, op, &statement.results),
+            }
+        }
+    }
+
+    fn operation(&mut self, operation: u32, op: &'a Op, results: &'a [(Value, Type)]) {
+        let Some(&(result, ty)) = results.first().filter(|_| op.has_single_result()) else {
+            return self.effect(operation, op, results);
+        };
+        if let Some(home) = self.shared_home(op, ty) {
+            self.homes.insert(result, home);
+            return;
+        }
+        let to = self.allot(result, ty);
+        let n = self.width(ty);
+        if let Some(bits) = self.constant_bits(op) {
+            self.program.constants.push((to, n, bits));
+        } else {
+            let step = self.computation(op, ty, to, n);
+            self.push(operation, step);
+        }
+        let buffer = self.buffer_of(op);
+        self.homes.insert(result, Home { at: to, ty, buffer });
+    }
+
+    /// The home of a result that shares an operand's.
+    fn shared_home(&self, op: &Op, ty: Type) -> Option<Home> {
+        match op {
+            Op::Extract { vector, index } => {
+                Some(Home { at: self.at(*vector) + *index as usize * self.lanes, ty, buffer: None })
+            }
+            Op::Cast { op: Cast::ExtendU, a } => Some(Home { ty, ..self.home(*a) }),
+            Op::Cast { op: Cast::Bits, a } if self.home(*a).ty.count() == ty.count() => {
+                Some(Home { ty, ..self.home(*a) })
+            }
+            _ => None,
+        }
+    }
+
+    fn constant_bits(&self, op: &Op) -> Option<u64> {
+        match op {
+            Op::Constant { bits } => Some(*bits),
+            Op::SharedAddress { buffer } => self.shared_offsets.get(*buffer as usize).copied(),
+            _ => None,
+        }
+    }
+
+    /// The shared buffer that the resulting pointer points into, where it is known.
+    fn buffer_of(&self, op: &Op) -> Option<u32> {
+        match op {
+            Op::SharedAddress { buffer } => Some(*buffer),
+            Op::Advance { pointer, .. } | Op::ClusterAddress { pointer, .. } | Op::Same { value: pointer, .. } => {
+                self.home(*pointer).buffer
+            }
+            Op::Select { a, b, .. } => self.home(*a).buffer.filter(|_| self.home(*a).buffer == self.home(*b).buffer),
+            _ => None,
+        }
+    }
+
+    fn computation(&self, op: &Op, ty: Type, to: usize, n: usize) -> Step<'a> {
+        match op {
+            Op::Special(register) => Step::Special { register: *register, to },
+            Op::Unary { op, a } => match ty.element() {
+                Some(element) if element.is_float() => Step::FloatUnary { op: *op, element, a: self.at(*a), to, n },
+                _ => Step::IntegerUnary { op: *op, bits: element_bits(ty), a: self.at(*a), to, n },
+            },
+            Op::Math { function, operands } => {
+                let at = |index: usize| operands.get(index).map_or(0, |&operand| self.at(operand));
+                let (a, b) = (at(0), at(function.operands() - 1));
+                Step::Function { function: *function, element: ty.element().unwrap_or(Element::F32), a, b, to, n }
+            }
+            Op::Binary { op, a, b } => {
+                let (a, b) = (self.at(*a), self.at(*b));
+                match ty.element() {
+                    Some(element) if element.is_float() => Step::Float { op: *op, element, a, b, to, n },
+                    _ => Step::Integer { op: *op, bits: element_bits(ty), a, b, to, n },
+                }
+            }
+            Op::FMulAdd { a, b, c } => {
+                let sum = ty.element().and_then(|element| Sum::named(element.name())).unwrap_or(Sum::F32);
+                Step::FMulAdd { sum, factors: [self.at(*a), self.at(*b)], c: self.at(*c), to, n }
+            }
+            Op::Compare { op, a, b } => {
+                let (of, a, b) = (self.home(*a).ty, self.at(*a), self.at(*b));
+                match of.element() {
+                    Some(element) if element.is_float() => Step::FloatCompare { op: *op, element, a, b, to, n },
+                    _ => Step::Compare { op: *op, bits: element_bits(of), a, b, to, n },
+                }
+            }
+            Op::Select { condition, a, b } => {
+                Step::Select { condition: self.at(*condition), a: self.at(*a), b: self.at(*b), to, n }
+            }
+            Op::Pend { queue, value } => Step::Pend { queue: *queue, value: Copied { from: self.at(*value), to, n } },
+            Op::Same { value, .. } => Step::Same { value: self.at(*value), to, n },
+            Op::Cast { op, a } => self.cast(*op, self.home(*a), ty, to, n),
+            Op::Pack { elements } => Step::Pack { elements: elements.iter().map(|&e| self.at(e)).collect(), to },
+            Op::PermuteBytes { a, b, selector, alternative } => {
+                let alternative = alternative.map(|(condition, other)| (self.at(condition), other));
+                Step::PermuteBytes { a: self.at(*a), b: self.at(*b), selector: *selector, alternative, to }
+            }
+            Op::Advance { pointer, bytes } => {
+                let bytes_bits = self.home(*bytes).ty.bits();
+                let mask = crate::arithmetic::mask(ty.bits());
+                Step::Advance { pointer: self.at(*pointer), bytes: self.at(*bytes), bytes_bits, mask, to }
+            }
+            Op::ClusterAddress { pointer, block } => {
+                Step::ClusterAddress { pointer: self.at(*pointer), block: self.at(*block), to }
+            }
+            Op::Exchange { value, lane, .. } => Step::Exchange { value: self.at(*value), lane: self.at(*lane), to },
+            Op::ExchangeXor { value, mask, .. } => {
+                Step::ExchangeXor { value: self.at(*value), mask: *mask as usize, to }
+            }
+            Op::Load { pointer, predicate, offset, alignment } => {
+                self.access(Direction::Load, ty, to, (*pointer, *predicate, *offset, *alignment))
+            }
+            Op::AtomicRmw { op, pointer, value, predicate, .. } => {
+                self.atomic(*op, ty, to, (*pointer, None, *value, *predicate))
+            }
+            Op::AtomicCompareExchange { pointer, expected, value, predicate, .. } => {
+                self.atomic(kernel::Atomic::Exchange, ty, to, (*pointer, Some(*expected), *value, *predicate))
+            }
+            // No other operation has a single result.
+            _ => Step::Pack { elements: Vec::new(), to },
+        }
+    }
+
+    fn cast(&self, op: Cast, from: Home, ty: Type, to: usize, n: usize) -> Step<'a> {
+        let (from_bits, to_bits) = (element_bits(from.ty), element_bits(ty));
+        let (a, mask) = (from.at, crate::arithmetic::mask(to_bits));
+        match op {
+            Cast::Truncate | Cast::ExtendU => Step::Truncate { mask, a, to, n },
+            Cast::ExtendS => Step::ExtendSign { from_bits, mask, a, to, n },
+            Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF => {
+                let element = |ty: Type| ty.element().unwrap_or(Element::I1);
+                let signed = op == Cast::FloatS;
+                Step::Convert { from: element(from.ty), signed, element: element(ty), a, to, n }
+            }
+            Cast::IntS | Cast::IntU => {
+                let (from, signed) = (from.ty.element().unwrap_or(Element::F32), op == Cast::IntS);
+                Step::ToInteger { from, signed, bits: to_bits, a, to, n }
+            }
+            Cast::Bits => Step::Regroup { from_bits, to_bits, a, to, to_count: ty.count() as usize },
+        }
+    }
+
+    fn access(
+        &self,
+        direction: Direction,
+        ty: Type,
+        value: usize,
+        (pointer, predicate, offset, alignment): (Value, Option<Value>, i32, u32),
+    ) -> Step<'a> {
+        let home = self.home(pointer);
+        let Type::Pointer(space) = home.ty else { return Step::Pack { elements: Vec::new(), to: value } };
+        Step::Access(Access {
+            direction,
+            space,
+            pointer: home.at,
+            predicate: predicate.map(|predicate| self.at(predicate)),
+            offset,
+            alignment,
+            element_bytes: element_bits(ty) as usize / 8,
+            count: ty.count() as usize,
+            value,
+            row: self.target.bank_row(direction, ty.bits()).filter(|row| space != Space::Global && row.bank_bytes > 0),
+            buffer: home.buffer,
+        })
+    }
+
+    fn atomic(
+        &self,
+        op: kernel::Atomic,
+        ty: Type,
+        to: usize,
+        (pointer, expected, value, predicate): (Value, Option<Value>, Value, Option<Value>),
+    ) -> Step<'a> {
+        let home = self.home(pointer);
+        let (Type::Pointer(space), Some(element)) = (home.ty, ty.element()) else {
+            return Step::Pack { elements: Vec::new(), to };
+        };
+        Step::Atomic(Atomic {
+            op,
+            element,
+            space,
+            pointer: home.at,
+            expected: expected.map(|expected| self.at(expected)),
+            value: self.at(value),
+            predicate: predicate.map(|predicate| self.at(predicate)),
+            to,
+            buffer: home.buffer,
+        })
+    }
+
+    fn effect(&mut self, operation: u32, op: &'a Op, results: &'a [(Value, Type)]) {
+        let step = match op {
+            Op::Store { pointer, value, predicate, offset, alignment } => {
+                let home = self.home(*value);
+                self.access(Direction::Store, home.ty, home.at, (*pointer, *predicate, *offset, *alignment))
+            }
+            Op::Barrier { scope, .. } => Step::Barrier(*scope),
+            Op::GroupBarrier { number, warps } => Step::GroupBarrier { number: *number, warps: *warps },
+            Op::Swap { a, b, lane, .. } => {
+                let [Some(first), Some(second)] = [0, 1].map(|index| results.get(index)) else { return };
+                let from = (self.at(*a), self.at(*b));
+                let to = [first, second].map(|&(value, ty)| self.allot(value, ty));
+                Step::Swap { a: from.0, b: from.1, lane: *lane as usize, to }
+            }
+            Op::Commit { queue } => Step::Commit(*queue),
+            Op::Wait { queue, outstanding, values } => {
+                let results = results.iter().map(|&(value, ty)| (self.allot(value, ty), self.width(ty)));
+                let results: Vec<_> = results.collect();
+                let copied = |(&value, (to, n)): (&Value, (usize, usize))| Copied { from: self.at(value), to, n };
+                let values = values.iter().zip(results).map(copied).collect();
+                Step::Wait { queue: *queue, outstanding: *outstanding, values }
+            }
+            Op::MbarrierInit { pointer, arrivals } => {
+                Step::MbarrierInit { pointer: self.at(*pointer), arrivals: *arrivals }
+            }
+            Op::MbarrierArrive { pointer, bytes } => Step::MbarrierArrive { pointer: self.at(*pointer), bytes: *bytes },
+            Op::MbarrierWait { pointer, phase } => {
+                Step::MbarrierWait { pointer: self.at(*pointer), phase: self.at(*phase) }
+            }
+            Op::MbarrierCommit { queue, pointer } => Step::MbarrierCommit { queue: *queue, pointer: self.at(*pointer) },
+            Op::TensorAllocate { pointer, columns } => {
+                Step::TensorAllocate { pointer: self.at(*pointer), columns: *columns }
+            }
+            Op::TensorFree { address, columns } => Step::TensorFree { address: self.at(*address), columns: *columns },
+            Op::ProxyFence {} => Step::ProxyFence,
+            Op::Assert { condition, message, predicate } => {
+                let predicate = predicate.map(|predicate| self.at(predicate));
+                Step::Assert { condition: self.at(*condition), predicate, message }
+            }
+            Op::Print { prefix, hex, values } => {
+                let values = values.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();
+                Step::Print(Print { prefix, hex: *hex, values })
+            }
+            Op::Assembly { text, .. } => {
+                results.iter().for_each(|&(value, ty)| _ = self.allot(value, ty));
+                Step::Assembly(text)
+            }
+            Op::Instruction { name, operands } => {
+                let operands = operands.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();
+                let results = results.iter().map(|&(value, ty)| (self.allot(value, ty), ty)).collect();
+                Step::Instruction(Instruction { name, operands, results })
+            }
+            // Accesses of memory are made at once and in order, and kernels one after another: what orders more than
+            // that has nothing to do.
+            _ => return,
+        };
+        self.push(operation, step);
+    }
+
+    /// What the end of a region copies, to the given places.
+    fn yielded(&self, region: &Region, to: &[usize]) -> Vec<Copied> {
+        let Some(Op::Yield { values }) = region.statements.last().map(|statement| &statement.op) else {
+            return Vec::new();
+        };
+        let copied =
+            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        values.iter().zip(to).map(copied).collect()
+    }
+
+    fn yielded_buffer(&self, region: &Region, index: usize) -> Option<u32> {
+        match region.statements.last().map(|statement| &statement.op) {
+            Some(Op::Yield { values }) => self.home(*values.get(index)?).buffer,
+            _ => None,
+        }
+    }
+
+    fn branch(
+        &mut self,
+        operation: u32,
+        statement: &Statement,
+        condition: Value,
+        then: &'a Region,
+        otherwise: &'a Region,
+    ) {
+        let to: Vec<_> = statement.results.iter().map(|&(value, ty)| self.allot(value, ty)).collect();
+        let branch = self.push(operation, Step::Branch { condition: self.at(condition), otherwise: 0 });
+        self.statements(then);
+        let copies = self.yielded(then, &to);
+        let middle = self.push(operation, Step::Otherwise { copies, end: 0 });
+        self.statements(otherwise);
+        let copies = self.yielded(otherwise, &to);
+        let join = self.push(operation, Step::Join { copies });
+        if let Step::Branch { otherwise, .. } = &mut self.program.steps[branch] {
+            *otherwise = middle + 1;
+        }
+        if let Step::Otherwise { end, .. } = &mut self.program.steps[middle] {
+            *end = join + 1;
+        }
+        for (index, &(value, ty)) in statement.results.iter().enumerate() {
+            let buffer = self.yielded_buffer(then, index);
+            let buffer = buffer.filter(|_| buffer == self.yielded_buffer(otherwise, index));
+            self.homes.insert(value, Home { at: to[index], ty, buffer });
+        }
+    }
+
+    fn for_loop(
+        &mut self,
+        operation: u32,
+        statement: &Statement,
+        [from, to, step]: [Value; 3],
+        carried: &[Value],
+        body: &'a Region,
+    ) {
+        let homes: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allot(value, ty)).collect();
+        let [index, arguments @ ..] = homes.as_slice() else { return };
+        let bounds = Bounds { index: *index, to: self.at(to), step: self.at(step) };
+        let copied =
+            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        let copies = carried.iter().zip(arguments).map(copied).collect();
+        let enter = self.push(operation, Step::Enter { bounds, from: self.at(from), copies, end: 0 });
+        self.statements(body);
+        let copies = self.yielded(body, arguments);
+        let repeat = self.push(operation, Step::Repeat { bounds, copies, body: enter + 1 });
+        if let Step::Enter { end, .. } = &mut self.program.steps[enter] {
+            *end = repeat + 1;
+        }
+        // A lane that leaves keeps its arguments as they are, so they are the results too.
+        for (&(value, ty), &at) in statement.results.iter().zip(arguments) {
+            self.homes.insert(value, Home { at, ty, buffer: None });
+        }
+    }
+
+    fn while_loop(&mut self, operation: u32, statement: &Statement, carried: &[Value], body: &'a Region) {
+        let arguments: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allot(value, ty)).collect();
+        let copied =
+            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        let copies = carried.iter().zip(&arguments).map(copied).collect();
+        let enter = self.push(operation, Step::EnterWhile { copies });
+        self.statements(body);
+        let Some(Op::Yield { values }) = body.statements.last().map(|statement| &statement.op) else { return };
+        let [condition, values @ ..] = values.as_slice() else { return };
+        let copied =
+            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        let copies = values.iter().zip(&arguments).map(copied).collect();
+        let condition = self.at(*condition);
+        self.push(operation, Step::RepeatWhile { condition, copies, body: enter + 1 });
+        // A lane that leaves has what it yielded last in its arguments, so they are the results too.
+        for (&(value, ty), at) in statement.results.iter().zip(arguments) {
+            self.homes.insert(value, Home { at, ty, buffer: None });
+        }
+    }
+}
+
+/// Bits of an element; of an address, for a pointer.
+fn element_bits(ty: Type) -> u32 {
+    ty.element().map_or(ty.bits(), Element::bits)
+}

@@ -1,0 +1,151 @@
+//! Lowers matrix multiplications that are in flight across iterations.
+
+use super::found;
+use crate::program::error::{Lowered, Reason};
+use crate::program::held::{Held, Registers};
+use crate::program::lowering::Lowering;
+use crate::program::shared;
+use crate::shared_memory::Access;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use tilewright_kernel::{Queue, Type, Value};
+use tilewright_plan::contract::Contraction;
+use tilewright_tile::{self as tile, Op};
+
+/// The wait for products.
+pub(super) const AWAIT: &str = "tw.await_products";
+
+/// The products that go on while the program does.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    /// Each with its plan, which reads both factors where they lie.
+    pub(super) products: HashMap<Op, Arc<Contraction>>,
+    /// Values that are pending, with the plan of the products that gave them.
+    pub(super) values: HashMap<tile::Value, Arc<Contraction>>,
+    /// Loads of factors, and conversions of what they give, that nobody makes.
+    pub(super) loads: HashSet<Op>,
+    /// By wait, for each operand whether it is there after it.
+    pub(super) there: HashMap<Op, Vec<bool>>,
+}
+
+/// Sums of products that are under way.
+#[derive(Debug, Clone)]
+pub(crate) struct UnderWay {
+    /// The plan of the products.
+    plan: Arc<Contraction>,
+    /// The kernel's values, which are pending.
+    pub values: Arc<[Value]>,
+}
+
+impl Pending {
+    /// Whether there are any.
+    pub(crate) fn are_some(&self) -> bool {
+        !self.products.is_empty()
+    }
+
+    /// Whether a load is of a factor that a product reads where it lies.
+    pub(crate) fn reads(&self, load: Op) -> bool {
+        self.loads.contains(&load)
+    }
+
+    /// Whether a value is pending.
+    pub(crate) fn has(&self, value: tile::Value) -> bool {
+        self.values.contains_key(&value)
+    }
+
+    /// What stands for a value that is pending, from the next of `values`.
+    pub(crate) fn held(&self, value: tile::Value, values: &mut impl Iterator<Item = Value>) -> Option<Held> {
+        let plan = self.values.get(&value)?.clone();
+        let own: Vec<Value> = values.by_ref().take(plan.pending_values()).collect();
+        Some(Held::Pending(UnderWay { plan, values: own.into() }))
+    }
+}
+
+impl Lowering<'_> {
+    /// The values of a tensor as ones that are pending, as `like` is.
+    pub(crate) fn as_pending(&mut self, value: tile::Value, like: tile::Value) -> Lowered<Arc<[Value]>> {
+        let plan = self.pending.values.get(&like).cloned();
+        let plan = plan.ok_or_else(|| Reason::malformed("no product gives it"))?;
+        begun(self, value, &plan)
+    }
+}
+
+/// The sums that a value is, as the plan takes them.
+fn begun(lowering: &mut Lowering<'_>, value: tile::Value, plan: &Contraction) -> Lowered<Arc<[Value]>> {
+    if let Held::Pending(under_way) = lowering.held(value)? {
+        return Ok(under_way.values.clone());
+    }
+    let tensor = lowering.tensor(value)?;
+    let values = lowering.convert(&tensor, &Arc::new(plan.c.clone()))?;
+    let words: Vec<Value> = values.iter().map(|&value| lowering.as_word(value)).collect();
+    Ok(plan.begin_pending(&mut lowering.builder, &words).into())
+}
+
+/// Issues a product that goes on, where this is one; whether it is.
+pub(crate) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bool> {
+    let Some(plan) = lowering.pending.products.get(&op).cloned() else { return Ok(false) };
+    lowering.has_room(plan.cost.issues)?;
+    let operand = |lowering: &Lowering<'_>, group: &str| {
+        lowering.optional(op, group).ok_or_else(|| Reason::malformed(format!("its operand `{group}` is missing")))
+    };
+    let sums = begun(lowering, operand(lowering, "c")?, &plan)?;
+    let mut addresses = Vec::with_capacity(2);
+    for group in ["a", "b"] {
+        let load = found::load(lowering.body, operand(lowering, group)?).and_then(|chain| chain.last().copied());
+        let load = load.ok_or_else(|| Reason::malformed("a factor is not where it was"))?;
+        addresses.push(shared::whole(lowering, lowering.operand(load, 0)?)?.0.address);
+    }
+    let &[a, b] = &addresses[..] else { return Ok(false) };
+    lowering.accesses(Access::Read);
+    let values = plan.emit_pending(&mut lowering.builder, [a, b], &sums);
+    lowering.give(op, Held::Pending(UnderWay { plan, values: values.into() }))?;
+    Ok(true)
+}
+
+/// `tw.await_products`: waits where there are products that go on; what is there after it can be used.
+pub(crate) fn awaited(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let operands = lowering.body.op(op).operands.clone();
+    let outstanding = lowering.number(op, "outstanding")?;
+    let outstanding = u32::try_from(outstanding)
+        .map_err(|_| Reason::malformed(format!("a wait for all but {outstanding} products")))?;
+    let is_there = lowering.pending.there.get(&op).cloned().unwrap_or_default();
+    let mut given = Vec::new();
+    for (number, &operand) in operands.iter().enumerate() {
+        if let Held::Pending(under_way) = lowering.held(operand)?
+            && is_there.get(number) == Some(&true)
+        {
+            given.extend_from_slice(&under_way.values);
+        }
+    }
+    let mut words = Vec::new().into_iter();
+    if lowering.pending.are_some() {
+        words = lowering.builder.wait(Queue::Products, outstanding, &given).into_iter();
+    }
+    for (number, &operand) in operands.iter().enumerate() {
+        let result = lowering.result(op, number)?;
+        let held = match lowering.held(operand)?.clone() {
+            Held::Pending(under_way) if is_there.get(number) == Some(&true) => {
+                let own: Vec<Value> = words.by_ref().take(under_way.values.len()).collect();
+                ended(lowering, result, &under_way.plan, &own)?
+            }
+            Held::Tensor(tensor) => {
+                let layout = lowering.layout_of(result)?;
+                let values = lowering.convert(&tensor, &layout)?;
+                Held::Tensor(Registers { layout, values })
+            }
+            other => other,
+        };
+        lowering.hold(result, held);
+    }
+    Ok(())
+}
+
+/// The tensor that a wait has given.
+fn ended(lowering: &mut Lowering<'_>, result: tile::Value, plan: &Contraction, words: &[Value]) -> Lowered<Held> {
+    let ty: Type = lowering.carrier(result)?;
+    let words = plan.end_pending(&mut lowering.builder, words);
+    let values: Vec<Value> = words.into_iter().map(|word| lowering.typed_word(word, ty)).collect();
+    let layout = lowering.layout_of(result)?;
+    let values = lowering.convert(&Registers::new(Arc::new(plan.c.clone()), values), &layout)?;
+    Ok(Held::Tensor(Registers { layout, values }))
+}

@@ -1,0 +1,320 @@
+//! Plans bulk tensor copies (TMA) between global and shared memory.
+
+use super::tiling::{Tiling, tiling};
+use crate::movement::copy::{ClosedCopy, CopyQuestion};
+use crate::movement::memory::Stride;
+use crate::movement::{Means, MovementError};
+use std::collections::BTreeSet;
+use tilewright_kernel::{Counts, Outside, Queue, TensorMap};
+use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
+use tilewright_target::{BoxArrangement, BoxOperand, Completion, Direction, Instruction, Operand};
+
+/// What an operand of the row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Box,
+    Tensor,
+    Coordinate,
+    Mbarrier,
+}
+
+/// A copy by boxes.
+#[derive(Debug, Clone)]
+pub struct BoxCopy {
+    /// What the kernel's map of the tensor must be compiled for.
+    pub map: TensorMap,
+    /// The tensor's axes in the order of the map.
+    pub axes: Vec<Dim>,
+    /// What the warp that copies executes: boxes, their bytes, an arrival at the mbarrier.
+    pub counts: Counts,
+    /// Units of `global.transaction_bytes`.
+    pub transactions: u64,
+    /// Bytes of which the memory's address must be a multiple.
+    pub alignment: u64,
+    /// What is written for elements that are not in the tensor, and how boxes lie: the name of the arrangement.
+    pub arrangement: String,
+    name: String,
+    pub(super) roles: Vec<Role>,
+    completion: Completion,
+    /// For each box its place in shared memory, in bytes, and where it begins along each axis of the map.
+    pub(super) boxes: Vec<(u64, Vec<u64>)>,
+}
+
+impl BoxCopy {
+    /// The row by which it is copied.
+    #[must_use]
+    pub fn instruction(&self) -> &str {
+        &self.name
+    }
+
+    /// How many boxes there are.
+    #[must_use]
+    pub fn boxes(&self) -> usize {
+        self.boxes.len()
+    }
+
+    /// Bytes of all boxes, which the phase of an mbarrier must expect.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.counts.bulk_bytes
+    }
+
+    /// The queue on which it completes, where it does not complete on an mbarrier.
+    #[must_use]
+    pub fn queue(&self) -> Option<Queue> {
+        match self.completion {
+            Completion::Queue(queue) => Some(queue),
+            _ => None,
+        }
+    }
+}
+
+/// The copy of fewest boxes from shared to global memory; the tensor is in shared memory as the question says.
+///
+/// # Errors
+/// [`MovementError`] where no row copies boxes that fill the memory, with the reasons.
+pub fn copy_from_shared<'a>(
+    question: &CopyQuestion<'_>,
+    means: impl Into<Means<'a>>,
+) -> Result<BoxCopy, MovementError> {
+    boxes_of(question, Direction::Load, &means.into())
+}
+
+/// The copy of fewest boxes from global memory to the shared memory that the question says.
+///
+/// # Errors
+/// As [`copy_from_shared`].
+pub fn copy_boxes<'a>(question: &CopyQuestion<'_>, means: impl Into<Means<'a>>) -> Result<BoxCopy, MovementError> {
+    boxes_of(question, Direction::Store, &means.into())
+}
+
+fn boxes_of(question: &CopyQuestion<'_>, direction: Direction, means: &Means<'_>) -> Result<BoxCopy, MovementError> {
+    let mut closed = Vec::new();
+    let best = by_boxes(question, direction, means, &mut closed);
+    best.ok_or_else(|| {
+        let reasons: Vec<_> = closed.iter().map(|one| format!("{}: {}", one.instruction, one.reason)).collect();
+        let none = "the target's table has no row that copies boxes so";
+        let reasons = if reasons.is_empty() { none.to_owned() } else { reasons.join("; ") };
+        MovementError::Impossible { reasons }
+    })
+}
+
+/// The copy of fewest boxes by any row; `direction` is that of the access to shared memory. Rows by which there is none
+/// are closed.
+pub(crate) fn by_boxes(
+    question: &CopyQuestion<'_>,
+    direction: Direction,
+    means: &Means<'_>,
+    closed: &mut Vec<ClosedCopy>,
+) -> Option<BoxCopy> {
+    let mut best: Option<BoxCopy> = None;
+    for (row, operand) in means.instructions.iter().filter_map(|row| Some((row, box_of(row, direction)?))) {
+        if operand.rank as usize != question.global.axes.len() {
+            continue;
+        }
+        match fewest(question, row, operand, means) {
+            Ok(copy) if best.as_ref().is_none_or(|best| copy.boxes() < best.boxes()) => best = Some(copy),
+            Ok(_) => {}
+            Err(reason) => closed.push(ClosedCopy { instruction: row.name.clone(), reason }),
+        }
+    }
+    best
+}
+
+/// The box of a row that copies one so.
+fn box_of(row: &Instruction, direction: Direction) -> Option<&BoxOperand> {
+    let goes = match row.completion {
+        Completion::Mbarrier => Direction::Store,
+        Completion::Queue(_) => Direction::Load,
+        Completion::AtOnce => return None,
+    };
+    let operand = row.operands.iter().find_map(|operand| match operand {
+        Operand::Box(operand) => Some(operand),
+        _ => None,
+    });
+    operand.filter(|_| goes == direction)
+}
+
+/// Of all arrangements the one of the fewest boxes.
+fn fewest(
+    question: &CopyQuestion<'_>,
+    row: &Instruction,
+    operand: &BoxOperand,
+    means: &Means<'_>,
+) -> Result<BoxCopy, String> {
+    if !question.mapped {
+        return Err("the kernel is given no map of the tensor".to_owned());
+    }
+    let first = first_axis(question, operand)?;
+    let linear = &question.memory.linear;
+    if !question.memory.padding.is_empty() {
+        return Err("padding parts the boxes".to_owned());
+    }
+    if !linear.is_invertible() || linear.ins().bits() != linear.in_bits(Dim::OFFSET) {
+        return Err("several places hold one element, or blocks share the memory".to_owned());
+    }
+    let (tiling, arrangement) = arranged(linear, first, question.element_bits, operand)?;
+    copy_of(question, row, &tiling, &operand.arrangements[arrangement], means)
+}
+
+/// The arrangement of which the fewest boxes fill a memory.
+fn arranged(
+    linear: &LinearLayout,
+    first: Dim,
+    element_bits: u32,
+    operand: &BoxOperand,
+) -> Result<(Tiling, usize), String> {
+    let (mut best, mut reasons) = (None::<(Tiling, usize)>, Vec::new());
+    for (number, arrangement) in operand.arrangements.iter().enumerate() {
+        match tiling(linear, first, u64::from(element_bits / 8), operand, arrangement) {
+            Ok(tiling) if best.as_ref().is_none_or(|(best, _)| tiling.boxes.len() < best.boxes.len()) => {
+                best = Some((tiling, number));
+            }
+            Ok(_) => {}
+            Err(reason) => reasons.push(format!("{}: {reason}", arrangement.name)),
+        }
+    }
+    best.ok_or_else(|| reasons.join("; "))
+}
+
+/// How many boxes of an operand fill a memory layout, and the index of their arrangement, where elements of a tensor lie
+/// together along `first` in global memory.
+///
+/// # Errors
+/// A sentence for each arrangement on why its boxes do not.
+pub fn boxes_in(
+    memory: &LinearLayout,
+    first: Dim,
+    element_bits: u32,
+    operand: &BoxOperand,
+) -> Result<(u64, usize), String> {
+    if element_bits < 8 {
+        return Err("boxes are of elements of whole bytes".to_owned());
+    }
+    arranged(memory, first, element_bits, operand).map(|(tiling, index)| (1 << tiling.boxes.len(), index))
+}
+
+/// The memory layout of a tensor that boxes of an arrangement fill: as much along `first` as a row of a box has, then the
+/// other axes, the last fastest, then what is left along `first`; at last bits are mixed. None where an element is
+/// narrower than a byte or longer than a row.
+///
+/// # Errors
+/// [`LayoutError`]: sizes that are no powers of two.
+pub fn boxed(
+    arrangement: &BoxArrangement,
+    shape: &[(Dim, u64)],
+    first: Dim,
+    element_bits: u32,
+) -> Result<Option<LinearLayout>, LayoutError> {
+    let outs = Space::of_sizes(shape)?;
+    let element = (element_bits / 8).checked_ilog2();
+    let row = arrangement.row_bytes.and_then(u32::checked_ilog2);
+    let Some(element) = element.filter(|&element| row.is_none_or(|row| row >= element)) else { return Ok(None) };
+    let bits_of = |dim: Dim| {
+        let shift = outs.shift_of(dim).unwrap_or(0);
+        (0..outs.bits_of(dim)).map(move |bit| 1u64 << (shift + bit))
+    };
+    let in_row = row.map_or(u32::MAX, |row| row - element).min(outs.bits_of(first)) as usize;
+    let others = shape.iter().rev().map(|&(dim, _)| dim).filter(|&dim| dim != first).flat_map(bits_of);
+    let units: Vec<u64> = bits_of(first).take(in_row).chain(others).chain(bits_of(first).skip(in_row)).collect();
+    let at = |bit: usize| {
+        let place = arrangement.mix.apply(1 << (bit as u32 + element)) >> element;
+        units.iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1).fold(0, |sum, (_, unit)| sum ^ unit)
+    };
+    let columns: Vec<u64> = (0..units.len()).map(at).collect();
+    let mut ins = Space::default();
+    ins.push(Dim::OFFSET, units.len() as u32)?;
+    ins.push(Dim::BLOCK, 0)?;
+    LinearLayout::from_columns(ins, outs, &columns).map(Some)
+}
+
+/// The axis along which elements lie together in global memory; what is between others must be multiples.
+fn first_axis(question: &CopyQuestion<'_>, operand: &BoxOperand) -> Result<Dim, String> {
+    let (grain, bytes) = (u64::from(operand.global_alignment.max(1)), u64::from(question.element_bits / 8));
+    let axes = &question.global.axes;
+    let together = axes.iter().find(|(_, size, stride)| *size > 1 && *stride == Stride::Elements(1));
+    let &(first, ..) = together.ok_or("along no axis elements lie together in global memory")?;
+    let others = axes.iter().filter(|(dim, size, _)| *dim != first && *size > 1);
+    let strides = others.map(|&(_, _, stride)| match stride {
+        Stride::Elements(stride) | Stride::MultipleOf(stride) => stride.wrapping_mul(bytes),
+    });
+    match strides.chain([question.global.alignment]).find(|stride| !stride.is_multiple_of(grain)) {
+        None => Ok(first),
+        Some(stride) => {
+            Err(format!("the tensor's address or a stride is a multiple of {stride} bytes, not of {grain}"))
+        }
+    }
+}
+
+fn copy_of(
+    question: &CopyQuestion<'_>,
+    row: &Instruction,
+    tiling: &Tiling,
+    arrangement: &BoxArrangement,
+    means: &Means<'_>,
+) -> Result<BoxCopy, String> {
+    let role = |operand: &Operand| match operand {
+        Operand::Box(_) => Some(Role::Box),
+        Operand::TensorMap => Some(Role::Tensor),
+        Operand::Coordinate => Some(Role::Coordinate),
+        Operand::Mbarrier => Some(Role::Mbarrier),
+        _ => None,
+    };
+    let roles: Option<Vec<Role>> = row.operands.iter().map(role).collect();
+    let outs = question.memory.linear.outs();
+    // Axes of which a box has one element come last.
+    let single = question.global.axes.iter().map(|&(dim, ..)| (dim, 0));
+    let single = single.filter(|(dim, _)| !tiling.axes.iter().any(|(known, _)| known == dim));
+    let sizes: Vec<(Dim, u32)> = tiling.axes.iter().copied().chain(single).collect();
+    let element_bytes = u64::from(question.element_bits / 8);
+    let boxes = (0..1u64 << tiling.boxes.len()).map(|number| {
+        let set = tiling.boxes.iter().enumerate().filter(|(bit, _)| number >> bit & 1 == 1);
+        let begin = set.fold(0, |sum, (_, column)| sum ^ column);
+        let begins = sizes.iter().map(|&(dim, _)| outs.coordinate(begin, dim)).collect();
+        ((number << tiling.box_bits) * element_bytes, begins)
+    });
+    let boxes: Vec<(u64, Vec<u64>)> = boxes.collect();
+    let map = TensorMap {
+        element_bits: question.element_bits,
+        box_sizes: sizes.iter().map(|&(_, bits)| 1 << bits).collect(),
+        mix: arrangement.mix,
+        outside: Outside::Zeros,
+    };
+    let counts = Counts {
+        bulk_copies: boxes.len() as u64,
+        bulk_bytes: boxes.len() as u64 * map.box_bytes(),
+        mbarrier_arrivals: u64::from(row.completion == Completion::Mbarrier),
+        ..Counts::default()
+    };
+    let unit = u64::from(means.target.global.transaction_bytes.max(1));
+    Ok(BoxCopy {
+        transactions: boxes.iter().map(|(_, begins)| units(question, &sizes, begins, unit)).sum(),
+        map,
+        axes: sizes.iter().map(|&(dim, _)| dim).collect(),
+        counts,
+        alignment: arrangement.alignment.into(),
+        arrangement: arrangement.name.clone(),
+        name: row.name.clone(),
+        roles: roles.ok_or("it takes more than a box, a tensor and where it begins")?,
+        completion: row.completion,
+        boxes,
+    })
+}
+
+/// Units of global memory of one box.
+fn units(question: &CopyQuestion<'_>, sizes: &[(Dim, u32)], begins: &[u64], unit: u64) -> u64 {
+    let bytes = u64::from(question.element_bits / 8);
+    let Some((&(_, row_bits), rows)) = sizes.split_first() else { return 0 };
+    let mut touched = BTreeSet::new();
+    for row in 0..1u64 << rows.iter().map(|&(_, bits)| bits).sum::<u32>() {
+        let mut rest = row << row_bits;
+        let at = sizes.iter().zip(begins).map(|(&(dim, bits), begin)| {
+            let own = rest & ((1 << bits) - 1);
+            rest >>= bits;
+            (dim, begin + own)
+        });
+        let first = question.global.address(&at.collect::<Vec<_>>(), bytes);
+        touched.extend(first / unit..first.wrapping_add(bytes << row_bits).div_ceil(unit));
+    }
+    touched.len() as u64
+}

@@ -1,0 +1,87 @@
+//! The layout families of this vendor, by name.
+
+use super::mfma;
+use super::rotating;
+use super::samples;
+use super::scales;
+use super::spelling;
+use super::wmma;
+use tilewright_layout::families::cluster::check_shape;
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse, Spelling};
+
+/// The families that this plugin serves: `amd_mfma`, `amd_wmma`, and `dot_operand`, also spelled
+/// `dot_op`, of both, the scales of operands, `mfma_scale` and `wmma_scale`, and the memory layout
+/// `amd_rotating_shared`.
+///
+/// All architectures have the same families; the samples are those of one.
+#[derive(Debug, Clone, Default)]
+pub struct VendorFamilies {
+    architecture: String,
+}
+
+impl VendorFamilies {
+    /// The families, with the samples of an architecture.
+    #[must_use]
+    pub fn of(architecture: &str) -> Self {
+        Self { architecture: architecture.to_owned() }
+    }
+}
+
+const NAMES: [&str; 7] =
+    ["amd_mfma", "amd_wmma", "dot_operand", "dot_op", "mfma_scale", "wmma_scale", "amd_rotating_shared"];
+
+impl Families for VendorFamilies {
+    fn names(&self) -> Vec<String> {
+        NAMES.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        samples::typical(&self.architecture, use_case)
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        spelling::all()
+    }
+
+    fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
+        check_shape(spec, shape)?;
+        if spec.name == "amd_rotating_shared" {
+            return rotating::resolve(spec, shape).map(Layout::Memory);
+        }
+        if shape.len() < 2 {
+            return Err(FamilyError::Shape {
+                family: spec.name.clone(),
+                shape: shape.to_vec(),
+                message: "a matrix has at least two axes".to_owned(),
+            });
+        }
+        match spec.name.as_str() {
+            "amd_mfma" => mfma::result(spec, shape).map(Layout::Distributed),
+            "amd_wmma" => wmma::result(spec, shape).map(Layout::Distributed),
+            "mfma_scale" => scales::mfma(spec, shape).map(Layout::Distributed),
+            "wmma_scale" => scales::wmma(spec, shape).map(Layout::Distributed),
+            "dot_operand" | "dot_op" => operand(spec, shape).map(Layout::Distributed),
+            _ => Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
+        }
+    }
+}
+
+fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
+    let read = spec.parameters();
+    let index = read.number(&["operand_index", "op_idx"])?;
+    let k_width = read.power(&["k_width"])?;
+    let parent = read.parent()?;
+    read.finish()?;
+    if index > 1 {
+        return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1")));
+    }
+    match parent.name.as_str() {
+        "amd_mfma" => mfma::operand(parent, index, k_width, shape),
+        "amd_wmma" => wmma::operand(parent, index, k_width, shape),
+        other => Err(read.wrong("parent", &format!("this plugin has no dot operands of `{other}`"))),
+    }
+}

@@ -1,0 +1,90 @@
+//! The layout families of this vendor, by name.
+
+use super::block_read;
+use super::dpas;
+use super::samples;
+use super::spelling;
+use tilewright_layout::families::cluster::check_shape;
+use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, SampleUse, Spelling};
+
+/// The families that this plugin serves: `dpas`, `dpas_scale`, and `dot_operand`, also spelled
+/// `dot_op`, of `dpas` and of `subgroup_2d_block`.
+///
+/// All architectures have the same families; the samples are those of one.
+#[derive(Debug, Clone, Default)]
+pub struct VendorFamilies {
+    architecture: String,
+}
+
+impl VendorFamilies {
+    /// The families, with the samples of an architecture.
+    #[must_use]
+    pub fn of(architecture: &str) -> Self {
+        Self { architecture: architecture.to_owned() }
+    }
+}
+
+// `subgroup_2d_block` alone is no layout; it is named so that its operands come here.
+const NAMES: [&str; 5] = ["dpas", "dpas_scale", "dot_operand", "dot_op", "subgroup_2d_block"];
+
+impl Families for VendorFamilies {
+    fn names(&self) -> Vec<String> {
+        NAMES.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn serves(&self, name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        samples::typical(&self.architecture, use_case)
+    }
+
+    fn spellings(&self) -> Vec<Spelling> {
+        spelling::all()
+    }
+
+    fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
+        check_shape(spec, shape)?;
+        if shape.len() < 2 {
+            return Err(FamilyError::Shape {
+                family: spec.name.clone(),
+                shape: shape.to_vec(),
+                message: "a matrix has at least two axes".to_owned(),
+            });
+        }
+        let linear = match spec.name.as_str() {
+            "dpas" => dpas::result(spec, shape),
+            "dpas_scale" => dpas::scale(spec, shape),
+            "dot_operand" | "dot_op" => operand(spec, shape),
+            "subgroup_2d_block" => {
+                let message = "has a layout only as the parent of a `dot_operand`";
+                return Err(spec.parameters().wrong("kind", message));
+            }
+            _ => return Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
+        };
+        linear.map(Layout::Distributed)
+    }
+}
+
+fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<tilewright_layout::LinearLayout, FamilyError> {
+    let read = spec.parameters();
+    let index = read.number(&["operand_index", "op_idx"])?;
+    // The width that a lane packs follows from the instruction, whatever the operand says.
+    let _ = read.number_or(&["k_width"], 0)?;
+    let parent = read.parent()?;
+    read.finish()?;
+    if index > 1 {
+        return Err(read.wrong("operand_index", &format!("{index} is neither 0 nor 1")));
+    }
+    match parent.name.as_str() {
+        "dpas" => dpas::operand(parent, index == 0, shape),
+        "subgroup_2d_block" => block_read::operand(parent, index == 0, shape),
+        other => Err(read.wrong("parent", &format!("this plugin has no dot operands of `{other}`"))),
+    }
+}
+
+/// Axes along and across the sum, for the left or the right operand of a product of this rank.
+pub(super) fn operand_axes(is_left: bool, rank: usize) -> (usize, usize) {
+    if is_left { (rank - 1, rank - 2) } else { (rank - 2, rank - 1) }
+}

@@ -1,0 +1,34 @@
+//! The target files of this repository.
+
+use std::ffi::OsStr;
+use tilewright_target::{Catalogue, CatalogueError};
+
+/// The environment variable that names directories of further target files.
+pub const SEARCH_PATH: &str = "TILEWRIGHT_TARGET_PATH";
+
+/// The names and texts of the built-in target files, by name.
+pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// The built-in targets, then those of the directories that [`SEARCH_PATH`] names. A target of the
+/// same name replaces the one before it.
+///
+/// # Errors
+/// A directory that is missing or cannot be read, or a file that is wrong.
+pub fn catalogue() -> Result<Catalogue, CatalogueError> {
+    catalogue_with(std::env::var_os(SEARCH_PATH).as_deref())
+}
+
+/// As [`catalogue`], with the given value in place of the environment variable's.
+///
+/// # Errors
+/// As [`catalogue`].
+pub fn catalogue_with(search_path: Option<&OsStr>) -> Result<Catalogue, CatalogueError> {
+    let mut catalogue = Catalogue::default();
+    for (file, text) in FILES {
+        catalogue.add(file, text)?;
+    }
+    if let Some(value) = search_path {
+        catalogue.add_search_path(SEARCH_PATH, value)?;
+    }
+    Ok(catalogue)
+}
