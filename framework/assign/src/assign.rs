@@ -9,6 +9,7 @@ use super::rewrite::rewrite;
 use super::{EngineError, Machine, least, ways};
 use tilewright_plan::movement::check_block;
 use tilewright_tile::op::Dialects;
+use tilewright_tile::op::name::ttg;
 use tilewright_tile::{Module, Type};
 
 /// How layouts are chosen.
@@ -45,7 +46,7 @@ pub fn assign(module: &Module, machine: &Machine<'_>, strategy: Strategy) -> Res
         return Err(wrong("a block has a power of two of warps"));
     }
     let dialects = Dialects::neutral();
-    let convert = dialects.get("ttg.convert_layout").ok_or_else(|| wrong("there is no `ttg.convert_layout`"))?;
+    let convert = dialects.get(ttg::CONVERT_LAYOUT).ok_or_else(|| wrong("there is no `ttg.convert_layout`"))?;
     let mut assigned = module.clone();
     let mut functions = Vec::new();
     for function in &mut assigned.functions {

@@ -1,12 +1,13 @@
 //! Chains of products: which sums become, each element by itself, a factor of another product.
 
 use std::collections::HashSet;
+use tilewright_tile::op::name::{arith, ttg, tw};
 
 use super::product::is_product;
 use tilewright_tile::{Body, Op, Origin, Value};
 
 /// Operations beside elementwise ones that leave each element where it is.
-const KEEPING: [&str; 3] = ["arith.select", "ttg.convert_layout", "tw.await_products"];
+const KEEPING: [&str; 3] = [arith::SELECT, ttg::CONVERT_LAYOUT, tw::AWAIT_PRODUCTS];
 
 fn keeps(body: &Body, op: Op) -> bool {
     let operation = body.op(op);

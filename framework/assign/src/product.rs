@@ -10,6 +10,7 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plan::contract::{ContractError, Contraction, Question, Scale, SharedOut, plan};
 use tilewright_target::Number;
 use tilewright_tile::marks::{EXCHANGED, INSTRUCTION, K_WIDTH, LANES_ALONG, N_WIDTH, PENDING, WARPS_ALONG, WHOLE_ROWS};
+use tilewright_tile::op::name::tt;
 use tilewright_tile::{Attribute, Attributes, Body, Op, Type};
 
 /// Layouts of the operands of a product, as tile values.
@@ -254,7 +255,7 @@ fn batches(body: &Body, op: Op) -> Option<u64> {
 /// Whether an operation of this name multiplies matrices.
 #[must_use]
 pub fn is_product(name: &str) -> bool {
-    matches!(name, "tt.dot" | "tt.dot_scaled")
+    matches!(name, tt::DOT | tt::DOT_SCALED)
 }
 
 /// The layout over all of an axis from that of a part of it: the parts are one after the other, in registers.

@@ -14,10 +14,10 @@ const TEMPLATE: [(&str, &str); 4] = [
     ("targets/null1.toml", include_str!("../null/null1.toml")),
 ];
 
-/// How the template names the framework.
-const FRAMEWORK: &str = "tilewright = { path = \"../../framework\" }";
+/// The template's dependency on the plugin interface.
+const FRAMEWORK: &str = "tilewright-plugin = { path = \"../../framework/plugin\" }";
 
-/// Where the framework's crate was when this command was built, unless that was from a published package.
+/// Where the folder `framework` was when this command was built, unless that was from a published package.
 const SOURCE_TREE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Which plugin.
@@ -28,8 +28,8 @@ pub struct Options {
     /// Where to; a folder of the plugin's name where not given. It must not be there yet.
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
-    /// Build against the framework's crate in this folder, `framework` of a source tree; where not given, the tree that this
-    /// command was built from, as long as it is there, or else the published crate.
+    /// Build against the crate `tilewright-plugin` of this source tree's folder `framework`; if not given, of the tree that
+    /// this command was built from while it exists, else against the published crate.
     #[arg(long, value_name = "DIR")]
     framework: Option<PathBuf>,
 }
@@ -63,16 +63,21 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The dependency on the framework.
+/// The dependency on the plugin interface.
 fn framework(folder: Option<&Path>) -> Result<String, Failure> {
     let tree = Path::new(SOURCE_TREE);
-    let in_tree = || tree.join("Cargo.toml").is_file().then_some(tree);
+    let in_tree = || tree.join("plugin/Cargo.toml").is_file().then_some(tree);
     let Some(folder) = folder.or_else(in_tree) else {
-        return Ok(format!("tilewright = \"{}\"", env!("CARGO_PKG_VERSION")));
+        return Ok(format!("tilewright-plugin = \"{}\"", env!("CARGO_PKG_VERSION")));
     };
-    let found = folder.canonicalize().ok().filter(|folder| folder.join("Cargo.toml").is_file());
-    let found = found.ok_or_else(|| Failure::Input(format!("{}: no crate is there", folder.display())))?;
-    Ok(format!("tilewright = {{ path = {:?} }}", found.display().to_string()))
+    let found = folder.join("plugin").canonicalize().ok().filter(|folder| folder.join("Cargo.toml").is_file());
+    let found = found.ok_or_else(|| {
+        Failure::Input(format!(
+            "{}: expected a folder `framework` of a source tree, with the crate `plugin`",
+            folder.display()
+        ))
+    })?;
+    Ok(format!("tilewright-plugin = {{ path = {:?} }}", found.display().to_string()))
 }
 
 /// The template's text with another name.

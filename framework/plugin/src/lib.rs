@@ -40,7 +40,7 @@ mod plugin_slots;
 mod proxy;
 mod registry;
 mod slots;
-mod target;
+mod vendor_target;
 pub mod wire;
 
 pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, Payload};
@@ -58,7 +58,10 @@ pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, Manifest};
 pub use message::read_every_message;
 pub use registry::{Duplicate, Origin, Plugin, Refusal, Registry, RegistryError};
-pub use target::{CompileError, Target};
+pub use vendor_target::{CompileError, Target};
+
+/// The layers that a plugin is written with, so that it depends on this crate alone.
+pub use {tilewright_kernel as kernel, tilewright_layout as layout, tilewright_target as target};
 
 /// The crate behind [`register_targets!`](crate::register_targets), so that plugins need not name it.
 pub use inventory;

@@ -1,6 +1,7 @@
 //! Values that are known to be zero.
 
 use super::{Attribute, Body, Origin, Value};
+use crate::op::name::{arith, tt, ttg};
 
 impl Body {
     /// Whether all elements of a value are zero, as memory has it.
@@ -9,13 +10,13 @@ impl Body {
         let Origin::Result(op, _) = self.origin(value) else { return false };
         let operation = self.op(op);
         match operation.name() {
-            "arith.constant" => match operation.attributes.get("value") {
+            arith::CONSTANT => match operation.attributes.get("value") {
                 Some(Attribute::Number(number)) => number.bits == 0,
                 Some(Attribute::Dense(dense)) => dense.elements.iter().all(|&bits| bits == 0),
                 Some(Attribute::Bool(value)) => !value,
                 _ => false,
             },
-            "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "tt.trans" | "ttg.convert_layout" => {
+            tt::SPLAT | tt::BROADCAST | tt::EXPAND_DIMS | tt::TRANS | ttg::CONVERT_LAYOUT => {
                 operation.operands.first().is_some_and(|&operand| self.is_zero(operand))
             }
             _ => false,

@@ -4,10 +4,10 @@
 //!     cargo build --release
 //!     TILEWRIGHT_TARGET_PATH=$PWD/targets conformance --target null1 --plugin target/release/libnull_plugin.so
 
-use tilewright_kernel::{Kernel, Module, Op};
-use tilewright_layout::{Families, FamilyError, FamilySpec, Layout};
+use tilewright_plugin::kernel::{Kernel, Module, Op};
+use tilewright_plugin::layout::{Families, FamilyError, FamilySpec, Layout};
 use tilewright_plugin::FactoryError;
-use tilewright_target::{Instruction, TargetDescription};
+use tilewright_plugin::target::{Instruction, TargetDescription};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, KernelMetadata, Payload, Target};
 
 const ARCHITECTURES: &[&str] = &["null1"];

@@ -1,6 +1,6 @@
 //! Code for the machine: its assembly is the kernel IR as text, since nobody has built an assembler for it.
 
-use tilewright_kernel::{Module, Op};
+use tilewright_plugin::kernel::{Module, Op};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
 
 use crate::instruction;

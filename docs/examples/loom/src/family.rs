@@ -1,8 +1,8 @@
 //! The machine's layout family, `loom_mma`: results of its matrix instruction, spread over warps. Its parameter `warps` says how
 //! many warps go along each axis of a tensor of two.
 
-use tilewright_layout::families::cluster::{Part, check_shape, layout_of, row_major, spread};
-use tilewright_layout::{Dim, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use tilewright_plugin::layout::families::cluster::{Part, check_shape, layout_of, row_major, spread};
+use tilewright_plugin::layout::{Dim, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
 
 use crate::instruction::NAME;
 

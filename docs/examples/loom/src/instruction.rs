@@ -6,8 +6,8 @@
 //! | b, of (k, n) | two along k | two along k, eight along n |
 //! | c and d, of (m, n) | four along n | two along n, eight along m |
 
-use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
+use tilewright_plugin::layout::{Dim, LayoutError, LinearLayout};
+use tilewright_plugin::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
 
 /// Its name: in plans, in kernel IR, in pictures.
 pub const NAME: &str = "loom.mma.8x8x4.f32.f16";

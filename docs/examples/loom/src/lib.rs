@@ -11,10 +11,10 @@ mod code;
 mod family;
 mod instruction;
 
-use tilewright_kernel::Module;
-use tilewright_layout::Families;
+use tilewright_plugin::kernel::Module;
+use tilewright_plugin::layout::Families;
 use tilewright_plugin::FactoryError;
-use tilewright_target::{Instruction, TargetDescription};
+use tilewright_plugin::target::{Instruction, TargetDescription};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 
 const ARCHITECTURES: &[&str] = &["loom1"];

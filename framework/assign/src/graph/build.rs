@@ -1,6 +1,7 @@
 //! Makes the graph of a function.
 
 use std::collections::HashMap;
+use tilewright_tile::op::name::ttg;
 
 use super::{End, Graph, Kind, Node, Role, Want};
 use crate::chain;
@@ -263,7 +264,7 @@ pub(crate) fn usual(shape: &[u64], machine: &Machine<'_>, pool: &Pool) -> Result
 
 /// Warps of the groups of a program that do something else than the others.
 fn groups(body: &Body) -> Vec<u64> {
-    let ops = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == "ttg.warp_specialize");
+    let ops = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == ttg::WARP_SPECIALIZE);
     let warps = ops.filter_map(|op| match body.op(op).attributes.get("partitionNumWarps") {
         Some(Attribute::Array(_, warps)) => Some(warps.clone()),
         _ => None,

@@ -4,19 +4,20 @@ use super::build::Builder;
 use super::{Kind, Role, Want};
 use crate::EngineError;
 use crate::layouts::View;
+use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Op, Region, Value};
 
 impl Builder<'_, '_> {
     /// Whether the operation is one of control, and has been taken in.
     pub(super) fn control(&mut self, op: Op, weight: f64) -> Result<bool, EngineError> {
         match self.body.op(op).name() {
-            "scf.for" => self.counted_loop(op, weight)?,
-            "scf.while" => self.conditional_loop(op, weight)?,
-            "scf.if" | "scf.index_switch" | "scf.execute_region" | "ttg.mask" => self.branches(op, weight)?,
-            "ttg.warp_specialize" => self.groups_of_warps(op, weight)?,
+            scf::FOR => self.counted_loop(op, weight)?,
+            scf::WHILE => self.conditional_loop(op, weight)?,
+            scf::IF | scf::INDEX_SWITCH | scf::EXECUTE_REGION | ttg::MASK => self.branches(op, weight)?,
+            ttg::WARP_SPECIALIZE => self.groups_of_warps(op, weight)?,
             // Those that end regions are taken in with what they end.
-            "scf.yield" | "scf.condition" | "ttg.mask.return" | "ttg.warp_yield" => self.as_is_where_unsaid(op),
-            "tt.call" | "tt.return" => self.at_the_border(op, weight)?,
+            scf::YIELD | scf::CONDITION | ttg::MASK_RETURN | ttg::WARP_YIELD => self.as_is_where_unsaid(op),
+            tt::CALL | tt::RETURN => self.at_the_border(op, weight)?,
             _ if !self.body.op(op).successors.is_empty() => self.jump(op, weight)?,
             _ => return Ok(false),
         }

@@ -5,6 +5,7 @@ use super::{Again, Role, Want};
 use crate::EngineError;
 use crate::layouts::View;
 use tilewright_tile::facts::Fact;
+use tilewright_tile::op::name::{arith, tt, ub};
 use tilewright_tile::{Op, Operation};
 
 /// A value that takes more operations than these is not computed again for every layout.
@@ -12,15 +13,15 @@ const LARGEST_CONE: u32 = 48;
 
 /// Operations that take no instruction of a register, and can be done again wherever the result is wanted.
 const NO_INSTRUCTION: [&str; 9] = [
-    "arith.constant",
-    "tt.make_range",
-    "tt.splat",
-    "tt.broadcast",
-    "tt.expand_dims",
-    "tt.reshape",
-    "tt.trans",
-    "tt.split",
-    "ub.poison",
+    arith::CONSTANT,
+    tt::MAKE_RANGE,
+    tt::SPLAT,
+    tt::BROADCAST,
+    tt::EXPAND_DIMS,
+    tt::RESHAPE,
+    tt::TRANS,
+    tt::SPLIT,
+    ub::POISON,
 ];
 
 impl Builder<'_, '_> {
@@ -71,7 +72,7 @@ impl Builder<'_, '_> {
 /// Whether an operation is an instruction for each register.
 fn is_issued(operation: &Operation) -> bool {
     let name = operation.name();
-    (operation.definition.traits.elementwise || name == "arith.select") && !NO_INSTRUCTION.contains(&name)
+    (operation.definition.traits.elementwise || name == arith::SELECT) && !NO_INSTRUCTION.contains(&name)
 }
 
 /// How many neighbours along each axis are the same or follow each other.

@@ -4,6 +4,7 @@ use crate::memory::{Named, moved_bits, named};
 use tilewright_plan::movement::ScanDirection;
 use tilewright_target::Direction;
 use tilewright_tile::facts::Facts;
+use tilewright_tile::op::name::{math, tt};
 use tilewright_tile::{Attribute, Body, Op, Operation, Value};
 
 /// What one plain operation of a warp counts, in wavefront slots: as many are issued in the time of one wavefront.
@@ -60,7 +61,7 @@ impl Kind {
         let widths: Vec<u32> = operation.operands.iter().map(|value| moved_bits(body.ty(*value))).collect();
         let combining = operation.regions.first().map_or(0, |region| body.walk(*region).len().saturating_sub(1));
         let issues = ISSUE * combining as f64;
-        if operation.name() != "tt.scan" {
+        if operation.name() != tt::SCAN {
             return Self::Reduce(axis, widths, issues);
         }
         let direction = if number("reverse") == Some(1) { ScanDirection::Down } else { ScanDirection::Up };
@@ -70,7 +71,7 @@ impl Kind {
     /// An operation on each element. What takes a sequence of instructions is taken for eight of them.
     pub(crate) fn elementwise(operation: &Operation) -> Self {
         let long = ["arith.div", "arith.rem", "math.", "tt.precise", "tt.extern", "tt.approx"];
-        let is_long = long.iter().any(|start| operation.name().starts_with(start)) && operation.name() != "math.fma";
+        let is_long = long.iter().any(|start| operation.name().starts_with(start)) && operation.name() != math::FMA;
         Self::Elementwise(if is_long { 8.0 * ISSUE } else { ISSUE })
     }
 

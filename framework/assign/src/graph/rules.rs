@@ -9,6 +9,7 @@ use crate::layouts::View;
 use crate::memory::{described, moved_bits, together};
 use crate::product::{OPERANDS, is_product};
 use tilewright_target::{Direction, Operand};
+use tilewright_tile::op::name::{tt, ttg, tw};
 use tilewright_tile::{Attribute, Op, Operation, Value};
 
 impl Builder<'_, '_> {
@@ -29,20 +30,20 @@ impl Builder<'_, '_> {
         }
         match operation.name() {
             name if is_product(name) => self.multiplies(op, weight)?,
-            "tt.load" | "tt.atomic_load" => self.accesses(op, weight, Direction::Load)?,
-            "tt.store" | "tt.atomic_store" | "tt.atomic_rmw" | "tt.atomic_cas" | "tt.atomic_poll" => {
+            tt::LOAD | tt::ATOMIC_LOAD => self.accesses(op, weight, Direction::Load)?,
+            tt::STORE | tt::ATOMIC_STORE | tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_POLL => {
                 self.accesses(op, weight, Direction::Store)?;
             }
-            "tt.descriptor_load"
-            | "tt.descriptor_gather"
-            | "tt.descriptor_store"
-            | "tt.descriptor_reduce"
-            | "tt.descriptor_scatter" => self.copies(op, weight)?,
-            "tt.reduce" | "tt.scan" => self.along_an_axis(op, weight)?,
-            "tt.gather" => self.gathers(op, weight)?,
-            "tt.histogram" => self.counts(op, weight)?,
-            "tw.await_products" => self.each_as_it_is(op, weight),
-            "tt.print" | "tt.assert" | "tt.unsplat" | "ttg.convert_layout" => self.apart(op, weight)?,
+            tt::DESCRIPTOR_LOAD
+            | tt::DESCRIPTOR_GATHER
+            | tt::DESCRIPTOR_STORE
+            | tt::DESCRIPTOR_REDUCE
+            | tt::DESCRIPTOR_SCATTER => self.copies(op, weight)?,
+            tt::REDUCE | tt::SCAN => self.along_an_axis(op, weight)?,
+            tt::GATHER => self.gathers(op, weight)?,
+            tt::HISTOGRAM => self.counts(op, weight)?,
+            tw::AWAIT_PRODUCTS => self.each_as_it_is(op, weight),
+            tt::PRINT | tt::ASSERT | tt::UNSPLAT | ttg::CONVERT_LAYOUT => self.apart(op, weight)?,
             _ => match self.views(op) {
                 Some(views) => self.reshapes(op, weight, views)?,
                 None if self.is_of_one_shape(op) => self.elementwise(op, weight)?,
@@ -139,8 +140,8 @@ impl Builder<'_, '_> {
         let is_box = |operand: &Operand| matches!(operand, Operand::Box(_));
         let rows = self.machine.means.instructions;
         match self.body.op(op).name() {
-            "tt.descriptor_reduce" => 1,
-            "tt.descriptor_load" | "tt.descriptor_store" if !rows.iter().any(|row| row.operands.iter().any(is_box)) => {
+            tt::DESCRIPTOR_REDUCE => 1,
+            tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE if !rows.iter().any(|row| row.operands.iter().any(is_box)) => {
                 together(self.body, self.facts, op)
             }
             _ => u64::MAX,

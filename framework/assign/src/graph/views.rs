@@ -2,6 +2,7 @@
 
 use super::build::Builder;
 use crate::layouts::View;
+use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::{Attribute, Op};
 
 /// The views of an operation on shapes: from the key to the result, and back; from the key to the operands, and back.
@@ -25,16 +26,16 @@ impl Builder<'_, '_> {
             operand: (View::Same, Some(View::Same)),
         };
         Some(match operation.name() {
-            "tt.expand_dims" => {
+            tt::EXPAND_DIMS => {
                 let axis = self.number(op, "axis")?;
                 of_result(View::Without(axis), Some(View::With(axis)))
             }
-            "tt.broadcast" => {
+            tt::BROADCAST => {
                 let cut = (0..to.len()).filter(|&axis| from.get(axis) == Some(&1) && to[axis] != 1);
                 of_result(View::Cut(cut.collect()), None)
             }
-            "tt.reshape" => of_result(View::Reshaped(from), Some(View::Reshaped(to))),
-            "tt.trans" => {
+            tt::RESHAPE => of_result(View::Reshaped(from), Some(View::Reshaped(to))),
+            tt::TRANS => {
                 let Some(Attribute::Array(_, order)) = operation.attributes.get("order") else { return None };
                 let order: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
                 let mut inverse = vec![0; order.len()];
@@ -43,10 +44,10 @@ impl Builder<'_, '_> {
                 }
                 of_result(View::Permuted(inverse), Some(View::Permuted(order)))
             }
-            "tt.join" => of_source(View::Paired, Some(View::Unpaired)),
-            "tt.split" => of_result(View::Paired, Some(View::Unpaired)),
-            "tt.cat" => of_source(View::Stacked(0), None),
-            "ttg.fp4_to_fp" => of_source(View::Doubled(self.number(op, "axis")?), None),
+            tt::JOIN => of_source(View::Paired, Some(View::Unpaired)),
+            tt::SPLIT => of_result(View::Paired, Some(View::Unpaired)),
+            tt::CAT => of_source(View::Stacked(0), None),
+            ttg::FP4_TO_FP => of_source(View::Doubled(self.number(op, "axis")?), None),
             _ => return None,
         })
     }

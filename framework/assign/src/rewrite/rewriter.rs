@@ -8,6 +8,7 @@ use crate::{EngineError, Machine};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tilewright_tile::op::Definition;
+use tilewright_tile::op::name::tt;
 use tilewright_tile::{Body, Function, Op, Operation, Origin, Value};
 
 /// One conversion that is left.
@@ -88,7 +89,7 @@ pub(crate) fn rewrite(
     if let Some(entry) = body.blocks(body.root()).first() {
         function.signature.arguments = body.arguments(*entry).iter().map(|value| body.ty(*value).clone()).collect();
     }
-    let returned = ops.iter().find(|op| body.op(**op).name() == "tt.return");
+    let returned = ops.iter().find(|op| body.op(**op).name() == tt::RETURN);
     if let Some(returned) = returned {
         function.signature.results = body.op(*returned).operands.iter().map(|value| body.ty(*value).clone()).collect();
     }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use tilewright_tile::op::name::tt;
 
 use crate::layouts::Layouts;
 use crate::memory::moved_bits;
@@ -110,8 +111,8 @@ impl Question<'_> {
     ) -> Option<(Solution, u64)> {
         let (body, means) = (self.body, &self.machine.means);
         let operation = body.op(load.op);
-        let turns_only = load.chain.iter().all(|op| body.op(*op).name() == "tt.trans");
-        if operation.name() != "tt.load" || !turns_only {
+        let turns_only = load.chain.iter().all(|op| body.op(*op).name() == tt::TRANS);
+        if operation.name() != tt::LOAD || !turns_only {
             return None;
         }
         let (pointers, mask) = (body.operand(load.op, "ptr")?, body.operand(load.op, "mask"));

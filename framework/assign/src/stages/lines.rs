@@ -1,6 +1,7 @@
 //! What became of loops, for people.
 
 use std::fmt;
+use tilewright_tile::op::name::scf;
 
 use super::how::How;
 use tilewright_tile::transform::ahead::{Load, Reader, Way};
@@ -67,7 +68,7 @@ impl LoadLine {
 }
 
 pub(super) fn named(body: &Body, op: Op) -> String {
-    body.op(op).results.first().map_or_else(|| "scf.for".to_owned(), |value| name(body, *value))
+    body.op(op).results.first().map_or_else(|| scf::FOR.to_owned(), |value| name(body, *value))
 }
 
 fn name(body: &Body, value: Value) -> String {

@@ -10,6 +10,7 @@ use crate::{Assigned, EngineError, Machine};
 use std::cell::RefCell;
 use tilewright_tile::facts::Facts;
 use tilewright_tile::op::Dialects;
+use tilewright_tile::op::name::scf;
 use tilewright_tile::transform::ahead::{Asks, loops, write};
 use tilewright_tile::{Attribute, Body, Function, Op};
 
@@ -45,7 +46,7 @@ fn of_function(
     stages: Option<u32>,
 ) -> Result<Option<(Function, Vec<LoopLine>, Gone)>, EngineError> {
     let Some(body) = &function.body else { return Ok(None) };
-    if !body.walk(body.root()).into_iter().any(|op| body.op(op).name() == "scf.for") {
+    if !body.walk(body.root()).into_iter().any(|op| body.op(op).name() == scf::FOR) {
         return Ok(None);
     }
     let layouts = Layouts::new(machine.families);
@@ -66,7 +67,7 @@ fn of_function(
         choices.push(staged);
     }
     let wrong = |violation: tilewright_tile::Violation| EngineError::Program {
-        operation: "scf.for".to_owned(),
+        operation: scf::FOR.to_owned(),
         message: violation.to_string(),
     };
     let written = match choices.iter().all(|choice| choice.loads.is_empty()) {

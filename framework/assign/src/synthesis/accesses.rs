@@ -1,6 +1,7 @@
 //! Who accesses a tensor in shared memory, by which ways, and how often.
 
 use std::collections::HashMap;
+use tilewright_tile::op::name::{scf, ttg, tw};
 
 use super::SynthesisError;
 use super::boxes::rows;
@@ -27,7 +28,7 @@ pub(super) struct Asked {
 /// The allocation that a buffer is one of.
 pub(super) fn whole(body: &Body, value: Value) -> Value {
     match body.origin(value) {
-        Origin::Result(op, _) if body.op(op).name() == "ttg.memdesc_index" => body.op(op).operands[0],
+        Origin::Result(op, _) if body.op(op).name() == ttg::MEMDESC_INDEX => body.op(op).operands[0],
         _ => value,
     }
 }
@@ -43,7 +44,7 @@ pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
     let mut buffers = vec![tensor];
     for op in body.walk(body.root()) {
         let operation = body.op(op);
-        if operation.name() == "ttg.memdesc_index" && operation.operands[0] == tensor {
+        if operation.name() == ttg::MEMDESC_INDEX && operation.operands[0] == tensor {
             buffers.push(operation.results[0]);
         }
     }
@@ -69,25 +70,25 @@ pub(super) fn accesses<'a>(
         };
         let means = &machine.means;
         let access = match operation.name() {
-            "ttg.local_load" if is_of(0) && operation.attributes.get(IN_PLACE).is_some() => {
+            ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(IN_PLACE).is_some() => {
                 by_unit(body, op, &named(operation.operands[0]), machine)?
             }
-            "ttg.local_load" if is_of(0) => {
+            ttg::LOCAL_LOAD if is_of(0) => {
                 let value = operation.results[0];
                 Access::load(&named(value), registers(value)?, means)
             }
-            "ttg.local_store" if is_of(1) => {
+            ttg::LOCAL_STORE if is_of(1) => {
                 let value = operation.operands[0];
                 Access::store(&named(value), registers(value)?, means)
             }
-            "ttg.async_copy_global_to_local" if is_of(1) => {
+            ttg::ASYNC_COPY_GLOBAL_TO_LOCAL if is_of(1) => {
                 let value = operation.operands[0];
                 let most = asked.get(&op).and_then(|asked| asked.bytes).unwrap_or(u64::MAX);
                 let all_there = body.operands(op, "mask").is_empty();
                 let copy = Access::copy(&named(operation.operands[1]), registers(value)?, means);
                 copy.only(|way| way.bytes() <= most && (all_there || way.leaves_out()))
             }
-            "tw.load_box" if body.operand(op, "dst").is_some_and(|buffer| buffers.contains(&buffer)) => {
+            tw::LOAD_BOX if body.operand(op, "dst").is_some_and(|buffer| buffers.contains(&buffer)) => {
                 boxes(body, op, machine, &named(operation.operands[0]))
             }
             _ => continue,
@@ -171,7 +172,7 @@ fn weighted(body: &Body) -> Vec<(Op, u64)> {
         for block in body.blocks(region) {
             for &op in body.ops(*block) {
                 found.push((op, weight));
-                let inner = if body.op(op).name() == "scf.for" { weight * LOOP_WEIGHT } else { weight };
+                let inner = if body.op(op).name() == scf::FOR { weight * LOOP_WEIGHT } else { weight };
                 for region in &body.op(op).regions {
                     of(body, *region, inner, found);
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use tilewright_tile::op::name::{tt, tw};
 
 use super::coalesce::{Coalesced, Threads, coalesced};
 use super::{Options, SynthesisError};
@@ -172,7 +173,7 @@ fn lies_in_shared(body: &Body, product: Op, factor: Value) -> bool {
     }
     let Origin::Result(copy, _) = body.origin(factor) else { return false };
     let operation = body.op(copy);
-    let tensor = operation.operands.first().copied().filter(|_| operation.name() == "tw.copy");
+    let tensor = operation.operands.first().copied().filter(|_| operation.name() == tw::COPY);
     let Some(tensor) = tensor.filter(|tensor| matches!(body.ty(*tensor), Type::Memory(_))) else { return false };
     let said = operation.attributes.get("instruction").is_some() || body.ty(factor).layout().is_some();
     let all = body.walk(body.root());
@@ -181,7 +182,7 @@ fn lies_in_shared(body: &Body, product: Op, factor: Value) -> bool {
     let (Some(from), Some(to)) = (place(copy), place(product)) else { return false };
     let between = all.get(from + 1..to).unwrap_or_default();
     let undisturbed = between.iter().all(|op| {
-        body.operand(*op, "dst").filter(|_| body.op(*op).name() == "tw.copy") != Some(tensor)
+        body.operand(*op, "dst").filter(|_| body.op(*op).name() == tw::COPY) != Some(tensor)
             && body.op(*op).regions.is_empty()
             && !body.op(*op).definition.traits.terminator
     });
@@ -212,9 +213,9 @@ impl Slice {
             let Origin::Result(made, _) = body.origin(value) else { continue };
             let operation = body.op(made);
             match operation.name() {
-                "tw.mma" => slice.from_product = true,
-                "tw.cast" => open.extend(&operation.operands),
-                "tt.trans" | "tt.reshape" => {
+                tw::MMA => slice.from_product = true,
+                tw::CAST => open.extend(&operation.operands),
+                tt::TRANS | tt::RESHAPE => {
                     slice.rearranged = true;
                     open.extend(&operation.operands);
                 }

@@ -7,6 +7,7 @@
 use crate::Machine;
 use tilewright_target::{BoxOperand, Completion, Instruction, Operand};
 use tilewright_tile::facts::Facts;
+use tilewright_tile::op::name::{arith, scf, tt, tw};
 use tilewright_tile::transform::explicit::{Distance, Mapped, Term};
 use tilewright_tile::view_layout::{ModeStride, ViewLayout};
 use tilewright_tile::{Attribute, Body, Op, Origin, Type, Value};
@@ -83,11 +84,11 @@ impl Tile {
         let made = loop {
             let Origin::Result(op, _) = body.origin(view) else { return None };
             match body.op(op).name() {
-                "tw.slice" => {
+                tw::SLICE => {
                     slices.push(body.operands(op, "index").to_vec());
                     view = body.op(op).operands[0];
                 }
-                "tw.global_view" => break op,
+                tw::GLOBAL_VIEW => break op,
                 _ => return None,
             }
         };
@@ -147,11 +148,11 @@ impl Program<'_> {
     /// The argument that a pointer begins at, and what is added to it, in elements.
     fn base(&self, pointer: Value) -> Option<(Value, Vec<Value>)> {
         let (mut pointer, mut offsets) = (pointer, Vec::new());
-        while let Some([from, offset]) = self.made_by(pointer, "tt.addptr") {
+        while let Some([from, offset]) = self.made_by(pointer, tt::ADDPTR) {
             pointer = from;
             let mut open = vec![offset];
             while let Some(offset) = open.pop() {
-                match self.made_by(offset, "arith.addi") {
+                match self.made_by(offset, arith::ADDI) {
                     Some(both) => open.extend(both),
                     None => offsets.push(offset),
                 }
@@ -170,7 +171,7 @@ impl Program<'_> {
                 whole.then_some(Term { value: offset, times: 1, over: pitch })
             }
             Distance::Value(pitch) => {
-                let [a, b] = self.made_by(offset, "arith.muli")?;
+                let [a, b] = self.made_by(offset, arith::MULI)?;
                 let rows = [(a, b), (b, a)].into_iter().find(|(_, by)| *by == pitch);
                 rows.map(|(value, _)| Term { value, times: 1, over: 1 })
             }
@@ -196,7 +197,7 @@ impl Program<'_> {
             }
             (Distance::Value(step), Distance::Value(pitch)) if step == pitch => Some((row.across, times(1))),
             (Distance::Value(step), Distance::Value(pitch)) => {
-                let [a, b] = self.made_by(step, "arith.muli")?;
+                let [a, b] = self.made_by(step, arith::MULI)?;
                 let (_, by) = [(a, b), (b, a)].into_iter().find(|(own, _)| *own == pitch)?;
                 Some((row.across, times(self.constant(by)?)))
             }
@@ -208,7 +209,7 @@ impl Program<'_> {
     fn turns_of(&self, index: Value) -> Option<(Value, u64)> {
         let Origin::Argument(block, 0) = self.body.origin(index) else { return None };
         let all = self.body.walk(self.body.root()).into_iter();
-        let of = all.filter(|op| self.body.op(*op).name() == "scf.for").find(|op| {
+        let of = all.filter(|op| self.body.op(*op).name() == scf::FOR).find(|op| {
             let regions = &self.body.op(*op).regions;
             regions.first().is_some_and(|region| self.body.blocks(*region).first() == Some(&block))
         })?;
@@ -216,7 +217,7 @@ impl Program<'_> {
         if (self.constant(begin)?, self.constant(step)?) != (0, 1) {
             return None;
         }
-        let [whole, part] = self.made_by(end, "arith.divsi").or_else(|| self.made_by(end, "arith.divui"))?;
+        let [whole, part] = self.made_by(end, arith::DIVSI).or_else(|| self.made_by(end, arith::DIVUI))?;
         Some((whole, self.constant(part)?))
     }
 }

@@ -13,6 +13,7 @@ use crate::memory::{moved_bits, named};
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::constraint::{Operands, Sides, Tiling, Unsatisfied, copied, elementwise, product, reduction};
 use tilewright_tile::marks::IN_PLACE;
+use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Attribute, Op, Origin, Value};
 
 /// A solved program, and what else its layouts come from.
@@ -55,24 +56,24 @@ impl Traced<'_, '_> {
         };
         let name = |value: Value| value_name(self.program.body, value);
         Ok(Some(match operation.name() {
-            "tt.dot" => self.multiplied(op)?,
-            "tt.reduce" => {
+            tt::DOT => self.multiplied(op)?,
+            tt::REDUCE => {
                 let axis = operation.attributes.get("axis").and_then(Attribute::as_integer).unwrap_or(0);
                 let source = operation.operands[0];
                 let holds = reduction(&self.program.layout(source)?, &self.program.layout(result)?, axis as usize);
                 holds.map_err(|unsatisfied| self.disagree(source, op, unsatisfied))?;
                 format!("reduce: that of {} without axis {axis}", name(source))
             }
-            "tt.load" => self.loaded(op, result)?,
-            "ttg.local_load" if operation.attributes.get(IN_PLACE).is_some() => {
+            tt::LOAD => self.loaded(op, result)?,
+            ttg::LOCAL_LOAD if operation.attributes.get(IN_PLACE).is_some() => {
                 "in place: the unit reads it from shared memory, in an arrangement of its own".to_owned()
             }
-            "ttg.local_load" => self.out_of_shared(op, result)?,
-            "ttg.convert_layout" => {
+            ttg::LOCAL_LOAD => self.out_of_shared(op, result)?,
+            ttg::CONVERT_LAYOUT => {
                 format!("rearrange: {} is wanted so, and is another way", name(operation.operands[0]))
             }
-            "scf.for" => "carried: that of what the loop begins with and hands on".to_owned(),
-            "scf.if" => "carried: that of what both branches give".to_owned(),
+            scf::FOR => "carried: that of what the loop begins with and hands on".to_owned(),
+            scf::IF => "carried: that of what both branches give".to_owned(),
             _ if operation.definition.traits.elementwise => {
                 let others = operation.operands.iter().filter(|value| self.program.is_tensor(**value)).copied();
                 for other in others.clone() {
@@ -142,7 +143,7 @@ impl Traced<'_, '_> {
         let memory = self.memories.iter().find(|memory| memory.tensor == named);
         let loads = memory.into_iter().flat_map(|memory| &memory.accesses);
         let by =
-            loads.filter(|access| access.operation == "ttg.local_load").find_map(|access| access.instruction.clone());
+            loads.filter(|access| access.operation == ttg::LOCAL_LOAD).find_map(|access| access.instruction.clone());
         let Some(by) = by else { return Ok("copy: f = g, read as what uses it has it".to_owned()) };
         let row = self.program.machine.means.instructions.iter().find(|row| row.name == by);
         let bits = moved_bits(self.program.body.ty(result));

@@ -2,6 +2,7 @@
 //! row copies goes ahead through registers.
 
 use std::collections::HashMap;
+use tilewright_tile::op::name::ttg;
 
 use super::SynthesisError;
 use super::work::Moved;
@@ -56,7 +57,7 @@ impl Follows {
         let staged = |of: &&Loop| choices.stages.get(&of.op).is_some_and(|stages| *stages > 1);
         for &copy in loops.iter().filter(staged).flat_map(|of| &of.copies) {
             let waits = |(from, made): &(Op, Op)| {
-                let is_copy = body.op(*made).name() == "ttg.async_copy_global_to_local";
+                let is_copy = body.op(*made).name() == ttg::ASYNC_COPY_GLOBAL_TO_LOCAL;
                 *from == copy && is_copy && moved.get(made).is_some_and(|moved| !moved.by_row)
             };
             if copies.iter().any(waits) {

@@ -1,6 +1,7 @@
 //! One leaf of the tree of choices: all choices made, so that everything else follows.
 
 use std::collections::{HashMap, HashSet};
+use tilewright_tile::op::name::{tt, ttg, tw};
 
 use super::accesses::Asked;
 use super::derivation::value_name;
@@ -206,15 +207,13 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
     let source = original.op(from);
     let value = source.results.first().or(source.operands.get(1))?;
     let (value, tensor, constraint) = match operation.name() {
-        "ttg.async_copy_global_to_local" => (
+        ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => (
             *value,
             operation.operands[0],
             "anchor: neighbours in global memory in neighbouring lanes, as wide as it is aligned",
         ),
-        "tt.load" => {
-            (*value, operation.results[0], "f = g: global memory is read as what uses it has it, or coalesced")
-        }
-        "tw.load_box" => {
+        tt::LOAD => (*value, operation.results[0], "f = g: global memory is read as what uses it has it, or coalesced"),
+        tw::LOAD_BOX => {
             let layout = body.operand(op, "dst").map_or_else(String::new, |buffer| layout_text(body, buffer));
             return Some(CopyLine {
                 operation: operation.name().to_owned(),
@@ -223,9 +222,9 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
                 constraint: "whole boxes of memory that the launch maps, as the arrangement has them".to_owned(),
             });
         }
-        "ttg.local_load" => (*value, operation.results[0], "f = g q^-1 p: read as what uses it has it"),
-        "ttg.local_store" => (*value, operation.operands[0], "f = g q^-1 p: written as what makes it has it"),
-        "tt.store" => {
+        ttg::LOCAL_LOAD => (*value, operation.results[0], "f = g q^-1 p: read as what uses it has it"),
+        ttg::LOCAL_STORE => (*value, operation.operands[0], "f = g q^-1 p: written as what makes it has it"),
+        tt::STORE => {
             (*value, operation.operands[1], "f = g: global memory is written as what makes it has it, or coalesced")
         }
         _ => return None,

@@ -2,6 +2,7 @@
 
 use crate::LOOP_WEIGHT;
 use tilewright_tile::facts::Facts;
+use tilewright_tile::op::name::scf;
 use tilewright_tile::{Body, Op};
 
 /// How often a loop turns.
@@ -23,7 +24,7 @@ pub(crate) fn known_trips(body: &Body, facts: &Facts, op: Op) -> Option<u64> {
 /// How often an operation happens: the turns of all loops that it stands in.
 pub(super) fn times(body: &Body, facts: &Facts, op: Op) -> u64 {
     let mut times = 1u64;
-    for of in body.walk(body.root()).into_iter().filter(|of| body.op(*of).name() == "scf.for") {
+    for of in body.walk(body.root()).into_iter().filter(|of| body.op(*of).name() == scf::FOR) {
         if body.op(of).regions.iter().any(|region| body.walk(*region).contains(&op)) {
             times = times.saturating_mul(trips(body, facts, of));
         }

@@ -6,6 +6,7 @@ use super::predicted::at_least;
 use super::tree::{Staged, Tree};
 use super::{Derivation, Options, SearchSize, SynthesisError};
 use crate::{Assigned, Machine};
+use tilewright_tile::op::name::tw;
 use tilewright_tile::transform::explicit::{Choices, Loop, Mapped};
 use tilewright_tile::transform::{captured, remove_unused};
 use tilewright_tile::{Module, Op};
@@ -26,14 +27,14 @@ pub struct Synthesized {
 #[must_use]
 pub fn is_explicit(module: &Module) -> bool {
     let words = [
-        "tw.global_view",
-        "tw.shared_tensor",
-        "tw.copy",
-        "tw.mma",
-        "tw.register_tensor",
-        "tw.cast",
-        "tw.reduce",
-        "tw.rearrange",
+        tw::GLOBAL_VIEW,
+        tw::SHARED_TENSOR,
+        tw::COPY,
+        tw::MMA,
+        tw::REGISTER_TENSOR,
+        tw::CAST,
+        tw::REDUCE,
+        tw::REARRANGE,
     ];
     let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
     bodies.into_iter().any(|body| body.walk(body.root()).into_iter().any(|op| words.contains(&body.op(op).name())))

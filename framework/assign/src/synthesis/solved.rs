@@ -1,6 +1,7 @@
 //! A program whose tensors all have a layout: what is counted (`work`) and traced back to constraints (`derived`).
 
 use std::collections::HashMap;
+use tilewright_tile::op::name::ttg;
 
 use super::SynthesisError;
 use crate::Machine;
@@ -41,7 +42,7 @@ pub(super) fn is_free(body: &Body, value: Value) -> bool {
             let tensors = operation.operands.iter().filter(|value| matches!(body.ty(**value), Type::Tensor(_)));
             operation.definition.traits.pure
                 && operation.regions.is_empty()
-                && operation.name() != "ttg.convert_layout"
+                && operation.name() != ttg::CONVERT_LAYOUT
                 && tensors.into_iter().all(|value| is_free(body, *value))
         }
     }

@@ -1,6 +1,7 @@
 //! What is open of a program: the choices, each with its alternatives.
 
 use std::collections::HashMap;
+use tilewright_tile::op::name::{ttg, tw};
 
 use super::anchors::{self, Way};
 use super::boxes;
@@ -72,7 +73,7 @@ impl Tree {
 /// Products of the same types are carried out alike.
 fn products(body: &Body, facts: &Facts, machine: &Machine<'_>) -> Result<Vec<Product>, SynthesisError> {
     let mut products: Vec<(String, Product)> = Vec::new();
-    for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == "tw.mma") {
+    for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::MMA) {
         let operation = body.op(op);
         let types = operation.operands.iter().map(|value| body.ty(*value).to_string()).collect::<Vec<_>>();
         let said = format!("{types:?} {:?}", operation.attributes);
@@ -102,7 +103,7 @@ fn copies(
     let mut copies = HashMap::new();
     for &(from, made) in &plain.copies {
         let body = plain.function.body.as_ref();
-        if body.is_some_and(|body| body.op(made).name() == "ttg.async_copy_global_to_local") {
+        if body.is_some_and(|body| body.op(made).name() == ttg::ASYNC_COPY_GLOBAL_TO_LOCAL) {
             copies.insert(from, anchors::of_copy(&plain, &facts, made, machine, options)?);
         }
     }

@@ -4,6 +4,7 @@
 //! where a tensor in shared memory is read that was written since, or written that was read since.
 
 use std::collections::HashMap;
+use tilewright_tile::op::name::{scf, tt, ttg, tw};
 
 use super::SynthesisError;
 use super::accesses::buffer_count;
@@ -23,7 +24,7 @@ use tilewright_target::{BankRow, Direction};
 use tilewright_tile::marks::{AHEAD, PENDING};
 use tilewright_tile::{Attribute, Op, Region, Type};
 
-const GROUPS: &str = "ttg.warp_specialize";
+const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
 /// How an access of a tensor in shared memory goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl Counted<'_, '_> {
         for block in self.program.body.blocks(region) {
             for &op in self.program.body.ops(*block) {
                 let operation = self.program.body.op(op);
-                if operation.name() == "scf.for" {
+                if operation.name() == scf::FOR {
                     let (body, stages) = (operation.regions[0], self.stages(op));
                     let around = std::mem::replace(&mut since.ahead, stages > 1);
                     // What a turn leaves behind is what the next one finds.
@@ -86,7 +87,7 @@ impl Counted<'_, '_> {
                 if work != Work::default() {
                     steps.push(Step::Work(work));
                 }
-                if !matches!(operation.name(), "tt.reduce" | "tt.scan") {
+                if !matches!(operation.name(), tt::REDUCE | tt::SCAN) {
                     for &inner in &operation.regions {
                         steps.extend(self.region(inner, since)?);
                     }
@@ -104,7 +105,7 @@ impl Counted<'_, '_> {
         since.meet();
         let mut steps = self.region(*first, since)?;
         since.meet();
-        let is_box = |op: &Op| body.op(*op).name() == "tw.load_box";
+        let is_box = |op: &Op| body.op(*op).name() == tw::LOAD_BOX;
         let boxes: Vec<Op> = others.iter().flat_map(|region| body.walk(*region)).filter(is_box).collect();
         let brought = boxes.iter().map(|op| Step::Work(Work { produced: true, ..self.boxed(*op) }));
         let inside = || body.walk(*first).into_iter();
@@ -129,8 +130,8 @@ impl Counted<'_, '_> {
             return 2;
         }
         let filled = |op: Op| match self.program.body.op(op).name() {
-            "ttg.async_copy_global_to_local" => self.program.body.operand(op, "result"),
-            "tw.load_box" => self.program.body.operand(op, "dst"),
+            ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => self.program.body.operand(op, "result"),
+            tw::LOAD_BOX => self.program.body.operand(op, "dst"),
             _ => None,
         };
         let buffers = inside().filter_map(|op| buffer_count(self.program.body, filled(op)?)).max();
@@ -152,32 +153,32 @@ impl Counted<'_, '_> {
         let (body, operation) = (self.program.body, self.program.body.op(op));
         let moved = || self.moved.get(&op).copied().unwrap_or_default();
         Ok(match operation.name() {
-            "tt.dot" => {
+            tt::DOT => {
                 let plan = self.program.plans.get(&op);
                 let work = plan.map(|plan| multiplied(&plan.cost, self.program.machine)).unwrap_or_default();
                 Work { pending: self.goes_on(op), ..work }
             }
-            "ttg.local_load" => {
+            ttg::LOCAL_LOAD => {
                 let Moved { issued, wavefronts, .. } = moved();
                 let barriers = since.meets_before(body, operation.operands[0], Direction::Load);
                 Work { shared_accesses: issued, wavefronts_loaded: wavefronts, barriers, ..Work::default() }
             }
             // What is copied before the loop is what its last turns do not copy anymore.
-            "ttg.async_copy_global_to_local" | "ttg.local_store"
+            ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE
                 if !since.ahead && buffer_count(self.program.body, operation.operands[1]).is_some() =>
             {
                 Work::default()
             }
-            "ttg.local_store" => {
+            ttg::LOCAL_STORE => {
                 let Moved { issued, wavefronts, .. } = moved();
                 let barriers = since.meets_before(body, operation.operands[1], Direction::Store);
                 Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, ..Work::default() }
             }
-            "tt.load" if self.goes_ahead(op) => match since.ahead {
+            tt::LOAD if self.goes_ahead(op) => match since.ahead {
                 true => Work { asynchronous: true, ..self.effort(op, Direction::Load)? },
                 false => Work::default(),
             },
-            "ttg.async_copy_global_to_local" => {
+            ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
                 let Moved { issued, wavefronts, by_row } = moved();
                 let filled = self.program.body.operand(op, "result").unwrap_or(operation.operands[1]);
                 let barriers = since.meets_before(body, filled, Direction::Store);
@@ -185,15 +186,15 @@ impl Counted<'_, '_> {
                 Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, asynchronous: by_row, ..read }
             }
             // A warp says that it has read a buffer.
-            "tw.mbarrier_arrive" => Work { shared_accesses: 1, ..Work::default() },
-            "tw.load_box" if !since.ahead => Work::default(),
-            "tw.load_box" => self.boxed(op),
-            "ttg.barrier" => {
+            tw::MBARRIER_ARRIVE => Work { shared_accesses: 1, ..Work::default() },
+            tw::LOAD_BOX if !since.ahead => Work::default(),
+            tw::LOAD_BOX => self.boxed(op),
+            ttg::BARRIER => {
                 since.meet();
                 Work { barriers: 1, ..Work::default() }
             }
-            "ttg.convert_layout" => self.converted(op)?,
-            "tt.store" | "tt.atomic_rmw" | "tt.atomic_cas" | "tt.atomic_store" => self.effort(op, Direction::Store)?,
+            ttg::CONVERT_LAYOUT => self.converted(op)?,
+            tt::STORE | tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_STORE => self.effort(op, Direction::Store)?,
             _ => self.effort(op, Direction::Load)?,
         })
     }
@@ -224,8 +225,8 @@ impl Counted<'_, '_> {
         let first = operation.operands.iter().chain(&operation.results).find(|value| self.program.is_tensor(**value));
         let Some(&first) = first else { return Ok(Work::default()) };
         let kind = match operation.name() {
-            "tt.reduce" | "tt.scan" => Kind::along_an_axis(self.program.body, op),
-            "tt.load" | "tt.atomic_load" | "ttg.async_copy_global_to_local" => {
+            tt::REDUCE | tt::SCAN => Kind::along_an_axis(self.program.body, op),
+            tt::LOAD | tt::ATOMIC_LOAD | ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
                 Kind::of_access(self.program.body, self.program.facts, op, Direction::Load)
             }
             _ if direction == Direction::Store => Kind::of_access(self.program.body, self.program.facts, op, direction),

@@ -5,6 +5,7 @@
 //! the program has them.
 
 use std::collections::HashMap;
+use tilewright_tile::op::name::ttg;
 
 use crate::shared_memory::Access;
 use tilewright_kernel::Queue;
@@ -20,9 +21,9 @@ use super::places::idle_registers;
 use super::shared::{layout_of, load_and_store, placed_at};
 use super::types::{carrier, stored};
 
-const COPY: &str = "ttg.async_copy_global_to_local";
-const COMMIT: &str = "ttg.async_commit_group";
-const WAIT: &str = "ttg.async_wait";
+const COPY: &str = ttg::ASYNC_COPY_GLOBAL_TO_LOCAL;
+const COMMIT: &str = ttg::ASYNC_COMMIT_GROUP;
+const WAIT: &str = ttg::ASYNC_WAIT;
 
 /// The copies that go on while the program does, each with how.
 pub(super) type Copies = HashMap<Op, PointedCopy>;

@@ -5,6 +5,7 @@
 //! strides that are arguments of the function, or numbers.
 
 use std::collections::HashMap;
+use tilewright_tile::op::name::tw;
 
 use crate::shared_memory::Access;
 use tilewright_assign::Machine;
@@ -22,8 +23,8 @@ use super::mbarrier::by_first;
 use super::shared::placed_at;
 use super::types::{carrier, stored};
 
-const COPY: &str = "tw.load_box";
-const MAPPED: &str = "tw.mapped";
+const COPY: &str = tw::LOAD_BOX;
+const MAPPED: &str = tw::MAPPED;
 
 /// Copies of boxes, each with how, and the number of the parameter that is its map.
 pub(super) type Boxes = HashMap<Op, (BoxCopy, u32)>;

@@ -1,5 +1,6 @@
 //! Which room lowers which operation.
 
+use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Op, Operation};
 
 use super::error::{LowerError, Lowered, Reason};
@@ -21,16 +22,16 @@ impl Lowering<'_> {
         }
         // What has regions places errors itself.
         match operation.name() {
-            "scf.for" => control::counted(self, op),
-            "scf.while" => control::repeated(self, op),
-            "scf.if" => control::chosen(self, op),
-            "scf.index_switch" => control::switched(self, op),
-            "scf.execute_region" => control::inlined(self, op),
-            "tt.reduce" => along::reduced(self, op),
-            "tt.scan" => along::scanned(self, op),
-            "tt.map_elementwise" => scalar::mapped(self, op),
-            "ttg.warp_specialize" => groups::operation(self, op),
-            "ttg.mask" => stages::masked(self, op),
+            scf::FOR => control::counted(self, op),
+            scf::WHILE => control::repeated(self, op),
+            scf::IF => control::chosen(self, op),
+            scf::INDEX_SWITCH => control::switched(self, op),
+            scf::EXECUTE_REGION => control::inlined(self, op),
+            tt::REDUCE => along::reduced(self, op),
+            tt::SCAN => along::scanned(self, op),
+            tt::MAP_ELEMENTWISE => scalar::mapped(self, op),
+            ttg::WARP_SPECIALIZE => groups::operation(self, op),
+            ttg::MASK => stages::masked(self, op),
             _ => self.plain(op, operation).map_err(|reason| reason.at(body, op)),
         }
     }

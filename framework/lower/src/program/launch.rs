@@ -2,6 +2,7 @@
 
 use tilewright_kernel::{MemoryScope, Op as KernelOp, Scope, SpecialRegister};
 use tilewright_tile::Op;
+use tilewright_tile::op::name::tt;
 
 use super::error::{Lowered, Reason};
 use super::held::Held;
@@ -15,7 +16,7 @@ pub(super) fn program(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         Some("z") => 2,
         other => return Err(Reason::malformed(format!("there is no axis `{}`", other.unwrap_or_default()))),
     };
-    let counts = lowering.body.op(op).name() == "tt.get_num_programs";
+    let counts = lowering.body.op(op).name() == tt::GET_NUM_PROGRAMS;
     let register = if counts { SpecialRegister::Programs(axis) } else { SpecialRegister::Program(axis) };
     let value = lowering.builder.special(register);
     let result = lowering.result(op, 0)?;

@@ -5,6 +5,7 @@
 
 use tilewright_kernel::{Binary, Builder, Compare, Op as KernelOp, Scope, SpecialRegister, Value};
 use tilewright_target::Completion;
+use tilewright_tile::op::name::{ttg, tw};
 use tilewright_tile::transform::explicit::EVERY_WARP;
 use tilewright_tile::{Op, Origin};
 
@@ -12,7 +13,7 @@ use super::error::{Lowered, Reason};
 use super::lowering::Lowering;
 use super::shared::placed_at;
 
-const INIT: &str = "tw.mbarrier_init";
+const INIT: &str = tw::MBARRIER_INIT;
 
 pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let rows = lowering.machine.means.instructions;
@@ -32,30 +33,30 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
                 lowering.builder.barrier(Scope::Block);
             }
         }
-        "tw.mbarrier_arrive" if lowering.attribute(op, EVERY_WARP).is_some() => {
+        tw::MBARRIER_ARRIVE if lowering.attribute(op, EVERY_WARP).is_some() => {
             let arrivals = count(lowering, op, "count")?;
             where_holds(&mut lowering.builder, acts, |builder| {
                 (0..arrivals).for_each(|_| builder.mbarrier_arrive(pointer, 0));
             });
         }
-        "tw.mbarrier_arrive" => {
+        tw::MBARRIER_ARRIVE => {
             let arrivals = count(lowering, op, "count")?;
             lowering.builder.barrier(Scope::Block);
             by_first(&mut lowering.builder, acts, |builder| {
                 (0..arrivals).for_each(|_| builder.mbarrier_arrive(pointer, 0));
             });
         }
-        "tw.mbarrier_wait" => {
+        tw::MBARRIER_WAIT => {
             let phase = lowering.scalar(lowering.operand(op, 1)?)?;
             let phase = lowering.builder.binary_const(Binary::And, phase, 1);
             where_holds(&mut lowering.builder, acts, |builder| builder.mbarrier_wait(pointer, phase));
         }
-        "tw.mbarrier_expect" => {
+        tw::MBARRIER_EXPECT => {
             let bytes = count(lowering, op, "bytes")?;
             by_first(&mut lowering.builder, acts, |builder| builder.mbarrier_arrive(pointer, bytes));
         }
         // The memory is nothing else's before the kernel ends.
-        "tw.mbarrier_invalidate" => {}
+        tw::MBARRIER_INVALIDATE => {}
         other => return Err(Reason::unsupported(format!("`{other}` has no meaning here"))),
     }
     Ok(())
@@ -74,14 +75,14 @@ fn another_follows(lowering: &Lowering<'_>, op: Op) -> bool {
     let behind = all.iter().skip_while(|other| **other != op).skip(1);
     let does_nothing = |other: Op| {
         let operation = body.op(other);
-        operation.definition.traits.pure || operation.name() == "ttg.local_alloc" && operation.operands.is_empty()
+        operation.definition.traits.pure || operation.name() == ttg::LOCAL_ALLOC && operation.operands.is_empty()
     };
     let mut behind = behind.skip_while(|other| does_nothing(**other));
     behind.next().is_some_and(|&next| {
         let is_made = |value| matches!(body.origin(value), Origin::Result(..));
         match body.op(next).name() {
             INIT => body.op(next).operands.iter().all(|&value| is_made(value)),
-            name => name == "ttg.warp_specialize",
+            name => name == ttg::WARP_SPECIALIZE,
         }
     })
 }

@@ -4,6 +4,7 @@
 //! one must come after another.
 
 use std::sync::Arc;
+use tilewright_tile::op::name::{arith, ttg};
 
 use smallvec::SmallVec;
 
@@ -27,17 +28,17 @@ const ALIGNMENT: u32 = 16;
 
 pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     match lowering.body.op(op).name() {
-        "ttg.local_alloc" => allocated(lowering, op),
-        "ttg.local_load" => load(lowering, op),
-        "ttg.local_store" => {
+        ttg::LOCAL_ALLOC => allocated(lowering, op),
+        ttg::LOCAL_LOAD => load(lowering, op),
+        ttg::LOCAL_STORE => {
             let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
             let tensor = lowering.tensor(source)?;
             let apart = lowering.attribute(op, APART).is_some();
             store(lowering, &tensor, memory, if apart { Access::Apart } else { Access::Store })
         }
-        "ttg.local_dealloc" => Ok(()),
-        "ttg.memdesc_index" => indexed(lowering, op),
-        "ttg.memdesc_subslice" => part(lowering, op),
+        ttg::LOCAL_DEALLOC => Ok(()),
+        ttg::MEMDESC_INDEX => indexed(lowering, op),
+        ttg::MEMDESC_SUBSLICE => part(lowering, op),
         _ => viewed(lowering, op),
     }
 }
@@ -283,7 +284,7 @@ fn number_of(lowering: &Lowering<'_>, value: tile::Value) -> Part {
         tile::Origin::Argument(..) => None,
     };
     if let tile::Origin::Result(op, _) = body.origin(value)
-        && body.op(op).name() == "arith.xori"
+        && body.op(op).name() == arith::XORI
         && let [number, bits] = body.op(op).operands[..]
         && let Some(bits) = constant(bits)
     {

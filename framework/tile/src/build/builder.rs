@@ -6,6 +6,7 @@ use crate::attribute::{Attribute, Attributes};
 use crate::body::{Block, Body, Location, Region, Value};
 use crate::module::{Function, Visibility};
 use crate::op::Dialects;
+use crate::op::name::arith;
 use crate::types::{Signature, Type};
 
 /// Makes a function; operations are added at the end of a block that can be changed.
@@ -147,7 +148,7 @@ impl<'d> FunctionBuilder<'d> {
     /// [`BuildError`] where no dialect has constants.
     pub fn constant(&mut self, value: Attribute) -> Result<Value, BuildError> {
         let ty = value.value_type().unwrap_or(Type::Index);
-        self.op("arith.constant").attribute("value", value).result(ty).value()
+        self.op(arith::CONSTANT).attribute("value", value).result(ty).value()
     }
 
     /// The function.

@@ -2,6 +2,7 @@
 
 use super::operations::results;
 use super::{Along, Fact, Range};
+use crate::op::name::{scf, tt, ttg};
 use crate::{Attribute, Attributes, Body, Function, Op, Region, Type, Value};
 
 /// After so many rounds bounds that still move are given up.
@@ -103,9 +104,9 @@ impl Flow<'_> {
             }
         }
         match operation.name() {
-            "scf.for" => self.counted_loop(op),
-            "scf.while" => self.conditional_loop(op),
-            "scf.if" => self.branches(op),
+            scf::FOR => self.counted_loop(op),
+            scf::WHILE => self.conditional_loop(op),
+            scf::IF => self.branches(op),
             _ => self.plain(op),
         }
     }
@@ -124,7 +125,7 @@ impl Flow<'_> {
 
     fn plain(&mut self, op: Op) {
         let operation = self.body.op(op);
-        if operation.name() == "ttg.warp_specialize" {
+        if operation.name() == ttg::WARP_SPECIALIZE {
             self.captured(op);
         }
         // Regions of other operations take values of which nothing is known.
@@ -146,7 +147,7 @@ impl Flow<'_> {
             .iter()
             .any(|value| is_integral(self.body.ty(*value)) && self.known[value.index()].is_none());
         for (number, result) in operation.results.iter().enumerate() {
-            let found = fact.clone().filter(|_| number == 0 || operation.name() == "tt.split");
+            let found = fact.clone().filter(|_| number == 0 || operation.name() == tt::SPLIT);
             match found {
                 Some(fact) => self.set(*result, hinted(fact, &operation.attributes)),
                 None if waits => {}

@@ -3,6 +3,7 @@
 use super::plain;
 use super::term::{Made, Term};
 use super::write::{Writer, always};
+use crate::op::name::{arith, scf, tt, ttg};
 use crate::transform::Copier;
 use crate::{Attribute, BuildError, Float, Type, Value, Values};
 
@@ -67,7 +68,7 @@ impl Writer<'_> {
     fn quotient(&self, copier: &mut Copier<'_, '_, '_>, value: Value, by: i64) -> Result<Value, BuildError> {
         let ty = copier.to.ty(value).clone();
         let by = copier.to.constant(Attribute::integer(by, ty))?;
-        copier.to.op("arith.divsi").operand(value).operand(by).value()
+        copier.to.op(arith::DIVSI).operand(value).operand(by).value()
     }
 
     fn power(&self, copier: &mut Copier<'_, '_, '_>, value: Value) -> Result<Value, BuildError> {
@@ -75,17 +76,17 @@ impl Writer<'_> {
         let numbers = match ty.element() {
             Type::Integer(..) => {
                 let codes = ty.with_element(Type::Float(Float::F8E8M0Fnu));
-                copier.to.op("tt.bitcast").operand(value).result(codes).value()?
+                copier.to.op(tt::BITCAST).operand(value).result(codes).value()?
             }
             _ => value,
         };
-        copier.to.op("tt.fp_to_fp").operand(numbers).result(ty.with_element(Type::Float(Float::F32))).value()
+        copier.to.op(tt::FP_TO_FP).operand(numbers).result(ty.with_element(Type::Float(Float::F32))).value()
     }
 
     fn in_registers(&self, copier: &mut Copier<'_, '_, '_>, value: Value) -> Result<Value, BuildError> {
         let Some(memory) = copier.to.ty(value).as_memory() else { return Ok(value) };
         let ty = plain::tensor(memory, self.module);
-        copier.to.op("ttg.local_load").operand(value).result(ty).value()
+        copier.to.op(ttg::LOCAL_LOAD).operand(value).result(ty).value()
     }
 
     fn made_where(
@@ -100,14 +101,14 @@ impl Writer<'_> {
         };
         let (then, around) = copier.to.enter_region(Vec::new());
         let values = self.term(copier, term, None)?;
-        copier.to.op("scf.yield").operands("results", &values).done()?;
+        copier.to.op(scf::YIELD).operands("results", &values).done()?;
         copier.to.at(around);
         let ty = values.first().map_or(Type::integer(32), |&value| copier.to.ty(value).clone());
         let (otherwise, around) = copier.to.enter_region(Vec::new());
         let number = self.term(copier, other, Some(&ty))?;
-        copier.to.op("scf.yield").operands("results", &number).done()?;
+        copier.to.op(scf::YIELD).operands("results", &number).done()?;
         copier.to.at(around);
-        let choice = copier.to.op("scf.if").operand(condition).made_region(then).made_region(otherwise);
+        let choice = copier.to.op(scf::IF).operand(condition).made_region(then).made_region(otherwise);
         choice.result(ty).values()
     }
 
@@ -120,7 +121,7 @@ impl Writer<'_> {
         let (Some(condition), [value]) = (condition.first(), &values[..]) else { return Ok(values) };
         let ty = copier.to.ty(*value).clone();
         let other = made.parts.get(2).map(|term| self.term(copier, term, Some(&ty))).transpose()?.unwrap_or_default();
-        let choice = copier.to.op("arith.select").operand(*condition).operands("true_value", &values);
+        let choice = copier.to.op(arith::SELECT).operand(*condition).operands("true_value", &values);
         Ok([choice.operands("false_value", &other).result(ty).value()?].into_iter().collect())
     }
 }

@@ -1,5 +1,6 @@
 //! A layout for what a program reads from memory of the block and has no layout for: any would do.
 
+use crate::op::name::ttg;
 use crate::{Attribute, Attributes, Body, LayoutName, Memory, Op, Type};
 use tilewright_layout::parse_spec;
 
@@ -42,7 +43,7 @@ fn layout(shape: &[u64], element: &Type, warps: u64, lanes: u64) -> Option<Layou
 /// What the module says of warps and lanes, where an operation stands: a group of warps has fewer or more of them.
 pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
     let mut own = module.clone();
-    for groups in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == "ttg.warp_specialize") {
+    for groups in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::WARP_SPECIALIZE) {
         let operation = body.op(groups);
         let Some(Attribute::Array(_, warps)) = operation.attributes.get("partitionNumWarps") else { continue };
         let partitions = operation.regions.iter().skip(1).zip(warps);

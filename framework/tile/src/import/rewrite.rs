@@ -1,5 +1,6 @@
 //! Writing a program anew with neutral words.
 
+use crate::op::name::{tt, ub};
 use std::collections::HashMap;
 
 use super::plain;
@@ -36,7 +37,7 @@ impl<'i> Importing<'i> {
     fn meaning(&self, function: &Function, operation: &Operation) -> Result<Option<&'i Meaning>, Violation> {
         let text = |name: &str| operation.attributes.get(name).and_then(Attribute::as_text).unwrap_or_default();
         match operation.name() {
-            "tt.extern_elementwise" => {
+            tt::EXTERN_ELEMENTWISE => {
                 let symbol = text("symbol");
                 self.imports.functions.get(symbol).map(Some).ok_or_else(|| {
                     let known = self.imports.functions();
@@ -45,7 +46,7 @@ impl<'i> Importing<'i> {
                     Violation::of(function, operation, message)
                 })
             }
-            "tt.elementwise_inline_asm" => Ok(self.imports.assembly.get(text("asm_string").trim())),
+            tt::ELEMENTWISE_INLINE_ASM => Ok(self.imports.assembly.get(text("asm_string").trim())),
             name => Ok(self.imports.operations.get(name)),
         }
     }
@@ -76,7 +77,7 @@ impl Rewrite for Importing<'_> {
             if !matches!(copier.from.ty(result), Type::Token) {
                 break;
             }
-            given.push(copier.to.op("ub.poison").result(Type::Token).value().map_err(&wrong)?);
+            given.push(copier.to.op(ub::POISON).result(Type::Token).value().map_err(&wrong)?);
         }
         if given.len() < operation.results.len() {
             return Err(Violation::of(copier.function, operation, "the import table gives nothing for its results"));

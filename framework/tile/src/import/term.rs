@@ -17,6 +17,8 @@
 //! Several terms have `;` between them. The outermost one of the last gives the results of the foreign operation, has their
 //! types, and takes over the attributes that it knows.
 
+use crate::op::name::{math, tt};
+
 /// A term.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Term {
@@ -208,8 +210,8 @@ mod tests {
         };
         let clamp = vec![operand("0"), number("-1.0"), number("1e3")];
         let expected = [
-            made("tt.clampf", Shape::Follows, clamp, &[("propagateNan", "none")]),
-            made("tt.splat", Shape::Like("x".to_owned()), vec![operand("p")], &[]),
+            made(tt::CLAMPF, Shape::Follows, clamp, &[("propagateNan", "none")]),
+            made(tt::SPLAT, Shape::Like("x".to_owned()), vec![operand("p")], &[]),
         ];
         assert_eq!(read, expected);
         assert_eq!(terms(" "), Ok(vec![]));
@@ -218,7 +220,7 @@ mod tests {
     #[test]
     fn what_is_no_term_is_refused() {
         for (text, message) in [
-            ("math.tanh", "expected `(` before ``"),
+            (math::TANH, "expected `(` before ``"),
             ("math.tanh($0", "expected `,` before ``"),
             ("f($0) f($1)", "expected `;` or the end before `f($1)`"),
             ("f(,)", "expected a name or a number before `,)`"),

@@ -2,6 +2,7 @@
 
 use super::plain;
 use super::term::{Made, Said, Shape, Term};
+use crate::op::name::{arith, scf};
 use crate::op::{AttributeKind, Definition, Dialects};
 use crate::transform::Copier;
 use crate::{
@@ -65,9 +66,9 @@ impl Writer<'_> {
         };
         let (region, around) = copier.to.enter_region(Vec::new());
         self.terms(copier, terms)?;
-        copier.to.op("scf.yield").done()?;
+        copier.to.op(scf::YIELD).done()?;
         copier.to.at(around);
-        copier.to.op("scf.if").operand(condition).made_region(region).empty_region().values()
+        copier.to.op(scf::IF).operand(condition).made_region(region).empty_region().values()
     }
 
     /// The operands that a term names.
@@ -193,7 +194,7 @@ pub(super) fn always(copier: &Copier<'_, '_, '_>, condition: Value) -> bool {
     let body = copier.to.body();
     let Origin::Result(op, _) = body.origin(condition) else { return false };
     let value = body.op(op).attributes.get("value").and_then(Attribute::as_integer);
-    body.op(op).name() == "arith.constant" && value.is_some_and(|value| value != 0)
+    body.op(op).name() == arith::CONSTANT && value.is_some_and(|value| value != 0)
 }
 
 /// The element of a name.

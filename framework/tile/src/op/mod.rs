@@ -9,6 +9,7 @@ mod class;
 mod definition;
 mod dialects;
 mod infer;
+pub mod name;
 mod row;
 mod rule;
 mod template;

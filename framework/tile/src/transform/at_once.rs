@@ -4,6 +4,7 @@
 //! nothing more and go. Where groups of warps do different things, the phase that expects the bytes of copies is arrived at
 //! behind the last of them.
 
+use crate::op::name::{arith, scf, tt, ttg, tw};
 use std::collections::HashMap;
 
 use crate::import::plain;
@@ -12,10 +13,10 @@ use crate::{Attribute, Attributes, Body, BuildError, Module, Op, Origin, Value, 
 
 use super::{Copier, Rewrite, rewritten, unmade};
 
-const LOAD: &str = "tw.load_box";
+const LOAD: &str = tw::LOAD_BOX;
 /// A program that says which memory a launch maps means copies that go on.
-const MAPPED: &str = "tw.mapped";
-const EXPECT: &str = "tw.mbarrier_expect";
+const MAPPED: &str = tw::MAPPED;
+const EXPECT: &str = tw::MBARRIER_EXPECT;
 
 /// The program with its copies of boxes done at once.
 ///
@@ -29,7 +30,7 @@ pub fn at_once(module: &Module, dialects: &Dialects) -> Result<Module, Violation
         if goes_on || !all.iter().any(|&op| is_word(body.op(op).name())) {
             return Ok(function.clone());
         }
-        let in_groups = all.iter().any(|&op| body.op(op).name() == "ttg.warp_specialize");
+        let in_groups = all.iter().any(|&op| body.op(op).name() == ttg::WARP_SPECIALIZE);
         let mut last = HashMap::new();
         if in_groups {
             for &op in all.iter().filter(|op| body.op(**op).name() == EXPECT) {
@@ -44,7 +45,7 @@ pub fn at_once(module: &Module, dialects: &Dialects) -> Result<Module, Violation
 }
 
 fn is_word(name: &str) -> bool {
-    name.starts_with("tw.mbarrier_") || matches!(name, LOAD | "tw.store_box" | "tw.await_boxes")
+    name.starts_with("tw.mbarrier_") || matches!(name, LOAD | tw::STORE_BOX | tw::AWAIT_BOXES)
 }
 
 /// The last of the copies that bring the bytes that a phase expects, which stand behind it in its block.
@@ -90,8 +91,8 @@ impl Rewrite for AtOnce<'_> {
         let wrong = unmade(copier.function, operation);
         match operation.name() {
             LOAD => self.load(op, copier).map_err(wrong)?,
-            "tw.store_box" => self.store(op, copier).map_err(wrong)?,
-            "tw.await_boxes" | EXPECT => {}
+            tw::STORE_BOX => self.store(op, copier).map_err(wrong)?,
+            tw::AWAIT_BOXES | EXPECT => {}
             name if name.starts_with("tw.mbarrier_") => return Ok(!self.in_groups),
             _ => return Ok(false),
         }
@@ -107,14 +108,14 @@ impl AtOnce<'_> {
             Some(acts) => {
                 let (region, around) = copier.to.enter_region(Vec::new());
                 self.copied(op, copier)?;
-                copier.to.op("scf.yield").done()?;
+                copier.to.op(scf::YIELD).done()?;
                 copier.to.at(around);
-                copier.to.op("scf.if").operand(acts).made_region(region).empty_region().values()?;
+                copier.to.op(scf::IF).operand(acts).made_region(region).empty_region().values()?;
             }
         }
         let Some(&expect) = self.last.get(&op) else { return Ok(()) };
         let [mbarrier, acts] = ["mbarrier", "acts"].map(|group| copier.all(copier.from.operands(expect, group)));
-        let arrive = copier.to.op("tw.mbarrier_arrive").operands("mbarrier", &mbarrier).operands("acts", &acts);
+        let arrive = copier.to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", &mbarrier).operands("acts", &acts);
         arrive.attribute("count", Attribute::integer(1, crate::Type::integer(32))).done().map(drop)
     }
 
@@ -123,9 +124,9 @@ impl AtOnce<'_> {
         let memory = to.first().and_then(|&to| copier.to.ty(to).as_memory().cloned());
         let Some(memory) = memory else { return Ok(()) };
         let ty = plain::tensor(&memory, &plain::around(self.module, copier.from, op));
-        let load = copier.to.op("tt.descriptor_load").operands("desc", &desc).operands("indices", &indices);
+        let load = copier.to.op(tt::DESCRIPTOR_LOAD).operands("desc", &desc).operands("indices", &indices);
         let tensor = load.result(ty).value()?;
-        copier.to.op("ttg.local_store").operand(tensor).operands("dst", &to).done().map(drop)
+        copier.to.op(ttg::LOCAL_STORE).operand(tensor).operands("dst", &to).done().map(drop)
     }
 
     fn store(&self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), BuildError> {
@@ -133,8 +134,8 @@ impl AtOnce<'_> {
         let memory = from.first().and_then(|&from| copier.to.ty(from).as_memory().cloned());
         let Some(memory) = memory else { return Ok(()) };
         let ty = plain::tensor(&memory, &plain::around(self.module, copier.from, op));
-        let tensor = copier.to.op("ttg.local_load").operands("src", &from).result(ty).value()?;
-        let store = copier.to.op("tt.descriptor_store").operands("desc", &desc).operands("src", &[tensor]);
+        let tensor = copier.to.op(ttg::LOCAL_LOAD).operands("src", &from).result(ty).value()?;
+        let store = copier.to.op(tt::DESCRIPTOR_STORE).operands("desc", &desc).operands("src", &[tensor]);
         store.operands("indices", &indices).done().map(drop)
     }
 }
@@ -143,5 +144,5 @@ impl AtOnce<'_> {
 fn always(body: &Body, condition: Value) -> bool {
     let Origin::Result(op, _) = body.origin(condition) else { return false };
     let value = body.op(op).attributes.get("value").and_then(Attribute::as_integer);
-    body.op(op).name() == "arith.constant" && value.is_some_and(|value| value != 0)
+    body.op(op).name() == arith::CONSTANT && value.is_some_and(|value| value != 0)
 }

@@ -1,11 +1,12 @@
 //! What groups of warps take from outside their regions, said as operands: `ttg.warp_specialize` names it, and the regions behind
 //! the first have an argument for each.
 
+use crate::op::name::ttg;
 use std::collections::{BTreeSet, HashMap};
 
 use crate::{Block, Body, Function, Op, Origin, Region, Value};
 
-const GROUPS: &str = "ttg.warp_specialize";
+const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
 /// The function with all that its groups of warps take from outside among their operands.
 #[must_use]

@@ -1,5 +1,6 @@
 //! What is called, where it is called.
 
+use crate::op::name::tt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ struct Inline<'m> {
 impl Rewrite for Inline<'_> {
     fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
         let operation = copier.from.op(op);
-        if operation.name() != "tt.call" {
+        if operation.name() != tt::CALL {
             return Ok(false);
         }
         let wrong = |message: String| Violation::of(copier.function, operation, message);

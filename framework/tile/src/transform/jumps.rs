@@ -7,6 +7,7 @@
 //! A block that is jumped back to begins a loop, whose code is written within an `scf.while`: the jump back is one of the ways
 //! out of that code, on which the loop goes on, and the others are where it goes when it has been left.
 
+use crate::op::name::{arith, cf, scf, ub};
 use std::collections::BTreeMap;
 
 use super::carried::carried;
@@ -108,13 +109,13 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         };
         let targets: Vec<(usize, Values)> = successors.map(target).collect();
         match (operation.name(), &targets[..]) {
-            ("ub.unreachable", _) => {
+            (ub::UNREACHABLE, _) => {
                 let poison = self.poison(END, operation)?;
                 Ok(Ways::one(END, poison))
             }
             (_, []) => Ok(Ways::one(END, self.copier.all(&operation.operands))),
             (_, [(target, along)]) => self.go(*target, along),
-            ("cf.cond_br", [yes, no]) => {
+            (cf::COND_BR, [yes, no]) => {
                 let condition = self.copier.value(operation.operands[0]);
                 let reached = [yes, no].into_iter().flat_map(|(target, _)| self.ways_to(*target)).collect();
                 let go = |(target, along): &(usize, Values)| {
@@ -212,7 +213,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
         self.copier.to.located(at.location.clone());
         let selector = (reached.len() > 1).then(|| Type::integer(32));
         let types: Vec<_> = reached.iter().map(|way| self.along_types(*way)).collect();
-        let choice = self.copier.to.op("scf.if").operand(condition).made_region(yes).made_region(no);
+        let choice = self.copier.to.op(scf::IF).operand(condition).made_region(yes).made_region(no);
         let results = selector.iter().chain(types.iter().flatten());
         let choice = results.fold(choice, |choice, ty| choice.result(ty.clone()));
         let values = choice.values().map_err(unmade(self.copier.function, at))?;
@@ -249,7 +250,7 @@ impl<'w, 'a, 'b, 'd> Jumps<'w, 'a, 'b, 'd> {
                 None => given.extend(self.poison(*way, at)?),
             }
         }
-        self.copier.to.op("scf.yield").operands("results", &given).done().map_err(wrong)?;
+        self.copier.to.op(scf::YIELD).operands("results", &given).done().map_err(wrong)?;
         self.copier.to.at(around);
         Ok(region)
     }
@@ -283,7 +284,7 @@ impl Jumps<'_, '_, '_, '_> {
     /// Values for a way that is not taken.
     fn poison(&mut self, way: usize, at: &Operation) -> Result<Values, Violation> {
         let types = self.along_types(way);
-        let values = types.into_iter().map(|ty| self.copier.to.op("ub.poison").result(ty).value());
+        let values = types.into_iter().map(|ty| self.copier.to.op(ub::POISON).result(ty).value());
         values.collect::<Result<_, BuildError>>().map_err(unmade(self.copier.function, at))
     }
 
@@ -296,7 +297,7 @@ impl Jumps<'_, '_, '_, '_> {
     fn is(&mut self, number: Value, value: Attribute) -> Result<Value, BuildError> {
         let value = self.copier.to.constant(value)?;
         let equal = Attribute::Word("eq".into());
-        self.copier.to.op("arith.cmpi").attribute("predicate", equal).operand(number).operand(value).value()
+        self.copier.to.op(arith::CMPI).attribute("predicate", equal).operand(number).operand(value).value()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::jumps::{Jumps, Ways};
 use super::unmade;
+use crate::op::name::scf;
 use crate::{Value, Values, Violation};
 
 impl Jumps<'_, '_, '_, '_> {
@@ -30,16 +31,16 @@ impl Jumps<'_, '_, '_, '_> {
         // Which way is taken, what the ways bring, and what goes on.
         let number = (ways.along.len() > 1).then_some(taken);
         let passed: Values = number.iter().chain(ways.along.values().flatten()).chain(&next).copied().collect();
-        let ended = self.copier.to.op("scf.condition").operand(again).operands("arguments", &passed).done();
+        let ended = self.copier.to.op(scf::CONDITION).operand(again).operands("arguments", &passed).done();
         ended.map_err(&wrong)?;
         self.copier.to.at(around);
         let passed_types: Vec<_> = passed.iter().map(|value| self.copier.to.ty(*value).clone()).collect();
         let (hand_on, around) = self.copier.to.enter_region(passed_types.clone());
         let arguments: Values = self.copier.to.body().arguments(self.copier.to.block()).into();
         let handed = &arguments[passed.len() - next.len()..];
-        self.copier.to.op("scf.yield").operands("results", handed).done().map_err(&wrong)?;
+        self.copier.to.op(scf::YIELD).operands("results", handed).done().map_err(&wrong)?;
         self.copier.to.at(around);
-        let made = self.copier.to.op("scf.while").operands("initial", &initial);
+        let made = self.copier.to.op(scf::WHILE).operands("initial", &initial);
         let made = made.made_region(turn).made_region(hand_on);
         let made = passed_types.into_iter().fold(made, |made, ty| made.result(ty)).values().map_err(&wrong)?;
         let mut rest = made.iter().copied();

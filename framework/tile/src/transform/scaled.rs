@@ -6,11 +6,12 @@
 
 use crate::import::plain;
 use crate::op::Dialects;
+use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Attributes, Body, BuildError, Float, Module, Op, Type, Value, Violation};
 
 use super::{Copier, Rewrite, rewritten, unmade};
 
-const PRODUCT: &str = "tt.dot_scaled";
+const PRODUCT: &str = tt::DOT_SCALED;
 
 /// Names of what belongs to a factor.
 struct Side {
@@ -100,7 +101,7 @@ fn product(op: Op, copier: &mut Copier<'_, '_, '_>, around: &Attributes) -> Resu
     let Some(sums) = from.operand(op, "c") else { return Ok(()) };
     let sums = maker.copier.value(sums);
     let ty = maker.copier.to.ty(sums).clone();
-    let product = maker.copier.to.op("tt.dot").operand(operands[0]).operand(operands[1]).operand(sums);
+    let product = maker.copier.to.op(tt::DOT).operand(operands[0]).operand(operands[1]).operand(sums);
     let product = product.result(ty).value()?;
     if let Some(&result) = from.op(op).results.first() {
         copier.bind(result, product);
@@ -142,7 +143,7 @@ impl Maker<'_, '_, '_, '_, '_> {
                 *size *= 2;
             }
             let wide = self.plain(&shape, self.element.clone());
-            let made = self.copier.to.op("ttg.fp4_to_fp").operand(value).attribute("axis", axis as i32);
+            let made = self.copier.to.op(ttg::FP4_TO_FP).operand(value).attribute("axis", axis as i32);
             return made.result(wide).value();
         }
         let name = match kind.as_str() {
@@ -159,13 +160,13 @@ impl Maker<'_, '_, '_, '_, '_> {
     fn as_float(&mut self, value: Value, float: Float) -> Result<Value, BuildError> {
         let ty = self.ty(value);
         let numbers = match ty.element() {
-            Type::Integer(..) => self.unary("tt.bitcast", value, ty.with_element(Type::Float(float)))?,
+            Type::Integer(..) => self.unary(tt::BITCAST, value, ty.with_element(Type::Float(float)))?,
             _ => value,
         };
         if *self.ty(numbers).element() == self.element {
             return Ok(numbers);
         }
-        let made = self.copier.to.op("tt.fp_to_fp").operand(numbers);
+        let made = self.copier.to.op(tt::FP_TO_FP).operand(numbers);
         let made = made.attribute("rounding", Attribute::Word("rtne".into()));
         made.result(ty.with_element(self.element.clone())).value()
     }
@@ -183,9 +184,9 @@ impl Maker<'_, '_, '_, '_, '_> {
             each = self.turned(each, &shape)?;
         }
         if self.ty(each) != ty {
-            each = self.unary("ttg.convert_layout", each, ty.clone())?;
+            each = self.unary(ttg::CONVERT_LAYOUT, each, ty.clone())?;
         }
-        self.copier.to.op("arith.mulf").operand(factor).operand(each).result(ty).value()
+        self.copier.to.op(arith::MULF).operand(factor).operand(each).result(ty).value()
     }
 
     /// Each number so many times, one after the other along the last axis.
@@ -198,13 +199,13 @@ impl Maker<'_, '_, '_, '_, '_> {
         }
         shape.push(1);
         let one = self.plain(&shape, element.clone());
-        let one = self.copier.to.op("tt.expand_dims").operand(numbers).attribute("axis", axis as i32).result(one);
+        let one = self.copier.to.op(tt::EXPAND_DIMS).operand(numbers).attribute("axis", axis as i32).result(one);
         let one = one.value()?;
         shape[axis] = times;
         let many = self.ty(one).layout().cloned();
-        let many = self.unary("tt.broadcast", one, Type::tensor(shape, element.clone(), many))?;
+        let many = self.unary(tt::BROADCAST, one, Type::tensor(shape, element.clone(), many))?;
         let whole = self.plain(&whole, element);
-        self.unary("tt.reshape", many, whole)
+        self.unary(tt::RESHAPE, many, whole)
     }
 
     /// Lines as columns of a factor of this shape.
@@ -216,6 +217,6 @@ impl Maker<'_, '_, '_, '_, '_> {
         }
         let ty = self.plain(shape, self.element.clone());
         let order = Attribute::Array(Type::integer(32), order);
-        self.copier.to.op("tt.trans").operand(lines).attribute("order", order).result(ty).value()
+        self.copier.to.op(tt::TRANS).operand(lines).attribute("order", order).result(ty).value()
     }
 }

@@ -8,6 +8,7 @@ use super::copy::{Copier, Rewrite};
 use super::jumps::Jumps;
 use super::unmade;
 use crate::op::Dialects;
+use crate::op::name::{scf, tt, ub};
 use crate::{Block, FunctionBuilder, Module, Op, Region, Values, Violation};
 
 /// The same functions, in which every region has one block. Regions that run once (`scf.execute_region`) become part of what is
@@ -30,7 +31,7 @@ pub fn structure(module: &Module, dialects: &Dialects) -> Result<Module, Violati
         copier.bind_all(entry, &arguments);
         let given = Jumps::write(&mut copier, from.root(), &function.signature.results, &mut Structure)?;
         let last = from.blocks(from.root()).last().and_then(|block| from.ops(*block).last());
-        let returned = copier.to.op("tt.return").operands("srcs", &given).done();
+        let returned = copier.to.op(tt::RETURN).operands("srcs", &given).done();
         if let (Err(error), Some(last)) = (returned, last) {
             return Err(unmade(function, from.op(*last))(error));
         }
@@ -45,7 +46,7 @@ struct Structure;
 impl Rewrite for Structure {
     fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
         let operation = copier.from.op(op);
-        if let (Some(region), "scf.execute_region") = (operation.regions.first(), operation.name()) {
+        if let (Some(region), scf::EXECUTE_REGION) = (operation.regions.first(), operation.name()) {
             let types = copier.types(&operation.results);
             let given = Jumps::write(copier, *region, &types, self)?;
             copier.bind_all(&operation.results, &given);
@@ -73,7 +74,7 @@ impl Structure {
         copier.bind_all(arguments, &own);
         // What a block ends with that goes nowhere else ends the region.
         let last = |block: &Block| from.ops(*block).last().copied();
-        let ends = |op: &Op| from.op(*op).successors.is_empty() && from.op(*op).name() != "ub.unreachable";
+        let ends = |op: &Op| from.op(*op).successors.is_empty() && from.op(*op).name() != ub::UNREACHABLE;
         if let Some(end) = blocks.iter().filter_map(last).find(ends) {
             let types = copier.types(&from.op(end).operands);
             let given = Jumps::write(copier, region, &types, self)?;

@@ -1,5 +1,6 @@
 //! Operations whose results nobody uses and that do nothing else.
 
+use crate::op::name::{scf, tt};
 use crate::{Body, Module, Op};
 
 /// Takes out operations whose results are not used, where they do nothing but give them. What only such operations
@@ -50,11 +51,11 @@ fn may_go(body: &Body, op: Op) -> bool {
         return false;
     }
     match operation.name() {
-        "scf.if" | "scf.for" => within(body, op).iter().skip(1).all(|inner| {
+        scf::IF | scf::FOR => within(body, op).iter().skip(1).all(|inner| {
             let inner = body.op(*inner);
-            inner.definition.traits.pure || matches!(inner.name(), "scf.if" | "scf.for")
+            inner.definition.traits.pure || matches!(inner.name(), scf::IF | scf::FOR)
         }),
-        "tt.extern_elementwise" | "tt.elementwise_inline_asm" => {
+        tt::EXTERN_ELEMENTWISE | tt::ELEMENTWISE_INLINE_ASM => {
             operation.attributes.get("pure").and_then(crate::Attribute::as_integer) == Some(1)
         }
         _ => traits.pure,

@@ -1,6 +1,7 @@
 //! Which types may become which.
 
 use super::{Check, Checked, ensure};
+use crate::op::name::{arith, tt};
 use crate::{Attribute, Type};
 
 /// How wide the result is beside the operand.
@@ -14,24 +15,24 @@ enum Width {
 
 /// Operations that cast, and how wide their results are.
 const CASTS: [(&str, Width); 12] = [
-    ("arith.extf", Width::Wider),
-    ("arith.extsi", Width::Wider),
-    ("arith.extui", Width::Wider),
-    ("arith.truncf", Width::Narrower),
-    ("arith.trunci", Width::Narrower),
-    ("arith.bitcast", Width::Same),
-    ("arith.sitofp", Width::Any),
-    ("arith.uitofp", Width::Any),
-    ("arith.fptosi", Width::Any),
-    ("arith.fptoui", Width::Any),
-    ("tt.bitcast", Width::Same),
-    ("tt.fp_to_fp", Width::Any),
+    (arith::EXTF, Width::Wider),
+    (arith::EXTSI, Width::Wider),
+    (arith::EXTUI, Width::Wider),
+    (arith::TRUNCF, Width::Narrower),
+    (arith::TRUNCI, Width::Narrower),
+    (arith::BITCAST, Width::Same),
+    (arith::SITOFP, Width::Any),
+    (arith::UITOFP, Width::Any),
+    (arith::FPTOSI, Width::Any),
+    (arith::FPTOUI, Width::Any),
+    (tt::BITCAST, Width::Same),
+    (tt::FP_TO_FP, Width::Any),
 ];
 
 impl Check<'_> {
     pub(super) fn casts(&self) -> Checked {
         let name = self.operation.name();
-        if name == "arith.constant" {
+        if name == arith::CONSTANT {
             return self.constant();
         }
         let Some((_, width)) = CASTS.iter().find(|(known, _)| *known == name) else { return Ok(()) };

@@ -1,20 +1,21 @@
 //! Regions, what they take and give, calls and jumps.
 
 use super::{Check, Checked, ensure, listed};
+use crate::op::name::{scf, tt};
 use crate::{Region, Type, Value};
 
 impl Check<'_> {
     pub(super) fn control(&self) -> Checked {
         self.jumps()?;
         match self.operation.name() {
-            "tt.reduce" => self.combination("tt.reduce.return", true),
-            "tt.scan" => self.combination("tt.scan.return", false),
-            "tt.map_elementwise" => self.mapped(),
-            "scf.for" => self.counted_loop(),
-            "scf.if" => self.branches(),
-            "scf.while" => self.conditional_loop(),
-            "tt.call" => self.call(),
-            "tt.return" => self.returns(),
+            tt::REDUCE => self.combination(tt::REDUCE_RETURN, true),
+            tt::SCAN => self.combination(tt::SCAN_RETURN, false),
+            tt::MAP_ELEMENTWISE => self.mapped(),
+            scf::FOR => self.counted_loop(),
+            scf::IF => self.branches(),
+            scf::WHILE => self.conditional_loop(),
+            tt::CALL => self.call(),
+            tt::RETURN => self.returns(),
             _ => Ok(()),
         }
     }
@@ -96,7 +97,7 @@ impl Check<'_> {
             elements.flat_map(|element| std::iter::repeat_n(element, pack)).collect()
         };
         self.takes(*region, &packed(&self.operation.operands))?;
-        self.gives(*region, "tt.map_elementwise.return", &packed(&self.operation.results))
+        self.gives(*region, tt::MAP_ELEMENTWISE_RETURN, &packed(&self.operation.results))
     }
 
     fn counted_loop(&self) -> Checked {
@@ -112,7 +113,7 @@ impl Check<'_> {
         ensure(carried == results, || format!("{} are carried, and {} are given", listed(&carried), listed(&results)))?;
         let all: Vec<&Type> = std::iter::once(counter).chain(carried.iter().copied()).collect();
         self.takes(*region, &all)?;
-        self.gives(*region, "scf.yield", &carried)
+        self.gives(*region, scf::YIELD, &carried)
     }
 
     fn branches(&self) -> Checked {
@@ -122,7 +123,7 @@ impl Check<'_> {
                 return ensure(results.is_empty(), || "results need a region for the other case: `else`".to_owned());
             }
             self.takes(*region, &[])?;
-            self.gives(*region, "scf.yield", &results)?;
+            self.gives(*region, scf::YIELD, &results)?;
         }
         Ok(())
     }
@@ -132,13 +133,13 @@ impl Check<'_> {
         let carried = self.types(&self.operation.operands);
         let results = self.types(&self.operation.results);
         self.takes(before, &carried)?;
-        let passed = self.ending(before, "scf.condition")?;
+        let passed = self.ending(before, scf::CONDITION)?;
         let passed = self.types(passed.get(1..).unwrap_or_default());
         ensure(passed == results, || {
             format!("`scf.condition` passes {}: expected {}", listed(&passed), listed(&results))
         })?;
         self.takes(after, &results)?;
-        self.gives(after, "scf.yield", &carried)
+        self.gives(after, scf::YIELD, &carried)
     }
 
     fn call(&self) -> Checked {

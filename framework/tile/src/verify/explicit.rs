@@ -1,20 +1,21 @@
 //! The rules of programs that say where tensors are: views of global memory, tensors in shared memory, copies.
 
 use super::{Check, Checked, ensure};
+use crate::op::name::tw;
 use crate::view_layout::ViewLayout;
 use crate::{Attribute, Type};
 
 impl Check<'_> {
     pub(super) fn explicit(&self) -> Checked {
         match self.operation.name() {
-            "tw.global_view" => self.global_view(),
-            "tw.slice" => self.slice(),
-            "tw.gather" => self.listed(),
-            "tw.shared_tensor" => self.shared_tensor(),
-            "tw.copy" => self.copy(),
-            "tw.mma" => self.mma(),
-            "tw.cast" | "tw.rearrange" => self.kept(),
-            "tw.reduce" => self.reduced(),
+            tw::GLOBAL_VIEW => self.global_view(),
+            tw::SLICE => self.slice(),
+            tw::GATHER => self.listed(),
+            tw::SHARED_TENSOR => self.shared_tensor(),
+            tw::COPY => self.copy(),
+            tw::MMA => self.mma(),
+            tw::CAST | tw::REARRANGE => self.kept(),
+            tw::REDUCE => self.reduced(),
             _ => Ok(()),
         }
     }
@@ -123,7 +124,7 @@ impl Check<'_> {
 
     fn kept(&self) -> Checked {
         let (Some(from), Some(to)) = (self.operand_type("src"), self.result_type()) else { return Ok(()) };
-        let is_cast = self.operation.name() == "tw.cast";
+        let is_cast = self.operation.name() == tw::CAST;
         ensure(from.shape() == to.shape() && (is_cast || from.element() == to.element()), || {
             format!("`{from}` becomes `{to}`: expected the same shape{}", if is_cast { "" } else { " and elements" })
         })

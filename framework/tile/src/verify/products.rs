@@ -1,14 +1,15 @@
 //! The shapes of products.
 
 use super::{Check, Checked, ensure};
+use crate::op::name::tt;
 use crate::{Attribute, Type};
 
 impl Check<'_> {
     pub(super) fn products(&self) -> Checked {
         let name = self.operation.name();
         let ([a_lines, a_k], [b_lines, b_k]) = match name {
-            "tt.dot" => ([1, 1], [1, 1]),
-            "tt.dot_scaled" => (self.packed("a_elem_type", "lhs_k_pack"), self.packed("b_elem_type", "rhs_k_pack")),
+            tt::DOT => ([1, 1], [1, 1]),
+            tt::DOT_SCALED => (self.packed("a_elem_type", "lhs_k_pack"), self.packed("b_elem_type", "rhs_k_pack")),
             _ => return Ok(()),
         };
         let shape = |group: &str| self.operand_type(group).and_then(Type::shape).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! The shapes of what operations on tensors give.
 
 use super::{Check, Checked, ensure};
+use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Type};
 
 /// A tensor has at most this many elements.
@@ -17,28 +18,28 @@ impl Check<'_> {
         };
         let shapes = (operand.and_then(Type::shape), result.shape());
         match (name, shapes) {
-            ("tt.expand_dims", (Some(from), Some(to))) => self.expanded(from, to),
-            ("tt.broadcast", (Some(from), Some(to))) => broadcast(from, to),
-            ("tt.reshape" | "ttg.memdesc_reshape", (Some(from), Some(to))) => same_count(from, to),
-            ("tt.trans" | "ttg.memdesc_trans", (Some(from), Some(to))) => self.transposed(from, to),
-            ("tt.cat", (Some(from), Some(to))) => concatenated(from, to),
-            ("arith.select", (Some(_), _)) => self.chosen(operand, result),
-            ("tt.join", (Some(from), Some(to))) => ensure(to.split_last() == Some((&2, from)), || {
+            (tt::EXPAND_DIMS, (Some(from), Some(to))) => self.expanded(from, to),
+            (tt::BROADCAST, (Some(from), Some(to))) => broadcast(from, to),
+            (tt::RESHAPE | ttg::MEMDESC_RESHAPE, (Some(from), Some(to))) => same_count(from, to),
+            (tt::TRANS | ttg::MEMDESC_TRANS, (Some(from), Some(to))) => self.transposed(from, to),
+            (tt::CAT, (Some(from), Some(to))) => concatenated(from, to),
+            (arith::SELECT, (Some(_), _)) => self.chosen(operand, result),
+            (tt::JOIN, (Some(from), Some(to))) => ensure(to.split_last() == Some((&2, from)), || {
                 format!("two tensors of {from:?} are joined to {to:?}: expected {from:?} and an axis of 2 behind it")
             }),
-            ("tt.split", (Some(from), Some(to))) => ensure(from.split_last() == Some((&2, to)), || {
+            (tt::SPLIT, (Some(from), Some(to))) => ensure(from.split_last() == Some((&2, to)), || {
                 format!("{from:?} is split into {to:?}: expected an axis of 2 at the end, and what is before it")
             }),
-            ("tt.make_range", (_, Some(to))) => self.range(to),
-            ("tt.unsplat", (Some(from), _)) => {
+            (tt::MAKE_RANGE, (_, Some(to))) => self.range(to),
+            (tt::UNSPLAT, (Some(from), _)) => {
                 ensure(from.iter().all(|size| *size == 1), || format!("a tensor of {from:?} is no single element"))
             }
-            ("ttg.convert_layout", (Some(from), Some(to))) => {
+            (ttg::CONVERT_LAYOUT, (Some(from), Some(to))) => {
                 ensure(from == to, || format!("the shape changes from {from:?} to {to:?}, and only the layout may"))
             }
-            ("tt.gather", (Some(from), Some(to))) => self.gathered(from, to),
-            ("ttg.fp4_to_fp", (Some(from), Some(to))) => self.unpacked(from, to),
-            ("tt.splat" | "tt.histogram", _) => Ok(()),
+            (tt::GATHER, (Some(from), Some(to))) => self.gathered(from, to),
+            (ttg::FP4_TO_FP, (Some(from), Some(to))) => self.unpacked(from, to),
+            (tt::SPLAT | tt::HISTOGRAM, _) => Ok(()),
             _ => Ok(()),
         }?;
         self.elements(name, operand, result)
@@ -47,18 +48,18 @@ impl Check<'_> {
     /// Operations that move elements keep their type.
     fn elements(&self, name: &str, operand: Option<&Type>, result: &Type) -> Checked {
         const KEPT: [&str; 12] = [
-            "tt.expand_dims",
-            "tt.broadcast",
-            "tt.reshape",
-            "tt.trans",
-            "tt.cat",
-            "tt.join",
-            "tt.split",
-            "tt.splat",
-            "tt.gather",
-            "ttg.convert_layout",
-            "ttg.memdesc_trans",
-            "ttg.memdesc_reshape",
+            tt::EXPAND_DIMS,
+            tt::BROADCAST,
+            tt::RESHAPE,
+            tt::TRANS,
+            tt::CAT,
+            tt::JOIN,
+            tt::SPLIT,
+            tt::SPLAT,
+            tt::GATHER,
+            ttg::CONVERT_LAYOUT,
+            ttg::MEMDESC_TRANS,
+            ttg::MEMDESC_RESHAPE,
         ];
         let Some(operand) = operand.filter(|_| KEPT.contains(&name)) else { return Ok(()) };
         ensure(operand.element() == result.element(), || {

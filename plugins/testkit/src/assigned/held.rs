@@ -2,6 +2,7 @@
 //! register of an operand in the same lane.
 
 use std::collections::HashSet;
+use tilewright_tile::op::name::tt;
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::{Attribute, Body, Op};
@@ -19,7 +20,7 @@ pub fn in_place(
     let (from, to) = (shape(operation.operands[0]), shape(operation.results[0]));
     let number = |name: &str| operation.attributes.get(name).and_then(Attribute::as_integer).unwrap_or(0) as usize;
     match operation.name() {
-        "tt.expand_dims" => {
+        tt::EXPAND_DIMS => {
             let axis = number("axis");
             every(result, source, |at| {
                 let mut at = at.to_vec();
@@ -27,8 +28,8 @@ pub fn in_place(
                 at
             })
         }
-        "tt.broadcast" => every(result, source, |at| at.iter().zip(&from).map(|(&at, &size)| at % size).collect()),
-        "tt.reshape" => every(result, source, |at| {
+        tt::BROADCAST => every(result, source, |at| at.iter().zip(&from).map(|(&at, &size)| at % size).collect()),
+        tt::RESHAPE => every(result, source, |at| {
             let mut index = at.iter().zip(&to).fold(0, |index, (at, size)| index * size + at);
             let mut place = vec![0; from.len()];
             for axis in (0..from.len()).rev() {
@@ -37,7 +38,7 @@ pub fn in_place(
             }
             place
         }),
-        "tt.trans" => {
+        tt::TRANS => {
             let Some(Attribute::Array(_, order)) = operation.attributes.get("order") else { return Ok(()) };
             every(result, source, |at| {
                 let mut place = vec![0; at.len()];
@@ -45,20 +46,20 @@ pub fn in_place(
                 place
             })
         }
-        "tt.split" => {
+        tt::SPLIT => {
             for (half, result) in results.iter().flatten().enumerate() {
                 every(result, source, |at| [at, &[half as u64]].concat())?;
             }
             Ok(())
         }
-        "tt.join" => {
+        tt::JOIN => {
             for (half, source) in operands.iter().flatten().enumerate() {
                 let own = |at: &[u64]| (at[at.len() - 1] == half as u64).then(|| at[..at.len() - 1].to_vec());
                 some(result, source, own)?;
             }
             Ok(())
         }
-        "tt.cat" => {
+        tt::CAT => {
             for (half, source) in operands.iter().flatten().enumerate() {
                 some(result, source, |at| {
                     let mut at = at.to_vec();

@@ -1,6 +1,7 @@
 //! Two programs do the same: the same operations with effects one after the other, on the same values, whatever the layouts.
 
 use std::collections::HashMap;
+use tilewright_tile::op::name::ttg;
 
 use tilewright_tile::marks::{EXCHANGED, INSTRUCTION, K_WIDTH, LANES_ALONG, N_WIDTH, WARPS_ALONG};
 use tilewright_tile::{Attribute, Body, Module, Op, Region, Value};
@@ -66,7 +67,7 @@ impl Walk<'_> {
     fn op(&mut self, op: Op) {
         let operation = self.body.op(op);
         let operands: Vec<usize> = operation.operands.iter().map(|value| self.values[value]).collect();
-        if operation.name() == "ttg.convert_layout" {
+        if operation.name() == ttg::CONVERT_LAYOUT {
             self.values.insert(operation.results[0], operands[0]);
             return;
         }

@@ -5,6 +5,7 @@ pub mod meaning;
 pub mod on_target;
 
 use std::path::PathBuf;
+use tilewright_tile::op::name::{arith, tt};
 
 use tilewright_assign::layouts::Layouts;
 use tilewright_assign::product::{is_product, product};
@@ -114,7 +115,7 @@ fn rules(body: &Body, op: Op, layouts: &Layouts<'_>, machine: &Machine<'_>) -> R
         }
     }
     let name = operation.name();
-    if matches!(name, "arith.select" | "tt.load" | "tt.store" | "tt.scan" | "tt.atomic_rmw" | "tt.map_elementwise") {
+    if matches!(name, arith::SELECT | tt::LOAD | tt::STORE | tt::SCAN | tt::ATOMIC_RMW | tt::MAP_ELEMENTWISE) {
         let mut all = operands.iter().chain(&results).flatten();
         let first = all.next();
         if all.any(|other| Some(other) != first) {

@@ -1,6 +1,7 @@
 //! What was found for programs in explicit memory, as a table beside what Triton emits for the same computations.
 
 use std::fmt::Write;
+use tilewright_tile::op::name::{ttg, tw};
 
 use serde_json::Value;
 use tilewright_assign::synthesis::{AccessLine, Derivation, Options};
@@ -52,9 +53,9 @@ fn row(Solved { derivation, counts, .. }: &Solved) -> String {
 /// The fewest bits that a lane moves together, of copies to shared memory or of loads from there; copies may go by boxes.
 fn bits(derivation: &Derivation, copies: bool) -> String {
     let accesses = derivation.memories.iter().flat_map(|memory| &memory.accesses);
-    let is_copy = |access: &&AccessLine| (access.operation != "ttg.local_load") == copies;
+    let is_copy = |access: &&AccessLine| (access.operation != ttg::LOCAL_LOAD) == copies;
     let (boxes, lanes): (Vec<_>, Vec<_>) =
-        accesses.filter(is_copy).partition(|access| access.operation == "tw.load_box");
+        accesses.filter(is_copy).partition(|access| access.operation == tw::LOAD_BOX);
     let least = lanes.iter().map(|access| access.vector_bits).min().map(|bits| bits.to_string());
     let boxes = (!boxes.is_empty()).then(|| "boxes".to_owned());
     let both: Vec<String> = boxes.into_iter().chain(least).collect();

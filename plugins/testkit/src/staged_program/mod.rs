@@ -1,6 +1,7 @@
 //! A loop that reads tiles in another layout than it loads them in, for targets of every vendor.
 
 use std::path::Path;
+use tilewright_tile::op::name::ttg;
 
 use tilewright::{ProgramCompiler, ProgramOptions, Stage};
 use tilewright_assign::stages::{LoadLine, LoopLine};
@@ -240,7 +241,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
                 printed = text::print(&assigned.module);
                 tilewright_tile::verify(&assigned.module).unwrap_or_else(|error| panic!("{error}\n{printed}"));
                 lines = assigned.report.functions[0].loops.clone();
-                conversions = printed.matches("ttg.convert_layout").count();
+                conversions = printed.matches(ttg::CONVERT_LAYOUT).count();
             }
         });
         let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{}", self.text()));

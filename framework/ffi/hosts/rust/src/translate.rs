@@ -2,6 +2,7 @@
 //! that is assigned, then the number of elements, a multiple of 16.
 
 use std::collections::BTreeMap;
+use tilewright_tile::op::name::{arith, tt};
 
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{Attribute, BuildError, Dense, Float, FunctionBuilder, Module, Type, Value, Violation, verify};
@@ -57,7 +58,7 @@ pub fn module(program: &Program, dialects: &Dialects) -> Result<Module, Box<dyn 
     for name in program.lines.iter().map(|(name, _)| name) {
         translation.store(name)?;
     }
-    translation.function.op("tt.return").done()?;
+    translation.function.op(tt::RETURN).done()?;
     let module = Module { functions: vec![translation.function.finish()], ..Module::default() };
     verify(&module).map_err(|violation: Violation| violation.to_string())?;
     Ok(module)
@@ -79,17 +80,17 @@ impl<'d> Translation<'d> {
         let count = *function.arguments().last().unwrap_or(&function.arguments()[0]);
         let size = i64::from(tile);
         let axis = Attribute::Word("x".into());
-        let program = function.op("tt.get_program_id").attribute("axis", axis).result(Type::integer(32)).value()?;
+        let program = function.op(tt::GET_PROGRAM_ID).attribute("axis", axis).result(Type::integer(32)).value()?;
         let size_value = function.constant(Attribute::integer(size, Type::integer(32)))?;
-        let first = function.op("arith.muli").operand(program).operand(size_value).value()?;
+        let first = function.op(arith::MULI).operand(program).operand(size_value).value()?;
         let end = Attribute::integer(size, Type::integer(32));
         let range =
-            function.op("tt.make_range").attribute("start", 0).attribute("end", end).result(i32s.clone()).value()?;
-        let firsts = function.op("tt.splat").operand(first).result(i32s.clone()).value()?;
-        let places = function.op("arith.addi").operand(firsts).operand(range).value()?;
-        let counts = function.op("tt.splat").operand(count).result(i32s).value()?;
+            function.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(i32s.clone()).value()?;
+        let firsts = function.op(tt::SPLAT).operand(first).result(i32s.clone()).value()?;
+        let places = function.op(arith::ADDI).operand(firsts).operand(range).value()?;
+        let counts = function.op(tt::SPLAT).operand(count).result(i32s).value()?;
         let less = Attribute::Word("slt".into());
-        let mask = function.op("arith.cmpi").attribute("predicate", less).operand(places).operand(counts).value()?;
+        let mask = function.op(arith::CMPI).attribute("predicate", less).operand(places).operand(counts).value()?;
         Ok(Self { function, tile: u64::from(tile), places, mask, bases: BTreeMap::new(), known: BTreeMap::new() })
     }
 
@@ -97,8 +98,8 @@ impl<'d> Translation<'d> {
     fn pointers(&mut self, name: &str) -> Result<Value, BuildError> {
         let base = self.bases[name];
         let pointers = Type::tensor([self.tile], self.function.ty(base).clone(), None);
-        let bases = self.function.op("tt.splat").operand(base).result(pointers).value()?;
-        self.function.op("tt.addptr").operand(bases).operand(self.places).value()
+        let bases = self.function.op(tt::SPLAT).operand(base).result(pointers).value()?;
+        self.function.op(tt::ADDPTR).operand(bases).operand(self.places).value()
     }
 
     fn number(&mut self, number: f32) -> Result<Value, BuildError> {
@@ -114,9 +115,9 @@ impl<'d> Translation<'d> {
             Expression::Both(operator, left, right) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 let operation = match operator {
-                    '+' => "arith.addf",
-                    '-' => "arith.subf",
-                    _ => "arith.mulf",
+                    '+' => arith::ADDF,
+                    '-' => arith::SUBF,
+                    _ => arith::MULF,
                 };
                 self.function.op(operation).operand(left).operand(right).value()
             }
@@ -130,7 +131,7 @@ impl<'d> Translation<'d> {
         }
         let (pointers, zero) = (self.pointers(name)?, self.number(0.0)?);
         let load =
-            self.function.op("tt.load").operand(pointers).operands("mask", &[self.mask]).operands("other", &[zero]);
+            self.function.op(tt::LOAD).operand(pointers).operands("mask", &[self.mask]).operands("other", &[zero]);
         let value = load.value()?;
         self.known.insert(name.to_owned(), value);
         Ok(value)
@@ -139,7 +140,7 @@ impl<'d> Translation<'d> {
     fn store(&mut self, name: &str) -> Result<(), BuildError> {
         let pointers = self.pointers(name)?;
         let (value, mask) = (self.known[name], self.mask);
-        self.function.op("tt.store").operand(pointers).operand(value).operands("mask", &[mask]).done()?;
+        self.function.op(tt::STORE).operand(pointers).operand(value).operands("mask", &[mask]).done()?;
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! where the first group found it.
 
 use smallvec::SmallVec;
+use tilewright_tile::op::name::ttg;
 
 use crate::program::error::{Lowered, Reason};
 use crate::program::held::{Held, Slab};
@@ -85,7 +86,7 @@ fn can_be_made(lowering: &Lowering<'_>, value: tile::Value) -> bool {
         Origin::Result(op, _) => {
             let operation = body.op(op);
             let no_tensors = operation.operands.iter().all(|&operand| body.ty(operand).as_tensor().is_none());
-            let is_place = operation.name() == "ttg.local_alloc";
+            let is_place = operation.name() == ttg::LOCAL_ALLOC;
             let follows = operation.definition.traits.pure && operation.regions.is_empty() && no_tensors;
             is_place || follows && operation.operands.iter().all(|&operand| can_be_made(lowering, operand))
         }

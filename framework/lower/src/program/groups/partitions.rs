@@ -11,9 +11,10 @@ use crate::shared_memory::ALL_GROUPS;
 use std::collections::HashMap;
 use tilewright_assign::Machine;
 use tilewright_kernel::{Compare, Kernel, SpecialRegister, Type, Value};
+use tilewright_tile::op::name::ttg;
 use tilewright_tile::{self as tile, Attribute, Block, Body, Op};
 
-const GROUPS: &str = "ttg.warp_specialize";
+const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
 /// The groups of a program.
 #[derive(Debug)]

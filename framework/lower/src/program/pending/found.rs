@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use tilewright_tile::op::name::{scf, tt, ttg};
 
 use crate::program::lowering::Lowering;
 use crate::program::shared::layout_of;
@@ -19,7 +20,7 @@ pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
     let marked =
         |op: &Op| matches!(body.op(*op).attributes.get(PENDING), Some(Attribute::Unit | Attribute::Bool(true)));
     let ops = body.walk(body.root());
-    let products = ops.iter().copied().filter(|op| body.op(*op).name() == "tt.dot" && marked(op));
+    let products = ops.iter().copied().filter(|op| body.op(*op).name() == tt::DOT && marked(op));
     let mut products: HashMap<Op, Arc<Contraction>> =
         products.filter_map(|op| Some((op, Arc::new(in_place(lowering, op)?)))).collect();
     let places = Places::of(body);
@@ -39,8 +40,8 @@ pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
 pub(super) fn load(body: &Body, factor: Value) -> Option<Vec<Op>> {
     let Origin::Result(op, _) = body.origin(factor) else { return None };
     match body.op(op).name() {
-        "ttg.local_load" => Some(vec![op]),
-        "ttg.convert_layout" => {
+        ttg::LOCAL_LOAD => Some(vec![op]),
+        ttg::CONVERT_LAYOUT => {
             let mut chain = vec![op];
             chain.extend(load(body, body.op(op).operands[0])?);
             Some(chain)
@@ -111,7 +112,7 @@ fn stands_before(body: &Body, load: Op, op: Op) -> bool {
         let operation = body.op(*op);
         operation.definition.traits.pure
             || operation.definition.traits.elementwise
-            || operation.name() == "ttg.local_load"
+            || operation.name() == ttg::LOCAL_LOAD
     };
     from < to && all[from..to].iter().all(harmless)
 }
@@ -121,9 +122,9 @@ fn is_whole(body: &Body, value: Value) -> bool {
     match body.origin(value) {
         Origin::Argument(..) => true,
         Origin::Result(op, _) => match body.op(op).name() {
-            "ttg.memdesc_subslice" => false,
-            "ttg.memdesc_index" => true,
-            "ttg.memdesc_trans" | "ttg.memdesc_reshape" | "ttg.memdesc_reinterpret" => {
+            ttg::MEMDESC_SUBSLICE => false,
+            ttg::MEMDESC_INDEX => true,
+            ttg::MEMDESC_TRANS | ttg::MEMDESC_RESHAPE | ttg::MEMDESC_REINTERPRET => {
                 is_whole(body, body.op(op).operands[0])
             }
             _ => true,
@@ -203,7 +204,7 @@ impl Flow {
                 }
                 self.there.insert(op, there);
             }
-            "scf.for" => {
+            scf::FOR => {
                 let Some(&block) = operation.regions.first().and_then(|&region| body.blocks(region).first()) else {
                     return;
                 };
@@ -243,8 +244,8 @@ impl Flow {
                 let Some(plan) = self.values.get(value) else { continue };
                 let fits = match operation.name() {
                     AWAIT => true,
-                    "scf.for" => number >= 3,
-                    "scf.yield" => places.around.get(&op).is_some_and(|around| body.op(*around).name() == "scf.for"),
+                    scf::FOR => number >= 3,
+                    scf::YIELD => places.around.get(&op).is_some_and(|around| body.op(*around).name() == scf::FOR),
                     _ => products.get(&op).is_some_and(|own| number == 2 && own.hands_on_to(plan)),
                 };
                 if !fits {

@@ -10,10 +10,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tilewright_kernel::{Queue, Type, Value};
 use tilewright_plan::contract::Contraction;
+use tilewright_tile::op::name::tw;
 use tilewright_tile::{self as tile, Op};
 
 /// The wait for products.
-pub(super) const AWAIT: &str = "tw.await_products";
+pub(super) const AWAIT: &str = tw::AWAIT_PRODUCTS;
 
 /// The products that go on while the program does.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! Changes of type.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
+use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{self as tile, Float};
 
 use super::super::error::{Lowered, Reason};
@@ -17,19 +18,19 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     let builder = &mut *scalar.builder;
     Some(
         match name {
-            "arith.extf" | "arith.truncf" | "arith.convertf" | "tt.fp_to_fp" => match mode.as_str() {
+            arith::EXTF | arith::TRUNCF | arith::CONVERTF | tt::FP_TO_FP => match mode.as_str() {
                 "downward" => rounded_away(builder, value, (&from, &to), false),
                 "upward" => rounded_away(builder, value, (&from, &to), true),
                 "to_nearest_away" => Err(Reason::unsupported("nothing here rounds ties away from zero; round to even")),
                 _ => between_floats(builder, value, (&from, &to), to_zero),
             },
-            "arith.sitofp" => from_integer(builder, value, &to, true),
-            "arith.uitofp" => from_integer(builder, value, &to, false),
-            "arith.fptosi" => to_integer(builder, value, (&from, &to), Cast::IntS),
-            "arith.fptoui" => to_integer(builder, value, (&from, &to), Cast::IntU),
-            "arith.extui" | "arith.index_castui" => resized(builder, value, &to, Cast::ExtendU),
-            "arith.extsi" | "arith.trunci" | "arith.index_cast" => resized(builder, value, &to, Cast::ExtendS),
-            "arith.bitcast" | "tt.bitcast" | "tt.int_to_ptr" | "tt.ptr_to_int" => bits(builder, value, &to),
+            arith::SITOFP => from_integer(builder, value, &to, true),
+            arith::UITOFP => from_integer(builder, value, &to, false),
+            arith::FPTOSI => to_integer(builder, value, (&from, &to), Cast::IntS),
+            arith::FPTOUI => to_integer(builder, value, (&from, &to), Cast::IntU),
+            arith::EXTUI | arith::INDEX_CASTUI => resized(builder, value, &to, Cast::ExtendU),
+            arith::EXTSI | arith::TRUNCI | arith::INDEX_CAST => resized(builder, value, &to, Cast::ExtendS),
+            arith::BITCAST | tt::BITCAST | tt::INT_TO_PTR | tt::PTR_TO_INT => bits(builder, value, &to),
             _ => return None,
         }
         .map(one),

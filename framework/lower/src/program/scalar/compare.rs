@@ -2,6 +2,7 @@
 
 use tilewright_kernel::{Binary, Builder, Compare, Element, Type, Value};
 use tilewright_tile as tile;
+use tilewright_tile::op::name::arith;
 
 use super::super::error::{Lowered, Reason};
 use super::super::types::native;
@@ -14,15 +15,15 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     let predicate = scalar.word("predicate").to_owned();
     let builder = &mut *scalar.builder;
     let found = match (name, scalar.from.first()) {
-        ("arith.cmpi", _) => of_integers(builder, &predicate, a, b),
+        (arith::CMPI, _) => of_integers(builder, &predicate, a, b),
         // Those without arithmetic are compared as what they are exactly.
-        ("arith.cmpf", Some(tile::Type::Float(float))) if native(*float).is_none() => {
+        (arith::CMPF, Some(tile::Type::Float(float))) if native(*float).is_none() => {
             match (widened_float(builder, a, *float), widened_float(builder, b, *float)) {
                 (Ok(a), Ok(b)) => of_floats(builder, &predicate, a, b),
                 (Err(reason), _) | (_, Err(reason)) => return Some(Err(reason)),
             }
         }
-        ("arith.cmpf", _) => of_floats(builder, &predicate, a, b),
+        (arith::CMPF, _) => of_floats(builder, &predicate, a, b),
         _ => return None,
     };
     Some(found.map(one).ok_or_else(|| Reason::malformed(format!("there is no predicate `{predicate}`"))))

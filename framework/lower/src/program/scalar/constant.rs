@@ -1,6 +1,7 @@
 //! Constants.
 
 use tilewright_kernel::{Builder, Cast, Compare, Type, Value};
+use tilewright_tile::op::name::ub;
 use tilewright_tile::{self as tile, Attribute, Op};
 
 use super::super::error::{Lowered, Reason};
@@ -24,7 +25,7 @@ pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered
     }
     let carrier = lowering.carrier(result)?;
     let elements: Vec<u64> = match lowering.attribute(op, "value") {
-        _ if lowering.body.op(op).name() == "ub.poison" => vec![0],
+        _ if lowering.body.op(op).name() == ub::POISON => vec![0],
         Some(Attribute::Number(number)) => vec![number.bits],
         Some(Attribute::Bool(value)) => vec![u64::from(*value)],
         Some(Attribute::Dense(dense)) => dense.elements.to_vec(),

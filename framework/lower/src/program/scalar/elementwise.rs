@@ -11,6 +11,7 @@ use crate::program::lowering::Lowering;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use tilewright_kernel::{Builder, Value};
+use tilewright_tile::op::name::{arith, math, tt};
 use tilewright_tile::{Attribute, Op, Operation, Type};
 
 /// One operation on scalars.
@@ -37,21 +38,21 @@ type Meaning = fn(&mut Scalar<'_>, &str) -> Option<Lowered<Results>>;
 /// Whether an operation works element by element.
 pub(crate) fn is_known(name: &str) -> bool {
     const OTHERS: [&str; 12] = [
-        "tt.addptr",
-        "tt.approx_divf",
-        "tt.bitcast",
-        "tt.clampf",
-        "tt.fp_to_fp",
-        "tt.int_to_ptr",
-        "tt.mulhiui",
-        "tt.precise_divf",
-        "tt.precise_sqrt",
-        "tt.ptr_to_int",
-        "math.clampf",
-        "tt.extern_elementwise",
+        tt::ADDPTR,
+        tt::APPROX_DIVF,
+        tt::BITCAST,
+        tt::CLAMPF,
+        tt::FP_TO_FP,
+        tt::INT_TO_PTR,
+        tt::MULHIUI,
+        tt::PRECISE_DIVF,
+        tt::PRECISE_SQRT,
+        tt::PTR_TO_INT,
+        math::CLAMPF,
+        tt::EXTERN_ELEMENTWISE,
     ];
     let by_dialect = name.starts_with("arith.") || name.starts_with("math.") || name.starts_with("tw.math.");
-    OTHERS.contains(&name) || by_dialect && !["arith.constant", "arith.flush_denormals"].contains(&name)
+    OTHERS.contains(&name) || by_dialect && ![arith::CONSTANT, arith::FLUSH_DENORMALS].contains(&name)
 }
 
 /// Does an operation for scalars, or for each register of tensors.

@@ -1,6 +1,7 @@
 //! Arithmetic of floating-point numbers.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
+use tilewright_tile::op::name::{arith, math, tt};
 use tilewright_tile::{self as tile, Float};
 
 use super::super::error::{Lowered, Reason};
@@ -16,9 +17,9 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     let builder = &mut *scalar.builder;
     let is_float = values.first().is_some_and(|&value| builder.type_of(value).element().is_some_and(Element::is_float));
     let result = match (name, values) {
-        ("math.fma", &[a, b, c]) => multiply_add(builder, a, b, c),
-        ("tt.clampf" | "math.clampf", &[x, least, greatest]) => clamp(builder, x, [least, greatest], propagates),
-        ("math.copysign", &[a, b]) => with_sign_of(builder, a, b),
+        (math::FMA, &[a, b, c]) => multiply_add(builder, a, b, c),
+        (tt::CLAMPF | math::CLAMPF, &[x, least, greatest]) => clamp(builder, x, [least, greatest], propagates),
+        (math::COPYSIGN, &[a, b]) => with_sign_of(builder, a, b),
         (_, &[a, b]) => on_two(builder, name, a, b)?,
         (_, &[a]) => on_one(builder, name, a)?,
         _ => return None,
@@ -37,15 +38,15 @@ fn sign_of_byte(scalar: &mut Scalar<'_>, name: &str) -> Option<Value> {
     }
     let builder = &mut *scalar.builder;
     match (name, scalar.values) {
-        ("arith.negf", &[a]) => {
+        (arith::NEGF, &[a]) => {
             let sign = builder.constant(Type::Scalar(Element::I8), 0x80);
             Some(builder.binary(Binary::Xor, a, sign))
         }
-        ("math.absf", &[a]) => {
+        (math::ABSF, &[a]) => {
             let others = builder.constant(Type::Scalar(Element::I8), 0x7F);
             Some(builder.binary(Binary::And, a, others))
         }
-        ("math.copysign", &[a, b]) => Some(with_sign_of(builder, a, b)),
+        (math::COPYSIGN, &[a, b]) => Some(with_sign_of(builder, a, b)),
         _ => None,
     }
 }
@@ -72,20 +73,20 @@ pub(in super::super) fn in_single(
 
 fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value> {
     let plain = match name {
-        "arith.addf" => Some(Binary::FAdd),
-        "arith.subf" => Some(Binary::FSub),
-        "arith.mulf" => Some(Binary::FMul),
+        arith::ADDF => Some(Binary::FAdd),
+        arith::SUBF => Some(Binary::FSub),
+        arith::MULF => Some(Binary::FMul),
         _ => None,
     };
     if let Some(op) = plain {
         return Some(builder.binary(op, a, b));
     }
     let op = match name {
-        "arith.divf" | "tt.precise_divf" | "tt.approx_divf" => Binary::FDiv,
-        "arith.maxnumf" => Binary::FMaxNumber,
-        "arith.minnumf" => Binary::FMinNumber,
-        "arith.maximumf" => Binary::FMaximum,
-        "arith.minimumf" => Binary::FMinimum,
+        arith::DIVF | tt::PRECISE_DIVF | tt::APPROX_DIVF => Binary::FDiv,
+        arith::MAXNUMF => Binary::FMaxNumber,
+        arith::MINNUMF => Binary::FMinNumber,
+        arith::MAXIMUMF => Binary::FMaximum,
+        arith::MINIMUMF => Binary::FMinimum,
         _ => return None,
     };
     Some(in_single(builder, &[a, b], |builder, values| builder.binary(op, values[0], values[1])))
@@ -93,16 +94,16 @@ fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value
 
 fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {
     let op = match name {
-        "arith.negf" => return Some(builder.unary(Unary::FNeg, a)),
-        "math.absf" => return Some(builder.unary(Unary::FAbs, a)),
-        "math.round" => return Some(in_single(builder, &[a], |builder, values| half_away(builder, values[0]))),
-        "math.isnan" => return Some(builder.compare(Compare::FUnordered, a, a)),
-        "math.isinf" | "math.isfinite" | "math.isnormal" => return Some(class(builder, name, a)),
-        "math.sqrt" | "tt.precise_sqrt" => Unary::FSqrt,
-        "math.floor" => Unary::FFloor,
-        "math.ceil" => Unary::FCeil,
-        "math.trunc" => Unary::FTrunc,
-        "math.roundeven" => Unary::FNearest,
+        arith::NEGF => return Some(builder.unary(Unary::FNeg, a)),
+        math::ABSF => return Some(builder.unary(Unary::FAbs, a)),
+        math::ROUND => return Some(in_single(builder, &[a], |builder, values| half_away(builder, values[0]))),
+        math::ISNAN => return Some(builder.compare(Compare::FUnordered, a, a)),
+        math::ISINF | math::ISFINITE | math::ISNORMAL => return Some(class(builder, name, a)),
+        math::SQRT | tt::PRECISE_SQRT => Unary::FSqrt,
+        math::FLOOR => Unary::FFloor,
+        math::CEIL => Unary::FCeil,
+        math::TRUNC => Unary::FTrunc,
+        math::ROUNDEVEN => Unary::FNearest,
         _ => return None,
     };
     Some(in_single(builder, &[a], |builder, values| builder.unary(op, values[0])))
@@ -177,8 +178,8 @@ fn class(builder: &mut Builder, name: &str, x: Value) -> Value {
     let magnitude = builder.binary(Binary::And, bits, others);
     let infinity = builder.constant(word, infinity);
     match name {
-        "math.isinf" => builder.compare(Compare::Eq, magnitude, infinity),
-        "math.isfinite" => builder.compare(Compare::LtU, magnitude, infinity),
+        math::ISINF => builder.compare(Compare::Eq, magnitude, infinity),
+        math::ISFINITE => builder.compare(Compare::LtU, magnitude, infinity),
         _ => {
             let least = builder.constant(word, 1 << mantissa);
             let finite = builder.compare(Compare::LtU, magnitude, infinity);

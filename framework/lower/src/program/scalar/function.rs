@@ -1,6 +1,7 @@
 //! Functions of floating-point numbers that the kernel IR names ([`MathFunction`]).
 
 use tilewright_kernel::{Builder, Cast, Element, MathFunction, Op, Type, Value};
+use tilewright_tile::op::name::{arith, math, tt};
 
 use super::super::error::{Lowered, Reason};
 use super::float::in_single;
@@ -9,13 +10,13 @@ use super::{Results, Scalar, one};
 pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
     let values = scalar.values;
     match name {
-        "math.sincos" => {
+        math::SINCOS => {
             let [sine, cosine] =
                 [MathFunction::Sin, MathFunction::Cos].map(|function| of(scalar.builder, function, values));
             return Some(Ok(Results::from_slice(&[sine, cosine])));
         }
-        "math.fpowi" => return Some(integer_power(scalar)),
-        "tt.extern_elementwise" => {
+        math::FPOWI => return Some(integer_power(scalar)),
+        tt::EXTERN_ELEMENTWISE => {
             let (symbol, library) = (scalar.word("symbol"), scalar.word("libname"));
             let message = format!("nothing is known of the function `{symbol}` of the library `{library}`");
             return Some(Err(Reason::unsupported(message)));
@@ -41,8 +42,8 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
 /// The function of an operation.
 fn function(name: &str) -> Option<MathFunction> {
     let name = match name {
-        "arith.remf" => "fmod",
-        "math.powf" => "pow",
+        arith::REMF => "fmod",
+        math::POWF => "pow",
         _ => name.strip_prefix("math.").or_else(|| name.strip_prefix("tw.math."))?,
     };
     MathFunction::ALL.iter().copied().find(|function| function.name() == name)

@@ -2,6 +2,7 @@
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
 use tilewright_tile as tile;
+use tilewright_tile::op::name::{arith, math, tt, tw};
 
 use super::super::error::{Lowered, Reason};
 use super::super::types::stored;
@@ -12,17 +13,17 @@ const BYTE: Type = Type::Scalar(Element::I8);
 pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
     let values = scalar.values;
     let result = match (name, values) {
-        ("tt.addptr", &[pointer, offset]) => return Some(moved(scalar, pointer, offset)),
-        ("arith.select", &[condition, a, b]) => scalar.builder.select(condition, a, b),
+        (tt::ADDPTR, &[pointer, offset]) => return Some(moved(scalar, pointer, offset)),
+        (arith::SELECT, &[condition, a, b]) => scalar.builder.select(condition, a, b),
         (_, &[a, b]) if name.ends_with("_extended") && is_truth(scalar.builder, a) => {
             return Some(Ok(extended_truths(scalar.builder, name, a, b)));
         }
-        ("arith.addui_extended", &[a, b]) => return Some(Ok(sum_with_carry(scalar.builder, a, b))),
-        ("arith.subui_extended", &[a, b]) => return Some(Ok(difference_with_borrow(scalar.builder, a, b))),
-        ("arith.mulsi_extended", &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighS, a, b))),
-        ("arith.mului_extended", &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighU, a, b))),
+        (arith::ADDUI_EXTENDED, &[a, b]) => return Some(Ok(sum_with_carry(scalar.builder, a, b))),
+        (arith::SUBUI_EXTENDED, &[a, b]) => return Some(Ok(difference_with_borrow(scalar.builder, a, b))),
+        (arith::MULSI_EXTENDED, &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighS, a, b))),
+        (arith::MULUI_EXTENDED, &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighU, a, b))),
         (_, &[a, b]) => on_two(scalar.builder, name, a, b)?,
-        ("tw.math.bitreverse", &[a]) => bits_reversed(scalar.builder, a),
+        (tw::MATH_BITREVERSE, &[a]) => bits_reversed(scalar.builder, a),
         (_, &[a]) => on_one(scalar.builder, name, a)?,
         _ => return None,
     };
@@ -58,20 +59,20 @@ pub(super) fn resized_signed(builder: &mut Builder, value: Value, ty: Type) -> V
 /// Which operation of the kernel IR is one of the program, on integers of eight bits and more.
 fn binary(name: &str) -> Option<Binary> {
     Some(match name {
-        "arith.addi" => Binary::Add,
-        "arith.subi" => Binary::Sub,
-        "arith.muli" => Binary::Mul,
-        "arith.andi" => Binary::And,
-        "arith.ori" => Binary::Or,
-        "arith.xori" => Binary::Xor,
-        "arith.shli" => Binary::Shl,
-        "arith.shrsi" => Binary::ShrS,
-        "arith.shrui" => Binary::ShrU,
-        "arith.divsi" => Binary::DivS,
-        "arith.divui" => Binary::DivU,
-        "arith.remsi" => Binary::RemS,
-        "arith.remui" => Binary::RemU,
-        "tt.mulhiui" => Binary::MulHighU,
+        arith::ADDI => Binary::Add,
+        arith::SUBI => Binary::Sub,
+        arith::MULI => Binary::Mul,
+        arith::ANDI => Binary::And,
+        arith::ORI => Binary::Or,
+        arith::XORI => Binary::Xor,
+        arith::SHLI => Binary::Shl,
+        arith::SHRSI => Binary::ShrS,
+        arith::SHRUI => Binary::ShrU,
+        arith::DIVSI => Binary::DivS,
+        arith::DIVUI => Binary::DivU,
+        arith::REMSI => Binary::RemS,
+        arith::REMUI => Binary::RemU,
+        tt::MULHIUI => Binary::MulHighU,
         _ => return None,
     })
 }
@@ -111,10 +112,10 @@ fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value
     }
     let extreme = |signed: bool, greatest: bool| Some((signed, greatest));
     let found = match name {
-        "arith.maxsi" => extreme(true, true),
-        "arith.maxui" => extreme(false, true),
-        "arith.minsi" => extreme(true, false),
-        "arith.minui" => extreme(false, false),
+        arith::MAXSI => extreme(true, true),
+        arith::MAXUI => extreme(false, true),
+        arith::MINSI => extreme(true, false),
+        arith::MINUI => extreme(false, false),
         _ => None,
     };
     if let Some((signed, greatest)) = found {
@@ -122,10 +123,10 @@ fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value
         return Some(if greatest { builder.select(less, b, a) } else { builder.select(less, a, b) });
     }
     match name {
-        "math.ipowi" => return Some(power::of_integers(builder, a, b)),
-        "arith.ceildivsi" => return Some(rounded_quotient(builder, a, b, true)),
-        "arith.floordivsi" => return Some(rounded_quotient(builder, a, b, false)),
-        "arith.ceildivui" => return Some(ceiling_unsigned(builder, a, b)),
+        math::IPOWI => return Some(power::of_integers(builder, a, b)),
+        arith::CEILDIVSI => return Some(rounded_quotient(builder, a, b, true)),
+        arith::FLOORDIVSI => return Some(rounded_quotient(builder, a, b, false)),
+        arith::CEILDIVUI => return Some(ceiling_unsigned(builder, a, b)),
         _ => {}
     }
     Some(builder.binary(binary(name)?, a, b))
@@ -135,8 +136,8 @@ fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value
 fn extended_truths(builder: &mut Builder, name: &str, a: Value, b: Value) -> Results {
     let both = builder.binary(Binary::And, a, b);
     let (low, high) = match name {
-        "arith.addui_extended" => (builder.binary(Binary::Xor, a, b), both),
-        "arith.subui_extended" => (builder.binary(Binary::Xor, a, b), builder.binary(Binary::Xor, both, b)),
+        arith::ADDUI_EXTENDED => (builder.binary(Binary::Xor, a, b), both),
+        arith::SUBUI_EXTENDED => (builder.binary(Binary::Xor, a, b), builder.binary(Binary::Xor, both, b)),
         // One or minus one: in two bits both squares are one.
         _ => (both, builder.constant(Type::Scalar(Element::I1), 0)),
     };
@@ -199,21 +200,21 @@ fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {
         let one = builder.constant(ty, 1);
         return match name {
             // The size of minus one is no number of one bit, and wraps around.
-            "math.absi" | "math.ctpop" => Some(a),
-            "math.ctlz" | "math.cttz" => Some(builder.binary(Binary::Xor, a, one)),
+            math::ABSI | math::CTPOP => Some(a),
+            math::CTLZ | math::CTTZ => Some(builder.binary(Binary::Xor, a, one)),
             _ => None,
         };
     }
     Some(match name {
-        "math.absi" => {
+        math::ABSI => {
             let zero = builder.constant(ty, 0);
             let negated = builder.binary(Binary::Sub, zero, a);
             let is_negative = builder.compare(Compare::LtS, a, zero);
             builder.select(is_negative, negated, a)
         }
-        "math.ctlz" => builder.unary(Unary::LeadingZeros, a),
-        "math.ctpop" => builder.unary(Unary::PopCount, a),
-        "math.cttz" => {
+        math::CTLZ => builder.unary(Unary::LeadingZeros, a),
+        math::CTPOP => builder.unary(Unary::PopCount, a),
+        math::CTTZ => {
             // The zeros below the lowest one, as ones.
             let minus_one = builder.constant(ty, u64::MAX >> (64 - ty.bits()));
             let below = builder.binary(Binary::Add, a, minus_one);

@@ -1,5 +1,6 @@
 //! Reads loops and choices between regions.
 
+use crate::op::name::scf;
 use std::sync::Arc;
 
 use super::Parser;
@@ -8,7 +9,7 @@ use crate::text::cursor::Parsed;
 use crate::{Attribute, Operation, Region, Type};
 
 /// What ends a region that says nothing of its end.
-const YIELD: &str = "scf.yield";
+const YIELD: &str = scf::YIELD;
 
 impl Parser<'_> {
     /// `%i = %from to %to step %step iter_args(%a = %b) -> (types) : type {...}`.

@@ -1,5 +1,6 @@
 //! What loads of a turn follow from: it is done ahead as well.
 
+use crate::op::name::{arith, tt};
 use std::collections::BTreeSet;
 
 use super::Load;
@@ -60,13 +61,13 @@ fn may_be_done(body: &Body, op: Op) -> Result<(), String> {
     }
     let divides = matches!(
         name,
-        "arith.divsi"
-            | "arith.divui"
-            | "arith.remsi"
-            | "arith.remui"
-            | "arith.ceildivsi"
-            | "arith.ceildivui"
-            | "arith.floordivsi"
+        arith::DIVSI
+            | arith::DIVUI
+            | arith::REMSI
+            | arith::REMUI
+            | arith::CEILDIVSI
+            | arith::CEILDIVUI
+            | arith::FLOORDIVSI
     );
     if divides && !operation.operands.get(1).is_some_and(|divisor| is_number(body, *divisor)) {
         return Err(format!(
@@ -81,9 +82,9 @@ fn is_number(body: &Body, value: Value) -> bool {
     let Origin::Result(op, _) = body.origin(value) else { return false };
     let operation = body.op(op);
     match (operation.name(), operation.attributes.get("value")) {
-        ("arith.constant", Some(Attribute::Number(number))) => number.bits != 0,
-        ("arith.constant", Some(Attribute::Dense(dense))) => dense.elements.iter().all(|&bits| bits != 0),
-        ("tt.splat", _) => operation.operands.first().is_some_and(|&operand| is_number(body, operand)),
+        (arith::CONSTANT, Some(Attribute::Number(number))) => number.bits != 0,
+        (arith::CONSTANT, Some(Attribute::Dense(dense))) => dense.elements.iter().all(|&bits| bits != 0),
+        (tt::SPLAT, _) => operation.operands.first().is_some_and(|&operand| is_number(body, operand)),
         _ => false,
     }
 }

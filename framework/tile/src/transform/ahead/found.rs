@@ -1,5 +1,6 @@
 //! Loads whose values go, by single uses, into a conversion that costs something or to a unit that reads shared memory.
 
+use crate::op::name::{scf, tt, ttg};
 use std::collections::BTreeSet;
 
 use super::follows::{Follows, follows};
@@ -57,7 +58,7 @@ pub fn loops(function: &Function, asks: &Asks<'_>) -> Vec<Loop> {
     for op in body.walk(body.root()) {
         body.op(op).operands.iter().for_each(|value| uses[value.index()] += 1);
     }
-    let all = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == "scf.for");
+    let all = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
     all.filter_map(|op| Search::of(body, op, asks, &uses)?.found(op)).collect()
 }
 
@@ -67,7 +68,7 @@ type Traced = (Op, Vec<Op>);
 type Refused = (Vec<Op>, &'static str);
 
 pub(super) fn is_load(body: &Body, op: Op) -> bool {
-    matches!(body.op(op).name(), "tt.load" | "tt.descriptor_load")
+    matches!(body.op(op).name(), tt::LOAD | tt::DESCRIPTOR_LOAD)
 }
 
 struct Search<'s> {
@@ -97,7 +98,7 @@ impl<'s> Search<'s> {
     fn found(&self, op: Op) -> Option<Loop> {
         let body = self.body;
         let all: Vec<Op> = body.ops(self.block).iter().copied().filter(|op| is_load(body, *op)).collect();
-        let is_loop = |inner: &&Op| matches!(body.op(**inner).name(), "scf.for" | "scf.while");
+        let is_loop = |inner: &&Op| matches!(body.op(**inner).name(), scf::FOR | scf::WHILE);
         let inner: Vec<Op> = within(body, op);
         if all.is_empty() || inner[1..].iter().any(|op| is_loop(&op)) {
             return None;
@@ -143,7 +144,7 @@ impl<'s> Search<'s> {
         let may_be_passed = |op: &&Op| {
             let operation = self.body.op(**op);
             operation.definition.traits.pure
-                || matches!(operation.name(), "tt.load" | "tt.descriptor_load" | "scf.if" | "tt.dot" | "tt.dot_scaled")
+                || matches!(operation.name(), tt::LOAD | tt::DESCRIPTOR_LOAD | scf::IF | tt::DOT | tt::DOT_SCALED)
         };
         let stays = inner.iter().find(|op| !may_be_passed(op))?;
         Some(format!("no load may pass by `{}`", self.body.op(*stays).name()))
@@ -155,10 +156,10 @@ impl<'s> Search<'s> {
         for &op in self.body.ops(self.block) {
             let operation = self.body.op(op);
             match operation.name() {
-                "ttg.convert_layout" if (self.asks.moves)(op) => {
+                ttg::CONVERT_LAYOUT if (self.asks.moves)(op) => {
                     readers.push((operation.operands[0], operation.results[0], Reader::Conversion(op)));
                 }
-                "tt.dot" => {
+                tt::DOT => {
                     let sides = (0..2).filter(|side| (self.asks.reads)(op, *side));
                     readers.extend(sides.map(|side| {
                         let value = operation.operands[side];
@@ -208,8 +209,8 @@ impl<'s> Search<'s> {
     fn keeps(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let traits = operation.definition.traits;
-        let moves = operation.name() == "ttg.convert_layout" && (self.asks.moves)(op);
-        let is_shape = matches!(operation.name(), "ttg.convert_layout" | "tt.trans" | "tt.reshape" | "tt.expand_dims");
+        let moves = operation.name() == ttg::CONVERT_LAYOUT && (self.asks.moves)(op);
+        let is_shape = matches!(operation.name(), ttg::CONVERT_LAYOUT | tt::TRANS | tt::RESHAPE | tt::EXPAND_DIMS);
         traits.pure && (traits.elementwise || is_shape) && !moves && operation.results.len() == 1
     }
 

@@ -2,6 +2,7 @@
 
 use super::follows::Follows;
 use super::{Fetch, Load, REGISTER_BUFFERS, Way};
+use crate::op::name::{arith, scf, ttg};
 use crate::transform::Copier;
 use crate::transform::explicit::Maker;
 use crate::{Block, Op, Type, Value, Violation};
@@ -90,10 +91,10 @@ impl Bounds {
         let given = last.map(|last| at.all(&at.from.op(last).operands)).unwrap_or_default();
         let carried = follows.carried.iter().map(|number| given[number - 1]).collect();
         let mut maker = Maker { copier: at, at: self.op };
-        let left = maker.binary("arith.subi", self.end, state.counter)?;
+        let left = maker.binary(arith::SUBI, self.end, state.counter)?;
         let more = maker.compare("ugt", left, self.step)?;
-        let there = maker.binary("arith.andi", state.there, more)?;
-        let counter = maker.binary("arith.addi", state.counter, self.step)?;
+        let there = maker.binary(arith::ANDI, state.there, more)?;
+        let counter = maker.binary(arith::ADDI, state.counter, self.step)?;
         Ok(State { counter, there, carried })
     }
 }
@@ -128,19 +129,19 @@ pub(super) fn issue(
             }
         }
     }
-    at.to.op("scf.yield").operands("results", &loaded).done().map_err(&wrong)?;
+    at.to.op(scf::YIELD).operands("results", &loaded).done().map_err(&wrong)?;
     at.to.at(around);
     if loaded.is_empty() {
-        at.to.op("scf.if").operand(state.there).made_region(then).empty_region().done().map_err(&wrong)?;
+        at.to.op(scf::IF).operand(state.there).made_region(then).empty_region().done().map_err(&wrong)?;
         return Ok(Issued { values: Vec::new() });
     }
     let types: Vec<Type> = loaded.iter().map(|value| at.to.ty(*value).clone()).collect();
     let (otherwise, around) = at.to.enter_region(Vec::new());
     let zeros = types.iter().map(|ty| Maker { copier: at, at: bounds.op }.zeros(ty));
     let zeros = zeros.collect::<Result<Vec<_>, _>>()?;
-    at.to.op("scf.yield").operands("results", &zeros).done().map_err(&wrong)?;
+    at.to.op(scf::YIELD).operands("results", &zeros).done().map_err(&wrong)?;
     at.to.at(around);
-    let mut made = at.to.op("scf.if").operand(state.there).made_region(then).made_region(otherwise);
+    let mut made = at.to.op(scf::IF).operand(state.there).made_region(then).made_region(otherwise);
     for ty in types {
         made = made.result(ty);
     }
@@ -169,7 +170,7 @@ fn copy(load: &Load, into: Value, at: &mut Copier<'_, '_, '_>) -> Result<(), Vio
         }
         groups.push(values);
     }
-    let copy = at.to.op("ttg.async_copy_global_to_local").operands("src", &groups[0]).operands("result", &[into]);
+    let copy = at.to.op(ttg::ASYNC_COPY_GLOBAL_TO_LOCAL).operands("src", &groups[0]).operands("result", &[into]);
     let mut copy = copy.operands("mask", &groups[1]).operands("other", &groups[2]).result(Type::Token);
     if let Some(policy) = from.op(load.op).attributes.get("cachePolicy") {
         copy = copy.attribute("cachePolicy", policy.clone());

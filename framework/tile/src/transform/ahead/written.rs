@@ -1,5 +1,6 @@
 //! The loop with its loads ahead.
 
+use crate::op::name::{arith, scf, ttg};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -131,7 +132,7 @@ impl<'s> Written<'s> {
             let mut all = memory.clone();
             let stream = self.streams.iter().find(|stream| stream.fetches.contains(&number));
             all.shape.insert(0, u64::from(stream.map_or(1, |stream| stream.buffers)));
-            let made = copier.to.op("ttg.local_alloc").result(Type::Memory(Arc::new(all))).value();
+            let made = copier.to.op(ttg::LOCAL_ALLOC).result(Type::Memory(Arc::new(all))).value();
             let all = made.map_err(unmade(copier.function, copier.from.op(self.bounds.op)))?;
             self.buffers.push(Buffers { all, one: Type::Memory(Arc::new(memory)) });
         }
@@ -140,7 +141,7 @@ impl<'s> Written<'s> {
 
     fn buffer(&self, number: usize, slot: Value, copier: &mut Copier<'_, '_, '_>) -> Result<Value, Violation> {
         let Buffers { all, one } = &self.buffers[number];
-        let made = copier.to.op("ttg.memdesc_index").operand(*all).operand(slot).result(one.clone()).value();
+        let made = copier.to.op(ttg::MEMDESC_INDEX).operand(*all).operand(slot).result(one.clone()).value();
         made.map_err(unmade(copier.function, copier.from.op(self.bounds.op)))
     }
 
@@ -210,7 +211,7 @@ impl<'s> Written<'s> {
             }
             let buffer = self.buffer(number, slot, copier)?;
             let stored = copier.value(load.stored);
-            let made = copier.to.op("ttg.local_store").operand(stored).operand(buffer).done();
+            let made = copier.to.op(ttg::LOCAL_STORE).operand(stored).operand(buffer).done();
             made.map_err(unmade(copier.function, copier.from.op(load.op)))?;
         }
         Ok(())
@@ -232,10 +233,10 @@ impl<'s> Written<'s> {
         let (region, around) = copier.to.enter_region(types.clone());
         let arguments = copier.to.block_arguments(copier.to.block()).to_vec();
         let given = self.turn(&arguments, first, writer, copier)?;
-        copier.to.op("scf.yield").operands("results", &given).done().map_err(&wrong)?;
+        copier.to.op(scf::YIELD).operands("results", &given).done().map_err(&wrong)?;
         copier.to.at(around);
         let Bounds { begin, end, step, .. } = self.bounds;
-        let mut made = copier.to.op("scf.for").operand(begin).operand(end).operand(step).operands("initial", &initial);
+        let mut made = copier.to.op(scf::FOR).operand(begin).operand(end).operand(step).operands("initial", &initial);
         for ty in &types[1..] {
             made = made.result(ty.clone());
         }
@@ -293,7 +294,7 @@ impl<'s> Written<'s> {
         if let Some(stream) = self.streams.iter().find(|stream| stream.way == Way::Copy) {
             wait_for(op, copier, i32::try_from(stream.buffers - 2).unwrap_or(0))?;
         }
-        let meets = copier.to.op("ttg.barrier").attribute("addrSpace", Attribute::Word("local".into())).done();
+        let meets = copier.to.op(ttg::BARRIER).attribute("addrSpace", Attribute::Word("local".into())).done();
         Maker { copier, at: op }.checked(meets).map(drop)
     }
 
@@ -310,15 +311,15 @@ impl<'s> Written<'s> {
         match (stream.way, stream.buffers) {
             // The other of two: no number is that with its lowest bit flipped.
             (Way::Registers, _) => {
-                let fill = maker.binary("arith.xori", read, one)?;
+                let fill = maker.binary(arith::XORI, read, one)?;
                 Ok((fill, vec![fill]))
             }
             (Way::Copy, 2) => Ok((slots[1], vec![slots[1], read])),
             (Way::Copy, buffers) => {
                 let [last, zero] = [maker.integer(i64::from(buffers) - 1, &ty)?, maker.integer(0, &ty)?];
                 let is_last = maker.compare("eq", read, last)?;
-                let more = maker.binary("arith.addi", read, one)?;
-                let made = maker.copier.to.op("arith.select").operand(is_last).operand(zero).operand(more);
+                let more = maker.binary(arith::ADDI, read, one)?;
+                let made = maker.copier.to.op(arith::SELECT).operand(is_last).operand(zero).operand(more);
                 let following = made.result(ty).value();
                 // What this turn reads the next one fills.
                 Ok((slots[1], vec![maker.checked(following)?, read]))
@@ -359,7 +360,7 @@ impl<'s> Written<'s> {
         let stream = self.streams.iter().position(|stream| stream.fetches.contains(&number)).unwrap_or(0);
         let buffer = self.buffer(number, beside.slots[stream][0], copier)?;
         let ty = copier.from.ty(load.wanted).clone();
-        let mut made = copier.to.op("ttg.local_load").operand(buffer).result(ty);
+        let mut made = copier.to.op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
         if matches!(load.reader, Reader::Unit(..)) {
             made = made.attribute(IN_PLACE, Attribute::Unit);
         }

@@ -3,6 +3,7 @@
 //! A buffer's mbarrier has a phase for each turn that fills it, which expects all bytes of that turn; so the loop carries, beside
 //! the number of the buffer, whether the phase is an even or an odd one.
 
+use crate::op::name::{arith, ttg, tw};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -68,13 +69,13 @@ impl Expander<'_> {
         (stages, arrivals): (u32, u32),
     ) -> Result<Value, Violation> {
         let one = mbarriers(&[1], space);
-        let made = copier.to.op("ttg.local_alloc").result(mbarriers(&[u64::from(stages), 1], space)).value();
+        let made = copier.to.op(ttg::LOCAL_ALLOC).result(mbarriers(&[u64::from(stages), 1], space)).value();
         let all = Maker { copier, at: of.op }.checked(made)?;
         for number in 0..stages {
             let number = Maker { copier, at: of.op }.integer(number.into(), &Type::integer(32))?;
             let mbarrier = indexed(of.op, copier, all, number, &one)?;
             let count = i32::try_from(arrivals).unwrap_or(i32::MAX);
-            let made = copier.to.op("tw.mbarrier_init").operand(mbarrier).attribute("count", count).done();
+            let made = copier.to.op(tw::MBARRIER_INIT).operand(mbarrier).attribute("count", count).done();
             Maker { copier, at: of.op }.checked(made)?;
         }
         Ok(all)
@@ -93,8 +94,8 @@ impl Expander<'_> {
         let mbarrier = indexed(of.op, copier, free, slot, &filled.one)?;
         let mut maker = Maker { copier, at: of.op };
         let one = maker.integer(1, &Type::integer(32))?;
-        let before = maker.binary("arith.xori", phase, one)?;
-        let made = copier.to.op("tw.mbarrier_wait").operands("mbarrier", &[mbarrier]);
+        let before = maker.binary(arith::XORI, phase, one)?;
+        let made = copier.to.op(tw::MBARRIER_WAIT).operands("mbarrier", &[mbarrier]);
         let made = made.operands("phase", &[before]).done();
         Maker { copier, at: of.op }.checked(made).map(drop)
     }
@@ -111,7 +112,7 @@ impl Expander<'_> {
         };
         let mbarrier = indexed(of.op, copier, free, slot, &filled.one)?;
         let acts: Vec<Value> = acts.into_iter().collect();
-        let made = copier.to.op("tw.mbarrier_arrive").operands("mbarrier", &[mbarrier]).operands("acts", &acts);
+        let made = copier.to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", &[mbarrier]).operands("acts", &acts);
         let made = made.attribute("count", 1).attribute(EVERY_WARP, Attribute::Unit).done();
         Maker { copier, at: of.op }.checked(made).map(drop)
     }
@@ -138,7 +139,7 @@ impl Expander<'_> {
         let strides: Vec<Value> = strides.collect::<Result<_, _>>()?;
         let base = copier.value(mapped.base);
         let ty = Type::Descriptor(Arc::new(Descriptor { shape, element, layout: None }));
-        let made = copier.to.op("tw.mapped").operands("base", &[base]).operands("strides", &strides).result(ty).value();
+        let made = copier.to.op(tw::MAPPED).operands("base", &[base]).operands("strides", &strides).result(ty).value();
         Maker { copier, at }.checked(made)
     }
 
@@ -147,7 +148,7 @@ impl Expander<'_> {
         let Some(filled) = self.filled.get(&of.op) else { return Ok(()) };
         let mbarrier = indexed(of.op, copier, filled.mbarriers, slot, &filled.one)?;
         let bytes = i32::try_from(filled.bytes).unwrap_or(i32::MAX);
-        let made = copier.to.op("tw.mbarrier_expect").operands("mbarrier", &[mbarrier]);
+        let made = copier.to.op(tw::MBARRIER_EXPECT).operands("mbarrier", &[mbarrier]);
         let made = made.attribute("bytes", bytes).done();
         Maker { copier, at: of.op }.checked(made).map(drop)
     }
@@ -161,7 +162,7 @@ impl Expander<'_> {
     ) -> Result<(), Violation> {
         let Some(filled) = self.filled.get(&of.op) else { return Ok(()) };
         let mbarrier = indexed(of.op, copier, filled.mbarriers, slot, &filled.one)?;
-        let made = copier.to.op("tw.mbarrier_wait").operands("mbarrier", &[mbarrier]);
+        let made = copier.to.op(tw::MBARRIER_WAIT).operands("mbarrier", &[mbarrier]);
         let made = made.operands("phase", &[phase]).done();
         Maker { copier, at: of.op }.checked(made).map(drop)
     }
@@ -185,7 +186,7 @@ impl Expander<'_> {
         }
         let mbarrier = indexed(op, copier, mbarriers, slot, &one)?;
         let buffer = self.buffer(copier.from.op(op).operands[1], op, copier)?;
-        let made = copier.to.op("tw.load_box").operands("desc", &[map]).operands("indices", &indices);
+        let made = copier.to.op(tw::LOAD_BOX).operands("desc", &[map]).operands("indices", &indices);
         let made = made.operands("dst", &[buffer]).operands("mbarrier", &[mbarrier]).done();
         let made = Maker { copier, at: op }.checked(made)?;
         self.made.copies.push((op, made));
@@ -210,7 +211,7 @@ fn mbarriers(shape: &[u64], space: &LayoutName) -> Type {
 }
 
 fn indexed(at: Op, copier: &mut Copier<'_, '_, '_>, all: Value, number: Value, one: &Type) -> Result<Value, Violation> {
-    let made = copier.to.op("ttg.memdesc_index").operand(all).operand(number).result(one.clone()).value();
+    let made = copier.to.op(ttg::MEMDESC_INDEX).operand(all).operand(number).result(one.clone()).value();
     Maker { copier, at }.checked(made)
 }
 
@@ -221,14 +222,14 @@ fn sum(at: Op, copier: &mut Copier<'_, '_, '_>, terms: &[Term]) -> Result<Value,
     for term in terms {
         let mut value = copier.value(term.value);
         let mut maker = Maker { copier, at };
-        for (name, by) in [("arith.muli", term.times), ("arith.divsi", term.over)] {
+        for (name, by) in [(arith::MULI, term.times), (arith::DIVSI, term.over)] {
             if by > 1 {
                 let by = maker.integer(i64::try_from(by).unwrap_or(i64::MAX), &ty)?;
                 value = maker.binary(name, value, by)?;
             }
         }
         all = Some(match all {
-            Some(others) => maker.binary("arith.addi", others, value)?,
+            Some(others) => maker.binary(arith::ADDI, others, value)?,
             None => value,
         });
     }

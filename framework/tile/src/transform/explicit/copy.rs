@@ -1,5 +1,6 @@
 //! Copies between global memory, shared memory and registers.
 
+use crate::op::name::{tt, ttg};
 use std::sync::Arc;
 
 use super::view::mask;
@@ -52,7 +53,7 @@ impl Expander<'_> {
         let pointee = maker.copier.to.ty(pointers).pointee();
         let ty = pointee.ok_or_else(|| violation(maker.copier, op, "a view is no memory"))?;
         let other = mask.map(|_| maker.zeros(&ty)).transpose()?;
-        let load = maker.copier.to.op("tt.load").operands("ptr", &[pointers]);
+        let load = maker.copier.to.op(tt::LOAD).operands("ptr", &[pointers]);
         let load = load.operands("mask", mask.as_slice()).operands("other", other.as_slice()).result(ty);
         // What goes to shared memory by way of registers is loaded before it is wanted.
         let goes_ahead = self.choices.copies.get(&op).is_some_and(|choice| choice.through_registers);
@@ -101,7 +102,7 @@ impl Expander<'_> {
             }
         }
         let buffer = self.buffer(target, op, copier)?;
-        let copy = copier.to.op("ttg.async_copy_global_to_local").operands("src", &[pointers]);
+        let copy = copier.to.op(ttg::ASYNC_COPY_GLOBAL_TO_LOCAL).operands("src", &[pointers]);
         let copy = copy.operands("result", &[buffer]).operands("mask", mask.as_slice()).result(Type::Token).done();
         let made = Maker { copier, at: op }.checked(copy)?;
         self.made.copies.push((op, made));
@@ -124,7 +125,7 @@ impl Expander<'_> {
         let buffer = self.buffer(source, op, copier)?;
         let ty = copier.to.ty(buffer);
         let ty = Type::tensor(ty.shape().unwrap_or_default(), ty.element().clone(), None);
-        let loaded = Maker { copier, at: op }.unary("ttg.local_load", buffer, ty)?;
+        let loaded = Maker { copier, at: op }.unary(ttg::LOCAL_LOAD, buffer, ty)?;
         self.made_copy(op, loaded, copier);
         Ok(loaded)
     }
@@ -139,11 +140,11 @@ impl Expander<'_> {
     ) -> Result<Op, Violation> {
         let made = if matches!(copier.from.ty(target), Type::View(_)) {
             let (pointers, mask) = self.places(op, target, copier)?;
-            let store = copier.to.op("tt.store").operands("ptr", &[pointers]).operands("value", &[value]);
+            let store = copier.to.op(tt::STORE).operands("ptr", &[pointers]).operands("value", &[value]);
             store.operands("mask", mask.as_slice()).done()
         } else {
             let buffer = self.buffer(target, op, copier)?;
-            copier.to.op("ttg.local_store").operand(value).operand(buffer).done()
+            copier.to.op(ttg::LOCAL_STORE).operand(value).operand(buffer).done()
         };
         let made = Maker { copier, at: op }.checked(made)?;
         self.made.copies.push((op, made));
@@ -192,7 +193,7 @@ pub(super) fn wait(op: Op, copier: &mut Copier<'_, '_, '_>, outstanding: i32) ->
 
 /// Closes the group of the copies that were issued.
 pub(in crate::transform) fn commit(op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<(), Violation> {
-    let made = copier.to.op("ttg.async_commit_group").result(Type::Token).done();
+    let made = copier.to.op(ttg::ASYNC_COMMIT_GROUP).result(Type::Token).done();
     Maker { copier, at: op }.checked(made).map(drop)
 }
 
@@ -202,7 +203,7 @@ pub(in crate::transform) fn wait_for(
     copier: &mut Copier<'_, '_, '_>,
     outstanding: i32,
 ) -> Result<(), Violation> {
-    let made = copier.to.op("ttg.async_wait").attribute("num", outstanding).result(Type::Token).done();
+    let made = copier.to.op(ttg::ASYNC_WAIT).attribute("num", outstanding).result(Type::Token).done();
     Maker { copier, at: op }.checked(made).map(drop)
 }
 

@@ -6,6 +6,7 @@ use super::packed;
 use super::stages;
 use super::view::Tile;
 use crate::op::Dialects;
+use crate::op::name::{arith, scf, tt, ttg, tw};
 use crate::transform::{Copier, Rewrite, rewritten, unmade};
 use crate::{BuildError, Function, LayoutName, Memory, Op, Operation, Type, Value, Violation};
 use std::collections::HashMap;
@@ -98,18 +99,18 @@ impl Rewrite for Expander<'_> {
     fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Result<bool, Violation> {
         let name = Arc::clone(&copier.from.op(op).definition.name);
         match &*name {
-            "tw.global_view" => self.global_view(op, copier)?,
-            "tw.slice" => self.slice(op, copier)?,
-            "tw.gather" => self.gather(op, copier)?,
-            "tw.shared_tensor" => self.shared_tensor(op, copier)?,
-            "tw.copy" if self.skipped.contains(&op) => {}
-            "tw.copy" => self.copy(op, copier)?,
-            "tw.register_tensor" => self.register_tensor(op, copier)?,
-            "tw.rearrange" => self.rearrange(op, copier)?,
-            "tw.mma" => self.mma(op, copier)?,
-            "tw.cast" => self.cast(op, copier)?,
-            "tw.reduce" => self.reduce(op, copier)?,
-            "scf.for" => return self.staged(op, copier),
+            tw::GLOBAL_VIEW => self.global_view(op, copier)?,
+            tw::SLICE => self.slice(op, copier)?,
+            tw::GATHER => self.gather(op, copier)?,
+            tw::SHARED_TENSOR => self.shared_tensor(op, copier)?,
+            tw::COPY if self.skipped.contains(&op) => {}
+            tw::COPY => self.copy(op, copier)?,
+            tw::REGISTER_TENSOR => self.register_tensor(op, copier)?,
+            tw::REARRANGE => self.rearrange(op, copier)?,
+            tw::MMA => self.mma(op, copier)?,
+            tw::CAST => self.cast(op, copier)?,
+            tw::REDUCE => self.reduce(op, copier)?,
+            scf::FOR => return self.staged(op, copier),
             _ => return self.is_known(op, copier).map(|()| false),
         }
         Ok(true)
@@ -142,7 +143,7 @@ impl Expander<'_> {
         if stages > 1 {
             all.shape.insert(0, u64::from(stages));
         }
-        let made = copier.to.op("ttg.local_alloc").result(Type::Memory(Arc::new(all))).value();
+        let made = copier.to.op(ttg::LOCAL_ALLOC).result(Type::Memory(Arc::new(all))).value();
         let all = made.map_err(unmade(copier.function, copier.from.op(op)))?;
         copier.bind(result, all);
         self.made.tensors.push((op, all));
@@ -168,8 +169,7 @@ impl Expander<'_> {
         };
         match shared.slot {
             Some(slot) if shared.stages > 1 => {
-                let made =
-                    copier.to.op("ttg.memdesc_index").operand(shared.all).operand(slot).result(shared.ty).value();
+                let made = copier.to.op(ttg::MEMDESC_INDEX).operand(shared.all).operand(slot).result(shared.ty).value();
                 made.map_err(unmade(copier.function, copier.from.op(op)))
             }
             None if shared.stages > 1 => Err(violation(
@@ -242,7 +242,7 @@ impl Maker<'_, '_, '_, '_> {
     pub fn compare(&mut self, predicate: &str, left: Value, right: Value) -> Result<Value, Violation> {
         let ty = self.copier.to.ty(left).with_element(Type::BOOLEAN);
         let predicate = crate::Attribute::Word(predicate.into());
-        let made = self.copier.to.op("arith.cmpi").operand(left).operand(right);
+        let made = self.copier.to.op(arith::CMPI).operand(left).operand(right);
         let made = made.attribute("predicate", predicate).result(ty).value();
         self.checked(made)
     }
@@ -250,6 +250,6 @@ impl Maker<'_, '_, '_, '_> {
     /// A scalar as each element of a tensor.
     pub fn splat(&mut self, scalar: Value, shape: &[u64]) -> Result<Value, Violation> {
         let ty = Type::tensor(shape, self.copier.to.ty(scalar).clone(), None);
-        self.unary("tt.splat", scalar, ty)
+        self.unary(tt::SPLAT, scalar, ty)
     }
 }

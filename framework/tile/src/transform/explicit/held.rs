@@ -4,6 +4,7 @@
 use super::loops::Loop;
 use super::{Expander, Maker};
 use crate::marks::APART;
+use crate::op::name::{scf, tw};
 use crate::{Attribute, Op, Value, Violation};
 
 use crate::transform::Copier;
@@ -42,7 +43,7 @@ impl Expander<'_> {
         let mut loaded = Vec::new();
         for &op in &of.ahead {
             match copier.from.op(op).name() {
-                "tw.copy" => {
+                tw::COPY => {
                     let source = copier.from.op(op).operands[0];
                     loaded.push((op, self.loaded(op, source, copier)?));
                 }
@@ -51,14 +52,14 @@ impl Expander<'_> {
         }
         self.views = views;
         let values: Vec<Value> = loaded.iter().map(|(_, value)| *value).collect();
-        copier.to.op("scf.yield").operands("results", &values).done().map_err(&wrong)?;
+        copier.to.op(scf::YIELD).operands("results", &values).done().map_err(&wrong)?;
         copier.to.at(around);
         let types: Vec<_> = values.iter().map(|value| copier.to.ty(*value).clone()).collect();
         let (otherwise, around) = copier.to.enter_region(Vec::new());
         let zeros = types.iter().map(|ty| Maker { copier, at: of.op }.zeros(ty)).collect::<Result<Vec<_>, _>>()?;
-        copier.to.op("scf.yield").operands("results", &zeros).done().map_err(&wrong)?;
+        copier.to.op(scf::YIELD).operands("results", &zeros).done().map_err(&wrong)?;
         copier.to.at(around);
-        let mut made = copier.to.op("scf.if").operand(there).made_region(then).made_region(otherwise);
+        let mut made = copier.to.op(scf::IF).operand(there).made_region(then).made_region(otherwise);
         for ty in types {
             made = made.result(ty);
         }
@@ -81,8 +82,8 @@ impl Expander<'_> {
             copier.to.body_mut().op_mut(store).attributes.set(APART, Attribute::Unit);
         }
         let wrong = crate::transform::unmade(copier.function, copier.from.op(first));
-        copier.to.op("scf.yield").done().map_err(&wrong)?;
+        copier.to.op(scf::YIELD).done().map_err(&wrong)?;
         copier.to.at(around);
-        copier.to.op("scf.if").operand(there).made_region(then).empty_region().done().map_err(&wrong).map(drop)
+        copier.to.op(scf::IF).operand(there).made_region(then).empty_region().done().map_err(&wrong).map(drop)
     }
 }

@@ -1,5 +1,6 @@
 //! Loops whose copies from global to shared memory can go ahead of what uses them.
 
+use crate::op::name::{scf, tw};
 use std::collections::BTreeSet;
 
 use crate::{Block, Body, Function, Op, Origin, Type, Value};
@@ -26,7 +27,7 @@ pub struct Loop {
 #[must_use]
 pub fn loops(function: &Function) -> Vec<Loop> {
     let Some(body) = &function.body else { return Vec::new() };
-    let all = body.walk(body.root()).into_iter().rev().filter(|op| body.op(*op).name() == "scf.for");
+    let all = body.walk(body.root()).into_iter().rev().filter(|op| body.op(*op).name() == scf::FOR);
     all.filter_map(|op| of_loop(body, op)).collect()
 }
 
@@ -53,7 +54,7 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
 /// The number, among what a loop carries, of the sums that a product of its turn does nothing but add to.
 pub(super) fn carried(body: &Body, block: Block, product: Op) -> Option<usize> {
     let operation = body.op(product);
-    let sums = operation.operands.get(2).copied().filter(|_| operation.name() == "tw.mma")?;
+    let sums = operation.operands.get(2).copied().filter(|_| operation.name() == tw::MMA)?;
     let Origin::Argument(of, number @ 1..) = body.origin(sums) else { return None };
     let number = number as usize;
     let result = operation.results[0];
@@ -72,14 +73,14 @@ pub(super) fn carried(body: &Body, block: Block, product: Op) -> Option<usize> {
 /// The tensor in shared memory that a copy fills from global memory.
 fn fills(body: &Body, op: Op) -> Option<Value> {
     let operation = body.op(op);
-    let target = body.operand(op, "dst").filter(|_| operation.name() == "tw.copy")?;
+    let target = body.operand(op, "dst").filter(|_| operation.name() == tw::COPY)?;
     let from_global = matches!(body.ty(operation.operands[0]), Type::View(_));
     (from_global && matches!(body.ty(target), Type::Memory(_))).then_some(target)
 }
 
 fn maker(body: &Body, value: Value) -> Option<Op> {
     match body.origin(value) {
-        Origin::Result(op, _) if body.op(op).name() == "tw.shared_tensor" => Some(op),
+        Origin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR => Some(op),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! Elements narrower than a byte: memory has bytes of them, neighbours along one axis; registers have each in a byte of its own.
 
+use crate::op::name::{arith, tt, tw};
 use std::collections::HashMap;
 
 use super::{Maker, violation_of};
@@ -37,10 +38,10 @@ pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, Violati
     for &op in &ops {
         let operation = body.op(op);
         match operation.name() {
-            "tw.global_view" if is_of_bytes(body, op) => {
+            tw::GLOBAL_VIEW if is_of_bytes(body, op) => {
                 axes.insert(operation.results[0], unit_axis(function, body, op)?);
             }
-            "tw.slice" | "tw.gather" => {
+            tw::SLICE | tw::GATHER => {
                 if let Some(&axis) = axes.get(&operation.operands[0]) {
                     axes.insert(operation.results[0], axis);
                 }
@@ -50,7 +51,7 @@ pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, Violati
     }
     // What is copied lies in bytes in the same way.
     for _ in 0..2 {
-        for &op in ops.iter().filter(|op| ["tw.copy", "tw.rearrange"].contains(&body.op(**op).name())) {
+        for &op in ops.iter().filter(|op| [tw::COPY, tw::REARRANGE].contains(&body.op(**op).name())) {
             copied(function, body, op, &mut axes)?;
         }
     }
@@ -113,9 +114,9 @@ impl Maker<'_, '_, '_, '_> {
             let mut part = bytes;
             if number > 0 {
                 let by = self.integer(i64::from(number * bits), &ty)?;
-                part = self.binary("arith.shrui", part, by)?;
+                part = self.binary(arith::SHRUI, part, by)?;
             }
-            parts.push(self.binary("arith.andi", part, low)?);
+            parts.push(self.binary(arith::ANDI, part, low)?);
         }
         if let [alone] = parts[..] {
             return Ok(alone);
@@ -133,7 +134,7 @@ impl Maker<'_, '_, '_, '_> {
         let ty = self.copier.to.ty(first).clone();
         let mut shape = ty.shape().unwrap_or_default().to_vec();
         shape.push(2);
-        let made = self.copier.to.op("tt.join").operand(first).operand(second);
+        let made = self.copier.to.op(tt::JOIN).operand(first).operand(second);
         let made = made.result(Type::tensor(shape, ty.element().clone(), None)).value();
         self.checked(made)
     }
@@ -150,11 +151,11 @@ impl Maker<'_, '_, '_, '_> {
         order.extend(axis + 1..rank);
         let moved: Vec<u64> = order.iter().map(|&from| shape[from]).collect();
         let numbers = Attribute::Array(Type::integer(32), order.iter().map(|&from| from as u64).collect());
-        let made = self.copier.to.op("tt.trans").operand(value).attribute("order", numbers);
+        let made = self.copier.to.op(tt::TRANS).operand(value).attribute("order", numbers);
         let made = made.result(Type::tensor(moved, ty.element().clone(), None)).value();
         let moved = self.checked(made)?;
         let mut whole = shape[..rank].to_vec();
         whole[axis] *= u64::from(parts);
-        self.unary("tt.reshape", moved, Type::tensor(whole, ty.element().clone(), None))
+        self.unary(tt::RESHAPE, moved, Type::tensor(whole, ty.element().clone(), None))
     }
 }

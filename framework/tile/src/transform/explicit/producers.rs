@@ -7,6 +7,7 @@
 use super::loops::Loop;
 use super::turns::Turns;
 use super::{Expander, Maker, violation_of};
+use crate::op::name::{scf, ttg};
 use crate::{Attribute, Type, Value, Violation};
 
 use super::super::Copier;
@@ -27,15 +28,15 @@ impl Expander<'_> {
         let (consumed, around) = copier.to.enter_region(Vec::new());
         let results = self.looped(turns, copier)?;
         let types: Vec<Type> = results.iter().map(|value| copier.to.ty(*value).clone()).collect();
-        let made = copier.to.op("ttg.warp_yield").operands("values", &results).done();
+        let made = copier.to.op(ttg::WARP_YIELD).operands("values", &results).done();
         Maker { copier, at: of.op }.checked(made)?;
         copier.to.at(around);
         let (produced, around) = copier.to.enter_region(Vec::new());
         self.issued(turns, copier)?;
-        let made = copier.to.op("ttg.warp_return").done();
+        let made = copier.to.op(ttg::WARP_RETURN).done();
         Maker { copier, at: of.op }.checked(made)?;
         copier.to.at(around);
-        let mut made = copier.to.op("ttg.warp_specialize").made_region(consumed).made_region(produced);
+        let mut made = copier.to.op(ttg::WARP_SPECIALIZE).made_region(consumed).made_region(produced);
         for ty in types {
             made = made.result(ty);
         }
@@ -59,11 +60,11 @@ impl Expander<'_> {
         self.copy_ahead(of, copier, (counter, slot))?;
         let given: [Value; 2] =
             [self.next(turns, copier, slot)?, self.next_phase(of.op, copier, (slot, phase), turns.stages)?];
-        let made = copier.to.op("scf.yield").operands("results", &given).done();
+        let made = copier.to.op(scf::YIELD).operands("results", &given).done();
         Maker { copier, at: of.op }.checked(made)?;
         copier.to.at(around);
         let [begin, end, step] = [0, 1, 2].map(|number| turns.operands[number]);
-        let made = copier.to.op("scf.for").operand(begin).operand(end).operand(step);
+        let made = copier.to.op(scf::FOR).operand(begin).operand(end).operand(step);
         let mut made = made.operands("initial", &[first; 2]).made_region(region);
         for ty in carried {
             made = made.result(ty);

@@ -8,6 +8,7 @@
 //! Where products go on while the next turn begins, a turn ends when those of the turn before have ended: their buffer is the one
 //! that the next turn fills, so that copies are one turn less ahead.
 
+use crate::op::name::{arith, scf, tw};
 use std::collections::HashMap;
 
 use super::copy::commit;
@@ -40,7 +41,7 @@ pub(super) fn of_tensors(function: &Function, choices: &Choices) -> Result<HashM
             if stages.insert(tensor, count).is_some() {
                 return Err(violation_of(function, tensor, "two loops fill it"));
             }
-            debug_assert!(body.op(tensor).name() == "tw.shared_tensor");
+            debug_assert!(body.op(tensor).name() == tw::SHARED_TENSOR);
         }
     }
     Ok(stages)
@@ -98,8 +99,8 @@ impl Expander<'_> {
         let mut maker = Maker { copier, at: op };
         let ty = maker.copier.to.ty(step).clone();
         let turns = maker.integer(i64::from(ahead), &ty)?;
-        let distance = maker.binary("arith.muli", step, turns)?;
-        maker.binary("arith.addi", from, distance)
+        let distance = maker.binary(arith::MULI, step, turns)?;
+        maker.binary(arith::ADDI, from, distance)
     }
 
     /// Issues the copies of a turn into a buffer, where there is such a turn, and closes their group.
@@ -113,9 +114,9 @@ impl Expander<'_> {
         let (then, around) = copier.to.enter_region(Vec::new());
         self.copy_ahead(of, copier, (counter, slot))?;
         let wrong = crate::transform::unmade(copier.function, copier.from.op(of.op));
-        copier.to.op("scf.yield").done().map_err(&wrong)?;
+        copier.to.op(scf::YIELD).done().map_err(&wrong)?;
         copier.to.at(around);
-        copier.to.op("scf.if").operand(there).made_region(then).empty_region().done().map_err(&wrong)?;
+        copier.to.op(scf::IF).operand(there).made_region(then).empty_region().done().map_err(&wrong)?;
         if self.has_groups(of) { commit(of.op, copier) } else { Ok(()) }
     }
 
@@ -133,8 +134,8 @@ impl Expander<'_> {
         self.expect(of, slot, copier)?;
         for &op in &of.ahead {
             match copier.from.op(op).name() {
-                "tw.copy" if self.is_box(op) => self.fill_box(of, op, slot, copier)?,
-                "tw.copy" => {
+                tw::COPY if self.is_box(op) => self.fill_box(of, op, slot, copier)?,
+                tw::COPY => {
                     let target = copier.from.op(op).operands[1];
                     self.fill(op, target, copier)?;
                 }

@@ -4,6 +4,7 @@ use super::copy::wait_for;
 use super::held::Held;
 use super::loops::{Loop, carried};
 use super::{Expander, Maker};
+use crate::op::name::{arith, scf, ttg, tw};
 use crate::{Attribute, Block, Op, Region, Type, Value, Violation};
 
 use super::super::Copier;
@@ -58,7 +59,7 @@ impl Expander<'_> {
         self.skipped.extend(&of.copies);
         for op in copier.from.ops(block).to_vec() {
             match copier.from.op(op).name() {
-                "scf.yield" => self.ended(turns, copier, (buffer, later.as_ref()), (op, &sums))?,
+                scf::YIELD => self.ended(turns, copier, (buffer, later.as_ref()), (op, &sums))?,
                 _ => copier.op(op, self)?,
             }
         }
@@ -118,7 +119,7 @@ impl Expander<'_> {
         if self.has_groups(of) {
             wait_for(of.op, copier, i32::try_from(ahead - 1).unwrap_or(0))?;
         }
-        let meets = copier.to.op("ttg.barrier").attribute("addrSpace", Attribute::Word("local".into())).done();
+        let meets = copier.to.op(ttg::BARRIER).attribute("addrSpace", Attribute::Word("local".into())).done();
         Maker { copier, at: of.op }.checked(meets)?;
         let [end, step] = [turns.operands[1], turns.operands[2]];
         let counter = self.turn(of.op, copier, buffer.counter, step, ahead)?;
@@ -163,7 +164,7 @@ impl Expander<'_> {
         if let Some(phase) = buffer.phase {
             given.push(self.next_phase(of.op, copier, (buffer.slot, phase), turns.stages)?);
         }
-        let made = copier.to.op("scf.yield").operands("results", &given).done();
+        let made = copier.to.op(scf::YIELD).operands("results", &given).done();
         Maker { copier, at: of.op }.checked(made).map(drop)
     }
 
@@ -177,7 +178,7 @@ impl Expander<'_> {
     ) -> Result<Vec<Value>, Violation> {
         let operation = copier.from.op(turns.of.op).clone();
         let [begin, end, step] = [0, 1, 2].map(|number| turns.operands[number]);
-        let made = copier.to.op("scf.for").operand(begin).operand(end).operand(step);
+        let made = copier.to.op(scf::FOR).operand(begin).operand(end).operand(step);
         let mut made = made.operands("initial", initial);
         for ty in &types[1..] {
             made = made.result(ty.clone());
@@ -202,7 +203,7 @@ impl Expander<'_> {
         }
         let inputs: Vec<Value> = sums.iter().map(|number| given[*number]).collect();
         let types: Vec<Type> = inputs.iter().map(|input| copier.to.ty(*input).clone()).collect();
-        let mut made = copier.to.op("tw.await_products").operands("inputs", &inputs);
+        let mut made = copier.to.op(tw::AWAIT_PRODUCTS).operands("inputs", &inputs);
         for ty in types {
             made = made.result(ty);
         }
@@ -225,8 +226,8 @@ impl Expander<'_> {
         let ty = Type::integer(32);
         let [last, one] = [maker.integer((stages - 1).into(), &ty)?, maker.integer(1, &ty)?];
         let is_last = maker.compare("eq", slot, last)?;
-        let other = maker.binary("arith.xori", phase, one)?;
-        let made = maker.copier.to.op("arith.select").operand(is_last).operand(other).operand(phase).result(ty).value();
+        let other = maker.binary(arith::XORI, phase, one)?;
+        let made = maker.copier.to.op(arith::SELECT).operand(is_last).operand(other).operand(phase).result(ty).value();
         maker.checked(made)
     }
 
@@ -237,12 +238,12 @@ impl Expander<'_> {
         copier: &mut Copier<'_, '_, '_>,
         slot: Value,
     ) -> Result<Value, Violation> {
-        self.neighbour(turns.of.op, copier, slot, [turns.stages - 1, 0], "arith.addi")
+        self.neighbour(turns.of.op, copier, slot, [turns.stages - 1, 0], arith::ADDI)
     }
 
     /// The number of the buffer before one, round at the end.
     fn before(&self, turns: &Turns<'_>, copier: &mut Copier<'_, '_, '_>, slot: Value) -> Result<Value, Violation> {
-        self.neighbour(turns.of.op, copier, slot, [0, turns.stages - 1], "arith.subi")
+        self.neighbour(turns.of.op, copier, slot, [0, turns.stages - 1], arith::SUBI)
     }
 
     /// The number of the buffer beside one.
@@ -260,7 +261,7 @@ impl Expander<'_> {
             [maker.integer(last.into(), &ty)?, maker.integer(first.into(), &ty)?, maker.integer(1, &ty)?];
         let is_last = maker.compare("eq", slot, last)?;
         let next = maker.binary(step, slot, one)?;
-        let made = maker.copier.to.op("arith.select").operand(is_last).operand(first).operand(next).result(ty).value();
+        let made = maker.copier.to.op(arith::SELECT).operand(is_last).operand(first).operand(next).result(ty).value();
         maker.checked(made)
     }
 }

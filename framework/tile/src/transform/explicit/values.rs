@@ -1,5 +1,6 @@
 //! What is done in registers: products, casts, reductions.
 
+use crate::op::name::{arith, tt, ttg};
 use std::sync::Arc;
 
 use super::{Expander, Maker, packed, violation};
@@ -13,7 +14,7 @@ impl Expander<'_> {
         let result = copier.from.op(op).results[0];
         let ty = copier.from.ty(result).clone();
         let initial = copier.value(copier.from.op(op).operands[0]);
-        let made = Maker { copier, at: op }.unary("tt.splat", initial, ty)?;
+        let made = Maker { copier, at: op }.unary(tt::SPLAT, initial, ty)?;
         copier.bind(result, made);
         Ok(())
     }
@@ -25,7 +26,7 @@ impl Expander<'_> {
         let source = copier.value(copier.from.op(op).operands[0]);
         // Narrow elements have bytes.
         let ty = ty.with_element(copier.to.ty(source).element().clone());
-        let made = Maker { copier, at: op }.unary("ttg.convert_layout", source, ty)?;
+        let made = Maker { copier, at: op }.unary(ttg::CONVERT_LAYOUT, source, ty)?;
         copier.bind(result, made);
         Ok(())
     }
@@ -56,7 +57,7 @@ impl Expander<'_> {
         let columns = choice.n_width.map(number);
         let width = said("kWidth").or(width);
         let columns = said("nWidth").or(columns);
-        let mut made = copier.to.op("tt.dot").operand(factors[0]).operand(factors[1]).operand(sums);
+        let mut made = copier.to.op(tt::DOT).operand(factors[0]).operand(factors[1]).operand(sums);
         if let Some(instruction) = instruction {
             made = made.attribute(INSTRUCTION, instruction);
         }
@@ -132,10 +133,10 @@ impl Expander<'_> {
         // Along the only axis a single element is left.
         let given = if to.shape().is_some_and(<[u64]>::is_empty) { element.clone() } else { to };
         let of = element.clone();
-        let made = copier.to.op("tt.reduce").operand(source).attribute("axis", axis).result(given);
+        let made = copier.to.op(tt::REDUCE).operand(source).attribute("axis", axis).result(given);
         let made = made.region(vec![element.clone(), element], |inner, arguments| {
             let sum = inner.op(name).operand(arguments[0]).operand(arguments[1]).result(of).value()?;
-            inner.op("tt.reduce.return").operand(sum).done().map(drop)
+            inner.op(tt::REDUCE_RETURN).operand(sum).done().map(drop)
         });
         let made = made.value().map_err(unmade(copier.function, copier.from.op(op)))?;
         copier.bind(result, made);
@@ -148,7 +149,7 @@ impl Maker<'_, '_, '_, '_> {
     fn rounded(&mut self, name: &str, value: Value, to: Type) -> Result<Value, Violation> {
         let narrows = self.copier.to.ty(value).element_bits() > to.element_bits();
         let mut made = self.copier.to.op(name).operand(value);
-        if name == "tt.fp_to_fp" && narrows {
+        if name == tt::FP_TO_FP && narrows {
             made = made.attribute("rounding", Attribute::Word("rtne".into()));
         }
         let made = made.result(to).value();
@@ -167,30 +168,30 @@ impl Maker<'_, '_, '_, '_> {
             _ => return Ok(None),
         };
         let ty = self.copier.to.ty(codes).with_element(Type::integer(16));
-        let wide = self.unary("arith.extui", codes, ty.clone())?;
+        let wide = self.unary(arith::EXTUI, codes, ty.clone())?;
         let below = exponent + mantissa;
         let mut parts = Vec::new();
         for (mask, shift) in [(1i64 << below, 15 - below), ((1i64 << below) - 1, 10 - mantissa)] {
             let [mask, shift] = [self.integer(mask, &ty)?, self.integer(shift, &ty)?];
-            let part = self.binary("arith.andi", wide, mask)?;
-            parts.push(self.binary("arith.shli", part, shift)?);
+            let part = self.binary(arith::ANDI, wide, mask)?;
+            parts.push(self.binary(arith::SHLI, part, shift)?);
         }
-        let bits = self.binary("arith.ori", parts[0], parts[1])?;
+        let bits = self.binary(arith::ORI, parts[0], parts[1])?;
         let ty = ty.with_element(Type::Float(Float::F16));
-        let number = self.unary("tt.bitcast", bits, ty.clone())?;
+        let number = self.unary(tt::BITCAST, bits, ty.clone())?;
         // 2^(15 - bias), as numbers of sixteen bits have it.
         let scale = crate::Dense { ty, elements: Arc::from([(15u64 + 15 - bias) << 10]) };
         let scale = self.copier.to.constant(Attribute::Dense(scale));
         let scale = self.checked(scale)?;
-        self.binary("arith.mulf", number, scale).map(Some)
+        self.binary(arith::MULF, number, scale).map(Some)
     }
 
     /// The lowest bits of each byte, read as a signed number.
     fn sign_extended(&mut self, value: Value, bits: u32) -> Result<Value, Violation> {
         let ty = self.copier.to.ty(value).clone();
         let sign = self.integer(1 << (bits - 1), &ty)?;
-        let flipped = self.binary("arith.xori", value, sign)?;
-        self.binary("arith.subi", flipped, sign)
+        let flipped = self.binary(arith::XORI, value, sign)?;
+        self.binary(arith::SUBI, flipped, sign)
     }
 }
 
@@ -200,13 +201,13 @@ fn cast_name(from: &Type, from_bits: u32, to: &Type, signed: bool) -> Option<&'s
     let narrow_float = |ty: &Type| matches!(ty, Type::Float(float) if float.bits() <= 8);
     match (from, to) {
         (Type::Float(a), Type::Float(b)) if a == b => None,
-        (Type::Float(_), Type::Float(_)) if narrow_float(from) || narrow_float(to) => Some("tt.fp_to_fp"),
-        (Type::Float(a), Type::Float(b)) if a.bits() == b.bits() => Some("tt.fp_to_fp"),
-        (Type::Float(_), Type::Float(_)) => Some(if to_bits > from_bits { "arith.extf" } else { "arith.truncf" }),
-        (Type::Float(_), _) => Some(if signed { "arith.fptosi" } else { "arith.fptoui" }),
-        (_, Type::Float(_)) => Some(if signed { "arith.sitofp" } else { "arith.uitofp" }),
-        _ if to_bits > from_bits => Some(if signed { "arith.extsi" } else { "arith.extui" }),
-        _ if to_bits < from_bits => Some("arith.trunci"),
+        (Type::Float(_), Type::Float(_)) if narrow_float(from) || narrow_float(to) => Some(tt::FP_TO_FP),
+        (Type::Float(a), Type::Float(b)) if a.bits() == b.bits() => Some(tt::FP_TO_FP),
+        (Type::Float(_), Type::Float(_)) => Some(if to_bits > from_bits { arith::EXTF } else { arith::TRUNCF }),
+        (Type::Float(_), _) => Some(if signed { arith::FPTOSI } else { arith::FPTOUI }),
+        (_, Type::Float(_)) => Some(if signed { arith::SITOFP } else { arith::UITOFP }),
+        _ if to_bits > from_bits => Some(if signed { arith::EXTSI } else { arith::EXTUI }),
+        _ if to_bits < from_bits => Some(arith::TRUNCI),
         _ => None,
     }
 }
@@ -215,14 +216,14 @@ fn cast_name(from: &Type, from_bits: u32, to: &Type, signed: bool) -> Option<&'s
 fn combination(kind: &str, element: &Type) -> Option<&'static str> {
     let is_float = matches!(element, Type::Float(_));
     Some(match (kind, is_float) {
-        ("add", true) => "arith.addf",
-        ("mul", true) => "arith.mulf",
-        ("max", true) => "arith.maxnumf",
-        ("min", true) => "arith.minnumf",
-        ("add", false) => "arith.addi",
-        ("mul", false) => "arith.muli",
-        ("max", false) => "arith.maxsi",
-        ("min", false) => "arith.minsi",
+        ("add", true) => arith::ADDF,
+        ("mul", true) => arith::MULF,
+        ("max", true) => arith::MAXNUMF,
+        ("min", true) => arith::MINNUMF,
+        ("add", false) => arith::ADDI,
+        ("mul", false) => arith::MULI,
+        ("max", false) => arith::MAXSI,
+        ("min", false) => arith::MINSI,
         _ => return None,
     })
 }

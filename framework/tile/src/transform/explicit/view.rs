@@ -1,6 +1,7 @@
 //! Tiles of global memory: where their elements are, and which of them are there.
 
 use super::{Expander, Maker, packed, violation};
+use crate::op::name::{arith, tt};
 use crate::view_layout::{Mode, ModeStride, ViewLayout};
 use crate::{Attribute, Op, Type, Value, Violation};
 
@@ -93,7 +94,7 @@ impl Expander<'_> {
             let offset = maker.along(modes, index)?;
             let Some(offset) = offset else { continue };
             let offset = maker.units(offset, tile.in_unit)?;
-            tile.pointer = maker.binary("tt.addptr", tile.pointer, offset)?;
+            tile.pointer = maker.binary(tt::ADDPTR, tile.pointer, offset)?;
         }
         let result = maker.copier.from.op(op).results[0];
         self.views.insert(result, tile);
@@ -138,13 +139,13 @@ impl Tile {
             let Some(offset) = offset else { continue };
             let offset = maker.spread(offset, axis, &shape)?;
             offsets = Some(match offsets {
-                Some(others) => maker.binary("arith.addi", others, offset)?,
+                Some(others) => maker.binary(arith::ADDI, others, offset)?,
                 None => offset,
             });
         }
         let base = maker.splat(self.pointer, &shape)?;
         match offsets {
-            Some(offsets) => maker.binary("tt.addptr", base, offsets),
+            Some(offsets) => maker.binary(tt::ADDPTR, base, offsets),
             None => Ok(base),
         }
     }
@@ -181,7 +182,7 @@ pub(super) fn mask(
         let there = maker.compare("slt", range, bound)?;
         let there = maker.spread(there, axis, shape)?;
         whole = Some(match whole {
-            Some(others) => maker.binary("arith.andi", others, there)?,
+            Some(others) => maker.binary(arith::ANDI, others, there)?,
             None => there,
         });
     }
@@ -193,7 +194,7 @@ impl Maker<'_, '_, '_, '_> {
     fn range(&mut self, size: u64) -> Result<Value, Violation> {
         let end = i32::try_from(size).unwrap_or(i32::MAX);
         let ty = Type::tensor([size], Type::integer(32), None);
-        let made = self.copier.to.op("tt.make_range").attribute("start", 0).attribute("end", end).result(ty).value();
+        let made = self.copier.to.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value();
         self.checked(made)
     }
 
@@ -205,11 +206,11 @@ impl Maker<'_, '_, '_, '_> {
             let mut own = index;
             if before > 1 {
                 let by = self.integer(before as i64, &ty)?;
-                own = self.binary("arith.divui", own, by)?;
+                own = self.binary(arith::DIVUI, own, by)?;
             }
             if let Some(size) = leaf.size.filter(|_| number + 1 < modes.len()) {
                 let by = self.integer(size as i64, &ty)?;
-                own = self.binary("arith.remui", own, by)?;
+                own = self.binary(arith::REMUI, own, by)?;
             }
             before = before.saturating_mul(leaf.size.unwrap_or(1));
             let moved = match leaf.stride {
@@ -217,18 +218,18 @@ impl Maker<'_, '_, '_, '_> {
                 Stride::Elements(1) => own,
                 Stride::Elements(stride) => {
                     let by = self.integer(stride as i64, &ty)?;
-                    self.binary("arith.muli", own, by)?
+                    self.binary(arith::MULI, own, by)?
                 }
                 Stride::Value(value) => {
                     let by = match ty.shape() {
                         Some(shape) => self.splat(value, shape)?,
                         None => value,
                     };
-                    self.binary("arith.muli", own, by)?
+                    self.binary(arith::MULI, own, by)?
                 }
             };
             sum = Some(match sum {
-                Some(others) => self.binary("arith.addi", others, moved)?,
+                Some(others) => self.binary(arith::ADDI, others, moved)?,
                 None => moved,
             });
         }
@@ -242,7 +243,7 @@ impl Maker<'_, '_, '_, '_> {
         }
         let ty = self.copier.to.ty(elements).clone();
         let by = self.integer(i64::from(in_unit.trailing_zeros()), &ty)?;
-        self.binary("arith.shrsi", elements, by)
+        self.binary(arith::SHRSI, elements, by)
     }
 
     /// A vector along an axis, the same along all others.
@@ -258,12 +259,12 @@ impl Maker<'_, '_, '_, '_> {
             sizes.insert(at, 1);
             let ty = Type::tensor(sizes.clone(), element.clone(), None);
             let at = i32::try_from(at).unwrap_or(0);
-            let made = self.copier.to.op("tt.expand_dims").operand(value).attribute("axis", at).result(ty).value();
+            let made = self.copier.to.op(tt::EXPAND_DIMS).operand(value).attribute("axis", at).result(ty).value();
             value = self.checked(made)?;
         }
         if sizes == shape {
             return Ok(value);
         }
-        self.unary("tt.broadcast", value, Type::tensor(shape, element, None))
+        self.unary(tt::BROADCAST, value, Type::tensor(shape, element, None))
     }
 }
