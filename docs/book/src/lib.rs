@@ -1,6 +1,6 @@
 //! The pages of the book in `docs/`, and the commands that they show.
 //!
-//! The tests build the book, follow its links and run its commands. Imports nothing of Tilewright.
+//! The tests follow the links of the pages and run their commands.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,6 +47,34 @@ pub fn links(text: &str) -> Vec<String> {
         _ => None,
     });
     links.collect()
+}
+
+/// The ids of a page's headings, as mdBook gives them: lower case, spaces as hyphens, no other punctuation; repeated ones are numbered.
+#[must_use]
+pub fn headings(text: &str) -> Vec<String> {
+    let (mut found, mut heading): (Vec<String>, Option<String>) = (Vec::new(), None);
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+        match (event, &mut heading) {
+            (Event::Start(Tag::Heading { .. }), _) => heading = Some(String::new()),
+            (Event::Text(text) | Event::Code(text), Some(heading)) => heading.push_str(&text),
+            (Event::End(TagEnd::Heading(_)), _) => {
+                let id = heading_id(&heading.take().unwrap_or_default());
+                let before = found.iter().filter(|known| **known == id).count();
+                found.push(if before == 0 { id } else { format!("{id}-{before}") });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn heading_id(heading: &str) -> String {
+    let kept = heading.trim().chars().filter_map(|c| match c {
+        c if c.is_alphanumeric() || c == '_' || c == '-' => Some(c.to_ascii_lowercase()),
+        c if c.is_whitespace() => Some('-'),
+        _ => None,
+    });
+    kept.collect()
 }
 
 /// What a line of a code block begins with if it is a command and not text.

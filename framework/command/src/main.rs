@@ -15,6 +15,7 @@ mod explain;
 mod failure;
 mod figures;
 mod gather;
+mod global;
 mod input;
 mod instructions;
 mod layout;
@@ -32,9 +33,10 @@ mod ways;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use failure::Failure;
+use global::Global;
 
 /// What `--help` says of environment variables.
 const ENVIRONMENT: &str = "\
@@ -52,17 +54,6 @@ struct Arguments {
     global: Global,
     #[command(subcommand)]
     command: Command,
-}
-
-/// Options of every command.
-#[derive(Debug, Args)]
-struct Global {
-    /// Load this plugin first; may be given several times.
-    #[arg(long, value_name = "FILE", global = true)]
-    plugin: Vec<PathBuf>,
-    /// Read more target files from this directory; may be given several times.
-    #[arg(long, value_name = "DIR", global = true)]
-    targets: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

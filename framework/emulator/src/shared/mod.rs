@@ -5,13 +5,15 @@
 //! record is replaced by an access that comes after it, for whatever comes after that access comes
 //! after the record too. Reads that nothing orders are joined into one record, as reads by several.
 
+mod accessor;
 mod asynchronous;
 mod atomic;
 mod flight;
 mod mbarrier;
 mod shared_memory;
 
+pub(super) use accessor::{Accessor, Epoch, Record, described, seen_by_own};
+use accessor::{SEVERAL_LANES, race};
 pub(super) use asynchronous::Proxy;
 pub(super) use mbarrier::{Clock, join, until};
-pub(super) use shared_memory::{Accessor, Epoch, Record, SharedMemory, described, seen_by_own};
-use shared_memory::{SEVERAL_LANES, race};
+pub(super) use shared_memory::SharedMemory;

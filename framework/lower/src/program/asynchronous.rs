@@ -4,7 +4,6 @@
 //! any at all. A copy that no row makes is a load and a store: it is done when it is issued, so that groups and waits stay as
 //! the program has them.
 
-use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
 
 use crate::shared_memory::Access;
@@ -15,7 +14,7 @@ use tilewright_tile::{Op, Value};
 
 use super::error::{Lowered, Reason};
 use super::held::Held;
-use super::lowering::Lowering;
+use super::lowering::{Copies, Lowering};
 use super::memory::Groups;
 use super::places::idle_registers;
 use super::shared::{layout_of, load_and_store, placed_at};
@@ -24,9 +23,6 @@ use super::types::{carrier, stored};
 const COPY: &str = ttg::ASYNC_COPY_GLOBAL_TO_LOCAL;
 const COMMIT: &str = ttg::ASYNC_COMMIT_GROUP;
 const WAIT: &str = ttg::ASYNC_WAIT;
-
-/// The copies that go on while the program does, each with how.
-pub(super) type Copies = HashMap<Op, PointedCopy>;
 
 /// Finds them.
 pub(super) fn planned(lowering: &mut Lowering<'_>) -> Copies {

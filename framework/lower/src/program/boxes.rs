@@ -18,16 +18,13 @@ use tilewright_tile::transform::outside;
 use tilewright_tile::{self as tile, Attribute, Body, Op, Origin};
 
 use super::error::{LowerError, Lowered, Reason};
-use super::lowering::Lowering;
+use super::lowering::{Boxes, Lowering};
 use super::mbarrier::by_first;
 use super::shared::placed_at;
 use super::types::{carrier, stored};
 
 const COPY: &str = tw::LOAD_BOX;
 const MAPPED: &str = tw::MAPPED;
-
-/// Copies of boxes, each with how, and the number of the parameter that is its map.
-pub(super) type Boxes = HashMap<Op, (BoxCopy, u32)>;
 
 /// A program before anything of it is written.
 pub(super) struct Asked<'a> {

@@ -8,7 +8,9 @@ use tilewright_plan::contract::ContractError;
 use tilewright_plan::movement::MovementError;
 use tilewright_tile::{Body, Op};
 
-use super::size::MOST_OPERATIONS;
+/// Operations of a kernel, each counted once however often it runs, and functions of numbers as the arithmetic that stands for
+/// them on this target. Real programs have some thousands.
+pub const MOST_OPERATIONS: u64 = 1 << 18;
 
 /// An operation that cannot be lowered, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

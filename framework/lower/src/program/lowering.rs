@@ -7,20 +7,24 @@ use tilewright_assign::Machine;
 use tilewright_assign::layouts::Layouts;
 use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::Thread;
+use tilewright_plan::movement::{BoxCopy, PointedCopy, Thread};
 use tilewright_tile::facts::Facts;
 use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::{self as tile, Attribute, Body, Op};
 
 use crate::shared_memory::{Access, Part, Told};
 
-use super::asynchronous::Copies;
-use super::boxes::Boxes;
 use super::error::{LowerError, Lowered, Reason};
 use super::groups::Groups;
 use super::held::{Held, Registers};
 use super::pending::Pending;
 use super::types::carrier;
+
+/// Asynchronous copies from global to shared memory, each with its plan.
+pub(super) type Copies = HashMap<Op, PointedCopy>;
+
+/// Bulk tensor copies, each with its plan and the number of the parameter that is its tensor map.
+pub(super) type Boxes = HashMap<Op, (BoxCopy, u32)>;
 
 /// A function that is being lowered.
 pub(super) struct Lowering<'a> {

@@ -39,5 +39,4 @@ mod stages;
 mod types;
 
 pub use entry::{Program, program_kernel};
-pub use error::{LowerError, Reason};
-pub use size::MOST_OPERATIONS;
+pub use error::{LowerError, MOST_OPERATIONS, Reason};

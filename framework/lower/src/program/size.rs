@@ -8,12 +8,8 @@ use tilewright_kernel::{Element, MathFunction};
 use tilewright_math as math;
 use tilewright_tile::Op;
 
-use super::error::{LowerError, Lowered, Reason};
+use super::error::{LowerError, Lowered, MOST_OPERATIONS, Reason};
 use super::lowering::Lowering;
-
-/// Operations of a kernel, each counted once however often it runs, and functions of numbers as the arithmetic that stands for
-/// them on this target. Real programs have some thousands.
-pub const MOST_OPERATIONS: u64 = 1 << 18;
 
 impl Lowering<'_> {
     /// Lowers an operation, as far as the kernel has room for what becomes of it.

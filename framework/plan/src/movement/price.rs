@@ -1,11 +1,7 @@
 //! What counts cost on a target, and what they cost anywhere.
 
-use std::cmp::Ordering;
-
 use tilewright_kernel::Counts;
 use tilewright_target::{Cost, TargetDescription};
-
-use super::Plan;
 
 /// Cycles of a block: what its warps issue, one after the other on each pipe, plus the latency of
 /// each stage that the next one waits for.
@@ -80,20 +76,4 @@ pub fn slots(counts: &Counts) -> f64 {
 pub fn slots_with_accesses(counts: &Counts, access_slots: f64) -> f64 {
     let accesses = counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads;
     slots(counts) + access_slots * accesses as f64
-}
-
-impl Plan {
-    /// Orders plans for one question, the better first: that of fewer slots, then that of fewer cycles
-    /// by the target's table, then that of less scratch memory.
-    #[must_use]
-    pub fn compare(&self, other: &Self) -> Ordering {
-        self.compare_with_accesses(other, 0.0)
-    }
-
-    /// The same where each access of shared memory counts so many slots more.
-    pub(super) fn compare_with_accesses(&self, other: &Self, access_slots: f64) -> Ordering {
-        let price = |plan: &Self| slots_with_accesses(&plan.counts, access_slots);
-        let by_slots = price(self).total_cmp(&price(other));
-        by_slots.then(self.cost.total_cmp(&other.cost)).then(self.shared_bytes.cmp(&other.shared_bytes))
-    }
 }

@@ -17,8 +17,6 @@
 //! Several terms have `;` between them. The outermost one of the last gives the results of the foreign operation, has their
 //! types, and takes over the attributes that it knows.
 
-use crate::op::name::{math, tt};
-
 /// A term.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Term {

@@ -11,5 +11,7 @@
 mod captured;
 mod own;
 mod partitions;
+mod state;
 
-pub(super) use partitions::{Groups, lowered, operation};
+pub(super) use partitions::{lowered, operation};
+pub(super) use state::Groups;

@@ -2,43 +2,19 @@
 
 use super::captured;
 use super::own;
+use super::state::Groups;
 use crate::program::asynchronous;
 use crate::program::error::{LowerError, Lowered, Reason};
 use crate::program::held::{Held, Registers};
 use crate::program::lowering::Lowering;
 use crate::program::pending;
 use crate::shared_memory::ALL_GROUPS;
-use std::collections::HashMap;
 use tilewright_assign::Machine;
-use tilewright_kernel::{Compare, Kernel, SpecialRegister, Type, Value};
+use tilewright_kernel::{Compare, Kernel, SpecialRegister, Value};
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::{self as tile, Attribute, Block, Body, Op};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
-
-/// The groups of a program.
-#[derive(Debug)]
-pub(crate) struct Groups {
-    /// Where they do different things.
-    ops: Vec<Op>,
-    /// Warps of those that do all of the program, then of each further group.
-    pub warps: Vec<u32>,
-    /// By group but the last, an `i1`: whether the running warp is one of it; of the kernel.
-    pub(super) conditions: Vec<Value>,
-    /// The running warp among all.
-    pub(super) warp: Value,
-    /// By group, the index of its first warp.
-    pub(super) firsts: Vec<Value>,
-    /// What goes through shared memory: the number of its buffer, and its type.
-    pub(super) passed: HashMap<tile::Value, (u32, Type)>,
-}
-
-impl Default for Groups {
-    fn default() -> Self {
-        let (ops, warps, passed) = (Vec::new(), Vec::new(), HashMap::new());
-        Self { ops, warps, conditions: Vec::new(), warp: Value(0), firsts: Vec::new(), passed }
-    }
-}
 
 impl Groups {
     /// The groups of a program that has any.

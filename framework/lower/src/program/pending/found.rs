@@ -12,7 +12,7 @@ use tilewright_plan::contract::{Contraction, Question, candidates, plan};
 use tilewright_tile::marks::PENDING;
 use tilewright_tile::{Attribute, Block, Body, Op, Origin, Value};
 
-use super::{AWAIT, Pending};
+use super::state::{AWAIT, Pending};
 
 /// Finds them.
 pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {

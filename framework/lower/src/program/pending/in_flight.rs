@@ -1,59 +1,18 @@
 //! Lowers matrix multiplications that are in flight across iterations.
 
 use super::found;
+use super::state::{Pending, UnderWay};
 use crate::program::error::{Lowered, Reason};
 use crate::program::held::{Held, Registers};
 use crate::program::lowering::Lowering;
 use crate::program::shared;
 use crate::shared_memory::Access;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tilewright_kernel::{Queue, Type, Value};
 use tilewright_plan::contract::Contraction;
-use tilewright_tile::op::name::tw;
 use tilewright_tile::{self as tile, Op};
 
-/// The wait for products.
-pub(super) const AWAIT: &str = tw::AWAIT_PRODUCTS;
-
-/// The products that go on while the program does.
-#[derive(Debug, Default)]
-pub(crate) struct Pending {
-    /// Each with its plan, which reads both factors where they lie.
-    pub(super) products: HashMap<Op, Arc<Contraction>>,
-    /// Values that are pending, with the plan of the products that gave them.
-    pub(super) values: HashMap<tile::Value, Arc<Contraction>>,
-    /// Loads of factors, and conversions of what they give, that nobody makes.
-    pub(super) loads: HashSet<Op>,
-    /// By wait, for each operand whether it is there after it.
-    pub(super) there: HashMap<Op, Vec<bool>>,
-}
-
-/// Sums of products that are under way.
-#[derive(Debug, Clone)]
-pub(crate) struct UnderWay {
-    /// The plan of the products.
-    plan: Arc<Contraction>,
-    /// The kernel's values, which are pending.
-    pub values: Arc<[Value]>,
-}
-
 impl Pending {
-    /// Whether there are any.
-    pub(crate) fn are_some(&self) -> bool {
-        !self.products.is_empty()
-    }
-
-    /// Whether a load is of a factor that a product reads where it lies.
-    pub(crate) fn reads(&self, load: Op) -> bool {
-        self.loads.contains(&load)
-    }
-
-    /// Whether a value is pending.
-    pub(crate) fn has(&self, value: tile::Value) -> bool {
-        self.values.contains_key(&value)
-    }
-
     /// What stands for a value that is pending, from the next of `values`.
     pub(crate) fn held(&self, value: tile::Value, values: &mut impl Iterator<Item = Value>) -> Option<Held> {
         let plan = self.values.get(&value)?.clone();

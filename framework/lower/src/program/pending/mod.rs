@@ -7,7 +7,8 @@
 
 mod found;
 mod in_flight;
+mod state;
 
 pub(super) use found::planned;
-use in_flight::AWAIT;
-pub(super) use in_flight::{Pending, UnderWay, awaited, product};
+pub(super) use in_flight::{awaited, product};
+pub(super) use state::{Pending, UnderWay};

@@ -5,6 +5,7 @@ use super::compare;
 use super::float;
 use super::function;
 use super::integer;
+use super::scalar_operation::{Results, Scalar};
 use crate::program::error::{Lowered, Reason};
 use crate::program::held::{Held, Registers};
 use crate::program::lowering::Lowering;
@@ -12,22 +13,7 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 use tilewright_kernel::{Builder, Value};
 use tilewright_tile::op::name::{arith, math, tt};
-use tilewright_tile::{Attribute, Op, Operation, Type};
-
-/// One operation on scalars.
-pub(super) struct Scalar<'a> {
-    pub(super) builder: &'a mut Builder,
-    operation: &'a Operation,
-    /// The elements of its operands.
-    pub(super) from: &'a [Type],
-    /// The elements of its results.
-    pub(super) to: &'a [Type],
-    /// The operands.
-    pub(super) values: &'a [Value],
-}
-
-/// Results of an operation on scalars.
-pub(super) type Results = SmallVec<[Value; 2]>;
+use tilewright_tile::{Op, Operation, Type};
 
 /// Results of an operation by what its operands are: registers that hold the same are computed once.
 type Known = HashMap<SmallVec<[Value; 4]>, Results>;
@@ -109,21 +95,4 @@ fn apply(
     let mut scalar = Scalar { builder, operation, from, to, values };
     let found = meanings.iter().find_map(|meaning| meaning(&mut scalar, operation.name()));
     found.unwrap_or_else(|| Err(Reason::unsupported("there is no lowering of this operation")))
-}
-
-impl Scalar<'_> {
-    /// The element of the first operand.
-    pub(super) fn element(&self) -> &Type {
-        self.from.first().unwrap_or(&Type::BOOLEAN)
-    }
-
-    pub(super) fn word(&self, name: &str) -> &str {
-        let by_default = || self.operation.definition.attribute(name)?.default.as_ref();
-        let found = self.operation.attributes.get(name).or_else(by_default);
-        found.and_then(Attribute::as_text).unwrap_or_default()
-    }
-}
-
-pub(super) fn one(value: Value) -> Results {
-    Results::from_slice(&[value])
 }

@@ -10,9 +10,10 @@ mod integer;
 mod mapped;
 mod narrow;
 mod power;
+mod scalar_operation;
 
 pub(super) use constant::{constant, number};
-use elementwise::{Results, Scalar, one};
 pub(super) use elementwise::{elementwise, is_known};
 pub(super) use float::in_single;
 pub(super) use mapped::mapped;
+use scalar_operation::{Results, Scalar, one};

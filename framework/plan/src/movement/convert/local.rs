@@ -1,17 +1,11 @@
 //! Conversions in which no element leaves its lane and no lane differs from another: registers are
 //! renamed.
 
-use tilewright_kernel::{Counts, Value};
-use tilewright_target::TargetDescription;
-
 use super::super::{Bound, Conversion, cost};
 use super::plan::{Path, Plan, Steps};
-
-/// For every destination register the source register that it is.
-#[derive(Debug, Clone)]
-pub(super) struct Renaming {
-    source: Vec<usize>,
-}
+use super::renaming::Renaming;
+use tilewright_kernel::Counts;
+use tilewright_target::TargetDescription;
 
 pub(super) fn plan(conversion: &Conversion, target: &TargetDescription) -> Result<Plan, String> {
     let origin = conversion.origin.as_ref().ok_or("elements cross blocks")?;
@@ -34,10 +28,4 @@ pub(super) fn plan(conversion: &Conversion, target: &TargetDescription) -> Resul
         above_bound: None,
         steps: Steps::Renaming(Renaming { source }),
     })
-}
-
-impl Renaming {
-    pub(super) fn emit(&self, registers: &[Value]) -> Vec<Value> {
-        self.source.iter().map(|&register| registers[register]).collect()
-    }
 }

@@ -5,6 +5,7 @@ mod exchange;
 mod local;
 mod mixed;
 mod plan;
+mod renaming;
 mod rounds;
 mod shared;
 mod spread;

@@ -1,5 +1,6 @@
 //! Plans as values.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -8,9 +9,10 @@ use tilewright_kernel::{Builder, Counts, Value};
 
 use super::cluster::Exchanged;
 use super::exchange::Exchanges;
-use super::local::Renaming;
+use super::renaming::Renaming;
 use super::shared::Scratch;
 use crate::movement::choose::swizzle::Swizzle;
+use crate::movement::price::slots_with_accesses;
 use crate::movement::{Bound, Conversion, Means, bound};
 
 /// By what way data moves.
@@ -179,5 +181,21 @@ impl Plan {
             Steps::Sequence(before, after) => before.swizzle().or_else(|| after.swizzle()),
             Steps::Renaming(_) | Steps::Exchanges(_) => None,
         }
+    }
+}
+
+impl Plan {
+    /// Orders plans for one question, the better first: that of fewer slots, then that of fewer cycles
+    /// by the target's table, then that of less scratch memory.
+    #[must_use]
+    pub fn compare(&self, other: &Self) -> Ordering {
+        self.compare_with_accesses(other, 0.0)
+    }
+
+    /// The same where each access of shared memory counts so many slots more.
+    pub(super) fn compare_with_accesses(&self, other: &Self, access_slots: f64) -> Ordering {
+        let price = |plan: &Self| slots_with_accesses(&plan.counts, access_slots);
+        let by_slots = price(self).total_cmp(&price(other));
+        by_slots.then(self.cost.total_cmp(&other.cost)).then(self.shared_bytes.cmp(&other.shared_bytes))
     }
 }

@@ -6,9 +6,11 @@
 //! the blocks so far are moved by an ordinary conversion to all that need them. Where that is dearer,
 //! the tensor is converted to a layout whose lanes hold whole lines, scanned there, and converted back.
 
+mod direction;
 mod levels;
 mod plan;
 mod question;
 mod totals;
 
-pub use plan::{Scan, ScanDirection, scan};
+pub use direction::ScanDirection;
+pub use plan::{Scan, scan};

@@ -1,5 +1,6 @@
 //! Plans scans along one axis.
 
+use super::direction::ScanDirection;
 use super::levels::Level;
 use super::question::Question;
 use super::totals::Totals;
@@ -9,15 +10,6 @@ use crate::movement::{Bound, Means, MovementError, Plan, SharedBits, convert, co
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
-
-/// From which end of the axis a scan begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ScanDirection {
-    /// From coordinate 0 up.
-    Up,
-    /// From the last coordinate down.
-    Down,
-}
 
 /// How a tensor, or a tuple of tensors of one layout, is scanned along an axis.
 #[derive(Debug, Clone)]

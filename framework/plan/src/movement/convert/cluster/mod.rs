@@ -10,5 +10,7 @@
 mod across_blocks;
 mod distance;
 mod emit;
+mod plan;
 
-pub(super) use across_blocks::{Exchanged, is_asked, plan};
+pub(super) use across_blocks::Exchanged;
+pub(super) use plan::{is_asked, plan};

@@ -17,6 +17,7 @@
 mod emit;
 mod joins;
 mod moves;
+mod plan;
 mod rounds;
 mod search;
 mod selects;
@@ -25,5 +26,6 @@ mod taking;
 mod trade;
 mod words;
 
+pub(super) use plan::plan;
 use shuffles::WORD_BITS;
-pub(super) use shuffles::{Exchanges, Round, plan};
+pub(super) use shuffles::{Exchanges, Round};

@@ -2,16 +2,10 @@
 
 use super::joins::Joins;
 use super::moves::Moves;
-use super::search;
 use super::selects::{Selects, Word};
 use super::words::Words;
-use crate::movement::Conversion;
-use crate::movement::bound;
-use crate::movement::conversion::{Origin, Position};
-use crate::movement::convert::plan::{Path, Plan, Steps};
-use crate::movement::price::cost;
 use tilewright_kernel::{Counts, Element};
-use tilewright_target::{LaneXors, TargetDescription};
+use tilewright_target::LaneXors;
 
 pub(super) const WORD_BITS: u32 = 32;
 
@@ -54,53 +48,14 @@ impl Round {
     }
 }
 
-/// The best way that takes fewer wavefront slots than `most`.
-pub(crate) fn plan(conversion: &Conversion, target: &TargetDescription, most: f64) -> Result<Plan, String> {
-    let exchange_bits = target.index_exchange_bits().ok_or("the target has no exchange by lane index")?;
-    if exchange_bits != WORD_BITS {
-        return Err(format!("exchanges of {exchange_bits} bits; words of {WORD_BITS} are planned"));
-    }
-    let origin = conversion.origin.as_ref().ok_or("elements cross blocks")?;
-    stays_in_warp(conversion, origin)?;
-    let best = search::best(conversion, origin, target, most)?;
-    Ok(priced(conversion, best, exchange_bits, target))
-}
-
-fn priced(conversion: &Conversion, exchanges: Exchanges, exchange_bits: u32, target: &TargetDescription) -> Plan {
-    let counts = exchanges.counts();
-    let bound = bound::of_exchanges(conversion, exchange_bits);
-    let above = counts.exchanges > bound.exchanges;
-    // The table's selects are of 32 bits.
-    let issued = Counts { selects: counts.selects * exchanges.parts(), ..counts };
-    Plan {
-        path: if counts.exchanges == 0 { Path::Register } else { Path::Shuffle },
-        counts,
-        shared_bytes: 0,
-        cost: cost(&issued, conversion.warps(), exchanges.stages(), target),
-        bound,
-        above_bound: above.then(|| exchanges.why_above(bound.exchanges)),
-        steps: Steps::Exchanges(Box::new(exchanges)),
-    }
-}
-
-fn stays_in_warp(conversion: &Conversion, origin: &Origin) -> Result<(), String> {
-    let lanes = conversion.lane_mask();
-    let crosses = |p: &Position, own: u64| p.thread & !lanes != own & !lanes;
-    let threads = origin.of_threads.iter().enumerate().any(|(bit, p)| crosses(p, 1 << bit));
-    if threads || origin.of_registers.iter().any(|p| crosses(p, 0)) {
-        return Err("a warp needs elements of other warps".to_owned());
-    }
-    Ok(())
-}
-
 impl Exchanges {
     /// Exchanges that an element, or a group of packed ones, takes.
-    fn parts(&self) -> u64 {
+    pub(super) fn parts(&self) -> u64 {
         u64::from(self.element.bits().div_ceil(WORD_BITS))
     }
 
     /// How often exchanges wait for each other.
-    fn stages(&self) -> u64 {
+    pub(super) fn stages(&self) -> u64 {
         let moving = self.rounds.iter().any(|round| !round.stays());
         (self.moves.exchanging() + u64::from(moving)).max(1)
     }
@@ -133,7 +88,7 @@ impl Exchanges {
         alike.then_some(constant as u32)
     }
 
-    fn why_above(&self, bound: u64) -> String {
+    pub(super) fn why_above(&self, bound: u64) -> String {
         let packed = 1u32 << self.words.src_inner.len();
         let fits = (WORD_BITS / self.element.bits()).max(1);
         if packed < fits {

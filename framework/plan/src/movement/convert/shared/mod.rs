@@ -4,7 +4,9 @@
 mod coordinates;
 mod emit;
 mod layouts;
+mod plan;
 mod scratch;
 
-use scratch::Sides;
-pub(super) use scratch::{Scratch, least_slots, plan, stays_in_warps, within};
+use plan::Sides;
+pub(super) use plan::{least_slots, plan, stays_in_warps, within};
+pub(super) use scratch::Scratch;

@@ -1,0 +1,16 @@
+//! Options that every subcommand takes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Load this plugin first; may be given several times.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub plugin: Vec<PathBuf>,
+    /// Read more target files from this directory; may be given several times.
+    #[arg(long, value_name = "DIR", global = true)]
+    pub targets: Vec<PathBuf>,
+}

@@ -1,0 +1,86 @@
+//! Plans conversions between the blocks of a cluster.
+
+use super::across_blocks::Exchanged;
+use super::distance::Distances;
+use crate::movement::conversion::Side;
+use crate::movement::convert::plan::{Path, Plan, Steps};
+use crate::movement::convert::shared::within;
+use crate::movement::price::cost;
+use crate::movement::tile::Reach;
+use crate::movement::{Conversion, Means, bound};
+use tilewright_layout::f2::Subspace;
+use tilewright_target::TargetDescription;
+
+/// Whether some block needs what it does not hold at the same place of the tensor.
+pub(crate) fn is_asked(conversion: &Conversion) -> bool {
+    conversion.origin.is_none()
+}
+
+pub(crate) fn plan(conversion: &Conversion, means: &Means<'_>) -> Result<Plan, String> {
+    let target = means.target;
+    let block_bits = conversion.src.blocks.len() as u32;
+    has_clusters(target, block_bits)?;
+    let distances = Distances::of(conversion).ok_or("blocks need elements that no block holds")?;
+    let leaves = !distances.are_zero();
+    let groups = distances.groups();
+    let local = distances.within_block(conversion, &groups);
+    let bound = match leaves {
+        true => bound::of_cluster(conversion, means),
+        false => bound::of_shared(conversion, means),
+    };
+    let distances = distances.of_threads();
+    let lanes = distances[..conversion.lane_bits as usize].iter().copied().collect();
+    let reach = Reach { leaves, lanes, times: groups.bits() };
+    let scratch = within(&local, reach, &bound, means)?;
+    let exchanged = Exchanged {
+        scratch,
+        groups,
+        distances: distances.to_vec(),
+        lane_bits: conversion.lane_bits,
+        warp_bits: conversion.warp_bits,
+        block_bits,
+        register_bits: conversion.dst.registers.len() as u32,
+        leaves,
+        copies: holds_copies(&conversion.src),
+    };
+    Ok(priced(conversion, exchanged, bound, target))
+}
+
+/// Whether the blocks hold the same elements as others, wholly or in part.
+pub(super) fn holds_copies(src: &Side) -> bool {
+    let in_block = Subspace::span(src.registers.iter().chain(&src.threads).copied());
+    let all = src.blocks.iter().fold(in_block.clone(), |mut all, &column| {
+        all.insert(column);
+        all
+    });
+    (all.dimension() - in_block.dimension()) < src.blocks.len() as u32
+}
+
+pub(super) fn has_clusters(target: &TargetDescription, block_bits: u32) -> Result<(), String> {
+    let most = u64::from(target.limits.blocks_per_cluster);
+    match 1u64 << block_bits {
+        blocks if blocks <= most => Ok(()),
+        _ if most == 1 => Err(format!("elements cross blocks, and target {} has no clusters", target.name)),
+        blocks => {
+            Err(format!("target {} has clusters of at most {most} blocks, the layouts have {blocks}", target.name))
+        }
+    }
+}
+
+pub(super) fn priced(
+    conversion: &Conversion,
+    exchanged: Exchanged,
+    bound: bound::Bound,
+    target: &TargetDescription,
+) -> Plan {
+    let counts = exchanged.counts(target);
+    Plan {
+        path: if exchanged.leaves { Path::Cluster } else { Path::Shared },
+        counts,
+        shared_bytes: exchanged.scratch.bytes(),
+        cost: cost(&counts, conversion.warps(), exchanged.scratch.rounds(), target),
+        bound,
+        above_bound: exchanged.why_above(&counts, &bound),
+        steps: Steps::Cluster(Box::new(exchanged)),
+    }
+}
