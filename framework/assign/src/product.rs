@@ -231,7 +231,7 @@ fn factor(body: &Body, op: Op, side: usize) -> Result<(Number, Option<Scale>), C
 pub(crate) fn of_type(ty: &Type) -> Option<Number> {
     match ty {
         Type::Integer(bits, _) => Some(Number::Integer { bits: *bits, signed: true }),
-        Type::Float(float) => Number::named(float.number_name()),
+        Type::Float(float) => Some(Number::Float(float.format())),
         _ => None,
     }
 }

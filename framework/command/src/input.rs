@@ -80,7 +80,7 @@ pub fn shape(text: &str) -> Result<Vec<u64>, Failure> {
 
 /// Width of an element given as a type or a number of bits.
 pub fn element_bits(text: &str) -> Result<u32, Failure> {
-    if let Some(element) = Element::ALL.iter().find(|element| element.name() == text) {
+    if let Some(element) = Element::named(text) {
         return Ok(element.bits());
     }
     text.parse().map_err(|_| {

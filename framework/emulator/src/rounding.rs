@@ -1,10 +1,9 @@
 //! The floating-point types in which sums are made, and rounding to them.
 
-use half::{bf16, f16};
+use tilewright_kernel::Element;
+use tilewright_target::{Format, RoundingMode};
 
 use super::arithmetic::sign_extend;
-use tilewright_kernel::Element;
-use tilewright_target::Number;
 
 /// The type in which products of floating-point elements are summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +22,15 @@ impl Sum {
             "f32" => Some(Self::F32),
             "f64" => Some(Self::F64),
             _ => None,
+        }
+    }
+
+    fn format(self) -> Format {
+        match self {
+            Self::F16 => Format::F16,
+            Self::Bf16 => Format::BF16,
+            Self::F32 => Format::F32,
+            Self::F64 => Format::F64,
         }
     }
 
@@ -48,45 +56,29 @@ impl Sum {
     pub(super) fn round(self, value: f64) -> f64 {
         match self {
             Self::F64 => value,
+            // The host's own rounding, since most sums are of this type.
             Self::F32 => f64::from(value as f32),
-            Self::F16 => f16::from_f32(odd_single(value)).to_f64(),
-            Self::Bf16 => bf16::from_f32(odd_single(value)).to_f64(),
+            Self::F16 | Self::Bf16 => self.decode(self.encode(value)),
         }
     }
 
     /// The value of the bits of this type.
     pub(super) fn decode(self, bits: u64) -> f64 {
         match self {
-            Self::F16 => f16::from_bits(bits as u16).to_f64(),
-            Self::Bf16 => bf16::from_bits(bits as u16).to_f64(),
             Self::F32 => f64::from(f32::from_bits(bits as u32)),
-            Self::F64 => f64::from_bits(bits),
+            Self::F16 | Self::Bf16 | Self::F64 => self.format().decode(bits),
         }
     }
 
     /// All bits of a magnitude.
     pub(super) fn magnitude_bits(self) -> u64 {
-        match self {
-            Self::F16 | Self::Bf16 => 0x7fff,
-            Self::F32 => 0x7fff_ffff,
-            Self::F64 => u64::MAX >> 1,
-        }
+        u64::MAX >> (65 - self.format().bits())
     }
 
-    /// The bits of a value of this type; NaN is the positive quiet one without payload.
+    /// The bits of a value, rounded to nearest even; NaN is the positive quiet one without payload.
     pub(super) fn encode(self, value: f64) -> u64 {
-        match self {
-            Self::F16 => u64::from(if value.is_nan() { 0x7e00 } else { f16::from_f32(value as f32).to_bits() }),
-            Self::Bf16 => u64::from(if value.is_nan() { 0x7fc0 } else { bf16::from_f32(value as f32).to_bits() }),
-            Self::F32 => u64::from(if value.is_nan() { 0x7fc0_0000 } else { (value as f32).to_bits() }),
-            Self::F64 => {
-                if value.is_nan() {
-                    0x7ff8_0000_0000_0000
-                } else {
-                    value.to_bits()
-                }
-            }
-        }
+        // Types of sums have NaN and infinity, so that every number has its bits.
+        self.format().round(value, RoundingMode::NearestEven).unwrap_or_default()
     }
 }
 
@@ -95,12 +87,9 @@ pub(super) fn convert(from: Element, signed: bool, to: Element, bits: u64) -> u6
     let Some(sum) = Sum::named(to.name()) else { return bits };
     if !from.is_float() {
         let value = if signed { i128::from(sign_extend(bits, from.bits())) } else { i128::from(bits) };
-        return sum.encode(if sum == Sum::F64 { value as f64 } else { sum.round(odd_integer(value)) });
+        return sum.encode(if sum == Sum::F64 { value as f64 } else { odd_integer(value) });
     }
-    match Number::named(from.name()) {
-        Some(Number::Float(format)) => sum.encode(sum.round(format.decode(bits))),
-        _ => bits,
-    }
+    Sum::named(from.name()).map_or(bits, |from| sum.encode(from.decode(bits)))
 }
 
 /// An integer of at most 65 bits, rounded to odd.
@@ -145,17 +134,6 @@ pub(super) fn odd_total(terms: impl Iterator<Item = f64>) -> f64 {
         parts.retain(|&part| part != 0.0);
     }
     parts.into_iter().reduce(|low, high| odd_sum(high, low)).unwrap_or(0.0)
-}
-
-/// The same for going to binary32, which leaves room for at most 22 bits.
-fn odd_single(value: f64) -> f32 {
-    let single = value as f32;
-    let back = f64::from(single);
-    if value.is_nan() || back == value || single.to_bits() & 1 == 1 {
-        return single;
-    }
-    let grows = back.abs() < value.abs();
-    f32::from_bits(if grows { single.to_bits() + 1 } else { single.to_bits() - 1 })
 }
 
 #[cfg(test)]

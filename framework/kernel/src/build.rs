@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{
+use crate::op::{TypeRule, operations};
+use crate::{
     Atomic, Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MAX_VALUES, MathFunction, MemoryOrder,
     MemoryScope, Op, Parameter, Queue, Region, Scope, SharedBuffer, Space, SpecialRegister, Statement, Type, Unary,
     Value,
@@ -26,6 +27,38 @@ pub struct Builder {
     /// How many of them are a function of numbers.
     functions: BTreeMap<(MathFunction, Element), u64>,
 }
+
+/// The method of a row that names one: its parameters are the fields, its result is the operation's.
+macro_rules! method {
+    ([] $($row:tt)*) => {};
+    ([$method:ident] none $(#[$doc:meta])* $variant:ident { $($field:ident: $type:ty),* }) => {
+        $(#[$doc])*
+        pub fn $method(&mut self, $($field: $type),*) {
+            self.effect(Op::$variant { $($field),* });
+        }
+    };
+    ([$method:ident] one $(#[$doc:meta])* $variant:ident { $($field:ident: $type:ty),* }) => {
+        $(#[$doc])*
+        pub fn $method(&mut self, $($field: $type),*) -> Value {
+            self.computed(Op::$variant { $($field),* })
+        }
+    };
+}
+
+macro_rules! define {
+    ($(
+        $(#[$doc:meta])* $name:ident $variant:ident $(($one:ident: $one_type:ty))?
+        $({ $($(#[$about:meta])* $field:ident: $type:ty $(= $what:literal)? $(where $rule:expr)?),* $(,)? })?
+        [$($text:tt)*] -> $count:ident $(($given:expr))? $(at_best($best:expr))? $(needs($control:expr))? $(fn $method:ident)?;
+    )*) => {
+        /// Operations whose results' types follow from their operands.
+        impl Builder {
+            $(method! { [$($method)?] $count $(#[$doc])* $variant { $($($field: $type),*)? } })*
+        }
+    };
+}
+
+operations!(define);
 
 impl Builder {
     /// Starts a kernel; its parameters are values 0, 1, ...
@@ -141,6 +174,17 @@ impl Builder {
         value
     }
 
+    /// Appends an operation with one result, whose type follows from its operands.
+    fn computed(&mut self, op: Op) -> Value {
+        let ty = match op.result_rule() {
+            TypeRule::Is(ty) => ty,
+            TypeRule::From(value, map) => map(self.type_of(value)),
+            // Rows with methods say the type; of others it is given.
+            TypeRule::Any | TypeRule::OneOf(_) => Type::Scalar(Element::I32),
+        };
+        self.value(ty, op)
+    }
+
     /// Appends an operation with a result of each of the given types.
     pub fn values(&mut self, types: &[Type], op: Op) -> Vec<Value> {
         let results: Vec<_> = types.iter().map(|&ty| (self.define(ty), ty)).collect();
@@ -176,11 +220,6 @@ impl Builder {
         self.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer })
     }
 
-    /// The start of a shared buffer that was added before, by its number.
-    pub fn shared_address(&mut self, buffer: u32) -> Value {
-        self.value(Type::Pointer(Space::Shared), Op::SharedAddress { buffer })
-    }
-
     /// How many shared buffers there are so far.
     #[must_use]
     pub fn buffers(&self) -> u32 {
@@ -193,46 +232,10 @@ impl Builder {
         open.statements.extend(region.statements.into_iter().filter(|one| !matches!(one.op, Op::Yield { .. })));
     }
 
-    /// Where a shared address is in a block of the cluster, by the block's index.
-    pub fn cluster_address(&mut self, pointer: Value, block: Value) -> Value {
-        self.value(Type::Pointer(Space::Cluster), Op::ClusterAddress { pointer, block })
-    }
-
-    /// An operation on one value.
-    pub fn unary(&mut self, op: Unary, a: Value) -> Value {
-        self.value(self.type_of(a), Op::Unary { op, a })
-    }
-
-    /// An operation on two values of one type.
-    pub fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
-        self.value(self.type_of(a), Op::Binary { op, a, b })
-    }
-
-    /// `a * b + c`, rounded once.
-    pub fn f_mul_add(&mut self, a: Value, b: Value, c: Value) -> Value {
-        self.value(self.type_of(a), Op::FMulAdd { a, b, c })
-    }
-
     /// An operation on a 32-bit value and a 32-bit constant.
     pub fn binary_const(&mut self, op: Binary, a: Value, b: u32) -> Value {
         let b = self.i32(b);
         self.binary(op, a, b)
-    }
-
-    /// A comparison.
-    pub fn compare(&mut self, op: Compare, a: Value, b: Value) -> Value {
-        let ty = Type::of(Element::I1, self.type_of(a).count());
-        self.value(ty, Op::Compare { op, a, b })
-    }
-
-    /// `a` where `condition` is true, else `b`.
-    pub fn select(&mut self, condition: Value, a: Value, b: Value) -> Value {
-        self.value(self.type_of(a), Op::Select { condition, a, b })
-    }
-
-    /// A value that is known to be the same in all lanes of the scope.
-    pub fn same(&mut self, value: Value, scope: Scope) -> Value {
-        self.value(self.type_of(value), Op::Same { value, scope })
     }
 
     /// A change of type; nothing where the type is the same already.
@@ -271,11 +274,6 @@ impl Builder {
         self.value(Type::Scalar(Element::I32), Op::PermuteBytes { a, b, selector, alternative })
     }
 
-    /// A pointer moved by bytes.
-    pub fn advance(&mut self, pointer: Value, bytes: Value) -> Value {
-        self.value(self.type_of(pointer), Op::Advance { pointer, bytes })
-    }
-
     /// Reads a value, aligned to its width.
     pub fn load(&mut self, ty: Type, pointer: Value, offset: i32, predicate: Option<Value>) -> Value {
         let alignment = ty.bits().div_ceil(8);
@@ -307,11 +305,6 @@ impl Builder {
         self.value(self.type_of(value), op)
     }
 
-    /// What a lane wrote to global memory before is seen after by lanes of the scope.
-    pub fn fence(&mut self, scope: MemoryScope) {
-        self.effect(Op::Fence { scope });
-    }
-
     /// A function of floating-point numbers.
     pub fn math(&mut self, function: MathFunction, operands: &[Value]) -> Value {
         let ty = operands.first().map_or(Type::Scalar(Element::F32), |&operand| self.type_of(operand));
@@ -332,11 +325,6 @@ impl Builder {
     pub fn assembly(&mut self, text: &str, constraints: &str, operands: &[Value], types: &[Type]) -> Vec<Value> {
         let (text, constraints, operands) = (text.to_owned(), constraints.to_owned(), operands.to_vec());
         self.values(types, Op::Assembly { text, constraints, operands })
-    }
-
-    /// Waits for the kernel before this one, or lets the one after it begin.
-    pub fn grid_dependency(&mut self, wait: bool) {
-        self.effect(Op::GridDependency { wait });
     }
 
     /// Reads a 32-bit value from another lane of the warp.
@@ -363,22 +351,6 @@ impl Builder {
         self.effect(Op::Barrier { scope, issuers: Issuers::All });
     }
 
-    /// A barrier of so many warps, those that come to the one of this number.
-    pub fn group_barrier(&mut self, number: u32, warps: u32) {
-        self.effect(Op::GroupBarrier { number, warps });
-    }
-
-    /// The value as one that is pending on the queue.
-    pub fn pend(&mut self, queue: Queue, value: Value) -> Value {
-        let ty = self.type_of(value).pending();
-        self.value(ty, Op::Pend { queue, value })
-    }
-
-    /// Closes the group of what this warp has issued on the queue since its last commit.
-    pub fn commit(&mut self, queue: Queue) {
-        self.effect(Op::Commit { queue });
-    }
-
     /// Waits until at most `outstanding` groups of the queue are unfinished; gives what the pending values
     /// are then.
     pub fn wait(&mut self, queue: Queue, outstanding: u32, values: &[Value]) -> Vec<Value> {
@@ -391,36 +363,6 @@ impl Builder {
         let pointer = self.shared_buffer(8, 8);
         self.effect(Op::MbarrierInit { pointer, arrivals });
         pointer
-    }
-
-    /// Arrives at an mbarrier, whose phase expects so many more bytes of asynchronous copies.
-    pub fn mbarrier_arrive(&mut self, pointer: Value, bytes: u32) {
-        self.effect(Op::MbarrierArrive { pointer, bytes });
-    }
-
-    /// Waits for the mbarrier's phase of this parity, an `i32`.
-    pub fn mbarrier_wait(&mut self, pointer: Value, phase: Value) {
-        self.effect(Op::MbarrierWait { pointer, phase });
-    }
-
-    /// Lets what this warp has issued on the queue since its last commit arrive at an mbarrier when it has finished.
-    pub fn mbarrier_commit(&mut self, queue: Queue, pointer: Value) {
-        self.effect(Op::MbarrierCommit { queue, pointer });
-    }
-
-    /// Allots columns of tensor memory; where they begin is written to four bytes of shared memory.
-    pub fn tensor_allocate(&mut self, pointer: Value, columns: u32) {
-        self.effect(Op::TensorAllocate { pointer, columns });
-    }
-
-    /// Gives columns of tensor memory back.
-    pub fn tensor_free(&mut self, address: Value, columns: u32) {
-        self.effect(Op::TensorFree { address, columns });
-    }
-
-    /// Lets asynchronous operations see what this warp wrote to shared memory by plain stores.
-    pub fn proxy_fence(&mut self) {
-        self.effect(Op::ProxyFence {});
     }
 
     /// Starts a region; [`Builder::end_region`] gives it back.

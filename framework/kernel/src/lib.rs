@@ -26,28 +26,29 @@ mod count;
 mod mapped_rows;
 mod module;
 mod op;
+mod region;
 mod signature;
 mod tensor_map;
 pub mod text;
 mod types;
 mod uniformity;
+mod value;
 mod verify;
 
 pub use build::Builder;
 pub use bytes::{DecodeError, decode, encode};
 pub use count::Counts;
 pub use mapped_rows::{Extent, MappedRows};
-pub use module::{
-    Kernel, Launch, MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Module, Parameter, Region, SharedBuffer, Statement, Value,
-};
+pub use module::{Kernel, Launch, MAX_BLOCKS, Module, Parameter, SharedBuffer};
 pub use op::{
     Atomic, Binary, Cast, Compare, Exchange, Issuers, MathFunction, MemoryOrder, MemoryScope, Op, Rounding, Scope,
     SpecialRegister, Unary,
 };
+pub use region::{MAX_DEPTH, Region, Statement};
 pub use signature::{Carried, Signature, check_maps_of, is_given, is_result, verify_instructions};
 pub use tensor_map::{MAX_RANK, MappedTensor, Outside, TensorMap};
 pub use tilewright_target::Queue;
 pub use types::{Element, Space, Type, Uniformity};
 pub use uniformity::uniformity;
-pub use verify::verify_structure;
-pub use verify::{VerifyError, Violation, verify};
+pub use value::{MAX_VALUES, Value};
+pub use verify::{VerifyError, Violation, verify, verify_structure};

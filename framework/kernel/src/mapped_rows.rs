@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, MappedTensor, Space, TensorMap, Type};
+use super::{MappedTensor, Space, TensorMap, Type};
 
 /// Memory behind a pointer as a tensor, for a map whose parameter the launch fills by itself: along each axis there are as many
 /// elements as fit into a step along the next one, along the last axis as many as the buffer holds.
@@ -25,21 +25,20 @@ pub enum Extent {
 }
 
 impl MappedRows {
-    /// Whether a kernel's parameter can be filled so.
+    /// Whether a parameter of a kernel can be filled so, whose parameters have these types.
     ///
     /// # Errors
     /// A sentence on what is wrong.
-    pub fn check(&self, map: &TensorMap, kernel: &Kernel) -> Result<(), String> {
+    pub fn check(&self, map: &TensorMap, parameters: impl Fn(u32) -> Option<Type>) -> Result<(), String> {
         if self.strides.len() != map.rank() || self.strides.first() != Some(&Extent::Number(1)) {
             let (strides, rank) = (&self.strides, map.rank());
             return Err(format!("strides {strides:?}; expected one for each of {rank} axes, of the first one element"));
         }
-        let of = |number: u32| kernel.parameters.get(number as usize).map(|parameter| parameter.ty);
-        if of(self.pointer) != Some(Type::Pointer(Space::Global)) {
+        if parameters(self.pointer) != Some(Type::Pointer(Space::Global)) {
             return Err(format!("parameter {} is no pointer to global memory", self.pointer));
         }
         let wrong = self.strides.iter().find_map(|stride| match *stride {
-            Extent::Parameter(number) if !matches!(of(number), Some(Type::Scalar(_))) => Some(number),
+            Extent::Parameter(number) if !matches!(parameters(number), Some(Type::Scalar(_))) => Some(number),
             _ => None,
         });
         wrong.map_or(Ok(()), |number| Err(format!("parameter {number} is no number")))

@@ -1,19 +1,8 @@
-//! Modules, kernels, regions and statements.
+//! Modules and kernels.
 
 use serde::{Deserialize, Serialize};
 
-use super::{MappedRows, Op, TensorMap, Type};
-
-/// A value, by its number; each is defined once in its kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Value(pub u32);
-
-/// Regions may nest this deep.
-pub const MAX_DEPTH: usize = 64;
-
-/// Numbers of values are below this, so that tables can be indexed by them.
-pub const MAX_VALUES: u32 = 1 << 24;
+use super::{MappedRows, Region, Statement, TensorMap, Type};
 
 /// A cluster has at most this many blocks.
 pub const MAX_BLOCKS: u32 = 64;
@@ -121,24 +110,6 @@ impl SharedBuffer {
     }
 }
 
-/// Statements that run in order.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Region {
-    /// Values that the region is entered with, and their types.
-    pub arguments: Vec<(Value, Type)>,
-    /// What it does.
-    pub statements: Vec<Statement>,
-}
-
-/// One operation with the values that it defines.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Statement {
-    /// The values defined, and their types.
-    pub results: Vec<(Value, Type)>,
-    /// The operation.
-    pub op: Op,
-}
-
 impl Kernel {
     /// Shared memory of a block in bytes, buffers laid out in order at their alignments but for those that have a place.
     #[must_use]
@@ -175,21 +146,5 @@ impl Kernel {
     pub fn value_limit(&self) -> u32 {
         let parameters = self.parameters.len() as u32;
         self.body.value_limit().max(parameters)
-    }
-}
-
-impl Region {
-    fn collect_statements<'a>(&'a self, into: &mut Vec<&'a Statement>) {
-        for statement in &self.statements {
-            into.push(statement);
-            statement.op.regions().into_iter().for_each(|region| region.collect_statements(into));
-        }
-    }
-
-    fn value_limit(&self) -> u32 {
-        let own = self.arguments.iter().chain(self.statements.iter().flat_map(|statement| &statement.results));
-        let own = own.map(|(value, _)| value.0.saturating_add(1));
-        let inner = self.statements.iter().flat_map(|statement| statement.op.regions()).map(Self::value_limit);
-        own.chain(inner).max().unwrap_or(0)
     }
 }

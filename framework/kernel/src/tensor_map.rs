@@ -4,8 +4,7 @@
 //! shared memory. Where the tensor is, its sizes and its strides, the launch says.
 
 use serde::{Deserialize, Serialize};
-
-use tilewright_target::{BoxOperand, Mix};
+use tilewright_target::{BoxOperand, Mix, named_enum};
 
 /// A tensor has at most so many axes.
 pub const MAX_RANK: usize = 5;
@@ -27,28 +26,15 @@ pub struct TensorMap {
     pub outside: Outside,
 }
 
-/// What is read where there is no tensor. What is written there is dropped.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outside {
-    /// Zeros.
-    #[default]
-    Zeros,
-    /// A floating-point number that is not a number; which, nobody says. The emulator has all bits set.
-    NotANumber,
-}
-
-impl Outside {
-    /// All there are, in the order of their declaration.
-    pub const ALL: &'static [Self] = &[Self::Zeros, Self::NotANumber];
-
-    /// The name used in text and on the wire.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Zeros => "zeros",
-            Self::NotANumber => "not_a_number",
-        }
+named_enum! {
+    /// What is read where there is no tensor. What is written there is dropped.
+    #[derive(Default)]
+    pub enum Outside {
+        /// Zeros.
+        #[default]
+        Zeros = "zeros",
+        /// A floating-point number that is not a number; which, nobody says. The emulator has all bits set.
+        NotANumber = "not_a_number",
     }
 }
 

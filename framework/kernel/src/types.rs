@@ -3,36 +3,33 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use tilewright_target::named_enum;
 
-/// What a scalar is. Widths are powers of two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Element {
-    /// One bit: the result of a comparison.
-    I1,
-    /// An 8-bit integer without sign.
-    I8,
-    /// A 16-bit integer without sign.
-    I16,
-    /// A 32-bit integer without sign.
-    I32,
-    /// A 64-bit integer without sign.
-    I64,
-    /// IEEE binary16.
-    F16,
-    /// The upper half of a binary32.
-    Bf16,
-    /// IEEE binary32.
-    F32,
-    /// IEEE binary64.
-    F64,
+named_enum! {
+    /// What a scalar is. Widths are powers of two.
+    pub enum Element as array {
+        /// One bit: the result of a comparison.
+        I1 = "i1",
+        /// An 8-bit integer without sign.
+        I8 = "i8",
+        /// A 16-bit integer without sign.
+        I16 = "i16",
+        /// A 32-bit integer without sign.
+        I32 = "i32",
+        /// A 64-bit integer without sign.
+        I64 = "i64",
+        /// IEEE binary16.
+        F16 = "f16",
+        /// The upper half of a binary32.
+        Bf16 = "bf16",
+        /// IEEE binary32.
+        F32 = "f32",
+        /// IEEE binary64.
+        F64 = "f64",
+    }
 }
 
 impl Element {
-    /// All elements, in the order of their declaration.
-    pub const ALL: [Self; 9] =
-        [Self::I1, Self::I8, Self::I16, Self::I32, Self::I64, Self::F16, Self::Bf16, Self::F32, Self::F64];
-
     /// Width in bits.
     #[must_use]
     pub fn bits(self) -> u32 {
@@ -63,51 +60,22 @@ impl Element {
             _ => None,
         }
     }
-
-    /// The name used in text: `i32`, `bf16`, ...
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::I1 => "i1",
-            Self::I8 => "i8",
-            Self::I16 => "i16",
-            Self::I32 => "i32",
-            Self::I64 => "i64",
-            Self::F16 => "f16",
-            Self::Bf16 => "bf16",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-        }
-    }
 }
 
-/// A memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Space {
-    /// Memory that all blocks see; 64-bit addresses.
-    Global,
-    /// Memory of one block; 32-bit addresses counted from its start.
-    Shared,
-    /// Shared memory of a block of the cluster, be it the own or another: which block, and a 32-bit
-    /// address counted from the start of its memory.
-    Cluster,
+named_enum! {
+    /// A memory.
+    pub enum Space as array {
+        /// Memory that all blocks see; 64-bit addresses.
+        Global = "global",
+        /// Memory of one block; 32-bit addresses counted from its start.
+        Shared = "shared",
+        /// Shared memory of a block of the cluster, be it the own or another: which block, and a 32-bit
+        /// address counted from the start of its memory.
+        Cluster = "cluster",
+    }
 }
 
 impl Space {
-    /// All there are, in the order of their declaration.
-    pub const ALL: [Self; 3] = [Self::Global, Self::Shared, Self::Cluster];
-
-    /// The name used in text.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Shared => "shared",
-            Self::Cluster => "cluster",
-        }
-    }
-
     /// Width of an address in bits, within one memory.
     #[must_use]
     pub fn address_bits(self) -> u32 {
@@ -188,6 +156,18 @@ impl Type {
     #[must_use]
     pub fn is_pending(self) -> bool {
         matches!(self, Self::Pending(..))
+    }
+
+    /// The scalar of its element; other types stay.
+    #[must_use]
+    pub(crate) fn scalar(self) -> Self {
+        self.element().map_or(self, Self::Scalar)
+    }
+
+    /// The `i1`s of a comparison, one for each element.
+    #[must_use]
+    pub(crate) fn flags(self) -> Self {
+        Self::of(Element::I1, self.count())
     }
 
     /// The scalar where `count` is one, the vector otherwise.

@@ -3,7 +3,7 @@
 //! The least solution of the rules below: every value begins as cluster-uniform and is raised until
 //! nothing changes. Values that a region defines are compared between the lanes that run it.
 
-use super::{Kernel, MAX_VALUES, Op, Region, Scope, SpecialRegister, Statement, Uniformity, Value};
+use super::{Kernel, MAX_VALUES, Op, Region, SpecialRegister, Statement, Uniformity, Value};
 
 /// The uniformity of every value of a kernel, by the value's number.
 ///
@@ -115,32 +115,18 @@ impl Analysis<'_> {
     /// What is known of the results of an operation without regions.
     fn computed(&self, op: &Op) -> Uniformity {
         match op {
-            Op::Special(SpecialRegister::Lane)
-            | Op::Swap { .. }
-            | Op::Instruction { .. }
-            | Op::Assembly { .. }
-            | Op::AtomicRmw { .. }
-            | Op::AtomicCompareExchange { .. } => Uniformity::Varying,
+            Op::Special(SpecialRegister::Lane) => Uniformity::Varying,
             Op::Special(SpecialRegister::Warp) => Uniformity::Uniform,
-            // Blocks of a cluster are neighbours along the first axis; each has its own shared memory.
-            Op::Special(SpecialRegister::Block | SpecialRegister::Program(0)) | Op::SharedAddress { .. } => {
-                Uniformity::BlockUniform
-            }
-            // One access of a warp reads one address once; another warp may read it later, when
-            // something else has been written there.
-            Op::Load { .. } => Uniformity::Uniform.join(self.join(&op.operands())),
+            // Blocks of a cluster are neighbours along the first axis.
+            Op::Special(SpecialRegister::Block | SpecialRegister::Program(0)) => Uniformity::BlockUniform,
             // All lanes read the same lane, or every lane holds the same.
             Op::Exchange { value, lane, .. } => match (self.level(*value), self.level(*lane)) {
                 (Uniformity::Varying, Uniformity::Varying) => Uniformity::Varying,
                 (level @ (Uniformity::ClusterUniform | Uniformity::BlockUniform), _) => level,
                 _ => Uniformity::Uniform,
             },
-            Op::Same { value, scope } => self.level(*value).min(match scope {
-                Scope::Warp => Uniformity::Uniform,
-                Scope::Block => Uniformity::BlockUniform,
-                Scope::Cluster => Uniformity::ClusterUniform,
-            }),
-            _ => self.join(&op.operands()),
+            Op::Same { value, scope } => self.level(*value).min(scope.uniformity()),
+            op => op.uniformity_at_best().join(self.join(&op.operands())),
         }
     }
 

@@ -2,38 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What completes in the order in which a warp commits it. Each warp has its own of each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Queue {
-    /// Copies between global and shared memory that lanes make, each of its own bytes.
-    Copies,
-    /// Copies of whole boxes of a tensor, which one issue of a warp makes.
-    Bulk,
-    /// Matrix products.
-    Products,
-    /// Moves from tensor memory to registers.
-    TensorLoads,
-    /// Moves from registers to tensor memory.
-    TensorStores,
+use crate::named_enum;
+
+named_enum! {
+    /// What completes in the order in which a warp commits it. Each warp has its own of each.
+    pub enum Queue {
+        /// Copies between global and shared memory that lanes make, each of its own bytes.
+        Copies = "copies",
+        /// Copies of whole boxes of a tensor, which one issue of a warp makes.
+        Bulk = "bulk",
+        /// Matrix products.
+        Products = "products",
+        /// Moves from tensor memory to registers.
+        TensorLoads = "tensor_loads",
+        /// Moves from registers to tensor memory.
+        TensorStores = "tensor_stores",
+    }
 }
 
 impl Queue {
-    /// All there are, in the order of their declaration.
-    pub const ALL: &'static [Self] = &[Self::Copies, Self::Bulk, Self::Products, Self::TensorLoads, Self::TensorStores];
-
-    /// The name used in text and on the wire.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Copies => "copies",
-            Self::Bulk => "bulk",
-            Self::Products => "products",
-            Self::TensorLoads => "tensor_loads",
-            Self::TensorStores => "tensor_stores",
-        }
-    }
-
     /// Whether what is on it reads shared memory through the asynchronous proxy, where the target has one:
     /// whoever has written there by plain stores must have fenced.
     #[must_use]

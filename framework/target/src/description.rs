@@ -217,6 +217,12 @@ pub enum ExchangeKind {
 }
 
 impl TargetDescription {
+    /// The function of this name and element, where the hardware has it.
+    #[must_use]
+    pub fn function(&self, name: &str, element: &str) -> Option<&NativeFunction> {
+        self.functions.iter().find(|native| native.function == name && native.element == element)
+    }
+
     /// The bank row for plain accesses of the given direction and width.
     #[must_use]
     pub fn bank_row(&self, direction: Direction, bits: u32) -> Option<&BankRow> {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, TargetDescription};
+use super::Evidence;
 
 /// A function that the hardware computes, so that it need not be expanded into arithmetic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,12 +23,4 @@ pub struct NativeFunction {
     /// Where it comes from.
     #[schemars(regex(pattern = r"\S"))]
     pub source: String,
-}
-
-impl TargetDescription {
-    /// The function of this name and element, where the hardware has it.
-    #[must_use]
-    pub fn function(&self, name: &str, element: &str) -> Option<&NativeFunction> {
-        self.functions.iter().find(|native| native.function == name && native.element == element)
-    }
 }

@@ -2,9 +2,10 @@
 
 use super::Disproof;
 use super::contraction_memory::{Matrix, Value};
-use super::exact::{Kind, scrambled};
+use super::exact::{Exact, scrambled};
 use super::tolerance::Tolerance;
 use tilewright_plan::contract::{Contraction, Scale};
+use tilewright_target::Number;
 
 /// The elements of `a`, `b` and `c`, row-major, as bits and as values, and the scales of `a` and of `b`, for each row or
 /// column its blocks.
@@ -22,8 +23,8 @@ impl Factors {
     fn of(
         plan: &Contraction,
         is_exact: bool,
-        of: impl Fn(u64, Kind, u64) -> Result<(u64, Value), String>,
-        scale: impl Fn(Kind, Scale, u64) -> Result<(u64, Value), String>,
+        of: impl Fn(u64, Number, u64) -> Result<(u64, Value), String>,
+        scale: impl Fn(Number, Scale, u64) -> Result<(u64, Value), String>,
     ) -> Result<Self, Disproof> {
         let question = &plan.question;
         let [m, n, k] = question.shape;
@@ -45,19 +46,19 @@ impl Factors {
     /// Integers from -2 to 2, of as few bits as the type has; of `a` so few beside zero that sums stay exact. Scales are
     /// one, two and four.
     pub(super) fn exact(plan: &Contraction, tolerance: &Tolerance) -> Result<Self, Disproof> {
-        let accumulator = Kind::named(&plan.question.accumulator.to_string()).map_err(Disproof::Row)?;
+        let accumulator = plan.question.accumulator;
         let k = plan.question.shape[2];
         let most = if plan.question.scales.iter().any(Option::is_some) { 64 } else { 4 };
         let stride = match accumulator {
-            Kind::Integer { .. } => 1,
-            Kind::Float { .. } => (most * k + 2).div_ceil(1 << tolerance.exact_bits()).next_power_of_two(),
+            Number::Integer { .. } => 1,
+            Number::Float(_) => (most * k + 2).div_ceil(1 << tolerance.exact_bits()).next_power_of_two(),
         };
-        let element = |which, kind: Kind, index| {
+        let element = |which, kind: Number, index| {
             let value = (scrambled(index, which) % 5) as i64 - 2;
             let value = if which == 1 && index % k % stride != index / k % stride { 0 } else { kind.nearest(value) };
             Ok((kind.encode(value)?, Value::Integer(value.into())))
         };
-        let scale = |kind: Kind, _, index| {
+        let scale = |kind: Number, _, index| {
             let value = 1 << (scrambled(index, 9) % 3);
             Ok((kind.encode(value)?, Value::Integer(value.into())))
         };
@@ -71,17 +72,18 @@ impl Factors {
         let element = |which, kind, index| {
             let noise = scrambled(index, which + 3);
             Ok(match kind {
-                Kind::Integer { bits, signed } => {
+                Number::Integer { bits, signed } => {
                     let bits_of = noise & (u64::MAX >> (64 - bits));
                     let value =
                         if signed { i128::from((noise << (64 - bits)) as i64 >> (64 - bits)) } else { bits_of.into() };
                     (bits_of, Value::Integer(value))
                 }
-                Kind::Float { exponent, mantissa, bias, below } => {
+                Number::Float(format) => {
+                    let [exponent, mantissa, below] = format.widths();
                     let field = match exponent + mantissa {
                         3 | 5 => (noise >> 56) % (1 << exponent),
                         7 if !narrow_sums => (noise >> 56) % ((1 << exponent) - 1),
-                        _ => (bias - 4) as u64 + (noise >> 56) % 8,
+                        _ => (format.bias() - 4) as u64 + (noise >> 56) % 8,
                     };
                     let fraction = noise & ((1 << mantissa) - 1);
                     // The negative zero is no number in some types.
@@ -91,11 +93,12 @@ impl Factors {
                 }
             })
         };
-        let scale = |kind: Kind, own: Scale, index| {
-            let Kind::Float { mantissa, bias, .. } = kind else { return Err("scales are no integers".to_owned()) };
+        let scale = |kind: Number, own: Scale, index| {
+            let Number::Float(format) = kind else { return Err("scales are no integers".to_owned()) };
+            let [_, mantissa, _] = format.widths();
             let [least, greatest] = own.exponents.unwrap_or([-6, 6]).map(i64::from);
             let noise = scrambled(index, 10);
-            let field = (bias + least) + (noise >> 40) as i64 % (greatest - least + 1);
+            let field = (i64::from(format.bias()) + least) + (noise >> 40) as i64 % (greatest - least + 1);
             let bits = (field.max(1) as u64) << mantissa | noise & ((1 << mantissa) - 1);
             Ok((bits, Value::Real(kind.decode(bits))))
         };
@@ -106,9 +109,9 @@ impl Factors {
     /// what they are added to is near the end of the type on that side.
     pub(super) fn saturating(plan: &Contraction) -> Result<Self, Disproof> {
         let [_, n, k] = plan.question.shape;
-        let signed = |kind| matches!(kind, Kind::Integer { signed: true, .. });
-        let of_a = Kind::named(&plan.question.a.to_string()).map_err(Disproof::Row)?;
-        let element = |which, kind: Kind, index: u64| {
+        let signed = |kind| matches!(kind, Number::Integer { signed: true, .. });
+        let of_a = plan.question.a;
+        let element = |which, kind: Number, index: u64| {
             let noise = scrambled(index, which + 3) >> 8;
             let falls = |row: u64| signed(of_a) && row % 2 == 1;
             let [least, greatest] = [i64::MIN, i64::MAX].map(|end| kind.saturated(end));

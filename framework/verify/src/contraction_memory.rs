@@ -1,7 +1,6 @@
 //! Matrices that a contraction is shown with: their elements as bits and as values, and how they lie in memory.
 
 use super::Disproof;
-use super::exact::Kind;
 use tilewright_target::Number;
 
 /// A value as an integer, or as a number.
@@ -27,18 +26,17 @@ pub(super) fn multiplied(element: Value, scale: Option<Value>) -> Value {
 /// Elements of one type.
 #[derive(Clone)]
 pub(super) struct Matrix {
-    pub kind: Kind,
+    pub kind: Number,
     /// Row-major, as bits and as values.
     pub elements: Vec<(u64, Value)>,
 }
 
 impl Matrix {
     pub(super) fn new(
-        number: Number,
+        kind: Number,
         count: u64,
-        of: impl Fn(Kind, u64) -> Result<(u64, Value), String>,
+        of: impl Fn(Number, u64) -> Result<(u64, Value), String>,
     ) -> Result<Self, Disproof> {
-        let kind = Kind::named(&number.to_string()).map_err(Disproof::Row)?;
         let elements = (0..count).map(|index| of(kind, index)).collect::<Result<_, _>>().map_err(Disproof::Row)?;
         Ok(Self { kind, elements })
     }

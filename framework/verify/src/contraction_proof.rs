@@ -13,7 +13,7 @@ use super::Disproof;
 use super::case::{After, Element};
 use super::contraction_factors::Factors;
 use super::contraction_memory::{Value, multiplied};
-use super::exact::Kind;
+use super::exact::Exact;
 use super::proof::{Machine, run, word};
 use super::tolerance::Tolerance;
 use super::trial::{Predicted, Trial, input, output};
@@ -23,6 +23,7 @@ use tilewright_lower::contraction_kernel;
 use tilewright_plan::contract::Contraction;
 use tilewright_plan::movement::Means;
 use tilewright_plugin::{Device, Target};
+use tilewright_target::Number;
 
 /// Runs a kernel on its inputs; gives what it wrote to outputs of so many bytes.
 type Execute<'a> = &'a mut dyn FnMut(Kernel, &[Vec<u8>], &[usize]) -> Result<Vec<Vec<u8>>, Disproof>;
@@ -218,7 +219,7 @@ impl Factors {
         });
         let start = if accumulates { self.c.elements[row * n + column].1 } else { Value::Integer(0) };
         let kind = self.c.kind;
-        if self.is_exact || matches!(kind, Kind::Integer { .. }) {
+        if self.is_exact || matches!(kind, Number::Integer { .. }) {
             let whole = |value| if let Value::Integer(value) = value { value } else { 0 };
             let total = terms.fold(whole(start), |sum, (a, b)| sum.wrapping_add(whole(a).wrapping_mul(whole(b))));
             let total = if plan.question.saturating { kind.saturated(total as i64) } else { total as i64 };

@@ -7,7 +7,7 @@
 //! integers have all values; where sums saturate, the summand is so near the end of its type that they do. Scales are one, two and four. So the result must be exact, and nothing is tolerated.
 
 use super::Disproof;
-use super::exact::{Kind, scrambled};
+use super::exact::{Exact, number_named, scrambled};
 use super::proof::Machine;
 use super::tensor_proof::held_bytes;
 use crate::kernels::{LoneTile, issue_kernel, tile_in_tensor_memory};
@@ -16,7 +16,7 @@ use tilewright_kernel::{self as kernel, Carried, Kernel, Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::Means;
 use tilewright_plugin::{Device, Target};
-use tilewright_target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription};
+use tilewright_target::{Instruction, InstructionKind, MemoryOperand, Number, Operand, Semantics, TargetDescription};
 
 /// Runs an instruction once on the emulator and compares everything that it gives.
 ///
@@ -125,7 +125,7 @@ impl Question {
             }
             if let Operand::Tensor(tile) = operand {
                 let moves = tile_in_tensor_memory(row, tile, means)?;
-                let kind = Kind::named(&tile.element)?;
+                let kind = number_named(&tile.element)?;
                 let mut bytes = vec![0; held_bytes(&moves.registers, tile.bits)];
                 if tile.role != "d" {
                     let (_, matrix) = given.iter().find(|(name, _)| *name == tile.role).ok_or("a tile is no factor")?;
@@ -157,7 +157,7 @@ impl Question {
                 return Err("a product takes operands in registers and tiles in memory only".to_owned());
             };
             let mut bytes = vec![0; bytes_of(operand)?];
-            let kind = Kind::named(element)?;
+            let kind = number_named(element)?;
             let matrix = given.iter().find(|(name, _)| name == role);
             each_place(layout, *bits, |at, coordinate, place| {
                 let Some((_, matrix)) = matrix else {
@@ -321,7 +321,7 @@ fn image(layout: &LinearLayout, place: u64) -> u64 {
 
 /// A factor or summand: any integers that its elements can be.
 struct Matrix {
-    kind: Kind,
+    kind: Number,
     seed: u64,
     /// Size along dim1.
     second: u64,
@@ -348,7 +348,7 @@ impl Matrix {
         });
         let (element, second) = found.ok_or_else(|| format!("there is no operand `{wanted}`"))?;
         let is_extreme = wanted == "c" && row.semantics == Semantics::ContractSaturating;
-        Ok(Self { kind: Kind::named(element)?, seed, second, is_scale: wanted.starts_with("scale"), is_extreme })
+        Ok(Self { kind: number_named(element)?, seed, second, is_scale: wanted.starts_with("scale"), is_extreme })
     }
 
     fn at(&self, [row, column, block]: [u64; 3]) -> i64 {
@@ -359,10 +359,10 @@ impl Matrix {
                 let near = (noise >> 1 & 0xff) as i64;
                 if noise & 1 == 0 { greatest - near } else { least + near }
             }
-            Kind::Integer { bits, signed: true } => ((noise << (64 - bits)) as i64) >> (64 - bits),
-            Kind::Integer { bits, signed: false } => (noise & ((1 << bits) - 1)) as i64,
-            Kind::Float { .. } if self.is_scale => 1 << (noise % 3),
-            Kind::Float { .. } => (noise % 5) as i64 - 2,
+            Number::Integer { bits, signed: true } => ((noise << (64 - bits)) as i64) >> (64 - bits),
+            Number::Integer { bits, signed: false } => (noise & ((1 << bits) - 1)) as i64,
+            Number::Float(_) if self.is_scale => 1 << (noise % 3),
+            Number::Float(_) => (noise % 5) as i64 - 2,
         }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn is_evaluated(function: MathFunction) -> bool {
 /// The function of numbers of this element; of one number where it takes one.
 pub(crate) fn evaluate(function: MathFunction, element: Element, a: u64, b: u64) -> u64 {
     let Some(number) = Sum::named(element.name()) else { return a };
-    number.encode(number.round(host(function, number.decode(a), number.decode(b))))
+    number.encode(host(function, number.decode(a), number.decode(b)))
 }
 
 fn host(function: MathFunction, x: f64, y: f64) -> f64 {

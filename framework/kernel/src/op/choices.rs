@@ -1,9 +1,10 @@
 //! What operations are told apart by: plain choices, each with the name that text and wire use.
 
 use serde::{Deserialize, Serialize};
+use tilewright_target::named_enum;
 
-use super::named::named;
-use crate::Element;
+use super::rule::{BITS, FLOAT, INTEGER, INTEGER_BUT_I1, TypeSet, WIDE_INTEGER};
+use crate::{Element, Uniformity};
 
 /// A value that the hardware supplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -22,227 +23,163 @@ pub enum SpecialRegister {
     Block,
 }
 
-/// An operation on one value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unary {
-    /// Floating-point negation.
-    FNeg,
-    /// A floating-point number without its sign.
-    FAbs,
-    /// Square root, rounded to nearest even; of a number below zero a NaN.
-    FSqrt,
-    /// The greatest whole number that is not greater.
-    FFloor,
-    /// The least whole number that is not less.
-    FCeil,
-    /// The whole number next to it towards zero.
-    FTrunc,
-    /// The nearest whole number, of two the even one.
-    FNearest,
-    /// How many of the upper bits of an integer are zeros before the first that is one; its width for zero.
-    LeadingZeros,
-    /// How many bits of an integer are one.
-    PopCount,
+named_enum! {
+    /// An operation on one value.
+    pub enum Unary {
+        /// Floating-point negation.
+        FNeg = "f_neg",
+        /// A floating-point number without its sign.
+        FAbs = "f_abs",
+        /// Square root, rounded to nearest even; of a number below zero a NaN.
+        FSqrt = "f_sqrt",
+        /// The greatest whole number that is not greater.
+        FFloor = "f_floor",
+        /// The least whole number that is not less.
+        FCeil = "f_ceil",
+        /// The whole number next to it towards zero.
+        FTrunc = "f_trunc",
+        /// The nearest whole number, of two the even one.
+        FNearest = "f_nearest",
+        /// How many of the upper bits of an integer are zeros before the first that is one; its width for zero.
+        LeadingZeros = "leading_zeros",
+        /// How many bits of an integer are one.
+        PopCount = "pop_count",
+    }
 }
 
-/// An operation on two values of one type, element by element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Binary {
-    /// Sum modulo 2^width.
-    Add,
-    /// Difference modulo 2^width.
-    Sub,
-    /// Product modulo 2^width.
-    Mul,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// Shift to the left; a shift of the width or more gives an unspecified value.
-    Shl,
-    /// Shift to the right, filling with zeros; as [`Binary::Shl`] beyond the width.
-    ShrU,
-    /// Shift to the right, filling with the sign; as [`Binary::Shl`] beyond the width.
-    ShrS,
-    /// Quotient of unsigned integers; by zero an unspecified value.
-    DivU,
-    /// Remainder of unsigned integers; by zero an unspecified value.
-    RemU,
-    /// Quotient of integers with sign, towards zero; by zero, and where it does not fit, an unspecified value.
-    DivS,
-    /// Remainder of integers with sign, of the sign of the first; by zero, and where the quotient does not fit, an
-    /// unspecified value.
-    RemS,
-    /// The upper half of the product of unsigned integers.
-    MulHighU,
-    /// The upper half of the product of integers with sign.
-    MulHighS,
-    /// Floating-point sum, rounded to nearest even.
-    FAdd,
-    /// Floating-point difference, rounded to nearest even.
-    FSub,
-    /// Floating-point product, rounded to nearest even.
-    FMul,
-    /// Floating-point quotient, rounded to nearest even.
-    FDiv,
-    /// The lesser of two floating-point numbers, the number where the other is a NaN.
-    FMinNumber,
-    /// The greater of two floating-point numbers, the number where the other is a NaN.
-    FMaxNumber,
-    /// The lesser of two floating-point numbers, a NaN where one is; the negative zero is less.
-    FMinimum,
-    /// The greater of two floating-point numbers, a NaN where one is; the negative zero is less.
-    FMaximum,
+named_enum! {
+    /// An operation on two values of one type, element by element.
+    pub enum Binary {
+        /// Sum modulo 2^width.
+        Add = "add",
+        /// Difference modulo 2^width.
+        Sub = "sub",
+        /// Product modulo 2^width.
+        Mul = "mul",
+        /// Bitwise and.
+        And = "and",
+        /// Bitwise or.
+        Or = "or",
+        /// Bitwise exclusive or.
+        Xor = "xor",
+        /// Shift to the left; a shift of the width or more gives an unspecified value.
+        Shl = "shl",
+        /// Shift to the right, filling with zeros; as [`Binary::Shl`] beyond the width.
+        ShrU = "shr_u",
+        /// Shift to the right, filling with the sign; as [`Binary::Shl`] beyond the width.
+        ShrS = "shr_s",
+        /// Quotient of unsigned integers; by zero an unspecified value.
+        DivU = "div_u",
+        /// Remainder of unsigned integers; by zero an unspecified value.
+        RemU = "rem_u",
+        /// Quotient of integers with sign, towards zero; by zero, and where it does not fit, an unspecified value.
+        DivS = "div_s",
+        /// Remainder of integers with sign, of the sign of the first; by zero, and where the quotient does not fit, an
+        /// unspecified value.
+        RemS = "rem_s",
+        /// The upper half of the product of unsigned integers.
+        MulHighU = "mul_high_u",
+        /// The upper half of the product of integers with sign.
+        MulHighS = "mul_high_s",
+        /// Floating-point sum, rounded to nearest even.
+        FAdd = "f_add",
+        /// Floating-point difference, rounded to nearest even.
+        FSub = "f_sub",
+        /// Floating-point product, rounded to nearest even.
+        FMul = "f_mul",
+        /// Floating-point quotient, rounded to nearest even.
+        FDiv = "f_div",
+        /// The lesser of two floating-point numbers, the number where the other is a NaN.
+        FMinNumber = "f_min_number",
+        /// The greater of two floating-point numbers, the number where the other is a NaN.
+        FMaxNumber = "f_max_number",
+        /// The lesser of two floating-point numbers, a NaN where one is; the negative zero is less.
+        FMinimum = "f_minimum",
+        /// The greater of two floating-point numbers, a NaN where one is; the negative zero is less.
+        FMaximum = "f_maximum",
+    }
 }
 
-/// A comparison of two values of one type, giving `i1`s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Compare {
-    /// Equal.
-    Eq,
-    /// Not equal.
-    Ne,
-    /// Less, unsigned.
-    LtU,
-    /// Less or equal, unsigned.
-    LeU,
-    /// Less, signed.
-    LtS,
-    /// Less or equal, signed.
-    LeS,
-    /// Floating-point numbers that are equal; false where one is a NaN.
-    FEq,
-    /// The first is less; false where one is a NaN.
-    FLt,
-    /// The first is less or equal; false where one is a NaN.
-    FLe,
-    /// One is a NaN.
-    FUnordered,
+named_enum! {
+    /// A comparison of two values of one type, giving `i1`s.
+    pub enum Compare {
+        /// Equal.
+        Eq = "eq",
+        /// Not equal.
+        Ne = "ne",
+        /// Less, unsigned.
+        LtU = "lt_u",
+        /// Less or equal, unsigned.
+        LeU = "le_u",
+        /// Less, signed.
+        LtS = "lt_s",
+        /// Less or equal, signed.
+        LeS = "le_s",
+        /// Floating-point numbers that are equal; false where one is a NaN.
+        FEq = "f_eq",
+        /// The first is less; false where one is a NaN.
+        FLt = "f_lt",
+        /// The first is less or equal; false where one is a NaN.
+        FLe = "f_le",
+        /// One is a NaN.
+        FUnordered = "f_unordered",
+    }
 }
 
-/// A change of type; the target type is the result's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cast {
-    /// The low bits of an integer.
-    Truncate,
-    /// An integer widened by zeros.
-    ExtendU,
-    /// An integer widened by its sign.
-    ExtendS,
-    /// The same bits as another type of the same width; element 0 of a vector is in the lowest bits. Of a
-    /// pointer to shared memory, its address; of one to global memory likewise, an `i64`, and back.
-    Bits,
-    /// The floating-point number nearest to an integer with sign, ties to even.
-    FloatS,
-    /// The same of an integer without sign.
-    FloatU,
-    /// A floating-point number in a wider type, exact.
-    ExtendF,
-    /// A floating-point number rounded to a narrower type, to nearest even.
-    RoundF,
-    /// The integer with sign next to a floating-point number towards zero; unspecified where it does not fit.
-    IntS,
-    /// The same without sign.
-    IntU,
+named_enum! {
+    /// A change of type; the target type is the result's.
+    pub enum Cast {
+        /// The low bits of an integer.
+        Truncate = "truncate",
+        /// An integer widened by zeros.
+        ExtendU = "extend_u",
+        /// An integer widened by its sign.
+        ExtendS = "extend_s",
+        /// The same bits as another type of the same width; element 0 of a vector is in the lowest bits. Of a
+        /// pointer to shared memory, its address; of one to global memory likewise, an `i64`, and back.
+        Bits = "bits",
+        /// The floating-point number nearest to an integer with sign, ties to even.
+        FloatS = "float_s",
+        /// The same of an integer without sign.
+        FloatU = "float_u",
+        /// A floating-point number in a wider type, exact.
+        ExtendF = "extend_f",
+        /// A floating-point number rounded to a narrower type, to nearest even.
+        RoundF = "round_f",
+        /// The integer with sign next to a floating-point number towards zero; unspecified where it does not fit.
+        IntS = "int_s",
+        /// The same without sign.
+        IntU = "int_u",
+    }
 }
 
-/// Which lanes a collective concerns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// The lanes of one warp.
-    Warp,
-    /// All warps of one block.
-    Block,
-    /// All blocks of one cluster.
-    Cluster,
+named_enum! {
+    /// Which lanes a collective concerns.
+    pub enum Scope {
+        /// The lanes of one warp.
+        Warp = "warp",
+        /// All warps of one block.
+        Block = "block",
+        /// All blocks of one cluster.
+        Cluster = "cluster",
+    }
 }
 
-/// Who issues a collective.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Issuers {
-    /// Every lane of the scope.
-    All,
+named_enum! {
+    /// Who issues a collective.
+    pub enum Issuers {
+        /// Every lane of the scope.
+        All = "all",
+    }
 }
 
-/// How lanes of a warp exchange values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Exchange {
-    /// Every lane names the lane that it reads from, by an `i32` below the number of lanes.
-    Index,
+named_enum! {
+    /// How lanes of a warp exchange values.
+    pub enum Exchange {
+        /// Every lane names the lane that it reads from, by an `i32` below the number of lanes.
+        Index = "index",
+    }
 }
-
-named!(Unary {
-    FNeg => "f_neg",
-    FAbs => "f_abs",
-    FSqrt => "f_sqrt",
-    FFloor => "f_floor",
-    FCeil => "f_ceil",
-    FTrunc => "f_trunc",
-    FNearest => "f_nearest",
-    LeadingZeros => "leading_zeros",
-    PopCount => "pop_count",
-});
-named!(Binary {
-    Add => "add",
-    Sub => "sub",
-    Mul => "mul",
-    And => "and",
-    Or => "or",
-    Xor => "xor",
-    Shl => "shl",
-    ShrU => "shr_u",
-    ShrS => "shr_s",
-    DivU => "div_u",
-    RemU => "rem_u",
-    DivS => "div_s",
-    RemS => "rem_s",
-    MulHighU => "mul_high_u",
-    MulHighS => "mul_high_s",
-    FAdd => "f_add",
-    FSub => "f_sub",
-    FMul => "f_mul",
-    FDiv => "f_div",
-    FMinNumber => "f_min_number",
-    FMaxNumber => "f_max_number",
-    FMinimum => "f_minimum",
-    FMaximum => "f_maximum",
-});
-named!(Compare {
-    Eq => "eq",
-    Ne => "ne",
-    LtU => "lt_u",
-    LeU => "le_u",
-    LtS => "lt_s",
-    LeS => "le_s",
-    FEq => "f_eq",
-    FLt => "f_lt",
-    FLe => "f_le",
-    FUnordered => "f_unordered",
-});
-named!(Cast {
-    Truncate => "truncate",
-    ExtendU => "extend_u",
-    ExtendS => "extend_s",
-    Bits => "bits",
-    FloatS => "float_s",
-    FloatU => "float_u",
-    ExtendF => "extend_f",
-    RoundF => "round_f",
-    IntS => "int_s",
-    IntU => "int_u",
-});
-named!(Scope { Warp => "warp", Block => "block", Cluster => "cluster" });
-named!(Issuers { All => "all" });
-named!(Exchange { Index => "index" });
 
 impl Cast {
     /// Whether it goes from one of these elements to the other; [`Cast::Bits`] goes by whole widths.
@@ -256,6 +193,16 @@ impl Cast {
             (Self::IntS | Self::IntU, true, false) => to != Element::I1,
             (Self::Bits, ..) => from.bits() == to.bits(),
             _ => false,
+        }
+    }
+
+    /// The types of its operand.
+    pub(super) fn operand(self) -> TypeSet {
+        match self {
+            Self::Bits => BITS,
+            Self::ExtendF | Self::RoundF | Self::IntS | Self::IntU => FLOAT,
+            Self::FloatS | Self::FloatU => INTEGER_BUT_I1,
+            Self::Truncate | Self::ExtendU | Self::ExtendS => INTEGER,
         }
     }
 }
@@ -282,6 +229,15 @@ impl Binary {
     pub fn is_bitwise(self) -> bool {
         matches!(self, Self::And | Self::Or | Self::Xor)
     }
+
+    /// The types of its operands.
+    pub(super) fn operand(self) -> TypeSet {
+        match self {
+            _ if self.is_float() => FLOAT,
+            _ if self.is_bitwise() => INTEGER,
+            _ => WIDE_INTEGER,
+        }
+    }
 }
 
 impl Unary {
@@ -290,6 +246,11 @@ impl Unary {
     pub fn is_float(self) -> bool {
         !matches!(self, Self::LeadingZeros | Self::PopCount)
     }
+
+    /// The types of its operands.
+    pub(super) fn operand(self) -> TypeSet {
+        if self.is_float() { FLOAT } else { WIDE_INTEGER }
+    }
 }
 
 impl Compare {
@@ -297,5 +258,22 @@ impl Compare {
     #[must_use]
     pub fn is_float(self) -> bool {
         matches!(self, Self::FEq | Self::FLt | Self::FLe | Self::FUnordered)
+    }
+
+    /// The types of its operands.
+    pub(super) fn operand(self) -> TypeSet {
+        if self.is_float() { FLOAT } else { WIDE_INTEGER }
+    }
+}
+
+impl Scope {
+    /// How uniform a value is that is the same in all lanes of the scope.
+    #[must_use]
+    pub fn uniformity(self) -> Uniformity {
+        match self {
+            Self::Warp => Uniformity::Uniform,
+            Self::Block => Uniformity::BlockUniform,
+            Self::Cluster => Uniformity::ClusterUniform,
+        }
     }
 }

@@ -1,213 +1,132 @@
 //! Functions of floating-point numbers.
 
-use serde::{Deserialize, Serialize};
+use tilewright_target::named_enum;
 
-use super::named::named;
-
-/// A function of floating-point numbers, as C's of this name where it has one; hardware or [an expansion](super::Op::Math) computes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MathFunction {
-    /// e to the power of it.
-    Exp,
-    /// Two to the power of it.
-    Exp2,
-    /// Ten to the power of it.
-    Exp10,
-    /// e to the power of it, minus one.
-    Expm1,
-    /// Natural logarithm.
-    Log,
-    /// Logarithm to base two.
-    Log2,
-    /// Logarithm to base ten.
-    Log10,
-    /// Natural logarithm of it plus one.
-    Log1p,
-    /// Sine of an angle in radians.
-    Sin,
-    /// Cosine of an angle in radians.
-    Cos,
-    /// Tangent of an angle in radians.
-    Tan,
-    /// The angle of a sine.
-    Asin,
-    /// The angle of a cosine.
-    Acos,
-    /// The angle of a tangent.
-    Atan,
-    /// The angle of the point whose ordinate comes first, its abscissa second.
-    Atan2,
-    /// Hyperbolic sine.
-    Sinh,
-    /// Hyperbolic cosine.
-    Cosh,
-    /// Hyperbolic tangent.
-    Tanh,
-    /// Inverse of the hyperbolic sine.
-    Asinh,
-    /// Inverse of the hyperbolic cosine.
-    Acosh,
-    /// Inverse of the hyperbolic tangent.
-    Atanh,
-    /// Error function.
-    Erf,
-    /// One minus the error function.
-    Erfc,
-    /// The first to the power of the second.
-    Pow,
-    /// Cube root.
-    Cbrt,
-    /// One over the square root.
-    Rsqrt,
-    /// Square root of the sum of two squares.
-    Hypot,
-    /// Remainder of the quotient towards zero, exact, of the sign of the first.
-    Fmod,
-    /// Natural logarithm of the gamma function's magnitude.
-    Lgamma,
-    /// Gamma function.
-    Tgamma,
-    /// Inverse of the error function.
-    Erfinv,
-    /// Inverse of one minus the error function.
-    Erfcinv,
-    /// One minus the error function, times e to the power of the square.
-    Erfcx,
-    /// Bessel function of the first kind and order zero.
-    BesselJ0,
-    /// Bessel function of the first kind and order one.
-    BesselJ1,
-    /// Bessel function of the first kind, of the first as order, a whole number.
-    BesselJn,
-    /// Bessel function of the second kind and order zero.
-    BesselY0,
-    /// Bessel function of the second kind and order one.
-    BesselY1,
-    /// Bessel function of the second kind, of the first as order, a whole number.
-    BesselYn,
-    /// Modified Bessel function of the first kind and order zero.
-    BesselI0,
-    /// Modified Bessel function of the first kind and order one.
-    BesselI1,
-    /// The exponent, as a number.
-    Logb,
-    /// The number next to the first toward the second.
-    #[serde(rename = "nextafter")]
-    NextAfter,
-    /// The first times two to the power of the second, a whole number.
-    Scalbn,
-    /// What the nearest whole quotient leaves, of two the even one; exact.
-    Remainder,
-    /// A sum, down.
-    #[serde(rename = "add_rd")]
-    AddDown,
-    /// A sum, up.
-    #[serde(rename = "add_ru")]
-    AddUp,
-    /// A sum, toward zero.
-    #[serde(rename = "add_rz")]
-    AddZero,
-    /// A product, down.
-    #[serde(rename = "mul_rd")]
-    MulDown,
-    /// A product, up.
-    #[serde(rename = "mul_ru")]
-    MulUp,
-    /// A product, toward zero.
-    #[serde(rename = "mul_rz")]
-    MulZero,
-    /// A quotient, down.
-    #[serde(rename = "div_rd")]
-    DivDown,
-    /// A quotient, up.
-    #[serde(rename = "div_ru")]
-    DivUp,
-    /// A quotient, toward zero.
-    #[serde(rename = "div_rz")]
-    DivZero,
-    /// A square root, down.
-    #[serde(rename = "sqrt_rd")]
-    SqrtDown,
-    /// A square root, up.
-    #[serde(rename = "sqrt_ru")]
-    SqrtUp,
-    /// A square root, toward zero.
-    #[serde(rename = "sqrt_rz")]
-    SqrtZero,
-    /// The first times the second plus the third, rounded once down.
-    #[serde(rename = "fma_rd")]
-    FmaDown,
-    /// The first times the second plus the third, rounded once up.
-    #[serde(rename = "fma_ru")]
-    FmaUp,
-    /// The first times the second plus the third, rounded once toward zero.
-    #[serde(rename = "fma_rz")]
-    FmaZero,
+named_enum! {
+    /// A function of floating-point numbers, as C's of this name where it has one; hardware or [an expansion](super::Op::Math) computes it.
+    pub enum MathFunction {
+        /// e to the power of it.
+        Exp = "exp",
+        /// Two to the power of it.
+        Exp2 = "exp2",
+        /// Ten to the power of it.
+        Exp10 = "exp10",
+        /// e to the power of it, minus one.
+        Expm1 = "expm1",
+        /// Natural logarithm.
+        Log = "log",
+        /// Logarithm to base two.
+        Log2 = "log2",
+        /// Logarithm to base ten.
+        Log10 = "log10",
+        /// Natural logarithm of it plus one.
+        Log1p = "log1p",
+        /// Sine of an angle in radians.
+        Sin = "sin",
+        /// Cosine of an angle in radians.
+        Cos = "cos",
+        /// Tangent of an angle in radians.
+        Tan = "tan",
+        /// The angle of a sine.
+        Asin = "asin",
+        /// The angle of a cosine.
+        Acos = "acos",
+        /// The angle of a tangent.
+        Atan = "atan",
+        /// The angle of the point whose ordinate comes first, its abscissa second.
+        Atan2 = "atan2",
+        /// Hyperbolic sine.
+        Sinh = "sinh",
+        /// Hyperbolic cosine.
+        Cosh = "cosh",
+        /// Hyperbolic tangent.
+        Tanh = "tanh",
+        /// Inverse of the hyperbolic sine.
+        Asinh = "asinh",
+        /// Inverse of the hyperbolic cosine.
+        Acosh = "acosh",
+        /// Inverse of the hyperbolic tangent.
+        Atanh = "atanh",
+        /// Error function.
+        Erf = "erf",
+        /// One minus the error function.
+        Erfc = "erfc",
+        /// The first to the power of the second.
+        Pow = "pow",
+        /// Cube root.
+        Cbrt = "cbrt",
+        /// One over the square root.
+        Rsqrt = "rsqrt",
+        /// Square root of the sum of two squares.
+        Hypot = "hypot",
+        /// Remainder of the quotient towards zero, exact, of the sign of the first.
+        Fmod = "fmod",
+        /// Natural logarithm of the gamma function's magnitude.
+        Lgamma = "lgamma",
+        /// Gamma function.
+        Tgamma = "tgamma",
+        /// Inverse of the error function.
+        Erfinv = "erfinv",
+        /// Inverse of one minus the error function.
+        Erfcinv = "erfcinv",
+        /// One minus the error function, times e to the power of the square.
+        Erfcx = "erfcx",
+        /// Bessel function of the first kind and order zero.
+        BesselJ0 = "bessel_j0",
+        /// Bessel function of the first kind and order one.
+        BesselJ1 = "bessel_j1",
+        /// Bessel function of the first kind, of the first as order, a whole number.
+        BesselJn = "bessel_jn",
+        /// Bessel function of the second kind and order zero.
+        BesselY0 = "bessel_y0",
+        /// Bessel function of the second kind and order one.
+        BesselY1 = "bessel_y1",
+        /// Bessel function of the second kind, of the first as order, a whole number.
+        BesselYn = "bessel_yn",
+        /// Modified Bessel function of the first kind and order zero.
+        BesselI0 = "bessel_i0",
+        /// Modified Bessel function of the first kind and order one.
+        BesselI1 = "bessel_i1",
+        /// The exponent, as a number.
+        Logb = "logb",
+        /// The number next to the first toward the second.
+        NextAfter = "nextafter",
+        /// The first times two to the power of the second, a whole number.
+        Scalbn = "scalbn",
+        /// What the nearest whole quotient leaves, of two the even one; exact.
+        Remainder = "remainder",
+        /// A sum, down.
+        AddDown = "add_rd",
+        /// A sum, up.
+        AddUp = "add_ru",
+        /// A sum, toward zero.
+        AddZero = "add_rz",
+        /// A product, down.
+        MulDown = "mul_rd",
+        /// A product, up.
+        MulUp = "mul_ru",
+        /// A product, toward zero.
+        MulZero = "mul_rz",
+        /// A quotient, down.
+        DivDown = "div_rd",
+        /// A quotient, up.
+        DivUp = "div_ru",
+        /// A quotient, toward zero.
+        DivZero = "div_rz",
+        /// A square root, down.
+        SqrtDown = "sqrt_rd",
+        /// A square root, up.
+        SqrtUp = "sqrt_ru",
+        /// A square root, toward zero.
+        SqrtZero = "sqrt_rz",
+        /// The first times the second plus the third, rounded once down.
+        FmaDown = "fma_rd",
+        /// The first times the second plus the third, rounded once up.
+        FmaUp = "fma_ru",
+        /// The first times the second plus the third, rounded once toward zero.
+        FmaZero = "fma_rz",
+    }
 }
-
-named!(MathFunction {
-    Exp => "exp",
-    Exp2 => "exp2",
-    Exp10 => "exp10",
-    Expm1 => "expm1",
-    Log => "log",
-    Log2 => "log2",
-    Log10 => "log10",
-    Log1p => "log1p",
-    Sin => "sin",
-    Cos => "cos",
-    Tan => "tan",
-    Asin => "asin",
-    Acos => "acos",
-    Atan => "atan",
-    Atan2 => "atan2",
-    Sinh => "sinh",
-    Cosh => "cosh",
-    Tanh => "tanh",
-    Asinh => "asinh",
-    Acosh => "acosh",
-    Atanh => "atanh",
-    Erf => "erf",
-    Erfc => "erfc",
-    Pow => "pow",
-    Cbrt => "cbrt",
-    Rsqrt => "rsqrt",
-    Hypot => "hypot",
-    Fmod => "fmod",
-    Lgamma => "lgamma",
-    Tgamma => "tgamma",
-    Erfinv => "erfinv",
-    Erfcinv => "erfcinv",
-    Erfcx => "erfcx",
-    BesselJ0 => "bessel_j0",
-    BesselJ1 => "bessel_j1",
-    BesselJn => "bessel_jn",
-    BesselY0 => "bessel_y0",
-    BesselY1 => "bessel_y1",
-    BesselYn => "bessel_yn",
-    BesselI0 => "bessel_i0",
-    BesselI1 => "bessel_i1",
-    Logb => "logb",
-    NextAfter => "nextafter",
-    Scalbn => "scalbn",
-    Remainder => "remainder",
-    AddDown => "add_rd",
-    AddUp => "add_ru",
-    AddZero => "add_rz",
-    MulDown => "mul_rd",
-    MulUp => "mul_ru",
-    MulZero => "mul_rz",
-    DivDown => "div_rd",
-    DivUp => "div_ru",
-    DivZero => "div_rz",
-    SqrtDown => "sqrt_rd",
-    SqrtUp => "sqrt_ru",
-    SqrtZero => "sqrt_rz",
-    FmaDown => "fma_rd",
-    FmaUp => "fma_ru",
-    FmaZero => "fma_rz",
-});
 
 /// A direction in which numbers are rounded that lie between two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

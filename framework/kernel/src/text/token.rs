@@ -1,6 +1,6 @@
 //! Splits text into words, numbers of values, strings and marks, each with its place.
 
-use super::ParseError;
+use super::error::ParseError;
 
 /// One token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,4 +136,11 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Whether a name stands in text as it is: letters, digits and underscores, not beginning with a
+/// digit. Others are quoted.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit())
 }

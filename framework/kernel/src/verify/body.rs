@@ -1,7 +1,7 @@
 //! Values are defined once and used where they are visible; regions take and yield what they should.
 
-use super::types::{BOOL, INDEX, is_vector_count, listed};
 use super::violation::{VerifyError, Violation};
+use crate::op::TypeSet;
 use crate::{Kernel, MAX_DEPTH, MAX_VALUES, Op, Region, Statement, Type, Value};
 
 #[derive(Clone, Copy)]
@@ -74,7 +74,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks a region; `yields` are the types that it must yield, none for the body of a kernel.
-    fn region(&mut self, region: &Region, yields: Option<&[Type]>) -> Checked {
+    pub(super) fn region(&mut self, region: &Region, yields: Option<&[Type]>) -> Checked {
         self.require(self.depth <= MAX_DEPTH, || Violation::TooDeep)?;
         self.depth += 1;
         for &(value, ty) in &region.arguments {
@@ -106,12 +106,7 @@ impl<'a> Checker<'a> {
 
     fn results(&mut self, statement: &Statement) -> Checked {
         let count = statement.results.len();
-        let expected = match &statement.op {
-            Op::If { .. } | Op::For { .. } | Op::While { .. } | Op::Instruction { .. } | Op::Assembly { .. } => count,
-            Op::Swap { .. } => 2,
-            Op::Wait { values, .. } => values.len(),
-            op => usize::from(op.has_single_result()),
-        };
+        let expected = statement.op.result_count().unwrap_or(count);
         self.require(count == expected, || Violation::ResultCount { found: count, expected })?;
         statement.results.iter().try_for_each(|&(value, ty)| self.define(value, ty))
     }
@@ -128,75 +123,28 @@ impl<'a> Checker<'a> {
         self.require(found == expected, violation)
     }
 
-    pub(super) fn operand_that(
-        &self,
-        value: Value,
-        expected: &str,
-        fits: impl Fn(Type) -> bool,
-    ) -> Result<Type, VerifyError> {
+    pub(super) fn operand_that(&self, value: Value, set: TypeSet) -> Result<Type, VerifyError> {
         let found = self.type_of(value)?;
-        self.require(fits(found), || Violation::Operand { value, found, expected: expected.to_owned() })?;
+        let violation = || Violation::Operand { value, found, expected: set.expected.to_owned() };
+        self.require((set.contains)(found), violation)?;
         Ok(found)
     }
 
-    pub(super) fn result(&self, results: &[(Value, Type)], expected: Type) -> Checked {
-        self.result_that(results, &expected.to_string(), |found| found == expected)
+    pub(super) fn result(&self, result: (Value, Type), expected: Type) -> Checked {
+        self.result_that(result, &expected.to_string(), |found| found == expected)
     }
 
-    /// Checks the type of the first result; that there is one alone is checked elsewhere.
     pub(super) fn result_that(
         &self,
-        results: &[(Value, Type)],
+        (value, found): (Value, Type),
         expected: &str,
         fits: impl Fn(Type) -> bool,
     ) -> Checked {
-        let Some(&(value, found)) = results.first() else { return Ok(()) };
         self.require(fits(found), || Violation::Result { value, found, expected: expected.to_owned() })
     }
+}
 
-    pub(super) fn for_loop(
-        &mut self,
-        bounds: [Value; 3],
-        carried: &[Value],
-        body: &Region,
-        results: &[(Value, Type)],
-    ) -> Checked {
-        bounds.into_iter().try_for_each(|bound| self.operand(bound, INDEX))?;
-        let types = self.carried(carried, results)?;
-        let arguments: Vec<_> = std::iter::once(INDEX).chain(types.iter().copied()).collect();
-        self.inner_region(0, body, &arguments, &types)
-    }
-
-    pub(super) fn while_loop(&mut self, carried: &[Value], body: &Region, results: &[(Value, Type)]) -> Checked {
-        let types = self.carried(carried, results)?;
-        let yields: Vec<_> = std::iter::once(BOOL).chain(types.iter().copied()).collect();
-        self.inner_region(0, body, &types, &yields)
-    }
-
-    /// The types of what a loop carries, which its results have too.
-    fn carried(&self, carried: &[Value], results: &[(Value, Type)]) -> Result<Vec<Type>, VerifyError> {
-        let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect::<Result<_, _>>()?;
-        let counts = Violation::ResultCount { found: results.len(), expected: types.len() };
-        self.require(results.len() == types.len(), || counts)?;
-        for (&(value, found), &expected) in results.iter().zip(&types) {
-            self.require(found == expected, || Violation::Result { value, found, expected: expected.to_string() })?;
-        }
-        Ok(types)
-    }
-
-    pub(super) fn inner_region(
-        &mut self,
-        number: usize,
-        region: &Region,
-        arguments: &[Type],
-        yields: &[Type],
-    ) -> Checked {
-        let found: Vec<_> = region.arguments.iter().map(|&(_, ty)| ty).collect();
-        let violation =
-            || Violation::RegionArguments { region: number, found: listed(&found), expected: listed(arguments) };
-        self.require(found == arguments, violation)?;
-        let ends = matches!(region.statements.last(), Some(Statement { op: Op::Yield { .. }, .. }));
-        self.require(ends, || Violation::YieldMissing { region: number })?;
-        self.region(region, Some(yields))
-    }
+/// Whether a vector may have so many elements.
+pub(super) fn is_vector_count(count: u32) -> bool {
+    count.is_power_of_two() && (2..=128).contains(&count)
 }

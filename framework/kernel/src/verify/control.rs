@@ -1,7 +1,7 @@
 //! Collectives stand under control that is uniform over their scope.
 
 use super::violation::{VerifyError, Violation};
-use crate::{Kernel, Op, Region, Scope, Uniformity, Value, uniformity};
+use crate::{Kernel, Op, Region, Uniformity, Value, uniformity};
 
 /// Checks that every collective stands under control that is uniform over its scope.
 pub(super) fn verify_collectives(kernel: &Kernel) -> Result<(), VerifyError> {
@@ -36,27 +36,7 @@ impl ControlWalk {
         for statement in &region.statements {
             let number = self.next;
             self.next += 1;
-            let allowed = match &statement.op {
-                Op::Barrier { scope: Scope::Cluster, .. } => Uniformity::ClusterUniform,
-                Op::Barrier { scope: Scope::Block, .. } => Uniformity::BlockUniform,
-                Op::Barrier { scope: Scope::Warp, .. }
-                | Op::Exchange { .. }
-                | Op::ExchangeXor { .. }
-                | Op::Swap { .. }
-                | Op::GroupBarrier { .. }
-                | Op::Pend { .. }
-                | Op::Commit { .. }
-                | Op::Wait { .. }
-                | Op::MbarrierInit { .. }
-                | Op::MbarrierArrive { .. }
-                | Op::MbarrierWait { .. }
-                | Op::MbarrierCommit { .. }
-                | Op::TensorAllocate { .. }
-                | Op::TensorFree { .. }
-                | Op::ProxyFence {}
-                | Op::Instruction { .. } => Uniformity::Uniform,
-                _ => Uniformity::Varying,
-            };
+            let allowed = statement.op.needed_control();
             if control > allowed {
                 let scope = match control {
                     Uniformity::Varying => "lanes of a warp",

@@ -424,6 +424,16 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn operands_are_changed_where_they_are_read(statement in statement()) {
+        let mut op = statement.op;
+        let expected: Vec<_> = op.operands().into_iter().map(|value| Value(value.0 ^ 1)).collect();
+        op.operands_mut().into_iter().for_each(|value| value.0 ^= 1);
+        prop_assert_eq!(op.operands(), expected);
+    }
+}
+
 fn map(entries: &[(&str, Cbor)]) -> Cbor {
     Cbor::Map(entries.iter().map(|(key, value)| (Cbor::Text((*key).to_owned()), value.clone())).collect())
 }

@@ -194,6 +194,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::op::name::{math, tt};
 
     #[test]
     fn terms_are_read_as_they_are_written() {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use tilewright_target::dominators;
+
 use crate::order::{reachable, targets};
 use crate::{Block, Body, Op, Region};
 
@@ -28,15 +30,10 @@ impl Graph {
         let targets = |block: &Block| targets(body, *block).into_iter().map(|target| places[&target]).collect();
         let successors: Vec<Vec<usize>> = blocks.iter().map(targets).collect();
         let mut entered = vec![0; blocks.len()];
-        let mut dominators: Vec<Option<usize>> = vec![None; blocks.len()];
         for (place, targets) in successors.iter().enumerate() {
-            for &target in targets.iter().filter(|target| **target > place) {
-                entered[target] += 1;
-                let dominator = dominators[target].map_or(place, |known| nearest(&dominators, known, place));
-                dominators[target] = Some(dominator);
-            }
+            targets.iter().filter(|target| **target > place).for_each(|target| entered[*target] += 1);
         }
-        let dominators: Vec<usize> = dominators.into_iter().map(|dominator| dominator.unwrap_or(0)).collect();
+        let dominators = if blocks.is_empty() { Vec::new() } else { dominators(0, &successors) };
         let mut graph = Self { blocks, successors, dominators, entered, loops: BTreeMap::new() };
         match graph.find_loops() {
             // A block that jumps has a jump.
@@ -92,13 +89,4 @@ impl Graph {
     pub fn behind(&self, head: usize) -> impl Iterator<Item = usize> {
         (head + 1..self.blocks.len()).filter(move |place| self.left(*place) == Some(head))
     }
-}
-
-/// The nearest block that dominates both; all before the later of the two are known.
-fn nearest(dominators: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
-    while a != b {
-        let later = if a > b { &mut a } else { &mut b };
-        *later = dominators[*later].unwrap_or(0);
-    }
-    a
 }

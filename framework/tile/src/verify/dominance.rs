@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use tilewright_target::dominators;
+
 use crate::order::{reachable, targets};
 use crate::{Block, Body, Op, Origin, Region};
 
@@ -110,52 +112,17 @@ impl Walk<'_> {
 }
 
 /// By block, those that it dominates directly; blocks that cannot be reached stand alone under the entry.
-///
-/// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
 fn dominated(body: &Body, region: Region) -> HashMap<Block, Vec<Block>> {
     let order = reachable(body, region);
+    let Some(&entry) = order.first() else { return HashMap::new() };
     let number: HashMap<Block, usize> = order.iter().enumerate().map(|(number, block)| (*block, number)).collect();
-    let mut before: Vec<Vec<usize>> = vec![Vec::new(); order.len()];
-    for (from, block) in order.iter().enumerate() {
-        for to in targets(body, *block) {
-            if let Some(to) = number.get(&to) {
-                before[*to].push(from);
-            }
-        }
-    }
-    let mut above: Vec<Option<usize>> = vec![None; order.len()];
-    if let Some(entry) = above.first_mut() {
-        *entry = Some(0);
-    }
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in 1..order.len() {
-            let known = before[block].iter().copied().filter(|from| above[*from].is_some());
-            let common = known.reduce(|a, b| meet(&above, a, b));
-            if common.is_some() && above[block] != common {
-                above[block] = common;
-                changed = true;
-            }
-        }
-    }
+    let after = |block: &Block| targets(body, *block).iter().filter_map(|to| number.get(to).copied()).collect();
+    let successors: Vec<Vec<usize>> = order.iter().map(after).collect();
     let mut children: HashMap<Block, Vec<Block>> = HashMap::new();
-    for block in 1..order.len() {
-        let parent = above[block].unwrap_or(0);
+    for (block, parent) in dominators(0, &successors).into_iter().enumerate().skip(1) {
         children.entry(order[parent]).or_default().push(order[block]);
     }
     let unreached = body.blocks(region).iter().filter(|block| !number.contains_key(block));
-    if let Some(entry) = order.first() {
-        children.entry(*entry).or_default().extend(unreached);
-    }
+    children.entry(entry).or_default().extend(unreached);
     children
-}
-
-/// The nearest block that dominates both.
-fn meet(above: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
-    while a != b {
-        let higher = if a > b { &mut a } else { &mut b };
-        *higher = above[*higher].unwrap_or(0);
-    }
-    a
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use tilewright_target::RoundingMode;
 use tilewright_tile::Float;
 
 /// What the elements of a buffer are.
@@ -119,20 +120,8 @@ impl Element {
 }
 
 fn encode_float(float: Float, value: f64) -> Result<u64, String> {
-    let infinite = |value: f64| match float {
-        Float::F64 => Some(value.to_bits()),
-        Float::F32 => Some(u64::from((value as f32).to_bits())),
-        Float::F16 => Some(u64::from(half::f16::from_f64(value).to_bits())),
-        Float::Bf16 => Some(u64::from(half::bf16::from_f64(value).to_bits())),
-        _ => None,
-    };
-    let bits = if value.is_nan() {
-        float.nan()
-    } else if value.is_infinite() {
-        infinite(value)
-    } else {
-        float.encode(value)
-    };
+    let bits =
+        if value.is_finite() { float.encode(value) } else { float.format().round(value, RoundingMode::NearestEven) };
     bits.ok_or_else(|| format!("`{float}` has no {value:?}"))
 }
 

@@ -46,7 +46,7 @@ fn function(name: &str) -> Option<MathFunction> {
         math::POWF => "pow",
         _ => name.strip_prefix("math.").or_else(|| name.strip_prefix("tw.math."))?,
     };
-    MathFunction::ALL.iter().copied().find(|function| function.name() == name)
+    MathFunction::named(name)
 }
 
 /// A function, of numbers of 16 bits by way of binary32.

@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
 use tilewright_math::casts::{self, Overflow, Rounding};
-use tilewright_target::{Format, Number};
+use tilewright_target::Format;
 use tilewright_tile::Float;
 
 use super::super::error::{Lowered, Reason};
@@ -11,7 +11,7 @@ use super::super::types::{integer, native};
 /// A number of eight bits or fewer as binary32, exactly.
 pub(super) fn widened(builder: &mut Builder, value: Value, from: Float) -> Lowered<Value> {
     let word = builder.cast(Cast::ExtendU, value, Type::Scalar(Element::I32));
-    Ok(casts::decoded(builder, word, readable(from)?))
+    Ok(casts::decoded(builder, word, from.format()))
 }
 
 /// A number as one of eight bits or fewer; what is above the greatest becomes that, as of PTX's conversions.
@@ -25,16 +25,8 @@ pub(super) fn rounded(builder: &mut Builder, value: Value, from: Float, to: Floa
 }
 
 fn format(float: Float) -> Lowered<Format> {
-    let found = readable(float)?;
+    let found = float.format();
     if found.widths()[1] > 0 && found.is_signed() { Ok(found) } else { Err(no_casts(float)) }
-}
-
-/// A format that can be read; some cannot be written.
-fn readable(float: Float) -> Lowered<Format> {
-    match Number::named(float.number_name()) {
-        Some(Number::Float(format)) => Ok(format),
-        _ => Err(no_casts(float)),
-    }
 }
 
 fn no_casts(float: Float) -> Reason {

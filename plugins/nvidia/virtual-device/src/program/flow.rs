@@ -1,7 +1,6 @@
 //! Where lanes that parted meet again: at the immediate post-dominator of the step at which they part.
-//!
-//! Post-dominators by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph of
-//! blocks of steps.
+
+use tilewright_target::dominators;
 
 /// The step that comes after all others: lanes that meet nowhere.
 pub(super) const END: u32 = u32::MAX;
@@ -20,9 +19,11 @@ pub(super) struct Follows {
 pub(super) fn meetings(steps: &[Follows]) -> Vec<u32> {
     let graph = Graph::of(steps);
     let dominators = graph.post_dominators();
-    let meeting = |step: usize| match dominators[graph.block_of[step]] {
-        Some(block) if block < graph.first.len() => graph.first[block],
-        _ => END,
+    let meeting = |step: usize| {
+        let own = graph.block_of[step];
+        // A block from which the end is not reached is its own.
+        let block = Some(dominators[own]).filter(|&block| block != own);
+        block.and_then(|block| graph.first.get(block)).copied().unwrap_or(END)
     };
     (0..steps.len()).map(meeting).collect()
 }
@@ -63,63 +64,15 @@ impl Graph {
         Self { block_of, first, after }
     }
 
-    /// The immediate post-dominator of each block; none of blocks from which the end is not reached.
-    fn post_dominators(&self) -> Vec<Option<usize>> {
+    /// The immediate post-dominator of each block; of those from which the end is not reached the block itself.
+    fn post_dominators(&self) -> Vec<usize> {
         let end = self.first.len();
         let mut before = vec![Vec::new(); end + 1];
         for (block, after) in self.after.iter().enumerate() {
             after.iter().for_each(|&next| before[next].push(block));
         }
-        let order = post_order(&before, end);
-        let mut rank = vec![0; end + 1];
-        order.iter().enumerate().for_each(|(at, &block)| rank[block] = at);
-        let mut dominators = vec![None; end + 1];
-        dominators[end] = Some(end);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &block in order.iter().rev().filter(|&&block| block != end) {
-                let known = self.after[block].iter().copied().filter(|&next| dominators[next].is_some());
-                let found = known.reduce(|a, b| meet(&dominators, &rank, a, b));
-                if found != dominators[block] {
-                    dominators[block] = found;
-                    changed = true;
-                }
-            }
-        }
-        dominators
+        dominators(end, &before)
     }
-}
-
-fn meet(dominators: &[Option<usize>], rank: &[usize], mut a: usize, mut b: usize) -> usize {
-    while a != b {
-        let further = if rank[a] < rank[b] { &mut a } else { &mut b };
-        match dominators[*further] {
-            Some(next) if next != *further => *further = next,
-            _ => break,
-        }
-    }
-    a
-}
-
-/// Blocks that lead to the end, each after those that it is reached through.
-fn post_order(before: &[Vec<usize>], end: usize) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut seen = vec![false; before.len()];
-    seen[end] = true;
-    let mut path = vec![(end, 0)];
-    while let Some((block, turn)) = path.pop() {
-        match before[block].get(turn) {
-            Some(&next) => {
-                path.push((block, turn + 1));
-                if !std::mem::replace(&mut seen[next], true) {
-                    path.push((next, 0));
-                }
-            }
-            None => order.push(block),
-        }
-    }
-    order
 }
 
 #[cfg(test)]

@@ -4,9 +4,7 @@
 //! parities; tables are folded from the last parity to the first, equal halves cost nothing, and
 //! what was folded once is not folded again (a reduced ordered decision diagram).
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use tilewright_layout::f2::Solver;
@@ -36,33 +34,7 @@ pub(super) struct Selects {
     /// Masks of thread bits.
     pub(super) parities: Vec<u64>,
     pub(super) selects: Vec<Select>,
-    known: HashMap<Select, u32, BuildHasherDefault<Mixer>>,
-}
-
-/// A quick hash of a few small numbers, which nobody outside chooses.
-#[derive(Debug, Clone, Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(u64::from(number));
-    }
-
-    fn write_isize(&mut self, number: isize) {
-        self.write_u64(number as u64);
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
+    known: FxHashMap<Select, u32>,
 }
 
 /// A linear map from threads to words as a function of parities.
@@ -141,7 +113,7 @@ impl Selects {
     /// None so far; room for two for each of so many `words`.
     pub(super) fn new(parities: Vec<u64>, words: usize) -> Self {
         let room = if parities.is_empty() { 0 } else { 2 * words };
-        let known = HashMap::with_capacity_and_hasher(room, BuildHasherDefault::default());
+        let known = FxHashMap::with_capacity_and_hasher(room, FxBuildHasher);
         Self { parities, selects: Vec::with_capacity(room), known }
     }
 

@@ -1,16 +1,14 @@
-//! Reads modules from text: kernels, statements and what they are made of; `operation` has the operations.
+//! Reads modules from text: kernels, their heads, regions and statements.
 
-mod operation;
+use tilewright_target::Mix;
 
-use std::str::FromStr;
-
-use super::token::{Placed, Token, tokens};
-use super::{ParseError, is_identifier};
+use super::error::ParseError;
+use super::parser::{Parsed, Parser};
+use super::token::{Token, tokens};
 use crate::{
     Element, Extent, Kernel, Launch, MAX_DEPTH, MappedRows, Module, Outside, Parameter, Region, SharedBuffer, Space,
     Statement, TensorMap, Type, Value,
 };
-use tilewright_target::Mix;
 
 /// The module that the text describes; whether it keeps the rules is for [`crate::verify`].
 ///
@@ -18,7 +16,7 @@ use tilewright_target::Mix;
 /// [`ParseError`] with the place and what was expected there.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     let tokens = tokens(text)?;
-    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
+    let mut parser = Parser::new(&tokens);
     let mut module = Module::default();
     while *parser.peek() != Token::End {
         module.kernels.push(parser.kernel()?);
@@ -26,97 +24,7 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
     Ok(module)
 }
 
-struct Parser<'a> {
-    /// Never empty: [`Token::End`] is last.
-    tokens: &'a [Placed],
-    at: usize,
-    depth: usize,
-}
-
-type Parsed<T> = Result<T, ParseError>;
-
 impl Parser<'_> {
-    fn peek(&self) -> &Token {
-        &self.tokens[self.at].token
-    }
-
-    fn error<T>(&self, message: String) -> Parsed<T> {
-        let Placed { line, column, .. } = self.tokens[self.at];
-        Err(ParseError { line, column, message })
-    }
-
-    fn expected<T>(&self, what: &str) -> Parsed<T> {
-        self.error(format!("found {}, expected {what}", self.peek().described()))
-    }
-
-    /// Steps over the token just looked at; the end stays.
-    fn step(&mut self) {
-        self.at = (self.at + 1).min(self.tokens.len() - 1);
-    }
-
-    fn take_mark(&mut self, mark: char) -> bool {
-        let found = *self.peek() == Token::Mark(mark);
-        if found {
-            self.step();
-        }
-        found
-    }
-
-    fn mark(&mut self, mark: char) -> Parsed<()> {
-        if self.take_mark(mark) { Ok(()) } else { self.expected(&format!("`{mark}`")) }
-    }
-
-    fn take_word(&mut self, word: &str) -> bool {
-        let found = matches!(self.peek(), Token::Word(found) if found == word);
-        if found {
-            self.step();
-        }
-        found
-    }
-
-    fn keyword(&mut self, word: &str) -> Parsed<()> {
-        if self.take_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
-    }
-
-    fn number<T: FromStr + TryFrom<u64>>(&mut self, what: &str) -> Parsed<T> {
-        let number = match self.peek() {
-            Token::Word(word) => unsigned(word),
-            _ => None,
-        };
-        match number.map(T::try_from) {
-            Some(Ok(number)) => {
-                self.step();
-                Ok(number)
-            }
-            Some(Err(_)) => self.error(format!("{} is too large for {what}", self.peek().described())),
-            None => self.expected(what),
-        }
-    }
-
-    fn name(&mut self, what: &str) -> Parsed<String> {
-        let name = match self.peek() {
-            Token::Word(word) if is_identifier(word) => word.clone(),
-            Token::Quoted(text) => text.clone(),
-            _ => return self.expected(what),
-        };
-        self.step();
-        Ok(name)
-    }
-
-    /// One of a few words.
-    fn one_of<T: Copy>(&mut self, what: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Parsed<T> {
-        let found = match self.peek() {
-            Token::Word(word) => all.iter().copied().find(|&variant| name(variant) == word),
-            _ => None,
-        };
-        let Some(found) = found else {
-            let names: Vec<_> = all.iter().map(|&variant| name(variant)).collect();
-            return self.expected(&format!("{what}: {}", names.join(", ")));
-        };
-        self.step();
-        Ok(found)
-    }
-
     fn ty(&mut self) -> Parsed<Type> {
         let ty = match self.peek() {
             Token::Word(word) => type_named(word),
@@ -125,35 +33,6 @@ impl Parser<'_> {
         let Some(ty) = ty else { return self.expected("a type, as `i32`, `4xf16` or `ptr.shared`") };
         self.step();
         Ok(ty)
-    }
-
-    fn value(&mut self) -> Parsed<Value> {
-        let Token::Value(number) = *self.peek() else { return self.expected("a value, as `%3`") };
-        self.step();
-        Ok(Value(number))
-    }
-
-    /// Whether the next token stands on the line of the last one; what a statement may leave out
-    /// does not begin on another line.
-    fn on_same_line(&self) -> bool {
-        self.at > 0 && self.tokens[self.at].line == self.tokens[self.at - 1].line
-    }
-
-    /// Values with commas between them, none where none follows.
-    fn values(&mut self) -> Parsed<Vec<Value>> {
-        let mut values = Vec::new();
-        if self.on_same_line() && matches!(self.peek(), Token::Value(_)) {
-            values.push(self.value()?);
-            while self.take_mark(',') {
-                values.push(self.value()?);
-            }
-        }
-        Ok(values)
-    }
-
-    fn next_value(&mut self) -> Parsed<Value> {
-        self.mark(',')?;
-        self.value()
     }
 
     fn typed_value(&mut self) -> Parsed<(Value, Type)> {
@@ -273,7 +152,7 @@ impl Parser<'_> {
         Ok(statements)
     }
 
-    fn region(&mut self) -> Parsed<Region> {
+    pub(super) fn region(&mut self) -> Parsed<Region> {
         if self.depth == MAX_DEPTH {
             return self.error(format!("regions nest deeper than {MAX_DEPTH}"));
         }
@@ -292,13 +171,6 @@ impl Parser<'_> {
         Ok(Region { arguments, statements })
     }
 
-    /// A string in quotes.
-    fn quoted(&mut self, what: &str) -> Parsed<String> {
-        let Token::Quoted(text) = self.peek().clone() else { return self.expected(&format!("{what} in quotes")) };
-        self.step();
-        Ok(text)
-    }
-
     fn statement(&mut self) -> Parsed<Statement> {
         let mut results = Vec::new();
         if matches!(self.peek(), Token::Value(_)) {
@@ -313,21 +185,9 @@ impl Parser<'_> {
     }
 }
 
-/// A number in decimal or, after `0x`, hexadecimal.
-fn unsigned(word: &str) -> Option<u64> {
-    match word.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => word.parse().ok(),
-    }
-}
-
-fn element_named(name: &str) -> Option<Element> {
-    Element::ALL.into_iter().find(|element| element.name() == name)
-}
-
 fn type_named(word: &str) -> Option<Type> {
     if let Some(space) = word.strip_prefix("ptr.") {
-        return Space::ALL.into_iter().find(|candidate| candidate.name() == space).map(Type::Pointer);
+        return Space::named(space).map(Type::Pointer);
     }
     if let Some(awaited) = word.strip_prefix("pending.") {
         return type_named(awaited).filter(|ty| ty.element().is_some()).map(Type::pending);
@@ -336,7 +196,7 @@ fn type_named(word: &str) -> Option<Type> {
         return Some(Type::TensorMap);
     }
     match word.split_once('x') {
-        Some((count, element)) => Some(Type::Vector(element_named(element)?, count.parse().ok()?)),
-        None => element_named(word).map(Type::Scalar),
+        Some((count, element)) => Some(Type::Vector(Element::named(element)?, count.parse().ok()?)),
+        None => Element::named(word).map(Type::Scalar),
     }
 }

@@ -1,0 +1,106 @@
+//! Rules for the types of operands and results.
+
+use crate::{Element, Space, Type, Value};
+
+/// A set of types.
+#[derive(Clone, Copy)]
+pub(crate) struct TypeSet {
+    /// The set as a message names it.
+    pub(crate) expected: &'static str,
+    /// Whether a type is in it.
+    pub(crate) contains: fn(Type) -> bool,
+}
+
+/// The types that an operand or result may have.
+#[derive(Clone, Copy)]
+pub(crate) enum TypeRule {
+    /// Any; `verify` may say more.
+    Any,
+    /// One type.
+    Is(Type),
+    /// One of a set.
+    OneOf(TypeSet),
+    /// The type that follows from that of another value.
+    From(Value, fn(Type) -> Type),
+}
+
+pub(super) fn any() -> TypeRule {
+    TypeRule::Any
+}
+
+pub(super) fn is(ty: Type) -> TypeRule {
+    TypeRule::Is(ty)
+}
+
+pub(super) fn one_of(set: TypeSet) -> TypeRule {
+    TypeRule::OneOf(set)
+}
+
+pub(super) fn from(value: &Value, map: fn(Type) -> Type) -> TypeRule {
+    TypeRule::From(*value, map)
+}
+
+pub(super) fn like(value: &Value) -> TypeRule {
+    from(value, |ty| ty)
+}
+
+/// The type of the first of the values.
+pub(super) fn from_first(values: &[Value]) -> TypeRule {
+    values.first().map_or(TypeRule::Any, like)
+}
+
+/// An `i1`.
+pub(crate) const BOOL: Type = Type::Scalar(Element::I1);
+
+/// An `i32`.
+pub(crate) const INDEX: Type = Type::Scalar(Element::I32);
+
+/// A pointer to shared memory.
+pub(crate) const SHARED: Type = Type::Pointer(Space::Shared);
+
+const fn set(expected: &'static str, contains: fn(Type) -> bool) -> TypeSet {
+    TypeSet { expected, contains }
+}
+
+pub(crate) const ELEMENTS: TypeSet = set("a scalar or vector", |ty| ty.element().is_some());
+pub(crate) const SCALAR: TypeSet = set("a scalar", |ty| matches!(ty, Type::Scalar(_)));
+pub(crate) const VECTOR: TypeSet = set("a vector", |ty| matches!(ty, Type::Vector(..)));
+pub(crate) const WORD: TypeSet =
+    set("a scalar of 32 bits", |ty| matches!(ty, Type::Scalar(element) if element.bits() == 32));
+pub(crate) const FLOAT: TypeSet = set("a floating-point type", |ty| ty.element().is_some_and(Element::is_float));
+pub(crate) const FUSED: TypeSet = set("a floating-point type but bf16", |ty| {
+    ty.element().is_some_and(|element| element.is_float() && element != Element::Bf16)
+});
+pub(crate) const FLOAT_SCALAR: TypeSet =
+    set("f16, bf16, f32 or f64", |ty| matches!(ty, Type::Scalar(element) if element.is_float()));
+/// Elements of functions.
+pub(crate) const COMPUTED: TypeSet =
+    set("f32, f64 or a vector of them", |ty| matches!(ty.element(), Some(Element::F32 | Element::F64)));
+pub(crate) const INTEGER: TypeSet = set("an integer", is_integer);
+pub(crate) const INTEGER_BUT_I1: TypeSet = set("an integer, not i1", is_wide_integer);
+pub(crate) const WIDE_INTEGER: TypeSet = set("an integer of 8 bits or more", is_wide_integer);
+pub(crate) const IN_MEMORY: TypeSet = set("a scalar or vector of elements of 8 bits or more", is_in_memory);
+pub(crate) const BITS: TypeSet = set("a scalar or vector, not of i1, ptr.shared or ptr.global", |ty| {
+    is_in_memory(ty) || matches!(ty, Type::Pointer(Space::Shared | Space::Global))
+});
+/// Bytes that a pointer moves by, numbers that are changed atomically.
+pub(crate) const OFFSET: TypeSet = set("i32 or i64", |ty| matches!(ty, Type::Scalar(Element::I32 | Element::I64)));
+pub(crate) const POINTER: TypeSet = set("a pointer", |ty| matches!(ty, Type::Pointer(_)));
+pub(crate) const ATOMIC_POINTER: TypeSet =
+    set("ptr.global or ptr.shared", |ty| matches!(ty, Type::Pointer(Space::Global | Space::Shared)));
+pub(crate) const PRINTED: TypeSet =
+    set("a scalar, a vector or ptr.global", |ty| ty.element().is_some() || ty == Type::Pointer(Space::Global));
+pub(crate) const AT_HAND: TypeSet = set("a value that is not pending", |ty| !ty.is_pending());
+pub(crate) const PENDING: TypeSet = set("a pending value", Type::is_pending);
+
+fn is_integer(ty: Type) -> bool {
+    ty.element().is_some_and(|element| !element.is_float())
+}
+
+fn is_wide_integer(ty: Type) -> bool {
+    is_integer(ty) && is_in_memory(ty)
+}
+
+pub(crate) fn is_in_memory(ty: Type) -> bool {
+    ty.element().is_some_and(|element| element != Element::I1)
+}

@@ -1,0 +1,290 @@
+//! How each type of field stands in an operation's text: written behind a space, read, and absent if it says nothing.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+use super::parser::{Parsed, Parser};
+use super::token::Token;
+use crate::{
+    Atomic, Binary, Cast, Compare, Exchange, Issuers, MathFunction, MemoryOrder, MemoryScope, Queue, Region, Scope,
+    SpecialRegister, Unary, Value,
+};
+
+/// A field's text.
+pub(super) trait Form: Sized {
+    /// Writes the field with a space before it, or nothing.
+    fn write(&self, line: &mut String) -> fmt::Result;
+
+    /// Reads the field; `what` is its name in a message, if the type alone does not say it.
+    fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self>;
+}
+
+impl Form for Value {
+    fn write(&self, line: &mut String) -> fmt::Result {
+        write!(line, " {self}")
+    }
+
+    fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Self> {
+        parser.value()
+    }
+}
+
+impl Form for Vec<Value> {
+    fn write(&self, line: &mut String) -> fmt::Result {
+        if self.is_empty() { Ok(()) } else { write!(line, " {}", Values(self)) }
+    }
+
+    fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Self> {
+        parser.values()
+    }
+}
+
+/// A predicate.
+impl Form for Option<Value> {
+    fn write(&self, line: &mut String) -> fmt::Result {
+        self.map_or(Ok(()), |predicate| write!(line, " if {predicate}"))
+    }
+
+    fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Self> {
+        if parser.on_same_line() && parser.take_word("if") { parser.value().map(Some) } else { Ok(None) }
+    }
+}
+
+/// A selector of bytes.
+impl Form for u16 {
+    fn write(&self, line: &mut String) -> fmt::Result {
+        write!(line, " {self:#06x}")
+    }
+
+    fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self> {
+        parser.number(what)
+    }
+}
+
+/// Another selector, for the lanes where a condition is true.
+impl Form for Option<(Value, u16)> {
+    fn write(&self, line: &mut String) -> fmt::Result {
+        self.map_or(Ok(()), |(condition, selector)| write!(line, " or {selector:#06x} if {condition}"))
+    }
+
+    fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self> {
+        if !(parser.on_same_line() && parser.take_word("or")) {
+            return Ok(None);
+        }
+        let selector = parser.number(what)?;
+        parser.keyword("if")?;
+        Ok(Some((parser.value()?, selector)))
+    }
+}
+
+impl Form for u32 {
+    fn write(&self, line: &mut String) -> fmt::Result {
+        write!(line, " {self}")
+    }
+
+    fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self> {
+        parser.number(what)
+    }
+}
+
+/// An offset, which is left out if it is zero.
+impl Form for i32 {
+    fn write(&self, line: &mut String) -> fmt::Result {
+        match *self {
+            0 => Ok(()),
+            1.. => write!(line, " + {self}"),
+            _ => write!(line, " - {}", self.unsigned_abs()),
+        }
+    }
+
+    fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self> {
+        let sign = match parser.peek() {
+            Token::Mark('+') => 1,
+            Token::Mark('-') => -1,
+            _ => return Ok(0),
+        };
+        parser.step();
+        let at = parser.at;
+        let offset = sign * i64::from(parser.number::<u32>(what)?);
+        i32::try_from(offset).or_else(|_| {
+            parser.at = at;
+            parser.error("the offset does not fit into 32 bits".to_owned())
+        })
+    }
+}
+
+impl Form for String {
+    fn write(&self, line: &mut String) -> fmt::Result {
+        write!(line, " {}", Quoted(self))
+    }
+
+    fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self> {
+        parser.quoted(what)
+    }
+}
+
+/// A region stands behind the line, in braces.
+impl Form for Region {
+    fn write(&self, _: &mut String) -> fmt::Result {
+        Ok(())
+    }
+
+    fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Self> {
+        parser.region()
+    }
+}
+
+impl Form for SpecialRegister {
+    fn write(&self, line: &mut String) -> fmt::Result {
+        match self {
+            Self::Lane => write!(line, " lane"),
+            Self::Warp => write!(line, " warp"),
+            Self::Block => write!(line, " block"),
+            Self::Program(axis) => write!(line, " program {axis}"),
+            Self::Programs(axis) => write!(line, " programs {axis}"),
+        }
+    }
+
+    fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Self> {
+        let words = ["lane", "warp", "block", "program", "programs"];
+        Ok(match parser.one_of("a special register", &words, |name| name)? {
+            "lane" => Self::Lane,
+            "warp" => Self::Warp,
+            "block" => Self::Block,
+            "programs" => Self::Programs(parser.number("an axis of the grid")?),
+            _ => Self::Program(parser.number("an axis of the grid")?),
+        })
+    }
+}
+
+macro_rules! choices {
+    ($($type:ident = $what:literal),* $(,)?) => {
+        $(impl Form for $type {
+            fn write(&self, line: &mut String) -> fmt::Result {
+                write!(line, " {}", self.name())
+            }
+
+            fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Self> {
+                parser.one_of($what, Self::ALL, Self::name)
+            }
+        })*
+    };
+}
+
+choices! {
+    Atomic = "an atomic operation",
+    Binary = "an operation on two values",
+    Cast = "a cast",
+    Compare = "a comparison",
+    Exchange = "a kind of exchange",
+    Issuers = "the issuers",
+    MathFunction = "a function",
+    MemoryOrder = "an order",
+    MemoryScope = "among whom",
+    Queue = "a queue",
+    Scope = "a scope",
+    Unary = "an operation on one value",
+}
+
+/// The values that a loop carries.
+pub(super) mod carry {
+    use super::{Parsed, Parser, Value, Values, Write, fmt};
+    use crate::Statement;
+
+    pub(in crate::text) fn write(values: &[Value], _: &Statement, line: &mut String) -> fmt::Result {
+        if values.is_empty() { Ok(()) } else { write!(line, " carry {}", Values(values)) }
+    }
+
+    pub(in crate::text) fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Vec<Value>> {
+        if parser.take_word("carry") { parser.values() } else { Ok(Vec::new()) }
+    }
+}
+
+/// The bits of a constant: hexadecimal for floating-point numbers.
+pub(super) mod bits_of {
+    use super::{Parsed, Parser, Write, fmt};
+    use crate::{Element, Statement};
+
+    pub(in crate::text) fn write(bits: &u64, statement: &Statement, line: &mut String) -> fmt::Result {
+        let float = statement.results.first().and_then(|(_, ty)| ty.element()).is_some_and(Element::is_float);
+        if float { write!(line, " {bits:#x}") } else { write!(line, " {bits}") }
+    }
+
+    pub(in crate::text) fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<u64> {
+        parser.number(what)
+    }
+}
+
+/// Whether values are printed in hexadecimal digits: a word, or nothing.
+pub(super) mod hex {
+    use super::{Parsed, Parser, fmt};
+    use crate::Statement;
+
+    pub(in crate::text) fn write(hex: &bool, _: &Statement, line: &mut String) -> fmt::Result {
+        line.push_str(if *hex { " hex" } else { "" });
+        Ok(())
+    }
+
+    pub(in crate::text) fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<bool> {
+        Ok(parser.on_same_line() && parser.take_word("hex"))
+    }
+}
+
+/// One of two words.
+pub(super) mod wait_or_launch {
+    use super::{Parsed, Parser, fmt};
+    use crate::Statement;
+
+    pub(in crate::text) fn write(wait: &bool, _: &Statement, line: &mut String) -> fmt::Result {
+        line.push_str(if *wait { " wait" } else { " launch" });
+        Ok(())
+    }
+
+    pub(in crate::text) fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<bool> {
+        Ok(parser.one_of(what, &["wait", "launch"], |name| name)? == "wait")
+    }
+}
+
+/// The second of two regions.
+pub(super) mod otherwise {
+    use super::{Parsed, Parser, Region, fmt};
+    use crate::Statement;
+
+    pub(in crate::text) fn write(_: &Region, _: &Statement, _: &mut String) -> fmt::Result {
+        Ok(())
+    }
+
+    pub(in crate::text) fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Region> {
+        parser.keyword("else")?;
+        parser.region()
+    }
+}
+
+/// A string between quotes, with escapes.
+pub(super) struct Quoted<'a>(pub(super) &'a str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                '\n' => f.write_str("\\n")?,
+                c => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+/// Values with commas between them.
+struct Values<'a>(&'a [Value]);
+
+impl Display for Values<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (index, value) in self.0.iter().enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            write!(f, "{comma}{value}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! Writes and reads operations, each as its row of the table says.
+
+use std::fmt::{self, Write};
+
+use super::form::{Form, bits_of, carry, hex, otherwise, wait_or_launch};
+use super::parser::{Parsed, Parser};
+use crate::op::operations;
+use crate::{Op, Statement};
+
+/// Writes one item of a row's text.
+macro_rules! write_item {
+    ($statement:ident $line:ident ($form:ident $field:ident)) => {
+        $form::write($field, $statement, $line)?
+    };
+    ($statement:ident $line:ident $field:ident) => {
+        Form::write($field, $line)?
+    };
+    ($statement:ident $line:ident $literal:literal) => {
+        write_literal($literal, $line)?
+    };
+}
+
+/// Reads one item of a row's text. A field's name, which had its name in messages, has what was read then.
+macro_rules! read_item {
+    ($parser:ident ($form:ident $field:ident)) => {
+        let $field = $form::read($parser, $field)?;
+    };
+    ($parser:ident $field:ident) => {
+        let $field = Form::read($parser, $field)?;
+    };
+    ($parser:ident $literal:literal) => {
+        $parser.literal($literal)?;
+    };
+}
+
+macro_rules! define {
+    ($(
+        $(#[$doc:meta])* $name:ident $variant:ident $(($one:ident: $one_type:ty))?
+        $({ $($(#[$about:meta])* $field:ident: $type:ty $(= $what:literal)? $(where $rule:expr)?),* $(,)? })?
+        [$($text:tt)*] -> $count:ident $(($given:expr))? $(at_best($best:expr))? $(needs($control:expr))? $(fn $method:ident)?;
+    )*) => {
+        /// Writes an operation without its regions.
+        #[allow(unused_variables, reason = "a region is no part of the line")]
+        pub(super) fn write_operation(statement: &Statement, line: &mut String) -> fmt::Result {
+            line.push_str(statement.op.name());
+            match &statement.op {
+                $(Op::$variant { $(0: $one)? $($($field),*)? } => {
+                    $(write_item!(statement line $text);)*
+                })*
+            }
+            Ok(())
+        }
+
+        /// Reads each operation behind its name, in the order of [`Op::NAMES`]. Functions of their own, since operations
+        /// nest: one function for all would take the stack of all at every level.
+        #[allow(unused_variables, reason = "a row without text reads nothing")]
+        const READERS: [fn(&mut Parser<'_>) -> Parsed<Op>; Op::NAMES.len()] = [$(
+            |parser| {
+                $(let $one = "";)?
+                $($(let $field = concat!($($what)?);)*)?
+                $(read_item!(parser $text);)*
+                Ok(Op::$variant { $(0: $one)? $($($field),*)? })
+            }
+        ),*];
+    };
+}
+
+operations!(define);
+
+/// Writes a mark, or a word with a space before it.
+fn write_literal(literal: &str, line: &mut String) -> fmt::Result {
+    let space = if literal.starts_with(|c: char| c.is_ascii_alphabetic()) { " " } else { "" };
+    write!(line, "{space}{literal}")
+}
+
+impl Parser<'_> {
+    pub(super) fn op(&mut self) -> Parsed<Op> {
+        let rows: [usize; Op::NAMES.len()] = std::array::from_fn(|row| row);
+        let row = self.one_of("an operation", &rows, |row| Op::NAMES[row])?;
+        READERS[row](self)
+    }
+}

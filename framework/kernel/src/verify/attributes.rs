@@ -1,0 +1,123 @@
+//! Rules that the table of operations does not say: of attributes, and of types that follow from several values.
+
+use super::body::{Checked, Checker, is_vector_count};
+use super::violation::Violation;
+use crate::op::{SCALAR, is_in_memory};
+use crate::{Cast, Element, Op, Space, SpecialRegister, Type, Value};
+
+impl Checker<'_> {
+    /// Checks what an operation is asked beside the rules of its row, which its operands keep.
+    pub(super) fn attributes(&self, op: &Op, results: &[(Value, Type)]) -> Checked {
+        let lanes = self.kernel.launch.lanes;
+        match op {
+            Op::Constant { bits } => self.constant(*bits, results),
+            Op::Special(SpecialRegister::Program(axis) | SpecialRegister::Programs(axis)) => {
+                self.require(*axis < 3, || Violation::Axis { found: *axis })
+            }
+            Op::SharedAddress { buffer } => {
+                let count = self.kernel.shared.len();
+                self.require((*buffer as usize) < count, || Violation::SharedBuffer { found: *buffer, count })
+            }
+            Op::Math { function, operands } => {
+                let (found, expected) = (operands.len(), function.operands());
+                let violation = || Violation::MathOperands { function: function.name(), found, expected };
+                self.require(found == expected, violation)?;
+                self.alike(operands)
+            }
+            Op::Cast { op, a } => results.first().map_or(Ok(()), |&result| self.cast(*op, self.type_of(*a)?, result)),
+            Op::Pack { elements } => self.pack(elements, results),
+            Op::Extract { vector, index } => {
+                let ty = self.type_of(*vector)?;
+                self.require(*index < ty.count(), || Violation::ElementIndex { found: *index, ty })
+            }
+            Op::PermuteBytes { selector, alternative, .. } => {
+                self.selector(*selector)?;
+                alternative.map_or(Ok(()), |(_, other)| self.selector(other))
+            }
+            Op::Load { alignment, .. } | Op::Store { alignment, .. } => {
+                self.require(alignment.is_power_of_two(), || Violation::Alignment { found: *alignment })
+            }
+            Op::Assembly { text, .. } => self.require(!text.is_empty(), || Violation::AssemblyText),
+            Op::ExchangeXor { mask, .. } => {
+                self.require(*mask != 0 && *mask < lanes, || Violation::LaneXor { found: *mask, lanes })
+            }
+            Op::Swap { lane, .. } => {
+                self.require(lane.is_power_of_two() && *lane < lanes, || Violation::Lane { found: *lane, lanes })
+            }
+            Op::GroupBarrier { number, warps } => {
+                let (found, most) = (*warps, self.kernel.launch.warps);
+                self.require((1..=most).contains(&found), || Violation::GroupWarps { number: *number, found, most })
+            }
+            Op::Wait { values, .. } => results.iter().zip(values).try_for_each(|(&result, &value)| {
+                let ty = self.type_of(value)?.awaited();
+                self.result(result, ty)
+            }),
+            Op::MbarrierInit { arrivals, .. } => self.require(*arrivals > 0, || Violation::Arrivals),
+            Op::TensorAllocate { columns, .. } | Op::TensorFree { columns, .. } => {
+                self.require(columns.is_power_of_two(), || Violation::TensorColumns { found: *columns })
+            }
+            Op::Instruction { name, .. } => self.require(!name.is_empty(), || Violation::InstructionName),
+            _ => Ok(()),
+        }
+    }
+
+    fn constant(&self, bits: u64, results: &[(Value, Type)]) -> Checked {
+        let Some((ty, element)) = results.first().and_then(|&(_, ty)| Some((ty, ty.element()?))) else {
+            return Ok(());
+        };
+        let fits = element.bits() == 64 || bits >> element.bits() == 0;
+        self.require(fits, || Violation::Constant { bits, ty })
+    }
+
+    /// All values have the type of the first.
+    fn alike(&self, values: &[Value]) -> Checked {
+        let Some(&first) = values.first() else { return Ok(()) };
+        let ty = self.type_of(first)?;
+        values.iter().try_for_each(|&value| self.operand(value, ty))
+    }
+
+    fn cast(&self, op: Cast, from: Type, result: (Value, Type)) -> Checked {
+        if op == Cast::Bits {
+            return self.cast_bits(from, result);
+        }
+        let wanted = match op {
+            Cast::Truncate => format!("integer(s) narrower than {from}"),
+            Cast::FloatS | Cast::FloatU => "float(s)".to_owned(),
+            Cast::IntS | Cast::IntU => "integer(s), not i1".to_owned(),
+            Cast::ExtendF => format!("float(s) wider than {from}"),
+            Cast::RoundF => format!("float(s) narrower than {from}"),
+            _ => format!("integer(s) wider than {from}"),
+        };
+        let goes = |to: Type| from.element().zip(to.element()).is_some_and(|(from, to)| op.goes(from, to));
+        let expected = format!("{} {wanted}", from.count());
+        self.result_that(result, &expected, |to| to.count() == from.count() && goes(to))
+    }
+
+    fn cast_bits(&self, from: Type, result: (Value, Type)) -> Checked {
+        let address = Type::Scalar(Element::I64);
+        // An address in global memory is one number; no vector's elements hold parts of it.
+        if from == Type::Pointer(Space::Global) {
+            return self.result(result, address);
+        }
+        let or = if from == address { " or ptr.global" } else { "" };
+        let expected = format!("a scalar or vector of {} bits, not of i1{or}", from.bits());
+        self.result_that(result, &expected, |ty| {
+            is_in_memory(ty) && ty.bits() == from.bits() || from == address && ty == Type::Pointer(Space::Global)
+        })
+    }
+
+    fn pack(&self, elements: &[Value], results: &[(Value, Type)]) -> Checked {
+        let found = elements.len();
+        let first = elements.first().filter(|_| u32::try_from(found).is_ok_and(is_vector_count));
+        let Some(&first) = first else { return Err(self.error(Violation::PackCount { found })) };
+        let ty = self.operand_that(first, SCALAR)?;
+        self.alike(elements)?;
+        let vector = ty.element().map_or(ty, |element| Type::Vector(element, found as u32));
+        results.first().map_or(Ok(()), |&result| self.result(result, vector))
+    }
+
+    fn selector(&self, selector: u16) -> Checked {
+        let nibbles = (0..4).all(|nibble| selector >> (4 * nibble) & 0xf < 8);
+        self.require(nibbles, || Violation::Selector { found: selector })
+    }
+}

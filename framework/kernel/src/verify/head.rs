@@ -1,0 +1,68 @@
+//! Checks the head of a kernel: its name, its launch, its parameters, its shared buffers.
+
+use super::violation::Violation;
+use crate::text::is_identifier;
+use crate::{Element, Kernel, MAX_BLOCKS, Parameter, SharedBuffer, Space, Type};
+
+pub(super) fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
+    let launch = kernel.launch;
+    if !is_identifier(&kernel.name) {
+        return Err(Violation::KernelName);
+    }
+    if !launch.lanes.is_power_of_two() || launch.lanes > 64 {
+        return Err(Violation::Lanes { found: launch.lanes });
+    }
+    if launch.warps == 0 || launch.warps > 1024 {
+        return Err(Violation::Warps { found: launch.warps });
+    }
+    if launch.blocks == 0 || launch.blocks > MAX_BLOCKS {
+        return Err(Violation::Blocks { found: launch.blocks });
+    }
+    for (number, parameter) in kernel.parameters.iter().enumerate() {
+        verify_parameter(kernel, number, parameter)?;
+    }
+    for (number, buffer) in kernel.shared.iter().enumerate() {
+        verify_buffer(number, buffer)?;
+    }
+    if kernel.shared_bytes() > i32::MAX as u64 {
+        return Err(Violation::SharedBytes { found: kernel.shared_bytes() });
+    }
+    if !kernel.body.arguments.is_empty() {
+        return Err(Violation::BodyArguments);
+    }
+    Ok(())
+}
+
+fn verify_parameter(kernel: &Kernel, number: usize, parameter: &Parameter) -> Result<(), Violation> {
+    let passable = match parameter.ty {
+        Type::Scalar(element) => element != Element::I1,
+        Type::Vector(..) | Type::Pending(..) => false,
+        Type::Pointer(space) => space == Space::Global,
+        Type::TensorMap => true,
+    };
+    if !passable {
+        return Err(Violation::ParameterType { parameter: number, found: parameter.ty });
+    }
+    let mapped = match (&parameter.map, parameter.ty == Type::TensorMap) {
+        (Some(map), true) => {
+            let type_of = |number: u32| kernel.parameters.get(number as usize).map(|parameter| parameter.ty);
+            let filled = || parameter.rows.as_ref().map_or(Ok(()), |rows| rows.check(map, type_of));
+            map.check().and_then(|()| filled())
+        }
+        (None, false) if parameter.rows.is_some() => Err(format!("{} maps nothing", parameter.ty)),
+        (None, false) => Ok(()),
+        (None, true) => Err("nothing says what it maps".to_owned()),
+        (Some(_), false) => Err(format!("{} maps nothing", parameter.ty)),
+    };
+    mapped.map_err(|message| Violation::TensorMap { parameter: number, message })
+}
+
+fn verify_buffer(number: usize, buffer: &SharedBuffer) -> Result<(), Violation> {
+    if !buffer.alignment.is_power_of_two() {
+        return Err(Violation::SharedAlignment { buffer: number, found: buffer.alignment });
+    }
+    if let Some(at) = buffer.at.filter(|at| !at.is_multiple_of(buffer.alignment)) {
+        return Err(Violation::SharedPlace { buffer: number, found: at, alignment: buffer.alignment });
+    }
+    Ok(())
+}

@@ -1,0 +1,316 @@
+//! Floating-point formats: what the bits of an element mean, and which bits a number rounds to.
+//!
+//! Sources: IEEE 754; OCP 8-bit Floating Point Specification (`e4m3`, `e5m2`) and OCP Microscaling
+//! Formats (`fp4`, `e2m3`, `e3m2`, and the scales `e8m0`); NVIDIA's PTX ISA for the scales `ue4m3`; for the `fnuz`
+//! variants Noune et al., "8-bit Numerical Formats for Deep Neural Networks", as documented with ROCm; for `tf32`
+//! NVIDIA's PTX ISA: the upper 19 bits of binary32.
+
+/// A binary floating-point format: a sign bit where it has one, exponent bits, mantissa bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Format {
+    signed: bool,
+    exponent: u32,
+    mantissa: u32,
+    bias: i32,
+    specials: Specials,
+    /// Low bits of the element that are not read.
+    ignored: u32,
+    /// High bits of the element that are not read.
+    unused: u32,
+}
+
+/// Which encodings are no numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Specials {
+    /// The highest exponent: infinity where the mantissa is zero, else NaN.
+    Ieee,
+    /// All ones is NaN; there is no infinity.
+    AllOnes,
+    /// The negative zero is NaN; there is no infinity.
+    NegativeZero,
+    /// Everything is a number.
+    None,
+}
+
+const fn format(exponent: u32, mantissa: u32, specials: Specials) -> Format {
+    let bias = (1 << (exponent - 1)) - 1;
+    // Where no exponent is lost to infinities, the formats without negative zero move all by one.
+    let bias = if matches!(specials, Specials::NegativeZero) { bias + 1 } else { bias };
+    Format { signed: true, exponent, mantissa, bias, specials, ignored: 0, unused: 0 }
+}
+
+/// Which of two neighbours a number between them rounds to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoundingMode {
+    /// The nearer one, of two the one with an even code.
+    NearestEven,
+    /// The one nearer to zero.
+    Zero,
+    /// The lesser one.
+    Down,
+    /// The greater one.
+    Up,
+    /// The one with an odd code. A second rounding, to a format of at least two bits less, then gives what one rounding
+    /// alone would (Boldo and Melquiond, 2008).
+    Odd,
+}
+
+impl Format {
+    /// IEEE binary64.
+    pub const F64: Self = format(11, 52, Specials::Ieee);
+    /// IEEE binary32.
+    pub const F32: Self = format(8, 23, Specials::Ieee);
+    /// The upper 19 bits of a binary32.
+    pub const TF32: Self = Self { ignored: 13, ..format(8, 10, Specials::Ieee) };
+    /// The upper half of a binary32.
+    pub const BF16: Self = format(8, 7, Specials::Ieee);
+    /// IEEE binary16.
+    pub const F16: Self = format(5, 10, Specials::Ieee);
+    /// OCP E5M2.
+    pub const E5M2: Self = format(5, 2, Specials::Ieee);
+    /// OCP E4M3: no infinity, one NaN for each sign.
+    pub const E4M3: Self = format(4, 3, Specials::AllOnes);
+    /// E5M2 without infinity and negative zero, whose encoding is the NaN.
+    pub const E5M2_FNUZ: Self = format(5, 2, Specials::NegativeZero);
+    /// E4M3 without infinity and negative zero, whose encoding is the NaN.
+    pub const E4M3_FNUZ: Self = format(4, 3, Specials::NegativeZero);
+    /// OCP E2M1, four bits.
+    pub const E2M1: Self = format(2, 1, Specials::None);
+    /// OCP E2M3, six bits.
+    pub const E2M3: Self = format(2, 3, Specials::None);
+    /// OCP E3M2, six bits.
+    pub const E3M2: Self = format(3, 2, Specials::None);
+    /// OCP E8M0: powers of two, for scales.
+    pub const E8M0: Self = Self { signed: false, ..format(8, 0, Specials::AllOnes) };
+    /// E4M3 without sign, for scales; the highest bit is not read.
+    pub const UE4M3: Self = Self { signed: false, unused: 1, ..format(4, 3, Specials::AllOnes) };
+
+    /// Bits that an element takes, those that are not read among them.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        u32::from(self.signed) + self.exponent + self.mantissa + self.ignored + self.unused
+    }
+
+    /// Bits of the exponent, of the mantissa, and below the number.
+    #[must_use]
+    pub fn widths(self) -> [u32; 3] {
+        [self.exponent, self.mantissa, self.ignored]
+    }
+
+    /// Whether there are negative numbers.
+    #[must_use]
+    pub fn is_signed(self) -> bool {
+        self.signed
+    }
+
+    /// The bits of the number one.
+    #[must_use]
+    pub fn one(self) -> u64 {
+        (self.bias as u64) << (self.mantissa + self.ignored)
+    }
+
+    /// What is subtracted from an exponent's bits.
+    #[must_use]
+    pub fn bias(self) -> i32 {
+        self.bias
+    }
+
+    /// The encodings that are NaN, where each differs from the others in its sign at most: the bits, and those of
+    /// them that are looked at. `None` where there is none, or NaN has payloads.
+    #[must_use]
+    pub fn only_nan(self) -> Option<(u64, u64)> {
+        let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
+        match self.specials {
+            Specials::AllOnes => Some((magnitude, magnitude)),
+            Specials::NegativeZero => Some((magnitude + 1, 2 * magnitude + 1)),
+            Specials::Ieee | Specials::None => None,
+        }
+    }
+
+    /// Whether the highest exponent stands for infinity and NaN.
+    #[must_use]
+    pub fn has_infinity(self) -> bool {
+        self.specials == Specials::Ieee
+    }
+
+    /// The bits of the greatest number.
+    #[must_use]
+    pub fn greatest(self) -> u64 {
+        let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
+        let bits = match self.specials {
+            Specials::Ieee => magnitude - (1 << self.mantissa),
+            Specials::AllOnes => magnitude - 1,
+            Specials::NegativeZero | Specials::None => magnitude,
+        };
+        bits << self.ignored
+    }
+
+    /// The bits of a NaN, where there is one: all ones, or the negative zero's.
+    #[must_use]
+    pub fn nan(self) -> Option<u64> {
+        let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
+        match self.specials {
+            Specials::Ieee | Specials::AllOnes => Some(magnitude << self.ignored),
+            Specials::NegativeZero => Some((magnitude + 1) << self.ignored),
+            Specials::None => None,
+        }
+    }
+
+    /// The bits of a quiet NaN without payload, where there is one.
+    #[must_use]
+    pub fn quiet_nan(self) -> Option<u64> {
+        let top_exponent = ((1u64 << self.exponent) - 1) << self.mantissa;
+        match self.specials {
+            Specials::Ieee => Some((top_exponent | 1 << (self.mantissa - 1)) << self.ignored),
+            _ => self.nan(),
+        }
+    }
+
+    /// The least value above zero that is not subnormal.
+    #[must_use]
+    pub fn least_normal(self) -> f64 {
+        power(1 - self.bias)
+    }
+
+    /// Log2 of the greatest power of two.
+    #[must_use]
+    pub fn greatest_exponent(self) -> i32 {
+        let reserved = match self.specials {
+            Specials::Ieee => 1,
+            // Without a mantissa NaN takes the whole exponent.
+            Specials::AllOnes => i32::from(self.mantissa == 0),
+            Specials::NegativeZero | Specials::None => 0,
+        };
+        (1 << self.exponent) - 1 - reserved - self.bias
+    }
+
+    /// Log2 of the least value above zero: a subnormal one where there is a mantissa.
+    #[must_use]
+    pub fn least_exponent(self) -> i32 {
+        if self.mantissa == 0 { -self.bias } else { 1 - self.bias - self.mantissa as i32 }
+    }
+
+    /// Whether every value, infinities and NaN included, is one of `other`.
+    pub(super) fn is_exact_in(self, other: Self) -> bool {
+        self == other
+            || self.specials_are_in(other)
+                && (other.signed || !self.signed)
+                && self.mantissa <= other.mantissa
+                && self.greatest_exponent() <= other.greatest_exponent()
+                && self.least_exponent() >= other.least_exponent()
+    }
+
+    /// Whether infinities, NaN and the negative zero of this type are in another, and nothing else of the other stands
+    /// where its numbers may be.
+    fn specials_are_in(self, to: Self) -> bool {
+        match to.specials {
+            Specials::Ieee => true,
+            Specials::None => self.specials == Specials::None,
+            // The greatest power of two has fewer numbers there.
+            Specials::AllOnes => !self.has_infinity() && self.greatest_exponent() < to.greatest_exponent(),
+            // There is no negative zero.
+            Specials::NegativeZero => false,
+        }
+    }
+
+    /// The value of an element; exact, since binary64 has all values of all these formats.
+    #[must_use]
+    pub fn decode(self, bits: u64) -> f64 {
+        if self.exponent == 11 {
+            return f64::from_bits(bits);
+        }
+        let bits = bits >> self.ignored;
+        let magnitude = bits & ((1 << (self.exponent + self.mantissa)) - 1);
+        let negative = self.signed && bits >> (self.exponent + self.mantissa) & 1 == 1;
+        let (exponent, mantissa) = (magnitude >> self.mantissa, magnitude & ((1 << self.mantissa) - 1));
+        let top = exponent == (1 << self.exponent) - 1;
+        let nan = match self.specials {
+            Specials::Ieee => top && mantissa != 0,
+            Specials::AllOnes => top && mantissa == (1 << self.mantissa) - 1,
+            Specials::NegativeZero => negative && magnitude == 0,
+            Specials::None => false,
+        };
+        if nan {
+            return f64::NAN;
+        }
+        let value = if top && self.specials == Specials::Ieee {
+            f64::INFINITY
+        } else if exponent == 0 && self.mantissa > 0 {
+            mantissa as f64 * power(1 - self.bias - self.mantissa as i32)
+        } else {
+            (mantissa + (1 << self.mantissa)) as f64 * power(exponent as i32 - self.bias - self.mantissa as i32)
+        };
+        if negative { -value } else { value }
+    }
+
+    /// The bits of the number that `value` rounds to. A NaN gives the quiet NaN without payload. A number beyond the
+    /// greatest gives infinity or, if the mode says so, the greatest.
+    ///
+    /// `None` if the format has no such element: if it lacks NaN or infinity, or has no sign and `value` is below zero. A
+    /// format without zero has its least number instead.
+    #[must_use]
+    pub fn round(self, value: f64, mode: RoundingMode) -> Option<u64> {
+        if value.is_nan() {
+            return self.quiet_nan();
+        }
+        if value < 0.0 && !self.signed {
+            return None;
+        }
+        let negative = value.is_sign_negative();
+        let greatest = (self.greatest() >> self.ignored) as i64;
+        let mut code =
+            if value.is_infinite() { greatest + 1 } else { self.round_magnitude(value.abs(), negative, mode) };
+        if code > greatest {
+            let is_cut = match mode {
+                RoundingMode::NearestEven => false,
+                RoundingMode::Zero | RoundingMode::Odd => true,
+                RoundingMode::Down => !negative,
+                RoundingMode::Up => negative,
+            };
+            if is_cut && value.is_finite() {
+                code = greatest;
+            } else if self.has_infinity() {
+                code = greatest + 1;
+            } else {
+                return None;
+            }
+        }
+        // If the negative zero is NaN, there is one zero.
+        let has_sign = self.signed && negative && !(code == 0 && self.specials == Specials::NegativeZero);
+        Some((u64::from(has_sign) << (self.exponent + self.mantissa) | code as u64) << self.ignored)
+    }
+
+    /// The code of a finite magnitude: codes count the numbers from zero, or from the least one, upwards, and go on above
+    /// the greatest.
+    fn round_magnitude(self, magnitude: f64, negative: bool, mode: RoundingMode) -> i64 {
+        const DIGITS: i32 = 52;
+        let (field, fraction) = ((magnitude.to_bits() >> DIGITS) as i32, magnitude.to_bits() & ((1 << DIGITS) - 1));
+        let (exponent, significand) = match field {
+            0 => (-1022, fraction),
+            _ => (field - 1023, fraction | 1 << DIGITS),
+        };
+        // Subnormal numbers have the exponent of the least normal ones. Without a mantissa there are none.
+        let least = if self.mantissa == 0 { -self.bias } else { 1 - self.bias };
+        let rounded = exponent.max(least);
+        // A significand is below 2^53, so that more bits than that cut off all the same.
+        let cut = (DIGITS - self.mantissa as i32 + rounded - exponent).min(63);
+        let (kept, rest) = ((significand >> cut) as i64, significand & ((1 << cut) - 1));
+        let code = (i64::from(rounded + self.bias - 1) << self.mantissa) + kept;
+        let half = (1u64 << cut) >> 1;
+        let is_up = rest != 0
+            && match mode {
+                RoundingMode::NearestEven => rest > half || rest == half && code & 1 == 1,
+                RoundingMode::Zero => false,
+                RoundingMode::Down => negative,
+                RoundingMode::Up => !negative,
+                RoundingMode::Odd => code & 1 == 0,
+            };
+        // A format without zero has one number less at its lower end.
+        (code + i64::from(is_up)).max(0)
+    }
+}
+
+/// Two to an exponent within binary64's normal range.
+fn power(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
