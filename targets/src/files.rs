@@ -9,6 +9,9 @@ pub const SEARCH_PATH: &str = "TILEWRIGHT_TARGET_PATH";
 /// The names and texts of the built-in target files, by name.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
+/// The JSON schema (draft 2020-12) of target files, for editors.
+pub const SCHEMA: &str = include_str!("../target.schema.json");
+
 /// The built-in targets, then those of the directories that [`SEARCH_PATH`] names. A target of the
 /// same name replaces the one before it.
 ///

@@ -5,4 +5,4 @@
 
 mod files;
 
-pub use files::{FILES, SEARCH_PATH, catalogue, catalogue_with};
+pub use files::{FILES, SCHEMA, SEARCH_PATH, catalogue, catalogue_with};

@@ -6,8 +6,6 @@ use clap::Args;
 use comfy_table::{Table, presets};
 use serde_json::json;
 
-use tilewright_target::TargetDescription;
-
 use crate::failure::Failure;
 use crate::{Global, input};
 
@@ -25,7 +23,7 @@ pub struct Options {
 /// Runs the command. Opens no plugin: their manifests say which architectures they serve.
 pub fn run(global: &Global, options: &Options) -> Result<(), Failure> {
     if options.schema {
-        return Ok(std::io::stdout().lock().write_all(TargetDescription::json_schema().as_bytes())?);
+        return Ok(std::io::stdout().lock().write_all(tilewright_targets::SCHEMA.as_bytes())?);
     }
     let session = input::session(global)?;
     let mut table = Table::new();

@@ -1,9 +1,10 @@
 //! Modules as bytes: CBOR behind a version, for the plugin boundary.
 
-use ciborium::Value as Cbor;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::cbor::{self, Mismatch, Value as Cbor};
 use super::{Atomic, Binary, Cast, Compare, MAX_DEPTH, MathFunction, Module, Op, Unary};
 
 /// The version of the byte form; a reader refuses later ones.
@@ -43,19 +44,18 @@ struct Outgoing<'a> {
 }
 
 #[derive(Deserialize)]
-struct Incoming {
+struct Incoming<T> {
     version: u32,
-    module: Cbor,
+    module: T,
 }
 
 /// The module as bytes.
 #[must_use]
 pub fn encode(module: &Module) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    // Writing to a vector fails only where a value has no byte form; every part of a module has.
-    let written = ciborium::into_writer(&Outgoing { version: VERSION, module }, &mut bytes);
+    // Writing to a vector fails only if a value has no byte form; every part of a module has.
+    let written = cbor::write(&Outgoing { version: VERSION, module });
     debug_assert!(written.is_ok(), "{written:?}");
-    bytes
+    written.unwrap_or_default()
 }
 
 /// The module of bytes made by [`encode`].
@@ -63,15 +63,32 @@ pub fn encode(module: &Module) -> Vec<u8> {
 /// # Errors
 /// [`DecodeError`]: bytes that are no module, of a later version, or with an unknown operation.
 pub fn decode(bytes: &[u8]) -> Result<Module, DecodeError> {
-    let malformed = |error: String| DecodeError::Malformed(error);
-    let levels = LEVELS_PER_REGION * MAX_DEPTH + LEVELS_AROUND;
-    let incoming: Incoming =
-        ciborium::de::from_reader_with_recursion_limit(bytes, levels).map_err(|error| malformed(error.to_string()))?;
-    if incoming.version > VERSION {
-        return Err(DecodeError::Version { found: incoming.version, known: VERSION });
+    match read::<Module>(bytes) {
+        Ok(Incoming { version, module }) if version <= VERSION => Ok(module),
+        Ok(Incoming { version, .. }) => Err(later(version)),
+        Err(mismatch) => Err(explain(bytes, mismatch)),
     }
-    known_operations(&incoming.module)?;
-    incoming.module.deserialized().map_err(|error| malformed(error.to_string()))
+}
+
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<Incoming<T>, Mismatch> {
+    let levels = LEVELS_PER_REGION * MAX_DEPTH + LEVELS_AROUND;
+    cbor::read(bytes, levels).map(|(incoming, _)| incoming)
+}
+
+fn later(version: u32) -> DecodeError {
+    DecodeError::Version { found: version, known: VERSION }
+}
+
+/// Why bytes are no module of this version: they may be of a later one, or have an operation of a later one.
+fn explain(bytes: &[u8], mismatch: Mismatch) -> DecodeError {
+    match read::<Cbor>(bytes) {
+        Ok(Incoming { version, .. }) if version > VERSION => later(version),
+        Ok(Incoming { module, .. }) => match known_operations(&module) {
+            Err(unknown) => unknown,
+            Ok(()) => DecodeError::Malformed(mismatch.message),
+        },
+        Err(mismatch) => DecodeError::Malformed(mismatch.message),
+    }
 }
 
 /// Looks for operations that this version lacks, so that they can be named.
@@ -92,7 +109,11 @@ fn known_operations(value: &Cbor) -> Result<(), DecodeError> {
 }
 
 fn field<'a>(entries: &'a [(Cbor, Cbor)], name: &str) -> Option<&'a Cbor> {
-    entries.iter().find(|(key, _)| key.as_text() == Some(name)).map(|(_, value)| value)
+    entries.iter().find(|(key, _)| as_text(key) == Some(name)).map(|(_, value)| value)
+}
+
+fn as_text(value: &Cbor) -> Option<&str> {
+    if let Cbor::Text(text) = value { Some(text) } else { None }
 }
 
 /// The name of an operation that is unknown: one without fields is its name, one with fields a map
@@ -101,7 +122,7 @@ fn unknown_operation(op: &Cbor) -> Option<String> {
     let (name, fields) = match op {
         Cbor::Text(name) => (name.as_str(), None),
         Cbor::Map(entries) => match entries.as_slice() {
-            [(name, fields)] => (name.as_text()?, Some(fields)),
+            [(name, fields)] => (as_text(name)?, Some(fields)),
             _ => return None,
         },
         _ => return None,
@@ -109,8 +130,8 @@ fn unknown_operation(op: &Cbor) -> Option<String> {
     if !Op::NAMES.contains(&name) {
         return Some(name.to_owned());
     }
-    let fields = fields?.as_map()?;
-    let which = field(fields, "op").or_else(|| field(fields, "function"))?.as_text()?;
+    let Cbor::Map(fields) = fields? else { return None };
+    let which = as_text(field(fields, "op").or_else(|| field(fields, "function"))?)?;
     let known = match name {
         "unary" => Unary::ALL.iter().any(|op| op.name() == which),
         "binary" => Binary::ALL.iter().any(|op| op.name() == which),

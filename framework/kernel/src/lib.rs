@@ -22,6 +22,7 @@
 
 mod build;
 mod bytes;
+pub mod cbor;
 mod count;
 mod mapped_rows;
 mod module;

@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use smallvec::SmallVec;
 
 use super::family::{edit_distance, nearest};
+use super::notation::case::snake_case;
 use super::{Attribute, Bases, FamilyError, FamilySpec};
 
 /// A list of numbers, one an axis in most uses; four are held without heap allocation.
@@ -70,10 +71,11 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// A parameter that was given, that nobody has read, and whose name is nearly one of `names`.
+    /// A parameter that was given, that nobody has read, and whose name is nearly one of `names`, or one in `camelCase`.
     fn misspelt(&self, names: &'static [&'static str]) -> Option<&'a str> {
         let near = self.unread().filter_map(|given| {
-            let distance = names.iter().map(|name| edit_distance(name, given)).min()?;
+            let given_name = snake_case(given);
+            let distance = names.iter().map(|name| edit_distance(name, &given_name)).min()?;
             (distance <= 2 && distance * 3 <= given.len()).then_some((distance, given))
         });
         near.min().map(|(_, given)| given)
@@ -212,7 +214,7 @@ impl<'a> Parameters<'a> {
     /// [`FamilyError::Parameter`] that names the first one that has not.
     pub fn finish(&self) -> Result<(), FamilyError> {
         let Some(unread) = self.unread().next() else { return Ok(()) };
-        let near = nearest(&self.asked.borrow().concat(), unread);
+        let near = nearest(&self.asked.borrow().concat(), &snake_case(unread));
         Err(self.wrong(unread, &format!("is not a parameter of this family{near}")))
     }
 

@@ -30,7 +30,6 @@ mod image;
 mod isolated;
 mod issue;
 mod ledger;
-mod lenient;
 mod library;
 mod listener;
 mod load_error;

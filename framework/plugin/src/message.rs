@@ -3,10 +3,9 @@
 //! Rows and list items with variants of a later version are skipped, as far as the rest makes
 //! sense without them. Imports `layout`, `target`, `vendor`.
 
-use ciborium::Value;
 use serde::{Deserialize, Serialize};
 
-use super::wire::{self, WireError};
+use super::wire::{self, WireError, is_unknown};
 use crate::{Artifact, CompileOptions, Emit, Payload, Target};
 use tilewright_layout::{FamilySpec, Layout, Sample, SampleUse, Spelling};
 use tilewright_target::{BankRow, ExchangeRow, Instruction, TargetDescription, UnusedInstruction};
@@ -85,39 +84,33 @@ pub(super) struct FamilyAnswer {
     pub layout: Layout,
 }
 
-fn read_without<T: serde::de::DeserializeOwned>(bytes: &[u8], skip: impl Fn(&mut Value)) -> Result<T, WireError> {
-    let mut value = wire::read_value(bytes)?;
-    // Most often there is nothing to skip, and each row is read once.
-    match super::lenient::from_value(&value) {
-        Err(error) if error.unknown_variant => {
-            skip(&mut value);
-            Ok(super::lenient::from_value(&value)?)
-        }
-        read => Ok(read?),
-    }
-}
-
+/// A description that a plugin or a host sent, held to the rules that target files are held to.
 pub(super) fn read_description(bytes: &[u8]) -> Result<TargetDescription, WireError> {
-    read_without(bytes, |value| {
-        wire::skip_unknown_rows::<ExchangeRow>(value, &["exchanges"]);
-        wire::skip_unknown_rows::<BankRow>(value, &["shared", "banks"]);
-    })
+    let description: TargetDescription = wire::read_without_unknown(
+        bytes,
+        &[(&["exchanges"], is_unknown::<ExchangeRow>), (&["shared", "banks"], is_unknown::<BankRow>)],
+    )?;
+    description.check().map_err(|fault| WireError::Malformed(fault.to_string()))?;
+    Ok(description)
 }
 
 pub(super) fn read_target_info(bytes: &[u8]) -> Result<TargetInfo, WireError> {
-    read_without(bytes, |value| {
-        wire::skip_unknown_rows::<Instruction>(value, &["instructions"]);
-        wire::skip_unknown_rows::<Spelling>(value, &["spellings"]);
-        wire::skip_unknown_rows::<UnusedInstruction>(value, &["unused"]);
-    })
+    wire::read_without_unknown(
+        bytes,
+        &[
+            (&["instructions"], is_unknown::<Instruction>),
+            (&["spellings"], is_unknown::<Spelling>),
+            (&["unused"], is_unknown::<UnusedInstruction>),
+        ],
+    )
 }
 
 pub(super) fn read_options(bytes: &[u8]) -> Result<CompileOptions, WireError> {
-    read_without(bytes, |value| wire::skip_unknown_rows::<Emit>(value, &["emit"]))
+    wire::read_without_unknown(bytes, &[(&["emit"], is_unknown::<Emit>)])
 }
 
 pub(super) fn read_artifact(bytes: &[u8]) -> Result<Artifact, WireError> {
-    read_without(bytes, |value| wire::skip_unknown_rows::<Payload>(value, &["payloads"]))
+    wire::read_without_unknown(bytes, &[(&["payloads"], is_unknown::<Payload>)])
 }
 
 /// Reads bytes as every message that crosses, for tests of what anybody may send: an answer or an error,
@@ -155,11 +148,20 @@ mod tests {
         TargetDescription::from_toml("fixture.toml", text).expect("the fixture's description")
     }
 
+    /// What crosses, as another writer makes it.
+    #[derive(Serialize)]
+    struct Envelope {
+        version: u32,
+        body: Value,
+    }
+
     /// What `change` makes of the CBOR of a value.
     fn changed<T: Serialize>(value: &T, change: impl FnOnce(&mut Value)) -> Vec<u8> {
-        let mut body = wire::read_value(&write(value).expect("bytes")).expect("CBOR");
+        let mut body = Value::serialized(value).expect("CBOR");
         change(&mut body);
-        write(&body).expect("bytes")
+        let mut bytes = Vec::new();
+        ciborium::into_writer(&Envelope { version: WIRE_VERSION, body }, &mut bytes).expect("CBOR");
+        bytes
     }
 
     fn field<'a>(value: &'a mut Value, name: &str) -> &'a mut Value {
@@ -293,13 +295,8 @@ mod tests {
 
     #[test]
     fn a_later_envelope_is_refused_by_its_number() {
-        #[derive(Serialize)]
-        struct Later {
-            version: u32,
-            body: u32,
-        }
         let mut bytes = Vec::new();
-        ciborium::into_writer(&Later { version: WIRE_VERSION + 1, body: 0 }, &mut bytes).expect("CBOR");
+        ciborium::into_writer(&Envelope { version: WIRE_VERSION + 1, body: 0.into() }, &mut bytes).expect("CBOR");
         assert_eq!(read::<u32>(&bytes), Err(WireError::Version { found: WIRE_VERSION + 1 }));
     }
 

@@ -3,12 +3,10 @@
 //! Depth and length are bounded, fields that the reader does not know are skipped, and later
 //! versions are refused by number.
 
-use ciborium::Value;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-
-use super::lenient::{self, Mismatch};
+use tilewright_kernel::cbor::{self, Mismatch, Value};
 
 /// The version that this code writes, and the latest that it reads.
 pub const WIRE_VERSION: u32 = 1;
@@ -47,9 +45,9 @@ struct Outgoing<'a, T> {
 }
 
 #[derive(Deserialize)]
-struct Incoming {
+struct Incoming<T> {
     version: u32,
-    body: Value,
+    body: T,
 }
 
 /// The bytes of a value, in an envelope.
@@ -57,9 +55,7 @@ struct Incoming {
 /// # Errors
 /// [`WireError`] where the value has no byte form or is too long.
 pub fn write<T: Serialize>(body: &T) -> Result<Vec<u8>, WireError> {
-    let mut bytes = Vec::new();
-    ciborium::into_writer(&Outgoing { version: WIRE_VERSION, body }, &mut bytes)
-        .map_err(|error| WireError::Malformed(error.to_string()))?;
+    let bytes = cbor::write(&Outgoing { version: WIRE_VERSION, body }).map_err(WireError::Malformed)?;
     within_bounds(bytes.len())?;
     Ok(bytes)
 }
@@ -69,22 +65,43 @@ pub fn write<T: Serialize>(body: &T) -> Result<Vec<u8>, WireError> {
 /// # Errors
 /// [`WireError`].
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
-    Ok(lenient::from_value(&read_value(bytes)?)?)
+    read_body(bytes)?.map_err(WireError::from)
 }
 
-/// The body of an envelope, still untyped.
-pub(super) fn read_value(bytes: &[u8]) -> Result<Value, WireError> {
+/// The value that [`write()`] wrote, without the rows of the lists at `skippable`, each a path of fields, that have a variant of a
+/// later version. Rows that are wrong otherwise are reported.
+pub(super) fn read_without_unknown<T: DeserializeOwned>(
+    bytes: &[u8],
+    skippable: &[(&[&str], IsUnknown)],
+) -> Result<T, WireError> {
+    // Most often there is nothing to skip, and each row is read once.
+    match read_body(bytes)? {
+        Err(mismatch) if mismatch.unknown_variant => {
+            let mut body: Value = read(bytes)?;
+            skippable.iter().for_each(|(path, is_unknown)| skip_rows(&mut body, path, *is_unknown));
+            read(&write(&body)?)
+        }
+        read => read.map_err(WireError::from),
+    }
+}
+
+/// The body of an envelope that is none of a later version, if it is a `T`.
+fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, Mismatch>, WireError> {
     within_bounds(bytes.len())?;
-    let mut rest = bytes;
-    let incoming: Incoming = ciborium::de::from_reader_with_recursion_limit(&mut rest, MAX_DEPTH)
-        .map_err(|error| WireError::Malformed(error.to_string()))?;
-    if incoming.version > WIRE_VERSION {
-        return Err(WireError::Version { found: incoming.version });
+    let found = match cbor::read::<Incoming<T>>(bytes, MAX_DEPTH) {
+        Ok((incoming, rest)) if rest.is_empty() => Ok(incoming),
+        Ok((_, rest)) => return Err(WireError::Malformed(format!("{} bytes after the end", rest.len()))),
+        Err(mismatch) => Err(mismatch),
+    };
+    // A later version's body may be of another type, so its number counts first.
+    let version = match &found {
+        Ok(incoming) => incoming.version,
+        Err(_) => cbor::read::<Incoming<IgnoredAny>>(bytes, MAX_DEPTH)?.0.version,
+    };
+    if version > WIRE_VERSION {
+        return Err(WireError::Version { found: version });
     }
-    if !rest.is_empty() {
-        return Err(WireError::Malformed(format!("{} bytes after the end", rest.len())));
-    }
-    Ok(incoming.body)
+    Ok(found.map(|incoming| incoming.body))
 }
 
 fn within_bounds(length: usize) -> Result<(), WireError> {
@@ -97,14 +114,21 @@ impl From<Mismatch> for WireError {
     }
 }
 
-/// Takes out of the list at `path` the rows with a variant that this version does not know, so
-/// that the rest can be used. Rows that are wrong otherwise stay, to be reported.
-pub(super) fn skip_unknown_rows<T: DeserializeOwned>(value: &mut Value, path: &[&str]) {
-    if let [first, rest @ ..] = path {
-        let Value::Map(map) = value else { return };
-        let inner = map.iter_mut().filter(|(key, _)| key.as_text() == Some(first));
-        inner.for_each(|(_, value)| skip_unknown_rows::<T>(value, rest));
-    } else if let Value::Array(rows) = value {
-        rows.retain(|row| !lenient::from_value::<T>(row).is_err_and(|error| error.unknown_variant));
+/// Whether a row's bytes have a variant that this version does not know.
+pub(super) type IsUnknown = fn(&[u8]) -> bool;
+
+/// [`IsUnknown`] of rows that are each a `T`.
+pub(super) fn is_unknown<T: DeserializeOwned>(row: &[u8]) -> bool {
+    cbor::read::<T>(row, MAX_DEPTH).is_err_and(|mismatch| mismatch.unknown_variant)
+}
+
+fn skip_rows(value: &mut Value, path: &[&str], is_unknown: IsUnknown) {
+    match (path, value) {
+        ([first, rest @ ..], Value::Map(map)) => {
+            let inner = map.iter_mut().filter(|(key, _)| matches!(key, Value::Text(name) if name == first));
+            inner.for_each(|(_, value)| skip_rows(value, rest, is_unknown));
+        }
+        ([], Value::Array(rows)) => rows.retain(|row| !cbor::write(row).is_ok_and(|row| is_unknown(&row))),
+        _ => {}
     }
 }

@@ -1,6 +1,5 @@
 //! Banks of shared memory, and the one place where addresses become wavefronts.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -8,7 +7,8 @@ use super::Evidence;
 use tilewright_layout::f2::Subspace;
 
 /// Whether data goes to memory or comes from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// From registers to memory.
@@ -18,32 +18,33 @@ pub enum Direction {
 }
 
 /// How shared memory serves accesses of one direction and some widths.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct BankRow {
     /// The directions that this row is for.
-    #[schemars(length(min = 1))]
+    #[cfg_attr(test, schemars(length(min = 1)))]
     pub directions: Vec<Direction>,
     /// The access widths that this row is for, in bits per lane.
-    #[schemars(length(min = 1), inner(range(min = 8, max = 8192)))]
+    #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 8, max = 8192))))]
     pub access_bits: Vec<u32>,
     /// The instruction that this row is for; absent for plain loads and stores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
     /// Number of banks, a power of two.
-    #[schemars(range(min = 1, max = 1024))]
+    #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
     pub banks: u32,
     /// Bytes that a bank gives in one wavefront, a power of two.
-    #[schemars(range(min = 1, max = 1024))]
+    #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
     pub bank_bytes: u32,
     /// Basis of the group of lanes served together (a phase): lane numbers as vectors over F2. The
     /// phases are the cosets of its span.
-    #[schemars(inner(range(min = 1)))]
+    #[cfg_attr(test, schemars(inner(range(min = 1))))]
     pub phase: Vec<u64>,
     /// How this is known.
     pub evidence: Evidence,
     /// Where it comes from.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 

@@ -82,7 +82,7 @@ impl Catalogue {
         for path in files {
             let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, error))?;
             let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            let target = super::read::named_description(&path.display().to_string(), &text, &stem)?;
+            let target = TargetDescription::from_named_toml(&path.display().to_string(), &text, &stem)?;
             self.targets.insert(target.name.clone(), target);
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! What operations cost: cycles of the pipe that they occupy, and latency.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a figure is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
     /// Somebody measured it on the hardware; the source says who.
@@ -20,25 +20,27 @@ pub enum Evidence {
 /// Cycles are counted for the whole compute unit (the hardware on which a block runs), so that costs
 /// of different pipes compare: an operation of which the unit starts two warps' worth in each cycle
 /// costs half a cycle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Cost {
     /// Cycles for which one issue occupies the compute unit's pipe.
-    #[schemars(range(min = 0))]
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub cycles: f64,
     /// Cycles until the result can be used.
-    #[schemars(range(min = 0))]
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub latency: f64,
     /// How the figures are known.
     pub evidence: Evidence,
     /// Where they come from.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
 /// Costs of the classes that data movement uses, for one warp of the default number of lanes each.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct CostTable {
     /// One wavefront stored to shared memory.
     pub shared_store_wavefront: Cost,

@@ -1,27 +1,27 @@
 //! One GPU product, as data.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{BankRow, CostTable, Direction, Evidence, LaneXors, NativeFunction, TensorMemory, Throughput};
 
 /// One GPU product. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes the file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct TargetDescription {
     /// The name that users give: lower-case letters, digits, `-` and `_`.
-    #[schemars(regex(pattern = r"^[a-z0-9_-]+$"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"^[a-z0-9_-]+$")))]
     pub name: String,
     /// What other compilers call a target of this kind, such as their word for its architecture.
     /// Several products may share one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
     /// What the product is called, for people.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub product: String,
     /// The architecture, in the words of the tool chain; decides which plugin serves the target.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub architecture: String,
     /// Lanes of a warp.
     pub lanes: Lanes,
@@ -50,15 +50,16 @@ pub struct TargetDescription {
 }
 
 /// How fast a compute unit multiplies matrices.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct MatrixUnit {
     /// Pipes of a compute unit that issue side by side, each for warps of its own.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub pipes: u32,
     /// For instructions whose rows give no cycles: multiply-adds of one pipe in a cycle, times the bits of
     /// the wider factor.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub bits_per_cycle: u32,
     /// The same of instructions that one warp issues by itself, where those that several warps issue together are faster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,51 +67,52 @@ pub struct MatrixUnit {
     /// How the figures are known.
     pub evidence: Evidence,
     /// Where they come from.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
 /// Lanes of a warp; some hardware lets a kernel choose.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Lanes {
     /// What a kernel gets that says nothing.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub default: u32,
     /// What it can choose from.
-    #[schemars(length(min = 1))]
+    #[cfg_attr(test, schemars(length(min = 1)))]
     pub choices: Vec<u32>,
     /// How the figures are known.
     pub evidence: Evidence,
     /// Where they come from.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
 /// Limits of a block and of a lane.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Limits {
     /// Lanes of a block at most.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub lanes_per_block: u32,
     /// 32-bit registers of a lane at most.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub registers_per_lane: u32,
     /// 32-bit registers of all lanes of a block at most.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub registers_per_block: u32,
     /// Blocks of a cluster at most; one where there are no clusters.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub blocks_per_cluster: u32,
     /// Barriers of a block at which some of its warps may meet, by number from zero on; zero where all meet or none.
     #[serde(default, skip_serializing_if = "is_none")]
-    #[schemars(range(min = 1))]
     pub group_barriers: u32,
     /// How the figures are known.
     pub evidence: Evidence,
     /// Where they come from.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
@@ -120,23 +122,24 @@ fn is_none(count: &u32) -> bool {
 }
 
 /// Shared memory of a block.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Shared {
     /// Bytes of a block at most.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub bytes: u32,
     /// Bytes of a block at most where it may only ask for them statically.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub static_bytes: u32,
     /// Allocations are rounded up to a multiple of this many bytes.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub grain_bytes: u32,
     /// Widths of plain loads and stores in bits per lane.
-    #[schemars(length(min = 1), inner(range(min = 8, max = 8192)))]
+    #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 8, max = 8192))))]
     pub access_bits: Vec<u32>,
     /// How banks serve accesses.
-    #[schemars(length(min = 1))]
+    #[cfg_attr(test, schemars(length(min = 1)))]
     pub banks: Vec<BankRow>,
     /// Whether loads and stores of one warp are seen in program order by its own lanes without
     /// a barrier.
@@ -148,48 +151,53 @@ pub struct Shared {
     /// How the figures are known, the rows of `banks` aside.
     pub evidence: Evidence,
     /// Where they come from.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
-pub(super) fn usual_stages() -> u32 {
+fn usual_stages() -> u32 {
     3
 }
 
 /// Global memory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Global {
     /// Widths of plain loads and stores in bits per lane.
-    #[schemars(length(min = 1), inner(range(min = 8, max = 8192)))]
+    #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 8, max = 8192))))]
     pub access_bits: Vec<u32>,
     /// Bytes of the unit in which memory is transferred.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub transaction_bytes: u32,
     /// Buffers that what a loop copies from here has, where neither the launch nor the loop says how many: one is read, the others are
     /// under way. Where a file says nothing there are three.
     #[serde(default = "usual_stages")]
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub stages: u32,
     /// How the figures are known.
     pub evidence: Evidence,
     /// Where they come from.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
 /// A primitive by which lanes of a warp exchange values.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend(
-    "if" = { "properties": { "kind": { "const": "swap" } } },
-    "then" = { "required": ["lanes"] },
-))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
+#[cfg_attr(
+    test,
+    schemars(extend(
+        "if" = { "properties": { "kind": { "const": "swap" } } },
+        "then" = { "required": ["lanes"] },
+    ))
+)]
 pub struct ExchangeRow {
     /// What it can do.
     pub kind: ExchangeKind,
     /// Bits that every lane gives and receives in one issue.
-    #[schemars(range(min = 8, max = 8192))]
+    #[cfg_attr(test, schemars(range(min = 8, max = 8192)))]
     pub bits: u32,
     /// How the indices of lanes that exchange differ, each as a number that is added bit by bit; empty
     /// where any lane can be named, or they may differ in any way.
@@ -198,12 +206,13 @@ pub struct ExchangeRow {
     /// How this is known.
     pub evidence: Evidence,
     /// Where it comes from.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
 /// What an exchange primitive can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ExchangeKind {
     /// Every lane names the lane that it reads from.
@@ -286,15 +295,4 @@ pub struct TargetFileError {
     pub column: usize,
     /// What is wrong, what was expected.
     pub message: String,
-}
-
-impl TargetDescription {
-    /// The description that a target file's text gives; `file` is for messages.
-    ///
-    /// # Errors
-    /// [`TargetFileError`] with line and column: text that is no TOML, unknown or missing keys, wrong
-    /// types, or numbers that no machine can have. The first one met is reported.
-    pub fn from_toml(file: &str, text: &str) -> Result<Self, TargetFileError> {
-        super::read::description(file, text)
-    }
 }

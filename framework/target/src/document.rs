@@ -1,33 +1,78 @@
-//! A TOML document whose values know where they stand: typed access with located errors.
+//! A TOML document as a source for serde, whose errors have the place of the value that causes them.
 //!
-//! Knows nothing of targets; imports only the error type.
+//! Knows nothing of targets; imports only the error type and what a check finds.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::ops::Range;
 
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::TargetFileError;
+use super::check::Fault;
 use super::nearest::nearest;
+use super::{TargetDescription, TargetFileError};
 
 type Outcome<T> = Result<T, TargetFileError>;
 
-/// A file's text, and what the file is called in messages.
-#[derive(Clone, Copy)]
-pub(super) struct Document<'a> {
-    pub file: &'a str,
-    pub text: &'a str,
+impl TargetDescription {
+    /// The description that a target file's text gives; `file` is for messages.
+    ///
+    /// # Errors
+    /// [`TargetFileError`] with line and column: text that is no TOML, unknown or missing keys, wrong
+    /// types, or numbers that no machine can have. The first one met is reported.
+    pub fn from_toml(file: &str, text: &str) -> Outcome<Self> {
+        Document::parse(file, text)?.target()
+    }
+
+    /// The same, of a file that must be called after its target.
+    pub(super) fn from_named_toml(file: &str, text: &str, stem: &str) -> Outcome<Self> {
+        let document = Document::parse(file, text)?;
+        let target = document.target()?;
+        if target.name != stem {
+            let rule = format!("the file {stem}.toml must describe `{stem}`; change this name or the file's");
+            return Err(document.fault(&Fault::at("name", rule)));
+        }
+        Ok(target)
+    }
 }
 
-impl<'a> Document<'a> {
-    /// The parsed text.
-    pub fn parse(&self) -> Outcome<Spanned<DeTable<'a>>> {
-        DeTable::parse(self.text).map_err(|error| self.error(error.span().unwrap_or(0..0), error.message()))
+/// A file's parsed text, and what the file is called in messages.
+struct Document<'d> {
+    file: &'d str,
+    text: &'d str,
+    root: Spanned<DeValue<'d>>,
+}
+
+impl<'d> Document<'d> {
+    fn parse(file: &'d str, text: &'d str) -> Outcome<Self> {
+        let mut document = Self { file, text, root: Spanned::new(0..0, DeValue::Boolean(false)) };
+        let table =
+            DeTable::parse(text).map_err(|error| document.error(error.span().unwrap_or(0..0), error.message()))?;
+        document.root = Spanned::new(0..0, DeValue::Table(table.into_inner()));
+        Ok(document)
+    }
+
+    fn target(&self) -> Outcome<TargetDescription> {
+        let target: TargetDescription = self.read()?;
+        target.check().map_err(|fault| self.fault(&fault))?;
+        Ok(target)
+    }
+
+    fn read<T: DeserializeOwned>(&self) -> Outcome<T> {
+        T::deserialize(self.value()).map_err(|problem| match problem {
+            Problem::Located(error) => error,
+            other => self.error(0..0, other),
+        })
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value { document: self, path: String::new(), item: &self.root }
     }
 
     /// An error at a range of bytes of the text.
-    pub fn error(&self, place: Range<usize>, message: impl Display) -> TargetFileError {
+    fn error(&self, place: Range<usize>, message: impl Display) -> TargetFileError {
         let before = self.text.get(..place.start).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         TargetFileError {
@@ -37,170 +82,227 @@ impl<'a> Document<'a> {
             message: message.to_string(),
         }
     }
-}
 
-/// A table all of whose keys are known.
-pub(super) struct Table<'d> {
-    document: Document<'d>,
-    /// The keys that lead here, joined by dots; empty for the document itself.
-    name: String,
-    place: Range<usize>,
-    entries: &'d DeTable<'d>,
-}
-
-impl<'d> Table<'d> {
-    /// The document's outermost table, in which only the given keys may occur.
-    pub fn root(document: Document<'d>, parsed: &'d Spanned<DeTable<'d>>, keys: &[&str]) -> Outcome<Self> {
-        let table = Table { document, name: String::new(), place: 0..0, entries: parsed.get_ref() };
-        table.refuse_unknown(keys)?;
-        Ok(table)
-    }
-
-    /// The value of a key that must be there.
-    pub fn value(&self, key: &str) -> Outcome<Value<'d>> {
-        self.optional(key)
-            .ok_or_else(|| self.document.error(self.place.clone(), format!("missing key `{key}` {}", self.described())))
-    }
-
-    /// The value of a key that may be left out.
-    pub fn optional(&self, key: &str) -> Option<Value<'d>> {
-        let item = self.entries.get(key)?;
-        Some(Value { document: self.document, name: self.path(key), item })
-    }
-
-    fn path(&self, key: &str) -> String {
-        if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
-    }
-
-    fn described(&self) -> String {
-        if self.name.is_empty() { "at the top of the file".to_owned() } else { format!("in `{}`", self.name) }
-    }
-
-    fn refuse_unknown(&self, keys: &[&str]) -> Outcome<()> {
-        let mut unknown: Vec<_> = self.entries.keys().filter(|key| !keys.contains(&key.get_ref().as_ref())).collect();
-        unknown.sort_by_key(|key| key.span().start);
-        let Some(key) = unknown.first() else { return Ok(()) };
-        let hint = match nearest(key.get_ref(), keys.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known are {}", keys.join(", ")),
-        };
-        let message = format!("unknown key `{}` {}; {hint}", key.get_ref(), self.described());
-        Err(self.document.error(key.span(), message))
+    /// The fault of a value, at its place; a value that the file leaves to its default is missing.
+    fn fault(&self, fault: &Fault) -> TargetFileError {
+        let mut value = self.value();
+        for step in fault.path.split(['.', '[']) {
+            value = match value.step(step) {
+                Some(inner) => inner,
+                None => return value.missing(step),
+            };
+        }
+        value.error(&fault.message)
     }
 }
 
-/// A value, with its name and place.
+/// A value, with its path and place.
 #[derive(Clone)]
-pub(super) struct Value<'d> {
-    document: Document<'d>,
-    name: String,
+struct Value<'d> {
+    document: &'d Document<'d>,
+    /// Keys joined by dots, entries of arrays in brackets; empty for the document itself.
+    path: String,
     item: &'d Spanned<DeValue<'d>>,
 }
 
 impl<'d> Value<'d> {
-    /// An error at this value.
-    pub fn error(&self, message: impl Display) -> TargetFileError {
-        self.document.error(self.item.span(), format!("`{}`: {message}", self.name))
+    fn error(&self, message: impl Display) -> TargetFileError {
+        self.document.error(self.item.span(), format!("`{}`: {message}", self.path))
     }
 
-    fn expected<T>(&self, what: impl Display) -> Outcome<T> {
-        Err(self.error(format!("expected {what}, found {}", found(self.item.get_ref()))))
+    fn missing(&self, key: &str) -> TargetFileError {
+        self.document.error(self.item.span(), format!("missing key `{key}` {}", self.described()))
     }
 
-    /// Text that says something.
-    pub fn text(&self) -> Outcome<String> {
-        match self.item.get_ref() {
-            DeValue::String(text) if text.trim().is_empty() => self.expected("text that is not blank"),
-            DeValue::String(text) => Ok(text.to_string()),
-            _ => self.expected("a string"),
+    fn expected(&self, expected: impl Display) -> Problem {
+        Problem::Located(self.error(format!("expected {expected}, found {}", found(self.item.get_ref()))))
+    }
+
+    /// The problem at this value, if no value within has it.
+    fn locate(&self, problem: Problem) -> Problem {
+        match problem {
+            Problem::Located(_) => problem,
+            Problem::Missing(key) => Problem::Located(self.missing(key)),
+            Problem::Expected(expected) => self.expected(expected),
+            Problem::Other(message) => Problem::Located(self.error(message)),
         }
     }
 
-    /// One of a few words.
-    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Outcome<T> {
-        let listed = || words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ");
+    fn described(&self) -> String {
+        if self.path.is_empty() { "at the top of the file".to_owned() } else { format!("in `{}`", self.path) }
+    }
+
+    /// The value of a key, or of an index that a bracket closes.
+    fn step(&self, step: &str) -> Option<Self> {
         match self.item.get_ref() {
-            DeValue::String(text) => match words.iter().find(|(word, _)| word == text) {
-                Some((_, meaning)) => Ok(*meaning),
-                None => self.expected(listed()),
-            },
-            _ => self.expected(listed()),
+            DeValue::Table(table) => table.get(step).map(|item| self.entry(step, item)),
+            DeValue::Array(items) => {
+                let index = step.trim_end_matches(']').parse().ok()?;
+                items.get(index).map(|item| self.element(index, item))
+            }
+            _ => None,
         }
     }
 
-    /// A yes or no.
-    pub fn boolean(&self) -> Outcome<bool> {
-        match self.item.get_ref() {
-            DeValue::Boolean(value) => Ok(*value),
-            _ => self.expected("true or false"),
-        }
+    fn entry(&self, key: &str, item: &'d Spanned<DeValue<'d>>) -> Self {
+        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        Self { document: self.document, path, item }
     }
 
-    /// A finite number that is not negative, whole or not.
-    pub fn amount(&self) -> Outcome<f64> {
-        let number = match self.item.get_ref() {
-            DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
-            DeValue::Integer(_) => self.integer().map(|number| number as f64),
-            _ => return self.expected("a number"),
+    fn element(&self, index: usize, item: &'d Spanned<DeValue<'d>>) -> Self {
+        Self { document: self.document, path: format!("{}[{index}]", self.path), item }
+    }
+
+    /// Refuses keys of a table that are none of `known`.
+    fn refuse_unknown(&self, table: &DeTable<'_>, known: &[&str]) -> Result<(), Problem> {
+        let unknown = table.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
+        let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
+        let hint = match nearest(key.get_ref(), known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known are {}", known.join(", ")),
         };
-        // The comparison is false for what is not a number.
-        match number {
-            Some(number) if number >= 0.0 && number.is_finite() => Ok(number),
-            _ => self.expected("a finite number that is not negative"),
+        let message = format!("unknown key `{}` {}; {hint}", key.get_ref(), self.described());
+        Err(Problem::Located(self.document.error(key.span(), message)))
+    }
+
+    fn visit<V: Visitor<'d>>(&self, visitor: V) -> Result<V::Value, Problem> {
+        match self.item.get_ref() {
+            DeValue::String(text) => visitor.visit_str(text),
+            DeValue::Boolean(value) => visitor.visit_bool(*value),
+            DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
+                Ok(number) => match i64::try_from(number) {
+                    Ok(number) => visitor.visit_i64(number),
+                    Err(_) => visitor.visit_i128(number),
+                },
+                Err(error) => Err(de::Error::custom(error)),
+            },
+            DeValue::Float(number) => match number.as_str().parse() {
+                Ok(number) => visitor.visit_f64(number),
+                Err(error) => Err(de::Error::custom(error)),
+            },
+            DeValue::Datetime(_) => Err(de::Error::invalid_type(de::Unexpected::Other("a date"), &visitor)),
+            DeValue::Array(items) => {
+                let elements = items.iter().enumerate().map(|(index, item)| self.element(index, item));
+                visitor.visit_seq(SeqDeserializer::new(elements))
+            }
+            DeValue::Table(table) => {
+                let entries = table.iter().map(|(key, item)| {
+                    let key: &str = key.get_ref();
+                    (key, self.entry(key, item))
+                });
+                visitor.visit_map(MapDeserializer::new(entries))
+            }
         }
     }
+}
 
-    /// A whole number that is not zero.
-    pub fn count(&self) -> Outcome<u32> {
-        match self.integer().map(u32::try_from) {
-            Some(Ok(number)) if number > 0 => Ok(number),
-            _ => self.expected(format!("a whole number from 1 to {}", u32::MAX)),
+impl<'d> IntoDeserializer<'d, Problem> for Value<'d> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Value<'de> {
+    type Error = Problem;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        self.visit(visitor).map_err(|problem| self.locate(problem))
+    }
+
+    /// Keys are read in the order of the struct's fields; others are refused.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Problem> {
+        let DeValue::Table(table) = self.item.get_ref() else { return Err(self.expected("a table")) };
+        self.refuse_unknown(table, fields)?;
+        let entries = fields.iter().filter_map(|&field| Some((field, self.entry(field, table.get(field)?))));
+        visitor.visit_map(MapDeserializer::new(entries)).map_err(|problem| self.locate(problem))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Problem> {
+        let DeValue::String(text) = self.item.get_ref() else { return Err(self.expected(listed(variants))) };
+        visitor.visit_enum(text.as_ref().into_deserializer()).map_err(|problem| self.locate(problem))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        visitor.visit_some(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        unit unit_struct newtype_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+/// Why a value is not what its type asks for, with its place as soon as that is known.
+#[derive(Debug)]
+enum Problem {
+    Expected(String),
+    Missing(&'static str),
+    Other(String),
+    Located(TargetFileError),
+}
+
+impl Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expected(expected) => write!(f, "expected {expected}"),
+            Self::Missing(key) => write!(f, "missing key `{key}`"),
+            Self::Other(message) => f.write_str(message),
+            Self::Located(error) => error.fmt(f),
         }
     }
+}
 
-    /// A power of two up to `most`.
-    pub fn power_of_two(&self, most: u32) -> Outcome<u32> {
-        match self.integer().map(u32::try_from) {
-            Some(Ok(number)) if number.is_power_of_two() && number <= most => Ok(number),
-            _ => self.expected(format!("a power of two from 1 to {most}")),
-        }
+impl std::error::Error for Problem {}
+
+impl de::Error for Problem {
+    fn custom<T: Display>(message: T) -> Self {
+        Self::Other(message.to_string())
     }
 
-    /// A whole number from 1 up to and without `end`.
-    pub fn below(&self, end: u32) -> Outcome<u64> {
-        match self.integer().map(u64::try_from) {
-            Some(Ok(number)) if number > 0 && number < u64::from(end) => Ok(number),
-            _ => self.expected(format!("a whole number greater than zero and less than {end}")),
-        }
+    fn invalid_type(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::Expected(in_words(&expected.to_string()))
     }
 
-    /// The values of an array.
-    pub fn list(&self) -> Outcome<Vec<Value<'d>>> {
-        let DeValue::Array(items) = self.item.get_ref() else { return self.expected("an array") };
-        let numbered = items.iter().enumerate();
-        Ok(numbered
-            .map(|(index, item)| Value { document: self.document, name: format!("{}[{index}]", self.name), item })
-            .collect())
+    fn invalid_value(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::Expected(in_words(&expected.to_string()))
     }
 
-    /// The values of an array that has some.
-    pub fn some(&self) -> Outcome<Vec<Value<'d>>> {
-        let list = self.list()?;
-        if list.is_empty() { self.expected("an array with at least one entry") } else { Ok(list) }
+    fn unknown_variant(_: &str, variants: &'static [&'static str]) -> Self {
+        Self::Expected(listed(variants))
     }
 
-    /// A table, in which only the given keys may occur.
-    pub fn table(&self, keys: &[&str]) -> Outcome<Table<'d>> {
-        let DeValue::Table(entries) = self.item.get_ref() else { return self.expected("a table") };
-        let table = Table { document: self.document, name: self.name.clone(), place: self.item.span(), entries };
-        table.refuse_unknown(keys)?;
-        Ok(table)
+    fn missing_field(field: &'static str) -> Self {
+        Self::Missing(field)
     }
+}
 
-    fn integer(&self) -> Option<i128> {
-        let DeValue::Integer(number) = self.item.get_ref() else { return None };
-        i128::from_str_radix(number.as_str(), number.radix()).ok()
-    }
+/// A type of Rust in TOML's words.
+fn in_words(expected: &str) -> String {
+    let words = match expected {
+        "a boolean" => "true or false",
+        "a sequence" => "an array",
+        "f64" => "a number",
+        "u32" => "an unsigned 32-bit integer",
+        "u64" => "an unsigned 64-bit integer",
+        other => other,
+    };
+    words.to_owned()
+}
+
+fn listed(words: &[&str]) -> String {
+    words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ")
 }
 
 fn found(value: &DeValue<'_>) -> String {

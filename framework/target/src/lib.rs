@@ -8,6 +8,7 @@ mod bank;
 mod block_operand;
 mod box_operand;
 mod catalogue;
+mod check;
 mod completion;
 mod cost;
 mod description;
@@ -22,7 +23,7 @@ mod named_enum;
 mod nearest;
 mod number;
 mod numerics;
-mod read;
+#[cfg(test)]
 mod schema;
 mod tensor_memory;
 mod throughput;
@@ -32,6 +33,7 @@ pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without,
 pub use block_operand::{BlockMatrix, BlockOperand, MatrixFigure};
 pub use box_operand::{BoxArrangement, BoxOperand};
 pub use catalogue::{Catalogue, CatalogueError};
+pub use check::Fault;
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{

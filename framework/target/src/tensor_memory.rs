@@ -1,39 +1,39 @@
 //! Tensor memory: rows and columns of 32-bit words beside a compute unit's matrix instructions, which a block
 //! allots by columns. What is where in it is a layout from (row, col).
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Evidence;
 use tilewright_layout::{Dim, LinearLayout};
 
 /// The tensor memory of a block.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct TensorMemory {
     /// Rows.
-    #[schemars(range(min = 1, max = 32768))]
+    #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub rows: u32,
     /// Columns, of 32 bits each.
-    #[schemars(range(min = 1, max = 32768))]
+    #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub columns: u32,
     /// Rows that one warp reaches: the warp of index w those from `w * warp_rows` modulo `rows` on.
-    #[schemars(range(min = 1, max = 32768))]
+    #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub warp_rows: u32,
     /// The fewest columns that are allotted at once; all that are allotted are powers of two.
-    #[schemars(range(min = 1, max = 32768))]
+    #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub least_columns: u32,
     /// Cycles in which a warp moves its rows of one column to registers or back.
-    #[schemars(range(min = 0))]
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub column_cycles: f64,
     /// Multiply-adds of a matrix instruction that sums in tensor memory, of each of the target's `matrix.pipes` in a
     /// cycle, times the bits of the wider factor, where the sums fill all rows.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub bits_per_cycle: u32,
     /// How the figures are known.
     pub evidence: Evidence,
     /// Where they come from.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 

@@ -1,45 +1,45 @@
 //! How fast a whole product is.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Evidence;
 
 /// How many compute units a product has, what each holds, and how fast they issue and reach global memory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Throughput {
     /// Compute units, on each of which whole blocks run.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub compute_units: u32,
     /// Their clock, in MHz: the highest that the vendor promises.
-    #[schemars(range(min = 0))]
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub clock_mhz: f64,
     /// Gigabytes (10^9) of global memory in a second, of all units together.
-    #[schemars(range(min = 0))]
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub memory_gigabytes: f64,
     /// Cycles until an access of global memory is there, where nothing is cached.
-    #[schemars(range(min = 0))]
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub memory_latency: f64,
     /// Instructions of warps that a unit issues in a cycle.
-    #[schemars(range(min = 0))]
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub issues_per_cycle: f64,
     /// Warps that are resident on a unit at most.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub warps_per_unit: u32,
     /// Blocks that are resident on a unit at most.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub blocks_per_unit: u32,
     /// 32-bit registers of all lanes of a unit.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub registers_per_unit: u32,
     /// Bytes of shared memory of a unit.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub shared_bytes_per_unit: u32,
     /// How the figures are known.
     pub evidence: Evidence,
     /// Where they come from.
-    #[schemars(regex(pattern = r"\S"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 

@@ -7,7 +7,7 @@
 //! names, and turns words from `camelCase` to `snake_case`. What a family's text calls its
 //! parameters, and in which order it lists them, is data of the family: [`Spelling`].
 
-mod case;
+pub(crate) mod case;
 mod error;
 mod json;
 mod parse;

@@ -4,7 +4,7 @@ use tilewright_testkit::any_parameters;
 
 use any_parameters::{Kind, Signature};
 use tilewright_layout::families::Neutral;
-use tilewright_layout::{Dim, Families, Layout, parse_spec};
+use tilewright_layout::{Dim, Families, FamilySpec, Layout, parse_spec};
 
 const BLOCKED: Signature = Signature {
     name: "blocked",
@@ -113,6 +113,27 @@ fn what_is_wrong_is_named() {
     let misspelt = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhases = 8, order = [1, 0]}>";
     assert!(error(misspelt, &[64, 64]).contains("`max_phase`: is missing"));
     assert!(error("#ttg.blokced<{order = [0]}>", &[64]).contains("did you mean `blocked`?"));
+}
+
+/// JSON names parameters in `snake_case`; who writes the names of attribute text is told so.
+#[test]
+fn names_of_attribute_text_in_json_are_recognized() {
+    let error = |json: &str| {
+        let spec: FamilySpec = serde_json::from_str(json).expect("the JSON is well formed");
+        Neutral.resolve(&spec, &[64, 64], &Neutral).expect_err("the parameters are wrong").to_string()
+    };
+    let required = r#"{"kind": "blocked", "sizePerThread": [1, 4], "threads_per_warp": [8, 4], "warps_per_cta": [4, 1], "order": [1, 0]}"#;
+    assert!(
+        error(required).contains("`size_per_thread`: is missing; `sizePerThread` was given"),
+        "{}",
+        error(required)
+    );
+    let optional = r#"{"kind": "blocked", "size_per_thread": [1, 4], "threads_per_warp": [8, 4], "warps_per_cta": [4, 1], "order": [1, 0], "cgaLayout": []}"#;
+    assert!(
+        error(optional).contains("`cgaLayout`: is not a parameter of this family; did you mean `cga_layout`?"),
+        "{}",
+        error(optional)
+    );
 }
 
 #[test]

@@ -257,14 +257,14 @@ fn wrong_types() {
             "default = 8",
             "default = \"8\"",
             (6, 11),
-            "`lanes.default`: expected a power of two from 1 to 1024, found the string \"8\"",
+            "`lanes.default`: expected an unsigned 32-bit integer, found the string \"8\"",
         ),
         ("choices = [8, 16]", "choices = 8", (7, 11), "`lanes.choices`: expected an array, found 8"),
         (
             "bytes = 0x1000",
             "bytes = 4096.0",
             (20, 9),
-            "`shared.bytes`: expected a whole number from 1 to 4294967295, found 4096.0",
+            "`shared.bytes`: expected an unsigned 32-bit integer, found 4096.0",
         ),
         ("warp_ordered = true", "warp_ordered = 1", (24, 16), "`shared.warp_ordered`: expected true or false, found 1"),
         (
@@ -330,13 +330,13 @@ fn impossible_lanes_and_limits() {
             "lanes_per_block = 64",
             "lanes_per_block = -64",
             (12, 19),
-            "`limits.lanes_per_block`: expected a whole number from 1 to 4294967295, found -64",
+            "`limits.lanes_per_block`: expected an unsigned 32-bit integer, found -64",
         ),
         (
             "registers_per_lane = 32",
             "registers_per_lane = 5000000000",
             (13, 22),
-            "`limits.registers_per_lane`: expected a whole number from 1 to 4294967295, found 5000000000",
+            "`limits.registers_per_lane`: expected an unsigned 32-bit integer, found 5000000000",
         ),
         (
             "1_024",

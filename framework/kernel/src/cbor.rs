@@ -1,0 +1,443 @@
+//! CBOR between serde types and bytes, for modules and for everything else that crosses the plugin boundary.
+//!
+//! `cbor4ii` writes, and reads the single items. Its own reader for serde takes a float only in the width of the type that asks,
+//! while other writers send the shortest, and it knows one limit of depth. This reader takes every number in any form, skips
+//! tags and unknown fields, and nests no deeper than its caller allows, so that hostile bytes cannot overflow the stack.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::fmt;
+
+use cbor4ii::core::dec::{self, Decode, IgnoredAny, Read, Reference};
+use cbor4ii::core::{major, marker, types};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Visitor};
+use serde::{Deserializer, Serialize};
+use tilewright_target::Number;
+
+/// CBOR of no type in particular.
+pub use cbor4ii::core::Value;
+
+/// Why bytes do not hold the value that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// What is wrong.
+    pub message: String,
+    /// Whether all that is wrong is a variant that this version does not know.
+    pub unknown_variant: bool,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+impl de::Error for Mismatch {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self { message: message.to_string(), unknown_variant: false }
+    }
+
+    fn unknown_variant(variant: &str, _: &'static [&'static str]) -> Self {
+        Self { message: format!("unknown variant `{variant}`"), unknown_variant: true }
+    }
+}
+
+impl From<dec::Error<Infallible>> for Mismatch {
+    fn from(error: dec::Error<Infallible>) -> Self {
+        de::Error::custom(match error {
+            dec::Error::Eof { .. } | dec::Error::RequireLength { .. } => "the bytes end within a value".to_owned(),
+            dec::Error::DepthOverflow { .. } => "values nest too deep".to_owned(),
+            dec::Error::RequireUtf8 { .. } => "a text is not UTF-8".to_owned(),
+            other => format!("no CBOR of a known kind: {other}"),
+        })
+    }
+}
+
+/// The bytes of a value.
+///
+/// # Errors
+/// Why the value has no byte form.
+pub fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, String> {
+    cbor4ii::serde::to_vec(Vec::new(), value).map_err(|error| error.to_string())
+}
+
+/// The value that bytes begin with, nested in at most `levels` arrays and maps, and the bytes behind it.
+///
+/// # Errors
+/// [`Mismatch`].
+pub fn read<T: DeserializeOwned>(bytes: &[u8], levels: usize) -> Result<(T, &[u8]), Mismatch> {
+    let mut reader = Reader { rest: bytes, levels };
+    let value = T::deserialize(&mut reader)?;
+    Ok((value, reader.rest))
+}
+
+/// Bytes that are not read yet, and how much deeper they may nest.
+struct Reader<'de> {
+    rest: &'de [u8],
+    levels: usize,
+}
+
+impl<'de> Read<'de> for Reader<'de> {
+    type Error = Infallible;
+
+    fn fill<'b>(&'b mut self, wanted: usize) -> Result<Reference<'de, 'b>, Infallible> {
+        Ok(Reference::Long(&self.rest[..wanted.min(self.rest.len())]))
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.rest = &self.rest[count.min(self.rest.len())..];
+    }
+
+    fn step_in(&mut self) -> bool {
+        let deeper = self.levels.checked_sub(1);
+        self.levels = deeper.unwrap_or(0);
+        deeper.is_some()
+    }
+
+    fn step_out(&mut self) {
+        self.levels += 1;
+    }
+}
+
+impl<'de> Reader<'de> {
+    fn item<T: Decode<'de>>(&mut self) -> Result<T, Mismatch> {
+        Ok(T::decode(self)?)
+    }
+
+    /// The first byte of the next item, its tags skipped.
+    fn head(&mut self) -> Result<u8, Mismatch> {
+        loop {
+            match self.rest.first() {
+                Some(&byte) if dec::if_major(byte) == major::TAG => {
+                    self.item::<types::Tag<types::Nothing>>()?;
+                }
+                Some(&byte) => return Ok(byte),
+                None => return Err(de::Error::custom("the bytes end within a value")),
+            }
+        }
+    }
+
+    /// Reads the items of an array or the entries of a map, one level deeper, and skips those that `read` leaves.
+    fn items<T>(
+        &mut self,
+        left: Option<usize>,
+        per_entry: usize,
+        read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, Mismatch>,
+    ) -> Result<T, Mismatch> {
+        if !self.step_in() {
+            return Err(de::Error::custom("values nest too deep"));
+        }
+        let mut items = Items { reader: self, left };
+        let value = read(&mut items)?;
+        while items.next()? {
+            (0..per_entry).try_for_each(|_| items.reader.item::<IgnoredAny>().map(drop))?;
+        }
+        self.step_out();
+        Ok(value)
+    }
+
+    fn array<T>(&mut self, read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, Mismatch>) -> Result<T, Mismatch> {
+        let left = types::Array::len(self)?;
+        self.items(left, 1, read)
+    }
+
+    fn map<T>(&mut self, read: impl FnOnce(&mut Items<'_, 'de>) -> Result<T, Mismatch>) -> Result<T, Mismatch> {
+        let left = types::Map::len(self)?;
+        self.items(left, 2, read)
+    }
+
+    fn simple<V: Visitor<'de>>(&mut self, head: u8, visitor: V) -> Result<V::Value, Mismatch> {
+        match head {
+            marker::F16 => visitor.visit_f64(half_float(self.item::<types::F16>()?.0)),
+            marker::F32 => visitor.visit_f64(self.item::<f32>()?.into()),
+            marker::F64 => visitor.visit_f64(self.item()?),
+            marker::NULL | marker::UNDEFINED => {
+                self.advance(1);
+                visitor.visit_unit()
+            }
+            marker::FALSE | marker::TRUE => visitor.visit_bool(self.item()?),
+            _ => Err(de::Error::custom("a kind of value that this version does not know")),
+        }
+    }
+}
+
+/// The number that 16 bits of IEEE 754 stand for.
+fn half_float(bits: u16) -> f64 {
+    match Number::named("f16") {
+        Some(Number::Float(format)) => format.decode(bits.into()),
+        _ => f64::NAN,
+    }
+}
+
+impl<'de> Deserializer<'de> for &mut Reader<'de> {
+    type Error = Mismatch;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        let head = self.head()?;
+        match dec::if_major(head) {
+            major::UNSIGNED => visitor.visit_u64(self.item()?),
+            major::NEGATIVE => {
+                let number: i128 = self.item()?;
+                match i64::try_from(number) {
+                    Ok(number) => visitor.visit_i64(number),
+                    Err(_) => visitor.visit_i128(number),
+                }
+            }
+            major::BYTES => match self.item::<types::Bytes<Cow<'de, [u8]>>>()?.0 {
+                Cow::Borrowed(bytes) => visitor.visit_borrowed_bytes(bytes),
+                Cow::Owned(bytes) => visitor.visit_byte_buf(bytes),
+            },
+            major::STRING => match self.item::<Cow<'de, str>>()? {
+                Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+                Cow::Owned(text) => visitor.visit_string(text),
+            },
+            major::ARRAY => self.array(|items| visitor.visit_seq(items)),
+            major::MAP => self.map(|entries| visitor.visit_map(entries)),
+            _ => self.simple(head, visitor),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        match self.head()? {
+            marker::NULL | marker::UNDEFINED => {
+                self.advance(1);
+                visitor.visit_none()
+            }
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Mismatch> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    /// A variant is its name, or a map of one entry from its name to its content.
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        match dec::if_major(self.head()?) {
+            major::STRING => visitor.visit_enum(Variant { reader: self, has_content: false }),
+            major::MAP => self.map(|entries| {
+                let only = |more| de::Error::custom(format!("a variant must be a map of one entry, not of {more}"));
+                if !entries.next()? {
+                    return Err(only("none"));
+                }
+                let value = visitor.visit_enum(Variant { reader: &mut *entries.reader, has_content: true })?;
+                if entries.next()? { Err(only("more")) } else { Ok(value) }
+            }),
+            _ => Err(de::Error::custom("a variant must be a text or a map of one entry")),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        self.item::<IgnoredAny>()?;
+        visitor.visit_unit()
+    }
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        unit unit_struct seq tuple tuple_struct map struct identifier
+    }
+}
+
+/// The items of an array, or the keys and values of a map.
+struct Items<'a, 'de> {
+    reader: &'a mut Reader<'de>,
+    /// How many come; `None` if a mark ends them.
+    left: Option<usize>,
+}
+
+impl Items<'_, '_> {
+    /// Whether another one comes.
+    fn next(&mut self) -> Result<bool, Mismatch> {
+        match &mut self.left {
+            Some(0) => Ok(false),
+            Some(left) => {
+                *left -= 1;
+                Ok(true)
+            }
+            None if self.reader.rest.first() == Some(&marker::BREAK) => {
+                self.reader.advance(1);
+                self.left = Some(0);
+                Ok(false)
+            }
+            None => Ok(true),
+        }
+    }
+}
+
+impl<'de> de::SeqAccess<'de> for &mut Items<'_, 'de> {
+    type Error = Mismatch;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Mismatch> {
+        if self.next()? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.left
+    }
+}
+
+impl<'de> de::MapAccess<'de> for &mut Items<'_, 'de> {
+    type Error = Mismatch;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Mismatch> {
+        if self.next()? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Mismatch> {
+        seed.deserialize(&mut *self.reader)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.left
+    }
+}
+
+struct Variant<'a, 'de> {
+    reader: &'a mut Reader<'de>,
+    has_content: bool,
+}
+
+impl<'de> de::EnumAccess<'de> for Variant<'_, 'de> {
+    type Error = Mismatch;
+    type Variant = Self;
+
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self), Mismatch> {
+        Ok((seed.deserialize(&mut *self.reader)?, self))
+    }
+}
+
+impl<'a, 'de> Variant<'a, 'de> {
+    fn content(self) -> Result<&'a mut Reader<'de>, Mismatch> {
+        if self.has_content { Ok(self.reader) } else { Err(de::Error::custom("a variant lacks its content")) }
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for Variant<'_, 'de> {
+    type Error = Mismatch;
+
+    fn unit_variant(self) -> Result<(), Mismatch> {
+        if self.has_content { self.reader.item::<IgnoredAny>().map(drop) } else { Ok(()) }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Mismatch> {
+        seed.deserialize(self.content()?)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Mismatch> {
+        self.content()?.deserialize_any(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Mismatch> {
+        self.content()?.deserialize_any(visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ciborium::Value as Cbor;
+    use serde::Deserialize;
+
+    use super::*;
+
+    /// Every kind of value that crosses.
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Everything {
+        flags: Vec<bool>,
+        whole: (u64, i64, u8),
+        floats: Vec<f64>,
+        absent: Option<u32>,
+        text: String,
+        variants: Vec<Shape>,
+        nested: Option<Box<Everything>>,
+    }
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    enum Shape {
+        Plain,
+        Wrapped(u32),
+        Pair(u32, String),
+        Fields { a: i16, b: Vec<f64> },
+    }
+
+    fn everything(nested: Option<Box<Everything>>) -> Everything {
+        let variants = vec![
+            Shape::Plain,
+            Shape::Wrapped(70_000),
+            Shape::Pair(1, "π".to_owned()),
+            Shape::Fields { a: -300, b: vec![1e-8] },
+        ];
+        // Exact in 16, in 32 and in 64 bits, and none of them numbers.
+        let floats = vec![0.0, -0.0, 1.5, 5.960_464_477_539_063e-8, 1e10, 0.1, f64::INFINITY, f64::MIN];
+        let whole = (u64::MAX, i64::MIN, 24);
+        Everything { flags: vec![true, false], whole, floats, absent: None, text: "tile".to_owned(), variants, nested }
+    }
+
+    #[test]
+    fn bytes_of_ciborium_are_read_and_it_reads_ours() {
+        let value = everything(Some(Box::new(everything(None))));
+        let mut theirs = Vec::new();
+        ciborium::into_writer(&value, &mut theirs).unwrap();
+        assert_eq!(read::<Everything>(&theirs, 8), Ok((everything(Some(Box::new(everything(None)))), &[][..])));
+        let ours = write(&value).unwrap();
+        assert_eq!(ciborium::from_reader::<Everything, _>(ours.as_slice()).unwrap(), value);
+        assert_eq!(read::<Everything>(&ours, 8).unwrap().0, value);
+    }
+
+    #[test]
+    fn numbers_and_containers_are_read_in_every_form() {
+        let read = |bytes: &[u8]| super::read::<Vec<f64>>(bytes, 4).map(|(value, rest)| (value, rest.len()));
+        // Without a length, a tag before a float of 32 bits, whole numbers, one half; and a byte behind.
+        let bytes = b"\x9f\xc1\xfa\x3f\x80\x00\x00\x02\x21\xf9\x38\x00\xff\x00";
+        assert_eq!(read(bytes), Ok((vec![1.0, 2.0, -2.0, 0.5], 1)));
+        assert!(read(b"\x82\x01").is_err(), "one is missing");
+        assert!(read(b"\x81\xfb\x00").is_err(), "cut off");
+        assert!(read(b"\x9b\xff\xff\xff\xff\xff\xff\xff\xff\x01").is_err(), "a length that nobody has");
+        let text = super::read::<String>(b"\x7f\x62ti\x62le\xff", 4);
+        assert_eq!(text, Ok(("tile".to_owned(), &[][..])));
+        // What a type does not take of an array or of a variant is skipped.
+        assert_eq!(super::read::<((u8, u8), u8)>(b"\x82\x83\x01\x02\x81\x03\x04", 4), Ok((((1, 2), 4), &[][..])));
+        assert_eq!(
+            super::read::<(Shape, u8)>(b"\x82\xa1\x65Plain\x82\x01\x02\x04", 4),
+            Ok(((Shape::Plain, 4), &[][..]))
+        );
+    }
+
+    #[test]
+    fn depth_is_bounded_for_what_is_read_and_what_is_skipped() {
+        #[derive(Debug, Deserialize)]
+        struct Nothing {}
+        for (container, end) in
+            [(&[0x81u8][..], &[0u8][..]), (b"\x9f", b"\x00"), (b"\xa1\x61a", b"\x00"), (b"\xc1", b"\x00")]
+        {
+            let bytes = [container.repeat(1_000_000).as_slice(), end].concat();
+            // A chain of tags is no nesting.
+            let refused = read::<Cbor>(&bytes, 300).is_err();
+            assert_eq!(refused, container != b"\xc1", "{container:x?}");
+            let skipped = [b"\xa1\x61x", bytes.as_slice()].concat();
+            assert!(read::<Nothing>(&skipped, 300).is_err(), "{container:x?}");
+        }
+        let nested = |depth: usize| [[0x81].repeat(depth).as_slice(), &[0]].concat();
+        assert!(read::<Cbor>(&nested(300), 300).is_ok());
+        assert!(read::<Cbor>(&nested(301), 300).is_err());
+    }
+
+    #[test]
+    fn unknown_variants_are_told_from_other_mistakes() {
+        let unknown = |bytes: &[u8]| read::<Shape>(bytes, 4).unwrap_err().unknown_variant;
+        assert!(unknown(b"\x64Ring") && unknown(b"\xa1\x64Ring\x01"));
+        assert!(
+            !unknown(b"\x67Wrapped") && !unknown(b"\xa1\x67Wrapped\x61x") && !unknown(b"\x01") && !unknown(b"\xa0")
+        );
+    }
+}

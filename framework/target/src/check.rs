@@ -1,0 +1,393 @@
+//! Numbers that no machine can have: what a description must be beyond the types of its values.
+//!
+//! Target files and descriptions from the other side of the plugin boundary are checked alike. Every fault has the path of
+//! the value that breaks a rule.
+
+use std::fmt::Display;
+
+use thiserror::Error;
+use tilewright_layout::f2::Subspace;
+
+use super::{
+    BankRow, Cost, CostTable, Direction, ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit, NativeFunction,
+    Shared, TargetDescription, TensorMemory, Throughput,
+};
+
+/// Bounds that keep arithmetic and tables small; far beyond what is built.
+const MOST_LANES: u32 = 1024;
+const MOST_BANKS: u32 = 1024;
+const MOST_BANK_BYTES: u32 = 1024;
+const MOST_ACCESS_BITS: u32 = 8192;
+const MOST_TENSOR_SIDE: u32 = 32768;
+
+const DIRECTIONS: [(&str, Direction); 2] = [("store", Direction::Store), ("load", Direction::Load)];
+
+/// A value of a description that no machine can have.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{path}`: {message}")]
+pub struct Fault {
+    /// The value: keys joined by dots, entries of lists in brackets.
+    pub path: String,
+    /// What is wrong, what was expected.
+    pub message: String,
+}
+
+type Checked = Result<(), Fault>;
+
+impl Fault {
+    pub(super) fn at(path: &str, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), message: message.into() }
+    }
+
+    fn entry(list: &str, index: usize, message: impl Into<String>) -> Self {
+        Self { path: format!("{list}[{index}]"), message: message.into() }
+    }
+}
+
+/// Adds the path of a table to the faults of its values.
+trait Within {
+    fn within(self, table: impl Display) -> Self;
+}
+
+impl Within for Checked {
+    fn within(self, table: impl Display) -> Self {
+        self.map_err(|fault| Fault { path: format!("{table}.{}", fault.path), ..fault })
+    }
+}
+
+impl TargetDescription {
+    /// Checks every value by itself and against the others.
+    ///
+    /// # Errors
+    /// The first [`Fault`].
+    pub fn check(&self) -> Result<(), Fault> {
+        check_name(&self.name)?;
+        text("product", &self.product)?;
+        text("architecture", &self.architecture)?;
+        check_each("aliases", &self.aliases, |path, alias| text(path, alias))?;
+        check_lanes(&self.lanes).within("lanes")?;
+        check_limits(&self.limits, &self.lanes).within("limits")?;
+        check_shared(&self.shared, &self.lanes).within("shared")?;
+        check_global(&self.global).within("global")?;
+        check_exchanges(&self.exchanges, &self.lanes)?;
+        check_costs(&self.costs).within("costs")?;
+        self.matrix.as_ref().map_or(Ok(()), check_matrix).within("matrix")?;
+        self.throughput.as_ref().map_or(Ok(()), |rates| check_throughput(rates, &self.shared)).within("throughput")?;
+        self.tensor.as_ref().map_or(Ok(()), check_tensor).within("tensor")?;
+        check_functions(&self.functions)
+    }
+}
+
+fn check_name(name: &str) -> Checked {
+    text("name", name)?;
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    match name.chars().find(|&c| !allowed(c)) {
+        Some(c) => expected("name", "lower-case letters, digits, `-` and `_` only", format!("`{c}`")),
+        None => Ok(()),
+    }
+}
+
+fn check_lanes(lanes: &Lanes) -> Checked {
+    let choices = &lanes.choices;
+    not_empty("choices", choices)?;
+    check_each("choices", choices, |path, &choice| power_of_two(path, choice, MOST_LANES))?;
+    if let Some((again, choice)) = repeated(choices) {
+        return Err(Fault::entry("choices", again, format!("{choice} is listed twice")));
+    }
+    power_of_two("default", lanes.default, MOST_LANES)?;
+    if !choices.contains(&lanes.default) {
+        return expected("default", format!("one of `lanes.choices` {choices:?}"), lanes.default);
+    }
+    text("source", &lanes.source)
+}
+
+fn check_limits(limits: &Limits, lanes: &Lanes) -> Checked {
+    count("lanes_per_block", limits.lanes_per_block)?;
+    if let Some(warp) = lanes.choices.iter().find(|&&warp| !limits.lanes_per_block.is_multiple_of(warp)) {
+        let found = format!("{} lanes", limits.lanes_per_block);
+        return expected("lanes_per_block", format!("whole warps of {warp} lanes"), found);
+    }
+    count("registers_per_lane", limits.registers_per_lane)?;
+    count("registers_per_block", limits.registers_per_block)?;
+    let warp = lanes.choices.iter().copied().min().unwrap_or(1);
+    let (each, all) = (limits.registers_per_lane, limits.registers_per_block);
+    if u64::from(all) < u64::from(warp) * u64::from(each) {
+        let message = format!("a warp of {warp} lanes with {each} registers each does not fit into {all}");
+        return Err(Fault::at("registers_per_block", message));
+    }
+    count("blocks_per_cluster", limits.blocks_per_cluster)?;
+    text("source", &limits.source)
+}
+
+fn check_shared(shared: &Shared, lanes: &Lanes) -> Checked {
+    count("bytes", shared.bytes)?;
+    count("static_bytes", shared.static_bytes)?;
+    at_most("static_bytes", shared.static_bytes, shared.bytes, "shared.bytes")?;
+    count("grain_bytes", shared.grain_bytes)?;
+    if !shared.bytes.is_multiple_of(shared.grain_bytes) {
+        return expected("grain_bytes", format!("a divisor of `shared.bytes` ({})", shared.bytes), shared.grain_bytes);
+    }
+    widths("access_bits", &shared.access_bits)?;
+    not_empty("banks", &shared.banks)?;
+    for (index, row) in shared.banks.iter().enumerate() {
+        check_bank_row(row, lanes).within(format!("banks[{index}]"))?;
+        if let Some(access) = served_before(row, &shared.banks[..index]) {
+            return Err(Fault::entry("banks", index, format!("an earlier row is for {access} too")));
+        }
+    }
+    for (index, &bits) in shared.access_bits.iter().enumerate() {
+        for (word, direction) in DIRECTIONS {
+            if !shared.banks.iter().any(|row| row.instruction.is_none() && serves(row, direction, bits)) {
+                let message = format!("no row of `shared.banks` is for a plain {word} of {bits} bits");
+                return Err(Fault::entry("access_bits", index, message));
+            }
+        }
+    }
+    text("source", &shared.source)
+}
+
+fn serves(row: &BankRow, direction: Direction, bits: u32) -> bool {
+    row.directions.contains(&direction) && row.access_bits.contains(&bits)
+}
+
+/// The first access of a row that one of the earlier rows is for, in words.
+fn served_before(row: &BankRow, earlier: &[BankRow]) -> Option<String> {
+    let by = row.instruction.as_ref().map_or(String::new(), |name| format!(" by `{name}`"));
+    let accesses = DIRECTIONS.into_iter().flat_map(|of| row.access_bits.iter().map(move |&bits| (of, bits)));
+    let mut served = accesses.filter(|&((_, direction), bits)| {
+        let same = |other: &BankRow| other.instruction == row.instruction && serves(other, direction, bits);
+        serves(row, direction, bits) && earlier.iter().any(same)
+    });
+    served.next().map(|((word, _), bits)| format!("a {word} of {bits} bits{by}"))
+}
+
+fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
+    not_empty("directions", &row.directions)?;
+    if let Some((again, _)) = repeated(&row.directions) {
+        return Err(Fault::entry("directions", again, "is listed twice"));
+    }
+    widths("access_bits", &row.access_bits)?;
+    row.instruction.as_ref().map_or(Ok(()), |name| text("instruction", name))?;
+    power_of_two("banks", row.banks, MOST_BANKS)?;
+    power_of_two("bank_bytes", row.bank_bytes, MOST_BANK_BYTES)?;
+    check_phase(&row.phase, lanes)?;
+    let bytes = row.access_bits.iter().copied().max().unwrap_or(0) / 8;
+    let served = 1u64 << row.phase.len();
+    let (wanted, carried) = (u64::from(bytes) * served, row.wavefront_bytes());
+    if wanted > carried {
+        let (banks, bank_bytes) = (row.banks, row.bank_bytes);
+        return Err(Fault::at(
+            "phase",
+            format!(
+                "{served} lanes of {bytes} bytes are {wanted} bytes, but a wavefront of {banks} banks of {bank_bytes} bytes carries {carried}"
+            ),
+        ));
+    }
+    text("source", &row.source)
+}
+
+fn check_phase(phase: &[u64], lanes: &Lanes) -> Checked {
+    let warp = most_lanes(lanes);
+    let mut space = Subspace::zero();
+    check_each("phase", phase, |path, &vector| {
+        below(path, vector, warp)?;
+        if !space.insert(vector) {
+            let message = format!("{vector} is a sum (bit by bit, without carry) of those before it");
+            return Err(Fault::at(path, message));
+        }
+        Ok(())
+    })
+}
+
+fn check_global(global: &Global) -> Checked {
+    widths("access_bits", &global.access_bits)?;
+    power_of_two("transaction_bytes", global.transaction_bytes, u32::MAX)?;
+    count("stages", global.stages)?;
+    text("source", &global.source)
+}
+
+fn check_exchanges(rows: &[ExchangeRow], lanes: &Lanes) -> Checked {
+    for (index, row) in rows.iter().enumerate() {
+        let table = format!("exchanges[{index}]");
+        width("bits", row.bits).within(&table)?;
+        if rows[..index].iter().any(|earlier| earlier.kind == row.kind && earlier.bits == row.bits) {
+            let message = format!("an earlier row is of this kind with {} bits too", row.bits);
+            return Err(Fault::at("kind", message)).within(&table);
+        }
+        check_exchanged_lanes(row, lanes).within(&table)?;
+        text("source", &row.source).within(&table)?;
+    }
+    Ok(())
+}
+
+fn check_exchanged_lanes(row: &ExchangeRow, lanes: &Lanes) -> Checked {
+    let warp = most_lanes(lanes);
+    match row.kind {
+        ExchangeKind::Index if row.lanes.is_empty() => Ok(()),
+        ExchangeKind::Index => Err(Fault::at("lanes", "exchanges of kind \"index\" read from any lane; leave it out")),
+        ExchangeKind::Xor => check_each("lanes", &row.lanes, |path, &mask| below(path, mask.into(), warp)),
+        ExchangeKind::Swap => {
+            not_empty("lanes", &row.lanes)?;
+            check_each("lanes", &row.lanes, |path, &bit| power_of_two(path, bit, (warp / 2).max(1)))
+        }
+    }
+}
+
+fn check_costs(costs: &CostTable) -> Checked {
+    let all = [
+        ("shared_store_wavefront", Some(&costs.shared_store_wavefront)),
+        ("shared_load_wavefront", Some(&costs.shared_load_wavefront)),
+        ("exchange", Some(&costs.exchange)),
+        ("exchange_xor", costs.exchange_xor.as_ref()),
+        ("permute", Some(&costs.permute)),
+        ("select", Some(&costs.select)),
+        ("block_barrier", Some(&costs.block_barrier)),
+        ("warp_barrier", Some(&costs.warp_barrier)),
+        ("cluster_barrier", costs.cluster_barrier.as_ref()),
+    ];
+    all.into_iter().try_for_each(|(class, cost)| cost.map_or(Ok(()), check_cost).within(class))
+}
+
+fn check_cost(cost: &Cost) -> Checked {
+    amount("cycles", cost.cycles)?;
+    amount("latency", cost.latency)?;
+    text("source", &cost.source)
+}
+
+fn check_matrix(matrix: &MatrixUnit) -> Checked {
+    count("pipes", matrix.pipes)?;
+    count("bits_per_cycle", matrix.bits_per_cycle)?;
+    matrix.lone_bits_per_cycle.map_or(Ok(()), |bits| count("lone_bits_per_cycle", bits))?;
+    text("source", &matrix.source)
+}
+
+fn check_throughput(rates: &Throughput, shared: &Shared) -> Checked {
+    count("compute_units", rates.compute_units)?;
+    rate("clock_mhz", rates.clock_mhz)?;
+    rate("memory_gigabytes", rates.memory_gigabytes)?;
+    amount("memory_latency", rates.memory_latency)?;
+    rate("issues_per_cycle", rates.issues_per_cycle)?;
+    count("warps_per_unit", rates.warps_per_unit)?;
+    count("blocks_per_unit", rates.blocks_per_unit)?;
+    count("registers_per_unit", rates.registers_per_unit)?;
+    count("shared_bytes_per_unit", rates.shared_bytes_per_unit)?;
+    if rates.shared_bytes_per_unit < shared.bytes {
+        let least = format!("at least `shared.bytes` ({})", shared.bytes);
+        return expected("shared_bytes_per_unit", least, rates.shared_bytes_per_unit);
+    }
+    text("source", &rates.source)
+}
+
+fn check_tensor(tensor: &TensorMemory) -> Checked {
+    power_of_two("rows", tensor.rows, MOST_TENSOR_SIDE)?;
+    power_of_two("columns", tensor.columns, MOST_TENSOR_SIDE)?;
+    power_of_two("warp_rows", tensor.warp_rows, MOST_TENSOR_SIDE)?;
+    at_most("warp_rows", tensor.warp_rows, tensor.rows, "tensor.rows")?;
+    power_of_two("least_columns", tensor.least_columns, MOST_TENSOR_SIDE)?;
+    at_most("least_columns", tensor.least_columns, tensor.columns, "tensor.columns")?;
+    amount("column_cycles", tensor.column_cycles)?;
+    count("bits_per_cycle", tensor.bits_per_cycle)?;
+    text("source", &tensor.source)
+}
+
+fn check_functions(rows: &[NativeFunction]) -> Checked {
+    for (index, row) in rows.iter().enumerate() {
+        let table = format!("functions[{index}]");
+        text("function", &row.function).within(&table)?;
+        if !["f32", "f64"].contains(&row.element.as_str()) {
+            let found = format!("the string {:?}", row.element);
+            return expected("element", "\"f32\" or \"f64\"", found).within(&table);
+        }
+        if rows[..index].iter().any(|earlier| earlier.function == row.function && earlier.element == row.element) {
+            let message = format!("an earlier row is of this function of {} too", row.element);
+            return Err(Fault::at("function", message)).within(&table);
+        }
+        amount("ulps", row.ulps).within(&table)?;
+        text("source", &row.source).within(&table)?;
+    }
+    Ok(())
+}
+
+fn most_lanes(lanes: &Lanes) -> u32 {
+    lanes.choices.iter().copied().max().unwrap_or(1)
+}
+
+fn expected(path: &str, expected: impl Display, found: impl Display) -> Checked {
+    Err(Fault::at(path, format!("expected {expected}, found {found}")))
+}
+
+fn check_each<T>(path: &str, values: &[T], mut check: impl FnMut(&str, &T) -> Checked) -> Checked {
+    values.iter().enumerate().try_for_each(|(index, value)| check(&format!("{path}[{index}]"), value))
+}
+
+/// The first value that is the same as an earlier one, with its index.
+fn repeated<T: PartialEq>(values: &[T]) -> Option<(usize, &T)> {
+    values.iter().enumerate().find(|(index, value)| values[..*index].contains(value))
+}
+
+fn not_empty<T>(path: &str, values: &[T]) -> Checked {
+    if values.is_empty() { expected(path, "an array with at least one entry", "an empty array") } else { Ok(()) }
+}
+
+fn text(path: &str, text: &str) -> Checked {
+    let found = || format!("the string {text:?}");
+    if text.trim().is_empty() { expected(path, "text that is not blank", found()) } else { Ok(()) }
+}
+
+/// A finite number that is not negative.
+fn amount(path: &str, number: f64) -> Checked {
+    // The comparison is false for what is not a number.
+    if number >= 0.0 && number.is_finite() {
+        return Ok(());
+    }
+    expected(path, "a finite number that is not negative", number.to_string().to_lowercase())
+}
+
+fn rate(path: &str, number: f64) -> Checked {
+    amount(path, number)?;
+    if number > 0.0 { Ok(()) } else { expected(path, "a number greater than zero", number) }
+}
+
+fn count(path: &str, number: u32) -> Checked {
+    if number > 0 { Ok(()) } else { expected(path, format!("a whole number from 1 to {}", u32::MAX), number) }
+}
+
+fn power_of_two(path: &str, number: u32, most: u32) -> Checked {
+    if number.is_power_of_two() && number <= most {
+        return Ok(());
+    }
+    expected(path, format!("a power of two from 1 to {most}"), number)
+}
+
+fn below(path: &str, number: u64, end: u32) -> Checked {
+    if number > 0 && number < u64::from(end) {
+        return Ok(());
+    }
+    expected(path, format!("a whole number greater than zero and less than {end}"), number)
+}
+
+fn at_most(path: &str, number: u32, most: u32, named: &str) -> Checked {
+    if number <= most { Ok(()) } else { expected(path, format!("at most `{named}` ({most})"), number) }
+}
+
+fn width(path: &str, bits: u32) -> Checked {
+    count(path, bits)?;
+    if bits.is_multiple_of(8) && bits <= MOST_ACCESS_BITS {
+        return Ok(());
+    }
+    expected(path, format!("bits of whole bytes, at most {MOST_ACCESS_BITS}"), bits)
+}
+
+/// Widths of accesses in bits, narrowest first.
+fn widths(path: &str, widths: &[u32]) -> Checked {
+    not_empty(path, widths)?;
+    check_each(path, widths, |path, &bits| width(path, bits))?;
+    match widths.windows(2).position(|pair| pair[0] >= pair[1]) {
+        Some(at) => {
+            let (before, bits) = (widths[at], widths[at + 1]);
+            let message = format!("expected more than {before}, since widths ascend; found {bits}");
+            Err(Fault::entry(path, at + 1, message))
+        }
+        None => Ok(()),
+    }
+}
