@@ -13,7 +13,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tilewright_layout::{Dim, LinearLayout, layout_from_json};
 use tilewright_plan::movement::{Means, ScanDirection, convert, gather, reduce, scan};
 use tilewright_target::{Instruction, TargetDescription};
-use tilewright_testkit::known_answers::sample_and_full;
+use tilewright_testkit::known_answers::Answers;
+use tilewright_testkit::shared_data;
 
 struct Conversion<'a> {
     id: String,
@@ -64,8 +65,9 @@ fn products() -> BTreeMap<String, Product> {
 }
 
 fn conversions(targets: &BTreeMap<String, Product>) -> Vec<Conversion<'_>> {
-    let rows =
-        sample_and_full(include_str!("../../../plugins/testkit/data/conversions.jsonl"), "oracle/conversions.jsonl");
+    const FULL: &str = "oracle/conversions.jsonl";
+    let answers = if shared_data::path(FULL).exists() { Answers::All } else { Answers::Sample };
+    let rows = answers.rows(include_str!("../../../plugins/testkit/data/conversions.jsonl"), FULL);
     let conversions = rows.iter().filter_map(|row| {
         let target = targets.get(row["target"].as_str()?)?;
         let layout = |side: &str| layout_from_json(&row[side]["layout"]).expect("a layout");

@@ -28,6 +28,7 @@ use conformance::groups::scan::Scans;
 use conformance::{Answers, Context, Filter, Group, Status, Verdict, list as cases_of};
 use tilewright_plugin::Target;
 use tilewright_plugin::{Discovery, Registry};
+use tilewright_testkit::{golden, shared_data};
 
 use liar::{Liar, Lie};
 use list::{Fault, all};
@@ -151,7 +152,7 @@ fn every_fault_is_found_in_its_place() {
         .collect();
     assert!(lost.is_empty(), "{} faults are not found:\n{}", lost.len(), lost.join("\n"));
     let found: Vec<_> = results.into_values().filter_map(Result::ok).collect();
-    compare_page(&page(&faults, &found));
+    golden::check(&shared_data::workspace().join("docs/fault-injection.md"), &page(&faults, &found));
 }
 
 const HEAD: &str = "# Faults that the suite finds
@@ -181,13 +182,4 @@ fn page(faults: &[Fault], found: &[Found]) -> String {
         let _ = writeln!(page, "| {name} | {target} | {failed} of {of} | `{first}`: {short}{dots} |");
     }
     page
-}
-
-fn compare_page(page: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fault-injection.md");
-    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
-        std::fs::write(&file, page).expect("the page is written");
-    }
-    let written = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(written == page, "docs/fault-injection.md is not what was found: TILEWRIGHT_BLESS=1 writes it again");
 }

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tilewright_testkit::golden;
 
 fn conformance(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_conformance")).args(arguments).output().expect("the command starts")
@@ -201,7 +202,7 @@ fn the_carried_pack_is_what_is_packed() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     change(&path, |index| index["plugin"]["sha256"] = "".into());
     let carried = Path::new(env!("CARGO_MANIFEST_DIR")).join("player/tests/pack");
-    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
+    if golden::blesses() {
         let _ = fs::remove_dir_all(&carried);
         fs::create_dir_all(carried.join("code")).expect("a folder");
         for file in files(&path) {

@@ -1,10 +1,12 @@
 //! The product's own command, with the targets and plugins of this repository.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use tilewright_testkit::known_answers::Answers;
+use tilewright_testkit::shared_data;
 
 fn conformance(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_conformance")).args(arguments).output().expect("the command starts")
@@ -61,26 +63,18 @@ fn instruction_rows_of_every_target_hold() {
     assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
 }
 
-/// The folder of all known answers, where it is at hand.
-fn all_known() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
-    let named = std::env::var_os("TILEWRIGHT_SHARED").map(PathBuf::from);
-    let found = named.unwrap_or_else(|| root.join("../shared"));
-    if found.join("oracle").is_dir() {
-        return Some(found);
-    }
-    eprintln!("not checked: there is no {} (TILEWRIGHT_SHARED names it)", found.display());
-    None
-}
-
-/// One target of each plugin and, with all known answers at hand, all of them: each combination of
+/// One target of each plugin and, with all known answers, all of them: each combination of
 /// families is asked of the plugin that serves it.
 #[test]
 fn known_answers_are_right_of_every_plugin() {
-    let all = all_known();
+    check_known_answers_are_right_of_every_plugin(Answers::Sample);
+}
+
+pub fn check_known_answers_are_right_of_every_plugin(known: Answers) {
+    let folder = shared_data::path("");
     let mut arguments =
         vec!["--target", "h100", "--target", "mi250", "--target", "max1550", "--message-format", "json"];
-    if let Some(folder) = &all {
+    if known == Answers::All {
         arguments.extend(["--answers", folder.to_str().expect("a path of text")]);
     }
     arguments.push("*/answers");
@@ -108,7 +102,7 @@ fn known_answers_are_right_of_every_plugin() {
         *rows = count(case).max(*rows);
     }
     let rows: usize = most.values().sum();
-    assert!(rows > if all.is_some() { 7500 } else { 700 }, "{rows} rows");
+    assert!(rows > if known == Answers::All { 7500 } else { 700 }, "{rows} rows");
 }
 
 /// Whole programs, on a target of each plugin: compiled, run, and held against what their buffers must hold.

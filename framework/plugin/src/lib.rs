@@ -22,6 +22,7 @@ mod device;
 mod devices;
 mod discovery;
 mod export;
+mod external_tool;
 mod factory;
 mod failure;
 mod frame;
@@ -46,6 +47,7 @@ pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, P
 pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode};
 pub use discovery::{DEBUG_VARIABLE, Discovery, PATH_VARIABLE};
 pub use export::query;
+pub use external_tool::{ExternalTool, ToolError};
 pub use factory::{FactoryError, TargetFactory};
 pub use failure::{Code, Failure};
 pub use host::{serve, serve_streams};

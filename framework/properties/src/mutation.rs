@@ -2,6 +2,7 @@
 //! repeated, or taken from another input.
 
 use std::ops::Range;
+use tilewright_testkit::split_mix::SplitMix64;
 
 /// No changed input is longer, in bytes.
 pub const LONGEST: usize = 1 << 14;
@@ -22,17 +23,15 @@ const NUMBERS: [&str; 12] = [
     "99999999999999999999999",
 ];
 
-/// Changes, in an order that its seed decides (the generator is SplitMix64).
+/// Changes, in an order that its seed decides.
 #[derive(Debug, Clone)]
-pub struct Changes {
-    state: u64,
-}
+pub struct Changes(SplitMix64);
 
 impl Changes {
     /// Those of a seed.
     #[must_use]
     pub fn of(seed: u64) -> Self {
-        Self { state: seed }
+        Self(SplitMix64::new(seed))
     }
 
     /// One of `inputs`, changed in one to four places; empty where there are none.
@@ -89,11 +88,7 @@ impl Changes {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.state;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((word ^ (word >> 31)) % bound.max(1) as u64) as usize
+        self.0.below(bound)
     }
 }
 

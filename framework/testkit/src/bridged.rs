@@ -8,18 +8,8 @@ use serde_json::Value;
 use tilewright_layout::cute::{ComposedLayout, CuteError, from_linear, to_linear_modes};
 use tilewright_layout::{Dim, LinearLayout};
 
-use crate::known_answers::{full_text, numbers};
+use crate::known_answers::numbers;
 use crate::thread_value::ThreadValue;
-
-/// The entries of a list in a file, of the committed excerpt and, where it is there, of all of it.
-pub fn entries(excerpt: &str, file: &str, list: &str) -> Vec<Value> {
-    let mut all = Vec::new();
-    for text in std::iter::once(excerpt).chain(full_text(file).as_deref()) {
-        let file: Value = serde_json::from_str(text).expect("a table is JSON");
-        all.extend(file[list].as_array().expect("a list").iter().cloned());
-    }
-    all
-}
 
 /// The layouts of A, B and C of an atom as linear layouts from (register, lane) to rows and columns
 /// of A (M x K), B (K x N) and C (M x N), and to the number of independent blocks where there are

@@ -1,43 +1,53 @@
 //! Reads known answers: JSON Lines of layouts and of operations on them, computed by the Triton
-//! compiler (version 3.9.0). A small sample is committed; the full set is used where it is found,
-//! in the directory that `TILEWRIGHT_SHARED` names or in `shared` beside the repository.
-
-use std::path::{Path, PathBuf};
+//! compiler (version 3.9.0), and tables of vendors. A small sample is committed; tests of the executables `external` read the
+//! full set, which is beside the repository.
 
 use serde_json::Value;
 use tilewright_layout::{
     Families, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, layout_from_json, spec_from_json,
 };
 
-/// The directory with the full data, where there is one.
-pub fn full_data() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|up| up.join("rust-toolchain.toml").is_file());
-    let named = std::env::var_os("TILEWRIGHT_SHARED").map(PathBuf::from);
-    named.into_iter().chain(root.map(|root| root.join("../shared"))).find(|directory| directory.join("oracle").is_dir())
+use crate::shared_data;
+
+/// How many of the known answers a test reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answers {
+    /// The committed sample, which every machine has.
+    Sample,
+    /// The sample and the full file of the data beside the repository.
+    All,
 }
 
-/// The text of a file of the full data, where it is there; says so either way.
-pub fn full_text(file: &str) -> Option<String> {
-    let text = full_data().and_then(|directory| std::fs::read_to_string(directory.join(file)).ok());
-    match &text {
-        Some(_) => println!("all of {file} is checked"),
-        None => println!("{file} is not here: only the committed sample is checked"),
+impl Answers {
+    /// The text of the sample and, of all answers, that of the full file.
+    pub fn texts(self, sample: &str, file: &str) -> Vec<String> {
+        let full = (self == Self::All).then(|| shared_data::text(file));
+        std::iter::once(sample.to_owned()).chain(full).collect()
     }
-    text
+
+    /// The same as JSON.
+    pub fn files(self, sample: &str, file: &str) -> Vec<Value> {
+        let parse = |text: String| serde_json::from_str(&text).expect("a table is JSON");
+        self.texts(sample, file).into_iter().map(parse).collect()
+    }
+
+    /// The entries of a list in the same.
+    pub fn entries(self, sample: &str, file: &str, list: &str) -> Vec<Value> {
+        let entries = |file: Value| file[list].as_array().expect("a list").clone();
+        self.files(sample, file).into_iter().flat_map(entries).collect()
+    }
+
+    /// The rows of the same as JSON Lines.
+    pub fn rows(self, sample: &str, file: &str) -> Vec<Value> {
+        assert!(!rows(sample).is_empty(), "the sample is empty");
+        self.texts(sample, file).iter().flat_map(|text| rows(text)).collect()
+    }
 }
 
 /// The rows of a JSON Lines text.
 pub fn rows(text: &str) -> Vec<Value> {
     let parse = |line: &str| serde_json::from_str(line).expect("a row of known answers is JSON");
     text.lines().filter(|line| !line.is_empty()).map(parse).collect()
-}
-
-/// The committed sample and, where it is there, the full file.
-pub fn sample_and_full(sample: &str, file: &str) -> Vec<Value> {
-    let mut all = rows(sample);
-    assert!(!all.is_empty(), "the sample is empty");
-    all.extend(full_text(file).map(|text| rows(&text)).unwrap_or_default());
-    all
 }
 
 /// Runs every row that `takes` takes and fails with the ids and reasons of those that disagree.

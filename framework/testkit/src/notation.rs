@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tilewright_layout::{Families, FamilyError, FamilySpec, Spellings, parse_spec, spec_from_json, spec_to_json};
 
-use crate::known_answers::{all_agree, numbers, resolve, rows, sample_and_full};
+use crate::known_answers::{Answers, all_agree, numbers, resolve, rows};
 
 /// The spec of a row, and its text.
 fn written(row: &Value, families: &dyn Families) -> (FamilySpec, String) {
@@ -53,8 +53,8 @@ pub fn all_texts_are_as_printed(texts: &str, families: &dyn Families) {
     all_agree(&rows(texts), |_| true, |row| check_round_trip(row, families));
 }
 
-/// Every layout of the sample, and of the full data where it is at hand, that the families serve.
-pub fn all_layouts_come_back(sample: &str, families: &dyn Families) {
+/// Every layout of the answers that the families serve.
+pub fn all_layouts_come_back(answers: Answers, sample: &str, families: &dyn Families) {
     let served = |row: &Value| !matches!(resolve(row, families), Err(FamilyError::Unknown { .. }));
-    all_agree(&sample_and_full(sample, "oracle/layouts.jsonl"), served, |row| check_round_trip(row, families));
+    all_agree(&answers.rows(sample, "oracle/layouts.jsonl"), served, |row| check_round_trip(row, families));
 }

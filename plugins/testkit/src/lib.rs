@@ -9,7 +9,6 @@ pub mod conversions;
 pub mod copied_program;
 pub mod dots;
 pub mod explicit;
-pub mod kept_tables;
 pub mod kernels;
 pub mod layouts;
 pub mod memory_choice;

@@ -2,8 +2,8 @@
 //! a kernel that keeps the rules, or an error; no panic, no hang, no stage that the next one does not take.
 //!
 //! Some seconds of it are a test. `TILEWRIGHT_MUTANTS=N` makes N mutants, `TILEWRIGHT_MUTANTS_FIRST=K` begins with the K-th,
-//! `TILEWRIGHT_MUTANTS_KEEP=DIR` writes those that break something there, and with `TILEWRIGHT_SHARED` the programs of that
-//! folder are changed too.
+//! `TILEWRIGHT_MUTANTS_KEEP=DIR` writes those that break something there. Where a number is given, the programs beside the
+//! repository are changed too, if there are any.
 
 mod attributes;
 mod change;
@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use tilewright_testkit::shared_data;
 use tilewright_tile as tile;
 use tilewright_tile::op::Dialects;
 use tilewright_verify::case::Case;
@@ -182,11 +183,11 @@ fn number(variable: &str, otherwise: usize) -> usize {
     std::env::var(variable).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{variable}: {text}")))
 }
 
-/// The suite's own programs, and those of the shared folder.
+/// The suite's own programs and, for a long run, those beside the repository.
 fn programs(dialects: &Dialects) -> Vec<Program> {
     let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("kernels")];
-    if let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") {
-        let kernels = PathBuf::from(shared).join("kernels");
+    let kernels = shared_data::path("kernels");
+    if std::env::var_os("TILEWRIGHT_MUTANTS").is_some() && kernels.is_dir() {
         folders.extend(["cases", "ttgir"].map(|name| kernels.join(name)));
     }
     let mut programs = Vec::new();

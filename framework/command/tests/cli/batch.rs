@@ -1,17 +1,17 @@
 //! `tilewright batch`: answers in order, whatever the lines; layouts of all families as they are
-//! known from elsewhere (`data/layouts.jsonl`, and the whole of it where it is at hand); so are the
+//! known from elsewhere (`data/layouts.jsonl`; the executable `external` asks for all of them); so are the
 //! operations on layouts and the bank conflicts.
 
 use crate::command;
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use command::{root, run, said, tilewright};
+use command::{run, said, tilewright};
 use serde_json::{Value as Json, json};
+use tilewright_testkit::known_answers::{Answers, rows};
 
-const ROWS: &str = include_str!("../data/layouts.jsonl");
+pub const ROWS: &str = include_str!("../data/layouts.jsonl");
 const ALGEBRA: &str = include_str!("../../../layout/tests/data/algebra.jsonl");
 const CONFLICTS: &str = include_str!("../data/bank_conflicts.jsonl");
 
@@ -51,10 +51,6 @@ fn answers(lines: &str) -> Vec<Json> {
     said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-fn rows(text: &str) -> Vec<Json> {
-    text.lines().map(|line| serde_json::from_str(line).expect("a row of JSON")).collect()
-}
-
 fn kinds(params: &Json) -> Vec<&str> {
     let own = params["kind"].as_str().expect("a kind");
     let mut kinds = params.get("parent").map(kinds).unwrap_or_default();
@@ -63,7 +59,7 @@ fn kinds(params: &Json) -> Vec<&str> {
 }
 
 /// Asks for every row's layout and gives how many were right; panics at one that is wrong.
-fn all_as_expected(rows: &[Json]) -> usize {
+pub fn all_as_expected(rows: &[Json]) -> usize {
     let mut asked = String::new();
     for row in rows {
         let request = json!({"id": row["id"], "op": "layout", "params": row["params"], "shape": row["shape"]});
@@ -106,32 +102,14 @@ fn layouts_of_every_family_are_as_known() {
     assert_eq!(all_as_expected(&rows), rows.len());
 }
 
-/// The rows of a file of all known answers, where it is at hand.
-fn all_known(name: &str) -> Option<Vec<Json>> {
-    let folder = std::env::var_os("TILEWRIGHT_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
-    let file = folder.join(name);
-    match std::fs::read_to_string(&file) {
-        Ok(text) => Some(rows(&text)),
-        Err(_) => {
-            eprintln!("not checked: there is no {} (TILEWRIGHT_SHARED names its folder)", file.display());
-            None
-        }
-    }
-}
-
-#[test]
-fn all_layouts_that_are_known_where_they_are_at_hand() {
-    let Some(rows) = all_known("oracle/layouts.jsonl") else { return };
-    let right = all_as_expected(&rows);
-    eprintln!("checked: {right} of {} layouts are as expected, the others are of families to come", rows.len());
-    assert!(right > 4000, "{right}");
-}
-
 /// The operations of the algebra: a result as expected, or a refusal where none exists.
 #[test]
 fn operations_on_layouts_are_as_known() {
-    let mut rows = rows(ALGEBRA);
-    rows.extend(all_known("oracle/algebra.jsonl").unwrap_or_default());
+    check_operations_on_layouts_are_as_known(Answers::Sample);
+}
+
+pub fn check_operations_on_layouts_are_as_known(known: Answers) {
+    let rows = known.rows(ALGEBRA, "oracle/algebra.jsonl");
     let asked: String = rows
         .iter()
         .map(|row| json!({"id": row["id"], "op": row["op"], "inputs": row["inputs"]}).to_string() + "\n")
@@ -148,14 +126,16 @@ fn operations_on_layouts_are_as_known() {
         refused += usize::from(row.get("expected_error").is_some());
     }
     assert!(refused > 0 && refused < rows.len());
-    eprintln!("checked: {} operations, of which {refused} are refused", rows.len());
 }
 
 /// Conflicts as counted elsewhere by listing addresses on 32 banks of four bytes.
 #[test]
 fn bank_conflicts_are_as_counted() {
-    let mut rows = rows(CONFLICTS);
-    rows.extend(all_known("oracle/bank_conflicts.jsonl").unwrap_or_default());
+    check_bank_conflicts_are_as_counted(Answers::Sample);
+}
+
+pub fn check_bank_conflicts_are_as_counted(known: Answers) {
+    let rows = known.rows(CONFLICTS, "oracle/bank_conflicts.jsonl");
     let mut asked = String::new();
     for row in &rows {
         let mut request = json!({"id": row["id"], "op": "bank_conflicts"});
@@ -176,7 +156,6 @@ fn bank_conflicts_are_as_counted() {
         assert_eq!((&pair[0]["result"], &pair[1]["result"]), (&expected, &expected), "{pair:?}\nfor {row}");
     }
     assert!(rows.iter().any(|row| row["enumerated"] != 0) && rows.iter().any(|row| row["enumerated"] == 0));
-    eprintln!("checked: {} layouts in memory", rows.len());
 }
 
 /// Eight rows of 32 words, read by columns: all in one bank, unless padding spreads them.

@@ -5,6 +5,7 @@ use crate::command;
 use std::path::Path;
 
 use command::{BLOCKED, program, root, run, tilewright};
+use tilewright_testkit::golden;
 
 const MATRIX: &str =
     "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>";
@@ -32,7 +33,6 @@ fn commands(page: &str) -> Vec<String> {
 /// The page's pictures are what its commands draw; `TILEWRIGHT_BLESS=1` keeps them anew.
 #[test]
 fn the_documentation_shows_what_its_commands_draw() {
-    let bless = std::env::var_os("TILEWRIGHT_BLESS").is_some();
     let page = std::fs::read_to_string(root().join("docs/pictures.md")).expect("the page");
     let mut pictures = 0;
     for line in commands("docs/pictures.md") {
@@ -46,12 +46,7 @@ fn the_documentation_shows_what_its_commands_draw() {
         for file in std::fs::read_dir(folder.path().join("docs/pictures")).expect("a folder") {
             let file = file.expect("a file");
             let name = Path::new("docs/pictures").join(file.file_name());
-            let new = std::fs::read(file.path()).expect("a picture");
-            if bless {
-                std::fs::write(root().join(&name), &new).expect("a folder that can be written");
-            }
-            let kept = std::fs::read(root().join(&name)).unwrap_or_default();
-            assert!(kept == new, "{} has changed: look at it, and bless it where it is right", name.display());
+            golden::check(&root().join(&name), &std::fs::read_to_string(file.path()).expect("a picture"));
             assert!(page.contains(&format!("](pictures/{})", file.file_name().to_string_lossy())));
             pictures += 1;
         }

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use command::{Said, program, root, run, said, tilewright};
 use serde_json::{Value as Json, json};
+use tilewright_testkit::golden;
 
 const ROWS: &str =
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
@@ -47,14 +48,10 @@ fn the_example_of_the_documentation_is_what_the_command_says() {
     let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{}", shown[..=last].join("\n"));
     let said = run(program("/bin/sh").args(["-c", &script]).env("BUILT", assert_cmd::cargo::cargo_bin!("tilewright")));
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
-        let indented = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
-        let block: String = shown[..=last].iter().copied().chain([""]).chain(said.out.lines()).map(indented).collect();
-        let blessed = format!("{}{block}\n{}", &text[..after + start], &text[after + end..]);
-        return std::fs::write(path, blessed).expect("the documentation can be written");
-    }
-    let shown: Vec<&str> = shown[last + 1..].iter().map(|line| line.trim_end()).collect();
-    assert_eq!(shown.join("\n").trim(), said.out.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim());
+    let indented = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
+    let lines = shown[..=last].iter().copied().chain([""]).chain(said.out.lines().map(str::trim_end));
+    let block: String = lines.map(indented).collect();
+    golden::check(&path, &format!("{}{block}\n{}", &text[..after + start], &text[after + end..]));
 }
 
 /// 64x64 elements of 16 bits by 4 warps: 2048 bytes a warp, 16 wavefronts of 128 bytes each side, if each

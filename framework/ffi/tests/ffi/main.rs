@@ -1,4 +1,5 @@
 //! Tests of `ffi`, one module for each subject.
 
 mod calls;
+mod compiler;
 mod header;

@@ -1,6 +1,6 @@
 //! CuTe operations against known answers: inputs and outputs of NVIDIA's public implementations
 //! (NVIDIA/cutlass, commit 7107b055: `python/pycute`, and `include/cute` compiled for the host).
-//! A sample is committed; with the full data at hand all of it is checked.
+//! A sample is committed; the executable `external` checks the full data.
 //!
 //! Layouts are compared as text once strides of modes of size 1 are set to 0; where the two
 //! implementations differ off the values of a layout, on its values.
@@ -10,16 +10,10 @@ use tilewright_testkit::known_answers;
 use serde_json::Value;
 use tilewright_layout::cute::*;
 
-use known_answers::full_data;
+use known_answers::Answers;
 
 const SAMPLE: &str = include_str!("../data/cute_algebra_cases.json");
-
-/// The committed sample and, where it is there, the full file.
-fn files() -> Vec<Value> {
-    let full = full_data().and_then(|at| std::fs::read_to_string(at.join("reference/cute_algebra_cases.json")).ok());
-    let texts = [Some(SAMPLE.to_owned()), full];
-    texts.into_iter().flatten().map(|text| serde_json::from_str(&text).expect("the cases are JSON")).collect()
-}
+const FULL: &str = "reference/cute_algebra_cases.json";
 
 fn layout(value: &Value) -> Layout {
     let text = value.as_str().expect("a layout is text");
@@ -107,7 +101,11 @@ fn undoes(inverse: &Layout, layout: &Layout) -> bool {
 
 #[test]
 fn operations_give_the_known_answers() {
-    for file in files() {
+    check_operations_give_the_known_answers(Answers::Sample);
+}
+
+pub fn check_operations_give_the_known_answers(answers: Answers) {
+    for file in answers.files(SAMPLE, FULL) {
         let cases = file["cases"].as_array().expect("cases");
         assert!(cases.len() > 50);
         let mut wrong = Vec::new();
@@ -130,7 +128,11 @@ fn operations_give_the_known_answers() {
 /// Where the public implementations differ: one of their results, or an error where both break the law.
 #[test]
 fn where_implementations_differ_the_law_decides() {
-    for file in files() {
+    check_where_implementations_differ_the_law_decides(Answers::Sample);
+}
+
+pub fn check_where_implementations_differ_the_law_decides(answers: Answers) {
+    for file in answers.files(SAMPLE, FULL) {
         for case in file["known_divergences"].as_array().expect("divergences") {
             let (name, inputs) =
                 (case["operation"].as_str().expect("a name"), case["inputs"].as_array().expect("inputs"));
@@ -153,7 +155,11 @@ fn where_implementations_differ_the_law_decides() {
 
 #[test]
 fn hard_compositions_are_exact_or_refused_with_a_counterexample() {
-    for file in files() {
+    check_hard_compositions_are_exact_or_refused_with_a_counterexample(Answers::Sample);
+}
+
+pub fn check_hard_compositions_are_exact_or_refused_with_a_counterexample(answers: Answers) {
+    for file in answers.files(SAMPLE, FULL) {
         for case in file["composition_admissibility"]["cases"].as_array().expect("hard compositions") {
             let (outer, inner) = (layout(&case["inputs"][0]), layout(&case["inputs"][1]));
             let exact = answer(&case["exact_table"]);

@@ -2,7 +2,7 @@
 
 use tilewright_testkit::known_answers;
 
-use known_answers::{all_agree, chain, check_layout, numbers, same_layout, sample_and_full};
+use known_answers::{Answers, all_agree, chain, check_layout, numbers, same_layout};
 use serde_json::{Value, json};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout, layout_from_json};
@@ -14,14 +14,22 @@ const NEUTRAL: [&str; 7] =
 
 #[test]
 fn neutral_families_agree() {
-    let rows = sample_and_full(LAYOUTS, "oracle/layouts.jsonl");
+    check_neutral_families_agree(Answers::Sample);
+}
+
+pub fn check_neutral_families_agree(answers: Answers) {
+    let rows = answers.rows(LAYOUTS, "oracle/layouts.jsonl");
     let neutral = |row: &Value| chain(&row["params"]).iter().all(|name| NEUTRAL.contains(&name.as_str()));
     all_agree(&rows, neutral, |row| check_layout(row, &Neutral));
 }
 
 #[test]
 fn operations_agree() {
-    let rows = sample_and_full(ALGEBRA, "oracle/algebra.jsonl");
+    check_operations_agree(Answers::Sample);
+}
+
+pub fn check_operations_agree(answers: Answers) {
+    let rows = answers.rows(ALGEBRA, "oracle/algebra.jsonl");
     all_agree(&rows, |_| true, check_operation);
 }
 

@@ -3,6 +3,7 @@
 //! as IEEE 754 and ISO/IEC 9899:2024, F.10, say.
 
 use tilewright_testkit::elementwise;
+use tilewright_testkit::split_mix::SplitMix64;
 
 use std::collections::BTreeMap;
 
@@ -55,19 +56,9 @@ fn results_are_those_of_rational_arithmetic() {
     }
 }
 
-/// Numbers that look random, the same in every run: the generator of Marsaglia's "Xorshift RNGs".
-fn random(count: usize, seed: u64) -> Vec<u64> {
-    let step = |state: &u64| {
-        let state = state ^ (state << 13);
-        let state = state ^ (state >> 7);
-        Some(state ^ (state << 17))
-    };
-    std::iter::successors(Some(seed), step).skip(20).take(count).collect()
-}
-
 /// Pairs of numbers whose exponents are at most 28 apart, so that binary64 has their sum.
 fn pairs() -> [Vec<u64>; 2] {
-    let words = random(20_000, 7);
+    let words: Vec<u64> = SplitMix64::new(7).take(20_000).collect();
     let first: Vec<u64> = words.iter().map(|word| word & 0xffff_ffff).collect();
     let beside = |word: &u64| {
         let field = (word >> 23 & 0xff) as i64 + (word >> 32 & 0x3f) as i64 % 57 - 28;
@@ -113,8 +104,7 @@ fn results_in_a_direction_lie_next_to_the_exact_value() {
     let of = |exact: f64, number: f32| exact.partial_cmp(&wide(number)).expect("numbers");
     let pairs = pairs();
     check_directions("add", &pairs, |own, number| of(wide(own[0]) + wide(own[1]), number));
-    let any =
-        [random(20_000, 8), random(20_000, 9)].map(|words| words.iter().map(|word| word >> 13 & 0xffff_ffff).collect());
+    let any = [8, 9].map(|seed| SplitMix64::new(seed).take(20_000).map(|word| word >> 13 & 0xffff_ffff).collect());
     check_directions("mul", &any, |own, number| of(wide(own[0]) * wide(own[1]), number));
     check_directions("div", &any, |own, number| {
         let product = wide(number) * wide(own[1]);
@@ -129,7 +119,7 @@ fn results_in_a_direction_lie_next_to_the_exact_value() {
 
 #[test]
 fn neighbours_are_those_of_the_host() {
-    let words: Vec<u64> = random(4000, 4);
+    let words: Vec<u64> = SplitMix64::new(4).take(4000).collect();
     let edges = [0u64, 1 << 63, 1, 1 << 63 | 1, 0x7fef_ffff_ffff_ffff, 0x7ff0_0000_0000_0000, 0xfff0_0000_0000_0000];
     let first: Vec<u64> = words.iter().copied().chain(edges).collect();
     let lines = |up: bool| -> Vec<Vec<u64>> {

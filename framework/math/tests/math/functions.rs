@@ -1,7 +1,7 @@
 //! Expansions of functions of numbers, run on the emulator, against the host and against results of many digits.
 //!
-//! - `f32`: arguments of all binades and signs, those next to where formulas change, random ones. The environment
-//!   variable `TILEWRIGHT_ALL_SINGLES` names functions of one argument, separated by commas, that are run on all 2^32.
+//! - `f32`: arguments of all binades and signs, those next to where formulas change, random ones. The executable
+//!   `external` runs functions of one argument on all 2^32.
 //! - `f64`: `data/math/doubles.txt`, which `doubles.py` beside it makes with mpmath; `f32` of functions that the host has not:
 //!   `singles.txt`, made by the same.
 //! - What is defined bit for bit is in `math_exact.rs`.
@@ -12,6 +12,8 @@
 use crate::truth;
 use tilewright_testkit::elementwise;
 use tilewright_testkit::emulator_target;
+use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_testkit::{golden, shared_data};
 
 use std::collections::BTreeMap;
 
@@ -39,9 +41,9 @@ fn run(function: MathFunction, element: Element, arguments: &[Vec<u64>]) -> Vec<
 
 /// The greatest error, and the bits of the arguments where it is.
 #[derive(Debug, Clone, Default)]
-struct Worst {
-    error: f64,
-    at: Vec<u64>,
+pub struct Worst {
+    pub error: f64,
+    pub at: Vec<u64>,
 }
 
 impl Worst {
@@ -57,7 +59,7 @@ fn value(bits: u64) -> f64 {
 }
 
 /// Holds results of `f32` against the host's.
-fn against_host(function: MathFunction, arguments: &[Vec<u64>], worst: &mut Worst) {
+pub fn against_host(function: MathFunction, arguments: &[Vec<u64>], worst: &mut Worst) {
     let found = run(function, Element::F32, arguments);
     for (index, found) in found.into_iter().enumerate() {
         let [x, y] = [0, arguments.len() - 1].map(|operand| value(arguments[operand][index]));
@@ -65,16 +67,6 @@ fn against_host(function: MathFunction, arguments: &[Vec<u64>], worst: &mut Wors
         let unit = least_unit(function, Element::F32, x);
         worst.see(error(found, truth, Element::F32, unit), || arguments.iter().map(|own| own[index]).collect());
     }
-}
-
-/// Numbers that look random, the same in every run: the generator of Marsaglia's "Xorshift RNGs".
-fn random(count: usize, seed: u64) -> impl Iterator<Item = u64> {
-    let step = |state: &u64| {
-        let state = state ^ (state << 13);
-        let state = state ^ (state >> 7);
-        Some(state ^ (state << 17))
-    };
-    std::iter::successors(Some(seed), step).skip(20).take(count)
 }
 
 /// Where formulas change, where results end, zeros of the logarithm of the gamma function.
@@ -148,7 +140,7 @@ fn singles() -> Vec<u64> {
         all.extend(near.flat_map(|bits| [bits, bits | 0x8000_0000]));
     }
     // Between 2^-6 and 2^10 most formulas do all their work.
-    all.extend(random(30_000, 1).map(|word| (0x3c80_0000 + word % 0x0800_0000) | (word >> 63 << 31)));
+    all.extend(SplitMix64::new(1).take(30_000).map(|word| (0x3c80_0000 + word % 0x0800_0000) | (word >> 63 << 31)));
     all
 }
 
@@ -160,7 +152,7 @@ fn single_pairs(function: MathFunction) -> [Vec<u64>; 2] {
         first.extend(edges.iter().map(|_| x));
         second.extend(&edges);
     }
-    let words: Vec<u64> = random(60_000, 2).collect();
+    let words: Vec<u64> = SplitMix64::new(2).take(60_000).collect();
     for pair in words.chunks(2) {
         let (x, other) = (pair[0] >> 32, pair[1] >> 32);
         first.push(x);
@@ -183,7 +175,7 @@ fn is_measured(function: MathFunction) -> bool {
 }
 
 /// Functions that `singles.txt` has.
-fn is_listed(function: MathFunction) -> bool {
+pub fn is_listed(function: MathFunction) -> bool {
     (MathFunction::Erfinv..=MathFunction::BesselI1).contains(&function)
 }
 
@@ -248,7 +240,7 @@ fn double_errors() -> BTreeMap<MathFunction, Worst> {
     errors
 }
 
-fn within_bound(errors: &BTreeMap<MathFunction, Worst>, element: Element) {
+pub fn within_bound(errors: &BTreeMap<MathFunction, Worst>, element: Element) {
     let mut over = Vec::new();
     for (&function, worst) in errors {
         let bound = bound(function, element).expect("a bound");
@@ -293,33 +285,8 @@ fn errors_are_within_their_bounds_and_in_the_guide() {
     within_bound(&double, Element::F64);
     let measured = MathFunction::ALL.iter().filter(|function| !function.is_exact()).count();
     assert_eq!(double.len(), measured, "every function but the exact ones has lines");
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/math.md");
-    let guide = std::fs::read_to_string(path).expect("the guide");
-    let (before, rest) = guide.split_once("<!-- errors -->\n").expect("a mark");
-    let (_, after) = rest.split_once("\n<!-- end -->").expect("a mark");
-    let expected = format!("{before}<!-- errors -->\n{}\n<!-- end -->{after}", table(&single, &double));
-    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
-        std::fs::write(path, expected).expect("the guide is written");
-    } else {
-        assert_eq!(guide, expected, "TILEWRIGHT_BLESS=1 writes it");
-    }
-}
-
-#[test]
-fn all_singles_where_they_are_asked_for() {
-    let Ok(names) = std::env::var("TILEWRIGHT_ALL_SINGLES") else { return };
-    for name in names.split(',') {
-        let function = MathFunction::ALL.iter().find(|function| function.name() == name);
-        let &function = function.unwrap_or_else(|| panic!("no function {name}"));
-        assert_eq!(function.operands(), 1, "{name} takes two numbers");
-        assert!(!is_listed(function), "the host has no {name}");
-        let mut worst = Worst::default();
-        for start in (0..1u64 << 32).step_by(1 << 20) {
-            against_host(function, &[(start..start + (1 << 20)).collect()], &mut worst);
-        }
-        println!("{name}: {} at {:x?}", worst.error, worst.at);
-        within_bound(&BTreeMap::from([(function, worst)]), Element::F32);
-    }
+    let page = shared_data::workspace().join("docs/math.md");
+    golden::check_section(&page, "errors", &table(&single, &double));
 }
 
 #[test]
@@ -333,7 +300,7 @@ fn remainders_are_exact() {
             "{x:e} % {y:e}: {found:e}"
         );
     }
-    let words: Vec<u64> = random(20_000, 3).collect();
+    let words: Vec<u64> = SplitMix64::new(3).take(20_000).collect();
     let near =
         |pair: &[u64]| if pair[0].is_multiple_of(2) { pair[1] } else { pair[0].wrapping_sub(pair[1] % (60 << 52)) };
     let pairs = [words.chunks(2).map(|pair| pair[0]).collect(), words.chunks(2).map(near).collect::<Vec<u64>>()];

@@ -1,5 +1,6 @@
 //! Tests of `plugin`, one module for each subject.
 
+mod external_tool;
 mod header;
 mod hostile;
 mod registry;

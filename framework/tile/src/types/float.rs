@@ -98,6 +98,7 @@ impl fmt::Display for Float {
 
 #[cfg(test)]
 mod tests {
+
     use super::*;
 
     #[test]

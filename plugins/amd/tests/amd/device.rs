@@ -16,12 +16,8 @@ fn mi250() -> AmdTarget {
 #[test]
 fn a_machine_without_the_gpu_has_no_devices() {
     match mi250().devices() {
-        Ok(devices) if devices.is_empty() => eprintln!("the runtime is here, and finds no such device"),
         Ok(devices) => devices.iter().for_each(|device| assert!(device.name().contains("HIP driver"))),
-        Err(DeviceError::NoRuntime(why)) => {
-            assert!(why.contains("libamdhip64") && why.contains("Debian"), "{why}");
-            eprintln!("not run: {why}");
-        }
+        Err(DeviceError::NoRuntime(why)) => assert!(why.contains("libamdhip64") && why.contains("Debian"), "{why}"),
         Err(other) => panic!("{other}"),
     }
 }

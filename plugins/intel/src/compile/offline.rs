@@ -5,17 +5,19 @@
 //!
 //! Where it is too old for builtins that load blocks, it is asked once more, with its own functions for these in their place.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use tilewright_plugin::CompileError;
+use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 
 use super::offline_reads::with_own_reads;
-use super::outside::verdict;
 use crate::Architecture;
 
-/// Names the compiler to use.
-const VARIABLE: &str = "TILEWRIGHT_OCLOC";
+/// The compiler.
+pub const OCLOC: ExternalTool = ExternalTool {
+    program: "ocloc",
+    variable: "TILEWRIGHT_OCLOC",
+    install: "install Intel's offline compiler (Debian's package `intel-opencl-icd` and `conformance/intel-tools.sh`)",
+};
 
 /// What machine code has in it where functions are left to be linked: builtins that the compiler is too old for become
 /// calls of functions that are nowhere, without a word. Debian 12's is, for products of tf32.
@@ -26,33 +28,33 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture) -> Result<Option<S
     if !architecture.is_known_offline {
         return Ok(None);
     }
-    let Some(program) = compiler() else { return Ok(None) };
-    if let Some(name) = check_with(&program, spirv, architecture.name)? {
+    let Some(program) = OCLOC.named() else { return Ok(None) };
+    if let Some(name) = compile_with(&program, spirv, architecture.name)? {
         return Ok(Some(name));
     }
     let Some(older) = for_older_compilers(spirv)? else { return Ok(None) };
-    let name = check_with(&program, &older, architecture.name)?;
+    let name = compile_with(&program, &older, architecture.name)?;
     Ok(name.map(|name| format!("{name} with its own loads of blocks")))
 }
 
-fn compiler() -> Option<PathBuf> {
-    std::env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from)
-}
-
-fn check_with(program: &Path, spirv: &[u8], device: &str) -> Result<Option<String>, CompileError> {
-    let shown = program.display();
-    let failed = |error: std::io::Error| {
-        CompileError::Backend(format!("cannot run {shown}: {error}; set {VARIABLE} to the offline compiler to use"))
-    };
-    let directory = tempfile::tempdir().map_err(failed)?;
-    let file = directory.path().join("module.spv");
-    std::fs::write(&file, spirv).map_err(failed)?;
-    let mut command = Command::new(program);
-    command.args(["compile", "-spirv_input", "-device", device, "-file"]).arg(&file);
-    let said = command.arg("-out_dir").arg(directory.path()).current_dir(directory.path()).output().map_err(failed)?;
-    verdict(&format!("{shown} for {device}"), said)?;
-    let whole = is_whole(directory.path()).map_err(failed)?;
-    Ok(whole.then(|| format!("ocloc for {device}")))
+/// Has this compiler finish a binary for a device; gives the compiler's name if its code is whole.
+///
+/// # Errors
+/// [`CompileError::Backend`] with the compiler's message.
+pub fn compile_with(program: &Path, spirv: &[u8], device: &str) -> Result<Option<String>, CompileError> {
+    let file_error = |error| OCLOC.cannot_run(program, error).into_compile_error();
+    let directory = tempfile::tempdir().map_err(file_error)?;
+    let at = directory.path();
+    let file = at.join("module.spv");
+    std::fs::write(&file, spirv).map_err(file_error)?;
+    OCLOC
+        .run(program, "SPIR-V", |command| {
+            let command = command.args(["compile", "-spirv_input", "-device", device, "-file"]).arg(&file);
+            command.arg("-out_dir").arg(at).current_dir(at)
+        })
+        .map_err(ToolError::into_compile_error)?;
+    let whole = is_whole(at).map_err(file_error)?;
+    Ok(whole.then(|| format!("{} for {device}", OCLOC.program)))
 }
 
 /// A module for compilers that are older than builtins which load blocks: their own functions are called in the place of
@@ -86,14 +88,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_compiler_that_is_not_there_is_named_with_what_to_do() {
-        let Err(CompileError::Backend(message)) = check_with(Path::new("/nonexistent/ocloc"), &[], "pvc") else {
-            panic!("no compiler, no verdict");
-        };
-        assert!(message.contains("/nonexistent/ocloc") && message.contains(VARIABLE), "{message}");
-    }
-
-    #[test]
     fn code_with_functions_left_to_be_linked_is_not_whole() {
         let directory = tempfile::tempdir().expect("a directory");
         assert!(is_whole(directory.path()).is_ok_and(|whole| whole), "nothing lacks nothing");
@@ -101,17 +95,5 @@ mod tests {
         assert!(is_whole(directory.path()).is_ok_and(|whole| whole));
         std::fs::write(directory.path().join("b.bin"), [b"..", UNLINKED, b".."].concat()).expect("a file");
         assert!(is_whole(directory.path()).is_ok_and(|whole| !whole));
-    }
-
-    #[test]
-    fn what_the_compiler_says_of_bad_words_is_shown() {
-        let Some(program) = compiler() else {
-            eprintln!("{VARIABLE} names no compiler: its refusals are not tested");
-            return;
-        };
-        let Err(CompileError::Backend(message)) = check_with(&program, &[1, 2, 3, 4], "pvc") else {
-            panic!("four bytes are no module");
-        };
-        assert!(message.contains("refused"), "{message}");
     }
 }

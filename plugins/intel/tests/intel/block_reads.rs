@@ -1,27 +1,27 @@
 //! Loads of blocks: which there are, what their registers hold, where they are chosen for factors, and their code.
 #![allow(clippy::unwrap_used)]
 
+use crate::validated_target::ValidatedTarget;
 use std::collections::BTreeSet;
 
 use tilewright_vendor_testkit::dots;
 
+use crate::validate::validate;
 use dots::{assembly, described, means, object, planned, proven, question};
 use rspirv::binary::Assemble;
 use rspirv::spirv::Op;
-use tilewright_intel::IntelTarget;
-use tilewright_intel::compile::validate::validate;
 use tilewright_intel::instructions::rows;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::contract::Question;
 use tilewright_plan::movement::{BlockLoads, BlockSource};
 use tilewright_target::{Instruction, InstructionKind, Operand};
 
-fn target() -> IntelTarget {
-    IntelTarget::new(described("max1550", include_str!("../../../../targets/max1550.toml"))).unwrap()
+fn target() -> ValidatedTarget {
+    ValidatedTarget::new(described("max1550", include_str!("../../../../targets/max1550.toml"))).unwrap()
 }
 
 /// Both factors of this product are loaded by blocks.
-fn by_blocks(target: &IntelTarget) -> Question {
+fn by_blocks(target: &ValidatedTarget) -> Question {
     Question { warps: 1, ..question(target, [8, 32, 32], ["f16", "f16", "f32"]) }
 }
 

@@ -5,7 +5,7 @@ use tilewright_testkit::thread_value;
 
 use std::collections::BTreeSet;
 
-use known_answers::full_text;
+use known_answers::Answers;
 use serde_json::Value;
 use thread_value::ThreadValue;
 use tilewright_intel::families::VendorFamilies;
@@ -46,22 +46,22 @@ fn name_of(atom: &Value) -> Option<String> {
 
 #[test]
 fn operands_are_as_published() {
+    check_operands_are_as_published(Answers::Sample);
+}
+
+pub fn check_operands_are_as_published(answers: Answers) {
     let all = rows("pvc");
     let mut checked = BTreeSet::new();
-    let full = full_text("reference/matrix_instruction_tv_layouts.json");
-    for text in std::iter::once(PUBLISHED).chain(full.as_deref()) {
-        let file: Value = serde_json::from_str(text).expect("a table is JSON");
-        for atom in file["atoms"].as_array().expect("a list of atoms") {
-            let Some(name) = name_of(atom) else { continue };
-            let row = all.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}"));
-            let rows = atom["shape_mnk"][0].as_u64().expect("M");
-            let columns = atom["shape_mnk"][1].as_u64().expect("N");
-            // Published tiles are M x K, N x K and M x N, column-major.
-            same_places(row, "a", &atom["ALayout"], rows, false);
-            same_places(row, "b", &atom["BLayout"], columns, true);
-            same_places(row, "d", &atom["CLayout"], rows, false);
-            checked.insert(name);
-        }
+    for atom in answers.entries(PUBLISHED, "reference/matrix_instruction_tv_layouts.json", "atoms") {
+        let Some(name) = name_of(&atom) else { continue };
+        let row = all.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}"));
+        let rows = atom["shape_mnk"][0].as_u64().expect("M");
+        let columns = atom["shape_mnk"][1].as_u64().expect("N");
+        // Published tiles are M x K, N x K and M x N, column-major.
+        same_places(row, "a", &atom["ALayout"], rows, false);
+        same_places(row, "b", &atom["BLayout"], columns, true);
+        same_places(row, "d", &atom["CLayout"], rows, false);
+        checked.insert(name);
     }
     assert_eq!(checked.len(), 28, "seven combinations of types with four repeat counts each");
 }

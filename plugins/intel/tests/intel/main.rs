@@ -1,15 +1,16 @@
 //! Tests of `intel`, one module for each subject.
 
-mod assigned_programs;
 mod block_reads;
 mod clusters;
-mod device;
 mod dots;
 mod families;
 mod instructions;
-mod level_zero;
+mod no_driver;
 mod notation;
 mod parameters;
 mod prefetches;
 mod spirv;
+mod tools;
 mod tv_layouts;
+mod validate;
+mod validated_target;

@@ -1,10 +1,10 @@
 //! Prefetches of blocks: which there are, which are chosen for a tile, what they do, and their code.
 #![allow(clippy::unwrap_used)]
 
+use crate::validated_target::ValidatedTarget;
 use std::collections::BTreeSet;
 
 use tilewright_emulator::FaultKind;
-use tilewright_intel::IntelTarget;
 use tilewright_intel::instructions::rows;
 use tilewright_kernel::Module;
 use tilewright_plan::movement::{Means, MovementError, Prefetch, PrefetchQuestion, prefetch};
@@ -13,15 +13,15 @@ use tilewright_target::{InstructionKind, Operand, TargetDescription};
 use tilewright_verify::kernels::{Ahead, prefetched_kernel};
 use tilewright_verify::{Disproof, prove_prefetched};
 
-fn target(name: &str) -> IntelTarget {
+fn target(name: &str) -> ValidatedTarget {
     let text = match name {
         "a770" => include_str!("../../../../targets/a770.toml"),
         _ => include_str!("../../../../targets/max1550.toml"),
     };
-    IntelTarget::new(TargetDescription::from_toml(name, text).unwrap()).unwrap()
+    ValidatedTarget::new(TargetDescription::from_toml(name, text).unwrap()).unwrap()
 }
 
-fn means(target: &IntelTarget) -> Means<'_> {
+fn means(target: &ValidatedTarget) -> Means<'_> {
     Means::of(target.description()).with_instructions(target.instructions())
 }
 

@@ -6,8 +6,8 @@ use tilewright_testkit::known_answers;
 
 use std::collections::BTreeSet;
 
-use bridged::{entries, operands};
-use known_answers::same_layout;
+use bridged::operands;
+use known_answers::{Answers, same_layout};
 use serde_json::Value;
 use tilewright_intel::instructions::rows;
 use tilewright_layout::{Dim, LinearLayout};
@@ -16,8 +16,8 @@ use tilewright_target::{Instruction, Operand};
 const SAMPLE: &str = include_str!("../data/matrix_instructions.json");
 const PRODUCTS: &str = "reference/matrix_instruction_tv_layouts.json";
 
-fn atoms() -> Vec<Value> {
-    let mut all = entries(SAMPLE, PRODUCTS, "atoms");
+fn atoms(answers: Answers) -> Vec<Value> {
+    let mut all = answers.entries(SAMPLE, PRODUCTS, "atoms");
     all.retain(|atom| atom["name"].as_str().is_some_and(|name| name.starts_with("XE_")));
     all
 }
@@ -67,8 +67,12 @@ fn register<'a>(row: &'a Instruction, wanted: &str) -> (u64, &'a LinearLayout) {
 /// Atoms of packed registers are the rows.
 #[test]
 fn packed_registers() {
+    check_packed_registers(Answers::Sample);
+}
+
+pub fn check_packed_registers(answers: Answers) {
     let mut checked = BTreeSet::new();
-    for atom in atoms() {
+    for atom in atoms(answers) {
         let name = atom["name"].as_str().expect("a name");
         let Some(row) = row(name).filter(|_| !name.contains("DPAS")) else { continue };
         for (role, published) in ["a", "b", "d"].into_iter().zip(operands(&atom)) {
@@ -85,8 +89,12 @@ fn packed_registers() {
 /// of A, and 32 bits of B, are one lane's in the rows.
 #[test]
 fn vectors_of_elements_are_the_same_bits() {
+    check_vectors_of_elements_are_the_same_bits(Answers::Sample);
+}
+
+pub fn check_vectors_of_elements_are_the_same_bits(answers: Answers) {
     let mut checked = BTreeSet::new();
-    for atom in atoms() {
+    for atom in atoms(answers) {
         let name = atom["name"].as_str().expect("a name");
         let Some(row) = row(name).filter(|_| name.contains("DPAS")) else { continue };
         for (role, published) in ["a", "b", "d"].into_iter().zip(operands(&atom)) {
@@ -116,7 +124,11 @@ fn vectors_of_elements_are_the_same_bits() {
 /// All but the one that runs past its tile, rows or not.
 #[test]
 fn every_published_product_crosses_the_bridge() {
-    let atoms = atoms();
+    check_every_published_product_crosses_the_bridge(Answers::Sample);
+}
+
+pub fn check_every_published_product_crosses_the_bridge(answers: Answers) {
+    let atoms = atoms(answers);
     let none: BTreeSet<_> = atoms
         .iter()
         .flat_map(|atom| operands(atom).map(|operand| (atom["name"].as_str().expect("a name"), operand)))

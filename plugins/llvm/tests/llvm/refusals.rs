@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::dialect;
+use tilewright_testkit::split_mix::SplitMix64;
 use tilewright_vendor_testkit::kernels;
 
 use kernels::{BIT, GLOBAL, QUAD, WORD, module};
@@ -308,19 +309,9 @@ fn all_threads_get_the_same_code() {
     });
 }
 
-/// Numbers that look random and are the same each time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound.max(1)
-    }
-}
-
 /// Breaks a region in one place: a statement dropped, doubled or moved, a result's type or number
 /// changed, operands exchanged for others.
-fn damage(region: &mut Region, numbers: &mut Numbers) {
+fn damage(region: &mut Region, numbers: &mut SplitMix64) {
     if region.statements.is_empty() {
         return;
     }
@@ -376,7 +367,7 @@ fn exchange_operands(op: &mut Op, other: impl Fn(Value) -> Value) {
 
 #[test]
 fn damaged_modules_are_refused_or_compiled() {
-    let mut numbers = Numbers(1);
+    let mut numbers = SplitMix64::new(1);
     let sound = kernels::all(LAUNCH);
     let (mut refused, mut compiled) = (0, 0);
     for _ in 0..3000 {

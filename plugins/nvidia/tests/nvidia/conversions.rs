@@ -13,7 +13,7 @@ use tilewright_plan::movement::Path;
 use tilewright_plugin::Emit;
 use tilewright_target::TargetDescription;
 
-fn h100() -> NvidiaTarget {
+pub fn h100() -> NvidiaTarget {
     let text = include_str!("../../../../targets/h100.toml");
     NvidiaTarget::new(TargetDescription::from_toml("h100.toml", text).unwrap()).unwrap()
 }
@@ -28,7 +28,7 @@ fn mma_operand(index: u32, k_width: u32) -> String {
     format!("#ttg.dot_op<{{opIdx = {index}, parent = {}, kWidth = {k_width}}}>", result())
 }
 
-fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<Case> {
     let rows = |size: u64| blocked(&[1, size], &[4, 8], &[4, 1], &[1, 0]);
     let columns = |size: u64| blocked(&[size, 1], &[8, 4], &[1, 4], &[0, 1]);
     let wide = |order: [u64; 2]| blocked(&[1, 1], &[4, 8], &[4, 1], &order);
@@ -148,17 +148,4 @@ fn the_cases_are_what_they_are_for() {
     let split = of("lanes permuted, 64-bit elements").plan.counts.exchanges;
     assert_eq!((packed, split), (1, 2), "4 bytes a lane in one exchange; 8 bytes a lane in two");
     assert_eq!(of("words of one warp").movement().block_barriers, 0);
-}
-
-#[test]
-fn the_vendors_assembler_spills_nothing() {
-    let target = h100();
-    let codes: Vec<(&str, String)> = cases()
-        .iter()
-        .map(|case| {
-            let artifact = case.planned(&target).compiled(&target, &[Emit::Assembly]);
-            (case.name, artifact.text(Emit::Assembly).unwrap().to_owned())
-        })
-        .collect();
-    ptx::spill_nothing(codes.iter().map(|(name, code)| (*name, code.as_str())));
 }

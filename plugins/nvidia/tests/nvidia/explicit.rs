@@ -5,11 +5,7 @@ use tilewright_vendor_testkit::explicit;
 
 use explicit::{MIXED, PACKED, PROGRAMS, case, derived, executed, is_inside, kept, solved, table};
 use products::target;
-use tilewright::{ProgramCompiler, ProgramOptions};
 use tilewright_assign::synthesis::{AccessLine, Options};
-use tilewright_kernel::Module;
-use tilewright_nvidia::object;
-use tilewright_plugin::{CompileOptions, Emit, Target};
 
 #[test]
 fn no_loop_has_conflicts_of_banks() {
@@ -296,26 +292,5 @@ fn interleaved_weights_are_loaded_as_they_lie() {
     for (k, n) in (0..32u64).flat_map(|k| (0..8u64).map(move |n| (k, n))) {
         let in_program = k / 4 % 2 * 128 + n * 16 + k / 2 % 2 * 8 + k / 8 * 2 + k % 2;
         assert_eq!(layout.at(k + 32 * n), Ok(in_program), "{k}, {n}");
-    }
-}
-
-/// The vendor's assembler takes what a warp group reads where it lies.
-#[test]
-fn the_assembler_takes_what_is_read_in_place() {
-    if object::assembler().is_none() {
-        return eprintln!("SKIPPED: no ptxas here (TILEWRIGHT_PTXAS or PATH): nothing says whether code is taken");
-    }
-    let target = target("h100");
-    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
-    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
-    for name in ["explicit_gemm", "explicit_gemm_edges", "explicit_attention"] {
-        let (case, text) = case(name);
-        let kernel = case.compile(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
-        let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
-        let made = target.compile(&Module { kernels: vec![kernel] }, &options);
-        let made = made.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let ptx = made.text(Emit::Assembly).expect("text");
-        assert!(ptx.contains("wgmma.mma_async") && ptx.contains("fence.proxy.async"), "{name}: {ptx}");
-        assert_eq!(made.payload(Emit::Object).map(|object| object.format.as_str()), Some("cubin"), "{name}");
     }
 }

@@ -4,7 +4,7 @@ use tilewright_testkit::known_answers;
 
 use std::collections::BTreeSet;
 
-use known_answers::{all_agree, chain, check_layout, sample_and_full};
+use known_answers::{Answers, all_agree, chain, check_layout};
 use serde_json::Value;
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, FamilySet, Layout, SampleUse};
@@ -15,6 +15,10 @@ const SAMPLE: &str = include_str!("../data/layouts.jsonl");
 
 #[test]
 fn families_agree() {
+    check_families_agree(Answers::Sample);
+}
+
+pub fn check_families_agree(answers: Answers) {
     let own = families();
     let set = FamilySet::new(vec![&Neutral, &own]);
     let served =
@@ -24,7 +28,7 @@ fn families_agree() {
         names.last().is_some_and(|name| name.starts_with("nv") || name.starts_with("tensor_memory"))
             && names.iter().all(|name| served.contains(&name.as_str()))
     };
-    all_agree(&sample_and_full(SAMPLE, "oracle/layouts.jsonl"), own, |row| check_layout(row, &set));
+    all_agree(&answers.rows(SAMPLE, "oracle/layouts.jsonl"), own, |row| check_layout(row, &set));
 }
 
 #[test]

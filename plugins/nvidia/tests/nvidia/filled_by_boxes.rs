@@ -179,7 +179,7 @@ fn assembly(target: &NvidiaTarget, text: &str) -> String {
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
     let kernel = case.compile(&compiler, text, &ProgramOptions::default()).expect("a kernel");
     let mut options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
-    if object::assembler().is_some() {
+    if object::assembler().is_ok() {
         options.emit.push(Emit::Object);
     }
     let made = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap_or_else(|error| panic!("{error}"));

@@ -2,7 +2,7 @@
 //! they are short, and through shared memory from where the rounds of exchange cost more.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::kept_tables;
+use tilewright_testkit::{golden, shared_data};
 use tilewright_vendor_testkit::layouts;
 
 use layouts::{blocked, distributed};
@@ -78,7 +78,7 @@ fn the_way_flips_where_the_costs_say() {
         assert!(chosen[0] && !chosen[chosen.len() - 1], "short lines by exchange, long ones not: {chosen:?}");
         assert!(chosen.is_sorted_by_key(|by_exchange| !by_exchange), "one crossover: {chosen:?}");
     }
-    kept_tables::check("reductions.md", "gathers", &table);
+    golden::check_section(&shared_data::workspace().join("docs/reductions.md"), "gathers", &table.join("\n"));
 }
 
 /// Where warps hold parts of a line, exchanges cannot reach them.

@@ -7,7 +7,6 @@ use tilewright_verify::dot_list as list;
 
 use dots::{GROUP_TYPES as TYPES, accumulating_assembly as ptx, means, planned, proven, question_of as question};
 use products::target;
-use tilewright_nvidia::object;
 use tilewright_plan::contract;
 use tilewright_plan::contract::{Contraction, Question, Scale};
 
@@ -264,39 +263,5 @@ fn other_architectures_multiply_by_single_warps() {
         let target = target(name);
         let plan = planned(&target, &question([64, 64, 64], ["f16", "f16", "f32"], 4));
         assert!(plan.unit_name().starts_with("mma.sync"), "{name}: {}", plan.unit_name());
-    }
-}
-
-/// The assembler says C7510 and the like where products wait for each other, or where it had to add fences or
-/// waits.
-#[test]
-fn the_assembler_leaves_products_under_way() {
-    let Some(ptxas) = object::assembler() else {
-        return eprintln!("SKIPPED: no ptxas here (TILEWRIGHT_PTXAS or PATH): nothing says whether products wait");
-    };
-    let target = target("h100");
-    for (types, shape, warps) in [
-        (["f16", "f16", "f32"], [64, 64, 64], 4),
-        (["f16", "f16", "f32"], [128, 128, 64], 4),
-        (["f16", "f16", "f32"], [64, 256, 64], 4),
-        (["f16", "f16", "f16"], [128, 64, 64], 8),
-        (["bf16", "bf16", "f32"], [64, 32, 512], 4),
-        (["e4m3", "e5m2", "f32"], [128, 32, 64], 4),
-        (["i8", "u8", "i32"], [64, 64, 64], 4),
-        (["i8", "f16", "f32"], [64, 64, 64], 4),
-        (["f16", "e4m3", "f32"], [128, 32, 64], 4),
-    ] {
-        let plan = planned(&target, &question(shape, types, warps));
-        assert!(plan.unit_name().starts_with("wgmma"));
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("kernel.ptx");
-        std::fs::write(&file, ptx(&target, &plan)).unwrap();
-        let mut command = std::process::Command::new(&ptxas);
-        let output = command.args(["-v", "-arch=sm_90a", "-o"]).arg(directory.path().join("cubin")).arg(&file).output();
-        let output = output.unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{types:?} {shape:?}: {said}");
-        assert!(!said.contains("(C75"), "{types:?} {shape:?}: {said}");
-        assert!(said.contains("0 bytes spill stores, 0 bytes spill loads"), "{types:?} {shape:?}: {said}");
     }
 }

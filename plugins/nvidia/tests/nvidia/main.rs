@@ -3,6 +3,7 @@
 mod accesses;
 mod accumulators;
 mod across_blocks;
+mod assembler;
 mod assigned_programs;
 mod asynchronous_programs;
 mod atom_types;
@@ -45,6 +46,5 @@ mod tensor_dots;
 mod tensor_forms;
 mod tensor_instructions;
 mod tensor_memory_programs;
-mod tile_types;
 mod tv_layouts;
 mod virtual_device;

@@ -65,8 +65,8 @@ fn ptx(product: &str, kernel: Kernel) -> String {
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
     let artifact = target(product).compile(&module(vec![kernel]), &options).unwrap();
     match &artifact.taken_by {
-        Some(tool) => eprintln!("taken by {tool}"),
-        None => assert!(object::assembler().is_none(), "there is an assembler that was not asked"),
+        Some(tool) => assert_eq!(tool, "ptxas"),
+        None => assert!(object::assembler().is_err(), "there is an assembler that was not asked"),
     }
     artifact.text(Emit::Assembly).unwrap().to_owned()
 }

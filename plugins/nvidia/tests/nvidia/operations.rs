@@ -24,7 +24,7 @@ fn compiled(name: &str, kernels: Vec<Kernel>, emit: &[Emit]) -> String {
 
 /// PTX of the kernels, assembled where that can be done.
 fn assembled(name: &str, kernels: Vec<Kernel>) -> String {
-    let emit = if object::assembler().is_some() { vec![Emit::Assembly, Emit::Object] } else { vec![Emit::Assembly] };
+    let emit = if object::assembler().is_ok() { vec![Emit::Assembly, Emit::Object] } else { vec![Emit::Assembly] };
     compiled(name, kernels, &emit)
 }
 

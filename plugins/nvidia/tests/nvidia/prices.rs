@@ -2,6 +2,7 @@
 //! conversions: none costs more, each does what it says, and matrix accesses become code.
 #![allow(clippy::unwrap_used)]
 
+use tilewright_testkit::known_answers::Answers;
 use tilewright_vendor_testkit::prices;
 
 use std::collections::BTreeSet;
@@ -17,17 +18,25 @@ use tilewright_verify::prove_conversion;
 
 #[test]
 fn no_plan_costs_more_than_what_triton_emits() {
+    check_no_plan_costs_more_than_what_triton_emits(Answers::Sample);
+}
+
+pub fn check_no_plan_costs_more_than_what_triton_emits(answers: Answers) {
     let own = |target: &TargetDescription| Some(NvidiaTarget::new(target.clone()).ok()?.instructions().to_vec());
-    let rows = prices::all_rows(own);
+    let rows = prices::all_rows(answers, own);
     assert!(!rows.is_empty());
     assert_eq!(prices::worse(&rows), BTreeSet::new(), "rows that are worse than Triton's");
 }
 
 #[test]
 fn matrix_accesses_become_code() {
+    check_matrix_accesses_become_code(Answers::Sample);
+}
+
+pub fn check_matrix_accesses_become_code(answers: Answers) {
     let h100 = TargetDescription::from_toml("h100.toml", include_str!("../../../../targets/h100.toml")).unwrap();
     let target = NvidiaTarget::new(h100.clone()).unwrap();
-    let rows = prices::all_rows(|description| (*description == h100).then(|| target.instructions().to_vec()));
+    let rows = prices::all_rows(answers, |description| (*description == h100).then(|| target.instructions().to_vec()));
     let by_matrix = |row: &&prices::Compared| row.plan.counts.matrix_stores + row.plan.counts.matrix_loads > 0;
     let mut seen = 0;
     for row in rows.iter().filter(by_matrix) {

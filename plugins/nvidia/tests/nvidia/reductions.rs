@@ -2,11 +2,12 @@
 //! more of shared memory than what the Triton compiler emits for it.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::kept_tables;
+use tilewright_testkit::{golden, shared_data};
 use tilewright_vendor_testkit::prices::tally;
 use tilewright_vendor_testkit::reductions;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 use reductions::{MatrixLayouts, Row, check_kept, list, questions};
 use serde_json::Value;
@@ -14,7 +15,6 @@ use tally::{FROZEN, Tally};
 use tilewright_nvidia::NvidiaTarget;
 use tilewright_target::TargetDescription;
 
-const LIST: &str = include_str!("../data/reductions.jsonl");
 /// What the compiler emits; made by `conformance/peers/reductions_beside_triton.py`.
 const TRITON: &str = include_str!("../data/reductions_triton.jsonl");
 /// Files of targets, with what the compiler calls them.
@@ -64,7 +64,7 @@ fn layouts() -> Vec<Row> {
 
 #[test]
 fn the_list_is_what_its_function_makes() {
-    check_kept(&layouts(), "tests/data/reductions.jsonl", LIST);
+    check_kept(&layouts(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/reductions.jsonl"));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn none_takes_more_than_what_triton_emits() {
         }
     }
     assert!(dearer.is_empty(), "reductions that take more than Triton's:\n{}", dearer.join("\n"));
-    kept_tables::check("reductions.md", "triton", &table(&kinds));
+    golden::check_section(&shared_data::workspace().join("docs/reductions.md"), "triton", &table(&kinds).join("\n"));
 }
 
 fn table(kinds: &BTreeMap<(&str, &str), Sums>) -> Vec<String> {

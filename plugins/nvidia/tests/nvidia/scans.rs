@@ -2,7 +2,7 @@
 //! emulator, from both ends.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_vendor_testkit::kept_tables;
+use tilewright_testkit::{golden, shared_data};
 use tilewright_vendor_testkit::layouts;
 
 use layouts::{blocked, distributed};
@@ -49,5 +49,5 @@ fn scans_are_right_and_take_what_the_page_says() {
             }
         }
     }
-    kept_tables::check("reductions.md", "scans", &table);
+    golden::check_section(&shared_data::workspace().join("docs/reductions.md"), "scans", &table.join("\n"));
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use staged_program::{From, Staged};
 use tilewright_nvidia::NvidiaTarget;
 use tilewright_target::TargetDescription;
+use tilewright_testkit::golden;
 
 fn a100() -> NvidiaTarget {
     let text = include_str!("../../../../targets/a100.toml");
@@ -33,12 +34,8 @@ const PROGRAM: Staged = Staged {
     short: 0,
 };
 
-fn golden(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
-    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "TILEWRIGHT_BLESS=1 writes it");
+fn check(name: &str, text: &str) {
+    golden::check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name), text);
 }
 
 /// The tile is copied past the registers for the turn after the next, and the pointers that were carried for it alone go ahead
@@ -46,7 +43,7 @@ fn golden(name: &str, text: &str) {
 #[test]
 fn a_loop_with_its_loads_ahead() {
     let compiled = PROGRAM.compiled(&a100(), Some(3));
-    golden("staged_loop.ttgir", &compiled.text);
+    check("staged_loop.ttgir", &compiled.text);
     let line = compiled.line();
     assert_eq!((line.stages, line.bytes, compiled.conversions), (3, 3 * 4096, 0));
     let load = compiled.ahead()[0];

@@ -8,7 +8,7 @@ use dots::{
     GROUP_TYPES as TYPES, accumulating_assembly as ptx, described, means, planned, proven, question_of as question,
 };
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_nvidia::{NvidiaTarget, object};
+use tilewright_nvidia::NvidiaTarget;
 use tilewright_plan::contract;
 use tilewright_plan::contract::{Contraction, Scale};
 use tilewright_target::Number;
@@ -166,48 +166,4 @@ fn code_allots_multiplies_waits_and_gives_back() {
         assert_eq!(count("fence::before_thread_sync"), count("barrier.sync") + count("bar.sync"), "{ptx}");
         assert_eq!(count("mma.sync."), 0, "{shape:?}");
     }
-}
-
-#[test]
-fn the_assembler_takes_the_code() {
-    let Some(ptxas) = object::assembler() else {
-        return eprintln!("SKIPPED: no ptxas here (TILEWRIGHT_PTXAS or PATH): nothing says whether code is taken");
-    };
-    let target = target();
-    for (types, shape, warps) in [
-        (["f16", "f16", "f32"], [64, 64, 64], 4),
-        (["f16", "f16", "f32"], [128, 128, 64], 4),
-        (["f16", "f16", "f16"], [256, 64, 64], 8),
-        (["bf16", "bf16", "f32"], [64, 32, 512], 4),
-        (["e4m3", "e5m2", "f32"], [128, 32, 64], 4),
-        (["i8", "u8", "i32"], [64, 64, 64], 4),
-        (["i8", "f16", "f32"], [64, 64, 64], 4),
-    ] {
-        assembled(&ptxas, &target, &planned(&target, &question(shape, types, warps)), shape);
-    }
-    let (mx, nv) = (Scale::named("e8m0"), Scale::named("ue4m3"));
-    for (types, scales, shape) in [
-        (["e4m3", "e5m2", "f32"], [mx, mx], [128, 64, 256]),
-        (["e2m1", "e2m1", "f32"], [mx, mx], [128, 128, 128]),
-        (["e2m1", "e2m1", "f32"], [nv, nv], [256, 64, 128]),
-    ] {
-        let plan = planned(&target, &question(shape, types, 4).with_scales(scales));
-        assert!(plan.unit_name().contains("block_scale"), "{}", plan.unit_name());
-        assembled(&ptxas, &target, &plan, shape);
-    }
-}
-
-fn assembled(ptxas: &std::path::Path, target: &NvidiaTarget, plan: &Contraction, shape: [u64; 3]) {
-    assert!(plan.unit_name().starts_with("tcgen05.mma"));
-    let types = [plan.question.a, plan.question.b];
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("kernel.ptx");
-    let ptx = ptx(target, plan);
-    std::fs::write(&file, &ptx).unwrap();
-    let mut command = std::process::Command::new(ptxas);
-    let output = command.args(["-v", "-arch=sm_100a", "-o"]).arg(directory.path().join("cubin")).arg(&file).output();
-    let output = output.unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{types:?} {shape:?}: {said}\n{ptx}");
-    assert!(said.contains("0 bytes spill stores, 0 bytes spill loads"), "{types:?} {shape:?}: {said}");
 }

@@ -4,6 +4,7 @@
 
 use crate::atom_types;
 use crate::tensor_atoms;
+use tilewright_testkit::known_answers::Answers;
 use tilewright_testkit::thread_value;
 
 use std::collections::BTreeSet;
@@ -40,8 +41,12 @@ fn constant(row: &Instruction) -> u64 {
 /// Those of CUTLASS whose factor of 64 rows has scales are left out: the PTX ISA has 128 rows for one block.
 #[test]
 fn published_shapes_have_rows() {
+    check_published_shapes_have_rows(Answers::Sample);
+}
+
+pub fn check_published_shapes_have_rows(answers: Answers) {
     let (mut in_tensor_memory, mut scaled) = (0, 0);
-    for atom in atoms("reference/matrix_instruction_tv_layouts.json") {
+    for atom in atoms(answers, "reference/matrix_instruction_tv_layouts.json") {
         let name = atom["name"].as_str().unwrap().to_owned();
         let Some(name) = name.strip_prefix("SM100_MMA_") else { continue };
         let is_of_one_block = !name.contains("2x1SM") && !name.contains("SCALED") && !name.contains("INTERLEAVED");
@@ -152,11 +157,15 @@ fn words_of_scaled_products_say_types_and_sizes() {
 /// CUTLASS, SM100_UTCCP_4x32dp128bit: of the source's 32 rows of 128 bits each is copied four times.
 #[test]
 fn the_copy_of_scales_is_as_published() {
+    check_the_copy_of_scales_is_as_published(Answers::Sample);
+}
+
+pub fn check_the_copy_of_scales_is_as_published(answers: Answers) {
     let all = rows("sm_100a");
     let row = all.iter().find(|row| row.name.starts_with("tcgen05.cp")).unwrap();
     let (source, tile) = (memory(row, "source"), row.tensor("memory").unwrap());
     let mut checked = 0;
-    for atom in atoms("reference/copy_instruction_tv_layouts.json") {
+    for atom in atoms(answers, "reference/copy_instruction_tv_layouts.json") {
         if atom["name"] != "SM100_UTCCP_4x32dp128bit_1cta" {
             continue;
         }

@@ -7,8 +7,8 @@ use tilewright_testkit::thread_value;
 
 use std::collections::BTreeSet;
 
-use bridged::{bridged, entries, operands};
-use known_answers::{numbers, same_layout};
+use bridged::{bridged, operands};
+use known_answers::{Answers, numbers, same_layout};
 use serde_json::Value;
 use thread_value::ThreadValue;
 use tilewright_layout::{Attribute, Dim, Families, FamilySpec, LinearLayout};
@@ -76,8 +76,12 @@ fn same(found: &LinearLayout, published: Option<&LinearLayout>, what: &str) {
 
 #[test]
 fn products_of_a_warp() {
+    check_products_of_a_warp(Answers::Sample);
+}
+
+pub fn check_products_of_a_warp(answers: Answers) {
     let mut checked = BTreeSet::new();
-    for atom in entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["vendor"] == "nvidia") {
+    for atom in answers.entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["vendor"] == "nvidia") {
         let Some(row) = warp_product(atom) else { continue };
         let published = operands(atom);
         for ((row, published), role) in row.iter().zip(&published).zip(["a", "b", "d"]) {
@@ -120,8 +124,12 @@ fn group_product(atom: &Value, [a, _, c]: &[Option<LinearLayout>; 3]) -> usize {
 /// Of a width that is no power of two the accumulators are the first ones of the next width.
 #[test]
 fn accumulators_of_other_widths_are_the_first_of_wider_ones() {
+    check_accumulators_of_other_widths_are_the_first_of_wider_ones(Answers::Sample);
+}
+
+pub fn check_accumulators_of_other_widths_are_the_first_of_wider_ones(answers: Answers) {
     let mut checked = BTreeSet::new();
-    for atom in entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["thr_id"] == "128:1") {
+    for atom in answers.entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["thr_id"] == "128:1") {
         let columns = numbers(&atom["shape_mnk"])[1];
         let text = atom["CLayout"].as_str().expect("a layout");
         if columns.is_power_of_two() || !checked.insert(text.to_owned()) {
@@ -152,8 +160,12 @@ fn of_warps(layout: &LinearLayout) -> LinearLayout {
 
 #[test]
 fn products_of_a_group_of_warps() {
+    check_products_of_a_group_of_warps(Answers::Sample);
+}
+
+pub fn check_products_of_a_group_of_warps(answers: Answers) {
     let mut checked = 0;
-    for atom in entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["thr_id"] == "128:1") {
+    for atom in answers.entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["thr_id"] == "128:1") {
         checked += group_product(atom, &operands(atom));
     }
     println!("{checked} operands are those of the family");
@@ -164,8 +176,12 @@ fn products_of_a_group_of_warps() {
 /// a block.
 #[test]
 fn accumulators_in_tensor_memory() {
+    check_accumulators_in_tensor_memory(Answers::Sample);
+}
+
+pub fn check_accumulators_in_tensor_memory(answers: Answers) {
     let mut checked = 0;
-    for atom in entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["arch"] == "SM100") {
+    for atom in answers.entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["arch"] == "SM100") {
         let [_, _, Some(c)] = operands(atom) else { continue };
         let (shape, blocks) = (numbers(&atom["shape_mnk"]), 1 << c.in_bits(Dim::LANE));
         if shape[0] != 128 * blocks {
@@ -187,8 +203,12 @@ fn accumulators_in_tensor_memory() {
 /// none is known.
 #[test]
 fn every_published_product_crosses_the_bridge() {
+    check_every_published_product_crosses_the_bridge(Answers::Sample);
+}
+
+pub fn check_every_published_product_crosses_the_bridge(answers: Answers) {
     let (mut linear, mut not_linear) = (0, 0);
-    for atom in entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["vendor"] == "nvidia") {
+    for atom in answers.entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["vendor"] == "nvidia") {
         let powers = numbers(&atom["shape_mnk"]).into_iter().all(u64::is_power_of_two);
         for operand in operands(atom) {
             // Without sizes that are no powers of two, all are linear.
@@ -204,7 +224,11 @@ fn every_published_product_crosses_the_bridge() {
 /// Layouts from (thread, bit) to a bit of the tile.
 #[test]
 fn every_published_move_crosses_the_bridge() {
-    let moves = entries(SAMPLE, MOVES, "atoms");
+    check_every_published_move_crosses_the_bridge(Answers::Sample);
+}
+
+pub fn check_every_published_move_crosses_the_bridge(answers: Answers) {
+    let moves = answers.entries(SAMPLE, MOVES, "atoms");
     let layouts = ["SrcLayout_bits", "DstLayout_bits", "RefLayout_bits"];
     let texts: BTreeSet<_> =
         moves.iter().flat_map(|atom| layouts.map(|layout| atom[layout].as_str())).flatten().collect();
@@ -221,8 +245,12 @@ fn every_published_move_crosses_the_bridge() {
 /// for the upper ones in the last register.
 #[test]
 fn loads_of_tensor_memory() {
+    check_loads_of_tensor_memory(Answers::Sample);
+}
+
+pub fn check_loads_of_tensor_memory(answers: Answers) {
     let mut checked = 0;
-    for atom in entries(SAMPLE, MOVES, "atoms") {
+    for atom in answers.entries(SAMPLE, MOVES, "atoms") {
         let name = atom["name"].as_str().expect("a name");
         let Some((shape, times)) = name.strip_prefix("SM100_TMEM_LOAD_").and_then(|load| load.split_once("b")) else {
             continue;
@@ -269,8 +297,12 @@ fn last(text: &str, part: usize) -> u64 {
 /// The tables of another project, whose products of a warp are rows here.
 #[test]
 fn tables_of_another_compiler() {
+    check_tables_of_another_compiler(Answers::Sample);
+}
+
+pub fn check_tables_of_another_compiler(answers: Answers) {
     let (mut of_rows, mut crossed) = (0, 0);
-    for entry in entries(SAMPLE, HEXCUTE, "mma") {
+    for entry in answers.entries(SAMPLE, HEXCUTE, "mma") {
         let [m, n, k] = numbers(&entry["shape_mnk"])[..] else { panic!("three sizes") };
         let types: Vec<_> =
             entry["dtypes"].as_array().expect("types").iter().filter_map(|t| element(t.as_str()?)).collect();

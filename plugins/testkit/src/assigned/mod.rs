@@ -12,6 +12,7 @@ use tilewright_assign::product::{is_product, product};
 use tilewright_assign::{Assigned, EngineError, Machine, Strategy, assign};
 use tilewright_layout::{Families, LinearLayout};
 use tilewright_plan::movement::Means;
+use tilewright_testkit::shared_data;
 use tilewright_tile::import::{Imports, import};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{Attribute, Body, Module, Op, Type, text, verify};
@@ -24,10 +25,9 @@ pub struct Program {
     pub triton: serde_json::Value,
 }
 
-/// The programs of the full data before layouts are assigned; none without the data.
+/// The programs of the full data before layouts are assigned.
 pub fn programs() -> Vec<Program> {
-    let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") else { return Vec::new() };
-    let folder = PathBuf::from(shared).join("kernels/cases");
+    let folder = shared_data::path("kernels/cases");
     let only = std::env::var("TILEWRIGHT_PROGRAM").unwrap_or_default();
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -128,8 +128,7 @@ fn rules(body: &Body, op: Op, layouts: &Layouts<'_>, machine: &Machine<'_>) -> R
 /// Programs of the full data whose names end so, which say their layouts, are left as they are once vendors' words are
 /// neutral ones.
 pub fn stay(means: Means<'_>, families: &dyn Families, (dialects, imports): (&Dialects, &Imports), endings: &[&str]) {
-    let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") else { return };
-    let folder = PathBuf::from(shared).join("kernels/ttgir");
+    let folder = shared_data::path("kernels/ttgir");
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for path in entries.map(|entry| entry.unwrap().path()) {
         let file = path.file_name().unwrap().to_string_lossy().into_owned();

@@ -11,8 +11,7 @@ use tilewright_tile::op::Dialects;
 use super::{assigned, programs, stay};
 
 /// Every program gets layouts, and where Triton compiles for the target too (`triton` is what it calls it), no more
-/// conversions that cost anything are left than it leaves. One may have a product that is beyond the target's registers. Nothing
-/// without the data.
+/// conversions that cost anything are left than it leaves. One may have a product that is beyond the target's registers.
 pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let description = target.description();

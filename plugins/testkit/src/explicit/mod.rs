@@ -10,6 +10,7 @@ use tilewright_assign::synthesis::{Derivation, Options};
 use tilewright_emulator::{Limits, Report};
 use tilewright_kernel::Counts;
 use tilewright_plugin::Target;
+use tilewright_testkit::{golden, shared_data};
 use tilewright_verify::case::Case;
 
 #[allow(unused_imports, reason = "each test program uses some of this")]
@@ -154,17 +155,7 @@ pub fn is_inside(line: &str) -> bool {
     moves && !line.ends_with("for tt.store") && !line.ends_with("for tt.broadcast")
 }
 
-/// Compares a table with the one that the page has between these marks, or writes it there where `TILEWRIGHT_BLESS` is set.
+/// Compares a table with the one that the page has between these marks.
 pub fn kept(mark: &str, table: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/synthesis.md");
-    let page = std::fs::read_to_string(&path).expect("the page");
-    let (open, close) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->"));
-    let (before, rest) = page.split_once(&open).expect("a mark");
-    let (_, after) = rest.split_once(&close).expect("a mark");
-    let expected = format!("{before}{open}{table}{close}{after}");
-    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
-        std::fs::write(path, expected).expect("the page is written");
-    } else {
-        assert_eq!(page, expected, "TILEWRIGHT_BLESS=1 writes it");
-    }
+    golden::check_section(&shared_data::workspace().join("docs/synthesis.md"), mark, table);
 }

@@ -21,7 +21,7 @@ use tilewright_layout::{LinearLayout, layout_from_json};
 use tilewright_plan::movement;
 use tilewright_plan::movement::{Means, Plan};
 use tilewright_target::{Direction, Instruction, TargetDescription};
-use tilewright_testkit::known_answers::sample_and_full;
+use tilewright_testkit::known_answers::Answers;
 
 use tally::{COUNTED, FROZEN, Tally};
 
@@ -106,12 +106,12 @@ impl Compared {
 
 /// The rows of all targets that are described, planned with the instructions that `table` has for a
 /// target; none where it says so.
-pub fn all_rows(table: impl Fn(&TargetDescription) -> Option<Vec<Instruction>>) -> Vec<Compared> {
+pub fn all_rows(answers: Answers, table: impl Fn(&TargetDescription) -> Option<Vec<Instruction>>) -> Vec<Compared> {
     let tables: BTreeMap<String, (TargetDescription, Vec<Instruction>)> = targets()
         .into_iter()
         .filter_map(|(name, target)| table(&target).map(|instructions| (name, (target, instructions))))
         .collect();
-    let rows = sample_and_full(CONVERSIONS, "oracle/conversions.jsonl");
+    let rows = answers.rows(CONVERSIONS, "oracle/conversions.jsonl");
     let known = rows.iter().filter_map(|row| Some((row, tables.get(row["target"].as_str()?)?)));
     known.map(|(row, (target, instructions))| compared(row, target, instructions)).collect()
 }

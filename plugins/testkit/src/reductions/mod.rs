@@ -4,10 +4,12 @@
 pub mod list;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{Reduction, reduce};
 use tilewright_plugin::Target;
+use tilewright_testkit::golden;
 use tilewright_verify::prove_reduction;
 
 use crate::layouts::distributed;
@@ -32,15 +34,11 @@ pub fn text(rows: &[Row]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Compares the list with the kept one, or keeps it where `TILEWRIGHT_BLESS` is set.
-pub fn check_kept(rows: &[Row], file: &str, kept: &str) {
+/// Compares the list with the kept file.
+pub fn check_kept(rows: &[Row], file: &Path) {
     let different: BTreeSet<_> = rows.iter().map(|row| &row.layout).collect();
     assert_eq!((rows.len(), different.len()), (100, 100), "layouts of the list");
-    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
-        std::fs::write(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file), text(rows)).expect("a folder");
-        return;
-    }
-    assert!(text(rows) == kept, "{file} is not what the function makes: bless it where the function is right");
+    golden::check(file, &text(rows));
 }
 
 /// All reductions of the list, planned for the target.

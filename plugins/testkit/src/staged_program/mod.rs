@@ -8,6 +8,7 @@ use tilewright_assign::stages::{LoadLine, LoopLine};
 use tilewright_emulator::{Argument, Emulator, Fault, GlobalMemory, Limits, Meanings};
 use tilewright_kernel::{Counts, Kernel, Module};
 use tilewright_plugin::Target;
+use tilewright_testkit::{golden, shared_data};
 use tilewright_tile::text;
 use tilewright_verify::case::Case;
 
@@ -330,15 +331,5 @@ pub fn product_in_stages(target: &dyn Target, stages: &[u32]) {
         );
     }
     let mark = format!("stages on {}", target.description().name);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/programs.md");
-    let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}"));
-    let (open, close) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->"));
-    let (before, rest) = page.split_once(&open).unwrap_or_else(|| panic!("no {open}"));
-    let (_, after) = rest.split_once(&close).unwrap_or_else(|| panic!("no {close}"));
-    let expected = format!("{before}{open}{table}{close}{after}");
-    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
-        std::fs::write(path, expected).unwrap_or_else(|error| panic!("{error}"));
-    } else {
-        assert_eq!(page, expected, "TILEWRIGHT_BLESS=1 writes it");
-    }
+    golden::check_section(&shared_data::workspace().join("docs/programs.md"), &mark, &table);
 }

@@ -1,18 +1,17 @@
 //! Every type of real programs after layouts were assigned has a layout, of the target's families.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use tilewright_assign::layouts::{Layouts, name};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, FamilySet};
 use tilewright_plugin::Target;
+use tilewright_testkit::shared_data;
 use tilewright_tile::{Body, Type, text};
 
-/// Looks at the programs of the full data whose names end so; the number of different types, nothing without the data.
-pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> Option<usize> {
-    let shared = std::env::var_os("TILEWRIGHT_SHARED")?;
-    let folder = PathBuf::from(shared).join("kernels/ttgir");
+/// Looks at the programs of the full data whose names end so; the number of different types.
+pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> usize {
+    let folder = shared_data::path("kernels/ttgir");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let (layouts, dialects) = (Layouts::new(&families), tilewright_dialects::all());
     let mut seen = BTreeSet::new();
@@ -30,7 +29,7 @@ pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> Op
             }
         }
     }
-    Some(seen.len())
+    seen.len()
 }
 
 fn types(body: &Body) -> Vec<Type> {

@@ -6,18 +6,11 @@ use std::path::Path;
 
 use tilewright_picture::terminal::Style;
 use tilewright_picture::{Picture, svg, terminal};
+use tilewright_testkit::golden;
 
-/// Compares a text with the file of that name, or keeps it where `TILEWRIGHT_BLESS` is set.
+/// Compares a text with the file of that name.
 pub fn check(name: &str, text: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
-        std::fs::write(&file, text).expect("a folder that can be written");
-        return;
-    }
-    let kept = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let first = kept.lines().zip(text.lines()).position(|(kept, drawn)| kept != drawn);
-    let line = first.map_or("its end".to_owned(), |line| format!("line {}", line + 1));
-    assert!(kept == text, "{name} has changed, from {line} on: look at it, and bless it where it is right");
+    golden::check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name), text);
 }
 
 /// Compares a picture's SVG and its text.

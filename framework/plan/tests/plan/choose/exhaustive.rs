@@ -11,7 +11,9 @@ use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_memory};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::brute::Accesses;
-use super::layouts::{Random, random};
+use tilewright_testkit::split_mix::SplitMix64;
+
+use super::layouts::random;
 use tilewright_testkit::machines::machine;
 
 /// The invented machine with other numbers of lanes and banks, a phase being as many lanes as fill the
@@ -119,14 +121,14 @@ struct Case {
     mixes: usize,
 }
 
-fn check(case: &Case, source: &mut Random) {
+fn check(case: &Case, source: &mut SplitMix64) {
     let target = small(case.lane_bits, case.bank_bits);
     let accessors: Vec<(LinearLayout, Direction, u64)> = (0..case.accessors)
         .map(|at| {
             let direction = if at == 0 { Direction::Store } else { Direction::Load };
             let spare = if at == 1 { case.copies } else { 0 };
             let layout = random(source, case.lane_bits as usize, case.warp_bits, case.bits, spare, case.mixes);
-            (layout, direction, if case.accessors > 2 { 1 + source.below(3) } else { 1 })
+            (layout, direction, if case.accessors > 2 { 1 + source.below(3) as u64 } else { 1 })
         })
         .collect();
     let asked: Vec<Accessor> = (accessors.iter())
@@ -167,7 +169,7 @@ fn check(case: &Case, source: &mut Random) {
 }
 
 fn check_all(cases: &[Case], rounds: usize) {
-    let mut source = Random(7);
+    let mut source = SplitMix64::new(7);
     for case in cases {
         for _ in 0..rounds {
             check(case, &mut source);

@@ -1,16 +1,7 @@
 //! Layouts in which every register, lane and warp moves by a vector of its own, or by none.
 
 use tilewright_layout::{Dim, LinearLayout, Space};
-
-/// Numbers that look random and are always the same.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(0xd129_42b6_a5e5_1fd5).wrapping_add(1);
-        (self.0 >> 33) % limit
-    }
-}
+use tilewright_testkit::split_mix::SplitMix64;
 
 /// The layout of a tensor of one axis with these columns: registers, lanes, then warps.
 pub fn layout(columns: &[u64], lane_bits: usize, warp_bits: usize, bits: u32) -> LinearLayout {
@@ -26,7 +17,7 @@ pub fn layout(columns: &[u64], lane_bits: usize, warp_bits: usize, bits: u32) ->
 /// A layout whose columns are the images of single bits under an invertible map, in any order; `spare`
 /// positions hold copies.
 pub fn random(
-    random: &mut Random,
+    random: &mut SplitMix64,
     lane_bits: usize,
     warp_bits: usize,
     bits: u32,
@@ -36,10 +27,10 @@ pub fn random(
     let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
     columns.resize(bits as usize + spare, 0);
     for at in (1..columns.len()).rev() {
-        columns.swap(at, random.below(at as u64 + 1) as usize);
+        columns.swap(at, random.below(at + 1));
     }
     for _ in 0..mixes {
-        let (a, b) = (random.below(columns.len() as u64) as usize, random.below(columns.len() as u64) as usize);
+        let (a, b) = (random.below(columns.len()), random.below(columns.len()));
         if a != b && columns[a] != 0 && columns[b] != 0 {
             columns[a] ^= columns[b];
         }

@@ -7,11 +7,13 @@ use tilewright_target::Direction;
 
 use super::brute::Accesses;
 use super::exhaustive::small;
-use super::layouts::{Random, random};
+use tilewright_testkit::split_mix::SplitMix64;
+
+use super::layouts::random;
 
 #[test]
 fn words_and_wider_elements_never_conflict() {
-    let mut source = Random(11);
+    let mut source = SplitMix64::new(11);
     let sizes =
         [(3, 3, 0, 7, 32), (3, 3, 2, 8, 32), (3, 3, 1, 7, 64), (2, 2, 2, 8, 32), (2, 3, 1, 8, 64), (4, 4, 1, 9, 32)];
     for (lane_bits, bank_bits, warp_bits, bits, element_bits) in sizes {

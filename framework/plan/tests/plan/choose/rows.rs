@@ -9,12 +9,14 @@ use tilewright_plan::movement::{
 use tilewright_target::Direction;
 
 use super::copies::prove;
-use super::layouts::{Random, layout, random};
+use tilewright_testkit::split_mix::SplitMix64;
+
+use super::layouts::{layout, random};
 use tilewright_testkit::machines::machine;
 use tilewright_testkit::machines::tiles::rows;
 
 /// A memory of `2^bits` elements in any order that is linear.
-fn memory(source: &mut Random, bits: u32) -> MemoryLayout {
+fn memory(source: &mut SplitMix64, bits: u32) -> MemoryLayout {
     let columns = random(source, 0, 0, bits, 0, 3 * bits as usize);
     let mut ins = Space::default();
     ins.push(Dim::OFFSET, bits).expect("a dim");
@@ -45,7 +47,7 @@ fn chosen(accessors: &[Accessor], bits: u32, means: Means<'_>) -> MemoryChoice {
 fn no_memory_is_below_the_bound_or_better_than_the_choice() {
     let (target, rows) = (machine(), rows());
     let means = Means::of(&target).with_instructions(&rows);
-    let mut source = Random(23);
+    let mut source = SplitMix64::new(23);
     let mut by_rows = 0;
     for (bits, warp_bits, copies, mixes) in [(5, 0, 0, 0), (6, 0, 0, 0), (6, 0, 0, 2), (6, 1, 0, 1), (6, 1, 2, 0)] {
         for element_bits in [8, 16, 32] {

@@ -3,20 +3,21 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use tilewright_testkit::split_mix::SplitMix64;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::print;
 use tilewright_tile::transform::structure;
 
 use super::interpreter::{run, run_within};
-use super::{Random, has, read, structured};
+use super::{has, read, structured};
 
 /// Where each block jumps to; nowhere where it returns.
 type Jumps = Vec<Vec<usize>>;
 
 /// Blocks that jump at random, back and forth, but not to the first.
-fn random_jumps(random: &mut Random) -> Jumps {
+fn random_jumps(random: &mut SplitMix64) -> Jumps {
     let blocks = 2 + random.below(7);
-    let to = |random: &mut Random, block: usize| match random.below(3) {
+    let to = |random: &mut SplitMix64, block: usize| match random.below(3) {
         0 => 1 + random.below(blocks - 1),
         _ => (block + 1 + random.below(2)).min(blocks - 1),
     };
@@ -69,7 +70,7 @@ fn is_stuck(jumps: &Jumps) -> bool {
 
 /// A function with these jumps, whose blocks take one number or two and use what blocks have made that are always passed before, and
 /// stand before in the text.
-fn text_of(jumps: &Jumps, random: &mut Random) -> String {
+fn text_of(jumps: &Jumps, random: &mut SplitMix64) -> String {
     let all = reached(jumps, 0, None);
     let takes: Vec<usize> = (0..jumps.len()).map(|block| if block == 0 { 0 } else { 1 + random.below(2) }).collect();
     let counts: Vec<usize> = jumps.iter().map(|_| 1 + random.below(2)).collect();
@@ -95,11 +96,11 @@ fn text_of(jumps: &Jumps, random: &mut Random) -> String {
             let _ = writeln!(text, "  %v{block}_{op} = arith.{name} {a}, {b} : i32");
             known.push(format!("%v{block}_{op}"));
         }
-        let pick = |random: &mut Random| known[random.below(known.len())].clone();
+        let pick = |random: &mut SplitMix64| known[random.below(known.len())].clone();
         let _ = writeln!(text, "  tt.print \"\" {{hex = false, isSigned = array<i32: 1>}} : {} : i32", pick(random));
         // What has just been made, so that loops come to an end.
-        let late = |random: &mut Random| known[known.len() - 1 - random.below(3)].clone();
-        let to = |random: &mut Random, target: usize| {
+        let late = |random: &mut SplitMix64| known[known.len() - 1 - random.below(3)].clone();
+        let to = |random: &mut SplitMix64, target: usize| {
             let along: Vec<_> = (0..takes[target]).map(|_| late(random)).collect();
             let types = vec!["i32"; along.len()].join(", ");
             if along.is_empty() { format!("^b{target}") } else { format!("^b{target}({} : {types})", along.join(", ")) }
@@ -123,7 +124,7 @@ fn text_of(jumps: &Jumps, random: &mut Random) -> String {
 
 #[test]
 fn jumps_back_become_loops_that_do_the_same_or_are_refused() {
-    let mut random = Random(11);
+    let mut random = SplitMix64::new(11);
     let (mut loops, mut turns, mut elsewhere, mut stuck) = (0, 0, 0, 0);
     for _ in 0..3000 {
         let jumps = random_jumps(&mut random);
@@ -157,7 +158,7 @@ fn jumps_back_become_loops_that_do_the_same_or_are_refused() {
 }
 
 /// The same text with its blocks but the first in another order.
-fn with_blocks_elsewhere(text: &str, random: &mut Random) -> String {
+fn with_blocks_elsewhere(text: &str, random: &mut SplitMix64) -> String {
     let body = text.strip_suffix(" }\n}\n").unwrap_or_else(|| panic!("{text}"));
     let mut blocks: Vec<&str> = body.split("\n ^").collect();
     for place in (2..blocks.len()).rev() {
@@ -169,7 +170,7 @@ fn with_blocks_elsewhere(text: &str, random: &mut Random) -> String {
 
 #[test]
 fn where_blocks_stand_in_the_text_changes_nothing() {
-    let mut random = Random(5);
+    let mut random = SplitMix64::new(5);
     let mut late = 0;
     for _ in 0..1000 {
         let text = text_of(&random_jumps(&mut random), &mut random);

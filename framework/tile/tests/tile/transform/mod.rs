@@ -6,6 +6,7 @@ mod loops;
 use std::fmt::Write;
 
 use interpreter::run;
+use tilewright_testkit::split_mix::SplitMix64;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{parse, print};
 use tilewright_tile::transform::{inline_calls, remove_unused, structure};
@@ -27,18 +28,8 @@ fn has(module: &Module, name: &str) -> bool {
     print(module).contains(name)
 }
 
-/// Numbers that are the same for the same seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
-}
-
 /// A function of blocks that jump forward at random, to blocks that take up to two numbers.
-fn random_jumps(random: &mut Random) -> String {
+fn random_jumps(random: &mut SplitMix64) -> String {
     let blocks = 2 + random.below(9);
     let takes: Vec<_> = (0..blocks).map(|block| if block == 0 { 0 } else { random.below(3) }).collect();
     let mut text = "module {\n tt.func public @f(%a: i32, %b: i32) -> i32 {\n".to_owned();
@@ -57,9 +48,9 @@ fn random_jumps(random: &mut Random) -> String {
             let _ = writeln!(text, "  %v{block}_{op} = arith.{name} {a}, {b} : i32");
             known.push(format!("%v{block}_{op}"));
         }
-        let pick = |random: &mut Random| known[random.below(known.len())].clone();
+        let pick = |random: &mut SplitMix64| known[random.below(known.len())].clone();
         let _ = writeln!(text, "  tt.print \"\" {{hex = false, isSigned = array<i32: 1>}} : {} : i32", pick(random));
-        let to = |random: &mut Random, plain: bool| {
+        let to = |random: &mut SplitMix64, plain: bool| {
             let target = block + 1 + random.below(blocks - block - 1);
             let along: Vec<_> = (0..takes[target]).map(|_| pick(random)).collect();
             let types = vec!["i32"; along.len()].join(", ");
@@ -88,7 +79,7 @@ fn random_jumps(random: &mut Random) -> String {
 
 #[test]
 fn jumps_forward_become_choices_that_do_the_same() {
-    let mut random = Random(1);
+    let mut random = SplitMix64::new(1);
     let (mut choices, mut operations) = (0, (0, 0));
     for _ in 0..600 {
         let text = random_jumps(&mut random);

@@ -1,5 +1,6 @@
 //! Reads AMD's assembly: what a lane stores to shared memory and loads from it, the exchanges and the
 //! barriers.
+#![allow(clippy::unwrap_used)]
 
 use tilewright_vendor_testkit::movement::Movement;
 

@@ -1,6 +1,6 @@
 //! Kernels that together use every operation and type, and a product to compile them for.
 
-use tilewright_intel::IntelTarget;
+use crate::validated_target::{self, ValidatedTarget};
 use tilewright_kernel::{
     Binary, Builder, Cast, Compare, Element, Kernel, Launch, Module, Op, Scope, Space, SpecialRegister, Type, Unary,
     Value,
@@ -48,8 +48,8 @@ pub fn product(architecture: &str) -> TargetDescription {
     TargetDescription::from_toml("product.toml", &text).expect("the description is complete")
 }
 
-pub fn target(architecture: &str) -> IntelTarget {
-    IntelTarget::new(product(architecture)).expect("the architecture is served")
+pub fn target(architecture: &str) -> ValidatedTarget {
+    ValidatedTarget::new(product(architecture)).expect("the architecture is served")
 }
 
 pub fn module(kernel: Kernel) -> Module {
@@ -61,8 +61,7 @@ pub fn compile(module: &Module) -> Result<Artifact, CompileError> {
 }
 
 pub fn words(artifact: &Artifact) -> Vec<u32> {
-    let bytes = &artifact.payload(Emit::Object).expect("the object was asked for").bytes;
-    bytes.chunks_exact(4).map(|chunk| u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]])).collect()
+    validated_target::words(&artifact.payload(Emit::Object).expect("the object was asked for").bytes)
 }
 
 pub const I1: Type = Type::Scalar(Element::I1);

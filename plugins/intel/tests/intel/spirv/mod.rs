@@ -8,5 +8,4 @@ mod meaning;
 mod operations;
 use tilewright_vendor_testkit::operations as programs;
 mod rejection;
-mod tools;
 mod validation;

@@ -1,6 +1,6 @@
 //! Operations of whole programs as SPIR-V, which the own validator takes, and the standard's where it is at hand.
 
-use tilewright_intel::IntelTarget;
+use crate::validated_target::ValidatedTarget;
 use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Module, Space, Type};
 use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
 use tilewright_target::TargetDescription;
@@ -9,10 +9,10 @@ use crate::spirv::programs;
 
 const LAUNCH: Launch = Launch::new(16, 4);
 
-fn intel(name: &str) -> IntelTarget {
+fn intel(name: &str) -> ValidatedTarget {
     let path = format!("{}/../../targets/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("the file is there");
-    IntelTarget::new(TargetDescription::from_toml(name, &text).expect("it reads")).expect("it is Intel's")
+    ValidatedTarget::new(TargetDescription::from_toml(name, &text).expect("it reads")).expect("it is Intel's")
 }
 
 fn compiled(name: &str, kernel: Kernel) -> Result<String, CompileError> {

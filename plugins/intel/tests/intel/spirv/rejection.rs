@@ -7,6 +7,7 @@ use tilewright_kernel::{
     SharedBuffer, Space, SpecialRegister, Statement, Type, Unary, Value,
 };
 use tilewright_plugin::{CompileError, CompileOptions, Target};
+use tilewright_testkit::split_mix::SplitMix64;
 
 use crate::spirv::kernels::{self, GLOBAL, I1, I32, I64};
 
@@ -232,7 +233,7 @@ fn options_and_architectures_are_known_ones() {
 /// are now, the answer is code or a refusal.
 #[test]
 fn spoiled_modules_are_compiled_or_refused() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = SplitMix64::new(1);
     let modules =
         [kernels::shared(16), kernels::predicated(16), kernels::loops(16), kernels::nested(16), kernels::permutes(16)];
     let mut refused = 0;
@@ -250,19 +251,8 @@ fn spoiled_modules_are_compiled_or_refused() {
     assert!(refused > 1000, "most of them are invalid, {refused} were refused");
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) as usize % bound
-    }
-}
-
 /// Changes one thing in a region or in one inside it.
-fn spoil(region: &mut Region, random: &mut Random) {
+fn spoil(region: &mut Region, random: &mut SplitMix64) {
     let count = region.statements.len();
     let (this, other) = (random.below(count), random.below(count));
     if let Op::If { then: inner, .. } | Op::For { body: inner, .. } = &mut region.statements[this].op

@@ -1,9 +1,9 @@
 //! The validator finds what is wrong with SPIR-V that was right before.
 
+use crate::validate::validate;
 use rspirv::binary::Assemble;
 use rspirv::dr::{Instruction, Module, Operand, load_words};
 use rspirv::spirv::{Capability, Decoration, ExecutionMode, Op, StorageClass};
-use tilewright_intel::compile::validate::validate;
 
 use crate::spirv::kernels;
 

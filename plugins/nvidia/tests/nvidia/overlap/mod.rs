@@ -4,4 +4,3 @@
 mod groups;
 mod products;
 mod program;
-mod real;

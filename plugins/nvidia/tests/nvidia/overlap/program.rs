@@ -177,7 +177,7 @@ fn half(number: f32) -> u16 {
 
 /// The kernel's code, which the vendor's assembler takes where it is at hand.
 pub fn assembles(product: &str, kernel: Kernel) -> String {
-    let emit = if object::assembler().is_some() { vec![Emit::Assembly, Emit::Object] } else { vec![Emit::Assembly] };
+    let emit = if object::assembler().is_ok() { vec![Emit::Assembly, Emit::Object] } else { vec![Emit::Assembly] };
     let options = CompileOptions { emit, ..CompileOptions::default() };
     let artifact = target(product).compile(&Module { kernels: vec![kernel] }, &options).unwrap();
     artifact.text(Emit::Assembly).unwrap().to_owned()

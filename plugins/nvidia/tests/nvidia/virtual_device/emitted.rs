@@ -8,19 +8,10 @@ use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
 use tilewright_plan::movement::{Means, MovementError};
 use tilewright_plugin::Target;
+use tilewright_testkit::known_answers::Answers;
 use tilewright_verify::prove_conversion_on;
 
 use crate::virtual_device::bench::{a100, device};
-
-/// Conversions of the framework's own sample; all of them where the full data are at hand.
-fn conversions() -> Vec<Value> {
-    let sample = include_str!("../../../../testkit/data/conversions.jsonl").to_owned();
-    let full = std::env::var_os("TILEWRIGHT_SHARED").map(|shared| {
-        let file = std::path::Path::new(&shared).join("oracle/conversions.jsonl");
-        std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
-    });
-    full.unwrap_or(sample).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
 
 fn layout(json: &Value) -> LinearLayout {
     let layout = &json["layout"];
@@ -53,10 +44,15 @@ fn compared(counts: &Counts) -> [u64; 7] {
 
 #[test]
 fn conversions_are_right_and_as_planned() {
+    check_conversions_are_right_and_as_planned(Answers::Sample);
+}
+
+pub fn check_conversions_are_right_and_as_planned(answers: Answers) {
+    let sample = include_str!("../../../../testkit/data/conversions.jsonl");
     let target = a100();
     let means = Means::of(target.description()).with_instructions(target.instructions());
     let (mut shown, mut large) = (0, 0);
-    for row in conversions() {
+    for row in answers.rows(sample, "oracle/conversions.jsonl") {
         let name = row["id"].as_str().unwrap();
         let bits = row["element_bits"].as_u64().unwrap() as u32;
         let (src, dst) = (layout(&row["src"]), layout(&row["dst"]));

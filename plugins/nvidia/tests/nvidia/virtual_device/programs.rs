@@ -4,15 +4,19 @@
 use std::path::{Path, PathBuf};
 
 use tilewright::{ProgramCompiler, ProgramOptions};
+use tilewright_testkit::known_answers::Answers;
+use tilewright_testkit::shared_data;
 use tilewright_verify::case::Case;
 
 use crate::virtual_device::bench::{a100, device};
 
-/// The programs that the suite carries; all of them where the full data are at hand.
-fn files() -> Vec<PathBuf> {
-    let carried = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels");
-    let full = std::env::var_os("TILEWRIGHT_SHARED").map(|shared| Path::new(&shared).join("kernels/cases"));
-    Case::files(&full.unwrap_or(carried)).unwrap()
+/// The programs that the suite carries, or all.
+fn files(answers: Answers) -> Vec<PathBuf> {
+    let folder = match answers {
+        Answers::Sample => shared_data::workspace().join("conformance/kernels"),
+        Answers::All => shared_data::path("kernels/cases"),
+    };
+    Case::files(&folder).unwrap()
 }
 
 /// Why a program does not do what it must; `Err` with what the target cannot.
@@ -40,8 +44,12 @@ const MISTAKEN: [&str; 1] = ["loop_forms_i32"];
 
 #[test]
 fn programs_leave_what_they_must() {
+    check_programs_leave_what_they_must(Answers::Sample);
+}
+
+pub fn check_programs_leave_what_they_must(answers: Answers) {
     let (mut wrong, mut unsupported, mut right) = (Vec::new(), Vec::new(), 0);
-    for file in files() {
+    for file in files(answers) {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         match run(&file) {
             Ok(None) if MISTAKEN.contains(&name.as_str()) => wrong.push(format!("{name}: it agrees by now")),

@@ -1,7 +1,6 @@
 //! Texts that are no programs, or have what is not known: an error with the line, whatever the text.
 
 use proptest::prelude::*;
-use tilewright_nvidia::object;
 use tilewright_virtual_ptx::parse;
 
 use crate::virtual_device::bench::{Given, Shape, kernel, run};
@@ -117,34 +116,4 @@ proptest! {
         let body = format!("{{ .reg .b32 %q<9>; .reg .pred p; .shared .align 8 .b8 m[64]; {text} }}");
         let _ = run(&kernel(&body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 64])]);
     }
-}
-
-/// The assembler takes what the tests here run: their PTX is PTX.
-#[test]
-fn the_assembler_takes_the_same_syntax() {
-    let Some(program) = object::assembler() else {
-        eprintln!("no ptxas here: the syntax of the tests is not checked");
-        return;
-    };
-    let bodies = include_str!("rows.rs")
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("(\"")?.split_once("\",").map(|(body, _)| body));
-    // Types of eight bits and some modes came with later processors.
-    let text: Vec<String> = bodies
-        .filter(|body| body.ends_with(';') && !body.contains("e4m3") && !body.contains("e5m2"))
-        .enumerate()
-        .map(|(number, body)| format!(".visible .entry k{number}(.param .u64 io) {{\n.reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<40>; .reg .b64 %d<20>;\n.reg .b64 %io; .reg .b32 %lane; ld.param.u64 %io, [io]; mov.u32 %lane, %tid.x;\n{body}\nst.global.u32 [%io], %r0; ret; }}\n"))
-        .collect();
-    assert!(text.len() > 100, "{} instructions were found", text.len());
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("rows.ptx");
-    std::fs::write(&file, format!(".version 8.0\n.target sm_80\n.address_size 64\n{}", text.concat())).unwrap();
-    let run = std::process::Command::new(program)
-        .arg("-arch=sm_80")
-        .arg(&file)
-        .arg("-o")
-        .arg(directory.path().join("o"))
-        .output();
-    let run = run.unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }

@@ -1,25 +1,14 @@
-//! Checks by the tools of others, where this machine has them. Where it has not, the test says so:
-//! it passes, but has shown less.
+//! Checks of SPIR-V by the tools of others.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tilewright_intel::compile::validate::validate;
+use crate::validate::validate;
+use tilewright_intel::compile::{offline, outside};
 use tilewright_kernel::{Binary, Cast, Element, Module, Type};
-use tilewright_plugin::{CompileOptions, Emit, Target};
+use tilewright_plugin::{CompileError, CompileOptions, Emit, Target, ToolError};
 
-use crate::spirv::kernels;
-
-/// Whether a program can be run; says so where it cannot.
-fn have(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found {
-        let mut stderr = std::io::stderr();
-        writeln!(stderr, "LEVEL LOWER: `{program}` is not installed, its check was left out").expect("stderr is open");
-    }
-    found
-}
+use crate::kernels;
 
 /// Writes the SPIR-V of a module to a file of its own.
 fn write(name: &str, architecture: &str, module: &Module) -> PathBuf {
@@ -38,31 +27,34 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {said}");
 }
 
-#[test]
-fn the_validator_of_the_standard_accepts_all_kernels() {
-    if !have("spirv-val") {
-        return;
-    }
+/// Has the standard's validator take a file.
+fn take_by_validator(path: &Path) {
+    let validator = outside::SPIRV_VAL.find().expect("this test needs it");
+    run(Command::new(validator).args(["--target-env", "spv1.3"]).arg(path));
+}
+
+pub fn the_validator_of_the_standard_accepts_all_kernels() {
     for lanes in [16, 32] {
         let path = write(&format!("all-{lanes}"), "pvc", &kernels::together(&kernels::all(lanes)));
-        run(Command::new("spirv-val").args(["--target-env", "spv1.3"]).arg(&path));
+        take_by_validator(&path);
     }
+}
+
+/// The offline compiler: the one that its variable names, or the one along `PATH`.
+pub fn offline_compiler() -> Result<PathBuf, ToolError> {
+    offline::OCLOC.find()
 }
 
 /// Compiles with the vendor's offline compiler.
 fn finish(name: &str, architecture: &str, module: &Module) {
     let path = write(&format!("{name}-{architecture}"), architecture, module);
-    let mut command = Command::new("ocloc");
+    let mut command = Command::new(offline_compiler().expect("this test needs it"));
     command.args(["compile", "-spirv_input", "-device", architecture, "-file"]).arg(&path);
     command.arg("-out_dir").arg(path.parent().expect("it is in a directory"));
     run(&mut command);
 }
 
-#[test]
-fn the_vendor_compiler_finishes_kernels() {
-    if !have("ocloc") {
-        return;
-    }
+pub fn the_vendor_compiler_finishes_kernels() {
     for lanes in [8, 16, 32] {
         let modules = [
             kernels::copy(lanes),
@@ -91,11 +83,7 @@ fn the_vendor_compiler_finishes_kernels() {
 }
 
 /// What the standard's validator refuses, ours refuses too: tried on modules with one word changed.
-#[test]
-fn the_own_validator_is_as_strict_as_the_standards() {
-    if !have("spirv-val") {
-        return;
-    }
+pub fn the_own_validator_is_as_strict_as_the_standards() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("changed");
     std::fs::create_dir_all(&directory).expect("the directory can be made");
     let path = directory.join("changed.spv");
@@ -110,9 +98,24 @@ fn the_own_validator_is_as_strict_as_the_standards() {
             }
             let bytes: Vec<u8> = changed.iter().flat_map(|word| word.to_le_bytes()).collect();
             std::fs::write(&path, bytes).expect("the file can be written");
-            run(Command::new("spirv-val").args(["--target-env", "spv1.3"]).arg(&path));
+            take_by_validator(&path);
             compared += 1;
         }
     }
     assert!(compared > 0, "some changes matter to neither");
+}
+
+fn refusal(taken: Result<impl std::fmt::Debug, CompileError>) {
+    match taken {
+        Err(CompileError::Backend(message)) => assert!(message.contains("refused"), "{message}"),
+        other => panic!("four bytes are no module: {other:?}"),
+    }
+}
+
+pub fn what_the_validator_says_of_bad_words_is_shown() {
+    refusal(outside::validate_with(&outside::SPIRV_VAL.find().expect("this test needs it"), &[1, 2, 3, 4]));
+}
+
+pub fn what_the_compiler_says_of_bad_words_is_shown() {
+    refusal(offline::compile_with(&offline_compiler().expect("this test needs it"), &[1, 2, 3, 4], "pvc"));
 }

@@ -1,12 +1,11 @@
 //! Level Zero: every call of the host, on a GPU that the vendor's driver simulates. It computes nothing, so that
 //! nothing is said of results.
 //!
-//! Debian's packages `libze1` and `intel-opencl-icd` are what it takes; where they are missing the test says so.
-#![cfg(feature = "drivers")]
+//! Debian's packages `libze1` and `intel-opencl-icd` are what it takes.
 
-use std::process::Command;
+use crate::validated_target::ValidatedTarget;
+use std::process::{Command, ExitCode, Output};
 
-use tilewright_intel::IntelTarget;
 use tilewright_kernel::{Builder, Element, Launch, Module, Space, SpecialRegister, Type};
 use tilewright_plugin::{Artifact, CompileOptions, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target};
 use tilewright_target::TargetDescription;
@@ -21,14 +20,14 @@ const SIMULATION: [(&str, &str); 4] = [
 /// What a process says that has made all calls.
 const DONE: &str = "all calls were made";
 
-fn max1550() -> IntelTarget {
+fn max1550() -> ValidatedTarget {
     let text = include_str!("../../../../targets/max1550.toml");
-    IntelTarget::new(TargetDescription::from_toml("max1550.toml", text).expect("the file is right"))
+    ValidatedTarget::new(TargetDescription::from_toml("max1550.toml", text).expect("the file is right"))
         .expect("it is served")
 }
 
 /// A kernel that stores a scalar where its argument says.
-fn storing(target: &IntelTarget) -> Artifact {
+fn storing(target: &ValidatedTarget) -> Artifact {
     let parameters = [("out", Type::Pointer(Space::Global)), ("value", Type::Scalar(Element::I32))];
     let mut builder = Builder::new("storing", Launch { lanes: 16, warps: 2, blocks: 1 }, &parameters);
     let (out, value) = (builder.parameter(0), builder.parameter(1));
@@ -38,34 +37,54 @@ fn storing(target: &IntelTarget) -> Artifact {
     target.compile(&Module { kernels: vec![builder.finish()] }, &CompileOptions::default()).expect("it compiles")
 }
 
-/// The driver reads its keys once, so the calls are made in a process that begins with them.
-#[test]
-fn every_call_works_on_a_simulated_gpu() {
-    if std::env::var_os(SIMULATION[0].0).is_some() {
-        return all_calls();
-    }
+/// The driver reads its keys once, so the calls are made in a process of this program that begins with them.
+fn simulated(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     let mut again = Command::new(std::env::current_exe().expect("tests have a program"));
-    again.args(["--exact", "every_call_works_on_a_simulated_gpu", "--nocapture"]).envs(SIMULATION);
     // The driver writes what it would have sent to a GPU to files where it runs.
-    let output = again.current_dir(folder.path()).output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}");
-    assert!(said.contains(DONE) || said.contains("not run: "), "{said}");
-    if !said.contains(DONE) {
-        eprintln!("{}", said.lines().find(|line| line.contains("not run: ")).unwrap_or_default());
+    again.args(arguments).envs(SIMULATION).current_dir(folder.path()).output().expect("it starts")
+}
+
+/// Whether this process has the driver's keys.
+pub fn is_simulated() -> bool {
+    std::env::var_os(SIMULATION[0].0).is_some()
+}
+
+/// Why this machine simulates no GPU, if it does not.
+pub fn missing() -> Option<String> {
+    let output = if is_simulated() { return None } else { simulated(&[PROBE]) };
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    (!output.status.success()).then(|| printed.lines().last().unwrap_or("the driver ended without a word").to_owned())
+}
+
+/// Argument of a process that looks for the simulated GPU and prints why there is none.
+pub const PROBE: &str = "look-for-a-simulated-gpu";
+
+/// What such a process does.
+pub fn probe() -> ExitCode {
+    let why = match max1550().devices() {
+        Ok(devices) if devices.iter().any(|device| device.name().contains("Level Zero")) => return ExitCode::SUCCESS,
+        Ok(_) => "Level Zero has no driver that simulates a GPU".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    println!("{}", why.replace('\n', " "));
+    ExitCode::FAILURE
+}
+
+pub fn every_call_works_on_a_simulated_gpu() {
+    if is_simulated() {
+        return all_calls();
     }
+    let output = simulated(&["--exact", "level_zero::every_call_works_on_a_simulated_gpu"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains(DONE), "{said}");
 }
 
 fn all_calls() {
     let target = max1550();
-    let devices = match target.devices() {
-        Ok(devices) => devices,
-        Err(DeviceError::NoRuntime(why)) => return eprintln!("not run: {why}"),
-        Err(other) => panic!("{other}"),
-    };
+    let devices = target.devices().unwrap_or_else(|error| panic!("{error}"));
     let found = devices.into_iter().find(|device| device.name().contains("Level Zero"));
-    let Some(mut device) = found else { return eprintln!("not run: Level Zero has no driver that simulates a GPU") };
+    let mut device = found.expect("a simulated GPU");
     assert!(device.name().contains("0x0bd5"), "{}", device.name());
     let artifact = storing(&target);
     let buffer = device.allocate(256).expect("memory");

@@ -1,9 +1,8 @@
-//! Triton's own modules for h100, where the full data are at hand: what goes on there gives what the cases say.
-
-use std::path::Path;
+//! Triton's own modules for h100: what goes on there gives what the cases say.
 
 use tilewright::{ProgramCompiler, ProgramOptions};
 use tilewright_emulator::Limits;
+use tilewright_testkit::shared_data;
 use tilewright_verify::case::Case;
 
 use crate::overlap::program::{target, text};
@@ -11,10 +10,8 @@ use crate::overlap::program::{target, text};
 /// Words of what goes on.
 const WORDS: [&str; 2] = ["ttng.warp_group_dot", "ttng.async_tma_copy"];
 
-#[test]
-fn modules_with_layouts_give_what_they_must() {
-    let Some(shared) = std::env::var_os("TILEWRIGHT_SHARED") else { return };
-    let kernels = Path::new(&shared).join("kernels");
+pub fn modules_with_layouts_give_what_they_must() {
+    let kernels = shared_data::path("kernels");
     let (target, dialects, imports) = (target("h100"), tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     let (mut run, mut pending, mut wrong) = (0, Vec::new(), Vec::new());

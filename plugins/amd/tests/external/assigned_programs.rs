@@ -18,13 +18,11 @@ fn target(name: &str, text: &str) -> AmdTarget {
     AmdTarget::new(TargetDescription::from_toml(name, text).unwrap()).unwrap()
 }
 
-#[test]
-fn every_real_program_has_layouts() {
+pub fn every_real_program_has_layouts() {
     TARGETS.iter().for_each(|(name, text, triton)| every_program_has_layouts(&target(name, text), *triton));
 }
 
-#[test]
-fn layouts_that_real_programs_say_stay() {
+pub fn layouts_that_real_programs_say_stay() {
     let (name, text, _) = TARGETS[0];
     named_layouts_stay(
         &target(name, text),

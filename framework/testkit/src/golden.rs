@@ -1,0 +1,42 @@
+//! Golden files: texts that a test compares with what it computes, and writes again with `TILEWRIGHT_BLESS=1`.
+
+use std::path::Path;
+
+use similar::TextDiff;
+
+/// Whether files are written instead of compared.
+pub fn blesses() -> bool {
+    std::env::var_os("TILEWRIGHT_BLESS").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Compares a file with `actual`, or writes it.
+pub fn check(file: &Path, actual: &str) {
+    if blesses() {
+        return std::fs::write(file, actual).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    }
+    let kept = std::fs::read_to_string(file)
+        .unwrap_or_else(|error| panic!("{}: {error}; TILEWRIGHT_BLESS=1 writes it", file.display()));
+    assert!(kept == actual, "{}", difference(&file.display().to_string(), &kept, actual));
+}
+
+/// Compares what a page keeps between the lines `<!-- NAME -->` and `<!-- end of NAME -->` with `actual`, or writes it there.
+pub fn check_section(page: &Path, name: &str, actual: &str) {
+    let text = std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
+    let missing = |mark: &str| -> ! { panic!("{}: there is no line `{}`", page.display(), mark.trim_end()) };
+    let (before, rest) = text.split_once(&open).unwrap_or_else(|| missing(&open));
+    let (kept, after) = rest.split_once(&close).unwrap_or_else(|| missing(&close));
+    let actual = format!("{}\n", actual.trim_end_matches('\n'));
+    if blesses() {
+        let written = format!("{before}{open}{actual}{close}{after}");
+        return std::fs::write(page, written).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+    }
+    assert!(kept == actual, "{}", difference(&format!("{}, `{name}`", page.display()), kept, &actual));
+}
+
+/// The lines in which two texts differ, as `diff -u` shows them.
+fn difference(name: &str, kept: &str, actual: &str) -> String {
+    let diff = TextDiff::from_lines(kept, actual);
+    let lines = diff.unified_diff().context_radius(2).header("kept", "computed").to_string();
+    format!("{name} is not what is computed; if the new text is right, TILEWRIGHT_BLESS=1 writes it\n{lines}")
+}

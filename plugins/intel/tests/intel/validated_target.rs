@@ -1,0 +1,62 @@
+//! [`ValidatedTarget`]: a target of this plugin whose SPIR-V is validated whenever a test compiles something.
+
+use tilewright_intel::{IntelTarget, UnknownArchitecture};
+use tilewright_kernel::Module;
+use tilewright_layout::Families;
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, Target};
+use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
+
+use crate::validate::validate;
+
+/// The plugin's target, with a validator behind its code generator.
+pub struct ValidatedTarget(IntelTarget);
+
+impl ValidatedTarget {
+    pub fn new(description: TargetDescription) -> Result<Self, UnknownArchitecture> {
+        IntelTarget::new(description).map(Self)
+    }
+}
+
+impl Target for ValidatedTarget {
+    fn description(&self) -> &TargetDescription {
+        self.0.description()
+    }
+
+    fn families(&self) -> &dyn Families {
+        self.0.families()
+    }
+
+    fn instructions(&self) -> &[Instruction] {
+        self.0.instructions()
+    }
+
+    fn unused_instructions(&self) -> &[UnusedInstruction] {
+        self.0.unused_instructions()
+    }
+
+    fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
+        let artifact = self.0.compile(module, options)?;
+        match artifact.payload(Emit::Object) {
+            Some(object) => check(&object.bytes),
+            // A test that wants the text alone has its words validated too.
+            None => {
+                let options = CompileOptions { emit: vec![Emit::Object], ..options.clone() };
+                check(&self.0.compile(module, &options)?.payload(Emit::Object).expect("it was asked for").bytes);
+            }
+        }
+        Ok(artifact)
+    }
+
+    fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+        self.0.devices()
+    }
+}
+
+fn check(spirv: &[u8]) {
+    validate(&words(spirv)).unwrap_or_else(|fault| panic!("the code generator breaks a rule of SPIR-V: {fault}"));
+}
+
+/// The words of a module.
+pub fn words(spirv: &[u8]) -> Vec<u32> {
+    spirv.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}

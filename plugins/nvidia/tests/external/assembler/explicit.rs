@@ -1,0 +1,24 @@
+//! Programs with explicit layouts whose operands a warpgroup reads where they lie.
+
+use tilewright::{ProgramCompiler, ProgramOptions};
+use tilewright_kernel::Module;
+use tilewright_plugin::{CompileOptions, Emit, Target};
+use tilewright_vendor_testkit::explicit::case;
+
+use crate::products::target;
+
+pub fn reads_in_place_are_assembled() {
+    let target = target("h100");
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+    for name in ["explicit_gemm", "explicit_gemm_edges", "explicit_attention"] {
+        let (case, text) = case(name);
+        let kernel = case.compile(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
+        let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
+        let made = target.compile(&Module { kernels: vec![kernel] }, &options);
+        let made = made.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let ptx = made.text(Emit::Assembly).expect("text");
+        assert!(ptx.contains("wgmma.mma_async") && ptx.contains("fence.proxy.async"), "{name}: {ptx}");
+        assert_eq!(made.payload(Emit::Object).map(|object| object.format.as_str()), Some("cubin"), "{name}");
+    }
+}

@@ -1,0 +1,18 @@
+//! What the assembler says of bad PTX is what the user reads.
+
+use tilewright_nvidia::object;
+use tilewright_plugin::CompileError;
+
+fn refusal(architecture: &str, ptx: &[u8]) -> String {
+    match object::assemble_with(&object::assembler().unwrap(), architecture, ptx) {
+        Err(CompileError::Backend(message)) => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub fn bad_ptx_is_refused_with_its_line() {
+    let message = refusal("sm_80", b".version 8.0\n.target sm_80\n.address_size 64\nnonsense;\n");
+    assert!(message.contains("kernel.ptx, line 4"), "{message}");
+    let message = refusal("sm_1", b"");
+    assert!(message.contains("sm_1"), "{message}");
+}

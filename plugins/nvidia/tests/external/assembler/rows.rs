@@ -1,0 +1,45 @@
+//! Kernels of every architecture, and of every row of its instruction table.
+
+use tilewright_kernel::{Launch, Module};
+use tilewright_nvidia::instructions::rows;
+use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget};
+use tilewright_plan::movement::Means;
+use tilewright_plugin::{CompileOptions, Emit, Target};
+use tilewright_vendor_testkit::kernels;
+use tilewright_verify::kernels::instruction_kernel;
+
+use crate::issue::{is_tested_elsewhere, target};
+use crate::tensor_instructions;
+
+fn is_assembled(name: &str, target: &NvidiaTarget, module: &Module) {
+    let options = CompileOptions { emit: vec![Emit::Object], optimisation: 2 };
+    let artifact = target.compile(module, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let object = artifact.payload(Emit::Object).unwrap();
+    assert_eq!(object.format, "cubin", "{name}");
+    assert!(object.bytes.starts_with(b"\x7fELF"), "{name}");
+}
+
+pub fn objects_of_every_architecture_are_cubins() {
+    for architecture in ARCHITECTURES {
+        let target = NvidiaTarget::new(kernels::target(architecture, &[32])).unwrap();
+        is_assembled(architecture, &target, &kernels::all(Launch::new(32, 4)));
+    }
+}
+
+pub fn every_row_is_assembled() {
+    for architecture in ARCHITECTURES {
+        let kernels: Vec<_> = rows(architecture)
+            .iter()
+            .filter(|row| !is_tested_elsewhere(row))
+            .enumerate()
+            .map(|(number, row)| instruction_kernel(&format!("issue{number}"), row).unwrap())
+            .collect();
+        is_assembled(architecture, &NvidiaTarget::new(target(architecture)).unwrap(), &kernels::module(kernels));
+    }
+}
+
+pub fn rows_of_tensor_memory_are_assembled() {
+    let target = tensor_instructions::target();
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    is_assembled("rows of tensor memory", &target, &tensor_instructions::issue_of_samples(means));
+}

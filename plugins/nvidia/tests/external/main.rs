@@ -1,0 +1,123 @@
+//! Tests of `nvidia` that need the vendor's assembler or the data beside the repository.
+#![allow(clippy::unwrap_used)]
+#![allow(dead_code, unused_imports, reason = "modules of the ordinary tests have more than is used here")]
+
+mod assembler;
+mod assigned_programs;
+#[path = "../nvidia/atom_types/mod.rs"]
+mod atom_types;
+#[path = "../nvidia/conversions.rs"]
+mod conversions;
+#[path = "../nvidia/families.rs"]
+mod families;
+#[path = "../nvidia/group_instructions.rs"]
+mod group_instructions;
+#[path = "../nvidia/instructions.rs"]
+mod instructions;
+#[path = "../nvidia/issue.rs"]
+mod issue;
+#[path = "../nvidia/notation.rs"]
+mod notation;
+#[path = "../nvidia/overlap"]
+mod overlap {
+    pub mod program;
+}
+#[path = "../nvidia/prices.rs"]
+mod prices;
+#[path = "../nvidia/products/mod.rs"]
+mod products;
+#[path = "../nvidia/ptx/mod.rs"]
+mod ptx;
+mod real_programs;
+#[path = "../nvidia/tensor_atoms/mod.rs"]
+mod tensor_atoms;
+#[path = "../nvidia/tensor_forms.rs"]
+mod tensor_forms;
+#[path = "../nvidia/tensor_instructions.rs"]
+mod tensor_instructions;
+mod tile_types;
+#[path = "../nvidia/tv_layouts.rs"]
+mod tv_layouts;
+#[path = "../nvidia/virtual_device"]
+mod virtual_device {
+    pub mod bench;
+    pub mod emitted;
+    pub mod programs;
+}
+
+use std::process::ExitCode;
+
+use tilewright_nvidia::object;
+use tilewright_testkit::external::{self, ExternalTest, Need};
+use tilewright_testkit::{all_answers, external_test};
+
+/// The full files that the committed samples are excerpts of.
+const LAYOUTS: &str = "oracle/layouts.jsonl";
+const CONVERSIONS: &str = "oracle/conversions.jsonl";
+const PRODUCTS: &str = "reference/matrix_instruction_tv_layouts.json";
+const MOVES: &str = "reference/copy_instruction_tv_layouts.json";
+const HEXCUTE: &str = "reference/hexcute_instructions.json";
+
+fn main() -> ExitCode {
+    let mut tests = code();
+    tests.extend(programs());
+    tests.extend(tables());
+    external::run(env!("CARGO_PKG_NAME"), tests)
+}
+
+/// Tests of code.
+fn code() -> Vec<ExternalTest> {
+    let ptxas = || Need::tool("ptxas", object::assembler());
+    vec![
+        external_test!(assembler::dots::sums_in_tensor_memory_are_assembled, [ptxas()]),
+        external_test!(assembler::dots::products_of_four_warps_stay_under_way, [ptxas()]),
+        external_test!(assembler::explicit::reads_in_place_are_assembled, [ptxas()]),
+        external_test!(assembler::messages::bad_ptx_is_refused_with_its_line, [ptxas()]),
+        external_test!(assembler::rows::objects_of_every_architecture_are_cubins, [ptxas()]),
+        external_test!(assembler::rows::every_row_is_assembled, [ptxas()]),
+        external_test!(assembler::rows::rows_of_tensor_memory_are_assembled, [ptxas()]),
+        external_test!(assembler::spills::conversions_spill_nothing, [ptxas()]),
+        external_test!(assembler::spills::plans_spill_nothing, [ptxas()]),
+        external_test!(assembler::syntax::the_virtual_device_reads_ptx, [ptxas()]),
+    ]
+}
+
+/// Tests of real programs.
+fn programs() -> Vec<ExternalTest> {
+    let with_layouts = || Need::shared("kernels/ttgir");
+    vec![
+        external_test!(assigned_programs::every_real_program_has_layouts, [Need::shared("kernels/cases")]),
+        external_test!(assigned_programs::layouts_that_real_programs_say_stay, [with_layouts()]),
+        external_test!(real_programs::modules_with_layouts_give_what_they_must, [with_layouts()]),
+        external_test!(tile_types::every_type_of_a_real_program_has_a_layout, [with_layouts()]),
+        all_answers!(virtual_device::programs::check_programs_leave_what_they_must, ["kernels/cases"]),
+    ]
+}
+
+/// Tests of whole tables.
+fn tables() -> Vec<ExternalTest> {
+    vec![
+        all_answers!(families::check_families_agree, [LAYOUTS]),
+        all_answers!(notation::check_every_layout_comes_back_from_its_text, [LAYOUTS]),
+        all_answers!(virtual_device::emitted::check_conversions_are_right_and_as_planned, [CONVERSIONS]),
+        all_answers!(prices::check_no_plan_costs_more_than_what_triton_emits, [CONVERSIONS]),
+        all_answers!(prices::check_matrix_accesses_become_code, [CONVERSIONS]),
+        all_answers!(group_instructions::check_operands_are_as_published, [PRODUCTS]),
+        all_answers!(instructions::check_operands_of_products_with_scales_are_as_published, [PRODUCTS]),
+        all_answers!(instructions::check_matrix_operands_are_as_published, [PRODUCTS]),
+        all_answers!(instructions::check_sparse_products_are_known_and_unused, [PRODUCTS]),
+        all_answers!(instructions::check_matrix_moves_are_as_published, [MOVES]),
+        all_answers!(tensor_instructions::check_registers_of_moves_are_as_published, [MOVES]),
+        all_answers!(tensor_instructions::check_products_have_the_published_shapes, [PRODUCTS]),
+        all_answers!(tensor_forms::check_published_shapes_have_rows, [PRODUCTS]),
+        all_answers!(tensor_forms::check_the_copy_of_scales_is_as_published, [MOVES]),
+        all_answers!(tv_layouts::check_products_of_a_warp, [PRODUCTS]),
+        all_answers!(tv_layouts::check_accumulators_of_other_widths_are_the_first_of_wider_ones, [PRODUCTS]),
+        all_answers!(tv_layouts::check_products_of_a_group_of_warps, [PRODUCTS]),
+        all_answers!(tv_layouts::check_accumulators_in_tensor_memory, [PRODUCTS]),
+        all_answers!(tv_layouts::check_every_published_product_crosses_the_bridge, [PRODUCTS]),
+        all_answers!(tv_layouts::check_every_published_move_crosses_the_bridge, [MOVES]),
+        all_answers!(tv_layouts::check_loads_of_tensor_memory, [MOVES]),
+        all_answers!(tv_layouts::check_tables_of_another_compiler, [HEXCUTE]),
+    ]
+}
