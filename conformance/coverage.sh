@@ -2,7 +2,7 @@
 # Writes docs/coverage.md: how many cases each target has in each group, what is shown of them, and in what time.
 #
 #   conformance/coverage.sh           how many cases there are
-#   conformance/coverage.sh --smoke   also levels of a smoke run, eight cases of each group
+#   conformance/coverage.sh --smoke   also levels of a smoke run
 #   conformance/coverage.sh RESULTS   also levels of all cases: RESULTS is begun, or gone on with
 #
 # `SUITE` may name a program that is built already.
@@ -18,7 +18,7 @@ trap 'rm -r "$work"' EXIT
 begun=$(date +%s)
 case ${1:-} in
 '') run=() ;;
---smoke) what='the cases of a smoke run, eight of each group'; run=(--smoke --timeout 300) ;;
+--smoke) what='the cases of a smoke run'; run=(--smoke --timeout 300) ;;
 *) what='all cases'; run=(--results "$1" --resume --timeout 300) ;;
 esac
 if [ $# -gt 0 ]; then

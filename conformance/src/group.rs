@@ -220,6 +220,13 @@ pub trait Group: Send + Sync {
     /// The first word of its cases' names.
     fn name(&self) -> &str;
 
+    /// The subject of the case of this name, of which a sample of the group has to have one: an instruction, a family.
+    /// None where any cases of the group stand for the others.
+    fn subject<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let _ = name;
+        None
+    }
+
     /// The cases for a target. Two calls, also in different processes, give the same cases; building
     /// them is quick, the work is theirs.
     fn cases(&self, context: &Context) -> Vec<Case>;

@@ -25,6 +25,7 @@ mod report;
 mod results;
 mod runner;
 mod shard;
+mod suggest;
 mod targets;
 
 pub use answers::{Answers, AnswersError, Row, Rows};

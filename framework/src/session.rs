@@ -92,22 +92,22 @@ impl Session {
         Ok(self.registry.target(self.catalogue.get(name)?)?)
     }
 
-    /// The layout that a family builds for a tensor of `shape`. Without a target, each plugin is
-    /// asked through the first target that it serves, until one knows the family; a plugin that cannot
+    /// The layout that a family builds for a tensor of `shape`. Neutral families open no plugin. Without a target, each
+    /// plugin is asked through the first target that it serves, until one knows the family; a plugin that cannot
     /// be opened is an error only where no other knows it.
     ///
     /// # Errors
     /// [`PipelineError`].
     pub fn layout(&self, target: Option<&str>, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, PipelineError> {
+        target.map(|name| self.catalogue.get(name)).transpose()?;
+        let mut unknown = match FamilySet::new(vec![&Neutral]).layout(spec, shape) {
+            Err(error) if not_served(&error) => error,
+            answer => return Ok(answer?),
+        };
         if let Some(name) = target {
             let target = self.target(name)?;
             return Ok(FamilySet::new(vec![&Neutral, target.families()]).layout(spec, shape)?);
         }
-        let neutral = FamilySet::new(vec![&Neutral]);
-        let mut unknown = match neutral.layout(spec, shape) {
-            Err(error) if not_served(&error) => error,
-            answer => return Ok(answer?),
-        };
         let mut broken = None;
         for name in self.one_target_a_plugin() {
             let target = match self.target(&name) {

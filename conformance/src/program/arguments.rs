@@ -15,7 +15,7 @@ const ANSWERS_VARIABLE: &str = "TILEWRIGHT_SHARED";
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
 #[command(after_help = "Exit status: 0 all ran and none failed; 1 failures; 2 the command line is wrong; 3 the \
-                        harness failed and cases were not run.")]
+                        harness failed and cases were not run; 130 the run was interrupted.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) which: Which,
@@ -95,7 +95,8 @@ pub(super) struct Choice {
     /// Part K of N of the chosen cases. A case is in the same part in every run of as many parts.
     #[arg(long, value_name = "K/N")]
     pub(super) shard: Option<Shard>,
-    /// A few cases of each group, the same in every run: seconds.
+    /// A sample of each group, every instruction and family once at least, the same in every run: a minute on two
+    /// processors.
     #[arg(long, conflicts_with = "thorough")]
     pub(super) smoke: bool,
 }

@@ -6,15 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::arguments::{Arguments, Choice, Which};
+use super::smoke::sample;
 use super::{Program, Stop};
-use crate::shard::name_hash;
-use crate::{Answers, Context, Filter, FilterError, Targets, list};
+use crate::suggest::{did_you_mean, suggestion};
+use crate::{Answers, Context, Filter, FilterError, Group, Targets, list};
+use tilewright_target::nearest;
 
 /// Names of the chosen cases, sorted, by target.
 pub(super) type Chosen = BTreeMap<String, Vec<String>>;
-
-/// Of each group a smoke run has so many cases: those whose names hash least.
-const SMOKE: usize = 8;
 
 impl From<FilterError> for Stop {
     fn from(error: FilterError) -> Self {
@@ -30,12 +29,12 @@ impl Program {
         names: &[String],
         answers: &Answers,
         arguments: &Arguments,
-    ) -> Result<Chosen, Stop> {
+    ) -> Result<(Chosen, usize), Stop> {
         let mut all = Chosen::new();
         for target in names {
             all.insert(target.clone(), self.names(targets, target, answers, &arguments.which)?);
         }
-        narrowed(all, &arguments.choice)
+        narrowed(all, &arguments.choice, &self.groups)
     }
 
     /// The names of all cases of a target, sorted.
@@ -52,46 +51,36 @@ impl Program {
     }
 }
 
-/// Of all cases those that are chosen.
-pub(super) fn narrowed(mut all: Chosen, choice: &Choice) -> Result<Chosen, Stop> {
+/// Of all cases those that are chosen, and how many those are a sample of, where a sample is wanted.
+pub(super) fn narrowed(mut all: Chosen, choice: &Choice, groups: &[Box<dyn Group>]) -> Result<(Chosen, usize), Stop> {
     let (filter, exclude) = (Filter::new(&choice.globs)?, Filter::new(&choice.exclude)?);
     // A mistyped name would otherwise be a run in which nothing failed.
     let every: Vec<_> = all.values().flatten().cloned().collect();
     if let Some(glob) = filter.idle(&every).next() {
-        return Err(Stop::usage(format!("no case matches `{glob}`; `--list` shows what there is")));
+        let near = did_you_mean(suggestion(glob, &every).as_deref());
+        return Err(Stop::usage(format!("no case matches `{glob}`; `--list` shows what there is{near}")));
     }
     let listed = choice.case_list.as_deref().map(|file| Listed::read(file, &all)).transpose()?;
     let wanted = |target: &str, name: &String| {
         let excluded = !choice.exclude.is_empty() && exclude.chooses(name);
         filter.chooses(name) && !excluded && listed.as_ref().is_none_or(|listed| listed.has(target, name))
     };
+    let mut whole = 0;
     for (target, names) in &mut all {
         names.retain(|name| wanted(target, name));
-        narrow(names, choice);
+        whole += names.len();
+        if choice.smoke {
+            sample(names, groups);
+        }
+        if let Some(shard) = choice.shard {
+            names.retain(|name| shard.holds(name));
+        }
     }
     // A part of a run may be empty; a run may not.
     if choice.shard.is_none() && all.values().all(Vec::is_empty) {
         return Err(Stop::harness("there is no case to run".to_owned()));
     }
-    Ok(all)
-}
-
-/// Leaves the smoke cases, and the part that was asked for.
-fn narrow(names: &mut Vec<String>, choice: &Choice) {
-    if choice.smoke {
-        let mut taken: BTreeMap<String, usize> = BTreeMap::new();
-        names.sort_by_key(|name| name_hash(name));
-        names.retain(|name| {
-            let group = name.split('/').next().unwrap_or_default();
-            let taken = taken.entry(group.to_owned()).or_default();
-            *taken += 1;
-            *taken <= SMOKE
-        });
-        names.sort();
-    }
-    if let Some(shard) = choice.shard {
-        names.retain(|name| shard.holds(name));
-    }
+    Ok((all, whole))
 }
 
 /// The cases of a list: `NAME`, of any target that has it, or `TARGET NAME`.
@@ -118,7 +107,10 @@ impl Listed {
             let elsewhere = target.as_ref().is_some_and(|target| !all.contains_key(target));
             if !elsewhere && !of.any(|(_, names)| names.binary_search(&name).is_ok()) {
                 let place = format!("{}:{number}", file.display());
-                return Err(Stop::usage(format!("{place}: there is no case `{line}`; `--list` shows what there is")));
+                let names: Vec<_> = all.values().flatten().cloned().collect();
+                let near = did_you_mean(suggestion(&name, &names).as_deref());
+                let message = format!("{place}: there is no case `{line}`; `--list` shows what there is{near}");
+                return Err(Stop::usage(message));
             }
             listed.insert((target, name));
         }
@@ -156,6 +148,9 @@ pub(super) fn chosen_targets(targets: &dyn Targets, asked: &[String]) -> Result<
     }
     match asked.iter().find(|name| !known.contains(name)) {
         None => Ok(asked.to_vec()),
-        Some(name) => Err(Stop::usage(format!("unknown target `{name}`; known are {}", known.join(", ")))),
+        Some(name) => {
+            let near = did_you_mean(nearest(name, known.iter().map(String::as_str)));
+            Err(Stop::usage(format!("unknown target `{name}`; known are {}{near}", known.join(", "))))
+        }
     }
 }

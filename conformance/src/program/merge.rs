@@ -30,7 +30,7 @@ pub(super) fn merge(files: &[PathBuf], results: Option<&Path>, reporting: &Repor
         output.begin(environment, &kept.chosen)?;
     }
     kept.cases.into_values().try_for_each(|result| output.case(result))?;
-    output.end(kept.errors, &kept.environments)
+    output.end(kept.errors, false, &kept.environments)
 }
 
 fn text(kept: &Kept) -> Result<String, Stop> {

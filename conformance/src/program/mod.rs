@@ -3,11 +3,13 @@
 mod arguments;
 mod choose;
 mod claim;
+mod interrupt;
 mod merge;
 mod output;
 mod pack;
 mod repro;
 mod run;
+mod smoke;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -82,7 +84,8 @@ impl From<io::Error> for Stop {
 impl Program {
     /// Runs the command with the process's arguments, or those given; the first is the program.
     pub fn run(&self, arguments: impl IntoIterator<Item = OsString>) -> Exit {
-        let arguments = match Arguments::try_parse_from(arguments) {
+        let words: Vec<_> = arguments.into_iter().collect();
+        let arguments = match Arguments::try_parse_from(&words) {
             Ok(arguments) => arguments,
             Err(error) => {
                 // Nobody can be told where even this cannot be written.
@@ -90,13 +93,14 @@ impl Program {
                 return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
             }
         };
-        self.obey(&arguments).unwrap_or_else(|Stop(exit, message)| {
+        self.obey(&arguments, words.get(1..).unwrap_or_default()).unwrap_or_else(|Stop(exit, message)| {
             eprintln!("error: {message}");
             exit
         })
     }
 
-    fn obey(&self, arguments: &Arguments) -> Result<Exit, Stop> {
+    /// Does what the arguments say, which were written as `words`.
+    fn obey(&self, arguments: &Arguments, words: &[OsString]) -> Result<Exit, Stop> {
         match &arguments.command {
             Some(Command::RunBatch { which }) => return self.serve(which),
             Some(Command::Merge { files, results, reporting }) => {
@@ -117,11 +121,11 @@ impl Program {
         }
         let names = chosen_targets(&*targets, &arguments.which.targets)?;
         let answers = arguments.which.answers()?;
-        let cases = self.chosen_cases(&*targets, &names, &answers, arguments)?;
+        let (cases, whole) = self.chosen_cases(&*targets, &names, &answers, arguments)?;
         if arguments.list {
             return list_cases(&cases, arguments.reporting.message_format);
         }
-        self.execute(&*targets, &cases, arguments)
+        self.execute(&*targets, &cases, whole, arguments, words)
     }
 
     /// The worker's side.

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::Stop;
 use super::arguments::{MessageFormat, Reporting};
 use crate::expectations::{Expectations, blessed};
-use crate::report::{self, Human, json};
+use crate::report::{self, Human, Progress, json};
 use crate::results::{Event, Lines};
 use crate::{CaseResult, Environment, Exit, HarnessError, Report};
 
@@ -18,6 +18,7 @@ pub(super) type Repro<'a> = Box<dyn Fn(&CaseResult) -> String + 'a>;
 /// Takes results, and makes of them what was asked for.
 pub(super) struct Output<'a> {
     told: Told,
+    progress: Option<Progress>,
     asked: &'a Reporting,
     repro: Repro<'a>,
     expectations: Option<Expectations>,
@@ -38,12 +39,11 @@ impl<'a> Output<'a> {
             MessageFormat::Json => Told::Json(Lines::new(io::stdout())),
             MessageFormat::Human => {
                 let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-                let (bar, cases) = (io::stderr().is_terminal(), chosen.values().sum());
-                Told::Human(Human::new(io::stdout(), colour, bar, cases, asked.slowest))
+                Told::Human(Human::new(io::stdout(), colour, asked.slowest))
             }
         };
         let report = Report::new(chosen.iter().map(|(target, &count)| (target.clone(), count)));
-        Ok(Self { told, asked, repro, expectations: lists(asked)?, report, unjudged: Vec::new() })
+        Ok(Self { told, progress: None, asked, repro, expectations: lists(asked)?, report, unjudged: Vec::new() })
     }
 
     /// What precedes all results.
@@ -67,17 +67,39 @@ impl<'a> Output<'a> {
             _ => result,
         };
         let repro = (self.repro)(&result);
-        let written = match &mut self.told {
+        let told = &mut self.told;
+        let mut tell = || match told {
             Told::Human(human) => human.case(&result, &repro),
             Told::Json(lines) => json::case(lines, &result, &repro),
+        };
+        let written = match &self.progress {
+            Some(progress) => {
+                progress.count(result.outcome.status.is_failure());
+                progress.suspended(tell)
+            }
+            None => tell(),
         };
         self.report.add(result);
         written
     }
 
-    /// Tells what all adds up to, and writes the files.
-    pub(super) fn end(mut self, errors: Vec<HarnessError>, environments: &[Environment]) -> Result<Exit, Stop> {
+    /// From now on shows how far the run has come.
+    pub(super) fn watch(&mut self, progress: Progress) {
+        self.progress = Some(progress);
+    }
+
+    /// Tells what all adds up to, and writes the files; `interrupted` where the user ended the run.
+    pub(super) fn end(
+        mut self,
+        errors: Vec<HarnessError>,
+        interrupted: bool,
+        environments: &[Environment],
+    ) -> Result<Exit, Stop> {
+        self.progress = None;
         self.report.add_errors(errors);
+        if interrupted {
+            self.report.interrupt();
+        }
         match &mut self.told {
             Told::Human(human) => human.end(&self.report)?,
             Told::Json(lines) => json::end(lines, &self.report)?,

@@ -23,7 +23,7 @@ impl Program {
         let mut cases = list(&self.groups, &context).map_err(|error| Stop::harness(error.to_string()))?;
         cases.retain(Case::has_trials);
         let all = Chosen::from([(target.clone(), cases.iter().map(|case| case.name().to_owned()).collect())]);
-        let chosen = narrowed(all, choice)?.remove(target).unwrap_or_default();
+        let chosen = narrowed(all, choice, &self.groups)?.0.remove(target).unwrap_or_default();
         cases.retain(|case| chosen.binary_search_by(|name| name.as_str().cmp(case.name())).is_ok());
         let cannot = |error| Stop::harness(format!("cannot write the pack {}: {error}", folder.display()));
         let mut writer = Writer::new(folder, index(&*targets, &context, date))

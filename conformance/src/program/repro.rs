@@ -10,7 +10,8 @@ pub(super) fn repro(target: &str, name: &str, which: &Which) -> String {
     words.join(" ")
 }
 
-fn quoted(text: &str) -> String {
+/// A word as a shell takes it.
+pub(super) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

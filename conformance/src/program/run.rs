@@ -2,15 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::arguments::Arguments;
 use super::choose::Chosen;
+use super::interrupt::{resumption, save, stop_flag};
 use super::output::Output;
 use super::repro::repro;
 use super::{Program, Stop};
+use crate::report::Progress;
 use crate::results::{Event, Lines, append, now};
 use crate::{Batch, CaseResult, Devices, Environment, Exit, Host, Kept, Runner, Targets, Tested, Worker};
 
@@ -19,9 +24,19 @@ use crate::{Batch, CaseResult, Devices, Environment, Exit, Host, Kept, Runner, T
 const BATCH: usize = 192;
 
 impl Program {
-    /// Runs the cases.
-    pub(super) fn execute(&self, targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> Result<Exit, Stop> {
-        let runner = self.runner(arguments)?;
+    /// Runs the cases, of which there are `whole` where they are a sample; the arguments were written as `words`.
+    pub(super) fn execute(
+        &self,
+        targets: &dyn Targets,
+        cases: &Chosen,
+        whole: usize,
+        arguments: &Arguments,
+        words: &[OsString],
+    ) -> Result<Exit, Stop> {
+        let stop = stop_flag().map_err(|error| Stop::harness(format!("cannot listen to signals: {error}")))?;
+        let runner = self.runner(arguments, Arc::clone(&stop))?;
+        let title = title(cases, whole, arguments);
+        eprintln!("{title}, {} at a time", runner.jobs);
         let environment = environment(targets, cases, arguments);
         let chosen: BTreeMap<_, _> = cases.iter().map(|(target, names)| (target.clone(), names.len())).collect();
         let (before, keep) = match &arguments.results {
@@ -41,12 +56,17 @@ impl Program {
         }
         let (done, left) = split(cases, before);
         done.into_iter().try_for_each(|result| output.case(result))?;
-        let mut written = Ok(());
+        output.watch(Progress::begin(left.values().map(Vec::len).sum()));
+        let (mut written, mut unkept) = (Ok(()), Vec::new());
         let errors = runner.run(batches(&left, runner.jobs), |result| {
             // The first error is the one to tell; the run goes on for the exit status.
-            let now = keep
-                .as_mut()
-                .map_or(Ok(()), |keep| keep.write(&Event::Case { result: Cow::Borrowed(&result), repro: None }));
+            let now = match &mut keep {
+                Some(keep) => keep.write(&Event::Case { result: Cow::Borrowed(&result), repro: None }),
+                None => {
+                    unkept.push(result.clone());
+                    Ok(())
+                }
+            };
             let told = output.case(result);
             if written.is_ok() {
                 written = now.and(told);
@@ -58,14 +78,22 @@ impl Program {
             }
         }
         written?;
-        let exit = output.end(errors, std::slice::from_ref(&environment))?;
+        let exit = output.end(errors, stop.load(Ordering::Relaxed), std::slice::from_ref(&environment))?;
+        if arguments.choice.smoke {
+            eprintln!("{title}: the whole suite is run without --smoke");
+        }
+        if exit == Exit::Interrupted {
+            let saved = arguments.results.is_none().then(|| save(&environment, &chosen, &unkept)).transpose()?;
+            let line = resumption(words, saved.as_deref().map(Path::as_os_str));
+            eprintln!("interrupted; this goes on with what is left:\n    {line}");
+        }
         if let Some(keep) = &mut keep {
             keep.write(&Event::End { exit: exit as u8 })?;
         }
         Ok(exit)
     }
 
-    fn runner(&self, arguments: &Arguments) -> Result<Runner, Stop> {
+    fn runner(&self, arguments: &Arguments, stop: Arc<AtomicBool>) -> Result<Runner, Stop> {
         let program = std::env::current_exe()
             .map_err(|error| Stop::harness(format!("cannot find this program to start workers: {error}")))?;
         let mut worker = self.prefix.clone();
@@ -74,8 +102,22 @@ impl Program {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = arguments.jobs.map_or(processors, usize::from);
         let (timeout, retries) = (arguments.timeout, arguments.retries);
-        Ok(Runner { worker: Worker::new(program, worker), jobs, timeout, retries })
+        Ok(Runner { worker: Worker::new(program, worker), jobs, timeout, retries, stop })
     }
+}
+
+/// What is run.
+fn title(cases: &Chosen, whole: usize, arguments: &Arguments) -> String {
+    let count: usize = cases.values().map(Vec::len).sum();
+    let targets = match &cases.keys().collect::<Vec<_>>()[..] {
+        [target] => (*target).clone(),
+        targets => format!("{} targets", targets.len()),
+    };
+    if !arguments.choice.smoke {
+        return format!("{count} cases of {targets}");
+    }
+    let percent = 100.0 * count as f64 / whole.max(1) as f64;
+    format!("a sample of {count} of {whole} cases ({percent:.0} %) of {targets}")
 }
 
 fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> Environment {

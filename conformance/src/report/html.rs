@@ -8,7 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use tilewright_layout::Layout;
 use tilewright_picture::{svg, view};
 
-use super::{Report, Tally};
+use super::{Report, Tally, reasons};
 use crate::{CaseResult, Environment, Level, Status};
 
 /// Failures that are shown with pictures; of more, the words are shown.
@@ -51,7 +51,7 @@ pub(crate) fn html(report: &Report, environments: &[Environment], repro: impl Fn
                     h2 { (target) }
                     (counts(tally))
                     (levels(tally))
-                    (reasons(tally))
+                    (reason_list(tally))
                 }
                 (failures(report, repro))
                 (slowest(report))
@@ -134,12 +134,12 @@ fn levels(tally: &Tally) -> Markup {
     }
 }
 
-fn reasons(tally: &Tally) -> Markup {
+fn reason_list(tally: &Tally) -> Markup {
     html! {
-        @for ((status, reason), names) in &tally.reasons {
+        @for reason in reasons::reasons(tally) {
             details {
-                summary { span class=(status.name()) { (status) } " (" (names.len()) "): " (reason) }
-                pre { (names.join("\n")) }
+                summary { span class=(reason.status.name()) { (reason.status) } " (" (reason.names.len()) "): " (reason.text) }
+                pre { (reason.names.join("\n")) }
             }
         }
     }

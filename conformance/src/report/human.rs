@@ -5,20 +5,15 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use console::{Style, StyledObject};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::reasons::reasons;
 use super::{Report, Tally};
 use crate::{CaseResult, Level, Status};
-
-/// Cases named of each reason that has several.
-const NAMED: usize = 3;
 
 /// Writes for people.
 pub(crate) struct Human<W> {
     to: W,
     colour: bool,
-    bar: ProgressBar,
-    failures: usize,
     slowest: usize,
 }
 
@@ -29,34 +24,21 @@ const USUAL: [Status; 7] =
     [Status::Pass, Status::Fail, Status::Quality, Status::Unsupported, Status::Skip, Status::Crash, Status::Timeout];
 
 impl<W: Write> Human<W> {
-    /// Colour and the bar are for terminals.
-    pub(crate) fn new(to: W, colour: bool, bar: bool, cases: usize, slowest: usize) -> Self {
-        let draw = if bar { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(cases as u64), draw);
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
-            bar.set_style(style);
-        }
-        Self { to, colour, bar, failures: 0, slowest }
+    /// Colour is for terminals.
+    pub(crate) fn new(to: W, colour: bool, slowest: usize) -> Self {
+        Self { to, colour, slowest }
     }
 
     pub(crate) fn case(&mut self, result: &CaseResult, repro: &str) -> io::Result<()> {
         let outcome = &result.outcome;
-        let mut written = Ok(());
-        if outcome.status.is_failure() {
-            self.failures += 1;
-            let status = styled(self.colour, outcome.status, outcome.status.name());
-            let (to, bar) = (&mut self.to, &self.bar);
-            bar.suspend(|| {
-                written = write_failure(to, &status, result, repro);
-            });
-            self.bar.set_message(format!("{} failed", self.failures));
+        if !outcome.status.is_failure() {
+            return Ok(());
         }
-        self.bar.inc(1);
-        written
+        let status = styled(self.colour, outcome.status, outcome.status.name());
+        write_failure(&mut self.to, &status, result, repro)
     }
 
     pub(crate) fn end(&mut self, report: &Report) -> io::Result<()> {
-        self.bar.finish_and_clear();
         for (target, tally) in &report.targets {
             self.table(target, tally)?;
             self.reasons(tally)?;
@@ -129,11 +111,10 @@ impl<W: Write> Human<W> {
             let means = "right, but above the bound that no plan can go below; --message-format json says why";
             writeln!(self.to, "{} ({count}): {means}", Status::Quality)?;
         }
-        for ((status, reason), names) in &tally.reasons {
-            let named = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-            let more = if names.len() > NAMED { ", ..." } else { "" };
-            writeln!(self.to, "{status} ({}): {reason}", names.len())?;
-            writeln!(self.to, "    {named}{more}")?;
+        for reason in reasons(tally) {
+            let example = reason.names.first().unwrap_or(&"");
+            let text = reason.text.replace('\n', "; ");
+            writeln!(self.to, "{} ({}): {text}; for example {example}", reason.status, reason.names.len())?;
         }
         Ok(())
     }

@@ -4,6 +4,8 @@ mod html;
 mod human;
 pub(crate) mod json;
 mod junit;
+mod progress;
+mod reasons;
 mod table;
 
 use std::collections::BTreeMap;
@@ -15,6 +17,7 @@ use crate::{CaseResult, HarnessError, Level, Status};
 pub(crate) use html::html;
 pub(crate) use human::Human;
 pub(crate) use junit::junit;
+pub(crate) use progress::Progress;
 pub(crate) use table::table;
 
 /// How the program ends. The numbers are part of its interface.
@@ -28,6 +31,8 @@ pub enum Exit {
     Usage = 2,
     /// The harness failed: some cases were not run.
     Harness = 3,
+    /// The user ended the run before all cases were run: 128 and the number of the signal, as shells have it.
+    Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {
@@ -88,6 +93,7 @@ pub struct Report {
     targets: BTreeMap<String, Tally>,
     results: Vec<CaseResult>,
     errors: Vec<HarnessError>,
+    interrupted: bool,
 }
 
 impl Report {
@@ -95,7 +101,7 @@ impl Report {
     pub fn new(chosen: impl IntoIterator<Item = (String, usize)>) -> Self {
         let tally = |chosen| Tally { chosen, ..Tally::default() };
         let targets = chosen.into_iter().map(|(target, chosen)| (target, tally(chosen))).collect();
-        Self { targets, results: Vec::new(), errors: Vec::new() }
+        Self { targets, results: Vec::new(), errors: Vec::new(), interrupted: false }
     }
 
     /// Adds the outcome of a case.
@@ -117,6 +123,11 @@ impl Report {
         self.errors.extend(errors);
     }
 
+    /// Notes that the user ended the run.
+    pub fn interrupt(&mut self) {
+        self.interrupted = true;
+    }
+
     /// How many cases of all targets have this status.
     #[must_use]
     pub fn count(&self, status: Status) -> usize {
@@ -132,7 +143,9 @@ impl Report {
     /// How the program is to end. A case without an outcome is never taken for one that passed.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        if !self.errors.is_empty() || self.not_run() > 0 {
+        if self.interrupted && self.not_run() > 0 {
+            Exit::Interrupted
+        } else if !self.errors.is_empty() || self.not_run() > 0 {
             Exit::Harness
         } else if Status::ALL.iter().any(|&status| status.is_failure() && self.count(status) > 0) {
             Exit::Failures

@@ -1,5 +1,6 @@
 //! One worker's life, and what its death says.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::child::{Child, Event};
@@ -30,12 +31,15 @@ impl Runner {
         cases: &[String],
         tell: Tell<'_>,
     ) -> Result<Option<Broken>, HarnessError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(HarnessError::Stopped);
+        }
         let mut child = Child::start(&self.worker, target, cases)?;
         let mut progress = Progress::new(cases);
         let mut since = Instant::now();
         loop {
             let time = if progress.ready { self.timeout } else { self.timeout.max(STARTUP) };
-            match child.next(since + time) {
+            match child.next(since + time, &self.stop) {
                 Event::Record(Record::Done) if progress.complete() => {
                     child.finish();
                     progress.settle(tell);
@@ -58,6 +62,10 @@ impl Runner {
                     let detail = ended(status, &errors);
                     let broken = progress.broken(Status::Crash, detail.clone(), elapsed);
                     return broken.map(Some).ok_or_else(|| failed(target, &detail, ""));
+                }
+                Event::Stopped => {
+                    child.kill();
+                    return Err(HarnessError::Stopped);
                 }
                 Event::Late => {
                     let errors = child.kill();

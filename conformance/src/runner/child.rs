@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ pub(super) enum Event {
     Ended,
     /// It said nothing in the time it had.
     Late,
+    /// The run is to end, whatever it says.
+    Stopped,
 }
 
 /// How often a silent worker is asked whether it still lives.
@@ -59,9 +62,12 @@ impl Child {
         Ok(Self { process, records, errors, _input: input })
     }
 
-    /// The next event, at the latest at `deadline`.
-    pub(super) fn next(&mut self, deadline: Instant) -> Event {
+    /// The next event, at the latest at `deadline` or soon after `stop` is set.
+    pub(super) fn next(&mut self, deadline: Instant, stop: &AtomicBool) -> Event {
         loop {
+            if stop.load(Ordering::Relaxed) {
+                return Event::Stopped;
+            }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.records.recv_timeout(left.min(TICK)) {
                 Ok(record) => return Event::Record(record),

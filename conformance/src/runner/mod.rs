@@ -17,7 +17,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use thiserror::Error;
@@ -89,6 +90,9 @@ pub enum HarnessError {
         /// What happened.
         message: String,
     },
+    /// The run was told to stop.
+    #[error("the run was stopped")]
+    Stopped,
     /// An earlier run says so, whose results were read.
     #[error("{0}")]
     Earlier(String),
@@ -105,11 +109,14 @@ pub struct Runner {
     pub timeout: Duration,
     /// How often a case that fails is run again.
     pub retries: u8,
+    /// Once it is set no case begins, and those under way are ended without an outcome.
+    pub stop: Arc<AtomicBool>,
 }
 
 impl Runner {
     /// Runs all batches and hands each outcome to `observe` as soon as it is final. Where the
-    /// harness fails for a target, that target's other cases are left and the errors come back.
+    /// harness fails for a target, that target's other cases are left and the errors come back. To be stopped is
+    /// no error.
     pub fn run(&self, batches: Vec<Batch>, mut observe: impl FnMut(CaseResult)) -> Vec<HarnessError> {
         let queue = Mutex::new(VecDeque::from(batches));
         let broken = Mutex::new(BTreeSet::new());
@@ -126,9 +133,13 @@ impl Runner {
                         }
                         // The receiver lives until all senders are gone.
                         let tell = |result| drop(sender.send(result));
-                        if let Err(error) = self.run_batch(&batch, tell) {
-                            lock(&broken).insert(batch.target);
-                            lock(&errors).push(error);
+                        match self.run_batch(&batch, tell) {
+                            Ok(()) => {}
+                            Err(HarnessError::Stopped) => break,
+                            Err(error) => {
+                                lock(&broken).insert(batch.target);
+                                lock(&errors).push(error);
+                            }
                         }
                     }
                 });

@@ -5,8 +5,10 @@
 
 mod choosing;
 mod claims;
+mod interrupts;
 mod invented;
 mod lists;
+mod progress;
 mod reports;
 mod results;
 
@@ -60,7 +62,15 @@ fn main() -> ExitCode {
             Ok(())
         })
     };
-    let others = [choosing::TESTS, claims::TESTS, lists::TESTS, reports::TESTS, results::TESTS];
+    let others = [
+        choosing::TESTS,
+        claims::TESTS,
+        interrupts::TESTS,
+        lists::TESTS,
+        progress::TESTS,
+        reports::TESTS,
+        results::TESTS,
+    ];
     let tests = own.iter().chain(others.into_iter().flatten()).map(|&(name, test)| trial((name, test)));
     libtest_mimic::run(&Arguments::from_args(), tests.collect()).exit_code()
 }
@@ -226,7 +236,10 @@ fn a_wrong_command_line_exits_with_2() {
     let wrong = [
         ("", "which target?"),
         ("--target tyo", "unknown target `tyo`; known are absent, mortal, toy, twin"),
+        ("--target tyo", "did you mean `toy`?"),
         ("--target toy deeds/no-such-case", "no case matches `deeds/no-such-case`"),
+        ("--target toy deeds/compnay/1-spoils", "did you mean `deeds/company`?"),
+        ("--target toy *layuot*", "did you mean `layout`?"),
         ("--target toy deeds/pass deeds/typo*", "no case matches `deeds/typo*`"),
         ("--target toy deeds/[", "`deeds/[` is no glob"),
         ("--target toy --jobs 0", "--jobs"),

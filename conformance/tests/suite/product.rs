@@ -1,6 +1,6 @@
 //! The product's own command, with the targets and plugins of this repository.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -35,6 +35,26 @@ fn every_target_has_thousands_of_cases() {
             assert!(groups.get(group).is_some_and(|&count| count >= least), "{target}: {groups:?}");
         }
     }
+}
+
+/// A smoke run has every instruction and family of its target, and some of every group.
+#[test]
+fn smoke_runs_show_every_instruction_and_family() {
+    let listed = |arguments: &[&str]| {
+        let output = conformance(&[&["--target", "mi250", "--list"], arguments].concat());
+        text(&output.stdout).lines().map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let (all, smoke) = (listed(&[]), listed(&["--smoke"]));
+    for name in
+        all.iter().filter(|name| name.starts_with("instructions/meaning/") || name.starts_with("families/shown/"))
+    {
+        assert!(smoke.contains(name), "{name} is left out");
+    }
+    let groups = |names: &BTreeSet<String>| {
+        names.iter().filter_map(|name| name.split('/').next().map(str::to_owned)).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(groups(&smoke), groups(&all));
+    assert!(smoke.len() * 10 < all.len(), "{} of {}", smoke.len(), all.len());
 }
 
 /// Movements of the product's own families, of each plugin: what is planned is what is executed.

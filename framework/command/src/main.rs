@@ -19,6 +19,7 @@ mod global;
 mod input;
 mod instructions;
 mod layout;
+mod limits;
 mod memory;
 mod new_plugin;
 mod notation;

@@ -12,6 +12,7 @@ use tilewright_kernel::Kernel;
 use tilewright_layout::NotationError;
 
 use crate::failure::Failure;
+use crate::limits::read_text;
 
 /// How layouts are chosen.
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
@@ -47,8 +48,8 @@ impl Asked {
     ) -> Result<(String, Result<Kernel, ProgramError>), Failure> {
         let target = session.target(&self.target)?;
         let file = &self.program;
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| Failure::Input(format!("cannot read {}: {error}", file.display())))?;
+        let text =
+            read_text(file).map_err(|error| Failure::Input(format!("cannot read {}: {error}", file.display())))?;
         let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
         let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
         let kernel = compiler.kernel(&text, &self.compiling.options(self.entry.as_deref()), seen);

@@ -9,10 +9,11 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use tilewright::ProgramCompiler;
-use tilewright_emulator::Limits;
-use tilewright_verify::case::Case;
+use tilewright_emulator::{FaultKind, Limits};
+use tilewright_verify::case::{Case, LaunchError, RunError};
 
 use crate::failure::Failure;
+use crate::limits::{MOST_CONTENTS, MOST_TEXT, read, read_text};
 use crate::program::Compiling;
 use crate::{Global, input};
 
@@ -30,9 +31,9 @@ pub struct Options {
     /// How many cases run at a time; as many as there are processors where not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Operations of all warps that one case may take.
-    #[arg(long, value_name = "NUMBER", default_value_t = 4_000_000_000)]
-    steps: u64,
+    /// Operations of all warps that one case may take: more are most likely a loop without end.
+    #[arg(long, alias = "steps", value_name = "NUMBER", default_value_t = 100_000_000)]
+    max_steps: u64,
     /// Print one JSON object a case.
     #[arg(long)]
     json: bool,
@@ -105,15 +106,16 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcome {
-    let case = match Case::read(file) {
+    let open = |part: &Path| read(part, if part == file { MOST_TEXT } else { MOST_CONTENTS });
+    let case = match Case::read_from(file, &open) {
         Ok(case) => case,
         Err(error) => return Outcome::Fail(error.to_string()),
     };
-    let text = match std::fs::read_to_string(&case.program) {
+    let text = match read_text(&case.program) {
         Ok(text) => text,
         Err(error) => return Outcome::Fail(format!("{}: {error}", case.program.display())),
     };
-    let limits = Limits { steps: options.steps, ..Limits::default() };
+    let limits = Limits { steps: options.max_steps, ..Limits::default() };
     match case.compile_and_run(compiler, &text, &options.compiling.options(None), &limits) {
         Ok((_, ended)) if ended.differences.is_empty() => Outcome::Pass { steps: ended.report.steps },
         Ok((_, ended)) => {
@@ -121,7 +123,17 @@ fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcom
             Outcome::Fail(differences.join("; "))
         }
         Err(error) if error.is_unsupported() => Outcome::Unsupported(error.to_string()),
-        Err(error) => Outcome::Fail(error.to_string()),
+        Err(error) => Outcome::Fail(format!("{error}{}", remedy(&error))),
+    }
+}
+
+/// What helps against an error of a run that was cut off.
+fn remedy(error: &RunError) -> &'static str {
+    match error {
+        RunError::Launch(LaunchError::Fault(fault)) if matches!(fault.kind, FaultKind::StepLimit { .. }) => {
+            "; if it does end, allow it more by --max-steps"
+        }
+        _ => "",
     }
 }
 

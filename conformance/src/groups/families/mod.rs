@@ -25,6 +25,12 @@ impl Group for Families {
         "families"
     }
 
+    /// What is shown, and the family or the sample of one.
+    fn subject<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let end = name.match_indices('/').nth(2).map_or(name.len(), |(at, _)| at);
+        Some(&name[..end])
+    }
+
     fn cases(&self, context: &Context) -> Vec<Case> {
         let mut cases = answers::cases(context);
         cases.extend(shown::cases(context));

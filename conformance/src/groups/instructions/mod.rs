@@ -29,6 +29,11 @@ impl Group for Instructions {
         "instructions"
     }
 
+    /// The instruction, of what shows its meaning: code of one is much like that of others of its kind.
+    fn subject<'a>(&self, name: &'a str) -> Option<&'a str> {
+        name.starts_with("instructions/meaning/").then_some(name)
+    }
+
     fn cases(&self, context: &Context) -> Vec<Case> {
         let (mut cases, mut seen) = (Vec::new(), BTreeSet::new());
         for row in context.target().instructions() {

@@ -20,6 +20,7 @@ use serde_json::{Value as Json, json};
 use tilewright::Session;
 
 use crate::failure::Failure;
+use crate::limits::{brief, check_id};
 use crate::{Global, input};
 
 use lines::{Line, Lines};
@@ -70,13 +71,16 @@ fn answer(session: &Session, line: Line<'_>) -> Json {
         Err(refusal) => return json!({ "id": null, "error": refusal.to_json() }),
     };
     let id = request.get("id").cloned().unwrap_or(Json::Null);
+    if let Err(message) = check_id(&id) {
+        return json!({ "id": null, "error": Refusal::new("bad_request", message).to_json() });
+    }
     let mut answer = match operations::perform(session, &request) {
         Ok(result) => json!({ "id": id, "result": result }),
         Err(refusal) => json!({ "id": id, "error": refusal.to_json() }),
     };
     let ignored = fields::ignored(&request);
     if !ignored.is_empty() {
-        answer["ignored"] = json!(ignored);
+        answer["ignored"] = ignored.into_iter().map(brief).collect();
     }
     answer
 }
@@ -99,6 +103,6 @@ impl Refusal {
     }
 
     fn to_json(&self) -> Json {
-        json!({ "code": self.code, "message": self.message })
+        json!({ "code": self.code, "message": brief(&self.message) })
     }
 }

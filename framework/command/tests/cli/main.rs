@@ -8,6 +8,7 @@ mod dot;
 mod draw;
 mod images;
 mod instructions;
+mod limits;
 mod memory;
 mod movement;
 mod notations;

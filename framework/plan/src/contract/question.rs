@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::movement::MovementError;
-use tilewright_layout::{LayoutError, LinearLayout};
+use tilewright_layout::{LayoutError, LinearLayout, MOST_TENSOR_BITS};
 use tilewright_target::Number;
 
 use super::scale::Scale;
@@ -108,6 +108,10 @@ impl Question {
         if let Some(&size) = self.shape.iter().find(|size| !size.is_power_of_two() || **size > MOST) {
             return Err(ContractError::Shape { size });
         }
+        let [m, n, k] = self.bits();
+        if let Some(&bits) = [m + k, k + n, m + n].iter().find(|bits| **bits > MOST_TENSOR_BITS) {
+            return Err(ContractError::Size { bits });
+        }
         for (what, number) in [("lanes", self.lanes), ("warps", self.warps)] {
             if !number.is_power_of_two() {
                 return Err(ContractError::Threads { what, number });
@@ -173,6 +177,15 @@ pub enum ContractError {
     Shape {
         /// The size.
         size: u64,
+    },
+    /// A matrix of a size that nothing plans element by element; the caller's fault.
+    #[error(
+        "a matrix of 2^{bits} elements; plans are made for at most 2^{MOST_TENSOR_BITS}: give the shape of one tile, which \
+         a block multiplies at once"
+    )]
+    Size {
+        /// Log2 of the elements.
+        bits: u32,
     },
     /// Scales that factors do not have; the caller's fault.
     #[error(

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use tilewright_kernel::Element;
 use tilewright_layout::f2::{Columns, Solver};
-use tilewright_layout::{Dim, LayoutError, LinearLayout};
+use tilewright_layout::{Dim, LayoutError, LinearLayout, MOST_TENSOR_BITS};
 use tilewright_target::TargetDescription;
 
 /// Log2 of the registers of a lane in plans, which list them one by one. More than any target has.
@@ -58,8 +58,17 @@ pub enum MovementError {
     /// A lane would hold more than any does.
     #[error("a lane holds 2^{bits} elements of the {side}; plans are made for at most 2^{MOST_REGISTER_BITS}")]
     Registers {
-        /// `source` or `destination`.
+        /// `source`, `destination` or `tensor`.
         side: &'static str,
+        /// Log2 of the elements.
+        bits: u32,
+    },
+    /// Nothing plans tensors of this size element by element.
+    #[error(
+        "a tensor of 2^{bits} elements; plans are made for tensors of at most 2^{MOST_TENSOR_BITS}: give the shape of \
+         one tile, which a block holds at once"
+    )]
+    Size {
         /// Log2 of the elements.
         bits: u32,
     },
@@ -214,15 +223,27 @@ pub fn check_block(lanes: u64, warps: u64, target: &TargetDescription) -> Result
     Ok(())
 }
 
+/// Whether plans, which list registers and elements one by one, are made for tensors of this layout.
+///
+/// # Errors
+/// [`MovementError::Registers`] or [`MovementError::Size`].
+pub fn check_size(side: &'static str, layout: &LinearLayout) -> Result<(), MovementError> {
+    let (registers, elements) = (layout.in_bits(Dim::REGISTER), layout.outs().bits());
+    if registers > MOST_REGISTER_BITS {
+        return Err(MovementError::Registers { side, bits: registers });
+    }
+    if elements > MOST_TENSOR_BITS {
+        return Err(MovementError::Size { bits: elements });
+    }
+    Ok(())
+}
+
 fn side(name: &'static str, layout: &LinearLayout) -> Result<Side, MovementError> {
     let known = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
     if let Some(dim) = layout.ins().dims().find(|dim| !known.contains(dim)) {
         return Err(MovementError::NotDistributed { side: name, dim });
     }
-    let bits = layout.in_bits(Dim::REGISTER);
-    if bits > MOST_REGISTER_BITS {
-        return Err(MovementError::Registers { side: name, bits });
-    }
+    check_size(name, layout)?;
     let columns = |dim| Columns::from_slice(layout.columns_of(dim));
     let threads = layout.columns_of(Dim::LANE).iter().chain(layout.columns_of(Dim::WARP)).copied().collect();
     Ok(Side { registers: columns(Dim::REGISTER), threads, blocks: columns(Dim::BLOCK) })

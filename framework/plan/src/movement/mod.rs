@@ -36,7 +36,7 @@ pub use choose::{
     Accessor, AccessorFigures, Begin, Candidate, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, Swizzle,
     choose_memory, choose_memory_begun, least_wavefronts,
 };
-pub use conversion::{Conversion, MovementError, check_block};
+pub use conversion::{Conversion, MovementError, check_block, check_size};
 pub use convert::{Path, Plan, Rejected, Rounds, SharedBits, candidates, convert};
 pub use copy::{
     BoxCopy, BoxSource, ClosedCopy, CopyQuestion, PointedCopy, PointedQuestion, SharedCopy, boxed, boxes_in,

@@ -1,11 +1,13 @@
 //! The shapes of what operations on tensors give.
 
+use tilewright_layout::MOST_TENSOR_BITS;
+
 use super::{Check, Checked, ensure};
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Type};
 
 /// A tensor has at most this many elements.
-const MAX_ELEMENTS: u64 = 1 << 20;
+const MAX_ELEMENTS: u64 = 1 << MOST_TENSOR_BITS;
 
 impl Check<'_> {
     pub(super) fn shapes(&self) -> Checked {

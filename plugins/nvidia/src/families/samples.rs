@@ -1,18 +1,18 @@
 //! Typical layouts of this vendor's families, for conformance suites: those of the largest matrix
 //! instruction for elements of each width.
 
-use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use tilewright_layout::{Attribute, Dim, FamilySpec, LinearLayout, Sample, SampleUse};
 use tilewright_target::{Instruction, InstructionKind, Operand};
 
 use crate::instructions::rows;
 
-pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<Sample> {
+pub(super) fn typical(architecture: &str, products: &Products, use_case: SampleUse) -> Vec<Sample> {
     if use_case.lanes != 32 || !use_case.warps.is_power_of_two() {
         return Vec::new();
     }
-    let mut samples = of_products(architecture, use_case);
+    let mut samples = products.samples(use_case);
     // Four warps make a group; f64 has no product of groups.
     let groups = use_case.warps >= 4 && use_case.element_bits <= 32;
     match generation(architecture) {
@@ -38,14 +38,31 @@ fn generation(architecture: &str) -> u32 {
     digits.parse::<u32>().map_or(0, |capability| capability / 10 * 10)
 }
 
-fn of_products(architecture: &str, use_case: SampleUse) -> Vec<Sample> {
-    let products = rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
-    let fitting = products.filter_map(|row| Product::of(row, use_case.element_bits));
-    let largest = fitting.min_by_key(|product| Reverse(product.m * product.n * product.k));
-    largest.map(|product| product.samples(use_case.warps)).unwrap_or_default()
+/// The largest matrix instruction for elements of each width.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Products(BTreeMap<u32, Product>);
+
+impl Products {
+    /// Those of an architecture; of several of one size the first of the table.
+    pub(super) fn of(architecture: &str) -> Self {
+        let mut largest: BTreeMap<u32, Product> = BTreeMap::new();
+        let matrix = rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
+        for (bits, product) in matrix.filter_map(Product::of) {
+            if largest.get(&bits).is_none_or(|known| known.size() < product.size()) {
+                largest.insert(bits, product);
+            }
+        }
+        Self(largest)
+    }
+
+    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+        let product = self.0.get(&use_case.element_bits);
+        product.map(|product| product.samples(use_case.warps)).unwrap_or_default()
+    }
 }
 
 /// A matrix instruction for elements of one width.
+#[derive(Debug, Clone)]
 struct Product {
     name: String,
     m: i64,
@@ -56,7 +73,8 @@ struct Product {
 }
 
 impl Product {
-    fn of(row: Instruction, element_bits: u32) -> Option<Self> {
+    /// The product of a row, and the width of its elements.
+    fn of(row: Instruction) -> Option<(u32, Self)> {
         let operand = |wanted: &str| {
             row.operands.iter().find_map(|operand| match operand {
                 Operand::Register { role, bits, layout, .. } if role == wanted => Some((*bits, layout)),
@@ -68,7 +86,11 @@ impl Product {
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
         let width = i64::from(32 / bits).max(1);
-        (bits == element_bits).then(|| Self { name: row.name.clone(), m, n, k, width })
+        Some((bits, Self { name: row.name.clone(), m, n, k, width }))
+    }
+
+    fn size(&self) -> i64 {
+        self.m * self.n * self.k
     }
 
     fn samples(&self, warps: u32) -> Vec<Sample> {

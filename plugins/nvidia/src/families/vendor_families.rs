@@ -1,8 +1,10 @@
 //! The layout families of this vendor, by name.
 
+use std::sync::OnceLock;
+
 use super::mma;
 use super::mma_scale;
-use super::samples;
+use super::samples::{self, Products};
 use super::shared;
 use super::spelling;
 use super::tensor_memory;
@@ -18,13 +20,15 @@ use tilewright_layout::{Families, FamilyError, FamilySpec, Layout, Sample, Sampl
 #[derive(Debug, Clone, Default)]
 pub struct VendorFamilies {
     architecture: String,
+    /// The products of samples, found when the first one is asked for.
+    products: OnceLock<Products>,
 }
 
 impl VendorFamilies {
     /// The families, with the samples of an architecture.
     #[must_use]
     pub fn of(architecture: &str) -> Self {
-        Self { architecture: architecture.to_owned() }
+        Self { architecture: architecture.to_owned(), products: OnceLock::new() }
     }
 }
 
@@ -51,7 +55,8 @@ impl Families for VendorFamilies {
     }
 
     fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
-        samples::typical(&self.architecture, use_case)
+        let products = self.products.get_or_init(|| Products::of(&self.architecture));
+        samples::typical(&self.architecture, products, use_case)
     }
 
     fn spellings(&self) -> Vec<Spelling> {

@@ -5,7 +5,7 @@ use super::exchanges::Exchanges;
 use super::shared;
 use super::shared::Shared;
 use crate::movement::conversion::Position;
-use crate::movement::{MovementError, Path, Rejected, SharedBits, slots};
+use crate::movement::{MovementError, Path, Rejected, SharedBits, check_size, slots};
 use tilewright_kernel::{Builder, Counts, Element, Value};
 use tilewright_layout::f2::Solver;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
@@ -105,6 +105,7 @@ impl Question {
             if !layout.outs().contains(axis) {
                 return Err(LayoutError::NoSuchDim { dim: axis }.into());
             }
+            check_size("tensor", layout)?;
         }
         for (dim, left) in src.outs().iter().filter(|&(dim, _)| dim != axis) {
             let right = indices.out_bits(dim);

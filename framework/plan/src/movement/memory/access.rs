@@ -12,7 +12,7 @@ use tilewright_target::{Direction, TargetDescription};
 
 use super::super::address::Thread;
 use super::super::tile::{Accesses, Loads, Located, Memory, Placed, Stores, Tile};
-use super::super::{Bound, Means, MovementError, SharedBits, bound, cost, slots};
+use super::super::{Bound, Means, MovementError, SharedBits, bound, check_size, cost, slots};
 
 /// How a tensor in registers is stored to shared memory, or loaded from it.
 #[derive(Debug, Clone)]
@@ -110,6 +110,7 @@ pub(in super::super) fn located(
     if let Some(dim) = registers.ins().dims().find(|dim| !known.contains(dim)) {
         return Err(MovementError::NotDistributed { side: "registers'", dim });
     }
+    check_size("tensor", registers)?;
     let places = registers.invert_and_compose(&memory.linear).map_err(|error| refused(error.to_string()))?;
     let offsets = |dim: Dim| -> Result<Columns, MovementError> {
         let columns = places.columns_of(dim).iter().enumerate();

@@ -13,9 +13,9 @@ use tilewright_layout::f2::{Solver, Subspace, multiply};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{Direction, TargetDescription};
 
-use super::super::MovementError;
 use super::super::address::Thread;
 use super::super::wide::{narrowed, wide_type, widened};
+use super::super::{MovementError, check_size};
 
 /// How far neighbours along an axis lie apart, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -138,6 +138,7 @@ pub fn access_global(
     let element = Element::integer(element_bits).filter(|element| element.bits() >= 8);
     let element = element.ok_or(MovementError::ElementBits(element_bits))?;
     check_axes(registers, memory)?;
+    check_size("tensor", registers)?;
     let columns = registers.columns_of(Dim::REGISTER);
     let threads: Vec<u64> = [registers.columns_of(Dim::LANE), registers.columns_of(Dim::WARP)].concat();
     let (widest, limited_by) = widest(registers, memory, element_bits, target);

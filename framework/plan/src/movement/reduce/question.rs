@@ -3,7 +3,7 @@
 use tilewright_layout::f2::{Solver, Subspace};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 
-use super::super::MovementError;
+use super::super::{MovementError, check_size};
 use super::lanes::LaneStep;
 
 /// A layout taken apart along an axis. Columns of results are packed coordinates of the tensor
@@ -46,6 +46,7 @@ impl Question {
         if element_bits.is_empty() {
             return Err(MovementError::NoTensors);
         }
+        check_size("tensor", src)?;
         let src = src.clone().require_surjective()?;
         let rest = Rest::new(&src, axis)?;
         let (mut axis_basis, mut summed, mut kept) = (Vec::new(), Vec::new(), Vec::new());

@@ -6,7 +6,7 @@ use tilewright_target::{LaneXors, TargetDescription};
 use super::ScanDirection;
 use super::levels::Level;
 use super::totals::Totals;
-use crate::movement::{Means, MovementError, convert};
+use crate::movement::{Means, MovementError, check_size, convert};
 
 /// Where a bit of the axis is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,7 @@ impl Question {
         if element_bits.is_empty() {
             return Err(MovementError::NoTensors);
         }
+        check_size("tensor", src)?;
         let src = src.clone().require_surjective()?;
         let mut held: Vec<Option<Held>> = vec![None; src.out_bits(axis) as usize];
         for dim in src.ins().dims() {

@@ -1,0 +1,159 @@
+//! Inputs that would take all memory or all time: each is refused with what to do, and soon.
+
+use crate::command;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use command::{BLOCKED, run, said, tilewright};
+use serde_json::Value as Json;
+
+const SWIZZLED: &str = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+
+fn folder() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("limits");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// Every command that plans for a tensor, register by register, with a tensor of 2^21 elements and with one of 2^40.
+#[test]
+fn tensors_that_no_block_holds_are_refused() {
+    let wide = BLOCKED.replace("warpsPerCTA = [1, 1]", "warpsPerCTA = [4, 2]");
+    for (shape, bits) in [("2048x1024", "2^21"), ("1048576x1048576", "2^3")] {
+        for arguments in [
+            vec!["convert", &wide, &wide],
+            vec!["reduce", "--axis", "0", &wide],
+            vec!["scan", "--axis", "0", &wide],
+            vec!["gather", "--axis", "0", &wide, &wide],
+            vec!["gather", "--axis", "0", "--emit", "asm", &wide, &wide],
+            vec!["access", &wide],
+            vec!["access", &wide, SWIZZLED],
+            vec!["memory", "--store", &wide, "--load", &wide],
+            vec!["copy", SWIZZLED],
+        ] {
+            let begun = Instant::now();
+            let mut command = tilewright();
+            command.args(&arguments).args(["--target", "h100", "--element", "f16", "--shape", shape]);
+            let said = run(&mut command);
+            let message = said.failed(2);
+            assert!(message.contains(bits) && message.contains("plans are made for"), "{arguments:?}: {message}");
+            assert!(begun.elapsed() < Duration::from_secs(20), "{arguments:?}: {:?}", begun.elapsed());
+        }
+    }
+    let types = ["--a", "f16", "--b", "f16", "--acc", "f32"];
+    let said =
+        run(tilewright().args(["dot", "--target", "h100", "--m", "65536", "--n", "64", "--k", "65536"]).args(types));
+    assert!(said.failed(2).contains("2^32 elements"), "{}", said.err);
+}
+
+#[test]
+fn questions_about_such_tensors_are_refused() {
+    let blocked = r#"{"kind": "blocked", "size_per_thread": [1, 2], "threads_per_warp": [4, 8],
+        "warps_per_cta": [4, 1], "order": [1, 0]}"#
+        .replace('\n', "");
+    let question =
+        |rest: &str| format!(r#"{{"id": 1, "target": "h100", "shape": [2048, 1024], "element_bits": 16, {rest}}}"#);
+    let questions = [
+        format!(r#""op": "convert", "src": {{"params": {blocked}}}, "dst": {{"params": {blocked}}}"#),
+        format!(r#""op": "reduce", "axis": 0, "src": {{"params": {blocked}}}"#),
+        format!(r#""op": "gather", "axis": 0, "src": {{"params": {blocked}}}, "indices": {{"params": {blocked}}}"#),
+        format!(r#""op": "access", "registers": {{"params": {blocked}}}"#),
+    ];
+    let text: Vec<_> = questions.iter().map(|rest| question(rest)).collect();
+    let out = batch(&text.join("\n"));
+    for line in out.lines() {
+        let answer: Json = serde_json::from_str(line).expect("JSON");
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains("2^21 elements; plans are made for tensors of at most 2^20"), "{line}");
+    }
+    assert_eq!(out.lines().count(), questions.len());
+}
+
+/// What a batch of these lines says.
+fn batch(lines: &str) -> String {
+    let mut child = tilewright()
+        .arg("batch")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    let lines = lines.to_owned();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let said = said(&child.wait_with_output().expect("it ends"));
+    writer.join().expect("a writer").expect("it is read");
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    said.out
+}
+
+#[test]
+fn long_names_are_not_said_back() {
+    let long = "x".repeat(10 << 20);
+    let out = batch(&format!(
+        "{{\"id\": \"{long}\", \"op\": \"layout\"}}\n{{\"id\": 2, \"op\": \"{long}\"}}\n{{\"id\": 3, \"op\": \
+         \"layout\", \"{long}\": 1}}\n"
+    ));
+    let answers: Vec<Json> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert!(out.len() < 20_000, "{} bytes", out.len());
+    assert_eq!(answers[0]["id"], Json::Null);
+    let message = answers[0]["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("`id` has 10485762 bytes, and at most 4096 are said back"), "{message}");
+    assert_eq!((&answers[1]["id"], &answers[1]["error"]["code"]), (&2.into(), &"unknown_op".into()));
+    let ignored = answers[2]["ignored"][0].as_str().expect("a name");
+    assert!(ignored.ends_with("x... (10485760 bytes in all)"), "{} bytes", ignored.len());
+}
+
+#[test]
+fn programs_without_end_are_not_read() {
+    let said = run(tilewright().args(["compile", "--target", "h100", "/dev/zero"]));
+    assert!(said.failed(2).contains("more than 16777216 bytes, the most that is read"), "{}", said.err);
+    let mut endless = std::process::Command::new("yes").stdout(Stdio::piped()).spawn().expect("yes");
+    let pipe = endless.stdout.take().expect("a pipe");
+    let said = run(tilewright().args(["explain", "--target", "h100", "/dev/stdin"]).stdin(pipe));
+    assert!(said.failed(2).contains("/dev/stdin: more than 16777216 bytes"), "{}", said.err);
+    endless.kill().expect("it runs");
+    endless.wait().expect("it ends");
+    let said = run(tilewright().args(["run", "--target", "h100", "/dev/zero"]));
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert!(said.out.contains("more than 16777216 bytes"), "{}", said.out);
+}
+
+#[test]
+fn a_loop_without_end_ends() {
+    let program = "module {
+  tt.func public @forever(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %end = scf.while (%i = %one) : (i32) -> i32 {
+      %go = arith.cmpi ne, %i, %zero : i32
+      scf.condition(%go) %i : i32
+    } do {
+    ^bb0(%i: i32):
+      scf.yield %i : i32
+    }
+    tt.return
+  }
+}
+";
+    let case = r#"{"name": "forever", "ttir": "forever.ttir", "entry": "forever", "grid": [1, 1, 1], "num_warps": 1,
+        "args": [{"name": "x", "kind": "pointer", "buffer": "x"}],
+        "buffers": {"x": {"dtype": "f32", "shape": [1], "role": "output", "fill": 0, "expected": "x.bin",
+        "tolerance": {"rtol": 0, "atol": 0}}}}"#;
+    std::fs::write(folder().join("forever.ttir"), program).expect("a program");
+    std::fs::write(folder().join("forever.json"), case).expect("a case");
+    std::fs::write(folder().join("x.bin"), [0; 4]).expect("a buffer");
+    let begun = Instant::now();
+    let file = folder().join("forever.json");
+    // `--steps` is an older name of it.
+    for option in ["--max-steps", "--steps"] {
+        let said = run(tilewright().args(["run", "--target", "h100", option, "100000"]).arg(&file));
+        assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+        assert!(said.out.contains("more than 100000 operations were run"), "{}", said.out);
+        assert!(said.out.contains("if it does end, allow it more by --max-steps"), "{}", said.out);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+}
