@@ -3,7 +3,7 @@
 use std::fmt;
 
 use conformance_pack::Figure;
-use tilewright_verify::Trial;
+use tilewright_verify::TestCase;
 
 use crate::{Context, Level, Status};
 
@@ -76,13 +76,13 @@ impl Verdict {
 #[derive(Debug)]
 pub struct Trials {
     /// The kernels, with what they are given and must leave.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<TestCase>,
     /// The place of the case in a figure, where it has one.
     pub figure: Option<Figure>,
 }
 
-impl From<Vec<Trial>> for Trials {
-    fn from(trials: Vec<Trial>) -> Self {
+impl From<Vec<TestCase>> for Trials {
+    fn from(trials: Vec<TestCase>) -> Self {
         Self { trials, figure: None }
     }
 }

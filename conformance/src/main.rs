@@ -30,10 +30,7 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Instructions),
         Box::new(Dots),
         Box::new(ScaledDots),
-        Box::new(
-            Conversions::new("conversions", |_| true, conversions::emulated)
-                .on_device(worth_compiling, conversions::executed),
-        ),
+        Box::new(Conversions::new("conversions", |_| true, conversions::emulated).on_device(worth_compiling)),
         Box::new(Memory),
         Box::new(Asynchronous),
         Box::new(Reductions),

@@ -159,6 +159,13 @@ pub enum After {
         /// Added to it.
         absolute: f64,
     },
+    /// Certain bits; the others may be anything.
+    Masked {
+        /// The bytes.
+        bytes: Span,
+        /// The bits of them that are compared.
+        mask: Span,
+    },
     /// Numbers that may be off by an amount of their own each.
     Near {
         /// The numbers, binary64.

@@ -1,9 +1,9 @@
 //! Running the cases of a pack on a device.
 
-use tilewright_plugin::{Buffer, Device, DeviceError, LaunchArgument, LaunchRequest, LoadedCode};
-use tilewright_verify::case::Buffer as Held;
+use tilewright_plugin::{Device, DeviceError};
+use tilewright_verify::{CheckFailure, LoadedLaunch, check_loaded};
 
-use crate::{Argument, Case, Effort, Outcome, Pack, PackError, PlayedCase, Status, Times, Trial};
+use crate::{Case, Effort, Outcome, Pack, PackError, PlayedCase, Status, Times, Trial};
 
 /// Why a trial has no result.
 enum Stopped {
@@ -63,47 +63,16 @@ fn play_trial(
     device: &mut dyn Device,
     effort: Effort,
 ) -> Result<Outcome, Stopped> {
-    let (artifact, held) = (pack.code(case, trial)?, pack.buffers(case, trial)?);
-    let code = device.load(&artifact)?;
-    let mut buffers = Vec::new();
-    let outcome = launched(trial, device, code, &held, &mut buffers, effort);
-    buffers.into_iter().for_each(|buffer| device.free(buffer));
-    device.unload(code);
-    Ok(outcome?)
-}
-
-fn launched(
-    trial: &Trial,
-    device: &mut dyn Device,
-    code: LoadedCode,
-    held: &[Held],
-    buffers: &mut Vec<Buffer>,
-    effort: Effort,
-) -> Result<Outcome, DeviceError> {
-    for own in held {
-        let buffer = device.allocate(own.before.len() as u64)?;
-        buffers.push(buffer);
-        device.write(buffer, 0, &own.before)?;
-    }
-    let argument = |argument: &Argument| match *argument {
-        Argument::Buffer(number) => LaunchArgument::Buffer(buffers[number]),
-        Argument::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
-        Argument::Tensor(tensor) => LaunchArgument::Tensor(tensor.in_buffer(buffers[tensor.buffer])),
+    let (artifact, launch) = (pack.code(case, trial)?, pack.launch(case, trial)?);
+    let mut loaded = LoadedLaunch::new(&launch, &artifact, device)?;
+    let first = match check_loaded(&launch, &mut loaded) {
+        Ok(first) => first,
+        Err(CheckFailure::Device(error)) => return Err(error.into()),
+        Err(wrong) => return Ok(Outcome { status: Status::Fail, detail: wrong.to_string(), times: None }),
     };
-    let arguments = trial.arguments.iter().map(argument).collect();
-    let launch = LaunchRequest { code, kernel: trial.kernel.clone(), grid: trial.grid, arguments };
-    let first = device.launch(&launch)?;
-    let mut wrong = Vec::new();
-    for (own, &buffer) in held.iter().zip(buffers.iter()) {
-        let left = device.read(buffer, 0, own.before.len() as u64)?;
-        wrong.extend(own.difference(&left).map(|difference| difference.to_string()));
-    }
-    if !wrong.is_empty() {
-        return Ok(Outcome { status: Status::Fail, detail: wrong.join("; "), times: None });
-    }
     // Where a device has no clock there is nothing to repeat.
     let times = match first.nanoseconds {
-        Some(_) if effort.repetitions > 0 => Times::of(device, &launch, effort)?,
+        Some(_) if effort.repetitions > 0 => Times::of(&mut loaded, effort)?,
         _ => None,
     };
     Ok(Outcome { status: Status::Pass, detail: String::new(), times })

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use tilewright_kernel::MappedTensor;
 use tilewright_plugin::{Artifact, Payload};
-use tilewright_verify::case::{After as MustHold, Buffer as Held, Element, Tolerance};
+use tilewright_verify::TestLaunch;
+use tilewright_verify::case::{After as MustHold, Buffer as Held, Element, Given, Tolerance};
 
 use crate::write::{BUFFERS, CODE, INDEX};
 use crate::{After, Argument, Buffer, Case, Index, Span, Trial, VERSION};
@@ -104,11 +105,28 @@ impl Pack {
         Ok(Artifact { payloads, kernels: code.kernels.clone(), taken_by: code.taken_by.clone() })
     }
 
-    /// The buffers of a trial. Arguments name some of them.
+    /// The launch of a trial. What the plan counts is not compared: a pack does not say which of it.
     ///
     /// # Errors
     /// [`PackError`].
-    pub fn buffers(&self, case: &Case, trial: &Trial) -> Result<Vec<Held>, PackError> {
+    pub fn launch(&self, case: &Case, trial: &Trial) -> Result<TestLaunch, PackError> {
+        let given = |argument: &Argument| match *argument {
+            Argument::Buffer(number) => Given::Buffer(number),
+            Argument::Scalar { bits, width } => Given::Scalar { bits, width },
+            Argument::Tensor(tensor) => Given::Tensor(tensor),
+        };
+        Ok(TestLaunch {
+            kernel: trial.kernel.clone(),
+            grid: trial.grid,
+            arguments: trial.arguments.iter().map(given).collect(),
+            buffers: self.buffers(case, trial)?.into_iter().map(Into::into).collect(),
+            counts: None,
+            predicted: None,
+        })
+    }
+
+    /// The buffers of a trial. Arguments name some of them.
+    fn buffers(&self, case: &Case, trial: &Trial) -> Result<Vec<Held>, PackError> {
         let wrong = |message: String| PackError::Case { case: case.name.clone(), message };
         for argument in &trial.arguments {
             let (Argument::Buffer(number) | Argument::Tensor(MappedTensor { buffer: number, .. })) = *argument else {
@@ -142,8 +160,12 @@ impl Pack {
                 bytes: of(numbers, bytes, "what is expected")?,
                 tolerance: Tolerance { relative, absolute },
             },
+            After::Masked { bytes: expected, mask } => {
+                MustHold::Masked { bytes: of(expected, bytes, "what is expected")?, mask: of(mask, bytes, "the mask")? }
+            }
             After::Near { values, allowed } => MustHold::Near {
                 values: numbers(values, "what is expected")?,
+                rests: Vec::new(),
                 allowed: numbers(allowed, "the tolerance")?,
             },
         };

@@ -1,7 +1,8 @@
 //! How long launches take, by the device's own clock.
 
 use serde::{Deserialize, Serialize};
-use tilewright_plugin::{Device, DeviceError, LaunchRequest};
+use tilewright_plugin::DeviceError;
+use tilewright_verify::LoadedLaunch;
 
 /// How often a launch is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,10 +37,10 @@ impl Times {
     ///
     /// # Errors
     /// A launch that fails.
-    pub fn of(device: &mut dyn Device, launch: &LaunchRequest, effort: Effort) -> Result<Option<Self>, DeviceError> {
+    pub fn of(launch: &mut LoadedLaunch<'_>, effort: Effort) -> Result<Option<Self>, DeviceError> {
         let mut times = Vec::new();
         for turn in 0..effort.warm_up.saturating_add(effort.repetitions) {
-            let Some(time) = device.launch(launch)?.nanoseconds else { return Ok(None) };
+            let Some(time) = launch.run()?.nanoseconds else { return Ok(None) };
             if turn >= effort.warm_up {
                 times.push(time);
             }

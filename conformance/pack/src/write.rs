@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use tilewright_plugin::Artifact;
-use tilewright_verify::Trial as Made;
+use tilewright_verify::TestCase;
 use tilewright_verify::case::{After as MustHold, Buffer as Held, Given};
 
 use crate::{After, Argument, Buffer, Case, Code, Figure, File, Index, LeftOut, Prediction, Span, Trial};
@@ -23,7 +23,7 @@ pub struct Packed {
     /// The name.
     pub name: String,
     /// Trials, each with what its kernel was compiled to.
-    pub trials: Vec<(Made, Artifact)>,
+    pub trials: Vec<(TestCase, Artifact)>,
     /// The place in a figure.
     pub figure: Option<Figure>,
 }
@@ -84,13 +84,14 @@ impl Writer {
         Ok(self.index)
     }
 
-    fn trial(&mut self, made: &Made, artifact: &Artifact) -> io::Result<Trial> {
+    fn trial(&mut self, made: &TestCase, artifact: &Artifact) -> io::Result<Trial> {
         let argument = |given: &Given| match *given {
             Given::Buffer(number) => Argument::Buffer(number),
             Given::Scalar { bits, width } => Argument::Scalar { bits, width },
             Given::Tensor(tensor) => Argument::Tensor(tensor),
         };
-        let predicted = made.predicted.map(|predicted| Prediction {
+        let launch = &made.launch;
+        let predicted = launch.predicted.map(|predicted| Prediction {
             rounds: predicted.rounds,
             cycles: predicted.cycles,
             shared_bytes: predicted.shared_bytes,
@@ -98,10 +99,10 @@ impl Writer {
         });
         Ok(Trial {
             code: self.code(artifact)?,
-            kernel: made.kernel.name.clone(),
-            grid: made.grid,
-            arguments: made.arguments.iter().map(argument).collect(),
-            buffers: made.buffers.iter().map(|held| self.buffer(held)).collect::<io::Result<_>>()?,
+            kernel: launch.kernel.clone(),
+            grid: launch.grid,
+            arguments: launch.arguments.iter().map(argument).collect(),
+            buffers: launch.buffers.iter().map(|buffer| self.buffer(&buffer.content)).collect::<io::Result<_>>()?,
             predicted,
         })
     }
@@ -117,8 +118,12 @@ impl Writer {
                 relative: tolerance.relative,
                 absolute: tolerance.absolute,
             },
-            MustHold::Near { values, allowed } => {
-                After::Near { values: self.span(&numbers(values))?, allowed: self.span(&numbers(allowed))? }
+            MustHold::Masked { bytes, mask } => After::Masked { bytes: self.span(bytes)?, mask: self.span(mask)? },
+            MustHold::Near { values, rests, allowed } => {
+                // A pack has one number for each: what is more than it may be off as well.
+                let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
+                let allowed: Vec<f64> = allowed.iter().zip(rests).map(|(off, rest)| off + rest.abs()).collect();
+                After::Near { values: self.span(&numbers(values))?, allowed: self.span(&numbers(&allowed))? }
             }
         };
         Ok(Buffer {

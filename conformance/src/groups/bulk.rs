@@ -1,11 +1,12 @@
 //! Rows that copy a box of a tensor or a span of bytes, and the maps that they are shown with.
 
 use tilewright_kernel::{Outside, TensorMap};
+use tilewright_plan::movement::Means;
 use tilewright_target::{BoxArrangement, BoxOperand, Completion, Instruction, Operand, TargetDescription};
 use tilewright_verify::kernels::{Bulk, BulkFlaw};
-use tilewright_verify::{Disproof, Trial, box_copy_trial, box_origins, prove_box_copy, prove_span_copy};
+use tilewright_verify::{CheckFailure, TestCase, box_copy_case, box_origins, check_emulated, span_copy_case};
 
-use super::executed::no_trials;
+use super::executed::not_built;
 use crate::{Context, Verdict};
 
 /// Bytes of the spans that are shown.
@@ -42,15 +43,25 @@ pub(super) fn shown(row: &Instruction) -> Option<(Option<TensorMap>, u32)> {
     Some((map, SPAN_BYTES))
 }
 
-/// Copies the box wherever it may begin in the tensor: inside, over its begin and its end, beyond.
-pub(super) fn everywhere(row: &Instruction, map: &TensorMap, target: &TargetDescription) -> Result<(), Disproof> {
-    origins(map).try_for_each(|origin| prove_box_copy(row, map, &origin, None, target).map(drop))
+/// Copies of the box wherever it may begin in the tensor: inside, over its begin and its end, beyond.
+pub(super) fn box_cases(row: &Instruction, map: &TensorMap, lanes: u32) -> Result<Vec<TestCase>, CheckFailure> {
+    origins(map).map(|origin| box_copy_case(row, map, &origin, lanes, None)).collect()
 }
 
 /// The same to be run on a device.
-pub(super) fn box_trials(context: &Context, row: &Instruction, map: &TensorMap) -> Result<Vec<Trial>, Verdict> {
-    let lanes = context.target().description().lanes.default;
-    origins(map).map(|origin| box_copy_trial(row, map, &origin, lanes)).collect::<Result<_, _>>().map_err(no_trials)
+pub(super) fn box_test_cases(context: &Context, row: &Instruction, map: &TensorMap) -> Result<Vec<TestCase>, Verdict> {
+    box_cases(row, map, context.target().description().lanes.default).map_err(not_built)
+}
+
+/// The same on the emulator, whose one NaN stands for what is outside.
+pub(super) fn everywhere(row: &Instruction, map: &TensorMap, target: &TargetDescription) -> Result<(), CheckFailure> {
+    box_cases(row, map, target.lanes.default)?.into_iter().try_for_each(|case| emulated(case, row, target))
+}
+
+/// Checks a case of a row on the emulator.
+pub(super) fn emulated(case: TestCase, row: &Instruction, target: &TargetDescription) -> Result<(), CheckFailure> {
+    let means = Means::of(target).with_instructions(std::slice::from_ref(row));
+    check_emulated(&case.with_exact_bits(), means).map(drop)
 }
 
 fn origins(map: &TensorMap) -> impl Iterator<Item = Vec<i32>> {
@@ -58,9 +69,11 @@ fn origins(map: &TensorMap) -> impl Iterator<Item = Vec<i32>> {
 }
 
 /// Copies something with a flaw.
-pub(super) fn flawed(row: &Instruction, flaw: BulkFlaw, target: &TargetDescription) -> Result<(), Disproof> {
-    match shown(row) {
-        Some((Some(map), _)) => prove_box_copy(row, &map, &vec![0; map.rank()], Some(flaw), target).map(drop),
-        _ => prove_span_copy(row, SPAN_BYTES, Some(flaw), target).map(drop),
-    }
+pub(super) fn flawed(row: &Instruction, flaw: BulkFlaw, target: &TargetDescription) -> Result<(), CheckFailure> {
+    let lanes = target.lanes.default;
+    let case = match shown(row) {
+        Some((Some(map), _)) => box_copy_case(row, &map, &vec![0; map.rank()], lanes, Some(flaw)),
+        _ => span_copy_case(row, SPAN_BYTES, lanes, Some(flaw)),
+    };
+    emulated(case?, row, target)
 }

@@ -1,8 +1,8 @@
 //! What movements that are planned and run on the emulator are found to be.
 
 use tilewright_emulator::Report;
-use tilewright_plan::movement::MovementError;
-use tilewright_verify::Disproof;
+use tilewright_plan::movement::{Means, MovementError};
+use tilewright_verify::{CheckFailure, TestCase, check_emulated};
 
 use crate::{Level, Verdict};
 
@@ -14,9 +14,13 @@ pub(super) fn refused(error: MovementError) -> Verdict {
     }
 }
 
-/// What was executed, or the verdict on a plan that does not do what it says.
-pub(super) fn executed(proof: Result<Report, Disproof>) -> Result<Report, Verdict> {
-    proof.map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))
+/// Checks a test case on the emulator: what was executed, or the verdict on a plan that does not do what it says.
+pub(super) fn executed<'a>(
+    case: Result<TestCase, CheckFailure>,
+    means: impl Into<Means<'a>>,
+) -> Result<Report, Verdict> {
+    case.and_then(|case| check_emulated(&case, means))
+        .map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))
 }
 
 /// The verdict on a plan that does what it says: whether it meets its lower bound.

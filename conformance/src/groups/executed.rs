@@ -1,18 +1,32 @@
-//! What kernels that run on a device are found to be.
+//! What test cases on a device are found to be.
 
-use tilewright_plugin::{CompileError, Device, DeviceError};
-use tilewright_verify::{Disproof, Trial};
+use tilewright_plugin::{CompileError, DeviceError};
+use tilewright_verify::{CheckFailure, TestCase, check};
 
-use crate::{Context, Level, Verdict};
+use super::emulated::either;
+use crate::{Case, Context, Level, Verdict};
 
-/// Runs a case on the target's device; the verdict names the device.
-pub(super) fn on_device(context: &Context, work: impl FnOnce(&mut dyn Device) -> Result<(), Disproof>) -> Verdict {
+/// A case that runs kernels on the target's device, and that can be packed to run them elsewhere.
+pub(super) fn device_case(
+    name: impl Into<String>,
+    test_cases: impl Fn(&Context) -> Result<Vec<TestCase>, Verdict> + Clone + Send + Sync + 'static,
+) -> Case {
+    let packed = test_cases.clone();
+    let check = move |context: &Context| either(test_cases(context).map(|cases| on_device(context, &cases)));
+    Case::new(name, check).with_trials(packed)
+}
+
+/// Checks test cases on the target's device; the verdict names the device.
+pub(super) fn on_device(context: &Context, cases: &[TestCase]) -> Verdict {
     let Some(devices) = context.devices() else { return Verdict::skip("devices were not asked for") };
-    let ran = devices.with_chosen(context.target(), |device| (device.name(), work(device)));
+    let target = context.target();
+    let ran = devices.with_chosen(target, |device| {
+        (device.name(), cases.iter().try_for_each(|case| check(case, target, device).map(drop)))
+    });
     match ran {
         Ok((name, Ok(()))) => Verdict::pass(Level::Device).with_detail(format!("on {name}")),
         Ok((name, Err(wrong))) => {
-            if matches!(wrong, Disproof::Device(DeviceError::Plugin(_))) {
+            if matches!(wrong, CheckFailure::Device(DeviceError::Plugin(_))) {
                 devices.forget();
             }
             failed(&name, wrong)
@@ -23,36 +37,22 @@ pub(super) fn on_device(context: &Context, work: impl FnOnce(&mut dyn Device) ->
     }
 }
 
-/// Compiles kernels and runs them on the target's device, and compares what their buffers hold then.
-pub(super) fn trials_on_device(context: &Context, trials: Vec<Trial>) -> Result<Verdict, Verdict> {
-    let mut differences = Vec::new();
-    let verdict = on_device(context, |device| {
-        for trial in trials {
-            differences.extend(trial.run_on(device, context.target())?);
-        }
-        Ok(())
-    });
-    if differences.is_empty() {
-        return Ok(verdict);
-    }
-    let differences: Vec<_> = differences.iter().map(ToString::to_string).collect();
-    Err(Verdict::fail(Level::Device, format!("{}; {}", differences.join("; "), verdict.detail)))
-}
-
-/// The verdict on kernels that cannot be made.
-pub(super) fn no_trials(wrong: Disproof) -> Verdict {
+/// The verdict on test cases that cannot be built.
+pub(super) fn not_built(wrong: CheckFailure) -> Verdict {
     Verdict::fail(Level::Layout, wrong.to_string())
 }
 
-fn failed(device: &str, wrong: Disproof) -> Verdict {
+fn failed(device: &str, wrong: CheckFailure) -> Verdict {
     match wrong {
-        Disproof::Compile(CompileError::Unsupported(reason)) => Verdict::unsupported(reason),
-        Disproof::Device(DeviceError::Unsupported(reason)) => Verdict::unsupported(format!("{reason}, on {device}")),
-        Disproof::Compile(CompileError::Plugin(message)) | Disproof::Device(DeviceError::Plugin(message)) => {
+        CheckFailure::Compile(CompileError::Unsupported(reason)) => Verdict::unsupported(reason),
+        CheckFailure::Device(DeviceError::Unsupported(reason)) => {
+            Verdict::unsupported(format!("{reason}, on {device}"))
+        }
+        CheckFailure::Compile(CompileError::Plugin(message)) | CheckFailure::Device(DeviceError::Plugin(message)) => {
             Verdict::crash(message)
         }
-        Disproof::Compile(error) => Verdict::fail(Level::Codegen, error.to_string()),
-        Disproof::Row(_) | Disproof::Invalid(_) => Verdict::fail(Level::Layout, wrong.to_string()),
+        CheckFailure::Compile(error) => Verdict::fail(Level::Codegen, error.to_string()),
+        CheckFailure::Row(_) | CheckFailure::Invalid(_) => Verdict::fail(Level::Layout, wrong.to_string()),
         wrong => Verdict::fail(Level::Device, format!("{wrong}, on {device}")),
     }
 }

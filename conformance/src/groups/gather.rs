@@ -7,11 +7,11 @@ use std::fmt;
 use tilewright_layout::LinearLayout;
 use tilewright_plan::movement;
 use tilewright_plan::movement::Gather;
-use tilewright_verify::{Trial, gather_trial, prove_gather, prove_gather_on};
+use tilewright_verify::{TestCase, gather_case};
 
 use super::along::Along;
 use super::emulated::{either, executed, refused};
-use super::executed::{no_trials, on_device};
+use super::executed::{device_case, not_built};
 use super::lineup::{Lineup, Turns};
 use super::{Endpoint, Tensor};
 use crate::{Case, Context, Group, Level, Verdict};
@@ -58,13 +58,7 @@ impl Group for Gathers {
             })
         };
         let on_device = |gather: GatherAlong| {
-            let packed = gather.clone();
-            Case::new(format!("gather/device/{gather}"), move |context| {
-                either(
-                    plan(context, &gather).map(|(layouts, plans)| shown_on_device(context, &gather, &layouts, &plans)),
-                )
-            })
-            .with_trials(move |context| trials(context, &packed))
+            device_case(format!("gather/device/{gather}"), move |context| test_cases(context, &gather))
         };
         let all = all(context);
         let chosen = all.iter().filter(|gather| context.devices().is_some() && gather.along.is_worth_compiling());
@@ -73,27 +67,17 @@ impl Group for Gathers {
     }
 }
 
-/// Runs the best plan on a device and compares every place.
-fn shown_on_device(context: &Context, gather: &GatherAlong, (source, indices): &Layouts, plans: &[Gather]) -> Verdict {
-    let plan = match small(plans) {
-        Ok(plan) => plan,
-        Err(verdict) => return verdict,
-    };
-    let (bits, of) = (gather.along.tensor.setting.element.bits(), ([source, indices], gather.along.dim()));
-    on_device(context, |device| prove_gather_on(device, context.target(), of, bits, plan))
-}
-
 /// The best plan, where it is one to be run.
 fn small(plans: &[Gather]) -> Result<&Gather, Verdict> {
     let too_large = || Verdict::skip(format!("the best way takes more than {MOST_SLOTS} slots, which are not run"));
     plans.first().filter(|plan| plan.expected_slots() <= MOST_SLOTS).ok_or_else(too_large)
 }
 
-/// The best plan's kernel, to be run elsewhere.
-fn trials(context: &Context, gather: &GatherAlong) -> Result<Vec<Trial>, Verdict> {
+/// The best plan's kernel.
+fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, Verdict> {
     let ((source, indices), plans) = plan(context, gather)?;
     let (bits, of) = (gather.along.tensor.setting.element.bits(), ([&source, &indices], gather.along.dim()));
-    gather_trial(of, bits, small(&plans)?).map(|trial| vec![trial]).map_err(no_trials)
+    gather_case(of, bits, small(&plans)?).map(|case| vec![case]).map_err(not_built)
 }
 
 /// The gathers that are shown for a target: from each layout along each axis by indices of the same layout and of
@@ -166,7 +150,7 @@ pub fn shown(
         return Ok(Verdict::skip(format!("the best way takes {least} slots; more than {MOST_SLOTS} are not run")));
     }
     for plan in small {
-        executed(prove_gather(source, indices, along.dim(), bits, plan, target))
+        executed(gather_case(([source, indices], along.dim()), bits, plan), target)
             .map_err(|verdict| Verdict { detail: format!("path {}: {}", plan.path, verdict.detail), ..verdict })?;
     }
     Ok(Verdict::pass(Level::Emulated))

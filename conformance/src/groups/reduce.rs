@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
 use tilewright_plan::movement::Reduction;
-use tilewright_verify::{Trial, prove_reduction, prove_reduction_on, reduction_trial};
+use tilewright_verify::{TestCase, reduction_case};
 
 use super::along::Along;
 use super::emulated::{at_bound, either, executed, refused, stores_once};
-use super::executed::{no_trials, on_device};
+use super::executed::{device_case, not_built};
 use super::law::broken;
 use super::walk::walk;
 use crate::{Case, Context, Group, Verdict};
@@ -33,13 +33,8 @@ impl Group for Reductions {
                 either(plan(context, &along).and_then(|(layout, plan)| shown(context, &along, &layout, &plan)))
             })
         };
-        let on_device = |along: Along| {
-            let packed = along.clone();
-            Case::new(format!("reduce/device/{along}"), move |context| {
-                either(plan(context, &along).map(|(layout, plan)| shown_on_device(context, &along, &layout, &plan)))
-            })
-            .with_trials(move |context| trials(context, &packed))
-        };
+        let on_device =
+            |along: Along| device_case(format!("reduce/device/{along}"), move |context| test_cases(context, &along));
         let all = all(context);
         let chosen = all.iter().filter(|along| context.devices().is_some() && along.is_worth_compiling());
         let chosen: Vec<_> = chosen.cloned().map(on_device).collect();
@@ -47,17 +42,11 @@ impl Group for Reductions {
     }
 }
 
-/// Runs the plan on a device and compares every result.
-fn shown_on_device(context: &Context, along: &Along, layout: &LinearLayout, plan: &Reduction) -> Verdict {
-    let (bits, of) = (along.element_bits(), (layout, along.dim()));
-    on_device(context, |device| prove_reduction_on(device, context.target(), of, &bits, plan))
-}
-
-/// The plan's kernel, to be run elsewhere.
-fn trials(context: &Context, along: &Along) -> Result<Vec<Trial>, Verdict> {
+/// The plan's kernel.
+fn test_cases(context: &Context, along: &Along) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, along)?;
-    let trial = reduction_trial((&layout, along.dim()), &along.element_bits(), &plan);
-    trial.map(|trial| vec![trial]).map_err(no_trials)
+    let case = reduction_case((&layout, along.dim()), &along.element_bits(), &plan);
+    case.map(|case| vec![case]).map_err(not_built)
 }
 
 /// The reductions that are shown for a target.
@@ -82,7 +71,7 @@ pub fn plan(context: &Context, along: &Along) -> Result<(LinearLayout, Reduction
 /// The verdict where something is wrong.
 pub fn shown(context: &Context, along: &Along, layout: &LinearLayout, plan: &Reduction) -> Result<Verdict, Verdict> {
     let (target, bits) = (context.target().description(), along.element_bits());
-    let report = executed(prove_reduction(layout, along.dim(), &bits, plan, target))?;
+    let report = executed(reduction_case((layout, along.dim()), &bits, plan), target)?;
     let bytes: u64 = bits.iter().map(|&bits| u64::from(bits / 8)).sum();
     let handed_out = if plan.hands_out() { lines(layout, along.dim()) } else { 0 };
     stores_once(&report, bytes * (parts(layout, along.dim()).map_err(broken)? + handed_out))?;

@@ -6,11 +6,11 @@ use std::fmt;
 use tilewright_layout::LinearLayout;
 use tilewright_plan::movement;
 use tilewright_plan::movement::{Scan, ScanDirection};
-use tilewright_verify::{Trial, prove_scan, prove_scan_on, scan_trial};
+use tilewright_verify::{TestCase, scan_case};
 
 use super::along::Along;
 use super::emulated::{at_bound, either, executed, refused};
-use super::executed::{no_trials, on_device};
+use super::executed::{device_case, not_built};
 use crate::{Case, Context, Group, Verdict};
 
 /// The group.
@@ -51,13 +51,8 @@ impl Group for Scans {
                 either(plan(context, &scan).and_then(|(layout, plan)| shown(context, &scan, &layout, &plan)))
             })
         };
-        let on_device = |scan: ScanAlong| {
-            let packed = scan.clone();
-            Case::new(format!("scan/device/{scan}"), move |context| {
-                either(plan(context, &scan).map(|(layout, plan)| shown_on_device(context, &scan, &layout, &plan)))
-            })
-            .with_trials(move |context| trials(context, &packed))
-        };
+        let on_device =
+            |scan: ScanAlong| device_case(format!("scan/device/{scan}"), move |context| test_cases(context, &scan));
         let all = all(context);
         let chosen = all.iter().filter(|scan| context.devices().is_some() && scan.along.is_worth_compiling());
         let chosen: Vec<_> = chosen.cloned().map(on_device).collect();
@@ -65,17 +60,11 @@ impl Group for Scans {
     }
 }
 
-/// Runs the plan on a device and compares every result.
-fn shown_on_device(context: &Context, scan: &ScanAlong, layout: &LinearLayout, plan: &Scan) -> Verdict {
-    let (bits, of) = (scan.along.element_bits(), (layout, scan.along.dim()));
-    on_device(context, |device| prove_scan_on(device, context.target(), of, &bits, (plan, scan.direction)))
-}
-
-/// The plan's kernel, to be run elsewhere.
-fn trials(context: &Context, scan: &ScanAlong) -> Result<Vec<Trial>, Verdict> {
+/// The plan's kernel.
+fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, scan)?;
-    let trial = scan_trial((&layout, scan.along.dim()), &scan.along.element_bits(), (&plan, scan.direction));
-    trial.map(|trial| vec![trial]).map_err(no_trials)
+    let case = scan_case((&layout, scan.along.dim()), &scan.along.element_bits(), (&plan, scan.direction));
+    case.map(|case| vec![case]).map_err(not_built)
 }
 
 /// The scans that are shown for a target: from both ends by turns, everything from both where it is thorough.
@@ -106,6 +95,6 @@ pub fn plan(context: &Context, scan: &ScanAlong) -> Result<(LinearLayout, Scan),
 /// The verdict where something is wrong.
 pub fn shown(context: &Context, scan: &ScanAlong, layout: &LinearLayout, plan: &Scan) -> Result<Verdict, Verdict> {
     let (along, target) = (&scan.along, context.target().description());
-    executed(prove_scan(layout, along.dim(), &along.element_bits(), scan.direction, plan, target))?;
+    executed(scan_case((layout, along.dim()), &along.element_bits(), (plan, scan.direction)), target)?;
     Ok(at_bound(plan.above_bound.as_deref()))
 }

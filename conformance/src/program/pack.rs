@@ -83,7 +83,7 @@ fn index(targets: &dyn Targets, context: &Context, date: Option<&str>) -> Index 
 /// The case's kernels, compiled.
 fn packed(context: &Context, case: &Case) -> Result<Packed, Verdict> {
     let made = case.trials(context).unwrap_or_else(|| Err(Verdict::skip("it has no kernels")))?;
-    let compiled = |trial: tilewright_verify::Trial| {
+    let compiled = |trial: tilewright_verify::TestCase| {
         let module = Module { kernels: vec![trial.kernel.clone()] };
         match context.target().compile(&module, &CompileOptions::default()) {
             Ok(artifact) => Ok((trial, artifact)),

@@ -43,9 +43,7 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Layouts),
         Box::new(Instructions),
         Box::new(Dots),
-        Box::new(
-            Conversions::new("conversions", |_| true, conversions::emulated).on_device(usual, conversions::executed),
-        ),
+        Box::new(Conversions::new("conversions", |_| true, conversions::emulated).on_device(usual)),
         Box::new(Memory),
         Box::new(Reductions),
         Box::new(Scans),

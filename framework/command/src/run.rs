@@ -10,7 +10,8 @@ use serde_json::{Value as Json, json};
 
 use tilewright::ProgramCompiler;
 use tilewright_emulator::{FaultKind, Limits};
-use tilewright_verify::case::{Case, LaunchError, RunError};
+use tilewright_verify::CheckFailure;
+use tilewright_verify::case::{Case, RunError};
 
 use crate::failure::Failure;
 use crate::limits::{MOST_CONTENTS, MOST_TEXT, read, read_text};
@@ -130,7 +131,7 @@ fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcom
 /// What helps against an error of a run that was cut off.
 fn remedy(error: &RunError) -> &'static str {
     match error {
-        RunError::Launch(LaunchError::Fault(fault)) if matches!(fault.kind, FaultKind::StepLimit { .. }) => {
+        RunError::Launch(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::StepLimit { .. }) => {
             "; if it does end, allow it more by --max-steps"
         }
         _ => "",

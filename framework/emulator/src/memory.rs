@@ -69,6 +69,20 @@ impl GlobalMemory {
         Buffer(self.buffers.len() - 1)
     }
 
+    /// Frees a buffer: accesses of it are out of bounds from then on.
+    pub fn free(&mut self, buffer: Buffer) {
+        if let Some(allocation) = self.buffers.get_mut(buffer.0) {
+            (allocation.bytes, allocation.initialised) = (Vec::new(), Vec::new());
+        }
+    }
+
+    /// Makes a buffer uninitialised again.
+    pub fn discard(&mut self, buffer: Buffer) {
+        if let Some(allocation) = self.buffers.get_mut(buffer.0) {
+            allocation.initialised.fill(false);
+        }
+    }
+
     /// Writes from the host.
     ///
     /// # Errors

@@ -34,6 +34,12 @@ pub trait Device: Send {
     /// [`DeviceError::BadBuffer`], [`DeviceError::Driver`].
     fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError>;
 
+    /// Forgets what a buffer holds: a kernel or host that reads it before it is written is wrong. A device that does not
+    /// know which bytes were written does nothing.
+    fn discard(&mut self, buffer: Buffer) {
+        let _ = buffer;
+    }
+
     /// Makes the kernels of an artifact ready to run.
     ///
     /// # Errors
@@ -85,6 +91,21 @@ pub struct Launched {
     /// count. Hardware does not.
     #[serde(default)]
     pub counts: Option<Counts>,
+    /// Sectors of global memory that were touched. Only a device that runs kernel IR operation by operation counts them;
+    /// its `counts` are then exact, before any code generator. They never cross the plugin boundary.
+    #[serde(skip)]
+    pub sectors: Option<Sectors>,
+}
+
+/// Sectors of global memory: units of the target's `global.transaction_bytes`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sectors {
+    /// Sectors loaded: for each load of a warp those that its lanes touch.
+    pub loaded: u64,
+    /// Sectors stored, counted likewise.
+    pub stored: u64,
+    /// Different sectors that were prefetched.
+    pub prefetched: u64,
 }
 
 /// One argument of a launch.

@@ -44,7 +44,9 @@ mod vendor_target;
 pub mod wire;
 
 pub use artifact::{Artifact, CompileOptions, Emit, EncodedMap, KernelMetadata, Payload};
-pub use device::{Buffer, Device, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode};
+pub use device::{
+    Buffer, Device, DeviceError, LaunchArgument, LaunchGrid, LaunchRequest, Launched, LoadedCode, Sectors,
+};
 pub use discovery::{DEBUG_VARIABLE, Discovery, PATH_VARIABLE};
 pub use export::query;
 pub use external_tool::{ExternalTool, ToolError};

@@ -1,6 +1,6 @@
 //! Factors, sums and scales that a contraction is shown with.
 
-use super::Disproof;
+use super::CheckFailure;
 use super::contraction_memory::{Matrix, Value};
 use super::exact::{Exact, scrambled};
 use super::tolerance::Tolerance;
@@ -25,10 +25,10 @@ impl Factors {
         is_exact: bool,
         of: impl Fn(u64, Number, u64) -> Result<(u64, Value), String>,
         scale: impl Fn(Number, Scale, u64) -> Result<(u64, Value), String>,
-    ) -> Result<Self, Disproof> {
+    ) -> Result<Self, CheckFailure> {
         let question = &plan.question;
         let [m, n, k] = question.shape;
-        let scales = |side: usize, rows: u64| -> Result<Option<Matrix>, Disproof> {
+        let scales = |side: usize, rows: u64| -> Result<Option<Matrix>, CheckFailure> {
             let Some(own) = question.scales[side] else { return Ok(None) };
             let count = rows * (k / own.block).max(1);
             let seed = 1000 * (side as u64 + 1);
@@ -45,7 +45,7 @@ impl Factors {
 
     /// Integers from -2 to 2, of as few bits as the type has; of `a` so few beside zero that sums stay exact. Scales are
     /// one, two and four.
-    pub(super) fn exact(plan: &Contraction, tolerance: &Tolerance) -> Result<Self, Disproof> {
+    pub(super) fn exact(plan: &Contraction, tolerance: &Tolerance) -> Result<Self, CheckFailure> {
         let accumulator = plan.question.accumulator;
         let k = plan.question.shape[2];
         let most = if plan.question.scales.iter().any(Option::is_some) { 64 } else { 4 };
@@ -67,7 +67,7 @@ impl Factors {
 
     /// All integers; floating-point numbers near one, of types of up to eight bits all finite ones unless sums of
     /// sixteen bits might overflow. Scales near one, or what is known of them.
-    pub(super) fn any(plan: &Contraction) -> Result<Self, Disproof> {
+    pub(super) fn any(plan: &Contraction) -> Result<Self, CheckFailure> {
         let narrow_sums = plan.question.accumulator.bits() <= 16;
         let element = |which, kind, index| {
             let noise = scrambled(index, which + 3);
@@ -107,7 +107,7 @@ impl Factors {
 
     /// Integers of which sums saturate, and the same wherever a unit does so: all products of a row have one sign, and
     /// what they are added to is near the end of the type on that side.
-    pub(super) fn saturating(plan: &Contraction) -> Result<Self, Disproof> {
+    pub(super) fn saturating(plan: &Contraction) -> Result<Self, CheckFailure> {
         let [_, n, k] = plan.question.shape;
         let signed = |kind| matches!(kind, Number::Integer { signed: true, .. });
         let of_a = plan.question.a;

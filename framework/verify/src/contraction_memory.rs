@@ -1,6 +1,6 @@
 //! Matrices that a contraction is shown with: their elements as bits and as values, and how they lie in memory.
 
-use super::Disproof;
+use super::CheckFailure;
 use tilewright_target::Number;
 
 /// A value as an integer, or as a number.
@@ -36,8 +36,8 @@ impl Matrix {
         kind: Number,
         count: u64,
         of: impl Fn(Number, u64) -> Result<(u64, Value), String>,
-    ) -> Result<Self, Disproof> {
-        let elements = (0..count).map(|index| of(kind, index)).collect::<Result<_, _>>().map_err(Disproof::Row)?;
+    ) -> Result<Self, CheckFailure> {
+        let elements = (0..count).map(|index| of(kind, index)).collect::<Result<_, _>>().map_err(CheckFailure::Row)?;
         Ok(Self { kind, elements })
     }
 

@@ -1,30 +1,39 @@
 //! Checks: what the tests and the conformance suite run, and no product needs.
 //!
-//! A [`case`] is a tile program with inputs and expected results. The `prove_*` functions build a kernel around one
-//! operation ([`kernels`]), run it on the emulator or on a device, and compare what it leaves with what the layouts say
-//! and what the plan counted.
+//! A [`TestCase`] is a value: a kernel, its launch, what every buffer holds before and must hold after, and the counts that
+//! a plan predicts. The `*_case` functions build one around one operation ([`kernels`]), from what the layouts and rows say.
+//! [`check`] runs it on a device, [`check_emulated`] on the emulator, which is a device too ([`EmulatedDevice`]). A
+//! [`case::Case`] is a tile program with inputs and expected results, in files.
 
-mod bulk_proof;
+mod bulk_case;
 pub mod case;
+mod check;
+mod check_failure;
+mod contraction_case;
 mod contraction_factors;
 mod contraction_memory;
-mod contraction_proof;
 pub mod dot_list;
+mod emulated_device;
 mod exact;
-mod instruction_proof;
+mod expected_counts;
+mod instruction_case;
 pub mod kernels;
-mod proof;
-mod tensor_proof;
+mod loaded_launch;
+mod movement;
+mod tensor_case;
+mod test_case;
 mod tolerance;
-mod trial;
 
-pub use bulk_proof::{box_copy_trial, box_origins, prove_box_copy, prove_span_copy, span_copy_trial};
-pub use contraction_proof::{contraction_trials, prove_contraction, prove_contraction_on};
-pub use instruction_proof::{prove_instruction, prove_instruction_on, prove_instruction_with};
-pub use proof::{
-    BlockTile, Disproof, Repeated, box_tiles_trial, conversion_trial, gather_trial, prove_block_loads,
-    prove_block_loads_on, prove_box_tiles, prove_conversion, prove_conversion_on, prove_copy, prove_gather,
-    prove_gather_on, prove_load, prove_prefetched, prove_reduction, prove_reduction_on, prove_scan, prove_scan_on,
-    prove_shared_copy, prove_store, prove_strided_copy, reduction_trial, scan_trial,
+pub use bulk_case::{box_copy_case, box_origins, span_copy_case};
+pub use check::{check, check_all_emulated, check_emulated, check_launch, check_loaded};
+pub use check_failure::CheckFailure;
+pub use contraction_case::contraction_cases;
+pub use emulated_device::{EmulatedDevice, kernel_ir};
+pub use expected_counts::{ExpectedCounts, PlannedSectors};
+pub use instruction_case::{check_row, instruction_case};
+pub use loaded_launch::LoadedLaunch;
+pub use movement::{
+    BlockTile, Repeated, block_load_case, box_tiles_case, conversion_case, copy_case, gather_case, load_case,
+    prefetch_case, reduction_case, scan_case, shared_copy_case, store_case, strided_copy_case,
 };
-pub use trial::{Predicted, Trial};
+pub use test_case::{Field, Legend, Predicted, TestBuffer, TestCase, TestLaunch};

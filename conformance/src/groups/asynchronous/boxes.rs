@@ -2,14 +2,12 @@
 //! tensor; and with what makes such a copy wrong, which must be found.
 
 use tilewright_emulator::FaultKind;
-use tilewright_kernel::TensorMap;
 use tilewright_target::Instruction;
-use tilewright_verify::Disproof;
+use tilewright_verify::CheckFailure;
 use tilewright_verify::kernels::{Bulk, BulkFlaw};
 
-use super::super::bulk::{box_operand, box_trials, everywhere, flawed, map_of, way};
-use super::super::emulated::either;
-use super::super::executed::trials_on_device;
+use super::super::bulk::{box_operand, box_test_cases, everywhere, flawed, map_of, way};
+use super::super::executed::device_case;
 use super::super::law::word;
 use crate::{Case, Context, Level, Verdict};
 
@@ -31,7 +29,9 @@ fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
             let map = map_of(operand, arrangement, bits);
             let name = format!("boxes/{}/{}d/{}/b{bits}", way(row), operand.rank, word(&arrangement.name));
             if context.devices().is_some() {
-                cases.push(device_case(format!("async/device/{name}"), row, &map));
+                let (row, map) = (row.clone(), map.clone());
+                let name = format!("async/device/{name}");
+                cases.push(device_case(name, move |context| box_test_cases(context, &row, &map)));
             }
             let row = row.clone();
             cases.push(Case::new(format!("async/{name}"), move |context| {
@@ -45,14 +45,6 @@ fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
     cases
 }
 
-fn device_case(name: String, row: &Instruction, map: &TensorMap) -> Case {
-    let (row, map) = (row.clone(), map.clone());
-    let (packed_row, packed_map) = (row.clone(), map.clone());
-    let run =
-        move |context: &Context| either(box_trials(context, &row, &map).and_then(|all| trials_on_device(context, all)));
-    Case::new(name, run).with_trials(move |context| box_trials(context, &packed_row, &packed_map))
-}
-
 /// `wrong-boxes/to-shared/2d/no-wait`, `wrong-spans/from-shared/no-fence`.
 fn wrong(row: &Instruction) -> Vec<Case> {
     let flaws = BulkFlaw::ALL.into_iter().filter(|flaw| flaw.concerns(row.completion));
@@ -63,8 +55,8 @@ fn wrong(row: &Instruction) -> Vec<Case> {
     let case = |flaw: BulkFlaw| {
         let row = row.clone();
         Case::new(format!("async/{what}/{}", named(flaw)), move |context| {
-            let proof = flawed(&row, flaw, context.target().description());
-            found(proof, |kind| finds(flaw, kind))
+            let checked = flawed(&row, flaw, context.target().description());
+            found(checked, |kind| finds(flaw, kind))
         })
     };
     flaws.map(case).collect()
@@ -90,9 +82,12 @@ fn finds(flaw: BulkFlaw, kind: &FaultKind) -> bool {
 }
 
 /// The emulator must have found such a fault.
-pub(super) fn found<T: std::fmt::Debug>(proof: Result<T, Disproof>, right: impl Fn(&FaultKind) -> bool) -> Verdict {
-    match proof {
-        Err(Disproof::Fault(fault)) if right(&fault.kind) => Verdict::pass(Level::Emulated).with_detail("caught"),
+pub(super) fn found<T: std::fmt::Debug>(
+    checked: Result<T, CheckFailure>,
+    right: impl Fn(&FaultKind) -> bool,
+) -> Verdict {
+    match checked {
+        Err(CheckFailure::Fault(fault)) if right(&fault.kind) => Verdict::pass(Level::Emulated).with_detail("caught"),
         Err(other) => Verdict::fail(Level::Emulated, format!("another fault was expected: {other}")),
         Ok(_) => Verdict::fail(Level::Emulated, "what was left out was not found"),
     }

@@ -10,7 +10,7 @@ use tilewright_plan::movement::{
     Accessor, Constraints, CopyQuestion, GlobalTensor, Means, SharedCopy, choose_memory, coalesced_layout,
     consecutive_copy, copy_to_shared,
 };
-use tilewright_verify::{Disproof, prove_shared_copy};
+use tilewright_verify::{CheckFailure, check_emulated, shared_copy_case};
 
 use super::super::emulated::{either, executed, refused};
 use super::super::lineup::{Lineup, Turns};
@@ -144,22 +144,22 @@ impl SharedCopying {
     /// The verdict where something is wrong.
     pub fn shown(&self, context: &Context, memory: &MemoryLayout, copy: &SharedCopy) -> Result<Verdict, Verdict> {
         let (bits, stages) = (self.tensor.setting.element.bits(), self.shown.stages());
-        let proof = || prove_shared_copy(copy, memory, bits, stages, means(context));
+        let case = || shared_copy_case(copy, memory, bits, stages, means(context));
         match (self.shown, copy.instruction()) {
             (Shown::Once, Some(name)) => {
-                executed(proof())?;
+                executed(case(), means(context))?;
                 Ok(Verdict::pass(Level::Emulated).with_detail(format!("by {name}")))
             }
             (Shown::Once, None) => {
-                executed(proof())?;
+                executed(case(), means(context))?;
                 Ok(Verdict::pass(Level::Emulated).with_detail(format!("through registers: {}", why(copy))))
             }
             (_, None) => Err(Verdict::unsupported(format!("copied through registers: {}", why(copy)))),
             (Shown::Stages, Some(_)) => {
-                executed(proof())?;
+                executed(case(), means(context))?;
                 Ok(Verdict::pass(Level::Emulated))
             }
-            (Shown::Early, Some(_)) => early(proof()),
+            (Shown::Early, Some(_)) => early(case().and_then(|case| check_emulated(&case, means(context)))),
             (Shown::Code, Some(_)) => {
                 let kernel = staged_copy_kernel("copy", copy, memory, bits, stages).map_err(refused)?;
                 Ok(artifact::compiled(context, &Module { kernels: vec![kernel] }))
@@ -179,9 +179,9 @@ fn why(copy: &SharedCopy) -> String {
 }
 
 /// The emulator must have found a read of what is under way.
-fn early<T: fmt::Debug>(proof: Result<T, Disproof>) -> Result<Verdict, Verdict> {
-    match proof {
-        Err(Disproof::Fault(fault)) if matches!(fault.kind, FaultKind::InFlight { .. }) => {
+fn early<T: fmt::Debug>(checked: Result<T, CheckFailure>) -> Result<Verdict, Verdict> {
+    match checked {
+        Err(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::InFlight { .. }) => {
             Ok(Verdict::pass(Level::Emulated).with_detail("caught"))
         }
         Err(other) => Err(Verdict::fail(Level::Emulated, format!("expected a read of what is under way: {other}"))),

@@ -7,7 +7,7 @@ use tilewright_kernel::Module;
 use tilewright_plan::movement::{Means, Prefetch, PrefetchQuestion, prefetch};
 use tilewright_target::InstructionKind;
 use tilewright_verify::kernels::{Ahead, prefetched_kernel};
-use tilewright_verify::{Disproof, prove_prefetched};
+use tilewright_verify::{CheckFailure, check_emulated, prefetch_case};
 
 use super::super::artifact;
 use super::super::emulated::{either, executed, refused};
@@ -84,17 +84,19 @@ impl Prefetching {
     fn verdict(self, context: &Context) -> Result<Verdict, Verdict> {
         let (means, plan) = (means(context), self.plan(context)?);
         let lanes = context.target().description().lanes.default;
-        let proof = |ahead| prove_prefetched(&plan, lanes, ahead, means);
+        let case = |ahead| prefetch_case(&plan, lanes, ahead, means);
         Ok(match self.shown {
-            ShownPrefetch::Tiles => executed(proof(AHEAD))
+            ShownPrefetch::Tiles => executed(case(AHEAD), means)
                 .map(|_| Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.instruction)))?,
-            ShownPrefetch::Misaligned => match proof(Ahead { is_misaligned: true, ..AHEAD }) {
-                Err(Disproof::Fault(fault)) if matches!(fault.kind, FaultKind::Instruction { .. }) => {
-                    Verdict::pass(Level::Emulated).with_detail("caught")
+            ShownPrefetch::Misaligned => {
+                match case(Ahead { is_misaligned: true, ..AHEAD }).and_then(|case| check_emulated(&case, means)) {
+                    Err(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::Instruction { .. }) => {
+                        Verdict::pass(Level::Emulated).with_detail("caught")
+                    }
+                    Err(other) => Verdict::fail(Level::Emulated, format!("expected a misaligned matrix: {other}")),
+                    Ok(_) => Verdict::fail(Level::Emulated, "a matrix that is not aligned was not caught"),
                 }
-                Err(other) => Verdict::fail(Level::Emulated, format!("expected a misaligned matrix: {other}")),
-                Ok(_) => Verdict::fail(Level::Emulated, "a matrix that is not aligned was not caught"),
-            },
+            }
             ShownPrefetch::Code => {
                 let kernel = prefetched_kernel("prefetched", &plan, lanes, AHEAD, means).map_err(refused)?;
                 artifact::compiled(context, &Module { kernels: vec![kernel] })

@@ -9,10 +9,10 @@ use tilewright_lower::{Omitted, Stages, staged_box_kernel};
 use tilewright_plan::movement::{
     BoxCopy, CopyQuestion, GlobalTensor, Means, MovementError, copy_from_shared, copy_to_shared,
 };
-use tilewright_verify::{Trial, box_tiles_trial, prove_box_tiles};
+use tilewright_verify::{CheckFailure, TestCase, box_tiles_case, check_emulated};
 
 use super::super::emulated::{either, executed, refused};
-use super::super::executed::{no_trials, trials_on_device};
+use super::super::executed::{device_case, not_built};
 use super::super::lineup::{Lineup, Turns};
 use super::super::{Endpoint, Tensor, artifact};
 use super::boxes::found;
@@ -102,20 +102,17 @@ impl TileCopying {
         if !matches!(self.shown, ShownTiles::Borders | ShownTiles::Back) {
             return None;
         }
-        let packed = self.clone();
-        let run = move |context: &Context| either(self.trials(context).and_then(|all| trials_on_device(context, all)));
-        let case = Case::new(format!("async/device/{packed}"), run);
-        Some(case.with_trials(move |context| packed.trials(context)))
+        Some(device_case(format!("async/device/{self}"), move |context| self.test_cases(context)))
     }
 
-    fn trials(&self, context: &Context) -> Result<Vec<Trial>, Verdict> {
+    fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict> {
         let setting = self.tensor.setting;
         let memory = self.end.memory(context, &self.tensor)?;
         let (to, from) = self.plans(context, &memory)?;
         let (copy, buffers) = if self.shown == ShownTiles::Back { (from, 2) } else { (to, 3) };
         let (launch, stages) = (Launch::new(setting.lanes, setting.warps), self::stages(buffers, None));
-        let trial = |shifted| box_tiles_trial(&copy, &memory, launch, stages, shifted);
-        [0, SHIFT].into_iter().map(trial).collect::<Result<_, _>>().map_err(no_trials)
+        let case = |shifted| box_tiles_case(&copy, &memory, launch, stages, shifted, means(context));
+        [0, SHIFT].into_iter().map(case).collect::<Result<_, _>>().map_err(not_built)
     }
 
     fn verdict(&self, context: &Context) -> Result<Verdict, Verdict> {
@@ -123,24 +120,27 @@ impl TileCopying {
         let memory = self.end.memory(context, &self.tensor)?;
         let (to, from) = self.plans(context, &memory)?;
         let launch = Launch::new(setting.lanes, setting.warps);
-        let prove =
-            |copy: &BoxCopy, stages, shifted| prove_box_tiles(copy, &memory, launch, stages, shifted, means(context));
+        let means = means(context);
+        let case = |copy: &BoxCopy, stages, shifted| box_tiles_case(copy, &memory, launch, stages, shifted, means);
+        let caught = |case: Result<TestCase, CheckFailure>, right: fn(&FaultKind) -> bool| {
+            found(case.and_then(|case| check_emulated(&case, means)), right)
+        };
         let (there, back) = (stages(3, None), stages(2, None));
         let told = |copy: &BoxCopy| {
             let (boxes, arrangement) = (copy.boxes(), &copy.arrangement);
             Verdict::pass(Level::Emulated).with_detail(format!("{boxes} boxes, {arrangement}"))
         };
         Ok(match self.shown {
-            ShownTiles::Stages => executed(prove(&to, there, 0)).map(|_| told(&to))?,
-            ShownTiles::Borders => executed(prove(&to, there, SHIFT)).map(|_| told(&to))?,
+            ShownTiles::Stages => executed(case(&to, there, 0), means).map(|_| told(&to))?,
+            ShownTiles::Borders => executed(case(&to, there, SHIFT), means).map(|_| told(&to))?,
             ShownTiles::Early => {
-                found(prove(&to, stages(3, Some(Omitted::Wait)), 0), |kind| matches!(kind, FaultKind::InFlight { .. }))
+                caught(case(&to, stages(3, Some(Omitted::Wait)), 0), |kind| matches!(kind, FaultKind::InFlight { .. }))
             }
             ShownTiles::Back => {
-                executed(prove(&from, back, 0))?;
-                executed(prove(&from, back, SHIFT)).map(|_| told(&from))?
+                executed(case(&from, back, 0), means)?;
+                executed(case(&from, back, SHIFT), means).map(|_| told(&from))?
             }
-            ShownTiles::Unfenced => found(prove(&from, stages(2, Some(Omitted::Fence)), 0), |kind| {
+            ShownTiles::Unfenced => caught(case(&from, stages(2, Some(Omitted::Fence)), 0), |kind| {
                 matches!(kind, FaultKind::Unfenced { .. })
             }),
             ShownTiles::Code => {

@@ -5,17 +5,18 @@
 //! converted from and to what loads and reductions use. Random linear layouts come on top, and, where the
 //! target has them, layouts of the blocks of a cluster.
 
+mod checks;
 mod clusters;
 mod pairs;
-mod proof;
 mod random;
 
 use std::fmt;
 
 use tilewright_layout::LinearLayout;
 
-pub use proof::{compiled, emulated, executed, trials};
+pub use checks::{compiled, emulated, test_cases};
 
+use super::executed::device_case;
 use super::{Endpoint, Tensor};
 use crate::{Case, Context, Group, Verdict};
 
@@ -68,7 +69,7 @@ pub struct Conversions {
     name: String,
     chooses: Chooses,
     check: Check,
-    on_device: Option<(Chooses, Check)>,
+    on_device: Option<Chooses>,
 }
 
 /// Which conversions are shown.
@@ -85,8 +86,8 @@ impl Conversions {
 
     /// The same, where devices are asked for with those that are chosen on a device, too.
     #[must_use]
-    pub fn on_device(self, chooses: Chooses, check: Check) -> Self {
-        Self { on_device: Some((chooses, check)), ..self }
+    pub fn on_device(self, chooses: Chooses) -> Self {
+        Self { on_device: Some(chooses), ..self }
     }
 }
 
@@ -96,20 +97,15 @@ impl Group for Conversions {
     }
 
     fn cases(&self, context: &Context) -> Vec<Case> {
-        let case = |way: &str, check: Check, conversion: Conversion| {
-            Case::new(format!("{}/{way}{conversion}", self.name), move |context| check(context, &conversion))
-        };
         let mut cases = Vec::new();
         for conversion in all(context) {
-            if let Some((chooses, check)) = self.on_device.filter(|_| context.devices().is_some())
-                && chooses(&conversion)
-            {
-                let packed = conversion.clone();
-                let on_device = case("device/", check, conversion.clone());
-                cases.push(on_device.with_trials(move |context| trials(context, &packed)));
+            if context.devices().is_some() && self.on_device.is_some_and(|chooses| chooses(&conversion)) {
+                let (name, executed) = (format!("{}/device/{conversion}", self.name), conversion.clone());
+                cases.push(device_case(name, move |context| test_cases(context, &executed)));
             }
             if (self.chooses)(&conversion) {
-                cases.push(case("", self.check, conversion));
+                let (name, check) = (format!("{}/{conversion}", self.name), self.check);
+                cases.push(Case::new(name, move |context| check(context, &conversion)));
             }
         }
         cases

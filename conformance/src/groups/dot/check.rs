@@ -7,11 +7,12 @@ use tilewright_plan::contract;
 use tilewright_plan::contract::{ContractError, Contraction, Question};
 use tilewright_plan::movement::Means;
 use tilewright_target::TargetDescription;
-use tilewright_verify::{Disproof, Trial, contraction_trials, prove_contraction, prove_contraction_on};
+use tilewright_verify::{CheckFailure, check_all_emulated, contraction_cases};
 
 use super::super::artifact;
-use super::super::executed::{no_trials, on_device};
-use crate::{Context, Level, Verdict};
+use super::super::emulated::either;
+use super::super::executed::{not_built, on_device};
+use crate::{Case, Context, Level, Verdict};
 
 /// Four warps, of less than 16 x 16 one; twice as many while a lane would hold more than 64 words of the result.
 pub(super) fn warps([m, n, _]: [u64; 3], bits: u32, target: &TargetDescription) -> u32 {
@@ -44,27 +45,32 @@ pub(super) fn emulated(context: &Context, question: &Question) -> Verdict {
         Ok(plan) => plan,
         Err(verdict) => return verdict,
     };
-    match prove_contraction(&plan, means(context)) {
+    let cases = contraction_cases(&plan, means(context));
+    match cases.and_then(|cases| check_all_emulated(&cases, means(context))) {
         Ok(_) => Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.unit_name())),
-        Err(wrong @ (Disproof::Row(_) | Disproof::Invalid(_))) => Verdict::fail(Level::Layout, wrong.to_string()),
+        Err(wrong @ (CheckFailure::Row(_) | CheckFailure::Invalid(_))) => {
+            Verdict::fail(Level::Layout, wrong.to_string())
+        }
         Err(wrong) => Verdict::fail(Level::Emulated, format!("by {}: {wrong}", plan.unit_name())),
     }
 }
 
-/// Runs the plan's kernel on a device, as on the emulator.
-pub(super) fn executed(context: &Context, question: &Question) -> Verdict {
-    let plan = match planned(context, question) {
-        Ok(plan) => plan,
-        Err(verdict) => return verdict,
+/// A case that runs the plan's kernel on a device, as on the emulator.
+pub(super) fn executed(
+    name: String,
+    question: impl Fn(&Context) -> Result<Question, Verdict> + Clone + Send + Sync + 'static,
+) -> Case {
+    let packed = question.clone();
+    let check = move |context: &Context| {
+        let plan = question(context).and_then(|question| planned(context, &question))?;
+        let cases = contraction_cases(&plan, means(context)).map_err(not_built)?;
+        let verdict = on_device(context, &cases);
+        let detail = format!("by {}: {}", plan.unit_name(), verdict.detail);
+        Ok(verdict.with_detail(detail))
     };
-    let verdict = on_device(context, |device| prove_contraction_on(device, context.target(), &plan, means(context)));
-    let detail = format!("by {}: {}", plan.unit_name(), verdict.detail);
-    verdict.with_detail(detail)
-}
-
-/// The plan's kernels with what they are shown with, to be run elsewhere.
-pub(super) fn trials(context: &Context, question: &Question) -> Result<Vec<Trial>, Verdict> {
-    contraction_trials(&planned(context, question)?, means(context)).map_err(no_trials)
+    Case::new(name, move |context| either(check(context))).with_trials(move |context| {
+        contraction_cases(&planned(context, &packed(context)?)?, means(context)).map_err(not_built)
+    })
 }
 
 /// Compiles the plan's kernel twice; see [`artifact::compiled`].

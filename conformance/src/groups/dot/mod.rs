@@ -7,7 +7,6 @@ mod scaled_list;
 
 use tilewright_plan::contract::Question;
 use tilewright_target::{Number, TargetDescription};
-use tilewright_verify::Trial;
 
 use crate::{Case, Context, Group, Level, Verdict};
 
@@ -35,7 +34,7 @@ impl Group for Dots {
                 cases.push(case(named("emulated"), dot, emulated));
                 cases.push(case(named("code"), dot, compiled));
                 if context.devices().is_some() {
-                    cases.push(case(named("device"), dot, executed).with_trials(move |context| trials(context, &dot)));
+                    cases.push(check::executed(named("device"), move |context| question(context, &dot)));
                 }
             }
         }
@@ -67,14 +66,6 @@ fn emulated(context: &Context, dot: &Dot) -> Verdict {
     question(context, dot).map_or_else(|verdict| verdict, |question| check::emulated(context, &question))
 }
 
-fn executed(context: &Context, dot: &Dot) -> Verdict {
-    question(context, dot).map_or_else(|verdict| verdict, |question| check::executed(context, &question))
-}
-
 fn compiled(context: &Context, dot: &Dot) -> Verdict {
     question(context, dot).map_or_else(|verdict| verdict, |question| check::compiled(context, &question))
-}
-
-fn trials(context: &Context, dot: &Dot) -> Result<Vec<Trial>, Verdict> {
-    check::trials(context, &question(context, dot)?)
 }

@@ -28,8 +28,7 @@ impl Group for ScaledDots {
             cases.push(case(named("emulated"), dot, check::emulated));
             cases.push(case(named("code"), dot, check::compiled));
             if context.devices().is_some() {
-                let trials = move |context: &Context| check::trials(context, &question(context, &dot)?);
-                cases.push(case(named("device"), dot, check::executed).with_trials(trials));
+                cases.push(check::executed(named("device"), move |context| question(context, &dot)));
             }
         }
         cases

@@ -15,9 +15,10 @@ mod product;
 use std::sync::Arc;
 
 use conformance_pack::Figure;
-use tilewright_verify::{Predicted, Trial};
+use tilewright_verify::{Predicted, TestCase};
 
 use super::emulated::either;
+use super::executed::device_case;
 use crate::{Case, Context, Group, Trials, Verdict};
 
 /// The group.
@@ -35,19 +36,11 @@ trait Way: Send + Sync {
     /// The verdict where there is no such way.
     fn shown(&self, context: &Context) -> Result<Verdict, Verdict>;
 
-    /// The kernels to be run elsewhere.
+    /// The kernels that show it on a device.
     ///
     /// # Errors
     /// The verdict where there are none.
-    fn trials(&self, context: &Context) -> Result<Vec<Trial>, Verdict>;
-
-    /// What is shown on a device.
-    ///
-    /// # Errors
-    /// The verdict where there is no such way.
-    fn shown_on_device(&self, context: &Context) -> Result<Verdict, Verdict> {
-        super::executed::trials_on_device(context, self.trials(context)?)
-    }
+    fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict>;
 }
 
 impl Group for Figures {
@@ -67,9 +60,11 @@ fn cases(context: &Context, way: Arc<dyn Way>) -> Vec<Case> {
     let (shown, executed) = (Arc::clone(&way), Arc::clone(&way));
     let mut cases = vec![Case::new(named(""), move |context| either(shown.shown(context)))];
     if context.devices().is_some() {
-        let case = Case::new(named("device/"), move |context| either(executed.shown_on_device(context)));
+        let case = device_case(named("device/"), move |context| executed.test_cases(context));
         cases.push(
-            case.with_trials(move |context| Ok(Trials { trials: way.trials(context)?, figure: Some(way.figure()) })),
+            case.with_trials(move |context| {
+                Ok(Trials { trials: way.test_cases(context)?, figure: Some(way.figure()) })
+            }),
         );
     }
     cases

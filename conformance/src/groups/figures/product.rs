@@ -6,11 +6,10 @@ use conformance_pack::Figure;
 use tilewright_plan::contract::{Contraction, Question, Scale};
 use tilewright_plan::movement::Means;
 use tilewright_target::Number;
-use tilewright_verify::{Trial, contraction_trials, prove_contraction};
+use tilewright_verify::{TestCase, check_all_emulated, contraction_cases};
 
 use super::super::dot::planned;
-use super::super::emulated::executed;
-use super::super::executed::no_trials;
+use super::super::executed::not_built;
 use super::super::law::broken;
 use super::Way;
 use crate::{Context, Level, Verdict};
@@ -69,7 +68,9 @@ impl Way for Product {
 
     fn shown(&self, context: &Context) -> Result<Verdict, Verdict> {
         let plan = self.plan(context)?;
-        let report = executed(prove_contraction(&plan, means(context)))?;
+        let cases = contraction_cases(&plan, means(context)).map_err(not_built)?;
+        let report = check_all_emulated(&cases, means(context))
+            .map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))?;
         let (cycles, counts) = (plan.cost.cycles(), report.counts);
         Ok(Verdict::pass(Level::Emulated).with_detail(format!(
             "predicted {cycles:.0} cycles by {}; executed {} wavefronts loaded, {} exchanges",
@@ -79,7 +80,7 @@ impl Way for Product {
         )))
     }
 
-    fn trials(&self, context: &Context) -> Result<Vec<Trial>, Verdict> {
-        contraction_trials(&self.plan(context)?, means(context)).map_err(no_trials)
+    fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict> {
+        contraction_cases(&self.plan(context)?, means(context)).map_err(not_built)
     }
 }

@@ -5,10 +5,10 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{BlockLoads, BlockSource, Means};
 use tilewright_target::{BlockOperand, Instruction, InstructionKind, Operand};
 use tilewright_verify::kernels::block_load_kernel;
-use tilewright_verify::{BlockTile, Disproof, prove_block_loads, prove_block_loads_on};
+use tilewright_verify::{BlockTile, CheckFailure, TestCase, block_load_case, check_emulated};
 
 use super::super::artifact;
-use super::super::executed::on_device;
+use super::super::executed::not_built;
 use crate::{Context, Level, Verdict};
 
 /// Whether a row is one of these.
@@ -27,8 +27,8 @@ struct Blocks {
 
 impl Blocks {
     /// One warp's whole block, of a matrix that ends within its last one.
-    fn of(context: &Context, row: &Instruction) -> Result<Self, Disproof> {
-        let missing = |what: &str| Disproof::Row(format!("it {what}"));
+    fn of(context: &Context, row: &Instruction) -> Result<Self, CheckFailure> {
+        let missing = |what: &str| CheckFailure::Row(format!("it {what}"));
         let named = row.operands.iter().find_map(|operand| match operand {
             Operand::Block(block) => Some(block),
             _ => None,
@@ -59,29 +59,28 @@ impl Blocks {
 }
 
 /// The same with dims for one warp and one block.
-fn with_a_warp(layout: &LinearLayout) -> Result<LinearLayout, Disproof> {
+fn with_a_warp(layout: &LinearLayout) -> Result<LinearLayout, CheckFailure> {
     let one = |dim| LinearLayout::identity(1, dim, Dim::tensor(0));
     let sum = || layout.direct_sum(&one(Dim::WARP)?)?.direct_sum(&one(Dim::BLOCK)?);
-    sum().map_err(|error| Disproof::Row(error.to_string()))
+    sum().map_err(|error| CheckFailure::Row(error.to_string()))
 }
 
 /// Every element arrives where the row says, zeros beyond the matrix.
-pub(super) fn prove(context: &Context, row: &Instruction) -> Result<(), Disproof> {
-    let blocks = Blocks::of(context, row)?;
+pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), CheckFailure> {
     let means = means(context, row);
-    blocks
-        .begins()
-        .into_iter()
-        .try_for_each(|begin| prove_block_loads(&blocks.tile(begin), &blocks.loads, means).map(drop))
+    cases(context, row, means)?.iter().try_for_each(|case| check_emulated(case, means).map(drop))
 }
 
 /// The same on a device.
-pub(super) fn executed(context: &Context, row: &Instruction) -> Verdict {
-    on_device(context, |device| {
-        let blocks = Blocks::of(context, row)?;
-        let mut each = blocks.begins().into_iter();
-        each.try_for_each(|begin| prove_block_loads_on(device, context.target(), &blocks.tile(begin), &blocks.loads))
-    })
+pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Verdict> {
+    let target = context.target();
+    let means = Means::of(target.description()).with_instructions(target.instructions());
+    cases(context, row, means).map_err(not_built)
+}
+
+fn cases(context: &Context, row: &Instruction, means: Means<'_>) -> Result<Vec<TestCase>, CheckFailure> {
+    let blocks = Blocks::of(context, row)?;
+    blocks.begins().into_iter().map(|begin| block_load_case(&blocks.tile(begin), &blocks.loads, means)).collect()
 }
 
 /// Compiles the kernel.

@@ -3,29 +3,29 @@
 use tilewright_kernel::Module;
 use tilewright_target::Instruction;
 use tilewright_verify::kernels::{Bulk, bulk_kernel};
-use tilewright_verify::{Disproof, Trial, prove_span_copy, span_copy_trial};
+use tilewright_verify::{CheckFailure, TestCase, span_copy_case};
 
 use super::super::artifact;
-use super::super::bulk::{SPAN_BYTES, box_trials, everywhere, shown};
-use super::super::executed::no_trials;
+use super::super::bulk::{self, SPAN_BYTES, box_test_cases, everywhere, shown};
+use super::super::executed::not_built;
 use crate::{Context, Level, Verdict};
 
 /// Every byte is brought to its place.
-pub(super) fn prove(context: &Context, row: &Instruction) -> Result<(), Disproof> {
+pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), CheckFailure> {
     let target = context.target().description();
     match shown(row) {
         Some((Some(map), _)) => everywhere(row, &map, target),
-        _ => prove_span_copy(row, SPAN_BYTES, None, target).map(drop),
+        _ => bulk::emulated(span_copy_case(row, SPAN_BYTES, target.lanes.default, None)?, row, target),
     }
 }
 
 /// The same to be run on a device.
-pub(super) fn trials(context: &Context, row: &Instruction) -> Result<Vec<Trial>, Verdict> {
+pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Verdict> {
     match shown(row) {
-        Some((Some(map), _)) => box_trials(context, row, &map),
+        Some((Some(map), _)) => box_test_cases(context, row, &map),
         _ => {
             let lanes = context.target().description().lanes.default;
-            span_copy_trial(row, SPAN_BYTES, lanes).map(|trial| vec![trial]).map_err(no_trials)
+            span_copy_case(row, SPAN_BYTES, lanes, None).map(|case| vec![case]).map_err(not_built)
         }
     }
 }

@@ -13,10 +13,9 @@ use std::collections::BTreeSet;
 use tilewright_plan::movement::Means;
 use tilewright_target::{Instruction, InstructionKind};
 use tilewright_verify::kernels::Bulk;
-use tilewright_verify::{Disproof, prove_instruction_on, prove_instruction_with};
+use tilewright_verify::{CheckFailure, TestCase, check_emulated, instruction_case};
 
-use super::emulated::either;
-use super::executed::{on_device, trials_on_device};
+use super::executed::{device_case, not_built};
 use super::law::word;
 use crate::{Case, Context, Group, Level, Verdict};
 
@@ -45,7 +44,8 @@ impl Group for Instructions {
             cases.push(case(format!("meaning/{name}"), row, meaning));
             cases.push(case(format!("code/{name}"), row, code));
             if context.devices().is_some() && !prefetches(row) {
-                cases.push(device_case(format!("device/{name}"), row));
+                let (name, row) = (format!("instructions/device/{name}"), row.clone());
+                cases.push(device_case(name, move |context| test_cases(context, &row)));
             }
         }
         cases.push(Case::new("instructions/code/no-such-row", code::unknown));
@@ -56,18 +56,6 @@ impl Group for Instructions {
 fn case(name: String, row: &Instruction, check: fn(&Context, &Instruction) -> Verdict) -> Case {
     let row = row.clone();
     Case::new(format!("instructions/{name}"), move |context| check(context, &row))
-}
-
-/// The same on a device.
-fn device_case(name: String, row: &Instruction) -> Case {
-    if !Bulk::is_of(row) {
-        return case(name, row, executed);
-    }
-    let packed = row.clone();
-    let run = |context: &Context, row: &Instruction| {
-        either(bulk::trials(context, row).and_then(|all| trials_on_device(context, all)))
-    };
-    case(name, row, run).with_trials(move |context| bulk::trials(context, &packed))
 }
 
 fn code(context: &Context, row: &Instruction) -> Verdict {
@@ -83,30 +71,37 @@ fn prefetches(row: &Instruction) -> bool {
     row.kind == InstructionKind::Prefetch
 }
 
-/// The same on a device.
-fn executed(context: &Context, row: &Instruction) -> Verdict {
-    if block_load::is_of(row) {
-        return block_load::executed(context, row);
+/// The kernels that show a row on a device.
+fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Verdict> {
+    let target = context.target();
+    match row {
+        row if Bulk::is_of(row) => bulk::test_cases(context, row),
+        row if block_load::is_of(row) => block_load::test_cases(context, row),
+        row => {
+            let means = Means::of(target.description()).with_instructions(target.instructions());
+            instruction_case(row, means).map(|case| vec![case]).map_err(not_built)
+        }
     }
-    on_device(context, |device| prove_instruction_on(device, context.target(), row))
 }
 
 /// Runs the instruction once: a product must be that of matrices, computed element by element, and a
 /// move must bring every byte to its place.
 fn meaning(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();
-    let proof = match row {
-        row if Bulk::is_of(row) => bulk::prove(context, row),
-        row if prefetches(row) => prefetch::prove(context, row),
-        row if block_load::is_of(row) => block_load::prove(context, row),
+    let checked = match row {
+        row if Bulk::is_of(row) => bulk::emulated(context, row),
+        row if prefetches(row) => prefetch::emulated(context, row),
+        row if block_load::is_of(row) => block_load::emulated(context, row),
         row => {
             let means = Means::of(target.description()).with_instructions(target.instructions());
-            prove_instruction_with(row, means).map(drop)
+            instruction_case(row, means).and_then(|case| check_emulated(&case, means)).map(drop)
         }
     };
-    match proof {
+    match checked {
         Ok(()) => Verdict::pass(Level::Emulated),
-        Err(wrong @ (Disproof::Row(_) | Disproof::Invalid(_))) => Verdict::fail(Level::Layout, wrong.to_string()),
+        Err(wrong @ (CheckFailure::Row(_) | CheckFailure::Invalid(_))) => {
+            Verdict::fail(Level::Layout, wrong.to_string())
+        }
         Err(wrong) => Verdict::fail(Level::Emulated, wrong.to_string()),
     }
 }

@@ -4,15 +4,16 @@ use tilewright_kernel::Module;
 use tilewright_plan::movement::{Means, Prefetch, PrefetchQuestion, prefetch};
 use tilewright_target::{Instruction, Operand};
 use tilewright_verify::kernels::{Ahead, prefetched_kernel};
-use tilewright_verify::{Disproof, prove_prefetched};
+use tilewright_verify::{CheckFailure, check_emulated, prefetch_case};
 
 use super::super::artifact;
 use crate::{Context, Level, Verdict};
 
 /// Every unit of the matrix is prefetched, and nothing else.
-pub(super) fn prove(context: &Context, row: &Instruction) -> Result<(), Disproof> {
+pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), CheckFailure> {
     let lanes = context.target().description().lanes.default;
-    prove_prefetched(&planned(context, row)?, lanes, Ahead::by(1), means(context, row)).map(drop)
+    let means = means(context, row);
+    check_emulated(&prefetch_case(&planned(context, row)?, lanes, Ahead::by(1), means)?, means).map(drop)
 }
 
 /// Compiles the kernel.
@@ -31,12 +32,12 @@ fn means<'a>(context: &'a Context, row: &'a Instruction) -> Means<'a> {
 }
 
 /// Three tiles of as many blocks as a row of the matrix must have.
-fn planned(context: &Context, row: &Instruction) -> Result<Prefetch, Disproof> {
+fn planned(context: &Context, row: &Instruction) -> Result<Prefetch, CheckFailure> {
     let block = row.operands.iter().find_map(|operand| match operand {
         Operand::Block(block) => Some(block),
         _ => None,
     });
-    let block = block.ok_or_else(|| Disproof::Row("it names no block of a matrix".to_owned()))?;
+    let block = block.ok_or_else(|| CheckFailure::Row("it names no block of a matrix".to_owned()))?;
     let least = u64::from(block.least_bytes) * 8 / u64::from(block.element_bits);
     let [rows, columns] = [u64::from(block.rows), u64::from(block.columns).max(least)];
     let question = PrefetchQuestion {

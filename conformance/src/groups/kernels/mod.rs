@@ -16,6 +16,7 @@ use tilewright_verify::case::{Case as ProgramCase, RunError};
 
 use super::artifact::compiled;
 use super::emulated::either;
+use super::executed::device_case;
 use crate::{Case, Context, Group, Level, Status, Verdict};
 
 use source::Source;
@@ -41,11 +42,8 @@ impl Group for Kernels {
         let mut cases = Vec::new();
         for source in sources.into_iter().map(Arc::new) {
             if context.devices().is_some() {
-                let source = Arc::clone(&source);
-                let name = format!("kernels/device/{}", source.name());
-                let packed = Arc::clone(&source);
-                let case = Case::new(name, move |context| on_device::shown(context, &source));
-                cases.push(case.with_trials(move |context| on_device::trials(context, &packed)));
+                let (name, source) = (format!("kernels/device/{}", source.name()), Arc::clone(&source));
+                cases.push(device_case(name, move |context| on_device::test_cases(context, &source)));
             }
             let name = format!("kernels/{}", source.name());
             cases.push(Case::new(name, move |context| shown(context, &source)));

@@ -1,25 +1,18 @@
 //! Whole programs on a device.
 
 use tilewright::ProgramOptions;
-use tilewright_verify::Trial;
+use tilewright_verify::TestCase;
 
-use super::super::emulated::either;
-use super::super::executed::trials_on_device;
+use super::super::executed::not_built;
 use super::source::Source;
 use super::{refused, with_program};
-use crate::{Context, Level, Verdict};
+use crate::{Context, Verdict};
 
-/// Compiles the program, runs its code on the device over the whole grid, and compares every buffer.
-pub(super) fn shown(context: &Context, source: &Source) -> Verdict {
-    either(trials(context, source).and_then(|trials| trials_on_device(context, trials)))
-}
-
-/// The program's kernel with what the case gives it, to be run elsewhere.
-pub(super) fn trials(context: &Context, source: &Source) -> Result<Vec<Trial>, Verdict> {
+/// The program's kernel with what the case gives it and must leave in every buffer.
+pub(super) fn test_cases(context: &Context, source: &Source) -> Result<Vec<TestCase>, Verdict> {
     with_program(context, source, |compiler, case, text| {
         let kernel =
             case.compile(compiler, text, &ProgramOptions::default()).map_err(|error| refused(&error.into()))?;
-        let trial = case.trial(kernel).map_err(|message| Verdict::fail(Level::Layout, message))?;
-        Ok(vec![trial])
+        case.test_case(kernel).map(|case| vec![case]).map_err(not_built)
     })?
 }

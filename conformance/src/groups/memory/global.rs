@@ -6,7 +6,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{GlobalAccess, GlobalTensor, Stride, access_global, coalesced_layout};
 use tilewright_target::Direction;
 use tilewright_verify::kernels::StridedTensor;
-use tilewright_verify::prove_strided_copy;
+use tilewright_verify::strided_copy_case;
 
 use super::super::emulated::{either, executed, refused};
 use super::super::lineup::{Lineup, Turns};
@@ -191,7 +191,7 @@ impl GlobalCopy {
     ) -> Result<Verdict, Verdict> {
         let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
         let (found, planned) = (self.known.found(&self.tensor.shape), self.known != Known::RunTimePitch);
-        executed(prove_strided_copy(layout, &found, planned, bits, [load, store], target))?;
+        executed(strided_copy_case(layout, &found, planned, bits, [load, store]), target)?;
         let gapless = matches!(self.known, Known::RowMajor | Known::ColumnMajor);
         let bytes = self.tensor.elements() * u64::from(bits / 8);
         let least = bytes.div_ceil(u64::from(target.global.transaction_bytes.max(1)));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tilewright_layout::{LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{SharedAccess, load_shared, store_shared};
-use tilewright_verify::{prove_load, prove_store};
+use tilewright_verify::{load_case, store_case};
 
 use super::super::emulated::{at_bound, either, executed, refused, stores_once};
 use super::super::lineup::{Lineup, Turns};
@@ -111,10 +111,10 @@ impl LocalAccess {
         let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
         match self.access {
             Access::Store => {
-                let report = executed(prove_store(registers, memory, bits, plan, target))?;
+                let report = executed(store_case(registers, memory, bits, plan), target)?;
                 stores_once(&report, bytes(&self.tensor, self.tensor.elements()))?;
             }
-            Access::Load => drop(executed(prove_load(registers, memory, bits, plan, target))?),
+            Access::Load => drop(executed(load_case(registers, memory, bits, plan), target)?),
         }
         Ok(at_bound(plan.above_bound.as_deref()))
     }

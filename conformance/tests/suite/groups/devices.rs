@@ -7,15 +7,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use conformance::groups::dot::Dots;
 use conformance::groups::instructions::Instructions;
 use conformance::{Case, Context, Group, Level, Status, Verdict, list};
-use tilewright_emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings};
-use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
 use tilewright_layout::Families;
 use tilewright_plugin::{
-    Artifact, Buffer, CompileError, CompileOptions, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Launched,
-    LoadedCode, Payload, Target,
+    Artifact, Buffer, CompileError, CompileOptions, Device, DeviceError, LaunchRequest, Launched, LoadedCode, Target,
 };
 use tilewright_target::{Instruction, TargetDescription};
+use tilewright_verify::{EmulatedDevice, kernel_ir};
 
 use super::invented::{Flaw, Invented};
 
@@ -40,7 +38,7 @@ enum Way {
 
 /// The invented GPU with a device that runs kernels on the emulator.
 struct WithDevice {
-    target: Arc<Invented>,
+    target: &'static Invented,
     way: Way,
     opened: AtomicU32,
 }
@@ -59,68 +57,63 @@ impl Target for WithDevice {
     }
 
     fn compile(&self, module: &Module, _: &CompileOptions) -> Result<Artifact, CompileError> {
-        let bytes = kernel::encode(module);
-        let payload = Payload { form: Emit::Object, format: "kernel".to_owned(), bytes, may_differ: false };
-        Ok(Artifact { payloads: vec![payload], kernels: Vec::new(), taken_by: None })
+        Ok(kernel_ir(module, self.target.instructions()))
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
         let opened = self.opened.fetch_add(1, Ordering::Relaxed);
         let way = if self.way == Way::Lost && opened > 0 { Way::Right } else { self.way };
+        let device = EmulatedDevice::new(self.target.description(), self.target.instructions());
         match way {
             Way::Absent => Ok(Vec::new()),
             Way::NoRuntime => Err(DeviceError::NoRuntime("install the runtime".to_owned())),
-            way => Ok(vec![Box::new(Emulated {
-                target: Arc::clone(&self.target),
-                way,
-                buffers: HashMap::new(),
-                code: Vec::new(),
-            })]),
+            way => Ok(vec![Box::new(Wayward { device, way, buffers: HashMap::new() })]),
         }
     }
 }
 
-struct Emulated {
-    target: Arc<Invented>,
+/// The emulator, which goes about it in some way.
+struct Wayward {
+    device: EmulatedDevice<'static>,
     way: Way,
-    buffers: HashMap<u64, Vec<u8>>,
-    code: Vec<Module>,
+    /// The bytes of each buffer that is there.
+    buffers: HashMap<Buffer, u64>,
 }
 
-impl Device for Emulated {
+impl Device for Wayward {
     fn name(&self) -> String {
         "the emulator".to_owned()
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
-        let number = self.buffers.keys().max().map_or(0, |most| most + 1);
-        self.buffers.insert(number, vec![0; bytes as usize]);
-        Ok(Buffer(number))
+        let buffer = self.device.allocate(bytes)?;
+        self.buffers.insert(buffer, bytes);
+        Ok(buffer)
     }
 
     fn free(&mut self, buffer: Buffer) {
-        self.buffers.remove(&buffer.0).expect("a buffer is freed once");
+        self.buffers.remove(&buffer).expect("a buffer is freed once");
+        self.device.free(buffer);
     }
 
     fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.buffers.get_mut(&buffer.0).expect("a buffer")[offset as usize..][..bytes.len()].copy_from_slice(bytes);
-        Ok(())
+        self.device.write(buffer, offset, bytes)
     }
 
     fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
-        Ok(self.buffers[&buffer.0][offset as usize..][..bytes as usize].to_vec())
+        self.device.read(buffer, offset, bytes)
     }
 
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
-        if self.way == Way::TooSmall {
-            return Err(DeviceError::Unsupported("only one lane".to_owned()));
+        match self.way {
+            Way::TooSmall => Err(DeviceError::Unsupported("only one lane".to_owned())),
+            _ => self.device.load(artifact),
         }
-        self.code.push(kernel::decode(&artifact.payloads[0].bytes).expect("a module"));
-        Ok(LoadedCode(self.code.len() as u64 - 1))
     }
 
-    fn unload(&mut self, _: LoadedCode) {
+    fn unload(&mut self, code: LoadedCode) {
         assert!(self.buffers.is_empty(), "a case leaves no memory behind");
+        self.device.unload(code);
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
@@ -129,34 +122,20 @@ impl Device for Emulated {
             Way::Idle => return Ok(Launched::default()),
             _ => {}
         }
-        let kernel = &self.code[launch.code.0 as usize].kernels[0];
-        assert_eq!(kernel.name, launch.kernel);
-        let mut memory = GlobalMemory::new();
-        let mut given = Vec::new();
-        for argument in &launch.arguments {
-            let LaunchArgument::Buffer(buffer) = argument else { panic!("the cases pass buffers") };
-            given.push((buffer.0, memory.allocate_with(&self.buffers[&buffer.0])));
+        let mut last = Vec::new();
+        for (&buffer, &bytes) in self.buffers.iter().filter(|_| self.way == Way::LosesAByte) {
+            last.push((buffer, bytes - 1, self.device.read(buffer, bytes - 1, 1)?));
         }
-        let arguments: Vec<_> = given.iter().map(|&(_, buffer)| Argument::Buffer(buffer)).collect();
-        let meanings = Meanings::of_rows(self.target.instructions());
-        Emulator::new(kernel, self.target.description())
-            .and_then(|emulator| {
-                emulator.with_meanings(&meanings).run(launch.grid, &arguments, &mut memory, &Limits::default())
-            })
-            .map_err(|fault| DeviceError::Fault(fault.to_string()))?;
-        for (number, buffer) in given {
-            let before = self.buffers.insert(number, memory.read_all(buffer).expect("bytes").to_vec());
-            let after = self.buffers.get_mut(&number).expect("a buffer");
-            if let (Way::LosesAByte, Some(before), Some(last)) = (self.way, before, after.last_mut()) {
-                *last = before.last().copied().unwrap_or_default();
-            }
+        let launched = self.device.launch(launch)?;
+        for (buffer, offset, before) in last {
+            self.device.write(buffer, offset, &before)?;
         }
-        Ok(Launched::default())
+        Ok(launched)
     }
 }
 
 fn context(way: Way) -> Context {
-    let target = Arc::new(Invented::new(Flaw::None));
+    let target: &Invented = Box::leak(Box::new(Invented::new(Flaw::None)));
     Context::new(Arc::new(WithDevice { target, way, opened: AtomicU32::new(0) })).with_devices()
 }
 

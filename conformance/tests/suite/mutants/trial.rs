@@ -15,7 +15,8 @@ use tilewright_tile as tile;
 use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text;
-use tilewright_verify::case::{Case, LaunchError};
+use tilewright_verify::CheckFailure;
+use tilewright_verify::case::Case;
 
 use super::random::Random;
 
@@ -136,7 +137,7 @@ impl Trial<'_> {
         let means = Means::of(self.target.description()).with_instructions(self.target.instructions());
         let limits = Limits { steps: STEPS, register_bytes: 1 << 28 };
         match case.run(kernel, means, &limits) {
-            Err(LaunchError::Memory(error)) => Err(error.to_string()),
+            Err(CheckFailure::Device(error)) => Err(error.to_string()),
             _ => Ok(()),
         }
     }

@@ -11,7 +11,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
 use tilewright_plan::movement::{Means, Path, Plan, slots};
-use tilewright_verify::prove_conversion;
+use tilewright_verify::{check_emulated, conversion_case};
 
 /// A layout of `2^bits` elements, rows of four, by the columns of its registers, lanes, warps and blocks.
 fn layout(bits: u32, [registers, lanes, warps, blocks]: [&[u64]; 4]) -> LinearLayout {
@@ -26,7 +26,7 @@ fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32, means: Means<'_>
     let (plans, closed) = movement::candidates(src, dst, bits, means).expect("the question is sound");
     assert!(!plans.is_empty(), "{closed:?}\nfrom\n{src}\nto\n{dst}");
     for plan in &plans {
-        if let Err(wrong) = prove_conversion(src, dst, bits, plan, means) {
+        if let Err(wrong) = conversion_case([src, dst], bits, plan).and_then(|case| check_emulated(&case, means)) {
             panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
         }
     }
@@ -111,7 +111,7 @@ proptest! {
         let (plans, _) = movement::candidates(&pair.src, &pair.dst, pair.bits, means).expect("sound");
         for plan in &plans {
             prop_assert!(plan.shared_bytes <= bytes);
-            let proved = prove_conversion(&pair.src, &pair.dst, pair.bits, plan, means);
+            let proved = conversion_case([&pair.src, &pair.dst], pair.bits, plan).and_then(|case| check_emulated(&case, means));
             prop_assert!(proved.is_ok(), "{}: {}", plan.path, proved.expect_err("shown"));
         }
     }

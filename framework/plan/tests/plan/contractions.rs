@@ -12,7 +12,7 @@ use tilewright_plan::contract;
 use tilewright_plan::contract::{Contraction, Question, SharedOut};
 use tilewright_plan::movement::Means;
 use tilewright_target::{Completion, Instruction, InstructionKind, Number, Operand, Semantics};
-use tilewright_verify::prove_contraction;
+use tilewright_verify::{check_all_emulated, contraction_cases};
 
 fn number(name: &str) -> Number {
     Number::named(name).unwrap_or_else(|| panic!("{name} is a type"))
@@ -65,7 +65,9 @@ fn planned(question: &Question, rows: &[Instruction]) -> Contraction {
 fn proven(plan: &Contraction, rows: &[Instruction]) {
     let machine = machine();
     let means = Means::of(&machine).with_instructions(rows);
-    prove_contraction(plan, means).unwrap_or_else(|error| panic!("{:?}: {error}", plan.question));
+    contraction_cases(plan, means)
+        .and_then(|cases| check_all_emulated(&cases, means))
+        .unwrap_or_else(|error| panic!("{:?}: {error}", plan.question));
 }
 
 /// Types of `a`, `b` and the sums: those of a row, those that become one by a cast, and those that no row has.
@@ -106,7 +108,7 @@ proptest! {
         let wanted = question.k_width.unwrap_or(plan.k_width());
         prop_assert_eq!(plan.k_width(), wanted);
         prop_assert!(!chained || plan.warps()[1] == 1);
-        prove_contraction(&plan, means).map_err(|error| TestCaseError::fail(format!("{question:?}: {error}")))?;
+        contraction_cases(&plan, means).and_then(|cases| check_all_emulated(&cases, means)).map_err(|error| TestCaseError::fail(format!("{question:?}: {error}")))?;
     }
 }
 

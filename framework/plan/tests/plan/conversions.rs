@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
 use tilewright_plan::movement::{Means, Path, Plan};
-use tilewright_verify::prove_conversion;
+use tilewright_verify::{check_emulated, conversion_case};
 
 /// Checks every candidate, with and without instructions; the plans of the machine as it is.
 fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Plan> {
@@ -29,7 +29,7 @@ fn check_candidates(src: &LinearLayout, dst: &LinearLayout, bits: u32, all_means
     for &means in all_means {
         let (plans, _) = movement::candidates(src, dst, bits, means).expect("the question is sound");
         for plan in plans {
-            if let Err(wrong) = prove_conversion(src, dst, bits, &plan, means) {
+            if let Err(wrong) = conversion_case([src, dst], bits, &plan).and_then(|case| check_emulated(&case, means)) {
                 panic!("{} of {bits} bits: {wrong}\nfrom\n{src}\nto\n{dst}", plan.path);
             }
             check_rounds(src, dst, &plan);
@@ -230,7 +230,9 @@ fn a_plan_is_held_to_the_scratch_that_it_may_use() {
         let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
         // 64 elements of 4 bytes.
         assert_eq!((shared.shared_bytes, shared.counts.warp_barriers), (bytes, 2 * 256 / bytes - 1));
-        prove_conversion(&src, &dst, 32, shared, means).expect("the plan is right");
+        conversion_case([&src, &dst], 32, shared)
+            .and_then(|case| check_emulated(&case, means))
+            .expect("the plan is right");
     }
 }
 

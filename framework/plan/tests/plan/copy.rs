@@ -13,7 +13,7 @@ use tilewright_plan::movement::{
     CopyQuestion, GlobalTensor, Means, MovementError, SharedCopy, consecutive_copy, copy_to_shared,
 };
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
-use tilewright_verify::{Disproof, prove_instruction, prove_shared_copy};
+use tilewright_verify::{CheckFailure, check_emulated, check_row, shared_copy_case};
 
 /// Eight lanes that copy `bytes` each: from addresses of their own, to such, or one after the other.
 fn row(name: &str, bytes: u64, consecutive: bool, masked: bool) -> Instruction {
@@ -66,7 +66,9 @@ fn proved(memory: &MemoryLayout, bits: u32, copy: &SharedCopy, stages: Stages, r
     let machine = machine();
     let means = Means::of(&machine).with_instructions(rows);
     let shown = || format!("{bits} bits, {:?}, {copy:#?}\n{}", memory.padding, memory.linear);
-    prove_shared_copy(copy, memory, bits, stages, means).unwrap_or_else(|wrong| panic!("{wrong}\n{}", shown()));
+    shared_copy_case(copy, memory, bits, stages, means)
+        .and_then(|case| check_emulated(&case, means))
+        .unwrap_or_else(|wrong| panic!("{wrong}\n{}", shown()));
 }
 
 proptest! {
@@ -194,7 +196,7 @@ fn what_may_not_be_there_takes_a_row_with_a_predicate() {
 #[test]
 fn rows_mean_what_they_say() {
     for row in own().iter().chain(&consecutive()) {
-        let report = prove_instruction(row, &machine()).unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
+        let report = check_row(row, &machine()).unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
         assert_eq!(report.counts.asynchronous_copies, 1, "{}", row.name);
     }
     assert_eq!(consecutive_copy(&own(), &GlobalTensor::row_major(&[64], 16)), None);
@@ -213,8 +215,9 @@ fn pipelines_need_all_that_orders_them() {
             proved(&memory, 32, &copy, stages, &rows);
             let without = |omitted| {
                 let stages = Stages { omitted: Some(omitted), ..stages };
-                match prove_shared_copy(&copy, &memory, 32, stages, means) {
-                    Err(Disproof::Fault(fault)) => fault.kind,
+                match shared_copy_case(&copy, &memory, 32, stages, means).and_then(|case| check_emulated(&case, means))
+                {
+                    Err(CheckFailure::Fault(fault)) => fault.kind,
                     other => panic!("{buffers} buffers without {omitted:?}: {other:?}"),
                 }
             };
@@ -225,6 +228,8 @@ fn pipelines_need_all_that_orders_them() {
     }
     let copy = planned(&plain(), 32, 1, &[]).expect("a copy");
     let stages = Stages { buffers: 3, tensors: 2, omitted: None };
-    let refused = prove_shared_copy(&copy, &plain(), 32, stages, &machine).expect_err("too few tensors");
+    let refused = shared_copy_case(&copy, &plain(), 32, stages, &machine)
+        .and_then(|case| check_emulated(&case, &machine))
+        .expect_err("too few tensors");
     assert!(refused.to_string().contains("3 buffers for 2 tensors"), "{refused}");
 }

@@ -9,7 +9,7 @@ use machines::{LANE_BITS, layout, machine, machine_that_crosses, machine_that_sw
 use tilewright_layout::LinearLayout;
 use tilewright_plan::movement::{Means, Plan, convert, slots};
 use tilewright_target::TargetDescription;
-use tilewright_verify::prove_conversion;
+use tilewright_verify::{check_emulated, conversion_case};
 
 /// The layout that has tensor bit `content[position]` at each position: registers first, then lanes.
 fn with_content(content: &[usize]) -> LinearLayout {
@@ -23,7 +23,9 @@ fn plan(target: &TargetDescription, bits: u32, content: &[usize]) -> Plan {
     let (src, dst) = (with_content(&identity), with_content(content));
     let means = Means::of(target);
     let plan = convert(&src, &dst, bits, means).expect("possible");
-    prove_conversion(&src, &dst, bits, &plan, means).unwrap_or_else(|wrong| panic!("{content:?}: {wrong}"));
+    conversion_case([&src, &dst], bits, &plan)
+        .and_then(|case| check_emulated(&case, means))
+        .unwrap_or_else(|wrong| panic!("{content:?}: {wrong}"));
     plan
 }
 
@@ -73,7 +75,7 @@ fn what_all_lanes_gather_is_swapped_with_itself() {
     );
     let target = machine_that_swaps(&[1]);
     let plan = convert(&src, &dst, 32, &target).expect("possible");
-    prove_conversion(&src, &dst, 32, &plan, Means::of(&target)).expect("right");
+    conversion_case([&src, &dst], 32, &plan).and_then(|case| check_emulated(&case, Means::of(&target))).expect("right");
     assert_eq!((plan.counts.exchanges, plan.counts.selects), (2, 0), "a swap for each of two words");
 }
 

@@ -14,7 +14,7 @@ use tilewright_plan::contract;
 use tilewright_plan::contract::{Contraction, Question, Scale};
 use tilewright_plan::movement::Means;
 use tilewright_target::{Completion, Instruction, InstructionKind, Number, Operand, Semantics};
-use tilewright_verify::prove_contraction;
+use tilewright_verify::{check_all_emulated, contraction_cases};
 
 fn number(name: &str) -> Number {
     Number::named(name).unwrap_or_else(|| panic!("{name} is a type"))
@@ -93,7 +93,9 @@ fn planned(question: &Question, rows: &[Instruction]) -> Contraction {
 fn proven(plan: &Contraction, rows: &[Instruction]) {
     let machine = machine();
     let means = Means::of(&machine).with_instructions(rows);
-    prove_contraction(plan, means).unwrap_or_else(|error| panic!("{:?}: {error}", plan.question));
+    contraction_cases(plan, means)
+        .and_then(|cases| check_all_emulated(&cases, means))
+        .unwrap_or_else(|error| panic!("{:?}: {error}", plan.question));
 }
 
 /// The result of a plan's kernel on memory of these contents.
@@ -286,7 +288,7 @@ proptest! {
         let (machine, rows) = (machine(), if with_rows { rows() } else { Vec::new() });
         let means = Means::of(&machine).with_instructions(&rows);
         let Some(plan) = planned_if_possible(&question, means)? else { return Ok(()) };
-        prove_contraction(&plan, means).map_err(|error| TestCaseError::fail(format!("{question:?}: {error}")))?;
+        contraction_cases(&plan, means).and_then(|cases| check_all_emulated(&cases, means)).map_err(|error| TestCaseError::fail(format!("{question:?}: {error}")))?;
     }
 }
 

@@ -11,7 +11,7 @@ use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, LinearLayout, parse_spec};
 use tilewright_plan::movement::{MovementError, Reduction, reduce, reductions};
 use tilewright_target::TargetDescription;
-use tilewright_verify::prove_reduction;
+use tilewright_verify::{check_emulated, reduction_case};
 
 fn check(src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
     check_on(&machine_that_crosses(&[1, 4]), src, axis, bits);
@@ -22,7 +22,7 @@ fn check(src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
 fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u32]) -> Reduction {
     let ways = reductions(src, axis, bits, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
     for way in &ways {
-        if let Err(wrong) = prove_reduction(src, axis, bits, way, target) {
+        if let Err(wrong) = reduction_case((src, axis), bits, way).and_then(|case| check_emulated(&case, target)) {
             let (halving, reading, trips) = (way.halving_lanes(), way.reading_lanes(), 1 + u32::from(way.hands_out()));
             panic!("{wrong}\n{halving} lanes halve, {reading} read, {trips} trips along {axis} of\n{src}");
         }

@@ -9,7 +9,7 @@ use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{MovementError, Scan, ScanDirection, scan};
 use tilewright_target::TargetDescription;
-use tilewright_verify::prove_scan;
+use tilewright_verify::{check_emulated, scan_case};
 
 fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
     check_on(&machine_that_crosses(&[1, 4]), src, axis, bits, direction);
@@ -18,7 +18,8 @@ fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) 
 
 fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
     let plan = scan(src, axis, bits, direction, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
-    if let Err(wrong) = prove_scan(src, axis, bits, direction, &plan, target) {
+    if let Err(wrong) = scan_case((src, axis), bits, (&plan, direction)).and_then(|case| check_emulated(&case, target))
+    {
         panic!("{wrong}\n{direction:?} along {axis} of\n{src}");
     }
     plan

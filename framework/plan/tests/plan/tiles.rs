@@ -13,15 +13,16 @@ use tilewright_kernel::{Builder, Counts, Kernel, Launch, Op};
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{Means, SharedAccess, load_shared, slots, store_shared};
 use tilewright_target::{BankRow, Direction, Evidence, Instruction, TargetDescription};
-use tilewright_verify::{prove_load, prove_store};
+use tilewright_verify::{check_emulated, load_case, store_case};
 
 /// Plans in one direction and proves the plan.
 fn proved(question: &Question, loads: bool, means: Means<'_>) -> SharedAccess {
     let Question { registers, memory, bits } = question;
     let plan = if loads { load_shared } else { store_shared };
     let access = plan(registers, memory, *bits, means).expect("the question is sound");
-    let proof = if loads { prove_load } else { prove_store };
-    if let Err(wrong) = proof(registers, memory, *bits, &access, means) {
+    let case = if loads { load_case } else { store_case };
+    let checked = case(registers, memory, *bits, &access).and_then(|case| check_emulated(&case, means));
+    if let Err(wrong) = checked {
         let by = access.instruction().unwrap_or("plain accesses");
         panic!("{by}, {bits} bits: {wrong}\nregisters\n{registers}\nmemory\n{}{:?}", memory.linear, memory.padding);
     }

@@ -70,6 +70,8 @@ impl Buffer {
     pub fn difference(&self, left: &[u8]) -> Option<Difference> {
         match &self.after {
             After::Anything => None,
+            After::Unchanged if left == self.before => None,
+            After::Expected { bytes, .. } if left == bytes => None,
             // Bytes decide, so that a NaN with other bits is a change too.
             After::Unchanged => self.compare(left, &self.before, |got, expected, _| got == expected, 0.0),
             After::Expected { bytes, tolerance } => {
@@ -80,19 +82,24 @@ impl Buffer {
                 }
                 Some(difference)
             }
-            After::Near { values, allowed } => self.compare_near(left, values, allowed),
+            After::Masked { bytes, mask } => {
+                let kept = |bytes: &[u8]| bytes.iter().zip(mask).map(|(byte, mask)| byte & mask).collect::<Vec<_>>();
+                self.compare(&kept(left), &kept(bytes), |got, expected, _| got == expected, 0.0)
+            }
+            After::Near { values, rests, allowed } => self.compare_near(left, [values, rests], allowed),
         }
     }
 
     /// What is wrong where each number has a tolerance of its own.
-    fn compare_near(&self, left: &[u8], values: &[f64], allowed: &[f64]) -> Option<Difference> {
+    fn compare_near(&self, left: &[u8], [values, rests]: [&[f64]; 2], allowed: &[f64]) -> Option<Difference> {
         let (mut wrong, mut first, mut worst) = (0, None, None::<(f64, Mismatch)>);
-        for (place, (got, (&expected, &allowed))) in
-            left.chunks(self.element.bytes()).zip(values.iter().zip(allowed)).enumerate()
+        let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
+        for (place, ((got, rest), (&expected, &allowed))) in
+            left.chunks(self.element.bytes()).zip(rests).zip(values.iter().zip(allowed)).enumerate()
         {
             let got = self.element.value(got);
             let values = [got, Value::Float(expected)];
-            if (Tolerance { relative: 0.0, absolute: allowed }).allows(as_float(got), values[1]) {
+            if is_near(as_float(got), expected, rest, allowed) {
                 continue;
             }
             wrong += 1;
@@ -140,6 +147,14 @@ impl Buffer {
             first: mismatch(first?),
             worst: mismatch(worst.0),
         })
+    }
+}
+
+/// Whether a number is within `allowed` of `expected + rest`, which no single number of binary64 need be.
+fn is_near(got: Value, expected: f64, rest: f64, allowed: f64) -> bool {
+    match got {
+        Value::Float(got) if got.is_finite() && rest != 0.0 => ((got - expected) - rest).abs() <= allowed,
+        got => Tolerance { relative: 0.0, absolute: allowed }.allows(got, Value::Float(expected)),
     }
 }
 

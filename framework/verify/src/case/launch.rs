@@ -1,15 +1,12 @@
 //! Running a kernel that was made of a case's program.
 
-use thiserror::Error;
-
 use super::compare::Difference;
 use super::{Case, Given};
-use crate::proof::Disproof;
-use crate::trial::Trial;
-use tilewright_emulator::{self as emulator, Emulator, Fault, GlobalMemory, Limits, Meanings, MemoryError, Report};
+use crate::check::emulate;
+use crate::{CheckFailure, TestCase};
+use tilewright_emulator::{Limits, Report};
 use tilewright_kernel::{Kernel, Parameter, Type};
 use tilewright_plan::movement::Means;
-use tilewright_plugin::{Device, DeviceError, Target};
 
 /// What a run did.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,66 +17,25 @@ pub struct Ended {
     pub differences: Vec<Difference>,
 }
 
-/// Why a case could not be run to its end.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum LaunchError {
-    /// The kernel takes something else than the case gives: the case's fault, or that of who made the kernel of its
-    /// program.
-    #[error("{0}")]
-    Arguments(String),
-    /// The kernel did what it may not, or more than the limits allow.
-    #[error("{0}")]
-    Fault(Box<Fault>),
-    /// What was left cannot be read; never, since buffers begin with known contents.
-    #[error(transparent)]
-    Memory(#[from] MemoryError),
-}
-
 impl Case {
     /// Runs a kernel on the emulator over the grid, and compares what it leaves in the buffers. Every program is a
     /// cluster of as many blocks as the kernel's launch has. Buffers are far apart, each at a multiple of 256.
     ///
     /// # Errors
-    /// [`LaunchError`].
-    pub fn run(&self, kernel: &Kernel, means: Means<'_>, limits: &Limits) -> Result<Ended, LaunchError> {
-        let mut memory = GlobalMemory::new();
-        let buffers: Vec<_> = self.buffers.iter().map(|buffer| memory.allocate_with(&buffer.before)).collect();
-        let arguments = self.launch_arguments(kernel, &buffers)?;
-        let blocks = self.blocks(kernel).map_err(LaunchError::Arguments)?;
-        let meanings = Meanings::of_rows(means.instructions);
-        let report = Emulator::new(kernel, means.target)
-            .and_then(|emulator| emulator.with_meanings(&meanings).run(blocks, &arguments, &mut memory, limits))
-            .map_err(|fault| LaunchError::Fault(Box::new(fault)))?;
-        let mut differences = Vec::new();
-        for (given, &buffer) in self.buffers.iter().zip(&buffers) {
-            differences.extend(given.difference(memory.read_all(buffer)?));
-        }
+    /// [`CheckFailure`]: the kernel takes other arguments, or did not run to its end.
+    pub fn run(&self, kernel: &Kernel, means: Means<'_>, limits: &Limits) -> Result<Ended, CheckFailure> {
+        let (report, differences) = emulate(self.test_case(kernel.clone())?, means, limits)?;
         Ok(Ended { report, differences })
-    }
-
-    /// Compiles a kernel and runs it on a device of the target over the grid: the buffers that do not hold what they
-    /// must then, none where all is right.
-    ///
-    /// # Errors
-    /// [`Disproof`]: it was not compiled, or did not run to its end.
-    pub fn run_on(
-        &self,
-        device: &mut dyn Device,
-        target: &dyn Target,
-        kernel: Kernel,
-    ) -> Result<Vec<Difference>, Disproof> {
-        self.trial(kernel).map_err(DeviceError::BadLaunch)?.run_on(device, target)
     }
 
     /// A kernel that was made of the case's program, with what it is given and must leave.
     ///
     /// # Errors
-    /// Why there are too many blocks.
-    pub fn trial(&self, kernel: Kernel) -> Result<Trial, String> {
-        let grid = self.blocks(&kernel)?;
-        let arguments = self.given(&kernel)?;
-        Ok(Trial { kernel, grid, arguments, buffers: self.buffers.clone(), predicted: None })
+    /// [`CheckFailure::Arguments`]: there are too many blocks, or the kernel takes other arguments than the case gives.
+    pub fn test_case(&self, kernel: Kernel) -> Result<TestCase, CheckFailure> {
+        let grid = self.blocks(&kernel).map_err(CheckFailure::Arguments)?;
+        let arguments = self.given(&kernel).map_err(CheckFailure::Arguments)?;
+        Ok(TestCase::new(kernel, grid, arguments, self.buffers.clone()))
     }
 
     /// The blocks of the whole grid, along the three axes; why there are too many.
@@ -106,6 +62,8 @@ impl Case {
             Some(Some(Given::Scalar { bits, .. })) => Some(*bits),
             _ => None,
         };
+        // What follows from arguments stands behind them.
+        let names = self.arguments.iter().map(|argument| argument.name.as_str()).chain(std::iter::repeat("a map"));
         let filled = kernel.parameters.iter().zip(&plain).map(|(parameter, given)| {
             let (Some(rows), Some(map)) = (&parameter.rows, &parameter.map) else {
                 return given.ok_or_else(|| format!("parameter `{}` is given nothing", parameter.name));
@@ -116,47 +74,26 @@ impl Case {
             let bytes = self.buffers.get(*buffer).map_or(0, |buffer| buffer.before.len() as u64);
             rows.tensor(map, (*buffer, bytes), number).map(Given::Tensor)
         });
-        filled.collect()
-    }
-
-    /// The same as the emulator takes it.
-    fn launch_arguments(
-        &self,
-        kernel: &Kernel,
-        buffers: &[emulator::Buffer],
-    ) -> Result<Vec<emulator::Argument>, LaunchError> {
-        let given = self.given(kernel).map_err(LaunchError::Arguments)?;
-        // What follows from arguments stands behind them.
-        let names = self.arguments.iter().map(|argument| argument.name.as_str()).chain(std::iter::repeat("a map"));
-        let pairs = given.into_iter().zip(&kernel.parameters).zip(names);
-        pairs
-            .map(|((given, parameter), name)| {
-                launch_argument(given, parameter, buffers).map_err(|expected| {
-                    LaunchError::Arguments(format!(
-                        "argument `{name}`: the case gives {expected}, parameter `{}` of kernel `{}` is {}",
-                        parameter.name, kernel.name, parameter.ty
-                    ))
-                })
+        let named = filled.zip(&kernel.parameters).zip(names);
+        let checked = named.map(|((given, parameter), name)| {
+            let given = given?;
+            check_argument(given, parameter).map(|()| given).map_err(|found| {
+                format!(
+                    "argument `{name}`: the case gives {found}, parameter `{}` of kernel `{}` is {}",
+                    parameter.name, kernel.name, parameter.ty
+                )
             })
-            .collect()
+        });
+        checked.collect()
     }
 }
 
-/// `Err` with what is given where the parameter is of another kind.
-fn launch_argument(
-    given: Given,
-    parameter: &Parameter,
-    buffers: &[emulator::Buffer],
-) -> Result<emulator::Argument, String> {
+/// `Err` with what is given if the parameter is of another kind.
+fn check_argument(given: Given, parameter: &Parameter) -> Result<(), String> {
     match (given, parameter.ty) {
-        (Given::Buffer(number), Type::Pointer(_)) => Ok(emulator::Argument::Buffer(buffers[number])),
+        (Given::Buffer(_), Type::Pointer(_)) | (Given::Tensor(_), Type::TensorMap) => Ok(()),
         // Truth is given as a byte.
-        (Given::Scalar { bits, width }, Type::Scalar(element)) if element.bits() == width.max(8) => {
-            Ok(emulator::Argument::Scalar(bits))
-        }
-        (Given::Tensor(tensor), Type::TensorMap) => {
-            Ok(emulator::Argument::Tensor(tensor.in_buffer(buffers[tensor.buffer])))
-        }
+        (Given::Scalar { width, .. }, Type::Scalar(element)) if element.bits() == width.max(8) => Ok(()),
         (Given::Buffer(_), _) => Err("a buffer".to_owned()),
         (Given::Tensor(_), _) => Err("a tensor".to_owned()),
         (Given::Scalar { width, .. }, _) => Err(format!("a number of {width} bits")),

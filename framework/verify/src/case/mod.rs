@@ -19,7 +19,7 @@ use tilewright_kernel::MappedTensor;
 
 pub use compare::{Difference, Mismatch, Tolerance};
 pub use element::{Element, Value};
-pub use launch::{Ended, LaunchError};
+pub use launch::Ended;
 pub use program::RunError;
 
 /// A program, its launch, and what it must do.
@@ -97,15 +97,32 @@ pub enum After {
         /// By how much they may be off.
         tolerance: Tolerance,
     },
+    /// Certain bits; the others may be anything.
+    Masked {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// The bits of them that are compared.
+        mask: Vec<u8>,
+    },
     /// Numbers that may be off by an amount of their own each.
     Near {
         /// The numbers, in the buffer's order; where one is not a number, so must be what is there.
         values: Vec<f64>,
+        /// What each number is more than its value in `values`: the low part of an unevaluated sum. Empty if nothing.
+        rests: Vec<f64>,
         /// By how much each may be off.
         allowed: Vec<f64>,
     },
     /// Anything.
     Anything,
+}
+
+impl After {
+    /// Exactly these bytes, if elements are integers.
+    #[must_use]
+    pub fn exactly(bytes: Vec<u8>) -> Self {
+        Self::Expected { bytes, tolerance: Tolerance::default() }
+    }
 }
 
 /// Why a case cannot be read; the fault of who wrote it.

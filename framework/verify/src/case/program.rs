@@ -6,7 +6,8 @@ use tilewright_emulator::{FaultKind, Limits};
 use tilewright_kernel::Kernel;
 use tilewright_plan::movement::Means;
 
-use super::{Case, Ended, LaunchError};
+use super::{Case, Ended};
+use crate::CheckFailure;
 
 /// Why a case's program gives no kernel, or does not run to its end.
 #[derive(Debug, Error)]
@@ -16,7 +17,7 @@ pub enum RunError {
     Program(#[from] ProgramError),
     /// The kernel did not run to its end.
     #[error(transparent)]
-    Launch(#[from] LaunchError),
+    Launch(#[from] CheckFailure),
 }
 
 impl RunError {
@@ -26,7 +27,7 @@ impl RunError {
     pub fn is_unsupported(&self) -> bool {
         match self {
             Self::Program(error) => error.is_unsupported(),
-            Self::Launch(LaunchError::Fault(fault)) => matches!(fault.kind, FaultKind::SharedLimit { .. }),
+            Self::Launch(CheckFailure::Fault(fault)) => matches!(fault.kind, FaultKind::SharedLimit { .. }),
             Self::Launch(_) => false,
         }
     }

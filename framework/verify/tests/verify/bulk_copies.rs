@@ -4,13 +4,14 @@
 
 use tilewright_testkit::emulator_target;
 
-use tilewright_emulator::FaultKind;
+use tilewright_emulator::{FaultKind, Report};
 use tilewright_kernel::{Outside, Queue, TensorMap};
+use tilewright_plan::movement::Means;
 use tilewright_target::{
     BoxArrangement, BoxOperand, Completion, Instruction, InstructionKind, Mix, Operand, Semantics, TargetDescription,
 };
 use tilewright_verify::kernels::BulkFlaw;
-use tilewright_verify::{Disproof, box_origins, prove_box_copy, prove_span_copy};
+use tilewright_verify::{CheckFailure, box_copy_case, box_origins, check_emulated, span_copy_case};
 
 fn target() -> TargetDescription {
     let mut target = emulator_target::target(true);
@@ -85,6 +86,19 @@ fn maps() -> Vec<TensorMap> {
     ]
 }
 
+/// Copies a box on the emulator, whose one NaN stands for what is outside.
+fn copied(row: &Instruction, map: &TensorMap, origin: &[i32], flaw: Option<BulkFlaw>) -> Result<Report, CheckFailure> {
+    let target = target();
+    let case = box_copy_case(row, map, origin, target.lanes.default, flaw)?.with_exact_bits();
+    check_emulated(&case, Means::of(&target).with_instructions(std::slice::from_ref(row)))
+}
+
+fn span_copied(row: &Instruction, bytes: u32, flaw: Option<BulkFlaw>) -> Result<Report, CheckFailure> {
+    let target = target();
+    let case = span_copy_case(row, bytes, target.lanes.default, flaw)?;
+    check_emulated(&case, Means::of(&target).with_instructions(std::slice::from_ref(row)))
+}
+
 #[test]
 fn boxes_are_brought_wherever_they_begin() {
     for map in maps() {
@@ -99,7 +113,7 @@ fn boxes_are_brought_wherever_they_begin() {
         for outside in [Outside::Zeros, Outside::NotANumber] {
             let map = TensorMap { outside, ..map.clone() };
             for (row, origin) in boxes(rank as u32).iter().flat_map(|row| origins.iter().map(move |at| (row, at))) {
-                let report = prove_box_copy(row, &map, origin, None, &target());
+                let report = copied(row, &map, origin, None);
                 let report = report.unwrap_or_else(|wrong| panic!("{} {map:?} at {origin:?}: {wrong}", row.name));
                 let counts = report.counts;
                 assert_eq!((counts.bulk_copies, counts.bulk_bytes), (1, map.box_bytes()));
@@ -113,28 +127,27 @@ fn boxes_are_brought_wherever_they_begin() {
 fn spans_are_brought() {
     for row in spans() {
         for bytes in [16, 48, 4096] {
-            prove_span_copy(&row, bytes, None, &target()).unwrap();
+            span_copied(&row, bytes, None).unwrap();
         }
     }
 }
 
 /// What the emulator finds.
-fn fault(proof: Result<tilewright_emulator::Report, Disproof>) -> FaultKind {
+fn fault(proof: Result<Report, CheckFailure>) -> FaultKind {
     match proof {
-        Err(Disproof::Fault(fault)) => fault.kind,
+        Err(CheckFailure::Fault(fault)) => fault.kind,
         other => panic!("a fault was expected: {other:?}"),
     }
 }
 
 #[test]
 fn what_is_left_out_is_found() {
-    let target = target();
     for row in boxes(2).iter().chain(&spans()) {
         let map = map(16, &[16, 8], MIX);
         for flaw in BulkFlaw::ALL.into_iter().filter(|flaw| flaw.concerns(row.completion)) {
             let found = fault(match row.name.ends_with("span") {
-                true => prove_span_copy(row, 256, Some(flaw), &target),
-                false => prove_box_copy(row, &map, &[0, 0], Some(flaw), &target),
+                true => span_copied(row, 256, Some(flaw)),
+                false => copied(row, &map, &[0, 0], Some(flaw)),
             });
             let to_shared = row.completion == Completion::Mbarrier;
             let right = match flaw {
@@ -153,8 +166,8 @@ fn what_is_left_out_is_found() {
 
 #[test]
 fn what_no_row_copies_is_refused_before_it_runs() {
-    let refusal = |map: TensorMap| match prove_box_copy(&boxes(2)[0], &map, &[0, 0], None, &target()) {
-        Err(Disproof::Row(message)) => message,
+    let refusal = |map: TensorMap| match copied(&boxes(2)[0], &map, &[0, 0], None) {
+        Err(CheckFailure::Row(message)) => message,
         other => panic!("{map:?}: {other:?}"),
     };
     let plain = Mix::default();
@@ -162,6 +175,6 @@ fn what_no_row_copies_is_refused_before_it_runs() {
     assert!(refusal(map(16, &[4, 8], plain)).contains("rows of a box have 8 bytes; it copies multiples of 16"));
     assert!(refusal(map(16, &[8, 8], MIX)).contains("rows of a box have 16 bytes; with mixed they have 32"));
     assert!(refusal(map(16, &[8, 8], Mix { shift: 3, mask: 0x10 })).contains("there are: plain, mixed"));
-    let three = prove_box_copy(&boxes(3)[0], &map(16, &[8, 8], plain), &[0, 0], None, &target());
-    assert!(matches!(three, Err(Disproof::Row(message)) if message.contains("boxes of 3 axes; the map's have 2")));
+    let three = copied(&boxes(3)[0], &map(16, &[8, 8], plain), &[0, 0], None);
+    assert!(matches!(three, Err(CheckFailure::Row(message)) if message.contains("boxes of 3 axes; the map's have 2")));
 }

@@ -9,7 +9,8 @@ use serde_json::{Value as Json, json};
 use tilewright_emulator::Limits;
 use tilewright_plan::movement::Means;
 use tilewright_tile::Float;
-use tilewright_verify::case::{After, Buffer, Case, CaseError, Element, LaunchError, Tolerance, Value};
+use tilewright_verify::CheckFailure;
+use tilewright_verify::case::{After, Buffer, Case, CaseError, Element, Tolerance, Value};
 
 /// `c[i] = a[i] * by` for eight `f32`, the first two lanes of each of two programs writing the last place again.
 fn scale() -> Json {
@@ -114,7 +115,7 @@ fn what_lies_beyond_a_buffer_is_a_fault() {
     case["grid"] = json!([3, 1, 1]);
     let case = Case::read(&write("beyond", &case, &halves())).expect("a case");
     let error = case.run(&kernel(KERNEL), Means::of(&target(true)), &Limits::default()).expect_err("a fault");
-    assert!(matches!(error, LaunchError::Fault(_)), "{error}");
+    assert!(matches!(error, CheckFailure::Fault(_)), "{error}");
     assert!(error.to_string().contains("offset 64 of buffer 0, which has 64 bytes"), "{error}");
 }
 

@@ -8,7 +8,7 @@ use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, Li
 use tilewright_kernel::{Carried, Element, Signature, Space, Type, Violation, verify, verify_instructions};
 use tilewright_layout::{Bases, Dim, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
-use tilewright_verify::prove_instruction;
+use tilewright_verify::check_row;
 
 fn row(name: &str, semantics: Semantics, operands: Vec<Operand>) -> Instruction {
     let (kind, source) = (InstructionKind::Matrix, "invented".to_owned());
@@ -192,7 +192,7 @@ fn products_of_every_type_are_those_of_matrices() {
         [("i32", 32), ("iu4", 4), ("iu4", 4)],
         [("s32", 32), ("u2", 2), ("s2", 2)],
     ] {
-        let proved = prove_instruction(&product("p", types), &target);
+        let proved = check_row(&product("p", types), &target);
         proved.unwrap_or_else(|error| panic!("{types:?}: {error}"));
     }
 }
@@ -201,7 +201,7 @@ fn products_of_every_type_are_those_of_matrices() {
 fn a_row_that_contradicts_itself_is_refused() {
     let mut wrong = product("p", [("f32", 32), ("f16", 16), ("f16", 16)]);
     wrong.operands[1] = register("a", "f16", 16, vec![], vec![vec![0, 1], vec![1, 0], vec![1, 0]], [4, 2]);
-    let error = prove_instruction(&wrong, &target(false)).expect_err("rows 2 and 3 are nowhere");
+    let error = check_row(&wrong, &target(false)).expect_err("rows 2 and 3 are nowhere");
     assert!(error.to_string().contains("no lane holds some element"), "{error}");
 }
 
@@ -353,7 +353,7 @@ fn an_instruction_that_does_not_fit_its_row_is_a_fault() {
 fn wavefronts_are_counted_by_the_instructions_own_row_or_that_of_plain_accesses() {
     // Eight slots of eight bytes fill the eight banks twice: two wavefronts, whichever lanes go together
     // as long as they are neighbours.
-    let counts = |name: &str| prove_instruction(&rows_load(name), &target(false)).expect("it runs").counts;
+    let counts = |name: &str| check_row(&rows_load(name), &target(false)).expect("it runs").counts;
     let plain = counts("rows");
     assert_eq!((plain.matrix_loads, plain.wavefronts_loaded), (1, 2));
     // A row of its own serves slots 0, 1, 4 and 5 together, of which two want the same banks.

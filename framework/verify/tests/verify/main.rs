@@ -2,5 +2,6 @@
 
 mod bulk_copies;
 mod cases;
+mod emulated_device;
 mod instruction_rows;
 mod tensor_maps;

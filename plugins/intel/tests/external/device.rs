@@ -14,7 +14,7 @@ use tilewright_plugin::{
     Artifact, Buffer, CompileOptions, Device, DeviceError, LaunchArgument, LaunchRequest, LoadedCode, Target,
 };
 use tilewright_target::{InstructionKind, Operand};
-use tilewright_verify::{BlockTile, prove_block_loads_on, prove_contraction_on, prove_instruction_on};
+use tilewright_verify::{BlockTile, block_load_case, check, contraction_cases, instruction_case};
 
 fn target(name: &str, text: &str) -> ValidatedTarget {
     ValidatedTarget::new(described(name, text)).unwrap()
@@ -47,7 +47,9 @@ pub fn each_product_of_matrices_is_what_its_row_says() {
     for target in [max1550(), a770()] {
         let mut device = device(&target);
         for row in target.instructions().iter().filter(|row| row.semantics.multiplies()) {
-            prove_instruction_on(&mut *device, &target, row).unwrap_or_else(|error| panic!("{}: {error}", row.name));
+            instruction_case(row, means(&target))
+                .and_then(|case| check(&case, &target, &mut *device))
+                .unwrap_or_else(|error| panic!("{}: {error}", row.name));
         }
     }
 }
@@ -69,7 +71,8 @@ pub fn loads_of_blocks_give_what_their_rows_say() {
         let [high, wide] = [rows as i32, columns as i32];
         for begin in [[2 * high, 2 * wide], [-high / 2, -wide / 2]] {
             let tile = BlockTile { layout: &layout, source, element_bits: *bits, begin };
-            prove_block_loads_on(&mut *device, &target, &tile, &loads)
+            block_load_case(&tile, &loads, self::means(&target))
+                .and_then(|case| check(&case, &target, &mut *device))
                 .unwrap_or_else(|error| panic!("{} at {begin:?}: {error}", row.name));
         }
     }
@@ -80,10 +83,13 @@ pub fn dots_are_products() {
     let mut device = device(&target);
     let by_blocks = planned(&target, &question(&target, [64, 64, 64], ["f16", "f16", "f32"]));
     assert!(by_blocks.feeds(means(&target)).unwrap().iter().any(|feed| feed.blocks.is_some()));
-    prove_contraction_on(&mut *device, &target, &by_blocks, means(&target)).unwrap();
+    contraction_cases(&by_blocks, means(&target))
+        .and_then(|cases| cases.iter().try_for_each(|case| check(case, &target, &mut *device).map(drop)))
+        .unwrap();
     for types in [["f16", "f16", "f32"], ["i8", "u8", "i32"], ["i8", "e4m3", "f32"], ["i32", "f16", "f64"]] {
         let plan = planned(&target, &question(&target, [32, 64, 32], types));
-        prove_contraction_on(&mut *device, &target, &plan, means(&target))
+        contraction_cases(&plan, means(&target))
+            .and_then(|cases| cases.iter().try_for_each(|case| check(case, &target, &mut *device).map(drop)))
             .unwrap_or_else(|error| panic!("{types:?} by {}: {error}", plan.unit_name()));
     }
 }

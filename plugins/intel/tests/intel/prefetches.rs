@@ -11,7 +11,7 @@ use tilewright_plan::movement::{Means, MovementError, Prefetch, PrefetchQuestion
 use tilewright_plugin::{CompileOptions, Emit, Target};
 use tilewright_target::{InstructionKind, Operand, TargetDescription};
 use tilewright_verify::kernels::{Ahead, prefetched_kernel};
-use tilewright_verify::{Disproof, prove_prefetched};
+use tilewright_verify::{CheckFailure, check_emulated, prefetch_case};
 
 fn target(name: &str) -> ValidatedTarget {
     let text = match name {
@@ -95,9 +95,9 @@ fn matrices_that_cannot_be_named_are_refused_with_the_reason() {
     assert!(matches!(none, Err(MovementError::Impossible { reasons }) if reasons.contains("no row that prefetches")));
 }
 
-fn proven(plan: &Prefetch, ahead: Ahead) -> Result<tilewright_emulator::Report, Disproof> {
+fn proven(plan: &Prefetch, ahead: Ahead) -> Result<tilewright_emulator::Report, CheckFailure> {
     let target = target("max1550");
-    prove_prefetched(plan, 16, ahead, means(&target))
+    prefetch_case(plan, 16, ahead, means(&target)).and_then(|case| check_emulated(&case, means(&target)))
 }
 
 /// Of a matrix that ends within the last tile, too, all is prefetched, and nothing beyond it is touched.
@@ -116,7 +116,7 @@ fn every_byte_is_prefetched_before_it_is_loaded() {
         let report = proven(&between, Ahead::by(2)).unwrap_or_else(|wrong| panic!("{between:?}: {wrong}"));
         assert_eq!(report.counts.prefetches, between.counts.prefetches * 5);
         let wrong = proven(&plan, Ahead { tiles: 1, is_misaligned: true }).unwrap_err();
-        assert!(matches!(&wrong, Disproof::Fault(fault) if matches!(fault.kind, FaultKind::Instruction { .. })));
+        assert!(matches!(&wrong, CheckFailure::Fault(fault) if matches!(fault.kind, FaultKind::Instruction { .. })));
     }
 }
 

@@ -9,7 +9,7 @@ use tilewright_nvidia::NvidiaTarget;
 use tilewright_plan::movement::{Means, Path, Plan, convert, slots};
 use tilewright_plugin::{CompileOptions, Emit, Target};
 use tilewright_target::TargetDescription;
-use tilewright_verify::prove_conversion;
+use tilewright_verify::{check_emulated, conversion_case};
 
 const BITS: u32 = 8;
 
@@ -55,7 +55,7 @@ fn an_accumulator_becomes_an_operand_without_shared_memory() {
         let expected = Counts { exchanges: words, permutes: words, selects: words, ..Counts::default() };
         assert_eq!((plan.path, plan.counts, plan.shared_bytes), (Path::Shuffle, expected, 0), "{columns} columns");
         assert!(slots(&plan.counts) <= slots(&by_hand(columns)), "{columns} columns");
-        prove_conversion(&src, &dst, BITS, &plan, means).unwrap();
+        conversion_case([&src, &dst], BITS, &plan).and_then(|case| check_emulated(&case, means)).unwrap();
     }
 }
 

@@ -13,7 +13,7 @@ use tilewright_plan::movement::{
 };
 use tilewright_plugin::{CompileOptions, Emit, Target};
 use tilewright_target::TargetDescription;
-use tilewright_verify::{Disproof, prove_box_tiles};
+use tilewright_verify::{CheckFailure, box_tiles_case, check_emulated};
 
 const LAUNCH: Launch = Launch::new(32, 4);
 const STAGES: Stages = Stages { buffers: 3, tensors: 5, omitted: None };
@@ -92,7 +92,8 @@ fn swizzled_tiles_are_copied_by_boxes_there_and_back() {
         assert_eq!(from.counts.mbarrier_arrivals, 0);
         for copy in [boxes, &from] {
             for shifted in [0, 5] {
-                let proof = prove_box_tiles(copy, &memory, LAUNCH, STAGES, shifted, means(&target));
+                let proof = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, means(&target))
+                    .and_then(|case| check_emulated(&case, means(&target)));
                 proof.unwrap_or_else(|wrong| panic!("{bits} {shape:?} by {shifted}: {wrong}"));
             }
         }
@@ -123,7 +124,9 @@ fn other_axes_may_lie_in_any_order() {
         assert_eq!(copy.boxes().map(|boxes| &boxes.map), (count == 1).then_some(&from.map), "{:?}", copy.closed);
         for copy in copy.boxes().into_iter().chain([&from]) {
             for shifted in [0, 3] {
-                prove_box_tiles(copy, &memory, LAUNCH, STAGES, shifted, means(&target)).unwrap();
+                box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, means(&target))
+                    .and_then(|case| check_emulated(&case, means(&target)))
+                    .unwrap();
             }
         }
     }
@@ -169,8 +172,10 @@ fn what_is_left_out_is_found() {
     let (to, from) = (planned(&memory, 16, &shape).boxes().unwrap().clone(), back(&memory, 16, &shape).unwrap());
     let fault = |copy: &BoxCopy, omitted| {
         let stages = Stages { omitted: Some(omitted), ..STAGES };
-        match prove_box_tiles(copy, &memory, LAUNCH, stages, 0, means(&target)) {
-            Err(Disproof::Fault(fault)) => fault.kind,
+        match box_tiles_case(copy, &memory, LAUNCH, stages, 0, means(&target))
+            .and_then(|case| check_emulated(&case, means(&target)))
+        {
+            Err(CheckFailure::Fault(fault)) => fault.kind,
             other => panic!("{omitted:?}: {other:?}"),
         }
     };

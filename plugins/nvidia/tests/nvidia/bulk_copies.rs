@@ -4,10 +4,11 @@
 
 use tilewright_kernel::{Module, Outside, TensorMap};
 use tilewright_nvidia::{NvidiaTarget, object};
+use tilewright_plan::movement::Means;
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
 use tilewright_target::{BoxOperand, Instruction, Operand, TargetDescription};
 use tilewright_verify::kernels::{Bulk, bulk_kernel};
-use tilewright_verify::{box_origins, prove_box_copy, prove_span_copy};
+use tilewright_verify::{box_copy_case, box_origins, check_emulated, span_copy_case};
 
 const PRODUCTS: [&str; 3] = [
     include_str!("../../../../targets/h100.toml"),
@@ -51,24 +52,25 @@ fn every_row_brings_every_byte() {
         let target = target(product);
         let rows = bulk_rows(&target);
         assert_eq!(rows.len(), 12, "two for each rank, two for spans");
+        let lanes = target.description().lanes.default;
         for row in rows {
+            let means = Means::of(target.description()).with_instructions(std::slice::from_ref(&row));
             let Some(operand) = box_operand(&row) else {
-                prove_span_copy(&row, 1040, None, target.description()).unwrap();
+                check_emulated(&span_copy_case(&row, 1040, lanes, None).unwrap(), means).unwrap();
                 continue;
             };
             for map in maps(operand) {
                 for which in 0..4 {
                     let origin: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
-                    let proof = prove_box_copy(&row, &map, &origin, None, target.description());
-                    proof.unwrap_or_else(|wrong| panic!("{} {map:?} at {origin:?}: {wrong}", row.name));
+                    let case = box_copy_case(&row, &map, &origin, lanes, None).unwrap().with_exact_bits();
+                    let checked = check_emulated(&case, means);
+                    checked.unwrap_or_else(|wrong| panic!("{} {map:?} at {origin:?}: {wrong}", row.name));
                 }
             }
         }
     }
 }
 
-/// CUTLASS `Swizzle<B, 4, 3>` of byte addresses, B being 1, 2, 3 for 32, 64, 128 bytes: bits 7 and up are added to bits 4
-/// and up.
 #[test]
 fn arrangements_are_the_published_swizzles() {
     let rows = bulk_rows(&target(PRODUCTS[0]));

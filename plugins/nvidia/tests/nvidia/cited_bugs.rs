@@ -14,7 +14,7 @@ use tilewright_nvidia::NvidiaTarget;
 use tilewright_plan::movement::{Combine, Means, ScanDirection, convert, reduce, scan};
 use tilewright_plugin::Target;
 use tilewright_target::TargetDescription;
-use tilewright_verify::{prove_conversion, prove_reduction, prove_scan};
+use tilewright_verify::{check_emulated, conversion_case, reduction_case, scan_case};
 
 fn a100() -> NvidiaTarget {
     let text = include_str!("../../../../targets/a100.toml");
@@ -86,7 +86,8 @@ fn a_scan_of_pairs_from_the_end() {
             let src = distributed(&target, &layout, &[1 << bits]);
             for direction in [ScanDirection::Up, ScanDirection::Down] {
                 let plan = scan(&src, Dim::tensor(0), &[32, 32], direction, target.description()).unwrap();
-                let proof = prove_scan(&src, Dim::tensor(0), &[32, 32], direction, &plan, target.description());
+                let proof = scan_case((&src, Dim::tensor(0)), &[32, 32], (&plan, direction))
+                    .and_then(|case| check_emulated(&case, target.description()));
                 proof.unwrap_or_else(|wrong| panic!("2^{bits}, {size} a lane, {direction:?}: {wrong}"));
             }
         }
@@ -109,7 +110,9 @@ fn the_movements_of_attention() {
         );
         let scores = distributed(&target, &mma, &shape);
         let plan = reduce(&scores, Dim::tensor(1), &[32], target.description()).unwrap();
-        prove_reduction(&scores, Dim::tensor(1), &[32], &plan, target.description()).unwrap();
+        reduction_case((&scores, Dim::tensor(1)), &[32], &plan)
+            .and_then(|case| check_emulated(&case, target.description()))
+            .unwrap();
         let column = distributed(&target, &format!("#ttg.slice<{{dim = 1, parent = {mma}}}>"), &shape[..1]);
         let count: u64 = warps.iter().product();
         let stored = distributed(&target, &blocked(&[1], &[32], &[count], &[0]), &shape[..1]);
@@ -117,7 +120,9 @@ fn the_movements_of_attention() {
         let operand = distributed(&target, &operand, &shape);
         for (src, dst, bits) in [(&plan.result, &column, 32), (&column, &stored, 32), (&scores, &operand, 16)] {
             let plan = convert(src, dst, bits, means()).unwrap();
-            prove_conversion(src, dst, bits, &plan, means()).unwrap_or_else(|wrong| panic!("{warps:?}: {wrong}"));
+            conversion_case([src, dst], bits, &plan)
+                .and_then(|case| check_emulated(&case, means()))
+                .unwrap_or_else(|wrong| panic!("{warps:?}: {wrong}"));
         }
     }
 }

@@ -11,7 +11,7 @@ use tilewright_nvidia::NvidiaTarget;
 use tilewright_plan::movement::{Gather, Path, gather, gathers};
 use tilewright_plugin::Target;
 use tilewright_target::TargetDescription;
-use tilewright_verify::prove_gather;
+use tilewright_verify::{check_emulated, gather_case};
 
 const ROWS: u64 = 64;
 
@@ -34,7 +34,8 @@ fn both(target: &NvidiaTarget, length: u64, bits: u32) -> (Gather, Gather) {
     let (ways, closed) = gathers(&layout, &layout, axis, bits, target.description()).unwrap();
     assert_eq!((ways.len(), closed.len()), (2, 0), "{closed:?}");
     for way in &ways {
-        let proof = prove_gather(&layout, &layout, axis, bits, way, target.description());
+        let proof = gather_case(([&layout, &layout], axis), bits, way)
+            .and_then(|case| check_emulated(&case, target.description()));
         proof.unwrap_or_else(|wrong| panic!("{length} of {bits} bits, {}: {wrong}", way.path));
     }
     let chosen = gather(&layout, &layout, axis, bits, target.description()).unwrap();

@@ -14,7 +14,7 @@ use tilewright_nvidia::NvidiaTarget;
 use tilewright_plan::movement::Means;
 use tilewright_plugin::{CompileOptions, Emit, Target};
 use tilewright_target::TargetDescription;
-use tilewright_verify::prove_conversion;
+use tilewright_verify::{check_emulated, conversion_case};
 
 #[test]
 fn no_plan_costs_more_than_what_triton_emits() {
@@ -41,7 +41,9 @@ pub fn check_matrix_accesses_become_code(answers: Answers) {
     let mut seen = 0;
     for row in rows.iter().filter(by_matrix) {
         let means = Means::of(&h100).with_instructions(target.instructions());
-        prove_conversion(&row.src, &row.dst, row.bits, &row.plan, means).unwrap();
+        conversion_case([&row.src, &row.dst], row.bits, &row.plan)
+            .and_then(|case| check_emulated(&case, means))
+            .unwrap();
         let kernel = conversion_kernel("convert", &row.src, &row.dst, row.bits, &row.plan).unwrap();
         let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
         let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();

@@ -11,7 +11,7 @@ use tilewright_nvidia::NvidiaTarget;
 use tilewright_plan::movement::{ScanDirection, scan, slots};
 use tilewright_plugin::Target;
 use tilewright_target::TargetDescription;
-use tilewright_verify::prove_scan;
+use tilewright_verify::{check_emulated, scan_case};
 
 #[test]
 fn scans_are_right_and_take_what_the_page_says() {
@@ -33,7 +33,8 @@ fn scans_are_right_and_take_what_the_page_says() {
         let src = distributed(&plugin, &blocked(&size, &lanes, &warps, &[1, 0]), &[64, 128]);
         for direction in [ScanDirection::Up, ScanDirection::Down] {
             let plan = scan(&src, Dim::tensor(1), &[32], direction, target).unwrap();
-            prove_scan(&src, Dim::tensor(1), &[32], direction, &plan, target)
+            scan_case((&src, Dim::tensor(1)), &[32], (&plan, direction))
+                .and_then(|case| check_emulated(&case, target))
                 .unwrap_or_else(|wrong| panic!("{name}, {direction:?}: {wrong}"));
             let counts = plan.counts;
             if direction == ScanDirection::Up {

@@ -263,7 +263,7 @@ impl Device for VirtualDevice {
         };
         let ran = run(program, &launch, &mut self.global);
         self.last = ran.map_err(|fault| DeviceError::Fault(fault.to_string()))?;
-        Ok(Launched { nanoseconds: None, counts: Some(self.last.counts) })
+        Ok(Launched { counts: Some(self.last.counts), ..Launched::default() })
     }
 }
 

@@ -7,7 +7,7 @@ use tilewright_kernel::{Counts, Kernel, Module, verify, verify_instructions};
 use tilewright_lower::{load_kernel, store_kernel};
 use tilewright_plan::movement::{Means, SharedAccess, load_shared, slots, store_shared};
 use tilewright_plugin::{CompileOptions, Emit, Target};
-use tilewright_verify::{prove_load, prove_store};
+use tilewright_verify::{check_emulated, load_case, store_case};
 
 /// An access of shared memory, and what it must be.
 pub struct Case {
@@ -53,9 +53,10 @@ impl Case {
         let planned = |means: Means<'_>| {
             let plan = if loads { load_shared } else { store_shared };
             let access = plan(&registers, &memory, self.bits, means).unwrap();
-            let prove = if loads { prove_load } else { prove_store };
-            let proof = prove(&registers, &memory, self.bits, &access, means);
-            proof.unwrap_or_else(|wrong| panic!("{}: {wrong}", self.name));
+            let case = if loads { load_case } else { store_case };
+            let case = case(&registers, &memory, self.bits, &access);
+            let checked = case.and_then(|case| check_emulated(&case, means));
+            checked.unwrap_or_else(|wrong| panic!("{}: {wrong}", self.name));
             access
         };
         let plain = planned(Means::of(target.description()));

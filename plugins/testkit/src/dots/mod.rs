@@ -10,7 +10,7 @@ use tilewright_plan::contract::{Contraction, Question};
 use tilewright_plan::movement::Means;
 use tilewright_plugin::{Artifact, CompileOptions, Emit, Target};
 use tilewright_target::{Number, TargetDescription};
-use tilewright_verify::prove_contraction;
+use tilewright_verify::{check_all_emulated, contraction_cases};
 
 /// Types of a, b and the sums, and the bits of the elements that instructions of four warps multiply; none where they
 /// have no such product.
@@ -59,7 +59,9 @@ pub fn planned(target: &dyn Target, question: &Question) -> Contraction {
 /// The plan, shown on the emulator.
 pub fn proven(target: &dyn Target, question: &Question) -> Contraction {
     let plan = planned(target, question);
-    prove_contraction(&plan, means(target)).unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()));
+    contraction_cases(&plan, means(target))
+        .and_then(|cases| check_all_emulated(&cases, means(target)))
+        .unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()));
     plan
 }
 

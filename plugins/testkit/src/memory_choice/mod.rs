@@ -5,7 +5,7 @@ use tilewright_layout::{FamilySet, Layout, LinearLayout, MemoryLayout, parse_spe
 use tilewright_plan::movement::{Accessor, Candidate, Means, load_shared, store_shared};
 use tilewright_plugin::Target;
 use tilewright_target::Direction;
-use tilewright_verify::{prove_load, prove_store};
+use tilewright_verify::{check_emulated, load_case, store_case};
 
 /// The layout that a text names.
 pub fn layout(target: &dyn Target, text: &str, shape: &[u64]) -> Layout {
@@ -33,11 +33,19 @@ pub fn executed(
     match direction {
         Direction::Store => {
             let plan = store_shared(layout, memory, bits, means).expect("a plan");
-            prove_store(layout, memory, bits, &plan, means).expect("memory holds the tensor").counts.wavefronts_stored
+            store_case(layout, memory, bits, &plan)
+                .and_then(|case| check_emulated(&case, means))
+                .expect("memory holds the tensor")
+                .counts
+                .wavefronts_stored
         }
         Direction::Load => {
             let plan = load_shared(layout, memory, bits, means).expect("a plan");
-            prove_load(layout, memory, bits, &plan, means).expect("registers hold it").counts.wavefronts_loaded
+            load_case(layout, memory, bits, &plan)
+                .and_then(|case| check_emulated(&case, means))
+                .expect("registers hold it")
+                .counts
+                .wavefronts_loaded
         }
     }
 }

@@ -10,7 +10,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{Reduction, reduce};
 use tilewright_plugin::Target;
 use tilewright_testkit::golden;
-use tilewright_verify::prove_reduction;
+use tilewright_verify::{check_emulated, reduction_case};
 
 use crate::layouts::distributed;
 pub use list::{MatrixLayouts, Row, list};
@@ -63,7 +63,8 @@ impl Question {
     /// Runs the reduction, compares every result and every count, and sees that nothing is stored to
     /// shared memory twice: each part once, and each sum once where sums are handed out.
     pub fn prove(&self, target: &dyn Target) {
-        let report = prove_reduction(&self.src, self.axis, &[ELEMENT_BITS], &self.plan, target.description());
+        let report = reduction_case((&self.src, self.axis), &[ELEMENT_BITS], &self.plan)
+            .and_then(|case| check_emulated(&case, target.description()));
         let report = report.unwrap_or_else(|wrong| panic!("{} ({}): {wrong}\n{}", self.id, self.kind, self.src));
         let handed_out = if self.plan.hands_out() { self.lines() } else { 0 };
         let once = (self.parts_of_warps() + handed_out) * u64::from(ELEMENT_BITS / 8);

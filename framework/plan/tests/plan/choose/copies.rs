@@ -9,7 +9,7 @@ use tilewright_plan::movement::{
     load_shared, store_shared,
 };
 use tilewright_target::Direction;
-use tilewright_verify::{prove_load, prove_store};
+use tilewright_verify::{check_emulated, load_case, store_case};
 
 use super::layouts::{along, plane};
 use tilewright_testkit::machines::machine;
@@ -75,11 +75,19 @@ pub fn prove<'a>(candidate: &Candidate, asked: &[Accessor], bits: u32, means: im
         let executed = match accessor.direction {
             Direction::Store => {
                 let plan = store_shared(layout, &candidate.memory, bits, means).expect("a plan");
-                prove_store(layout, &candidate.memory, bits, &plan, means).expect("memory").counts.wavefronts_stored
+                store_case(layout, &candidate.memory, bits, &plan)
+                    .and_then(|case| check_emulated(&case, means))
+                    .expect("memory")
+                    .counts
+                    .wavefronts_stored
             }
             Direction::Load => {
                 let plan = load_shared(layout, &candidate.memory, bits, means).expect("a plan");
-                prove_load(layout, &candidate.memory, bits, &plan, means).expect("registers").counts.wavefronts_loaded
+                load_case(layout, &candidate.memory, bits, &plan)
+                    .and_then(|case| check_emulated(&case, means))
+                    .expect("registers")
+                    .counts
+                    .wavefronts_loaded
             }
         };
         assert_eq!(executed, candidate.accessors[at].wavefronts, "accessor {at} of {}", candidate.kind);

@@ -5,7 +5,7 @@ use tilewright_layout::{Dim, LinearLayout, Padding};
 use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_memory};
 use tilewright_plan::movement::{load_shared, store_shared};
 use tilewright_target::Direction;
-use tilewright_verify::{prove_load, prove_store};
+use tilewright_verify::{check_emulated, load_case, store_case};
 
 use super::brute::Accesses;
 use super::layouts::{along, plane};
@@ -57,12 +57,14 @@ fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLa
         let executed = match direction {
             Direction::Store => {
                 let plan = store_shared(layout, &chosen.memory, element_bits, &target).expect("a plan");
-                let report = prove_store(layout, &chosen.memory, element_bits, &plan, &target);
+                let report = store_case(layout, &chosen.memory, element_bits, &plan)
+                    .and_then(|case| check_emulated(&case, &target));
                 report.expect("memory holds the tensor").counts.wavefronts_stored
             }
             Direction::Load => {
                 let plan = load_shared(layout, &chosen.memory, element_bits, &target).expect("a plan");
-                let report = prove_load(layout, &chosen.memory, element_bits, &plan, &target);
+                let report = load_case(layout, &chosen.memory, element_bits, &plan)
+                    .and_then(|case| check_emulated(&case, &target));
                 report.expect("registers hold the tensor").counts.wavefronts_loaded
             }
         };

@@ -233,7 +233,7 @@ impl Device for LevelZeroDevice {
             (functions.launch)(list, kernel.get(), grid, event.get(), 0, null_mut())
         };
         check("zeCommandListAppendLaunchKernel", code).map_err(|error| DeviceError::Fault(error.to_string()))?;
-        Ok(Launched { nanoseconds: self.nanoseconds(&event), counts: None })
+        Ok(Launched { nanoseconds: self.nanoseconds(&event), ..Launched::default() })
     }
 }
 

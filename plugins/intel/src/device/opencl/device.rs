@@ -183,7 +183,7 @@ impl Device for OpenClDevice {
         let event = unsafe { Handle::own(event, release_event) };
         wait_for_events(&[event.get()])
             .map_err(|code| DeviceError::Fault(failed("clWaitForEvents")(code).to_string()))?;
-        Ok(Launched { nanoseconds: nanoseconds(&event), counts: None })
+        Ok(Launched { nanoseconds: nanoseconds(&event), ..Launched::default() })
     }
 }
 

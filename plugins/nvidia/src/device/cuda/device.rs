@@ -160,6 +160,6 @@ impl Device for CudaDevice {
         // SAFETY: both events have come.
         let milliseconds = unsafe { result::event::elapsed(start.0, end.0) };
         let nanoseconds = milliseconds.ok().map(|milliseconds| (f64::from(milliseconds) * 1e6) as u64);
-        Ok(Launched { nanoseconds, counts: None })
+        Ok(Launched { nanoseconds, ..Launched::default() })
     }
 }

@@ -4,7 +4,7 @@ use tilewright_kernel::{MAX_RANK, MappedTensor, Outside, TensorMap};
 use tilewright_nvidia::NvidiaTarget;
 use tilewright_plugin::{Device, DeviceError, EncodedMap, LaunchArgument, LaunchRequest, Target};
 use tilewright_target::{BoxOperand, Instruction, Mix, Operand, TargetDescription};
-use tilewright_verify::{box_copy_trial, box_origins, span_copy_trial};
+use tilewright_verify::{TestCase, box_copy_case, box_origins, check, span_copy_case};
 use tilewright_virtual_ptx::VirtualDevice;
 
 use crate::virtual_device::bench::{Shape, artifact, fault, words};
@@ -158,14 +158,13 @@ fn every_row_runs() {
     let (target, mut device) = h100();
     let rows = target.instructions().iter().filter(|row| tilewright_verify::kernels::Bulk::is_of(row));
     let mut ran = 0;
-    let mut right = |trial: tilewright_verify::Trial, what: String| {
-        let differences = trial.run_on(&mut device, &target).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
-        assert!(differences.is_empty(), "{what}: {}", differences[0]);
+    let mut right = |case: TestCase, what: String| {
+        check(&case, &target, &mut device).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
         ran += 1;
     };
     for row in rows {
         let Some(operand) = box_operand(row) else {
-            right(span_copy_trial(row, 1040, 32).unwrap(), row.name.clone());
+            right(span_copy_case(row, 1040, 32, None).unwrap(), row.name.clone());
             continue;
         };
         for (arrangement, element_bits) in operand.arrangements.iter().zip([16, 64].into_iter().cycle()) {
@@ -174,8 +173,8 @@ fn every_row_runs() {
             let map = TensorMap { element_bits, box_sizes, mix: arrangement.mix, outside: Outside::NotANumber };
             for which in 0..4 {
                 let origin: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
-                let trial = box_copy_trial(row, &map, &origin, 32).unwrap();
-                right(trial, format!("{} {} at {origin:?}", row.name, arrangement.name));
+                let case = box_copy_case(row, &map, &origin, 32, None).unwrap();
+                right(case, format!("{} {} at {origin:?}", row.name, arrangement.name));
             }
         }
     }

@@ -9,7 +9,7 @@ use tilewright_plan::movement;
 use tilewright_plan::movement::{Means, MovementError};
 use tilewright_plugin::Target;
 use tilewright_testkit::known_answers::Answers;
-use tilewright_verify::prove_conversion_on;
+use tilewright_verify::{check, conversion_case};
 
 use crate::virtual_device::bench::{a100, device};
 
@@ -71,7 +71,8 @@ pub fn check_conversions_are_right_and_as_planned(answers: Answers) {
             continue;
         }
         let mut device = device();
-        prove_conversion_on(&mut device, &target, [&src, &dst], bits, &plan)
+        conversion_case([&src, &dst], bits, &plan)
+            .and_then(|case| check(&case, &target, &mut device))
             .unwrap_or_else(|wrong| panic!("{name}, path {}: {wrong}", plan.path));
         let executed = &device.report().counts;
         assert_eq!(compared(executed), compared(&plan.counts), "{name}, path {}: {executed:?}", plan.path);

@@ -2,9 +2,10 @@
 //! descriptors are read by the canonical layouts of PTX ISA; and what is written while it is read.
 
 use tilewright_nvidia::NvidiaTarget;
+use tilewright_plan::movement::Means;
 use tilewright_plugin::Target;
 use tilewright_target::TargetDescription;
-use tilewright_verify::prove_instruction_on;
+use tilewright_verify::{check, instruction_case};
 use tilewright_virtual_ptx::VirtualDevice;
 
 use crate::virtual_device::bench::{Given, Shape, run_on};
@@ -26,7 +27,8 @@ fn every_row_multiplies() {
     });
     let mut ran = 0;
     for row in chosen {
-        let proof = prove_instruction_on(&mut device, &target, row);
+        let proof = instruction_case(row, Means::of(target.description()).with_instructions(target.instructions()))
+            .and_then(|case| check(&case, &target, &mut device));
         proof.unwrap_or_else(|wrong| panic!("{}: {wrong}", row.name));
         ran += 1;
     }

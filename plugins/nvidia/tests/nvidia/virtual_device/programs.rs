@@ -7,6 +7,7 @@ use tilewright::{ProgramCompiler, ProgramOptions};
 use tilewright_testkit::known_answers::Answers;
 use tilewright_testkit::shared_data;
 use tilewright_verify::case::Case;
+use tilewright_verify::check;
 
 use crate::virtual_device::bench::{a100, device};
 
@@ -32,11 +33,8 @@ fn run(file: &Path) -> Result<Option<String>, String> {
         Err(error) if error.is_unsupported() => return Err(error.to_string()),
         Err(error) => return Ok(Some(error.to_string())),
     };
-    Ok(match case.run_on(&mut device(), &target, kernel) {
-        Ok(differences) if differences.is_empty() => None,
-        Ok(differences) => Some(differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
-        Err(error) => Some(error.to_string()),
-    })
+    let checked = case.test_case(kernel).and_then(|case| check(&case, &target, &mut device()));
+    Ok(checked.err().map(|wrong| wrong.to_string()))
 }
 
 /// Data that no execution of their program gives: `docs/programs.md`.

@@ -1,17 +1,16 @@
 //! Movements that are done many times over, each time to what the last left: what they leave in the end.
 
-use crate::kernels::{repeated_conversion_kernel, repeated_gather_kernel, repeated_staging_kernel};
-use crate::trial::{Predicted, Trial};
-use tilewright_emulator::Report;
 use tilewright_kernel::{Counts, Kernel};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_lower::row_major;
-use tilewright_plan::movement::{Gather, Means, Plan, SharedAccess};
+use tilewright_plan::movement::{Bound, Gather, Plan, SharedAccess};
 
-use super::Disproof;
-use super::asked::{Asked, Left};
-use super::execute::{element, little_endian};
-use super::registers::{gathered, index_at, on_emulator};
+use super::elements::{element, little_endian, registers};
+use super::registers::{gathered, index_at};
+use crate::CheckFailure;
+use crate::expected_counts::ExpectedCounts;
+use crate::kernels::{repeated_conversion_kernel, repeated_gather_kernel, repeated_staging_kernel};
+use crate::test_case::{Predicted, TestCase, input};
 
 /// A movement within a block whose result has as many registers as what it begins with.
 #[derive(Debug, Clone, Copy)]
@@ -24,21 +23,31 @@ pub enum Repeated<'a> {
     Gather(&'a LinearLayout, Dim, &'a Gather),
 }
 
-impl Repeated<'_> {
-    /// A kernel that does it so many times, on a tensor of known elements.
-    ///
-    /// # Errors
-    /// [`Disproof::Row`] where layouts hold elements twice, so that rounds cannot begin with what others left.
-    pub fn trial(&self, element_bits: u32, rounds: u32) -> Result<Trial, Disproof> {
-        Ok(self.ask(element_bits, rounds)?.trial(self.predicted(element_bits, rounds)))
-    }
+/// What a kernel reads, and the elements that it leaves in a layout, row-major.
+struct Movement<'a> {
+    inputs: Vec<Vec<u8>>,
+    elements: Vec<u64>,
+    layout: &'a LinearLayout,
+}
 
-    /// Runs it on the emulator and compares every register.
+impl Repeated<'_> {
+    /// A kernel that does it so many times, on a tensor of known elements: what it must leave in the end, and the
+    /// wavefronts and exchanges of all rounds. Conflicts of a gather depend on its indices.
     ///
     /// # Errors
-    /// [`Disproof`]: the first thing that is wrong.
-    pub fn prove(&self, element_bits: u32, rounds: u32, means: Means<'_>) -> Result<Report, Disproof> {
-        on_emulator(means, |execute| self.ask(element_bits, rounds)?.show(execute))
+    /// [`CheckFailure::Row`]: layouts hold elements twice, so that rounds cannot begin with what others left.
+    pub fn case(&self, element_bits: u32, rounds: u32) -> Result<TestCase, CheckFailure> {
+        let Movement { inputs, elements, layout } = self.movement(element_bits, rounds)?;
+        let predicted = self.predicted(element_bits, rounds);
+        let mut buffers: Vec<_> = inputs.into_iter().enumerate().map(|(at, bytes)| input(at, bytes)).collect();
+        buffers.push(registers(0, layout, element_bits, &elements));
+        let planned = (0..rounds).fold(Counts::default(), |sum, _| sum.plus(predicted.counts.unwrap_or_default()));
+        let counts = ExpectedCounts {
+            may_conflict: matches!(self, Self::Gather(..)),
+            ..ExpectedCounts::all(moves(planned), Bound::default()).comparing(moves)
+        };
+        let case = TestCase::of_buffers(self.kernel(element_bits, rounds)?, 1, buffers);
+        Ok(case.with_counts(counts).with_predicted(predicted))
     }
 
     /// What is predicted of a round.
@@ -55,7 +64,7 @@ impl Repeated<'_> {
         Predicted { rounds, counts: Some(counts), cycles, shared_bytes }
     }
 
-    fn ask(&self, element_bits: u32, rounds: u32) -> Result<Asked<'_>, Disproof> {
+    fn movement(&self, element_bits: u32, rounds: u32) -> Result<Movement<'_>, CheckFailure> {
         let (src, dst) = match self {
             Self::Conversion([src, dst], _) | Self::Staging([src, dst], ..) => (*src, *dst),
             Self::Gather(layout, ..) => (*layout, *layout),
@@ -64,7 +73,7 @@ impl Repeated<'_> {
         let same_block = src.ins().dims().all(|dim| src.in_bits(dim) == dst.in_bits(dim));
         if !(holds_once(src) && holds_once(dst) && same_block) {
             let message = "layouts of other blocks, or that hold elements twice, cannot take each other's place";
-            return Err(Disproof::Row(message.to_owned()));
+            return Err(CheckFailure::Row(message.to_owned()));
         }
         let size = 1u64 << src.outs().bits();
         let mut tensor: Vec<u64> = (0..size).map(|index| element(index, element_bits)).collect();
@@ -80,11 +89,10 @@ impl Repeated<'_> {
         if let Self::Gather(layout, axis, _) = self {
             inputs.push(little_endian((0..size).map(|place| index_at(layout, *axis, place)), 4));
         }
-        let outputs = vec![Left { layout: dst, bits: element_bits, elements: tensor }];
-        Ok(Asked { kernel: self.kernel(element_bits, rounds)?, inputs, outputs, blocks: 1 })
+        Ok(Movement { inputs, elements: tensor, layout: dst })
     }
 
-    fn kernel(&self, element_bits: u32, rounds: u32) -> Result<Kernel, Disproof> {
+    fn kernel(&self, element_bits: u32, rounds: u32) -> Result<Kernel, CheckFailure> {
         Ok(match self {
             Self::Conversion(layouts, plan) => repeated_conversion_kernel(*layouts, element_bits, plan, rounds)?,
             Self::Staging(layouts, memory, accesses) => {
@@ -93,6 +101,12 @@ impl Repeated<'_> {
             Self::Gather(layout, _, plan) => repeated_gather_kernel(layout, element_bits, plan, rounds)?,
         })
     }
+}
+
+/// Wavefronts and exchanges, which loops add nothing to.
+fn moves(counts: Counts) -> Counts {
+    let Counts { exchanges, wavefronts_stored, wavefronts_loaded, .. } = counts;
+    Counts { exchanges, wavefronts_stored, wavefronts_loaded, ..Counts::default() }
 }
 
 /// The tensor, row-major, that registers of layout `dst` are when they are taken for registers of layout `src`.

@@ -2,7 +2,7 @@
 //! to where the other has it. Of a copy from shared memory, every copy of the tile.
 
 use super::exact::scrambled;
-use super::instruction_proof::{Expected, Question, bytes_of, each_place, filled, put};
+use super::instruction_case::{Expected, Question, bytes_of, each_place, filled, put};
 use crate::kernels::tile_in_tensor_memory;
 use tilewright_kernel::is_result;
 use tilewright_layout::{Dim, LinearLayout};

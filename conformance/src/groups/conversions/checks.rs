@@ -6,10 +6,10 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
 use tilewright_plan::movement::{Means, MovementError, Plan};
-use tilewright_verify::{Trial, conversion_trial, prove_conversion, prove_conversion_on};
+use tilewright_verify::{TestCase, check_emulated, conversion_case};
 
 use super::super::artifact;
-use super::super::executed::{no_trials, on_device};
+use super::super::executed::not_built;
 use super::Conversion;
 use crate::{Context, Level, Verdict};
 
@@ -32,7 +32,8 @@ pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
         Err(error) => return Verdict::fail(Level::Layout, error.to_string()),
     };
     for plan in &plans {
-        if let Err(wrong) = prove_conversion(&src, &dst, bits, plan, means) {
+        let case = conversion_case([&src, &dst], bits, plan);
+        if let Err(wrong) = case.and_then(|case| check_emulated(&case, means)) {
             return Verdict::fail(Level::Emulated, format!("path {}: {wrong}", plan.path));
         }
     }
@@ -43,24 +44,14 @@ pub fn emulated(context: &Context, conversion: &Conversion) -> Verdict {
     }
 }
 
-/// Runs the best plan on a device: each register of each lane must hold what the destination layout says.
-pub fn executed(context: &Context, conversion: &Conversion) -> Verdict {
-    let ((src, dst), plan) = match chosen(context, conversion) {
-        Ok(chosen) => chosen,
-        Err(verdict) => return verdict,
-    };
-    let bits = conversion.tensor.setting.element.bits();
-    on_device(context, |device| prove_conversion_on(device, context.target(), [&src, &dst], bits, &plan))
-}
-
-/// The kernel of the best plan, to be run elsewhere.
+/// The kernel of the best plan: each register of each lane must hold what the destination layout says.
 ///
 /// # Errors
 /// The verdict where there is none.
-pub fn trials(context: &Context, conversion: &Conversion) -> Result<Vec<Trial>, Verdict> {
+pub fn test_cases(context: &Context, conversion: &Conversion) -> Result<Vec<TestCase>, Verdict> {
     let ((src, dst), plan) = chosen(context, conversion)?;
-    let trial = conversion_trial([&src, &dst], conversion.tensor.setting.element.bits(), &plan);
-    trial.map(|trial| vec![trial]).map_err(no_trials)
+    let case = conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan);
+    case.map(|case| vec![case]).map_err(not_built)
 }
 
 /// The layouts, and the best plan.

@@ -1,65 +1,33 @@
-//! Showing what a vendor instruction does, as its row has it: one is run on the emulator between
-//! registers whose contents follow from the row's layouts, and the result is compared with a product
-//! of matrices, or a copy of bytes, computed here element by element.
+//! Test cases of vendor instructions: one is issued between registers whose contents follow from the row's layouts, and
+//! its result must be the product of matrices, or the copy of bytes, that is computed here element by element.
 //!
 //! Matrices have integers from -2 to 2, of which every sum is exact, whatever its order and wherever the row's numerics
 //! cut: a sum of K products is at most 4 K + 2, and no row has more than 128 along K or keeps less than 8 bits. Those of
 //! integers have all values; where sums saturate, the summand is so near the end of its type that they do. Scales are one, two and four. So the result must be exact, and nothing is tolerated.
 
-use super::Disproof;
+use super::CheckFailure;
+use super::case::{After, Buffer};
+use super::check::check_emulated;
 use super::exact::{Exact, number_named, scrambled};
-use super::proof::Machine;
-use super::tensor_proof::held_bytes;
+use super::tensor_case::held_bytes;
+use super::test_case::{Field, Legend, TestBuffer, TestCase, input};
 use crate::kernels::{LoneTile, issue_kernel, tile_in_tensor_memory};
-use tilewright_emulator::{Argument, Emulator, GlobalMemory, Limits, Meanings, Report};
-use tilewright_kernel::{self as kernel, Carried, Kernel, Module, is_result};
+use tilewright_emulator::Report;
+use tilewright_kernel::{Carried, Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::Means;
-use tilewright_plugin::{Device, Target};
 use tilewright_target::{Instruction, InstructionKind, MemoryOperand, Number, Operand, Semantics, TargetDescription};
 
-/// Runs an instruction once on the emulator and compares everything that it gives.
+/// One issue of an instruction; the moves of `means` bring tiles to tensor memory and back.
 ///
 /// # Errors
-/// [`Disproof`]: the first thing that is wrong, with the row or with the emulator.
-pub fn prove_instruction(row: &Instruction, target: &TargetDescription) -> Result<Report, Disproof> {
-    prove_instruction_with(row, Means::of(target).with_instructions(std::slice::from_ref(row)))
-}
-
-/// The same with the target's table, whose moves bring tiles to tensor memory and back.
-///
-/// # Errors
-/// [`Disproof`]: the first thing that is wrong, with the row, a move, or the emulator.
-pub fn prove_instruction_with(row: &Instruction, means: Means<'_>) -> Result<Report, Disproof> {
-    let (kernel, question) = issue(row, means)?;
-    let mut memory = GlobalMemory::new();
-    let buffers: Vec<_> = question.contents.iter().map(|bytes| memory.allocate_with(bytes)).collect();
-    let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).collect();
-    let meanings = Meanings::of_rows(means.instructions);
-    let emulator = Emulator::new(&kernel, means.target).map(|emulator| emulator.with_meanings(&meanings));
-    let run = emulator.and_then(|emulator| emulator.run([1, 1, 1], &arguments, &mut memory, &Limits::default()));
-    let report = run.map_err(|fault| Disproof::Fault(Box::new(fault)))?;
-    question.compare(memory.read_all(buffers[question.answer])?)?;
-    Ok(report)
-}
-
-/// Compiles an instruction, runs it once on a device of the target, and compares everything that it gives.
-///
-/// # Errors
-/// [`Disproof`]: the first thing that is wrong, with the row, its code or the device.
-pub fn prove_instruction_on(device: &mut dyn Device, target: &dyn Target, row: &Instruction) -> Result<(), Disproof> {
-    let means = Means::of(target.description()).with_instructions(target.instructions());
-    let (kernel, question) = issue(row, means)?;
-    let found = Machine::new(target, device).run_on(kernel, &question.contents, 1)?;
-    question.compare(&found[question.answer])
-}
-
-/// A kernel that issues the instruction once, and what its operands are.
-fn issue(row: &Instruction, means: Means<'_>) -> Result<(Kernel, Question), Disproof> {
-    let kernel = issue_kernel("issue", row, means).map_err(Disproof::Row)?;
-    let module = Module { kernels: vec![kernel.clone()] };
-    kernel::verify(&module)?;
-    kernel::verify_instructions(&kernel, means.instructions)?;
+/// [`CheckFailure::Row`]: the row says too little or contradicts itself.
+pub fn instruction_case<'a>(row: &Instruction, means: impl Into<Means<'a>>) -> Result<TestCase, CheckFailure> {
+    let means = means.into();
+    let kernel = issue_kernel("issue", row, means).map_err(CheckFailure::Row)?;
+    // What a row says is looked at after what it breaks.
+    tilewright_kernel::verify(&Module { kernels: vec![kernel.clone()] })?;
+    tilewright_kernel::verify_instructions(&kernel, means.instructions)?;
     let question = match row.semantics {
         Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
             Question::product(row, means)
@@ -72,7 +40,16 @@ fn issue(row: &Instruction, means: Means<'_>) -> Result<(Kernel, Question), Disp
         Semantics::Move => Question::copy(row),
         Semantics::Prefetch => Err("a prefetch changes no value".to_owned()),
     };
-    Ok((kernel, question.map_err(Disproof::Row)?))
+    Ok(TestCase::of_buffers(kernel, 1, question.map_err(CheckFailure::Row)?.buffers()))
+}
+
+/// Checks one issue of an instruction on the emulator, with no other rows beside its own.
+///
+/// # Errors
+/// [`CheckFailure`]: the first thing that is wrong, with the row or with the emulator.
+pub fn check_row(row: &Instruction, target: &TargetDescription) -> Result<Report, CheckFailure> {
+    let means = Means::of(target).with_instructions(std::slice::from_ref(row));
+    check_emulated(&instruction_case(row, means)?, means)
 }
 
 /// What the operands hold, and what the answer is.
@@ -94,15 +71,26 @@ pub(super) struct Expected {
 }
 
 impl Question {
-    fn compare(&self, found: &[u8]) -> Result<(), Disproof> {
-        for Expected { place, at, bits, element, value } in &self.expected {
-            let found = field(found, *at, *bits);
-            if found != *value {
-                let place = place.clone();
-                return Err(Disproof::WrongElement { place, found, element: *element, expected: *value });
-            }
+    /// One buffer for each parameter. Of the answer the expected bits are compared, others stay as they are.
+    fn buffers(self) -> Vec<TestBuffer> {
+        let contents = self.contents.into_iter().enumerate();
+        let mut buffers: Vec<_> = contents.map(|(number, before)| input(number, before)).collect();
+        let Buffer { before, .. } = &buffers[self.answer].content;
+        let (mut bytes, mut mask) = (before.clone(), vec![0; before.len()]);
+        for Expected { at, bits, value, .. } in &self.expected {
+            put(&mut bytes, *at, *bits, *value);
+            put(&mut mask, *at, *bits, u64::MAX);
         }
-        Ok(())
+        let answer = &mut buffers[self.answer];
+        answer.content.after = After::Masked { bytes, mask };
+        let expected = self.expected;
+        answer.legend = Some(Legend::new(move |wrong| {
+            let field = expected.iter().find(|own| (own.at..own.at + u64::from(own.bits)).contains(&wrong));
+            let named = field.map(|own| (own.place.clone(), own.element, own.at, own.bits));
+            let (place, element, bit, bits) = named.unwrap_or_else(|| (format!("bit {wrong}"), 0, wrong, 1));
+            Field { place, element, bit, bits }
+        }));
+        buffers
     }
 
     fn product(row: &Instruction, means: Means<'_>) -> Result<Self, String> {
@@ -385,12 +373,6 @@ fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, k: u64, [row, co
 fn different([a, b, c]: [&Matrix; 3], k: u64, [row, column, block]: [u64; 3]) -> i64 {
     let differ = |k: &u64| a.at([row, *k, block]) != b.at([*k, column, block]);
     (0..k).filter(differ).count() as i64 + c.at([row, column, block])
-}
-
-/// `bits` bits from bit `at` on.
-fn field(bytes: &[u8], at: u64, bits: u32) -> u64 {
-    let bit = |index: u64| u64::from(bytes[(index / 8) as usize] >> (index % 8) & 1);
-    (0..u64::from(bits)).fold(0, |value, index| value | bit(at + index) << index)
 }
 
 pub(super) fn put(bytes: &mut [u8], at: u64, bits: u32, value: u64) {

@@ -1,0 +1,134 @@
+//! The one check of a test case, whatever device runs it: hardware, a virtual device, the emulator, or a pack elsewhere.
+
+use tilewright_emulator::{Limits, Report};
+use tilewright_kernel::{self as kernel, Module};
+use tilewright_plan::movement::Means;
+use tilewright_plugin::{Artifact, CompileOptions, Device, Launched, Target};
+use tilewright_target::Instruction;
+
+use super::case::{After, Buffer, Difference};
+use super::check_failure::CheckFailure;
+use super::emulated_device::{EmulatedDevice, kernel_ir};
+use super::loaded_launch::LoadedLaunch;
+use super::test_case::{Legend, TestBuffer, TestCase, TestLaunch};
+
+/// Compiles a case's kernel, runs it on a device of the target, and compares every buffer and what the device counted.
+///
+/// # Errors
+/// [`CheckFailure`]: the first thing that is wrong.
+pub fn check(case: &TestCase, target: &dyn Target, device: &mut dyn Device) -> Result<Launched, CheckFailure> {
+    let module = verified(case, target.instructions())?;
+    // Devices load objects, those that read text assembly.
+    let artifact = target.compile(&module, &CompileOptions::default())?;
+    check_launch(&case.launch, &artifact, device)
+}
+
+/// Runs a case's kernel IR on the emulator and compares every buffer and every count; `means` are the target and the
+/// rows of its instructions.
+///
+/// # Errors
+/// [`CheckFailure`]: the first thing that is wrong.
+pub fn check_emulated<'a>(case: &TestCase, means: impl Into<Means<'a>>) -> Result<Report, CheckFailure> {
+    let means = means.into();
+    let module = verified(case, means.instructions)?;
+    let mut device = EmulatedDevice::new(means.target, means.instructions);
+    let checked = check_launch(&case.launch, &kernel_ir(&module, means.instructions), &mut device);
+    checked.map_err(|failure| of_fault(failure, &mut device))?;
+    Ok(device.report().unwrap_or_default())
+}
+
+/// Checks cases on the emulator one after the other; gives what the first one did.
+///
+/// # Errors
+/// [`CheckFailure`]: the first thing that is wrong.
+pub fn check_all_emulated<'a>(cases: &[TestCase], means: impl Into<Means<'a>>) -> Result<Report, CheckFailure> {
+    let means = means.into();
+    let reports = cases.iter().map(|case| check_emulated(case, means)).collect::<Result<Vec<_>, _>>()?;
+    reports.first().copied().ok_or_else(|| CheckFailure::Row("there is no case to run".to_owned()))
+}
+
+/// Runs code that is compiled already, and compares.
+///
+/// # Errors
+/// [`CheckFailure`]: the first thing that is wrong.
+pub fn check_launch(
+    launch: &TestLaunch,
+    artifact: &Artifact,
+    device: &mut dyn Device,
+) -> Result<Launched, CheckFailure> {
+    check_loaded(launch, &mut LoadedLaunch::new(launch, artifact, device)?)
+}
+
+/// Runs a launch whose buffers are as the case says, and compares.
+///
+/// # Errors
+/// [`CheckFailure`]: the first thing that is wrong.
+pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Result<Launched, CheckFailure> {
+    let launched = loaded.run()?;
+    let left = loaded.read()?;
+    for (TestBuffer { content, legend, .. }, left) in launch.buffers.iter().zip(&left) {
+        if let Some(wrong) = legend.as_ref().and_then(|legend| wrong_field(content, legend, left)) {
+            return Err(wrong);
+        }
+    }
+    let differences = differences(launch, &left);
+    if !differences.is_empty() {
+        return Err(CheckFailure::Differences(differences));
+    }
+    launch.counts.map_or(Ok(()), |counts| counts.check(&launched))?;
+    Ok(launched)
+}
+
+/// Runs a case on the emulator within limits; gives what it did and which buffers do not hold what they must.
+pub(crate) fn emulate(
+    case: TestCase,
+    means: Means<'_>,
+    limits: &Limits,
+) -> Result<(Report, Vec<Difference>), CheckFailure> {
+    let TestCase { kernel, launch } = case;
+    let mut device = EmulatedDevice::new(means.target, means.instructions).with_limits(*limits);
+    let artifact = kernel_ir(&Module { kernels: vec![kernel] }, means.instructions);
+    let left = LoadedLaunch::new(&launch, &artifact, &mut device)
+        .and_then(|mut loaded| loaded.run().and_then(|_| loaded.read()))
+        .map_err(|error| of_fault(error.into(), &mut device))?;
+    Ok((device.report().unwrap_or_default(), differences(&launch, &left)))
+}
+
+fn verified(case: &TestCase, instructions: &[Instruction]) -> Result<Module, CheckFailure> {
+    let module = Module { kernels: vec![case.kernel.clone()] };
+    kernel::verify(&module)?;
+    kernel::verify_instructions(&case.kernel, instructions)?;
+    Ok(module)
+}
+
+/// The emulator's own fault instead of its words.
+fn of_fault(failure: CheckFailure, device: &mut EmulatedDevice<'_>) -> CheckFailure {
+    match (failure, device.take_fault()) {
+        (CheckFailure::Device(_), Some(fault)) => CheckFailure::Fault(Box::new(fault)),
+        (failure, _) => failure,
+    }
+}
+
+fn differences(launch: &TestLaunch, left: &[Vec<u8>]) -> Vec<Difference> {
+    launch.buffers.iter().zip(left).filter_map(|(buffer, left)| buffer.content.difference(left)).collect()
+}
+
+/// The field of the first bit that is wrong, of a buffer that must hold certain bits.
+fn wrong_field(content: &Buffer, legend: &Legend, left: &[u8]) -> Option<CheckFailure> {
+    let (expected, mask) = match &content.after {
+        After::Expected { bytes, .. } => (bytes, None),
+        After::Masked { bytes, mask } => (bytes, Some(mask)),
+        _ => return None,
+    };
+    let wrong = |at: usize| (left[at] ^ expected[at]) & mask.map_or(0xff, |mask| mask[at]);
+    let byte = (0..expected.len().min(left.len())).find(|&at| wrong(at) != 0)?;
+    let field = legend.field(8 * byte as u64 + u64::from(wrong(byte).trailing_zeros()));
+    let [found, expected] = [left, expected].map(|bytes| field_of(bytes, field.bit, field.bits));
+    Some(CheckFailure::WrongElement { place: field.place, found, element: field.element, expected })
+}
+
+/// `bits` bits from a bit on.
+fn field_of(bytes: &[u8], start: u64, bits: u32) -> u64 {
+    let bit = |at: u64| u64::from(bytes[(at / 8) as usize] >> (at % 8) & 1);
+    (0..u64::from(bits)).fold(0, |value, index| value | bit(start + index) << index)
+}

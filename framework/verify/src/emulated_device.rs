@@ -1,0 +1,176 @@
+//! The emulator as a device: it loads kernel IR and counts what a launch does.
+
+use std::collections::BTreeMap;
+
+use tilewright_emulator::{
+    self as emulator, Argument, Emulator, Fault, FaultKind, GlobalMemory, Limits, Meanings, MemoryError, Report,
+};
+use tilewright_kernel::{self as kernel, Module};
+use tilewright_plugin::{
+    Artifact, Buffer, Device, DeviceError, Emit, KernelMetadata, LaunchArgument, LaunchRequest, Launched, LoadedCode,
+    Payload, Sectors,
+};
+use tilewright_target::{Instruction, TargetDescription};
+
+/// The format of a payload that is kernel IR.
+const FORMAT: &str = "tilewright-kernel";
+
+/// An artifact that hands kernel IR over as it is, for an [`EmulatedDevice`].
+#[must_use]
+pub fn kernel_ir(module: &Module, instructions: &[Instruction]) -> Artifact {
+    let payload =
+        Payload { form: Emit::Object, format: FORMAT.to_owned(), bytes: kernel::encode(module), may_differ: false };
+    let metadata = |own| KernelMetadata::of(own, kernel::Kernel::shared_bytes(own), instructions);
+    Artifact { payloads: vec![payload], kernels: module.kernels.iter().map(metadata).collect(), taken_by: None }
+}
+
+/// A device of a target that runs kernel IR on the CPU. It knows which bytes of a buffer were written, and faults at
+/// what reads others.
+pub struct EmulatedDevice<'a> {
+    target: &'a TargetDescription,
+    instructions: &'a [Instruction],
+    limits: Limits,
+    memory: GlobalMemory,
+    buffers: BTreeMap<u64, emulator::Buffer>,
+    modules: BTreeMap<u64, Module>,
+    handles: u64,
+    ended: Option<Result<Report, Fault>>,
+}
+
+impl<'a> EmulatedDevice<'a> {
+    /// A device of a target with these rows of instructions.
+    #[must_use]
+    pub fn new(target: &'a TargetDescription, instructions: &'a [Instruction]) -> Self {
+        let (buffers, modules) = (BTreeMap::new(), BTreeMap::new());
+        let (limits, memory) = (Limits::default(), GlobalMemory::new());
+        Self { target, instructions, limits, memory, buffers, modules, handles: 0, ended: None }
+    }
+
+    /// The same device with other limits of a launch.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The report of the last launch, if it ran to its end.
+    #[must_use]
+    pub fn report(&self) -> Option<Report> {
+        self.ended.as_ref().and_then(|ended| ended.as_ref().ok().copied())
+    }
+
+    /// The fault that ended the last launch, with its operation, if one did. It is given once.
+    pub fn take_fault(&mut self) -> Option<Fault> {
+        self.ended.take_if(|ended| ended.is_err())?.err()
+    }
+
+    fn handle(&mut self) -> u64 {
+        self.handles += 1;
+        self.handles
+    }
+
+    fn buffer(&self, buffer: Buffer) -> Result<emulator::Buffer, DeviceError> {
+        let known = self.buffers.get(&buffer.0).copied();
+        known.ok_or_else(|| DeviceError::BadBuffer(format!("{} is no buffer of this device", buffer.0)))
+    }
+
+    fn argument(&self, argument: &LaunchArgument) -> Result<Argument, DeviceError> {
+        Ok(match *argument {
+            LaunchArgument::Buffer(buffer) => Argument::Buffer(self.buffer(buffer)?),
+            LaunchArgument::Scalar { bits, .. } => Argument::Scalar(bits),
+            LaunchArgument::Tensor(tensor) => Argument::Tensor(tensor.in_buffer(self.buffer(tensor.buffer)?)),
+        })
+    }
+}
+
+impl Device for EmulatedDevice<'_> {
+    fn name(&self) -> String {
+        format!("the emulator of {}", self.target.name)
+    }
+
+    fn allocate(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+        let size = usize::try_from(bytes).map_err(|_| DeviceError::OutOfMemory(bytes))?;
+        let buffer = Buffer(self.handle());
+        self.buffers.insert(buffer.0, self.memory.allocate_with(&vec![0; size]));
+        Ok(buffer)
+    }
+
+    fn free(&mut self, buffer: Buffer) {
+        if let Some(own) = self.buffers.remove(&buffer.0) {
+            self.memory.free(own);
+        }
+    }
+
+    fn write(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        let own = self.buffer(buffer)?;
+        self.memory.write(own, offset as usize, bytes).map_err(bad_buffer)
+    }
+
+    fn read(&mut self, buffer: Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
+        let own = self.buffer(buffer)?;
+        Ok(self.memory.read(own, offset as usize, bytes as usize).map_err(bad_buffer)?.to_vec())
+    }
+
+    fn discard(&mut self, buffer: Buffer) {
+        if let Some(&own) = self.buffers.get(&buffer.0) {
+            self.memory.discard(own);
+        }
+    }
+
+    fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
+        let payload = artifact.payloads.iter().find(|payload| payload.format == FORMAT);
+        let payload = payload.ok_or_else(|| {
+            DeviceError::BadLaunch("the artifact holds no kernel IR, which is all that the emulator runs".to_owned())
+        })?;
+        let module = kernel::decode(&payload.bytes).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
+        let code = LoadedCode(self.handle());
+        self.modules.insert(code.0, module);
+        Ok(code)
+    }
+
+    fn unload(&mut self, code: LoadedCode) {
+        self.modules.remove(&code.0);
+    }
+
+    fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
+        self.ended = None;
+        let arguments =
+            launch.arguments.iter().map(|argument| self.argument(argument)).collect::<Result<Vec<_>, _>>()?;
+        let kernels = self.modules.get(&launch.code.0).map_or(&[][..], |module| &module.kernels);
+        let kernel = kernels.iter().find(|kernel| kernel.name == launch.kernel).ok_or_else(|| {
+            DeviceError::BadLaunch(format!("no kernel `{}` is loaded as code {}", launch.kernel, launch.code.0))
+        })?;
+        let meanings = Meanings::of_rows(self.instructions);
+        let emulator = Emulator::new(kernel, self.target).map(|emulator| emulator.with_meanings(&meanings));
+        let ended = emulator.and_then(|emulator| emulator.run(launch.grid, &arguments, &mut self.memory, &self.limits));
+        let launched = ended.as_ref().map(launched).map_err(device_error);
+        self.ended = Some(ended);
+        launched
+    }
+}
+
+fn launched(report: &Report) -> Launched {
+    let sectors = Sectors {
+        loaded: report.transactions_loaded,
+        stored: report.transactions_stored,
+        prefetched: report.units_prefetched,
+    };
+    Launched { nanoseconds: None, counts: Some(report.counts), sectors: Some(sectors) }
+}
+
+fn device_error(fault: &Fault) -> DeviceError {
+    let words = fault.to_string();
+    match fault.kind {
+        FaultKind::SharedLimit { .. } | FaultKind::RegisterLimit { .. } => DeviceError::Unsupported(words),
+        FaultKind::Launch(_) | FaultKind::Argument { .. } => DeviceError::BadLaunch(words),
+        _ => DeviceError::Fault(words),
+    }
+}
+
+fn bad_buffer(error: MemoryError) -> DeviceError {
+    match error {
+        MemoryError::Uninitialised { .. } => {
+            DeviceError::Fault(format!("what the kernel wrote cannot be read: {error}"))
+        }
+        error => DeviceError::BadBuffer(error.to_string()),
+    }
+}

@@ -1,0 +1,71 @@
+//! A launch on a device: its code is loaded and its buffers are filled, and both are given back in the end.
+
+use tilewright_plugin::{Artifact, Buffer, Device, DeviceError, LaunchArgument, LaunchRequest, Launched};
+
+use super::case::Given;
+use super::test_case::TestLaunch;
+
+/// A launch that can be run, as often as one likes.
+pub struct LoadedLaunch<'d> {
+    device: &'d mut dyn Device,
+    request: LaunchRequest,
+    buffers: Vec<(Buffer, u64)>,
+}
+
+impl<'d> LoadedLaunch<'d> {
+    /// Loads the code and fills the buffers.
+    ///
+    /// # Errors
+    /// [`DeviceError`].
+    pub fn new(launch: &TestLaunch, artifact: &Artifact, device: &'d mut dyn Device) -> Result<Self, DeviceError> {
+        let code = device.load(artifact)?;
+        let request = LaunchRequest { code, kernel: launch.kernel.clone(), grid: launch.grid, arguments: Vec::new() };
+        let mut loaded = Self { device, request, buffers: Vec::new() };
+        for buffer in &launch.buffers {
+            let bytes = &buffer.content.before;
+            let own = loaded.device.allocate(bytes.len() as u64)?;
+            loaded.buffers.push((own, bytes.len() as u64));
+            loaded.device.write(own, 0, bytes)?;
+            if buffer.is_output {
+                loaded.device.discard(own);
+            }
+        }
+        let buffer = |number: usize| {
+            let count = loaded.buffers.len();
+            let known = loaded.buffers.get(number).map(|&(buffer, _)| buffer);
+            known.ok_or_else(|| DeviceError::BadLaunch(format!("an argument is buffer {number} of {count}")))
+        };
+        let argument = |given: &Given| {
+            Ok(match *given {
+                Given::Buffer(number) => LaunchArgument::Buffer(buffer(number)?),
+                Given::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
+                Given::Tensor(tensor) => LaunchArgument::Tensor(tensor.in_buffer(buffer(tensor.buffer)?)),
+            })
+        };
+        loaded.request.arguments = launch.arguments.iter().map(argument).collect::<Result<_, DeviceError>>()?;
+        Ok(loaded)
+    }
+
+    /// Runs the kernel to its end.
+    ///
+    /// # Errors
+    /// [`DeviceError`].
+    pub fn run(&mut self) -> Result<Launched, DeviceError> {
+        self.device.launch(&self.request)
+    }
+
+    /// What the buffers hold.
+    ///
+    /// # Errors
+    /// [`DeviceError`].
+    pub fn read(&mut self) -> Result<Vec<Vec<u8>>, DeviceError> {
+        self.buffers.iter().map(|&(buffer, bytes)| self.device.read(buffer, 0, bytes)).collect()
+    }
+}
+
+impl Drop for LoadedLaunch<'_> {
+    fn drop(&mut self) {
+        self.buffers.drain(..).for_each(|(buffer, _)| self.device.free(buffer));
+        self.device.unload(self.request.code);
+    }
+}

@@ -1,0 +1,75 @@
+//! Tiles that are loaded by blocks of a matrix.
+
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_plan::movement::{BlockLoads, BlockSource, Means};
+
+use super::elements::{element, little_endian};
+use crate::CheckFailure;
+use crate::expected_counts::{ExpectedCounts, PlannedSectors};
+use crate::kernels::block_load_kernel;
+use crate::test_case::{Legend, TestCase, changed, input};
+
+/// A tile that is loaded by blocks.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockTile<'a> {
+    /// The layout of the tile.
+    pub layout: &'a LinearLayout,
+    /// The matrix.
+    pub source: BlockSource,
+    /// Bits of an element.
+    pub element_bits: u32,
+    /// Row and column of the matrix (dim0, dim1) at which the tile begins.
+    pub begin: [i32; 2],
+}
+
+impl BlockTile<'_> {
+    fn bytes(&self) -> usize {
+        (self.element_bits / 8) as usize
+    }
+
+    fn matrix(&self) -> Vec<u8> {
+        let elements = self.source.pitch * self.source.shape[1 - self.source.minor];
+        little_endian((0..elements).map(|index| element(index, self.element_bits)), self.bytes())
+    }
+
+    /// Row and column of the matrix at an index of the tile, row-major.
+    fn coordinates(&self) -> impl Fn(u64) -> [i64; 2] + use<> {
+        let (columns, [row, column]) = (1u64 << self.layout.out_bits(Dim::tensor(1)), self.begin.map(i64::from));
+        move |index| [row + (index / columns) as i64, column + (index % columns) as i64]
+    }
+
+    /// The tile, row-major: the matrix' elements, and zeros beyond it.
+    fn elements(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..1u64 << self.layout.outs().bits()).map(self.coordinates()).map(|at| {
+            let inside = at.iter().zip(self.source.shape).all(|(at, size)| (0..size as i64).contains(at));
+            let minor = self.source.minor;
+            match inside {
+                true => element(at[1 - minor] as u64 * self.source.pitch + at[minor] as u64, self.element_bits),
+                false => 0,
+            }
+        })
+    }
+}
+
+/// A load of a tile by blocks: every element, and if the tile is at the begin of the matrix the sectors that were touched.
+///
+/// # Errors
+/// [`CheckFailure::Movement`]: the loads are not for this tile.
+pub fn block_load_case<'a>(
+    tile: &BlockTile<'_>,
+    loads: &BlockLoads,
+    means: impl Into<Means<'a>>,
+) -> Result<TestCase, CheckFailure> {
+    let bits = tile.element_bits;
+    let kernel = block_load_kernel("block_load", (tile.layout, loads), tile.begin, bits, means.into())?;
+    let after = little_endian(tile.elements(), tile.bytes());
+    let coordinates = tile.coordinates();
+    let legend = Legend::of_elements(bits, move |index| {
+        let [row, column] = coordinates(index);
+        (format!("row {row}, column {column} of the matrix"), index)
+    });
+    let left = changed("tile", bits, vec![0xff; after.len()], after, legend);
+    let sectors = PlannedSectors { accesses: "loads", planned: loads.transactions, executed: |sectors| sectors.loaded };
+    let case = TestCase::of_buffers(kernel, 1, vec![input(0, tile.matrix()), left]);
+    Ok(case.with_counts(ExpectedCounts::of_sectors([(tile.begin == [0, 0]).then_some(sectors), None])))
+}

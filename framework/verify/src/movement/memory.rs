@@ -1,0 +1,94 @@
+//! Accesses of shared and of global memory.
+
+use tilewright_kernel::Counts;
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_lower::{copy_kernel, load_kernel, row_major, store_kernel};
+use tilewright_plan::movement::{GlobalAccess, SharedAccess};
+
+use super::elements::{element, little_endian, registers, tensor};
+use crate::CheckFailure;
+use crate::expected_counts::{ExpectedCounts, PlannedSectors};
+use crate::test_case::{TestCase, input};
+
+/// Stores to shared memory: every offset must hold the element that its layout says, and every count must be the
+/// plan's but for those of reading memory out.
+///
+/// # Errors
+/// [`CheckFailure::Movement`]: the plan is not for these layouts.
+pub fn store_case(
+    layout: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    access: &SharedAccess,
+) -> Result<TestCase, CheckFailure> {
+    let kernel = store_kernel("store", layout, memory, element_bits, access)?;
+    let bytes = (element_bits / 8) as usize;
+    let stored = (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits));
+    let linear = memory.linear.clone();
+    let held = by_offset(memory).map(|index| element(index, element_bits));
+    let left = tensor(element_bits, held, move |offset| {
+        (format!("offset {offset}"), row_major(&linear, linear.apply_packed(offset)))
+    });
+    let buffers = vec![input(0, little_endian(stored, bytes)), input(1, places(memory, bytes)), left];
+    let counts = ExpectedCounts::all(access.counts, access.bound);
+    let written = |counts| Counts { shared_loads: 0, wavefronts_loaded: 0, barriers: 0, ..counts };
+    Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(counts.comparing(written)))
+}
+
+/// Loads from shared memory: every register must hold the element that its layout says, and every count must be the
+/// plan's but for those of filling memory.
+///
+/// # Errors
+/// As [`store_case`].
+pub fn load_case(
+    layout: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    access: &SharedAccess,
+) -> Result<TestCase, CheckFailure> {
+    let kernel = load_kernel("load", layout, memory, element_bits, access)?;
+    let bytes = (element_bits / 8) as usize;
+    let held = little_endian(by_offset(memory).map(|index| element(index, element_bits)), bytes);
+    let elements: Vec<_> = (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits)).collect();
+    let buffers = vec![input(0, held), input(1, places(memory, bytes)), registers(0, layout, element_bits, &elements)];
+    let counts = ExpectedCounts::all(access.counts, access.bound);
+    let read = |counts| Counts { shared_stores: 0, wavefronts_stored: 0, barriers: 0, ..counts };
+    Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(counts.comparing(read)))
+}
+
+/// A copy of a row-major tensor through registers: every element, and the sectors that each access touches.
+///
+/// # Errors
+/// As [`store_case`].
+pub fn copy_case(
+    layout: &LinearLayout,
+    element_bits: u32,
+    load: &GlobalAccess,
+    store: &GlobalAccess,
+) -> Result<TestCase, CheckFailure> {
+    let kernel = copy_kernel("copy", layout, element_bits, load, store)?;
+    let elements = || (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits));
+    let left = tensor(element_bits, elements(), |index| (format!("element {index} of the copy"), index));
+    let buffers = vec![input(0, little_endian(elements(), (element_bits / 8) as usize)), left];
+    Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(planned_sectors([load, store])))
+}
+
+/// The sectors that a load and a store were planned with.
+pub(super) fn planned_sectors([load, store]: [&GlobalAccess; 2]) -> ExpectedCounts {
+    ExpectedCounts::of_sectors([
+        Some(PlannedSectors { accesses: "loads", planned: load.transactions, executed: |sectors| sectors.loaded }),
+        Some(PlannedSectors { accesses: "stores", planned: store.transactions, executed: |sectors| sectors.stored }),
+    ])
+}
+
+/// The row-major index of the element at each offset.
+fn by_offset(memory: &MemoryLayout) -> impl Iterator<Item = u64> + '_ {
+    (0..1u64 << memory.linear.in_bits(Dim::OFFSET))
+        .map(|offset| row_major(&memory.linear, memory.linear.apply_packed(offset)))
+}
+
+/// For each linear offset the physical one in bytes, as `i32`.
+pub(super) fn places(memory: &MemoryLayout, bytes: usize) -> Vec<u8> {
+    let offsets = 0..1u64 << memory.linear.in_bits(Dim::OFFSET);
+    little_endian(offsets.map(|offset| memory.physical_offset(offset) * bytes as u64), 4)
+}

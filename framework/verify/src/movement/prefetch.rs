@@ -1,0 +1,51 @@
+//! Tiles that are prefetched and then loaded.
+
+use std::collections::BTreeSet;
+
+use tilewright_kernel::Counts;
+use tilewright_plan::movement::{Bound, Means, Prefetch};
+
+use super::elements::{element, little_endian};
+use crate::CheckFailure;
+use crate::expected_counts::{ExpectedCounts, PlannedSectors};
+use crate::kernels::{Ahead, prefetched_kernel};
+use crate::test_case::{Legend, TestCase, changed, input};
+
+/// A copy of a matrix tile by tile, each prefetched some tiles before: every byte, how often a warp prefetched, and that
+/// each sector of the matrix' memory was prefetched. The bytes between two rows are not copied.
+///
+/// # Errors
+/// [`CheckFailure::Movement`]: the plan is not for these lanes.
+pub fn prefetch_case<'a>(
+    prefetch: &Prefetch,
+    lanes: u32,
+    ahead: Ahead,
+    means: impl Into<Means<'a>>,
+) -> Result<TestCase, CheckFailure> {
+    let means = means.into();
+    let question = prefetch.question();
+    let (bits, pitch, [rows, columns]) = (question.element_bits, question.pitch, question.matrix);
+    let bytes = u64::from(bits / 8);
+    let kernel = prefetched_kernel("prefetched", prefetch, lanes, ahead, means)?;
+    let matrix = little_endian((0..rows * pitch).map(|index| element(index, bits)), bytes as usize);
+    let copied = |index| if index % pitch < columns { element(index, bits) } else { 0 };
+    let after = little_endian((0..rows * pitch).map(copied), bytes as usize);
+    let legend = Legend::of_elements(bits, move |index| {
+        (format!("row {}, column {} of the copy", index / pitch, index % pitch), index)
+    });
+    let copy = changed("copy", bits, vec![0; matrix.len()], after, legend);
+    let tiles = rows.div_ceil(question.tile[0]) + u64::from(ahead.tiles);
+    let unit = u64::from(means.target.global.transaction_bytes.max(1));
+    let of_row = |row: u64| {
+        let begin = row * pitch * bytes;
+        begin / unit..(begin + columns * bytes).div_ceil(unit)
+    };
+    let all: BTreeSet<u64> = (0..rows).flat_map(of_row).collect();
+    let sectors =
+        PlannedSectors { accesses: "prefetches", planned: all.len() as u64, executed: |sectors| sectors.prefetched };
+    let planned = Counts { prefetches: prefetch.counts.prefetches * tiles, ..Counts::default() };
+    let counts = ExpectedCounts::all(planned, Bound::default())
+        .comparing(|counts| Counts { prefetches: counts.prefetches, ..Counts::default() })
+        .with_sectors([Some(sectors), None]);
+    Ok(TestCase::of_buffers(kernel, 1, vec![input(0, matrix), copy]).with_counts(counts))
+}
