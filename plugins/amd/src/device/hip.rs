@@ -190,6 +190,6 @@ impl Device for HipDevice {
         // SAFETY: both events have come; writes one number.
         let code = unsafe { (self.functions.elapsed)(&raw mut milliseconds, start.object, end.object) };
         let nanoseconds = (code == 0).then(|| (f64::from(milliseconds) * 1e6) as u64);
-        Ok(Launched { nanoseconds, counts: None })
+        Ok(Launched { nanoseconds, ..Launched::default() })
     }
 }

@@ -162,7 +162,8 @@ fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     })
 }
 
-/// The same products with a scale for each 32 elements of K that a lane holds: it gives that of its own elements.
+/// The same products with a scale for each 32 elements along K: lane group g gives that of k = 32 g to 32 g + 31, whichever lanes
+/// hold these elements.
 fn scaled() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     const BLOCK: u64 = 32;
     mixed().map(|row| {
@@ -182,22 +183,38 @@ fn row(architecture: &str, &(name, [m, n, k], blocks, types, cycles): &Entry) ->
     let [out, of_a, of_b] = types.map(Element::of);
     let operands = [
         (out, result(m, n, blocks, out.bits)?),
-        (of_a, operand(0, m, 1, k, blocks)?),
-        (of_b, operand(1, n, 0, k, blocks)?),
+        (of_a, operand(0, m, 1, k, blocks, adjacent_along_k(name, of_a.bits))?),
+        (of_b, operand(1, n, 0, k, blocks, adjacent_along_k(name, of_b.bits))?),
     ];
     let numerics = numerics::of(architecture, name, of_a.name);
     Ok(product(name.to_owned(), operands, cycles, numerics, SOURCE))
 }
 
-/// Lanes along the rows or columns, then over blocks, then along K; a lane holds what is left of
-/// K side by side.
-fn operand(axis: usize, size: u64, k_axis: usize, k: u64, blocks: u64) -> Result<LinearLayout, LayoutError> {
+/// Elements of K that a lane holds side by side at most. Operands of eight bits of the instructions that take their types as
+/// modifiers are read in two chunks of 16, half of K apart; those of four and six bits are adjacent (AMD, "Introduction to
+/// Matrix Core Programming on CDNA3 and CDNA4", 5.4).
+fn adjacent_along_k(name: &str, bits: u32) -> u64 {
+    if name.ends_with("_f8f6f4") && bits == 8 { 16 } else { u64::MAX }
+}
+
+/// Lanes along the rows or columns, then over blocks, then along K; a lane holds what is left of K in chunks of at most
+/// `adjacent` elements.
+fn operand(
+    axis: usize,
+    size: u64,
+    k_axis: usize,
+    k: u64,
+    blocks: u64,
+    adjacent: u64,
+) -> Result<LinearLayout, LayoutError> {
     let along_k = LANES / size / blocks;
+    let chunk = (k / along_k).min(adjacent);
     let parts = [
-        (Dim::REGISTER, k / along_k, k_axis),
+        (Dim::REGISTER, chunk, k_axis),
         (Dim::LANE, size, axis),
         (Dim::LANE, blocks, 2),
         (Dim::LANE, along_k, k_axis),
+        (Dim::REGISTER, k / along_k / chunk, k_axis),
     ];
     tile(&parts, blocks)
 }

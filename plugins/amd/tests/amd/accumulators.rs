@@ -9,7 +9,7 @@ use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement::{Means, Path, Plan, convert};
 use tilewright_plugin::{CompileError, CompileOptions, Emit, Target};
 use tilewright_target::TargetDescription;
-use tilewright_verify::prove_conversion;
+use tilewright_verify::{check_emulated, conversion_case};
 
 const BITS: u32 = 16;
 
@@ -50,7 +50,7 @@ impl Case {
         let (src, dst) = self.layouts(target);
         let means = Means::of(target.description()).with_instructions(target.instructions());
         let plan = convert(&src, &dst, BITS, means).unwrap();
-        prove_conversion(&src, &dst, BITS, &plan, means).unwrap();
+        conversion_case([&src, &dst], BITS, &plan).and_then(|case| check_emulated(&case, means)).unwrap();
         plan
     }
 

@@ -15,8 +15,8 @@ use tilewright_kernel::Kernel;
 use tilewright_layout::Dim;
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Target};
 use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription};
+use tilewright_verify::check_row;
 use tilewright_verify::kernels::instruction_kernel;
-use tilewright_verify::prove_instruction;
 
 const LANES: [u32; 2] = [32, 64];
 
@@ -136,7 +136,7 @@ fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
     }
     assert!(all.len() > 200, "{} rows", all.len());
     for ((architecture, name), row) in all {
-        prove_instruction(&row, &target(architecture, &LANES)).unwrap_or_else(|e| panic!("{architecture} {name}: {e}"));
+        check_row(&row, &target(architecture, &LANES)).unwrap_or_else(|e| panic!("{architecture} {name}: {e}"));
     }
 }
 
