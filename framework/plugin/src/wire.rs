@@ -89,7 +89,7 @@ pub(super) fn read_without_unknown<T: DeserializeOwned>(
 fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, Mismatch>, WireError> {
     within_bounds(bytes.len())?;
     let found = match cbor::read::<Incoming<T>>(bytes, MAX_DEPTH) {
-        Ok((incoming, rest)) if rest.is_empty() => Ok(incoming),
+        Ok((incoming, [])) => Ok(incoming),
         Ok((_, rest)) => return Err(WireError::Malformed(format!("{} bytes after the end", rest.len()))),
         Err(mismatch) => Err(mismatch),
     };

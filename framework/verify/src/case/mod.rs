@@ -6,7 +6,6 @@
 
 mod compare;
 mod element;
-mod field;
 mod launch;
 mod program;
 mod read;

@@ -1,16 +1,63 @@
 //! Reading cases.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::Path;
 
+use serde::Deserialize;
+use serde_json::Value as Json;
+
 use super::compare::Tolerance;
-use super::field::Field;
-use super::{After, Argument, Buffer, Case, CaseError, Element, Given};
+use super::{After, Argument, Buffer, Case, CaseError, Element, Given, Value};
 
 /// The contents of a file.
 type Open<'a> = &'a dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
 
 /// A buffer has at most so many bytes.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// A case as its file has it.
+#[derive(Deserialize)]
+struct CaseFile {
+    name: String,
+    ttir: String,
+    entry: String,
+    grid: Vec<NonZeroU32>,
+    num_warps: NonZeroU32,
+    num_stages: Option<NonZeroU32>,
+    num_ctas: Option<NonZeroU32>,
+    args: Vec<ArgumentEntry>,
+    buffers: BTreeMap<String, BufferEntry>,
+}
+
+/// An argument; its kind says which of the optional fields it has.
+#[derive(Deserialize)]
+struct ArgumentEntry {
+    name: String,
+    kind: String,
+    buffer: Option<String>,
+    ir_type: Option<String>,
+    value: Option<Json>,
+}
+
+/// A buffer; its role says which of the optional fields it has.
+#[derive(Deserialize)]
+struct BufferEntry {
+    dtype: String,
+    shape: Vec<u64>,
+    bytes: Option<u64>,
+    role: String,
+    input: Option<String>,
+    expected: Option<String>,
+    fill: Option<Json>,
+    tolerance: Option<ToleranceEntry>,
+}
+
+#[derive(Deserialize)]
+struct ToleranceEntry {
+    rtol: f64,
+    atol: f64,
+}
 
 impl Case {
     /// Reads `NAME.json` and the contents of the buffers that it names, which lie beside it. The program itself is not
@@ -27,26 +74,20 @@ impl Case {
     /// # Errors
     /// [`CaseError`].
     pub fn read_from(file: &Path, open: Open<'_>) -> Result<Self, CaseError> {
-        let bytes = contents(file, open)?;
-        let json =
-            serde_json::from_slice(&bytes).map_err(|source| CaseError::Json { file: file.to_owned(), source })?;
-        let case = Field::outermost(file, &json);
-        let folder = file.parent().unwrap_or(Path::new(""));
-        let entries = case.field("buffers")?.entries()?;
-        let buffers =
-            entries.iter().map(|(name, field)| buffer(name, field, folder, open)).collect::<Result<Vec<_>, _>>()?;
-        let arguments = case.field("args")?.list()?;
-        let arguments = arguments.iter().map(|field| argument(field, &buffers)).collect::<Result<_, _>>()?;
-        let count = |name| case.optional(name).map_or(Ok(1), |field| field.positive());
+        let source = Source { file, folder: file.parent().unwrap_or(Path::new("")), open };
+        let case: CaseFile = source.parse()?;
+        let buffers = case.buffers.iter().map(|(name, entry)| source.buffer(name, entry));
+        let buffers = buffers.collect::<Result<Vec<_>, _>>()?;
+        let arguments = case.args.iter().enumerate().map(|(index, entry)| source.argument(index, entry, &buffers));
         Ok(Self {
-            name: case.field("name")?.text()?.to_owned(),
-            program: folder.join(case.field("ttir")?.text()?),
-            entry: case.field("entry")?.text()?.to_owned(),
-            grid: grid(&case.field("grid")?)?,
-            warps: case.field("num_warps")?.positive()?,
-            stages: case.optional("num_stages").map(|field| field.positive()).transpose()?,
-            blocks: count("num_ctas")?,
-            arguments,
+            arguments: arguments.collect::<Result<_, _>>()?,
+            grid: source.grid(&case.grid)?,
+            name: case.name,
+            program: source.folder.join(case.ttir),
+            entry: case.entry,
+            warps: case.num_warps.get(),
+            stages: case.num_stages.map(NonZeroU32::get),
+            blocks: case.num_ctas.map_or(1, NonZeroU32::get),
             buffers,
         })
     }
@@ -73,91 +114,146 @@ impl Case {
     }
 }
 
-fn contents(file: &Path, open: Open<'_>) -> Result<Vec<u8>, CaseError> {
-    open(file).map_err(|source| CaseError::File { file: file.to_owned(), source })
+/// Where a case comes from.
+struct Source<'a> {
+    file: &'a Path,
+    folder: &'a Path,
+    open: Open<'a>,
 }
 
-fn grid(field: &Field<'_>) -> Result<[u32; 3], CaseError> {
-    let counts = field.list()?.iter().map(Field::positive).collect::<Result<Vec<_>, _>>()?;
-    let programs = counts.iter().try_fold(1u32, |product, &count| product.checked_mul(count));
-    match (counts[..].try_into(), programs) {
-        (Ok(grid), Some(_)) => Ok(grid),
-        (Ok(_), None) => Err(field.wrong("there are too many programs: expected less than 2^32")),
-        (Err(_), _) => Err(field.wrong(format!("has {} counts; expected those along x, y and z", counts.len()))),
+impl Source<'_> {
+    fn parse(&self) -> Result<CaseFile, CaseError> {
+        let bytes = self.contents(self.file)?;
+        let json: Json =
+            serde_json::from_slice(&bytes).map_err(|source| CaseError::Json { file: self.file.to_owned(), source })?;
+        serde_path_to_error::deserialize(&json).map_err(|error| {
+            let path = error.path().to_string();
+            // The path of the outermost object is a dot.
+            self.wrong(if path == "." { "case" } else { &path }, error.inner().to_string())
+        })
     }
-}
 
-fn argument(field: &Field<'_>, buffers: &[Buffer]) -> Result<Argument, CaseError> {
-    let name = field.field("name")?.text()?.to_owned();
-    let kind = field.field("kind")?;
-    let given = match kind.text()? {
-        "pointer" => {
-            let field = field.field("buffer")?;
-            let name = field.text()?;
-            let found = buffers.iter().position(|buffer| buffer.name == name);
-            Given::Buffer(found.ok_or_else(|| field.wrong(format!("there is no buffer `{name}`")))?)
+    fn contents(&self, file: &Path) -> Result<Vec<u8>, CaseError> {
+        (self.open)(file).map_err(|source| CaseError::File { file: file.to_owned(), source })
+    }
+
+    /// Something is wrong with a field of the file.
+    fn wrong(&self, field: &str, message: impl Into<String>) -> CaseError {
+        CaseError::Field { file: self.file.to_owned(), field: field.to_owned(), message: message.into() }
+    }
+
+    /// The value of the field `name` of the object `of`, where it must be given.
+    fn required<'v, T>(&self, of: &str, name: &str, value: &'v Option<T>) -> Result<&'v T, CaseError> {
+        value.as_ref().ok_or_else(|| self.wrong(of, format!("`{name}` is missing")))
+    }
+
+    fn grid(&self, counts: &[NonZeroU32]) -> Result<[u32; 3], CaseError> {
+        let [x, y, z] = counts else {
+            return Err(self.wrong("grid", format!("has {} counts; expected those along x, y and z", counts.len())));
+        };
+        let programs = x.checked_mul(*y).and_then(|programs| programs.checked_mul(*z));
+        programs.ok_or_else(|| self.wrong("grid", "there are too many programs: expected less than 2^32"))?;
+        Ok([x.get(), y.get(), z.get()])
+    }
+
+    fn argument(&self, index: usize, entry: &ArgumentEntry, buffers: &[Buffer]) -> Result<Argument, CaseError> {
+        let at = format!("args[{index}]");
+        let given = match entry.kind.as_str() {
+            "pointer" => {
+                let name = self.required(&at, "buffer", &entry.buffer)?;
+                let found = buffers.iter().position(|buffer| buffer.name == *name);
+                let missing = || self.wrong(&format!("{at}.buffer"), format!("there is no buffer `{name}`"));
+                Given::Buffer(found.ok_or_else(missing)?)
+            }
+            "scalar" => self.scalar(&at, entry)?,
+            other => {
+                let message = format!("`{other}` is neither `pointer` nor `scalar`");
+                return Err(self.wrong(&format!("{at}.kind"), message));
+            }
+        };
+        Ok(Argument { name: entry.name.clone(), given })
+    }
+
+    fn scalar(&self, at: &str, entry: &ArgumentEntry) -> Result<Given, CaseError> {
+        let name = self.required(at, "ir_type", &entry.ir_type)?;
+        let element = Element::of_program(name)
+            .ok_or_else(|| self.wrong(&format!("{at}.ir_type"), format!("`{name}` is no type of a number")))?;
+        let bits = self.bits(element, &format!("{at}.value"), self.required(at, "value", &entry.value)?)?;
+        let width = if element == Element::Boolean { 1 } else { element.bytes() as u32 * 8 };
+        Ok(Given::Scalar { bits, width })
+    }
+
+    /// The bits of an element's number in the field `at`.
+    fn bits(&self, element: Element, at: &str, json: &Json) -> Result<u64, CaseError> {
+        let value = number(json).ok_or_else(|| self.wrong(at, format!("expected a number, found {json}")))?;
+        element.encode(value).map_err(|message| self.wrong(at, message))
+    }
+
+    fn buffer(&self, name: &str, entry: &BufferEntry) -> Result<Buffer, CaseError> {
+        let at = format!("buffers.{name}");
+        let field = |name: &str| format!("{at}.{name}");
+        let element = Element::named(&entry.dtype).map_err(|message| self.wrong(&field("dtype"), message))?;
+        let bytes = entry.shape.iter().try_fold(element.bytes() as u64, |product, &size| product.checked_mul(size));
+        let bytes = bytes.filter(|bytes| *bytes <= MOST_BYTES);
+        let bytes = bytes.ok_or_else(|| self.wrong(&field("shape"), "is too large"))?;
+        if let Some(stated) = entry.bytes.filter(|stated| *stated != bytes) {
+            return Err(self.wrong(&field("bytes"), format!("is {stated}, but the shape has {bytes} bytes")));
         }
-        "scalar" => scalar(field)?,
-        other => return Err(kind.wrong(format!("`{other}` is neither `pointer` nor `scalar`"))),
-    };
-    Ok(Argument { name, given })
-}
-
-fn scalar(field: &Field<'_>) -> Result<Given, CaseError> {
-    let ty = field.field("ir_type")?;
-    let name = ty.text()?;
-    let element = Element::of_program(name).ok_or_else(|| ty.wrong(format!("`{name}` is no type of a number")))?;
-    let value = field.field("value")?;
-    let bits = element.encode(value.value()?).map_err(|message| value.wrong(message))?;
-    let width = if element == Element::Boolean { 1 } else { element.bytes() as u32 * 8 };
-    Ok(Given::Scalar { bits, width })
-}
-
-fn buffer(name: &str, field: &Field<'_>, folder: &Path, open: Open<'_>) -> Result<Buffer, CaseError> {
-    let dtype = field.field("dtype")?;
-    let element = Element::named(dtype.text()?).map_err(|message| dtype.wrong(message))?;
-    let shape_field = field.field("shape")?;
-    let shape = shape_field.list()?.iter().map(Field::count).collect::<Result<Vec<_>, _>>()?;
-    let bytes = shape.iter().try_fold(element.bytes() as u64, |product, &size| product.checked_mul(size));
-    let bytes = bytes.filter(|bytes| *bytes <= MOST_BYTES).ok_or_else(|| shape_field.wrong("is too large"))?;
-    if let Some(said) = field.optional("bytes")
-        && said.count()? != bytes
-    {
-        return Err(said.wrong(format!("is {}, but the shape has {bytes} bytes", said.count()?)));
+        let input = || self.contents_of(&at, "input", &entry.input, bytes);
+        let expected = || self.expected(&at, entry, bytes);
+        let (before, after) = match entry.role.as_str() {
+            "input" => (input()?, After::Unchanged),
+            "output" => (self.filled(&at, element, entry, bytes)?, expected()?),
+            "inout" => (input()?, expected()?),
+            "scratch" => (input()?, After::Anything),
+            other => {
+                let message = format!("`{other}` is none of `input`, `output`, `inout`, `scratch`");
+                return Err(self.wrong(&field("role"), message));
+            }
+        };
+        Ok(Buffer { name: name.to_owned(), element, shape: entry.shape.clone(), before, after })
     }
-    let read = |name| contents_of(&field.field(name)?, folder, bytes, open);
-    let role = field.field("role")?;
-    let (before, after) = match role.text()? {
-        "input" => (read("input")?, After::Unchanged),
-        "output" => (filled(element, &field.field("fill")?, bytes)?, expected(field, read("expected")?)?),
-        "inout" => (read("input")?, expected(field, read("expected")?)?),
-        "scratch" => (read("input")?, After::Anything),
-        other => return Err(role.wrong(format!("`{other}` is none of `input`, `output`, `inout`, `scratch`"))),
-    };
-    Ok(Buffer { name: name.to_owned(), element, shape, before, after })
-}
 
-fn contents_of(field: &Field<'_>, folder: &Path, bytes: u64, open: Open<'_>) -> Result<Vec<u8>, CaseError> {
-    let file = folder.join(field.text()?);
-    let read = contents(&file, open)?;
-    match read.len() as u64 == bytes {
-        true => Ok(read),
-        false => Err(field.wrong(format!("{} has {} bytes, but the buffer {bytes}", file.display(), read.len()))),
+    fn contents_of(&self, at: &str, name: &str, file: &Option<String>, bytes: u64) -> Result<Vec<u8>, CaseError> {
+        let file = self.folder.join(self.required(at, name, file)?);
+        let read = self.contents(&file)?;
+        if read.len() as u64 == bytes {
+            return Ok(read);
+        }
+        let message = format!("{} has {} bytes, but the buffer {bytes}", file.display(), read.len());
+        Err(self.wrong(&format!("{at}.{name}"), message))
+    }
+
+    fn filled(&self, at: &str, element: Element, entry: &BufferEntry, bytes: u64) -> Result<Vec<u8>, CaseError> {
+        let bits = self.bits(element, &format!("{at}.fill"), self.required(at, "fill", &entry.fill)?)?;
+        let one = &bits.to_le_bytes()[..element.bytes()];
+        Ok(one.repeat(bytes as usize / one.len()))
+    }
+
+    fn expected(&self, at: &str, entry: &BufferEntry, bytes: u64) -> Result<After, CaseError> {
+        let bytes = self.contents_of(at, "expected", &entry.expected, bytes)?;
+        let ToleranceEntry { rtol, atol } = *self.required(at, "tolerance", &entry.tolerance)?;
+        if let Some((name, part)) = [("rtol", rtol), ("atol", atol)].into_iter().find(|(_, part)| *part < 0.0) {
+            return Err(self.wrong(&format!("{at}.tolerance.{name}"), format!("{part:?} is negative")));
+        }
+        Ok(After::Expected { bytes, tolerance: Tolerance { relative: rtol, absolute: atol } })
     }
 }
 
-fn filled(element: Element, fill: &Field<'_>, bytes: u64) -> Result<Vec<u8>, CaseError> {
-    let bits = element.encode(fill.value()?).map_err(|message| fill.wrong(message))?;
-    let one = &bits.to_le_bytes()[..element.bytes()];
-    Ok(one.repeat(bytes as usize / one.len()))
-}
-
-fn expected(field: &Field<'_>, bytes: Vec<u8>) -> Result<After, CaseError> {
-    let tolerance = field.field("tolerance")?;
-    let part = |name| {
-        let part = tolerance.field(name)?;
-        let number = part.number()?;
-        if number >= 0.0 { Ok(number) } else { Err(part.wrong(format!("{number:?} is negative"))) }
-    };
-    Ok(After::Expected { bytes, tolerance: Tolerance { relative: part("rtol")?, absolute: part("atol")? } })
+/// A number as it stands: an integer, a truth value, a decimal, or the text `nan`, `inf` or `-inf`.
+fn number(json: &Json) -> Option<Value> {
+    match json {
+        Json::Bool(truth) => Some(Value::Integer(i128::from(*truth))),
+        Json::Number(number) => match number.as_i128() {
+            Some(integer) => Some(Value::Integer(integer)),
+            None => number.as_f64().map(Value::Float),
+        },
+        Json::String(text) => match text.to_ascii_lowercase().as_str() {
+            "nan" => Some(Value::Float(f64::NAN)),
+            "inf" | "infinity" => Some(Value::Float(f64::INFINITY)),
+            "-inf" | "-infinity" => Some(Value::Float(f64::NEG_INFINITY)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
