@@ -14,9 +14,12 @@ pub(super) struct Reason<'a> {
     pub(super) names: Vec<&'a str>,
 }
 
+/// A reason's pieces, `N` in the places of numbers that differ, and the names of its cases.
+type Alike<'a> = (Vec<&'a str>, Vec<&'a str>);
+
 /// The reasons of a target's cases, by status and text.
 pub(super) fn reasons(tally: &Tally) -> Vec<Reason<'_>> {
-    let mut alike: BTreeMap<(Status, Vec<&str>), (Vec<&str>, Vec<&str>)> = BTreeMap::new();
+    let mut alike: BTreeMap<(Status, Vec<&str>), Alike<'_>> = BTreeMap::new();
     for ((status, text), names) in &tally.reasons {
         let pieces = pieces(text);
         let key = pieces.iter().map(|piece| if is_number(piece) { "N" } else { piece }).collect();
@@ -27,8 +30,11 @@ pub(super) fn reasons(tally: &Tally) -> Vec<Reason<'_>> {
         }
         cases.extend(names.iter().map(String::as_str));
     }
-    let reason = |((status, _), (pieces, names)): (_, (Vec<&str>, _))| Reason { status, text: pieces.concat(), names };
-    alike.into_iter().map(reason).collect()
+    let mut reasons = Vec::new();
+    for ((status, _), (pieces, names)) in alike {
+        reasons.push(Reason { status, text: pieces.concat(), names });
+    }
+    reasons
 }
 
 /// A text, cut where numbers begin and end.

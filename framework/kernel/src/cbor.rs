@@ -344,6 +344,7 @@ impl<'de> de::VariantAccess<'de> for Variant<'_, 'de> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that finds no value fails")]
 mod tests {
     use ciborium::Value as Cbor;
     use serde::Deserialize;

@@ -22,9 +22,6 @@ pub(super) trait Exact: Copy {
     /// The integer of the type that is nearest to a value; other types stay.
     fn saturated(self, value: i64) -> i64;
 
-    /// Whether the encoding stands for NaN.
-    fn is_nan(self, bits: u64) -> bool;
-
     /// The bits of an integer: wrapped, or where it is a floating-point number exact.
     fn encode(self, value: i64) -> Result<u64, String>;
 
@@ -47,10 +44,6 @@ impl Exact for Number {
             Self::Integer { bits, signed: false } => value.clamp(0, (1i64 << bits.min(62)) - 1),
             Self::Float(_) => value,
         }
-    }
-
-    fn is_nan(self, bits: u64) -> bool {
-        matches!(self, Self::Float(format) if format.decode(bits).is_nan())
     }
 
     fn encode(self, value: i64) -> Result<u64, String> {

@@ -6,7 +6,7 @@
 //!
 //! A load goes ahead where its value passes through shared memory anyway: into a conversion, or to a unit that reads it there.
 //! Where a row of the target copies past the registers as wide as the load would be, by that row; else by registers, which are
-//! loaded when a turn begins and stored when it ends. The buffer's layout is that of [`super::synthesis::memory`] for the two
+//! loaded when a turn begins and stored when it ends. The buffer's layout is that of [`tilewright_plan::memory_synthesis`] for the two
 //! who access it.
 
 mod choose;

@@ -11,7 +11,7 @@
 //!    `meeting`, `registers`), and the model says what it takes;
 //! 4. each layout of the best leaf is traced back to the constraint that gives it, which must hold (`derived`).
 //!
-//! [`constraint`] connects layouts of registers by operations; [`memory`] finds the layout of a tensor in shared memory from
+//! [`tilewright_plan::constraint`] connects layouts of registers by operations; [`tilewright_plan::memory_synthesis`] finds the layout of a tensor in shared memory from
 //! who accesses it; [`coalesce`] begins a chain of copies at global memory; [`model`] predicts what a program takes.
 
 pub(super) mod accesses;

@@ -2,7 +2,8 @@
 //!
 //! A case is a file `NAME.json` with the program and the contents of buffers beside it. `docs/cases.md` has the format.
 //! [`Case::read`] reads one, [`Case::run`] runs a kernel that was made of its program on the emulator, over the whole
-//! grid, and says in which buffers what it left is not what it must be; [`Case::run_on`] does the same on a device.
+//! grid, and says in which buffers what it left is not what it must be; [`Case::test_case`] makes what
+//! [`check`](crate::check) runs on a device.
 
 mod compare;
 mod element;

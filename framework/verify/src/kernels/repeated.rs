@@ -7,7 +7,7 @@ use tilewright_plan::movement::{Gather, MovementError, Plan, SharedAccess};
 
 use tilewright_lower::registers::{begin, integer, kernel_around, read_tensor, write_registers};
 
-/// A kernel that converts by `plan` so many times, as [`super::conversion_kernel`] does once: both layouts have as many
+/// A kernel that converts by `plan` so many times, as [`tilewright_lower::conversion_kernel`] does once: both layouts have as many
 /// registers.
 ///
 /// # Errors
@@ -48,7 +48,7 @@ pub fn repeated_staging_kernel(
     })
 }
 
-/// A kernel that gathers by the same indices so many times, as [`super::gather_kernel`] does once.
+/// A kernel that gathers by the same indices so many times, as [`tilewright_lower::gather_kernel`] does once.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] where no element has this width.

@@ -2,7 +2,7 @@
 //!
 //! In a loop whose layouts are assigned, what is loaded is brought to another layout, or to the memory that a unit reads,
 //! through shared memory: it waits for global memory in every turn. [`loops`] finds the loads of which that is so, and what
-//! they follow from; [`write`] writes the loop anew: a load is issued for a turn to come, to one of several buffers in shared
+//! they follow from; [`write`](fn@write) writes the loop anew: a load is issued for a turn to come, to one of several buffers in shared
 //! memory, and a turn reads the buffer that was filled for it.
 //!
 //! A load goes by a copy past the registers ([`Way::Copy`]), as many turns ahead as there are buffers less one, or by
