@@ -54,7 +54,7 @@ fn smoke_runs_show_every_instruction_and_family() {
         names.iter().filter_map(|name| name.split('/').next().map(str::to_owned)).collect::<BTreeSet<_>>()
     };
     assert_eq!(groups(&smoke), groups(&all));
-    assert!(smoke.len() * 10 < all.len(), "{} of {}", smoke.len(), all.len());
+    assert!(smoke.len() * 5 < all.len(), "{} of {}", smoke.len(), all.len());
 }
 
 /// Movements of the product's own families, of each plugin: what is planned is what is executed.

@@ -37,7 +37,7 @@ struct Told {
 fn every_word_becomes_code() {
     let asked = std::env::var_os("TILEWRIGHT_VOCABULARY").map(PathBuf::from);
     let folder = asked.as_deref().filter(|asked| *asked != Path::new("all"));
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vocabulary/programs");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/vocabulary/programs");
     let mut programs = files(folder.unwrap_or(&own));
     if folder.is_none() {
         programs.extend(words::programs());

@@ -8,24 +8,24 @@ use tilewright_book::{Page, commands, folder, pages};
 
 /// Commands that another test runs: page, how the command begins, and that test.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
-    ("claims.md", "conformance --target mychip", "conformance/tests/out_of_tree.rs"),
+    ("claims.md", "conformance --target mychip", "conformance/tests/suite/out_of_tree.rs"),
     ("claims.md", "conformance claim", "conformance/tests/runner"),
-    ("conformance.md", "conformance --target mychip", "conformance/tests/out_of_tree.rs"),
+    ("conformance.md", "conformance --target mychip", "conformance/tests/suite/out_of_tree.rs"),
     ("conformance.md", "conformance merge", "conformance/tests/runner"),
-    ("embedding.md", "cargo run --release -p tilewright-install", "framework/install/tests/hosts.rs"),
+    ("embedding.md", "cargo run --release -p tilewright-install", "framework/install/tests/install/hosts.rs"),
     ("embedding.md", "cargo run --release -p tilewright-host", "framework/ffi/hosts/rust/tests/code.rs"),
     ("embedding.md", "TILEWRIGHT_PLUGIN_PATH=PREFIX", "framework/ffi/hosts/rust/tests/code.rs"),
-    ("embedding.md", "cmake", "framework/install/tests/hosts.rs"),
-    ("embedding.md", "cargo install --path framework/command", "framework/install/tests/hosts.rs"),
-    ("first-ten-minutes.md", "cargo build --release", "conformance/tests/product.rs"),
-    ("first-ten-minutes.md", "cargo run --release -p conformance", "conformance/tests/product.rs"),
-    ("fuzzing.md", "cargo test", "framework/tests/properties/tests/short_runs.rs"),
-    ("gpu-machines.md", "cargo build", "conformance/tests/packs.rs"),
-    ("gpu-machines.md", "conformance pack", "conformance/tests/packs.rs"),
-    ("gpu-machines.md", "conformance-run", "conformance/tests/packs.rs"),
-    ("new-target.md", "tilewright", "conformance/tests/out_of_tree.rs"),
-    ("new-target.md", "cd loom", "conformance/tests/out_of_tree.rs"),
-    ("new-target.md", "TILEWRIGHT_TARGET_PATH", "conformance/tests/out_of_tree.rs"),
+    ("embedding.md", "cmake", "framework/install/tests/install/hosts.rs"),
+    ("embedding.md", "cargo install --path framework/command", "framework/install/tests/install/hosts.rs"),
+    ("first-ten-minutes.md", "cargo build --release", "conformance/tests/suite/product.rs"),
+    ("first-ten-minutes.md", "cargo run --release -p conformance", "conformance/tests/suite/product.rs"),
+    ("fuzzing.md", "cargo test", "framework/properties/tests/short_runs.rs"),
+    ("gpu-machines.md", "cargo build", "conformance/tests/suite/packs.rs"),
+    ("gpu-machines.md", "conformance pack", "conformance/tests/suite/packs.rs"),
+    ("gpu-machines.md", "conformance-run", "conformance/tests/suite/packs.rs"),
+    ("new-target.md", "tilewright", "conformance/tests/suite/out_of_tree.rs"),
+    ("new-target.md", "cd loom", "conformance/tests/suite/out_of_tree.rs"),
+    ("new-target.md", "TILEWRIGHT_TARGET_PATH", "conformance/tests/suite/out_of_tree.rs"),
 ];
 
 /// Commands that need what a machine with Rust's toolchain alone has not.

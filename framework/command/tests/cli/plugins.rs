@@ -67,9 +67,15 @@ impl Installation {
             }
         }
         let target = VENDORS.iter().find(|(name, _)| *name == vendor).expect("a vendor").1;
-        clear(run(self.command().args(["layout", "--target", target, "--shape", "8x16", BLOCKED])).failed(1), expected);
+        // A neutral layout opens no plugin; a family that is not neutral does.
+        let layout = ["layout", "--target", target, "--shape", "16x8", NOT_NEUTRAL];
+        clear(run(self.command().args(layout)).failed(1), expected);
     }
 }
+
+/// A layout of a family that a plugin serves.
+const NOT_NEUTRAL: &str =
+    "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>";
 
 fn clear(message: &str, expected: &[&str]) {
     for part in expected {

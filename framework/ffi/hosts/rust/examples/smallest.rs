@@ -1,8 +1,7 @@
 //! The smallest host: two layouts, what it takes to get from one to the other, and code for it.
 
+use tilewright::plugin::{CompileOptions, Discovery, Emit, Registry};
 use tilewright::{LayoutQuestion, Session};
-use tilewright_plugin::{CompileOptions, Emit};
-use tilewright_plugin::{Discovery, Registry};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();
