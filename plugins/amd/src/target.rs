@@ -1,7 +1,6 @@
 //! A target of this vendor.
 
 use super::architectures::ARCHITECTURES;
-use super::compile;
 use super::device;
 use super::families::VendorFamilies;
 use super::instructions::{rows, unused};
@@ -69,7 +68,7 @@ impl Target for AmdTarget {
 
     #[cfg(feature = "codegen")]
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
-        compile::compile(&self.description, &self.instructions, module, options)
+        crate::compile::compile(&self.description, &self.instructions, module, options)
     }
 
     #[cfg(not(feature = "codegen"))]
