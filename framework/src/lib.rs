@@ -7,7 +7,7 @@
 //!
 //! 1. A [`Session`] opens targets: it joins a catalogue of target files ([`target::Catalogue`]) and the plugins that serve
 //!    them ([`plugin::Registry`]).
-//! 2. [`LayoutQuestion`] reads a layout from attribute text or JSON and resolves it, through the session's families, to a
+//! 2. [`LayoutQuestion`] reads a layout from attribute text or JSON and resolves it, through the families that are open, to a
 //!    [`layout::LinearLayout`]: a linear map over F2 from (register, lane, warp, block) to tensor coordinates.
 //! 3. [`Session::convert`] plans how a tensor gets from one layout to another. The [`movement::Plan`] says what it costs and
 //!    the least that any plan costs. [`movement`] plans reductions, scans, gathers, copies and shared-memory layouts alike, and

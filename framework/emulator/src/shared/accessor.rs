@@ -1,4 +1,4 @@
-//! Who accesses memory, who did last, and whether the two race.
+//! Accesses of memory: the accessor, the last accesses of each byte, and whether two of them race.
 
 use crate::fault::{FaultKind, OtherAccess};
 use std::ops::Range;

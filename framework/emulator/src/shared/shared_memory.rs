@@ -1,4 +1,4 @@
-//! Shared memory of a block: its bytes, who accessed each, and races.
+//! Shared memory of a block: its bytes and the accesses of each.
 
 use super::accessor::{Accessor, Record, SEVERAL_LANES, race};
 use super::flight::Flights;

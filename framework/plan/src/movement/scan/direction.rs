@@ -1,4 +1,4 @@
-//! Which way a scan goes along its axis.
+//! Direction of a scan along its axis.
 
 /// From which end of the axis a scan begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

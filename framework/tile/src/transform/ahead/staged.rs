@@ -1,4 +1,4 @@
-//! What a pipelined loop is made from.
+//! The parts of a pipelined loop: buffers, prefetches, and how each load is prefetched.
 
 use super::found::Load;
 use crate::{LayoutName, Op};
