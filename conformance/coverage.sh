@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -z "${SUITE:-}" ]; then
-    cargo build --release -p conformance
+    cargo build --release --bin conformance
     SUITE=target/release/conformance
 fi
 work=$(mktemp -d)

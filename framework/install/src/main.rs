@@ -33,7 +33,7 @@ enum InstallError {
     #[error("{}: {source}", .file.display())]
     File { file: PathBuf, source: std::io::Error },
     /// Something was not built.
-    #[error("{} is missing; `cargo run --release -p tilewright-install` builds it", .0.display())]
+    #[error("{} is missing; `cargo run --release --bin tilewright-install` builds it", .0.display())]
     Missing(PathBuf),
     /// A manifest says no library.
     #[error("{}: expected a manifest with a `library`", .0.display())]

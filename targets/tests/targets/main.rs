@@ -1,5 +1,6 @@
 //! Tests of `targets`, one module for each subject.
 
 mod catalogue;
+mod json_schema;
 mod schema;
 mod wavefronts;

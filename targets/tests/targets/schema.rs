@@ -2,34 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use boon::{Compiler, SchemaIndex, Schemas};
-use serde_json::Value as Json;
 use tilewright_target::TargetDescription;
 use toml::{Table, Value};
+
+use crate::json_schema::JsonSchema;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// A validator that knows nothing of Tilewright.
-struct Validator {
-    schemas: Schemas,
-    root: SchemaIndex,
+fn schema() -> JsonSchema {
+    JsonSchema::from_text(tilewright_targets::SCHEMA)
 }
 
-impl Validator {
-    fn new() -> Self {
-        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
-        let schema: Json = serde_json::from_str(tilewright_targets::SCHEMA).expect("JSON");
-        compiler.add_resource("target.schema.json", schema).expect("a resource");
-        let root = compiler.compile("target.schema.json", &mut schemas).expect("a schema that is one");
-        Self { schemas, root }
-    }
-
-    fn verdict(&self, file: &Table) -> Result<(), String> {
-        let json = serde_json::to_value(file).expect("JSON");
-        self.schemas.validate(&json, self.root).map_err(|error| format!("{error:#}"))
-    }
+fn verdict(schema: &JsonSchema, file: &Table) -> Result<(), String> {
+    schema.check(&serde_json::to_value(file).expect("JSON"))
 }
 
 fn read(file: &Table) -> Result<(), String> {
@@ -49,10 +36,10 @@ fn targets() -> Vec<(String, Table)> {
 
 #[test]
 fn every_target_is_of_the_schema() {
-    let (validator, targets) = (Validator::new(), targets());
+    let (schema, targets) = (schema(), targets());
     assert!(targets.len() >= 16);
     for (name, table) in targets {
-        assert_eq!(validator.verdict(&table), Ok(()), "{name}");
+        assert_eq!(verdict(&schema, &table), Ok(()), "{name}");
     }
 }
 
@@ -97,7 +84,7 @@ fn changed(file: &Table, way: &[Step], change: impl Fn(&mut Value)) -> Table {
 /// Every key of every target left out, one at a time: the schema misses those that the reader misses.
 #[test]
 fn reader_and_schema_miss_the_same_keys() {
-    let validator = Validator::new();
+    let schema = schema();
     let (mut missed, mut free) = (0, 0);
     for (name, file) in targets() {
         let mut all = Vec::new();
@@ -106,9 +93,9 @@ fn reader_and_schema_miss_the_same_keys() {
             let Some((Step::Key(key), before)) = way.split_last() else { continue };
             let without =
                 changed(&file, before, |table| drop(table.as_table_mut().and_then(|table| table.remove(key))));
-            let (schema, reader) = (validator.verdict(&without), read(&without));
-            let missing = reader.as_ref().is_err_and(|message| message.contains("missing key"));
-            assert_eq!(schema.is_err(), missing, "{name} without {way:?}: {schema:?}, {reader:?}");
+            let (by_schema, by_reader) = (verdict(&schema, &without), read(&without));
+            let missing = by_reader.as_ref().is_err_and(|message| message.contains("missing key"));
+            assert_eq!(by_schema.is_err(), missing, "{name} without {way:?}: {by_schema:?}, {by_reader:?}");
             *if missing { &mut missed } else { &mut free } += 1;
         }
     }
@@ -118,7 +105,7 @@ fn reader_and_schema_miss_the_same_keys() {
 /// A key that nobody knows in every table, and a table in the place of every value: both are refused by both.
 #[test]
 fn reader_and_schema_refuse_the_same_shapes() {
-    let validator = Validator::new();
+    let schema = schema();
     for (name, file) in targets() {
         let mut all = vec![Vec::new()];
         ways(&Value::Table(file.clone()), &[], &mut all);
@@ -127,16 +114,19 @@ fn reader_and_schema_refuse_the_same_shapes() {
                 Value::Table(table) => drop(table.insert("nobody_knows".to_owned(), Value::Boolean(true))),
                 other => *other = Value::Table(Table::new()),
             });
-            let (schema, reader) = (validator.verdict(&strange), read(&strange));
-            assert!(schema.is_err() && reader.is_err(), "{name} changed at {way:?}: {schema:?}, {reader:?}");
+            let (by_schema, by_reader) = (verdict(&schema, &strange), read(&strange));
+            assert!(
+                by_schema.is_err() && by_reader.is_err(),
+                "{name} changed at {way:?}: {by_schema:?}, {by_reader:?}"
+            );
         }
     }
 }
 
-/// What no value may be by itself, the schema says as the reader does.
+/// The schema and the reader refuse the same values of single keys.
 #[test]
 fn bounds_of_single_values_are_in_the_schema() {
-    let validator = Validator::new();
+    let schema = schema();
     let (_, file) =
         targets().into_iter().find(|(name, _)| name.ends_with("b200.toml")).expect("a target with every table");
     let cases: [(&[&str], Value); 9] = [
@@ -153,6 +143,6 @@ fn bounds_of_single_values_are_in_the_schema() {
     for (keys, wrong) in cases {
         let way: Vec<Step> = keys.iter().map(|key| Step::Key((*key).to_owned())).collect();
         let strange = changed(&file, &way, |value| *value = wrong.clone());
-        assert!(validator.verdict(&strange).is_err() && read(&strange).is_err(), "{keys:?} = {wrong}");
+        assert!(verdict(&schema, &strange).is_err() && read(&strange).is_err(), "{keys:?} = {wrong}");
     }
 }
